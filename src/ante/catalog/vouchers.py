@@ -1,0 +1,316 @@
+"""The 32 vouchers in pool order; each second one needs the one before it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+
+class Voucher(IntEnum):
+    """Vouchers in pool order; 0 is none."""
+
+    NONE = 0
+    OVERSTOCK_NORM = 1
+    OVERSTOCK_PLUS = 2
+    CLEARANCE_SALE = 3
+    LIQUIDATION = 4
+    HONE = 5
+    GLOW_UP = 6
+    REROLL_SURPLUS = 7
+    REROLL_GLUT = 8
+    CRYSTAL_BALL = 9
+    OMEN_GLOBE = 10
+    TELESCOPE = 11
+    OBSERVATORY = 12
+    GRABBER = 13
+    NACHO_TONG = 14
+    WASTEFUL = 15
+    RECYCLOMANCY = 16
+    TAROT_MERCHANT = 17
+    TAROT_TYCOON = 18
+    PLANET_MERCHANT = 19
+    PLANET_TYCOON = 20
+    SEED_MONEY = 21
+    MONEY_TREE = 22
+    BLANK = 23
+    ANTIMATTER = 24
+    MAGIC_TRICK = 25
+    ILLUSION = 26
+    HIEROGLYPH = 27
+    PETROGLYPH = 28
+    DIRECTORS_CUT = 29
+    RETCON = 30
+    PAINT_BRUSH = 31
+    PALETTE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class VoucherRow:
+    """One voucher.
+
+    requires   vouchers that must have been redeemed before the pool offers it
+    values     its numbers under the game's own short names
+    unlock     what unlocks it in a fresh profile, None where nothing need be done
+    """
+
+    voucher: Voucher
+    key: str
+    name: str
+    cost: int
+    effect: str
+    requires: tuple[Voucher, ...] = ()
+    values: Mapping[str, float] = field(default_factory=dict)
+    unlock: str | None = None
+    unlocked_at_start: bool = True
+
+
+VOUCHERS: tuple[VoucherRow, ...] = (
+    VoucherRow(Voucher.NONE, "", "", 0, ""),
+    VoucherRow(Voucher.OVERSTOCK_NORM, "v_overstock_norm", "Overstock", 10, "+1 card slot in the shop."),
+    VoucherRow(
+        Voucher.OVERSTOCK_PLUS,
+        "v_overstock_plus",
+        "Overstock Plus",
+        10,
+        "+1 card slot in the shop.",
+        requires=(Voucher.OVERSTOCK_NORM,),
+        unlock="spend $2500 in shops (career)",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(
+        Voucher.CLEARANCE_SALE, "v_clearance_sale", "Clearance Sale", 10, "Shop prices 25% off.", values={"amount": 25}
+    ),
+    VoucherRow(
+        Voucher.LIQUIDATION,
+        "v_liquidation",
+        "Liquidation",
+        10,
+        "Shop prices 50% off.",
+        requires=(Voucher.CLEARANCE_SALE,),
+        values={"amount": 50},
+        unlock="redeem 10 vouchers in one run",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(
+        Voucher.HONE,
+        "v_hone",
+        "Hone",
+        10,
+        "Foil, Holographic and Polychrome appear 2x as often (rate 2).",
+        values={"amount": 2},
+    ),
+    VoucherRow(
+        Voucher.GLOW_UP,
+        "v_glow_up",
+        "Glow Up",
+        10,
+        "Foil, Holographic and Polychrome appear 4x as often (rate 4).",
+        requires=(Voucher.HONE,),
+        values={"amount": 4},
+        unlock="own 5 Jokers with editions",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(
+        Voucher.REROLL_SURPLUS, "v_reroll_surplus", "Reroll Surplus", 10, "Rerolls cost $2 less.", values={"amount": 2}
+    ),
+    VoucherRow(
+        Voucher.REROLL_GLUT,
+        "v_reroll_glut",
+        "Reroll Glut",
+        10,
+        "Rerolls cost another $2 less.",
+        requires=(Voucher.REROLL_SURPLUS,),
+        values={"amount": 2},
+        unlock="reroll 100 times (career)",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(Voucher.CRYSTAL_BALL, "v_crystal_ball", "Crystal Ball", 10, "+1 consumable slot.", values={"amount": 3}),
+    VoucherRow(
+        Voucher.OMEN_GLOBE,
+        "v_omen_globe",
+        "Omen Globe",
+        10,
+        "Arcana pack cards have a 20% chance to be Spectral.",
+        requires=(Voucher.CRYSTAL_BALL,),
+        values={"amount": 4},
+        unlock="use 25 Tarots from Arcana packs (career)",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(
+        Voucher.TELESCOPE,
+        "v_telescope",
+        "Telescope",
+        10,
+        "The first card of a Celestial pack is the Planet of the most played hand.",
+        values={"amount": 3},
+    ),
+    VoucherRow(
+        Voucher.OBSERVATORY,
+        "v_observatory",
+        "Observatory",
+        10,
+        "Each Planet held gives X1.5 Mult for its hand.",
+        requires=(Voucher.TELESCOPE,),
+        values={"amount": 1.5},
+        unlock="use 25 Planets from Celestial packs (career)",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(Voucher.GRABBER, "v_grabber", "Grabber", 10, "+1 hand per round.", values={"amount": 1}),
+    VoucherRow(
+        Voucher.NACHO_TONG,
+        "v_nacho_tong",
+        "Nacho Tong",
+        10,
+        "+1 hand per round.",
+        requires=(Voucher.GRABBER,),
+        values={"amount": 1},
+        unlock="play 2500 cards (career)",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(Voucher.WASTEFUL, "v_wasteful", "Wasteful", 10, "+1 discard per round.", values={"amount": 1}),
+    VoucherRow(
+        Voucher.RECYCLOMANCY,
+        "v_recyclomancy",
+        "Recyclomancy",
+        10,
+        "+1 discard per round.",
+        requires=(Voucher.WASTEFUL,),
+        values={"amount": 1},
+        unlock="discard 2500 cards (career)",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(
+        Voucher.TAROT_MERCHANT,
+        "v_tarot_merchant",
+        "Tarot Merchant",
+        10,
+        "Shop Tarot rate becomes 9.6.",
+        values={"amount": 2.4, "extra_disp": 2},
+    ),
+    VoucherRow(
+        Voucher.TAROT_TYCOON,
+        "v_tarot_tycoon",
+        "Tarot Tycoon",
+        10,
+        "Shop Tarot rate becomes 32.",
+        requires=(Voucher.TAROT_MERCHANT,),
+        values={"amount": 8, "extra_disp": 4},
+        unlock="buy 50 Tarots in shops (career)",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(
+        Voucher.PLANET_MERCHANT,
+        "v_planet_merchant",
+        "Planet Merchant",
+        10,
+        "Shop Planet rate becomes 9.6.",
+        values={"amount": 2.4, "extra_disp": 2},
+    ),
+    VoucherRow(
+        Voucher.PLANET_TYCOON,
+        "v_planet_tycoon",
+        "Planet Tycoon",
+        10,
+        "Shop Planet rate becomes 32.",
+        requires=(Voucher.PLANET_MERCHANT,),
+        values={"amount": 8, "extra_disp": 4},
+        unlock="buy 50 Planets in shops (career)",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(
+        Voucher.SEED_MONEY,
+        "v_seed_money",
+        "Seed Money",
+        10,
+        "Interest cap rises to $10 per round (cap field 50).",
+        values={"amount": 50},
+    ),
+    VoucherRow(
+        Voucher.MONEY_TREE,
+        "v_money_tree",
+        "Money Tree",
+        10,
+        "Interest cap rises to $20 per round (cap field 100).",
+        requires=(Voucher.SEED_MONEY,),
+        values={"amount": 100},
+        unlock="maximum interest 10 rounds in a row",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(Voucher.BLANK, "v_blank", "Blank", 10, "Does nothing.", values={"amount": 5}),
+    VoucherRow(
+        Voucher.ANTIMATTER,
+        "v_antimatter",
+        "Antimatter",
+        10,
+        "+1 Joker slot.",
+        requires=(Voucher.BLANK,),
+        values={"amount": 15},
+        unlock="redeem Blank 10 times",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(
+        Voucher.MAGIC_TRICK,
+        "v_magic_trick",
+        "Magic Trick",
+        10,
+        "Playing cards can appear in the shop (rate 4).",
+        values={"amount": 4},
+    ),
+    VoucherRow(
+        Voucher.ILLUSION,
+        "v_illusion",
+        "Illusion",
+        10,
+        "Shop playing cards may have an enhancement and an edition.",
+        requires=(Voucher.MAGIC_TRICK,),
+        values={"amount": 4},
+        unlock="buy 20 playing cards in shops (career)",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(
+        Voucher.HIEROGLYPH, "v_hieroglyph", "Hieroglyph", 10, "-1 Ante, -1 hand per round.", values={"amount": 1}
+    ),
+    VoucherRow(
+        Voucher.PETROGLYPH,
+        "v_petroglyph",
+        "Petroglyph",
+        10,
+        "-1 Ante, -1 discard per round.",
+        requires=(Voucher.HIEROGLYPH,),
+        values={"amount": 1},
+        unlock="reach Ante 12",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(
+        Voucher.DIRECTORS_CUT,
+        "v_directors_cut",
+        "Director's Cut",
+        10,
+        "Reroll the Boss once per Ante for $10.",
+        values={"amount": 10},
+    ),
+    VoucherRow(
+        Voucher.RETCON,
+        "v_retcon",
+        "Retcon",
+        10,
+        "Reroll the Boss any number of times for $10 each.",
+        requires=(Voucher.DIRECTORS_CUT,),
+        values={"amount": 10},
+        unlock="discover 25 blinds",
+        unlocked_at_start=False,
+    ),
+    VoucherRow(Voucher.PAINT_BRUSH, "v_paint_brush", "Paint Brush", 10, "+1 hand size.", values={"amount": 1}),
+    VoucherRow(
+        Voucher.PALETTE,
+        "v_palette",
+        "Palette",
+        10,
+        "+1 hand size.",
+        requires=(Voucher.PAINT_BRUSH,),
+        values={"amount": 1},
+        unlock="reduce hand size to 5",
+        unlocked_at_start=False,
+    ),
+)
+
+by_key: dict[str, Voucher] = {row.key: row.voucher for row in VOUCHERS[1:]}

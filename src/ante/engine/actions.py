@@ -1,0 +1,450 @@
+"""What a player can decide, and which decisions are legal now.
+
+A macro decision is one int64 with a meaning that never changes:
+
+    bits 0-5    verb (Verb)
+    bits 6-13   target: a slot, or the first of two
+    bits 14-21  to: the second slot of a move, or the order of a sort
+    bits 22-45  cards: a bit per hand position, leftmost is bit 22
+
+The discrete view is a table of `N_DISCRETE` numbers for libraries that want a fixed action space: select cards one
+by one (SELECT, CLEAR), then act. PLAY, DISCARD, USE and PICK of that view take the selected cards.
+"""
+
+from enum import IntEnum
+
+import numpy as np
+
+from ante.catalog.cards import Edition, Sticker
+from ante.catalog.vouchers import Voucher
+from ante.engine.consumables import can_use
+from ante.engine.create import room_for_consumable, room_for_joker
+from ante.engine.rule import rule
+from ante.engine.shop import reroll_price, voucher_price, pack_price
+from ante.engine.state import (
+    MAX_CARDS,
+    MAX_CONSUMABLES,
+    MAX_HAND,
+    MAX_JOKERS,
+    MAX_PACK,
+    MAX_PACKS,
+    MAX_PLAYED,
+    MAX_ROW,
+    MAX_SHOP_VOUCHERS,
+    Kind,
+    Phase,
+)
+
+
+class Verb(IntEnum):
+    """What a decision does."""
+
+    SELECT = 0
+    CLEAR = 1
+    PLAY = 2
+    DISCARD = 3
+    SELECT_BLIND = 4
+    SKIP_BLIND = 5
+    REROLL_BOSS = 6
+    CASH_OUT = 7
+    REROLL = 8
+    NEXT_ROUND = 9
+    SKIP_PACK = 10
+    SORT_HAND = 11
+    BUY = 12
+    BUY_AND_USE = 13
+    BUY_VOUCHER = 14
+    OPEN_PACK = 15
+    PICK = 16
+    USE = 17
+    SELL_CONSUMABLE = 18
+    SELL_JOKER = 19
+    MOVE_JOKER = 20
+    MOVE_CARD = 21
+
+
+N_VERBS = len(Verb)
+BOSS_REROLL_PRICE = 10
+
+
+def _table() -> tuple[np.ndarray, dict[Verb, int]]:
+    """The discrete view's (verb, target, to) rows, and where each verb begins."""
+    slots = {
+        Verb.SELECT: MAX_HAND,
+        Verb.CLEAR: 1,
+        Verb.PLAY: 1,
+        Verb.DISCARD: 1,
+        Verb.SELECT_BLIND: 1,
+        Verb.SKIP_BLIND: 1,
+        Verb.REROLL_BOSS: 1,
+        Verb.CASH_OUT: 1,
+        Verb.REROLL: 1,
+        Verb.NEXT_ROUND: 1,
+        Verb.SKIP_PACK: 1,
+        Verb.SORT_HAND: 2,
+        Verb.BUY: MAX_ROW,
+        Verb.BUY_AND_USE: MAX_ROW,
+        Verb.BUY_VOUCHER: MAX_SHOP_VOUCHERS,
+        Verb.OPEN_PACK: MAX_PACKS,
+        Verb.PICK: MAX_PACK,
+        Verb.USE: MAX_CONSUMABLES,
+        Verb.SELL_CONSUMABLE: MAX_CONSUMABLES,
+        Verb.SELL_JOKER: MAX_JOKERS,
+        Verb.MOVE_JOKER: MAX_JOKERS - 1,
+        Verb.MOVE_CARD: MAX_HAND - 1,
+    }
+    rows: list[tuple[int, int, int]] = []
+    first: dict[Verb, int] = {}
+    for verb, count in slots.items():
+        first[verb] = len(rows)
+        for slot in range(count):
+            if verb in (Verb.MOVE_JOKER, Verb.MOVE_CARD):
+                rows.append((verb, slot, slot + 1))
+            elif verb == Verb.SORT_HAND:
+                rows.append((verb, 0, slot))
+            else:
+                rows.append((verb, slot, 0))
+    return np.array(rows, dtype=np.int64), first
+
+
+DISCRETE, FIRST = _table()
+N_DISCRETE = len(DISCRETE)
+TAKES_SELECTION = np.array([row[0] in (Verb.PLAY, Verb.DISCARD, Verb.USE, Verb.PICK) for row in DISCRETE], dtype=np.uint8)
+
+F_CLEAR, F_PLAY, F_DISCARD = FIRST[Verb.CLEAR], FIRST[Verb.PLAY], FIRST[Verb.DISCARD]
+F_SELECT_BLIND, F_SKIP_BLIND, F_REROLL_BOSS = FIRST[Verb.SELECT_BLIND], FIRST[Verb.SKIP_BLIND], FIRST[Verb.REROLL_BOSS]
+F_CASH_OUT, F_REROLL, F_NEXT_ROUND = FIRST[Verb.CASH_OUT], FIRST[Verb.REROLL], FIRST[Verb.NEXT_ROUND]
+F_SKIP_PACK, F_SORT, F_BUY, F_BUY_USE = FIRST[Verb.SKIP_PACK], FIRST[Verb.SORT_HAND], FIRST[Verb.BUY], FIRST[Verb.BUY_AND_USE]
+F_VOUCHER, F_OPEN, F_PICK, F_USE = FIRST[Verb.BUY_VOUCHER], FIRST[Verb.OPEN_PACK], FIRST[Verb.PICK], FIRST[Verb.USE]
+F_SELL_CONSUMABLE, F_SELL_JOKER = FIRST[Verb.SELL_CONSUMABLE], FIRST[Verb.SELL_JOKER]
+F_MOVE_JOKER, F_MOVE_CARD = FIRST[Verb.MOVE_JOKER], FIRST[Verb.MOVE_CARD]
+
+
+@rule
+def pack_action(verb, target, to, cards):
+    """The macro decision of these four parts, int64."""
+    return int(verb) | (int(target) << 6) | (int(to) << 14) | (int(cards) << 22)
+
+
+@rule
+def verb_of(action):
+    """The verb of a macro decision."""
+    return action & 63
+
+
+@rule
+def target_of(action):
+    """The target slot of a macro decision."""
+    return (action >> 6) & 255
+
+
+@rule
+def to_of(action):
+    """The second slot of a macro decision."""
+    return (action >> 14) & 255
+
+
+@rule
+def cards_of(action):
+    """The hand positions of a macro decision, as bits."""
+    return (action >> 22) & 0xFFFFFF
+
+
+@rule
+def to_macro(s, index):
+    """The macro decision that number `index` of the discrete view means now, int64."""
+    cards = int(s.selected) if TAKES_SELECTION[index] else 0
+    return pack_action(DISCRETE[index, 0], DISCRETE[index, 1], DISCRETE[index, 2], cards)
+
+
+@rule
+def count_bits(bits):
+    """How many bits are set."""
+    n = 0
+    while bits:
+        bits &= bits - 1
+        n += 1
+    return n
+
+
+@rule
+def can_pay(s, price):
+    """Whether the money, and the debt that Credit Card allows, cover a price. What is free can always be had."""
+    return price <= 0 or price <= int(s.dollars) + int(s.debt_allowed)
+
+
+@rule
+def holds_forced(s, cards):
+    """Whether the card set contains every card that Cerulean Bell forces."""
+    for i in range(s.n_hand):
+        if s.cards[s.hand[i]].forced and not (cards >> i) & 1:
+            return False
+    return True
+
+
+@rule
+def hand_set_legal(s, cards):
+    """Whether these hand positions can be played or discarded: one to five existing ones, forced cards among them."""
+    if s.phase != Phase.PLAY or cards <= 0 or cards >> int(s.n_hand):
+        return False
+    return count_bits(cards) <= MAX_PLAYED and holds_forced(s, cards)
+
+
+@rule
+def can_play(s, cards):
+    """Whether these hand positions can be played."""
+    return s.hands_left > 0 and hand_set_legal(s, cards)
+
+
+@rule
+def can_discard(s, cards):
+    """Whether these hand positions can be discarded."""
+    return s.discards_left > 0 and hand_set_legal(s, cards)
+
+
+@rule
+def can_reroll_boss(s):
+    """Whether Director's Cut (once an ante) or Retcon can draw another boss now."""
+    if s.phase != Phase.BLIND_SELECT or not can_pay(s, BOSS_REROLL_PRICE):
+        return False
+    if s.vouchers[Voucher.RETCON]:
+        return True
+    return s.vouchers[Voucher.DIRECTORS_CUT] != 0 and s.boss_rerolled == 0
+
+
+@rule
+def has_room(s, item):
+    """Whether an item fits where it would go."""
+    negative = item.edition == Edition.NEGATIVE
+    if item.kind == Kind.JOKER:
+        return s.n_jokers < MAX_JOKERS and (negative or room_for_joker(s))
+    if item.kind == Kind.CONSUMABLE:
+        return s.n_consumables < MAX_CONSUMABLES and (negative or room_for_consumable(s))
+    return item.kind == Kind.PLAYING_CARD and s.n_cards < MAX_CARDS
+
+
+@rule
+def can_buy(s, slot):
+    """Whether the shop card in this slot can be bought."""
+    if s.phase != Phase.SHOP or slot >= s.n_row:
+        return False
+    item = s.row[slot]
+    return item.kind != Kind.NONE and can_pay(s, int(item.cost)) and has_room(s, item)
+
+
+@rule
+def can_buy_and_use(s, slot):
+    """Whether the shop card in this slot is a consumable that can be used at once."""
+    if s.phase != Phase.SHOP or slot >= s.n_row:
+        return False
+    item = s.row[slot]
+    return item.kind == Kind.CONSUMABLE and can_pay(s, int(item.cost)) and can_use(s, int(item.id), 0)
+
+
+@rule
+def can_buy_voucher(s, slot):
+    """Whether the voucher on display in this slot can be redeemed."""
+    if s.phase != Phase.SHOP or slot >= s.n_shop_vouchers or s.shop_vouchers[slot] == 0:
+        return False
+    return can_pay(s, voucher_price(s, int(s.shop_vouchers[slot])))
+
+
+@rule
+def can_open_pack(s, slot):
+    """Whether the booster pack in this slot can be bought."""
+    if s.phase != Phase.SHOP or slot >= MAX_PACKS or s.packs[slot] < 0:
+        return False
+    return can_pay(s, pack_price(s, slot))
+
+
+@rule
+def can_pick(s, slot, cards):
+    """Whether the pack's card in this slot can be taken; a consumable is used at once, on the given hand positions."""
+    if s.phase != Phase.PACK or slot >= s.n_pack:
+        return False
+    item = s.pack[slot]
+    if item.kind == Kind.CONSUMABLE:
+        return can_use(s, int(item.id), cards)
+    return has_room(s, item)
+
+
+@rule
+def can_use_slot(s, slot, cards):
+    """Whether the consumable held in this slot can be used on the given hand positions."""
+    if s.phase == Phase.OVER or slot >= s.n_consumables:
+        return False
+    return can_use_held(s, slot, cards)
+
+
+@rule
+def can_use_held(s, slot, cards):
+    """Like can_use, for a held consumable: the slot that it frees counts as room."""
+    freed = 0 if s.consumables[slot].edition == Edition.NEGATIVE else 1
+    s.consumable_slots += freed
+    answer = can_use(s, int(s.consumables[slot].id), cards)
+    s.consumable_slots -= freed
+    return answer
+
+
+@rule
+def can_sell_joker(s, slot):
+    """Whether the joker in this slot can be sold: Eternal ones cannot."""
+    return s.phase != Phase.OVER and slot < s.n_jokers and not s.jokers[slot].stickers & Sticker.ETERNAL
+
+
+@rule
+def has_hand(s):
+    """Whether cards lie before the player: in a round, or dealt for an Arcana or Spectral pack."""
+    return s.phase == Phase.PLAY or (s.phase == Phase.PACK and s.n_hand > 0)
+
+
+@rule
+def is_legal(s, action):
+    """Whether a macro decision can be taken now."""
+    verb, target, to, cards = verb_of(action), target_of(action), to_of(action), cards_of(action)
+    if action < 0 or action >> 46:
+        return False
+    if verb == Verb.PLAY:
+        return can_play(s, cards)
+    if verb == Verb.DISCARD:
+        return can_discard(s, cards)
+    if verb == Verb.USE:
+        return can_use_slot(s, target, cards)
+    if verb == Verb.PICK:
+        return can_pick(s, target, cards)
+    if cards:
+        return False
+    if verb <= Verb.CLEAR:
+        return is_selection_legal(s, verb, target)
+    if verb <= Verb.SKIP_PACK:
+        return is_plain_legal(s, verb)
+    if verb <= Verb.OPEN_PACK:
+        return is_shop_legal(s, verb, target, to)
+    return is_owned_legal(s, verb, target, to)
+
+
+@rule
+def is_selection_legal(s, verb, target):
+    """Legality of SELECT and CLEAR."""
+    if not has_hand(s):
+        return False
+    if verb == Verb.CLEAR:
+        return s.selected != 0
+    return target < s.n_hand and not (s.selected >> target) & 1 and count_bits(int(s.selected)) < MAX_PLAYED
+
+
+@rule
+def is_plain_legal(s, verb):
+    """Legality of the verbs without a target."""
+    if verb == Verb.SELECT_BLIND:
+        return s.phase == Phase.BLIND_SELECT
+    if verb == Verb.SKIP_BLIND:
+        return s.phase == Phase.BLIND_SELECT and s.blind_on_deck < 2
+    if verb == Verb.REROLL_BOSS:
+        return can_reroll_boss(s)
+    if verb == Verb.CASH_OUT:
+        return s.phase == Phase.ROUND_END
+    if verb == Verb.REROLL:
+        return s.phase == Phase.SHOP and can_pay(s, reroll_price(s))
+    if verb == Verb.NEXT_ROUND:
+        return s.phase == Phase.SHOP
+    return s.phase == Phase.PACK
+
+
+@rule
+def is_shop_legal(s, verb, target, to):
+    """Legality of SORT_HAND and of what the shop sells."""
+    if verb == Verb.SORT_HAND:
+        return has_hand(s) and to <= 1
+    if verb == Verb.BUY:
+        return can_buy(s, target)
+    if verb == Verb.BUY_AND_USE:
+        return can_buy_and_use(s, target)
+    if verb == Verb.BUY_VOUCHER:
+        return can_buy_voucher(s, target)
+    return can_open_pack(s, target)
+
+
+@rule
+def is_owned_legal(s, verb, target, to):
+    """Legality of selling and re-ordering."""
+    if verb == Verb.SELL_CONSUMABLE:
+        return s.phase != Phase.OVER and target < s.n_consumables
+    if verb == Verb.SELL_JOKER:
+        return can_sell_joker(s, target)
+    if verb == Verb.MOVE_JOKER:
+        return s.phase != Phase.OVER and target != to and target < s.n_jokers and to < s.n_jokers
+    if verb == Verb.MOVE_CARD:
+        return has_hand(s) and target != to and target < s.n_hand and to < s.n_hand
+    return False
+
+
+@rule
+def legal_mask(s, out):
+    """Write which numbers of the discrete view are legal now: out is (N_DISCRETE,) uint8, overwritten with 0 and 1.
+
+    SPEED: each phase touches only the verbs it can hold; listing all of them costs more than a step.
+    """
+    for i in range(N_DISCRETE):
+        out[i] = 0
+    if s.phase == Phase.OVER:
+        return
+    if has_hand(s):
+        mask_hand(s, out)
+    if s.phase == Phase.BLIND_SELECT:
+        out[F_SELECT_BLIND] = 1
+        out[F_SKIP_BLIND] = 1 if s.blind_on_deck < 2 else 0
+        out[F_REROLL_BOSS] = 1 if can_reroll_boss(s) else 0
+    elif s.phase == Phase.ROUND_END:
+        out[F_CASH_OUT] = 1
+    elif s.phase == Phase.SHOP:
+        mask_shop(s, out)
+    elif s.phase == Phase.PACK:
+        out[F_SKIP_PACK] = 1
+        for i in range(s.n_pack):
+            out[F_PICK + i] = 1 if can_pick(s, i, int(s.selected)) else 0
+    mask_owned(s, out)
+
+
+@rule
+def mask_hand(s, out):
+    """Selecting, playing, discarding and ordering cards."""
+    chosen = count_bits(int(s.selected))
+    if chosen < MAX_PLAYED:
+        for i in range(s.n_hand):
+            out[i] = 1 - ((s.selected >> i) & 1)
+    out[F_CLEAR] = 1 if chosen else 0
+    if chosen and s.phase == Phase.PLAY:
+        legal = hand_set_legal(s, int(s.selected))
+        out[F_PLAY] = 1 if legal and s.hands_left > 0 else 0
+        out[F_DISCARD] = 1 if legal and s.discards_left > 0 else 0
+    out[F_SORT] = 1
+    out[F_SORT + 1] = 1
+    for i in range(s.n_hand - 1):
+        out[F_MOVE_CARD + i] = 1
+
+
+@rule
+def mask_shop(s, out):
+    """Everything the shop offers."""
+    out[F_NEXT_ROUND] = 1
+    out[F_REROLL] = 1 if can_pay(s, reroll_price(s)) else 0
+    for i in range(s.n_row):
+        out[F_BUY + i] = 1 if can_buy(s, i) else 0
+        out[F_BUY_USE + i] = 1 if can_buy_and_use(s, i) else 0
+    for i in range(s.n_shop_vouchers):
+        out[F_VOUCHER + i] = 1 if can_buy_voucher(s, i) else 0
+    for i in range(MAX_PACKS):
+        out[F_OPEN + i] = 1 if can_open_pack(s, i) else 0
+
+
+@rule
+def mask_owned(s, out):
+    """Using, selling and ordering what is owned."""
+    for i in range(s.n_consumables):
+        out[F_USE + i] = 1 if can_use_held(s, i, int(s.selected)) else 0
+        out[F_SELL_CONSUMABLE + i] = 1
+    for i in range(s.n_jokers):
+        out[F_SELL_JOKER + i] = 0 if s.jokers[i].stickers & Sticker.ETERNAL else 1
+    for i in range(s.n_jokers - 1):
+        out[F_MOVE_JOKER + i] = 1

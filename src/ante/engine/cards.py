@@ -1,0 +1,144 @@
+"""Where the playing cards are: the draw pile, the hand, and the order both are in."""
+
+from ante.catalog.cards import Enhancement
+from ante.engine.bosses import boss_after_draw, card_face_down_on_draw
+from ante.engine.rng import shuffle
+from ante.engine.rule import rule
+from ante.engine.state import MAX_HAND, Place
+
+STONE_LAST = 1 << 30
+
+
+@rule
+def sort_value(s, card):
+    """Place of a card in the displayed hand, largest first.
+
+    By rank: Ace to 2, then Spades, Hearts, Clubs, Diamonds, then the suit at creation, then the older card. Stone
+    cards come last, Diamonds first among them.
+    """
+    c = s.cards[card]
+    rank, suit, first, age = int(c.rank), int(c.suit), int(c.first_suit), 127 - int(card)
+    if c.enhancement == Enhancement.STONE:
+        return (((suit * 16 + rank) * 4 + first) * 128 + age) - STONE_LAST
+    if s.sort_by_suit:
+        return (((3 - suit) * 16 + rank) * 4 + 3 - first) * 128 + age
+    return ((rank * 4 + 3 - suit) * 4 + 3 - first) * 128 + age
+
+
+@rule
+def sort_hand(s):
+    """The hand lies in display order, highest left; any selection is dropped, forced cards stay selected."""
+    for i in range(1, s.n_hand):
+        card = int(s.hand[i])
+        value = sort_value(s, card)
+        j = i - 1
+        while j >= 0 and sort_value(s, int(s.hand[j])) < value:
+            s.hand[j + 1] = s.hand[j]
+            j -= 1
+        s.hand[j + 1] = card
+    select_forced(s)
+
+
+@rule
+def select_forced(s):
+    """Only the cards that Cerulean Bell forces are selected."""
+    s.selected = 0
+    for i in range(s.n_hand):
+        if s.cards[s.hand[i]].forced:
+            s.selected |= 1 << i
+
+
+@rule
+def collect_deck(s):
+    """Every card that is not destroyed lies in the draw pile, oldest first; no hand is dealt."""
+    n = 0
+    for i in range(s.n_cards):
+        card = s.cards[i]
+        if card.place != Place.GONE:
+            card.place = Place.DECK
+            card.face_down = 0
+            card.forced = 0
+            s.deck[n] = i
+            n += 1
+    s.n_deck = n
+    s.n_hand = 0
+    s.selected = 0
+
+
+@rule
+def shuffle_deck(s, stream):
+    """The whole deck, shuffled by `stream`.
+
+    The shuffle sorts by creation number first, so its result does not depend on the order before.
+    """
+    collect_deck(s)
+    shuffle(s, stream, s.deck, int(s.n_deck))
+
+
+@rule
+def draw_cards(s, n):
+    """Up to n cards come from the end of the draw pile into the hand, which is then sorted. Answers how many."""
+    drawn = 0
+    while drawn < n and s.n_deck > 0 and s.n_hand < MAX_HAND:
+        s.n_deck -= 1
+        card = int(s.deck[s.n_deck])
+        s.cards[card].place = Place.HAND
+        s.cards[card].face_down = 1 if card_face_down_on_draw(s, card) else 0
+        s.hand[s.n_hand] = card
+        s.n_hand += 1
+        drawn += 1
+    sort_hand(s)
+    return drawn
+
+
+@rule
+def draw_to_hand_size(s, after_play):
+    """The hand is full again, as far as the draw pile goes; the boss has had its say on the new hand."""
+    draw_cards(s, max(0, int(s.hand_size) - int(s.n_hand)))
+    boss_after_draw(s, after_play)
+    select_forced(s)
+
+
+@rule
+def take_from_hand(s, positions):
+    """The cards at the `positions` bits left the hand; they stand in s.order, left to right. Answers how many."""
+    taken = 0
+    kept = 0
+    for i in range(s.n_hand):
+        card = int(s.hand[i])
+        if (positions >> i) & 1:
+            s.order[taken] = card
+            taken += 1
+        else:
+            s.hand[kept] = card
+            kept += 1
+    s.n_hand = kept
+    s.selected = 0
+    return taken
+
+
+@rule
+def return_hand_under_deck(s):
+    """The hand dealt for a pack goes back under the draw pile: further packs of this shop deal the cards above it."""
+    n = int(s.n_hand)
+    for i in range(s.n_deck - 1, -1, -1):
+        s.deck[i + n] = s.deck[i]
+    for i in range(n):
+        card = int(s.hand[i])
+        s.cards[card].place = Place.DECK
+        s.deck[n - 1 - i] = card
+    s.n_deck += n
+    s.n_hand = 0
+    s.selected = 0
+
+
+@rule
+def pack_cards_away(s):
+    """Destroyed cards leave the record; the others keep their order. Only while no hand and no pile is dealt."""
+    kept = 0
+    for i in range(s.n_cards):
+        if s.cards[i].place != Place.GONE:
+            if kept != i:
+                s.cards[kept] = s.cards[i]
+            kept += 1
+    s.n_cards = kept

@@ -1,0 +1,143 @@
+"""What holds in every state a game can reach. The fuzz test asks after every decision."""
+
+from enum import IntEnum
+
+from ante.engine.rule import rule
+from ante.engine.state import (
+    MAX_CARDS,
+    MAX_CONSUMABLES,
+    MAX_HAND,
+    MAX_JOKERS,
+    MAX_PACK,
+    MAX_ROW,
+    MAX_TAGS,
+    Kind,
+    Phase,
+    Place,
+)
+
+
+class Broken(IntEnum):
+    """Which invariant failed; NOTHING where all hold."""
+
+    NOTHING = 0
+    PHASE = 1
+    COUNTS = 2  # a list is longer than its room
+    CARD_PLACES = 3  # the lists and the cards' places disagree, or a card is in two lists
+    CARD_VALUES = 4
+    OWNED = 5  # an owned item is of the wrong kind or has no number
+    USED_SET = 6  # an owned item's key is not in the used set
+    LEVELS = 7
+    ROUND = 8  # hands or discards below zero, or a round without a target
+    STREAMS = 9  # a random stream found no room
+    PENDING = 10  # an event was left unsettled
+    SELECTION = 11
+    ILLEGAL = 12  # a decision that the mask offers was refused
+
+
+@rule
+def broken(s):
+    """The first invariant that does not hold in this game, as Broken."""
+    if s.phase < Phase.BLIND_SELECT or s.phase > Phase.OVER:
+        return int(Broken.PHASE)
+    if not counts_fit(s):
+        return int(Broken.COUNTS)
+    if not places_agree(s):
+        return int(Broken.CARD_PLACES)
+    if not cards_are_cards(s):
+        return int(Broken.CARD_VALUES)
+    if not owned_are_owned(s):
+        return int(Broken.OWNED)
+    if not used_set_holds_owned(s):
+        return int(Broken.USED_SET)
+    for hand in range(12):
+        if s.levels[hand] < 1 or s.plays[hand] < 0:
+            return int(Broken.LEVELS)
+    if s.hands_left < 0 or s.discards_left < 0 or (s.phase == Phase.PLAY and not s.target > 0):
+        return int(Broken.ROUND)
+    if s.streams_lost:
+        return int(Broken.STREAMS)
+    if s.pending_added or s.pending_faces or s.pending_glass or s.lineup_stale:
+        return int(Broken.PENDING)
+    if s.selected >> int(s.n_hand):
+        return int(Broken.SELECTION)
+    return int(Broken.NOTHING)
+
+
+@rule
+def counts_fit(s):
+    """Every list stays inside its room."""
+    return (
+        0 <= s.n_cards <= MAX_CARDS
+        and 0 <= s.n_deck <= s.n_cards
+        and 0 <= s.n_hand <= MAX_HAND
+        and 0 <= s.n_jokers <= MAX_JOKERS
+        and 0 <= s.n_consumables <= MAX_CONSUMABLES
+        and 0 <= s.n_row <= MAX_ROW
+        and 0 <= s.n_pack <= MAX_PACK
+        and 0 <= s.n_tags <= MAX_TAGS
+    )
+
+
+@rule
+def places_agree(s):
+    """Each card in the draw pile or the hand says so itself, and stands there once."""
+    in_deck = 0
+    in_hand = 0
+    for i in range(s.n_cards):
+        if s.cards[i].place == Place.DECK:
+            in_deck += 1
+        elif s.cards[i].place == Place.HAND:
+            in_hand += 1
+        elif s.cards[i].place == Place.PLAYED:
+            return False
+    if in_deck != s.n_deck or in_hand != s.n_hand:
+        return False
+    for i in range(s.n_deck):
+        if s.cards[s.deck[i]].place != Place.DECK:
+            return False
+    for i in range(s.n_hand):
+        if s.cards[s.hand[i]].place != Place.HAND:
+            return False
+        for j in range(i):
+            if s.hand[i] == s.hand[j]:
+                return False
+    return True
+
+
+@rule
+def cards_are_cards(s):
+    """Ranks, suits, enhancements, editions and seals lie in their ranges."""
+    for i in range(s.n_cards):
+        c = s.cards[i]
+        if c.rank < 2 or c.rank > 14 or c.suit < 0 or c.suit > 3 or c.bonus < 0:
+            return False
+        if c.enhancement < 0 or c.enhancement > 8 or c.edition < 0 or c.edition > 4 or c.seal < 0 or c.seal > 4:
+            return False
+    return True
+
+
+@rule
+def owned_are_owned(s):
+    """Owned jokers are jokers, owned consumables are consumables, and prices are not negative."""
+    for i in range(s.n_jokers):
+        item = s.jokers[i]
+        if item.kind != Kind.JOKER or item.id < 1 or item.id > 150 or item.cost < 0:
+            return False
+    for i in range(s.n_consumables):
+        item = s.consumables[i]
+        if item.kind != Kind.CONSUMABLE or item.id < 1 or item.id > 52 or item.cost < 0:
+            return False
+    return True
+
+
+@rule
+def used_set_holds_owned(s):
+    """The key of everything owned is in the used set."""
+    for i in range(s.n_jokers):
+        if not s.used[s.jokers[i].id]:
+            return False
+    for i in range(s.n_consumables):
+        if not s.used[150 + s.consumables[i].id]:
+            return False
+    return True

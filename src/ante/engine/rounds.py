@@ -1,0 +1,301 @@
+"""A round from its blind to the shop: select or skip, play and discard, end, cash out."""
+
+from ante.catalog.blinds import Blind
+from ante.catalog.cards import Edition, Enhancement, Seal, Sticker
+from ante.catalog.decks import Deck, Stake
+from ante.catalog.tags import Tag
+from ante.catalog.vouchers import Voucher
+from ante.engine.bosses import boss_after_play, boss_on_play, boss_on_select, debuff_cards, end_boss
+from ante.engine.cards import collect_deck, draw_to_hand_size, pack_cards_away, shuffle_deck, take_from_hand
+from ante.engine.create import create_planet_of, create_tarot, room_for_consumable, Source
+from ante.engine.jokers.lineup import (
+    fire_blind_chosen,
+    fire_blind_skipped,
+    fire_card_discarded,
+    fire_discard_begins,
+    fire_first_hand_drawn,
+    fire_repeat_held,
+    fire_round_dollars,
+    fire_round_ends,
+    fire_shop_left,
+    refresh_lineup,
+    settle,
+)
+from ante.engine.jokers.rounds import saves_from_defeat
+from ante.engine.numbers import BLIND_REWARD
+from ante.engine.rng import Stream
+from ante.engine.rule import rule
+from ante.engine.run import draw_ante_blinds, draw_ante_voucher, draw_targets
+from ante.engine.scoring import score_hand
+from ante.engine.shop import enter_shop, leave_shop
+from ante.engine.state import Phase, Place, Status
+from ante.engine.tags import gain_tag, tags_at_blind_select, tags_at_cash_out, tags_at_round_start
+from ante.engine.blinds import blind_on_deck, blind_target
+
+WIN_ANTE = 8
+GOLD_CARD_DOLLARS = 3
+RENTAL_DOLLARS = 3
+
+
+@rule
+def enter_blind_select(s):
+    """The player chooses to play or skip the blind on deck; tags that act here do."""
+    s.phase = Phase.BLIND_SELECT
+    s.blind = Blind.NONE
+    tags_at_blind_select(s)
+
+
+@rule
+def select_blind(s):
+    """The blind on deck is in play and the first hand is drawn."""
+    s.phase = Phase.PLAY
+    s.round += 1
+    s.blind = blind_on_deck(s)
+    s.chips = 0.0
+    s.target = blind_target(s, int(s.blind))
+    begin_round_counts(s)
+    boss_on_select(s)
+    fire_blind_chosen(s, int(s.blind))
+    settle(s)
+    tags_at_round_start(s)
+    refresh_lineup(s)
+    shuffle_deck(s, Stream.NR)
+    debuff_cards(s)
+    draw_to_hand_size(s, False)
+    fire_first_hand_drawn(s, 0)
+    settle(s)
+
+
+@rule
+def begin_round_counts(s):
+    """Hands and discards are full, and nothing has been played this round."""
+    s.hands_left = max(1, int(s.hands_each_round) + int(s.joker_hands))
+    s.discards_left = max(0, int(s.discards_each_round) + int(s.joker_discards))
+    s.hands_played = 0
+    s.discards_used = 0
+    s.eye_hands = 0
+    s.boss_disabled = 0
+    s.round_hand_size = 0
+    for hand in range(12):
+        s.plays_round[hand] = 0
+
+
+@rule
+def skip_blind(s):
+    """The blind on deck is passed over for its tag."""
+    tag = int(s.skip_tags[s.blind_on_deck])
+    hand = int(s.skip_tag_hands[s.blind_on_deck])
+    s.blinds_skipped += 1
+    s.blind_on_deck += 1
+    gain_tag(s, tag, hand)
+    fire_blind_skipped(s, 0)
+    settle(s)
+    enter_blind_select(s)
+
+
+@rule
+def play_cards(s, cards):
+    """The cards at these hand positions are played and scored. Answers the Status."""
+    s.hands_left -= 1
+    s.n_played = take_from_hand(s, cards)
+    for i in range(s.n_played):
+        card = int(s.order[i])
+        s.played[i] = card
+        s.cards[card].place = Place.PLAYED
+        s.cards[card].face_down = 0
+        s.cards[card].forced = 0
+    boss_on_play(s)
+    score_hand(s)
+    settle(s)
+    for i in range(s.n_played):
+        card = s.cards[s.played[i]]
+        card.played_this_ante = 1
+        if card.place == Place.PLAYED:
+            card.place = Place.DISCARD
+    s.hands_played += 1
+    s.n_played = 0
+    if s.chips >= s.target:
+        return end_round(s)
+    if s.hands_left <= 0:
+        return lose(s)
+    boss_after_play(s)
+    draw_to_hand_size(s, True)
+    return lose(s) if s.n_hand == 0 else int(Status.PLAYING)
+
+
+@rule
+def discard_cards(s, cards):
+    """The cards at these hand positions are discarded and replaced. Answers the Status."""
+    s.discards_left -= 1
+    n = take_from_hand(s, cards)
+    discard_taken(s, n)
+    s.discards_used += 1
+    settle(s)
+    draw_to_hand_size(s, False)
+    return lose(s) if s.n_hand == 0 else int(Status.PLAYING)
+
+
+@rule
+def discard_taken(s, n):
+    """The first n cards of s.order go to the discard pile, each seen by its seal and the jokers.
+
+    They lie in s.played meanwhile, so that effects can look at the whole discard.
+    """
+    s.n_played = n
+    for i in range(n):
+        s.played[i] = s.order[i]
+        s.cards[s.order[i]].face_down = 0
+        s.cards[s.order[i]].forced = 0
+        s.cards[s.order[i]].place = Place.DISCARD
+    fire_discard_begins(s, n)
+    for i in range(n):
+        card = int(s.played[i])
+        if s.cards[card].seal == Seal.PURPLE and not s.cards[card].debuffed and room_for_consumable(s):
+            create_tarot(s, Source.EIGHT_BALL)
+        fire_card_discarded(s, card)
+    s.n_played = 0
+
+
+@rule
+def lose(s):
+    """The blind was not beaten: Mr. Bones may save the run, else it is over. Answers the Status."""
+    if saves_from_defeat(s):
+        settle(s)
+        return end_round(s)
+    s.phase = Phase.OVER
+    return int(Status.LOST)
+
+
+@rule
+def end_round(s):
+    """The blind is beaten: end-of-round effects, then the cash-out screen. Answers the Status."""
+    boss = s.blind > Blind.BIG
+    s.beat_boss = 1 if boss else 0
+    fire_round_ends(s, int(s.blind))
+    settle(s)
+    pay_rentals_and_perish(s)
+    s.unused_discards_run += s.discards_left
+    held_cards_at_round_end(s)
+    s.payout = cash_out_total(s)
+    end_boss(s)
+    collect_deck(s)
+    pack_cards_away(s)
+    collect_deck(s)
+    s.round_hand_size = 0
+    s.phase = Phase.ROUND_END
+    s.blind_on_deck += 1
+    status = int(Status.PLAYING)
+    if boss:
+        status = raise_ante(s)
+    draw_targets(s)
+    refresh_lineup(s)
+    return status
+
+
+@rule
+def raise_ante(s):
+    """The ante rises and its voucher is drawn. Answers WON where this was the win ante's boss."""
+    from_ante = int(s.ante)
+    s.blind_on_deck = 0
+    s.ante += 1
+    if s.ante > s.highest_ante:
+        s.highest_ante = s.ante
+    s.boss_rerolled = 0
+    for i in range(s.n_cards):
+        s.cards[i].played_this_ante = 0
+    draw_ante_voucher(s)
+    if from_ante == WIN_ANTE and not s.won:
+        s.won = 1
+        return int(Status.WON)
+    return int(Status.PLAYING)
+
+
+@rule
+def pay_rentals_and_perish(s):
+    """Each Rental joker costs its rent; each Perishable one comes a round nearer to its end."""
+    for i in range(s.n_jokers):
+        joker = s.jokers[i]
+        if joker.stickers & Sticker.RENTAL:
+            s.dollars -= RENTAL_DOLLARS
+        if joker.stickers & Sticker.PERISHABLE and joker.rounds > 0:
+            joker.rounds -= 1
+            if joker.rounds == 0:
+                joker.debuffed = 1
+                s.lineup_stale = 1
+
+
+@rule
+def held_cards_at_round_end(s):
+    """Gold cards pay and Blue Seals make the planet of the last hand, once for each trigger."""
+    for i in range(s.n_hand):
+        card = int(s.hand[i])
+        c = s.cards[card]
+        if c.debuffed:
+            continue
+        gold = c.enhancement == Enhancement.GOLD
+        blue = c.seal == Seal.BLUE
+        if not gold and not blue:
+            continue
+        s.repeats = 1 if c.seal == Seal.RED else 0
+        fire_repeat_held(s, card)
+        for _ in range(1 + int(s.repeats)):
+            if gold:
+                s.dollars += GOLD_CARD_DOLLARS
+            if blue and s.last_hand >= 0:
+                create_planet_of(s, int(s.last_hand))
+    settle(s)
+
+
+@rule
+def cash_out_total(s):
+    """Dollars on the cash-out screen: blind reward, hands left, jokers, tags, interest on the money held now."""
+    total = 0 if s.blind == Blind.SMALL and s.stake >= Stake.RED else int(BLIND_REWARD[s.blind])
+    if s.deck_id == Deck.GREEN:
+        total += 2 * int(s.hands_left) + int(s.discards_left)
+    else:
+        total += int(s.hands_left)
+    s.payout = 0
+    fire_round_dollars(s, 0)
+    total += int(s.payout)
+    if s.beat_boss:
+        total += tags_at_cash_out(s)
+    if s.deck_id != Deck.GREEN:
+        total += interest(s)
+    return total
+
+
+@rule
+def interest(s):
+    """$1 per $5 held, up to the cap; To the Moon adds as much again."""
+    cap = 25
+    if s.vouchers[Voucher.MONEY_TREE]:
+        cap = 100
+    elif s.vouchers[Voucher.SEED_MONEY]:
+        cap = 50
+    return (1 + moons_held(s)) * (min(max(0, int(s.dollars)), cap) // 5)
+
+
+@rule
+def cash_out(s):
+    """The payout is in hand and the shop is open. After a boss, the next ante's tags and boss are drawn."""
+    s.dollars += s.payout
+    s.payout = 0
+    s.blind = Blind.NONE
+    if s.beat_boss:
+        draw_ante_blinds(s)
+        if s.deck_id == Deck.ANAGLYPH:
+            gain_tag(s, Tag.DOUBLE, -1)
+    s.chips = 0.0
+    shuffle_deck(s, Stream.CASHOUT)
+    s.phase = Phase.SHOP
+    enter_shop(s)
+    s.beat_boss = 0
+
+
+@rule
+def next_round(s):
+    """The shop is left behind."""
+    fire_shop_left(s, 0)
+    settle(s)
+    leave_shop(s)
+    enter_blind_select(s)

@@ -1,0 +1,383 @@
+"""One decision: checked against the rules, then carried out."""
+
+from ante.catalog.consumables import FIRST_PLANET, FIRST_SPECTRAL
+from ante.catalog.packs import PackKind
+from ante.engine import actions
+from ante.engine.actions import (
+    BOSS_REROLL_PRICE,
+    Verb,
+    cards_of,
+    is_legal,
+    legal_mask,
+    target_of,
+    to_macro,
+    to_of,
+    verb_of,
+)
+from ante.engine.bosses import boss_on_joker_sold
+from ante.engine.cards import draw_cards, draw_to_hand_size, return_hand_under_deck, select_forced, sort_hand
+from ante.engine.consumables import use_consumable
+from ante.engine.create import (
+    add_card,
+    add_consumable_from_item,
+    add_joker_from_item,
+    put_in_deck,
+    release,
+    remove_consumable,
+    remove_joker,
+    sell_value,
+)
+from ante.engine.jokers.lineup import (
+    fire_card_sold,
+    fire_consumable_used,
+    fire_pack_opened,
+    fire_pack_skipped,
+    fire_self_sold,
+    fire_shop_rerolled,
+    refresh_lineup,
+    settle,
+)
+from ante.engine.numbers import PACK_CHOOSE, PACK_KIND
+from ante.engine.packs import close_pack, open_pack_contents
+from ante.engine.pools import draw_boss
+from ante.engine.rounds import (
+    cash_out,
+    discard_cards,
+    enter_blind_select,
+    lose,
+    next_round,
+    play_cards,
+    select_blind,
+    skip_blind,
+)
+from ante.engine.rule import rule
+from ante.engine.shop import pack_price, reroll_shop, voucher_price
+from ante.engine.state import Kind, Phase, Place, Status
+from ante.engine.vouchers import redeem
+
+
+@rule
+def step(s, action):
+    """Take one macro decision in one game. Answers the Status; ILLEGAL changes nothing.
+
+    s       one record, changed in place
+    action  int64 of actions.pack_action
+    """
+    if not is_legal(s, action):
+        return int(Status.ILLEGAL)
+    verb = verb_of(action)
+    status = int(Status.PLAYING)
+    if verb == Verb.SELECT:
+        s.selected |= 1 << target_of(action)
+    elif verb == Verb.CLEAR:
+        select_forced(s)
+    else:
+        s.decisions += 1
+        status = decide(s, verb, target_of(action), to_of(action), cards_of(action))
+        if s.lineup_stale:
+            refresh_lineup(s)
+    return status
+
+
+@rule
+def decide(s, verb, target, to, cards):
+    """Carry out a legal decision that is more than a selection. Answers the Status."""
+    if verb == Verb.PLAY:
+        return play_cards(s, cards)
+    if verb == Verb.DISCARD:
+        return discard_cards(s, cards)
+    if verb == Verb.SELECT_BLIND:
+        select_blind(s)
+    elif verb == Verb.SKIP_BLIND:
+        skip_blind(s)
+        open_queued_pack(s)
+    elif verb == Verb.REROLL_BOSS:
+        reroll_boss(s)
+    elif verb == Verb.CASH_OUT:
+        cash_out(s)
+    elif verb == Verb.REROLL:
+        reroll_shop(s)
+        fire_shop_rerolled(s, 0)
+    elif verb == Verb.NEXT_ROUND:
+        next_round(s)
+        open_queued_pack(s)
+    elif verb == Verb.SKIP_PACK:
+        fire_pack_skipped(s, 0)
+        finish_pack(s)
+    else:
+        return decide_on_slot(s, verb, target, to, cards)
+    return int(Status.PLAYING)
+
+
+@rule
+def decide_on_slot(s, verb, target, to, cards):
+    """Carry out a legal decision about one slot. Answers the Status."""
+    if verb == Verb.SORT_HAND:
+        s.sort_by_suit = to
+        sort_hand(s)
+    elif verb == Verb.BUY:
+        buy(s, target)
+    elif verb == Verb.BUY_AND_USE:
+        buy_and_use(s, target)
+    elif verb == Verb.BUY_VOUCHER:
+        buy_voucher(s, target)
+    elif verb == Verb.OPEN_PACK:
+        buy_pack(s, target)
+    elif verb == Verb.PICK:
+        pick(s, target, cards)
+    elif verb == Verb.USE:
+        use_held(s, target, cards)
+    elif verb == Verb.SELL_CONSUMABLE:
+        sell_consumable(s, target)
+    elif verb == Verb.SELL_JOKER:
+        sell_joker(s, target)
+    elif verb == Verb.MOVE_JOKER:
+        move_joker(s, target, to)
+    else:
+        move_card(s, target, to)
+    return lose(s) if is_stuck(s) else int(Status.PLAYING)
+
+
+@rule
+def is_stuck(s):
+    """Whether a round goes on without a card to play: the last ones were destroyed. An empty hand is filled first."""
+    if s.phase != Phase.PLAY or s.n_hand > 0:
+        return False
+    draw_to_hand_size(s, False)
+    return s.n_hand == 0
+
+
+@rule
+def reroll_boss(s):
+    """Another boss is drawn for this ante, for $10."""
+    s.dollars -= BOSS_REROLL_PRICE
+    s.boss_rerolled = 1
+    s.boss = draw_boss(s)
+
+
+@rule
+def take_row_card(s, slot):
+    """The shop row closes up where the card in this slot stood."""
+    for i in range(slot, int(s.n_row) - 1):
+        s.row[i] = s.row[i + 1]
+    s.n_row -= 1
+    s.row[s.n_row].kind = Kind.NONE
+
+
+@rule
+def buy(s, slot):
+    """The shop card in this slot is owned and paid for."""
+    item = s.row[slot]
+    s.dollars -= item.cost
+    if item.kind == Kind.JOKER:
+        add_joker_from_item(s, item)
+    elif item.kind == Kind.CONSUMABLE:
+        add_consumable_from_item(s, item)
+    else:
+        add_playing_card(s, item)
+    take_row_card(s, slot)
+    settle(s)
+
+
+@rule
+def add_playing_card(s, item):
+    """A card from the shop or a pack lies under the draw pile."""
+    card = add_card(s, int(item.rank), int(item.suit), int(item.enhancement), int(item.edition), int(item.seal), Place.DECK)
+    put_in_deck(s, card)
+
+
+@rule
+def buy_and_use(s, slot):
+    """The consumable in this slot is paid for and used at once."""
+    item = s.row[slot]
+    consumable = int(item.id)
+    s.dollars -= item.cost
+    take_row_card(s, slot)
+    use_and_count(s, consumable, 0)
+
+
+@rule
+def buy_voucher(s, slot):
+    """The voucher in this slot is paid for and redeemed."""
+    voucher = int(s.shop_vouchers[slot])
+    s.dollars -= voucher_price(s, voucher)
+    s.shop_vouchers[slot] = 0
+    redeem(s, voucher)
+    if s.voucher_this_ante == voucher:
+        s.voucher_this_ante = 0
+
+
+@rule
+def buy_pack(s, slot):
+    """The pack in this slot is paid for and open."""
+    pack = int(s.packs[slot])
+    s.dollars -= pack_price(s, slot)
+    s.packs[slot] = -1
+    open_pack(s, pack, Phase.SHOP)
+
+
+@rule
+def open_pack(s, pack, back):
+    """The pack's cards lie open; Arcana and Spectral packs deal a hand to use them on."""
+    s.pack_return = back
+    s.phase = Phase.PACK
+    open_pack_contents(s, pack)
+    fire_pack_opened(s, 0)
+    settle(s)
+    kind = PACK_KIND[pack]
+    if kind == PackKind.ARCANA or kind == PackKind.SPECTRAL:
+        draw_cards(s, int(s.hand_size))
+
+
+@rule
+def open_queued_pack(s):
+    """The next pack that a tag gave is open, if one waits."""
+    if s.phase == Phase.BLIND_SELECT and s.queued_packs:
+        pack = int(s.queued_packs) % 33 - 1
+        s.queued_packs //= 33
+        open_pack(s, pack, Phase.BLIND_SELECT)
+
+
+@rule
+def pick(s, slot, cards):
+    """One card of the open pack is taken; a consumable is used at once."""
+    item = s.pack[slot]
+    kind, number = int(item.kind), int(item.id)
+    if kind == Kind.JOKER:
+        add_joker_from_item(s, item)
+    elif kind == Kind.PLAYING_CARD:
+        add_playing_card(s, item)
+    for i in range(slot, int(s.n_pack) - 1):
+        s.pack[i] = s.pack[i + 1]
+    s.n_pack -= 1
+    s.pack[s.n_pack].kind = Kind.NONE
+    if kind == Kind.CONSUMABLE:
+        use_and_count(s, number, cards)
+    settle(s)
+    s.picks_left -= 1
+    if s.picks_left <= 0 or s.n_pack == 0:
+        finish_pack(s)
+
+
+@rule
+def finish_pack(s):
+    """The pack is closed, its dealt hand lies under the draw pile, and the game goes on where it was."""
+    close_pack(s)
+    settle(s)
+    if s.n_hand > 0:
+        return_hand_under_deck(s)
+    s.phase = s.pack_return
+    if s.phase == Phase.BLIND_SELECT:
+        enter_blind_select(s)
+        open_queued_pack(s)
+
+
+@rule
+def use_held(s, slot, cards):
+    """The consumable held in this slot is used up.
+
+    Its place is free while the effect runs; its key stays in the used set until afterwards.
+    """
+    consumable = int(s.consumables[slot].id)
+    for i in range(slot, int(s.n_consumables) - 1):
+        s.consumables[i] = s.consumables[i + 1]
+    s.n_consumables -= 1
+    s.consumables[s.n_consumables].kind = Kind.NONE
+    use_and_count(s, consumable, cards)
+
+
+@rule
+def use_and_count(s, consumable, cards):
+    """A consumable takes effect, is counted and leaves the used set."""
+    use_consumable(s, consumable, cards)
+    settle(s)
+    if consumable < FIRST_PLANET:
+        s.tarots_used += 1
+    elif consumable < FIRST_SPECTRAL:
+        s.planets_used |= 1 << (consumable - FIRST_PLANET)
+    if consumable < FIRST_SPECTRAL:
+        s.last_consumable = consumable
+    release(s, Kind.CONSUMABLE, consumable)
+    fire_consumable_used(s, consumable)
+    settle(s)
+    if s.phase == Phase.PLAY or s.phase == Phase.PACK:
+        select_forced(s)
+
+
+@rule
+def sell_consumable(s, slot):
+    """The consumable in this slot is gone for its sell value."""
+    s.dollars += sell_value(s.consumables[slot])
+    remove_consumable(s, slot)
+    fire_card_sold(s, -1)
+    settle(s)
+
+
+@rule
+def sell_joker(s, slot):
+    """The joker in this slot is gone for its sell value, after its own last effect and the others' answer."""
+    s.dollars += sell_value(s.jokers[slot])
+    fire_self_sold(s, slot)
+    fire_card_sold(s, slot)
+    remove_joker(s, slot)
+    settle(s)
+    boss_on_joker_sold(s)
+
+
+@rule
+def move_joker(s, source, to):
+    """The joker is taken out at `source` and put in at `to`."""
+    s.made = s.jokers[source]
+    direction = 1 if to > source else -1
+    i = source
+    while i != to:
+        s.jokers[i] = s.jokers[i + direction]
+        i += direction
+    s.jokers[to] = s.made
+    s.lineup_stale = 1
+
+
+@rule
+def move_card(s, source, to):
+    """The hand card is taken out at `source` and put in at `to`; the selection is dropped."""
+    card = s.hand[source]
+    direction = 1 if to > source else -1
+    i = source
+    while i != to:
+        s.hand[i] = s.hand[i + direction]
+        i += direction
+    s.hand[to] = card
+    select_forced(s)
+
+
+@rule
+def step_discrete(s, index):
+    """Take one decision of the discrete view. Answers the Status."""
+    if index < 0 or index >= actions.N_DISCRETE:
+        return int(Status.ILLEGAL)
+    return step(s, to_macro(s, index))
+
+
+@rule
+def step_all(states, chosen, status):
+    """Play one macro decision in every game.
+
+    states  (n,) state_t, changed in place
+    chosen  (n,) int64, an illegal decision changes nothing
+    status  (n,) uint8, overwritten with Status
+    """
+    for i in range(len(states)):
+        status[i] = step(states[i], chosen[i])
+
+
+@rule
+def step_discrete_all(states, chosen, status, masks):
+    """Play one decision of the discrete view in every game and write the next masks.
+
+    chosen  (n,) int64 numbers of the discrete view
+    status  (n,) uint8, overwritten with Status
+    masks   (n, N_DISCRETE) uint8, overwritten
+    """
+    for i in range(len(states)):
+        status[i] = step_discrete(states[i], chosen[i])
+        legal_mask(states[i], masks[i])

@@ -1,0 +1,30 @@
+"""The errors a user may meet: a class per cause; each message names the cause, the value and the way out."""
+
+from difflib import get_close_matches
+
+
+class BalatroError(Exception):
+    """Something the user can mend."""
+
+
+class UnknownSeed(BalatroError, ValueError):
+    """A seed that no game can have."""
+
+    def __init__(self, seed: str) -> None:
+        super().__init__(f"seed {seed!r} is not a game seed: use 1 to 16 letters A-Z and digits, such as 2K9H9HN")
+
+
+class UnknownDeck(BalatroError, ValueError):
+    """A deck that does not exist."""
+
+    def __init__(self, deck: object, known: list[str]) -> None:
+        near = get_close_matches(str(deck), known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
+        super().__init__(f"there is no deck {deck!r}: {hint}")
+
+
+class UnknownStake(BalatroError, ValueError):
+    """A stake that does not exist."""
+
+    def __init__(self, stake: object) -> None:
+        super().__init__(f"there is no stake {stake!r}: stakes go from 1 (White) to 8 (Gold)")

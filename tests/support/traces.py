@@ -95,7 +95,7 @@ def visible(s: Any) -> dict[str, Any]:
     return {
         "phase": PHASES[Phase(int(s.phase))],
         "ante": int(s.ante),
-        "round": int(s.round),
+        "round": int(s.round_number),
         "blind": BLINDS[blind].key if blind else None,
         "target": number(blind_target(s, blind) if coming else float(s.target)),
         "boss": BLINDS[s.boss].key,
@@ -108,7 +108,7 @@ def visible(s: Any) -> dict[str, Any]:
         "forced": [i for i, c in enumerate(hand) if c.forced],
         "deck_left": int(s.n_deck),
         "jokers": [item_text(s.jokers[i], True) for i in range(s.n_jokers)],
-        "consumables": [item_text(s.consumables[i], True) for i in range(s.n_consumables)],
+        "consumables": [item_text(s.consumables[i], False) for i in range(s.n_consumables)],
         "vouchers": sorted(VOUCHERS[v].key for v in range(1, 33) if s.vouchers[v]),
         "tags": [TAGS[s.tags[i]].key for i in range(s.n_tags)],
         "levels": {HANDS[h].name: int(s.levels[h]) for h in range(12) if s.levels[h] != 1},

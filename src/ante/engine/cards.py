@@ -1,7 +1,7 @@
 """Where the playing cards are: the draw pile, the hand, and the order both are in."""
 
 from ante.catalog.cards import Enhancement
-from ante.engine.bosses import boss_after_draw, card_face_down_on_draw
+from ante.engine.bosses import boss_after_draw, card_face_down_on_draw, cards_to_draw
 from ante.engine.rng import shuffle
 from ante.engine.rule import rule
 from ante.engine.state import MAX_HAND, Place
@@ -94,7 +94,7 @@ def draw_cards(s, n):
 @rule
 def draw_to_hand_size(s, after_play):
     """The hand is full again, as far as the draw pile goes; the boss has had its say on the new hand."""
-    draw_cards(s, max(0, int(s.hand_size) - int(s.n_hand)))
+    draw_cards(s, cards_to_draw(s))
     boss_after_draw(s, after_play)
     select_forced(s)
 

@@ -1,27 +1,26 @@
 """A round from its blind to the shop: select or skip, play and discard, end, cash out."""
 
 from ante.catalog.blinds import Blind
-from ante.catalog.cards import Edition, Enhancement, Seal, Sticker
+from ante.catalog.cards import Enhancement, Seal, Sticker
 from ante.catalog.decks import Deck, Stake
 from ante.catalog.tags import Tag
 from ante.catalog.vouchers import Voucher
-from ante.engine.bosses import boss_after_play, boss_on_play, boss_on_select, debuff_cards, end_boss
+from ante.engine.blinds import blind_on_deck, blind_target
+from ante.engine.bosses import boss_after_play, boss_on_select, debuff_cards, end_boss
 from ante.engine.cards import collect_deck, draw_to_hand_size, pack_cards_away, shuffle_deck, take_from_hand
-from ante.engine.create import create_planet_of, create_tarot, room_for_consumable, Source
-from ante.engine.jokers.lineup import (
+from ante.engine.create import create_planet_of
+from ante.engine.discards import boss_on_play, discard_taken
+from ante.engine.jokers.dispatch import (
     fire_blind_chosen,
     fire_blind_skipped,
-    fire_card_discarded,
-    fire_discard_begins,
     fire_first_hand_drawn,
     fire_repeat_held,
     fire_round_dollars,
     fire_round_ends,
     fire_shop_left,
-    refresh_lineup,
-    settle,
 )
-from ante.engine.jokers.rounds import saves_from_defeat
+from ante.engine.jokers.lineup import refresh_lineup, settle
+from ante.engine.jokers.rounds import moons_held, saves_from_defeat
 from ante.engine.numbers import BLIND_REWARD
 from ante.engine.rng import Stream
 from ante.engine.rule import rule
@@ -30,7 +29,6 @@ from ante.engine.scoring import score_hand
 from ante.engine.shop import enter_shop, leave_shop
 from ante.engine.state import Phase, Place, Status
 from ante.engine.tags import gain_tag, tags_at_blind_select, tags_at_cash_out, tags_at_round_start
-from ante.engine.blinds import blind_on_deck, blind_target
 
 WIN_ANTE = 8
 GOLD_CARD_DOLLARS = 3
@@ -49,7 +47,7 @@ def enter_blind_select(s):
 def select_blind(s):
     """The blind on deck is in play and the first hand is drawn."""
     s.phase = Phase.PLAY
-    s.round += 1
+    s.round_number += 1
     s.blind = blind_on_deck(s)
     s.chips = 0.0
     s.target = blind_target(s, int(s.blind))
@@ -104,6 +102,7 @@ def play_cards(s, cards):
         s.cards[card].place = Place.PLAYED
         s.cards[card].face_down = 0
         s.cards[card].forced = 0
+    s.boss_triggered = 0
     boss_on_play(s)
     score_hand(s)
     settle(s)
@@ -133,27 +132,6 @@ def discard_cards(s, cards):
     settle(s)
     draw_to_hand_size(s, False)
     return lose(s) if s.n_hand == 0 else int(Status.PLAYING)
-
-
-@rule
-def discard_taken(s, n):
-    """The first n cards of s.order go to the discard pile, each seen by its seal and the jokers.
-
-    They lie in s.played meanwhile, so that effects can look at the whole discard.
-    """
-    s.n_played = n
-    for i in range(n):
-        s.played[i] = s.order[i]
-        s.cards[s.order[i]].face_down = 0
-        s.cards[s.order[i]].forced = 0
-        s.cards[s.order[i]].place = Place.DISCARD
-    fire_discard_begins(s, n)
-    for i in range(n):
-        card = int(s.played[i])
-        if s.cards[card].seal == Seal.PURPLE and not s.cards[card].debuffed and room_for_consumable(s):
-            create_tarot(s, Source.EIGHT_BALL)
-        fire_card_discarded(s, card)
-    s.n_played = 0
 
 
 @rule

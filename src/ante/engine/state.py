@@ -135,7 +135,7 @@ state_t = np.dtype(
         ("won", "i4"),  # 1 once the win ante's boss has fallen
         ("ante", "i4"),
         ("highest_ante", "i4"),
-        ("round", "i4"),  # blinds selected so far
+        ("round_number", "i4"),  # blinds selected so far
         ("decisions", "i4"),  # macro decisions taken
         ("dollars", "i4"),
         ("debt_allowed", "i4"),  # Credit Card: 20 a piece
@@ -159,6 +159,7 @@ state_t = np.dtype(
         ("last_hand", "i4"),  # Hand played last, -1 none
         ("eye_hands", "i4"),  # The Eye: bits of Hand used; The Mouth: 1 << the only Hand
         ("ox_hand", "i4"),  # The Ox: most played Hand when the ante began, -1 none
+        ("fish_down", "i4"),  # The Fish: cards drawn now come face down
         ("hands_each_round", "i4"),
         ("discards_each_round", "i4"),
         ("base_hand_size", "i4"),  # without jokers
@@ -249,6 +250,7 @@ state_t = np.dtype(
         ("acting", "i4"),  # slot of the joker that acts, a copier's own slot included
         ("copying", "i4"),  # 1 while Blueprint or Brainstorm acts
         ("boss_triggered", "i4"),
+        ("lucky_hit", "i4"),  # the Lucky card in question hit with its last trigger
         ("hand_refused", "i4"),
         ("money_in_hand", "i4"),  # dollars when the hand was played
         ("tally_steel", "i4"),  # whole-deck counts, taken before the hand

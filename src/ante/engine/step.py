@@ -27,17 +27,16 @@ from ante.engine.create import (
     remove_joker,
     sell_value,
 )
-from ante.engine.jokers.lineup import (
+from ante.engine.jokers.dispatch import (
     fire_card_sold,
     fire_consumable_used,
     fire_pack_opened,
     fire_pack_skipped,
     fire_self_sold,
     fire_shop_rerolled,
-    refresh_lineup,
-    settle,
 )
-from ante.engine.numbers import PACK_CHOOSE, PACK_KIND
+from ante.engine.jokers.lineup import refresh_lineup, settle
+from ante.engine.numbers import PACK_KIND
 from ante.engine.packs import close_pack, open_pack_contents
 from ante.engine.pools import draw_boss
 from ante.engine.rounds import (
@@ -52,7 +51,7 @@ from ante.engine.rounds import (
 )
 from ante.engine.rule import rule
 from ante.engine.shop import pack_price, reroll_shop, voucher_price
-from ante.engine.state import Kind, Phase, Place, Status
+from ante.engine.state import Kind, Phase, Status
 from ante.engine.vouchers import redeem
 
 
@@ -182,7 +181,7 @@ def buy(s, slot):
 @rule
 def add_playing_card(s, item):
     """A card from the shop or a pack lies under the draw pile."""
-    card = add_card(s, int(item.rank), int(item.suit), int(item.enhancement), int(item.edition), int(item.seal), Place.DECK)
+    card = add_card(s, int(item.rank), int(item.suit), int(item.enhancement), int(item.edition), int(item.seal))
     put_in_deck(s, card)
 
 

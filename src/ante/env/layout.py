@@ -23,8 +23,6 @@ from ante.engine.state import (
     Phase,
 )
 
-FACE_DOWN_JOKER = 151  # what a joker's number reads while Amber Acorn hides it; never a Joker
-
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -110,7 +108,7 @@ HAND_COLUMNS = (
     "bonus",  # chips added by Hiker
 )
 JOKER_COLUMNS = (
-    "id",  # catalog Joker, 0 none, 151 hidden by Amber Acorn (then listed by number, not by place)
+    "id",  # catalog Joker, 0 none; under Amber Acorn listed by number, not by place
     "edition",
     "eternal",
     "perishable",

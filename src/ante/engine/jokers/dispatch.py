@@ -1,0 +1,805 @@
+"""Which effect answers a moment, for every joker. Written by tools/write_dispatch.py; do not edit.
+
+`<moment>(s, me, joker, card)` runs one joker's effect; `fire_<moment>(s, card)` runs the line-up, left to right.
+"""
+
+from ante.catalog.jokers import Joker
+from ante.engine.jokers import bits, discarding, flat, growing, held, makers, ranks, retriggers, rounds, shopping, suits
+from ante.engine.jokers.copying import resolve, working
+from ante.engine.rule import rule
+from ante.engine.state import MAX_JOKERS
+
+
+@rule
+def while_held(s, me, joker, card):
+    """WHILE_HELD: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.FOUR_FINGERS:
+        bits.four_fingers(s, me, joker, card)
+    elif not s.copying and joker == Joker.CREDIT_CARD:
+        bits.credit_card(s, me, joker, card)
+    elif not s.copying and joker == Joker.CHAOS:
+        bits.chaos(s, me, joker, card)
+    elif not s.copying and joker == Joker.PAREIDOLIA:
+        bits.pareidolia(s, me, joker, card)
+    elif not s.copying and joker == Joker.SPLASH:
+        bits.splash(s, me, joker, card)
+    elif not s.copying and joker == Joker.SHORTCUT:
+        bits.shortcut(s, me, joker, card)
+    elif not s.copying and joker == Joker.TURTLE_BEAN:
+        bits.turtle_bean_hand(s, me, joker, card)
+    elif not s.copying and joker == Joker.JUGGLER:
+        bits.juggler(s, me, joker, card)
+    elif not s.copying and joker == Joker.DRUNKARD:
+        bits.drunkard(s, me, joker, card)
+    elif not s.copying and joker == Joker.TROUBADOUR:
+        bits.troubadour(s, me, joker, card)
+    elif not s.copying and joker == Joker.SMEARED:
+        bits.smeared(s, me, joker, card)
+    elif not s.copying and joker == Joker.RING_MASTER:
+        bits.showman(s, me, joker, card)
+    elif not s.copying and joker == Joker.MERRY_ANDY:
+        bits.merry_andy(s, me, joker, card)
+    elif not s.copying and joker == Joker.OOPS:
+        bits.oops(s, me, joker, card)
+    elif not s.copying and joker == Joker.STUNTMAN:
+        bits.stuntman_hand(s, me, joker, card)
+    elif not s.copying and joker == Joker.ASTRONOMER:
+        bits.astronomer(s, me, joker, card)
+    elif not s.copying and joker == Joker.CHICOT:
+        bits.chicot(s, me, joker, card)
+
+
+@rule
+def fire_while_held(s, card):
+    """WHILE_HELD for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = working(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            while_held(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def blind_chosen(s, me, joker, card):
+    """BLIND_CHOSEN: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.CEREMONIAL:
+        makers.ceremonial(s, me, joker, card)
+    elif joker == Joker.MARBLE:
+        makers.marble(s, me, joker, card)
+    elif joker == Joker.BURGLAR:
+        makers.burglar(s, me, joker, card)
+    elif not s.copying and joker == Joker.MADNESS:
+        makers.madness(s, me, joker, card)
+    elif joker == Joker.RIFF_RAFF:
+        makers.riff_raff(s, me, joker, card)
+    elif joker == Joker.CARTOMANCER:
+        makers.cartomancer(s, me, joker, card)
+
+
+@rule
+def fire_blind_chosen(s, card):
+    """BLIND_CHOSEN for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            blind_chosen(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def first_hand_drawn(s, me, joker, card):
+    """FIRST_HAND_DRAWN: the joker's own effect, if it has one."""
+    if joker == Joker.CERTIFICATE:
+        makers.certificate(s, me, joker, card)
+
+
+@rule
+def fire_first_hand_drawn(s, card):
+    """FIRST_HAND_DRAWN for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            first_hand_drawn(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def hand_begins(s, me, joker, card):
+    """HAND_BEGINS: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.RIDE_THE_BUS:
+        growing.bus_rides(s, me, joker, card)
+    elif joker == Joker.SPACE:
+        makers.space(s, me, joker, card)
+    elif not s.copying and joker == Joker.RUNNER:
+        growing.runner_grows(s, me, joker, card)
+    elif joker == Joker.DNA:
+        makers.dna(s, me, joker, card)
+    elif not s.copying and joker == Joker.GREEN_JOKER:
+        growing.green_grows(s, me, joker, card)
+    elif joker == Joker.TODO_LIST:
+        makers.todo_list(s, me, joker, card)
+    elif not s.copying and joker == Joker.SQUARE:
+        growing.square_grows(s, me, joker, card)
+    elif not s.copying and joker == Joker.VAMPIRE:
+        growing.vampire_bites(s, me, joker, card)
+    elif not s.copying and joker == Joker.OBELISK:
+        growing.obelisk_grows(s, me, joker, card)
+    elif not s.copying and joker == Joker.MIDAS_MASK:
+        growing.midas_touches(s, me, joker, card)
+    elif not s.copying and joker == Joker.TROUSERS:
+        growing.trousers_grow(s, me, joker, card)
+
+
+@rule
+def fire_hand_begins(s, card):
+    """HAND_BEGINS for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            hand_begins(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def card_scored(s, me, joker, card):
+    """CARD_SCORED: the joker's own effect, if it has one."""
+    if joker == Joker.GREEDY_JOKER or joker == Joker.LUSTY_JOKER or joker == Joker.WRATHFUL_JOKER or joker == Joker.GLUTTENOUS_JOKER:
+        suits.suit_mult(s, me, joker, card)
+    elif joker == Joker.EIGHT_BALL:
+        ranks.eight_ball(s, me, joker, card)
+    elif joker == Joker.FIBONACCI:
+        ranks.fibonacci(s, me, joker, card)
+    elif joker == Joker.SCARY_FACE:
+        ranks.scary_face(s, me, joker, card)
+    elif joker == Joker.EVEN_STEVEN:
+        ranks.even_steven(s, me, joker, card)
+    elif joker == Joker.ODD_TODD:
+        ranks.odd_todd(s, me, joker, card)
+    elif joker == Joker.SCHOLAR:
+        ranks.scholar(s, me, joker, card)
+    elif joker == Joker.BUSINESS:
+        ranks.business(s, me, joker, card)
+    elif joker == Joker.HIKER:
+        ranks.hiker(s, me, joker, card)
+    elif joker == Joker.PHOTOGRAPH:
+        ranks.photograph(s, me, joker, card)
+    elif not s.copying and joker == Joker.LUCKY_CAT:
+        growing.lucky_cat_grows(s, me, joker, card)
+    elif joker == Joker.ANCIENT:
+        suits.ancient(s, me, joker, card)
+    elif joker == Joker.WALKIE_TALKIE:
+        ranks.walkie_talkie(s, me, joker, card)
+    elif joker == Joker.SMILEY:
+        ranks.smiley(s, me, joker, card)
+    elif joker == Joker.TICKET:
+        ranks.golden_ticket(s, me, joker, card)
+    elif joker == Joker.ROUGH_GEM:
+        suits.rough_gem(s, me, joker, card)
+    elif joker == Joker.BLOODSTONE:
+        suits.bloodstone(s, me, joker, card)
+    elif joker == Joker.ARROWHEAD:
+        suits.arrowhead(s, me, joker, card)
+    elif joker == Joker.ONYX_AGATE:
+        suits.onyx_agate(s, me, joker, card)
+    elif not s.copying and joker == Joker.WEE:
+        growing.wee_grows(s, me, joker, card)
+    elif joker == Joker.IDOL:
+        suits.idol(s, me, joker, card)
+    elif joker == Joker.TRIBOULET:
+        ranks.triboulet(s, me, joker, card)
+
+
+@rule
+def fire_card_scored(s, card):
+    """CARD_SCORED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            card_scored(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def repeat_scored(s, me, joker, card):
+    """REPEAT_SCORED: the joker's own effect, if it has one."""
+    if joker == Joker.DUSK:
+        retriggers.dusk(s, me, joker, card)
+    elif joker == Joker.HACK:
+        retriggers.hack(s, me, joker, card)
+    elif joker == Joker.SELZER:
+        retriggers.seltzer(s, me, joker, card)
+    elif joker == Joker.SOCK_AND_BUSKIN:
+        retriggers.sock_and_buskin(s, me, joker, card)
+    elif joker == Joker.HANGING_CHAD:
+        retriggers.hanging_chad(s, me, joker, card)
+
+
+@rule
+def fire_repeat_scored(s, card):
+    """REPEAT_SCORED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            repeat_scored(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def card_held(s, me, joker, card):
+    """CARD_HELD: the joker's own effect, if it has one."""
+    if joker == Joker.RAISED_FIST:
+        held.raised_fist(s, me, joker, card)
+    elif joker == Joker.BARON:
+        held.baron(s, me, joker, card)
+    elif joker == Joker.RESERVED_PARKING:
+        held.reserved_parking(s, me, joker, card)
+    elif joker == Joker.SHOOT_THE_MOON:
+        held.shoot_the_moon(s, me, joker, card)
+
+
+@rule
+def fire_card_held(s, card):
+    """CARD_HELD for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            card_held(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def repeat_held(s, me, joker, card):
+    """REPEAT_HELD: the joker's own effect, if it has one."""
+    if joker == Joker.MIME:
+        retriggers.mime(s, me, joker, card)
+
+
+@rule
+def fire_repeat_held(s, card):
+    """REPEAT_HELD for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            repeat_held(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def joker_scored(s, me, joker, card):
+    """JOKER_SCORED: the joker's own effect, if it has one."""
+    if joker == Joker.JOKER or joker == Joker.GROS_MICHEL:
+        flat.plain_mult(s, me, joker, card)
+    elif joker == Joker.JOLLY or joker == Joker.ZANY or joker == Joker.MAD or joker == Joker.CRAZY or joker == Joker.DROLL:
+        flat.hand_mult(s, me, joker, card)
+    elif joker == Joker.SLY or joker == Joker.WILY or joker == Joker.CLEVER or joker == Joker.DEVIOUS or joker == Joker.CRAFTY:
+        flat.hand_chips(s, me, joker, card)
+    elif joker == Joker.HALF:
+        flat.half(s, me, joker, card)
+    elif joker == Joker.STENCIL:
+        flat.stencil(s, me, joker, card)
+    elif joker == Joker.CEREMONIAL or joker == Joker.RIDE_THE_BUS or joker == Joker.GREEN_JOKER or joker == Joker.RED_CARD or joker == Joker.FLASH or joker == Joker.POPCORN or joker == Joker.TROUSERS:
+        growing.shown_mult(s, me, joker, card)
+    elif joker == Joker.BANNER:
+        flat.banner(s, me, joker, card)
+    elif joker == Joker.MYSTIC_SUMMIT:
+        flat.mystic_summit(s, me, joker, card)
+    elif joker == Joker.LOYALTY_CARD:
+        flat.loyalty_card(s, me, joker, card)
+    elif joker == Joker.MISPRINT:
+        flat.misprint(s, me, joker, card)
+    elif joker == Joker.STEEL_JOKER:
+        flat.steel_joker(s, me, joker, card)
+    elif joker == Joker.ABSTRACT:
+        flat.abstract(s, me, joker, card)
+    elif joker == Joker.SUPERNOVA:
+        flat.supernova(s, me, joker, card)
+    elif joker == Joker.BLACKBOARD:
+        flat.blackboard(s, me, joker, card)
+    elif joker == Joker.RUNNER or joker == Joker.ICE_CREAM or joker == Joker.SQUARE or joker == Joker.CASTLE or joker == Joker.WEE:
+        growing.shown_chips(s, me, joker, card)
+    elif joker == Joker.BLUE_JOKER:
+        flat.blue_joker(s, me, joker, card)
+    elif joker == Joker.CONSTELLATION or joker == Joker.MADNESS or joker == Joker.VAMPIRE or joker == Joker.HOLOGRAM or joker == Joker.OBELISK or joker == Joker.LUCKY_CAT or joker == Joker.RAMEN or joker == Joker.CAMPFIRE or joker == Joker.GLASS or joker == Joker.HIT_THE_ROAD or joker == Joker.CAINO or joker == Joker.YORICK:
+        growing.shown_factor(s, me, joker, card)
+    elif joker == Joker.SUPERPOSITION:
+        makers.superposition(s, me, joker, card)
+    elif joker == Joker.CAVENDISH:
+        flat.cavendish(s, me, joker, card)
+    elif joker == Joker.CARD_SHARP:
+        flat.card_sharp(s, me, joker, card)
+    elif joker == Joker.SEANCE:
+        makers.seance(s, me, joker, card)
+    elif joker == Joker.VAGABOND:
+        makers.vagabond(s, me, joker, card)
+    elif joker == Joker.EROSION:
+        flat.erosion(s, me, joker, card)
+    elif joker == Joker.FORTUNE_TELLER:
+        flat.fortune_teller(s, me, joker, card)
+    elif joker == Joker.STONE:
+        flat.stone_joker(s, me, joker, card)
+    elif joker == Joker.BULL:
+        flat.bull(s, me, joker, card)
+    elif joker == Joker.ACROBAT:
+        flat.acrobat(s, me, joker, card)
+    elif joker == Joker.SWASHBUCKLER:
+        flat.swashbuckler(s, me, joker, card)
+    elif joker == Joker.THROWBACK:
+        flat.throwback(s, me, joker, card)
+    elif joker == Joker.FLOWER_POT:
+        flat.flower_pot(s, me, joker, card)
+    elif joker == Joker.SEEING_DOUBLE:
+        flat.seeing_double(s, me, joker, card)
+    elif joker == Joker.DUO or joker == Joker.TRIO or joker == Joker.FAMILY or joker == Joker.ORDER or joker == Joker.TRIBE:
+        flat.hand_factor(s, me, joker, card)
+    elif joker == Joker.STUNTMAN:
+        flat.stuntman(s, me, joker, card)
+    elif joker == Joker.DRIVERS_LICENSE:
+        flat.drivers_license(s, me, joker, card)
+    elif joker == Joker.BOOTSTRAPS:
+        flat.bootstraps(s, me, joker, card)
+
+
+@rule
+def fire_joker_scored(s, card):
+    """JOKER_SCORED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            joker_scored(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def other_joker_scored(s, me, joker, card):
+    """OTHER_JOKER_SCORED: the joker's own effect, if it has one."""
+    if joker == Joker.BASEBALL:
+        flat.baseball(s, me, joker, card)
+
+
+@rule
+def fire_other_joker_scored(s, card):
+    """OTHER_JOKER_SCORED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            other_joker_scored(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def hand_scored(s, me, joker, card):
+    """HAND_SCORED: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.LOYALTY_CARD:
+        flat.loyalty_counts(s, me, joker, card)
+    elif not s.copying and joker == Joker.ICE_CREAM:
+        growing.ice_cream_melts(s, me, joker, card)
+    elif not s.copying and joker == Joker.SELZER:
+        growing.seltzer_empties(s, me, joker, card)
+
+
+@rule
+def fire_hand_scored(s, card):
+    """HAND_SCORED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            hand_scored(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def hand_destroys(s, me, joker, card):
+    """HAND_DESTROYS: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.SIXTH_SENSE:
+        makers.sixth_sense(s, me, joker, card)
+
+
+@rule
+def fire_hand_destroys(s, card):
+    """HAND_DESTROYS for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            hand_destroys(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def discard_begins(s, me, joker, card):
+    """DISCARD_BEGINS: the joker's own effect, if it has one."""
+    if joker == Joker.FACELESS:
+        discarding.faceless(s, me, joker, card)
+    elif not s.copying and joker == Joker.GREEN_JOKER:
+        discarding.green_shrinks(s, me, joker, card)
+    elif joker == Joker.BURNT:
+        discarding.burnt(s, me, joker, card)
+
+
+@rule
+def fire_discard_begins(s, card):
+    """DISCARD_BEGINS for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            discard_begins(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def card_discarded(s, me, joker, card):
+    """CARD_DISCARDED: the joker's own effect, if it has one."""
+    if joker == Joker.MAIL:
+        discarding.mail_in_rebate(s, me, joker, card)
+    elif not s.copying and joker == Joker.TRADING:
+        discarding.trading_card(s, me, joker, card)
+    elif not s.copying and joker == Joker.RAMEN:
+        discarding.ramen_cools(s, me, joker, card)
+    elif not s.copying and joker == Joker.CASTLE:
+        discarding.castle_grows(s, me, joker, card)
+    elif not s.copying and joker == Joker.HIT_THE_ROAD:
+        discarding.hit_the_road_grows(s, me, joker, card)
+    elif not s.copying and joker == Joker.YORICK:
+        discarding.yorick_counts(s, me, joker, card)
+
+
+@rule
+def fire_card_discarded(s, card):
+    """CARD_DISCARDED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            card_discarded(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def cards_added(s, me, joker, card):
+    """CARDS_ADDED: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.HOLOGRAM:
+        shopping.hologram(s, me, joker, card)
+
+
+@rule
+def fire_cards_added(s, card):
+    """CARDS_ADDED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            cards_added(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def face_destroyed(s, me, joker, card):
+    """FACE_DESTROYED: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.CAINO:
+        shopping.canio(s, me, joker, card)
+
+
+@rule
+def fire_face_destroyed(s, card):
+    """FACE_DESTROYED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            face_destroyed(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def glass_destroyed(s, me, joker, card):
+    """GLASS_DESTROYED: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.GLASS:
+        shopping.glass_joker(s, me, joker, card)
+
+
+@rule
+def fire_glass_destroyed(s, card):
+    """GLASS_DESTROYED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            glass_destroyed(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def round_ends(s, me, joker, card):
+    """ROUND_ENDS: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.GROS_MICHEL:
+        rounds.gros_michel_dies(s, me, joker, card)
+    elif not s.copying and joker == Joker.EGG:
+        rounds.egg_grows(s, me, joker, card)
+    elif not s.copying and joker == Joker.TODO_LIST:
+        rounds.todo_list_turns(s, me, joker, card)
+    elif not s.copying and joker == Joker.CAVENDISH:
+        rounds.cavendish_dies(s, me, joker, card)
+    elif not s.copying and joker == Joker.ROCKET:
+        rounds.rocket_rises(s, me, joker, card)
+    elif not s.copying and joker == Joker.GIFT:
+        rounds.gift_card(s, me, joker, card)
+    elif not s.copying and joker == Joker.TURTLE_BEAN:
+        rounds.turtle_bean_shrinks(s, me, joker, card)
+    elif not s.copying and joker == Joker.POPCORN:
+        rounds.popcorn_shrinks(s, me, joker, card)
+    elif not s.copying and joker == Joker.CAMPFIRE:
+        rounds.campfire_dies_down(s, me, joker, card)
+    elif not s.copying and joker == Joker.HIT_THE_ROAD:
+        rounds.hit_the_road_resets(s, me, joker, card)
+    elif not s.copying and joker == Joker.INVISIBLE:
+        rounds.invisible_waits(s, me, joker, card)
+
+
+@rule
+def fire_round_ends(s, card):
+    """ROUND_ENDS for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            round_ends(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def round_dollars(s, me, joker, card):
+    """ROUND_DOLLARS: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.DELAYED_GRAT:
+        rounds.delayed_gratification(s, me, joker, card)
+    elif not s.copying and joker == Joker.CLOUD_9:
+        rounds.cloud_9(s, me, joker, card)
+    elif not s.copying and joker == Joker.ROCKET:
+        rounds.rocket_pays(s, me, joker, card)
+    elif not s.copying and joker == Joker.GOLDEN:
+        rounds.golden_joker(s, me, joker, card)
+    elif not s.copying and joker == Joker.SATELLITE:
+        rounds.satellite(s, me, joker, card)
+
+
+@rule
+def fire_round_dollars(s, card):
+    """ROUND_DOLLARS for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            round_dollars(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def shop_rerolled(s, me, joker, card):
+    """SHOP_REROLLED: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.FLASH:
+        shopping.flash_card(s, me, joker, card)
+
+
+@rule
+def fire_shop_rerolled(s, card):
+    """SHOP_REROLLED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            shop_rerolled(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def shop_left(s, me, joker, card):
+    """SHOP_LEFT: the joker's own effect, if it has one."""
+    if joker == Joker.PERKEO:
+        shopping.perkeo(s, me, joker, card)
+
+
+@rule
+def fire_shop_left(s, card):
+    """SHOP_LEFT for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            shop_left(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def pack_opened(s, me, joker, card):
+    """PACK_OPENED: the joker's own effect, if it has one."""
+    if joker == Joker.HALLUCINATION:
+        makers.hallucination(s, me, joker, card)
+
+
+@rule
+def fire_pack_opened(s, card):
+    """PACK_OPENED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            pack_opened(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def pack_skipped(s, me, joker, card):
+    """PACK_SKIPPED: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.RED_CARD:
+        shopping.red_card(s, me, joker, card)
+
+
+@rule
+def fire_pack_skipped(s, card):
+    """PACK_SKIPPED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            pack_skipped(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def card_sold(s, me, joker, card):
+    """CARD_SOLD: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.CAMPFIRE:
+        shopping.campfire(s, me, joker, card)
+
+
+@rule
+def fire_card_sold(s, card):
+    """CARD_SOLD for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            card_sold(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def self_sold(s, me, joker, card):
+    """SELF_SOLD: the joker's own effect, if it has one."""
+    if joker == Joker.LUCHADOR:
+        shopping.luchador(s, me, joker, card)
+    elif joker == Joker.DIET_COLA:
+        shopping.diet_cola(s, me, joker, card)
+    elif not s.copying and joker == Joker.INVISIBLE:
+        shopping.invisible_joker(s, me, joker, card)
+
+
+@rule
+def fire_self_sold(s, card):
+    """SELF_SOLD for the joker in slot `card`."""
+    for slot in range(card, card + 1):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            self_sold(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def consumable_used(s, me, joker, card):
+    """CONSUMABLE_USED: the joker's own effect, if it has one."""
+    if not s.copying and joker == Joker.CONSTELLATION:
+        shopping.constellation(s, me, joker, card)
+
+
+@rule
+def fire_consumable_used(s, card):
+    """CONSUMABLE_USED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            consumable_used(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def boss_triggered(s, me, joker, card):
+    """BOSS_TRIGGERED: the joker's own effect, if it has one."""
+    if joker == Joker.MATADOR:
+        rounds.matador(s, me, joker, card)
+
+
+@rule
+def fire_boss_triggered(s, card):
+    """BOSS_TRIGGERED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            boss_triggered(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def blind_skipped(s, me, joker, card):
+    """BLIND_SKIPPED: the joker's own effect, if it has one."""
+    return
+
+
+@rule
+def fire_blind_skipped(s, card):
+    """BLIND_SKIPPED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            blind_skipped(s, me, int(s.jokers[me].id), card)

@@ -1,0 +1,55 @@
+"""The line-up as a whole: its standing effects, and the events that effects leave behind."""
+
+from ante.engine.create import remove_joker, reprice_all
+from ante.engine.jokers.dispatch import fire_cards_added, fire_face_destroyed, fire_glass_destroyed, fire_while_held
+from ante.engine.jokers.lineup_marks import DOOMED
+from ante.engine.rule import rule
+from ante.engine.state import Phase, Rule
+
+
+
+
+@rule
+def refresh_lineup(s):
+    """Rule bits, hand size and the other standing effects are those of the jokers held and working now.
+
+    In a round the discards follow at once, as hands do not.
+    """
+    discards_before = int(s.joker_discards)
+    astronomer_before = s.rules & Rule.ASTRONOMER
+    s.rules = 0
+    s.oops = 0
+    s.joker_hand_size = 0
+    s.joker_hands = 0
+    s.joker_discards = 0
+    s.free_rerolls_held = 0
+    s.debt_allowed = 0
+    fire_while_held(s, 0)
+    s.hand_size = max(0, int(s.base_hand_size) + int(s.round_hand_size) + int(s.joker_hand_size))
+    if s.phase == Phase.PLAY:
+        s.discards_left = max(0, int(s.discards_left) + int(s.joker_discards) - discards_before)
+    if s.rules & Rule.ASTRONOMER != astronomer_before:
+        reprice_all(s)
+    s.lineup_stale = 0
+
+
+@rule
+def settle(s):
+    """What the last stage set off has happened: doomed jokers are gone, additions and losses of cards are answered."""
+    for slot in range(s.n_jokers - 1, -1, -1):
+        if s.jokers[slot].debuffed == DOOMED:
+            remove_joker(s, slot)
+    if s.pending_added:
+        added = int(s.pending_added)
+        s.pending_added = 0
+        fire_cards_added(s, added)
+    if s.pending_faces:
+        faces = int(s.pending_faces)
+        s.pending_faces = 0
+        fire_face_destroyed(s, faces)
+    if s.pending_glass:
+        glass = int(s.pending_glass)
+        s.pending_glass = 0
+        fire_glass_destroyed(s, glass)
+    if s.lineup_stale:
+        refresh_lineup(s)

@@ -1,7 +1,7 @@
 """Write src/ante/engine/jokers/dispatch.py from the `@on` registrations of the joker modules.
 
-    python tools/write_dispatch.py            rewrite the file
-    python tools/write_dispatch.py --check    exit 1 where the committed file is stale
+python tools/write_dispatch.py            rewrite the file
+python tools/write_dispatch.py --check    exit 1 where the committed file is stale
 """
 
 import importlib
@@ -48,13 +48,20 @@ def condition(effects: list[Effect]) -> str:
 def moment_source(moment: Moment, effects: list[Effect]) -> str:
     """The dispatcher and the line-up loop of one moment."""
     name = moment.name.lower()
-    lines = ["@rule", f"def {name}(s, me, joker, card):", f'    """{moment.name}: the joker\'s own effect, if it has one."""']
+    lines = [
+        "@rule",
+        f"def {name}(s, me, joker, card):",
+        f'    """{moment.name}: the joker\'s own effect, if it has one."""',
+    ]
     groups: dict[tuple[str, str, bool], list[Effect]] = {}
     for effect in effects:
         groups.setdefault((effect.module, effect.function, effect.copied), []).append(effect)
     keyword = "if"
     for (module, function, _), members in sorted(groups.items(), key=lambda item: min(e.joker for e in item[1])):
-        lines += [f"    {keyword} {condition(members)}:", f"        {module.rsplit('.', 1)[1]}.{function}(s, me, joker, card)"]
+        lines += [
+            f"    {keyword} {condition(members)}:",
+            f"        {module.rsplit('.', 1)[1]}.{function}(s, me, joker, card)",
+        ]
         keyword = "elif"
     if not groups:
         lines.append("    return")

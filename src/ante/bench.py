@@ -75,16 +75,6 @@ def _copy_all(states: np.recarray) -> float:
     return 100.0 * len(states)
 
 
-def observe_rows(decisions: int = 1000) -> list[Row]:
-    """Macro decisions per second on one core with mask and flat observation written after each."""
-    from ante.env.bench import random_play_observed
-
-    return [
-        rate(f"engine, mask, observation, {label}", "decisions/s", lambda one_chip=one_chip: random_play_observed(GAMES, decisions, one_chip))
-        for label, one_chip in (("real blinds", 0), ("one-chip blinds", 1))
-    ]
-
-
 def as_json(rows: list[Row]) -> str:
     """The rows as a JSON list, keys as in `Row`."""
     return json.dumps([asdict(row) for row in rows], indent=1)

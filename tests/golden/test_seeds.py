@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from ante.engine.survey import survey
 
 RUNS = json.loads(gzip.decompress((Path(__file__).parent / "seeds.json.gz").read_bytes()))["runs"]

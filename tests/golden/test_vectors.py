@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from ante.engine.rng import HAS_ANTE, KEYS, Stream, advance, first_uniform, hash_byte, round13, seed_hash, shuffle
 from ante.engine.state import new_states
 

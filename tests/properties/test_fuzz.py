@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from ante.catalog.decks import Deck
 from ante.engine.actions import N_DISCRETE, is_legal, legal_mask, to_macro
 from ante.engine.invariants import Broken

@@ -6,11 +6,13 @@ the first difference, or None.
 
 import gzip
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from ante.catalog.blinds import BLINDS
 from ante.catalog.cards import Edition
 from ante.catalog.consumables import CONSUMABLES
@@ -87,7 +89,7 @@ def item_text(item: Any, owned: bool) -> str:
 
 def visible(s: Any) -> dict[str, Any]:
     """Every field that the recordings hold, as this record shows it; a comparison looks at those recorded."""
-    coming = s.phase == Phase.BLIND_SELECT
+    coming = s.phase == Phase.BLIND_SELECT or (s.phase == Phase.PACK and s.pack_return == Phase.BLIND_SELECT)
     blind = blind_on_deck(s) if coming else int(s.blind)
     negative = sum(1 for i in range(s.n_jokers) if s.jokers[i].edition == Edition.NEGATIVE)
     negative_consumables = sum(1 for i in range(s.n_consumables) if s.consumables[i].edition == Edition.NEGATIVE)
@@ -113,7 +115,9 @@ def visible(s: Any) -> dict[str, Any]:
         "tags": [TAGS[s.tags[i]].key for i in range(s.n_tags)],
         "levels": {HANDS[h].name: int(s.levels[h]) for h in range(12) if s.levels[h] != 1},
         "row": [[item_text(s.row[i], False), int(s.row[i].cost)] for i in range(s.n_row)],
-        "shop_vouchers": [[VOUCHERS[v].key, int(voucher_price(s, v))] for v in s.shop_vouchers[: s.n_shop_vouchers] if v],
+        "shop_vouchers": [
+            [VOUCHERS[v].key, int(voucher_price(s, v))] for v in s.shop_vouchers[: s.n_shop_vouchers] if v
+        ],
         "packs": [[PACKS[p].key, int(pack_price(s, i))] for i, p in enumerate(s.packs) if p >= 0],
         "reroll_cost": int(reroll_price(s)) if s.phase == Phase.SHOP else None,
         "pack": [item_text(s.pack[i], False) for i in range(s.n_pack)],
@@ -199,3 +203,21 @@ def replay(run: dict[str, Any]) -> tuple[int, str] | None:
         if found:
             return index, f"{recorded['do']}: {found}"
     return None
+
+
+def main(path: str) -> int:
+    """Replay every game of a traces file and print where it first differs. Answers the exit code."""
+    runs = 0
+    different = 0
+    for run in read_traces(Path(path)):
+        runs += 1
+        found = replay(run)
+        if found:
+            different += 1
+            print(f"{run['seed']} {run['deck']} stake {run['stake']} step {found[0]}: {found[1]}")
+    print(f"{runs - different} of {runs} games equal to their end")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

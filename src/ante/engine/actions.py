@@ -20,7 +20,7 @@ from ante.catalog.vouchers import Voucher
 from ante.engine.consumables import can_use
 from ante.engine.create import room_for_consumable, room_for_joker
 from ante.engine.rule import rule
-from ante.engine.shop import reroll_price, voucher_price, pack_price
+from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.engine.state import (
     MAX_CARDS,
     MAX_CONSUMABLES,
@@ -109,12 +109,19 @@ def _table() -> tuple[np.ndarray, dict[Verb, int]]:
 
 DISCRETE, FIRST = _table()
 N_DISCRETE = len(DISCRETE)
-TAKES_SELECTION = np.array([row[0] in (Verb.PLAY, Verb.DISCARD, Verb.USE, Verb.PICK) for row in DISCRETE], dtype=np.uint8)
+TAKES_SELECTION = np.array(
+    [row[0] in (Verb.PLAY, Verb.DISCARD, Verb.USE, Verb.PICK) for row in DISCRETE], dtype=np.uint8
+)
 
 F_CLEAR, F_PLAY, F_DISCARD = FIRST[Verb.CLEAR], FIRST[Verb.PLAY], FIRST[Verb.DISCARD]
 F_SELECT_BLIND, F_SKIP_BLIND, F_REROLL_BOSS = FIRST[Verb.SELECT_BLIND], FIRST[Verb.SKIP_BLIND], FIRST[Verb.REROLL_BOSS]
 F_CASH_OUT, F_REROLL, F_NEXT_ROUND = FIRST[Verb.CASH_OUT], FIRST[Verb.REROLL], FIRST[Verb.NEXT_ROUND]
-F_SKIP_PACK, F_SORT, F_BUY, F_BUY_USE = FIRST[Verb.SKIP_PACK], FIRST[Verb.SORT_HAND], FIRST[Verb.BUY], FIRST[Verb.BUY_AND_USE]
+F_SKIP_PACK, F_SORT, F_BUY, F_BUY_USE = (
+    FIRST[Verb.SKIP_PACK],
+    FIRST[Verb.SORT_HAND],
+    FIRST[Verb.BUY],
+    FIRST[Verb.BUY_AND_USE],
+)
 F_VOUCHER, F_OPEN, F_PICK, F_USE = FIRST[Verb.BUY_VOUCHER], FIRST[Verb.OPEN_PACK], FIRST[Verb.PICK], FIRST[Verb.USE]
 F_SELL_CONSUMABLE, F_SELL_JOKER = FIRST[Verb.SELL_CONSUMABLE], FIRST[Verb.SELL_JOKER]
 F_MOVE_JOKER, F_MOVE_CARD = FIRST[Verb.MOVE_JOKER], FIRST[Verb.MOVE_CARD]

@@ -373,7 +373,7 @@ def destroy_random_card(s):
 
 @rule
 def make_cards(s, stream, n, lowest, ranks):
-    """n random enhanced cards join the hand, of `ranks` ranks from `lowest` on; never Stone cards."""
+    """N random enhanced cards join the hand, of `ranks` ranks from `lowest` on; never Stone cards."""
     for _ in range(n):
         rank = lowest + (pick(s, stream, ranks) if ranks > 1 else 0)
         suit = SUIT_OF_DRAW[pick(s, stream, 4)]

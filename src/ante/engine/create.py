@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ante.catalog.cards import Edition, Enhancement, Sticker
+from ante.catalog.cards import Edition, Sticker
 from ante.catalog.consumables import Consumable, Set
 from ante.catalog.decks import Stake
 from ante.catalog.jokers import LEGENDARY, Joker
@@ -25,7 +25,7 @@ from ante.engine.numbers import (
     PLANET_OF_HAND,
 )
 from ante.engine.pools import FIRST_CONSUMABLE, draw_joker, draw_planet, draw_spectral, draw_tarot
-from ante.engine.rng import Stream, pick, roll, roll_int
+from ante.engine.rng import Stream, pick, roll
 from ante.engine.rule import rule
 from ante.engine.state import MAX_CARDS, MAX_CONSUMABLES, MAX_HAND, MAX_JOKERS, Kind, Place, Rule
 
@@ -166,8 +166,12 @@ def begin_item(s, kind, number):
     clear_item(item)
     item.kind = kind
     item.id = number
-    s.created += 1
-    item.created = s.created
+    if kind == Kind.PLAYING_CARD:
+        s.cards_made += 1
+        item.created = s.cards_made
+    else:
+        s.created += 1
+        item.created = s.created
     if kind == Kind.JOKER:
         s.used[number] = 1
     elif kind == Kind.CONSUMABLE:
@@ -503,8 +507,57 @@ def add_card(s, rank, suit, enhancement, edition, seal):
     card.forced = 0
     card.bonus = 0
     card.place = Place.GONE
+    s.cards_made += 1
+    card.created = s.cards_made
     s.pending_added += 1
     return index
+
+
+@rule
+def add_card_item(s, item):
+    """A card from the shop or a pack is part of the full deck, at its age. Answers its index, -1 where there is no room.
+
+    Cards of one pack may be taken in another order than they were made in; every list of cards follows the move.
+    """
+    index = add_card(s, int(item.rank), int(item.suit), int(item.enhancement), int(item.edition), int(item.seal))
+    if index < 0:
+        return -1
+    s.cards[index].created = item.created
+    while index > 0 and s.cards[index - 1].created > s.cards[index].created:
+        swap_cards(s, index - 1)
+        index -= 1
+    return index
+
+
+@rule
+def swap_cards(s, index):
+    """Two neighbours of the card array change places, and the lists name them by their new ones."""
+    a, b = s.cards[index], s.cards[index + 1]
+    a.rank, b.rank = b.rank, a.rank
+    a.suit, b.suit = b.suit, a.suit
+    a.first_suit, b.first_suit = b.first_suit, a.first_suit
+    a.enhancement, b.enhancement = b.enhancement, a.enhancement
+    a.edition, b.edition = b.edition, a.edition
+    a.seal, b.seal = b.seal, a.seal
+    a.debuffed, b.debuffed = b.debuffed, a.debuffed
+    a.face_down, b.face_down = b.face_down, a.face_down
+    a.place, b.place = b.place, a.place
+    a.played_this_ante, b.played_this_ante = b.played_this_ante, a.played_this_ante
+    a.forced, b.forced = b.forced, a.forced
+    a.created, b.created = b.created, a.created
+    a.bonus, b.bonus = b.bonus, a.bonus
+    rename(s.deck, s.n_deck, index)
+    rename(s.hand, s.n_hand, index)
+
+
+@rule
+def rename(order, n, index):
+    """In a list of card indices, `index` and `index + 1` change places."""
+    for i in range(n):
+        if order[i] == index:
+            order[i] = index + 1
+        elif order[i] == index + 1:
+            order[i] = index
 
 
 @rule

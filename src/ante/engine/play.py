@@ -1,7 +1,7 @@
 """Random legal play, compiled: the load of benchmarks and fuzz tests.
 
 A macro decision is drawn in two steps: a number of the discrete view among the legal ones that are not selections,
-or, in a round, a random set of one to five cards to play or discard. Its own generator (splitmix64) leaves the
+or, in a round, a random set of one to five cards to play or discard. Its own generator (xorshift64) leaves the
 game's streams alone.
 """
 
@@ -27,21 +27,27 @@ from ante.engine.state import MAX_HAND, MAX_PLAYED, Phase, Status
 from ante.engine.step import step
 
 N_DECKS = len(Deck)
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-MIX_2 = np.uint64(0x94D049BB133111EB)
-S30, S27, S31, S33 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(33)
+LEFT_13, RIGHT_7, LEFT_17, HIGH_31 = np.uint64(13), np.uint64(7), np.uint64(17), np.uint64(33)
+START = np.uint64(88172645463325252)
 
 
 @rule
 def below(rng, n):
     """A number 0..n-1 from the generator whose state is rng[0], (1,) uint64."""
-    rng[0] += GOLDEN
-    z = rng[0]
-    z = (z ^ (z >> S30)) * MIX_1
-    z = (z ^ (z >> S27)) * MIX_2
-    z = z ^ (z >> S31)
-    return int((z >> S33) % np.uint64(n))
+    x = rng[0]
+    x = x ^ (x << LEFT_13)
+    x = x ^ (x >> RIGHT_7)
+    x = x ^ (x << LEFT_17)
+    rng[0] = x
+    return np.int64((x >> HIGH_31) % np.uint64(n))
+
+
+@rule
+def begin_player(rng, number):
+    """The generator of one random player, given by a whole number."""
+    rng[0] = START ^ np.uint64(number)
+    for _ in range(16):
+        below(rng, 2)
 
 
 @rule
@@ -160,7 +166,7 @@ def fuzz(states, decisions, seed, one_chip, report):
     report[1] = 0
     for i in range(n):
         s = states[i]
-        rng[0] = np.uint64(seed * 1_000_003 + i)
+        begin_player(rng, seed * 1_000_003 + i)
         begin_random_game(s, rng, i % N_DECKS, 1 + (i // N_DECKS) % 8, one_chip)
         for k in range(decisions // n):
             legal_mask(s, mask)

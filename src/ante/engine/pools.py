@@ -6,9 +6,16 @@ a fixed item answers.
 """
 
 from ante.catalog.blinds import Blind
-from ante.catalog.consumables import FIRST_PLANET, FIRST_SPECTRAL, FIRST_TAROT, N_PLANETS, N_SPECTRALS, N_TAROTS, Consumable
-from ante.catalog.jokers import LEGENDARY, Joker
-from ante.catalog.tags import Tag
+from ante.catalog.consumables import (
+    FIRST_PLANET,
+    FIRST_SPECTRAL,
+    FIRST_TAROT,
+    N_PLANETS,
+    N_SPECTRALS,
+    N_TAROTS,
+    Consumable,
+)
+from ante.catalog.jokers import Joker
 from ante.catalog.vouchers import Voucher
 from ante.engine.numbers import (
     BLIND_MIN_ANTE,

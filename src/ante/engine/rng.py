@@ -38,14 +38,37 @@ def _declare() -> None:
         KEYS["EIGHT_BALL" if key == "8ball" else key.upper()] = (key, "", False)
     KEYS["JOKER4"] = ("Joker4", "", False)
     KEYS["VOUCHER_FROMTAG"] = ("Voucher_fromtag", "", False)
-    for key in "cdt shop_pack Voucher Tag nr cashout idol mail anc cas stdset standard_edition stdseal stdsealtype halu etperpoll packetper ssjr packssjr soul_Tarot soul_Planet soul_Spectral".split():
+    for key in [
+        "cdt",
+        "shop_pack",
+        "Voucher",
+        "Tag",
+        "nr",
+        "cashout",
+        "idol",
+        "mail",
+        "anc",
+        "cas",
+        "stdset",
+        "standard_edition",
+        "stdseal",
+        "stdsealtype",
+        "halu",
+        "etperpoll",
+        "packetper",
+        "ssjr",
+        "packssjr",
+        "soul_Tarot",
+        "soul_Planet",
+        "soul_Spectral",
+    ]:
         KEYS[key.upper()] = (key, "", True)
-    for source in "sho buf jud sou".split():
+    for source in ["sho", "buf", "jud", "sou"]:
         KEYS[f"RARITY_{source.upper()}"] = ("rarity", source, True)
     for rarity in "123":
-        for source in "sho buf jud uta rta top wra rif".split():
+        for source in ["sho", "buf", "jud", "uta", "rta", "top", "wra", "rif"]:
             KEYS[f"JOKER{rarity}_{source.upper()}"] = (f"Joker{rarity}{source}", "", True)
-    for source in "sho buf jud uta rta top wra rif sou".split():
+    for source in ["sho", "buf", "jud", "uta", "rta", "top", "wra", "rif", "sou"]:
         KEYS[f"EDI_{source.upper()}"] = (f"edi{source}", "", True)
     for kind, sources in {
         "Tarot": "sho ar1 emp 8ba vag sup car hal",
@@ -145,7 +168,7 @@ def hash_byte(num, byte, position):
 
 @rule
 def round13(y):
-    """y in [0, 1) rounded to 13 decimals, as printing and reading it back does.
+    """Y in [0, 1) rounded to 13 decimals, as printing and reading it back does.
 
     The product y * 1e13 is made exact (Dekker's two-product), since its own rounding could cross a half.
     """

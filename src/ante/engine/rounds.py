@@ -182,6 +182,8 @@ def raise_ante(s):
     for i in range(s.n_cards):
         s.cards[i].played_this_ante = 0
     draw_ante_voucher(s)
+    if s.deck_id == Deck.ANAGLYPH:
+        gain_tag(s, int(Tag.DOUBLE), -1)
     if from_ante == WIN_ANTE and not s.won:
         s.won = 1
         return int(Status.WON)
@@ -261,8 +263,7 @@ def cash_out(s):
     s.blind = Blind.NONE
     if s.beat_boss:
         draw_ante_blinds(s)
-        if s.deck_id == Deck.ANAGLYPH:
-            gain_tag(s, Tag.DOUBLE, -1)
+    begin_round_counts(s)
     s.chips = 0.0
     shuffle_deck(s, Stream.CASHOUT)
     s.phase = Phase.SHOP

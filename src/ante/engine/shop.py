@@ -21,7 +21,7 @@ from ante.engine.create import (
 from ante.engine.numbers import PACK_COST, PACK_KIND, PACK_WEIGHT, PACK_WEIGHTS_TOTAL, V_COST
 from ante.engine.rng import Stream, roll
 from ante.engine.rule import rule
-from ante.engine.state import MAX_PACKS, MAX_SHOP_VOUCHERS, Kind, Rule
+from ante.engine.state import MAX_PACKS, MAX_SHOP_VOUCHERS, Rule
 from ante.engine.tags import tag_gives_edition, tag_makes_row_card, tags_add_vouchers, take_tag
 
 FIRST_BUFFOON = pack_number["p_buffoon_normal_1"]

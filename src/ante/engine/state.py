@@ -98,7 +98,7 @@ item_t = np.dtype(
     align=True,
 )
 
-# One playing card of the run. Its index is its creation order.
+# One playing card of the run. The array is kept in creation order.
 card_t = np.dtype(
     [
         ("rank", "i1"),  # 2..14
@@ -112,7 +112,8 @@ card_t = np.dtype(
         ("place", "i1"),  # Place
         ("played_this_ante", "i1"),
         ("forced", "i1"),  # Cerulean Bell: always selected
-        ("bonus", "i4"),  # chips added for good by Hiker
+        ("created", "i2"),  # creation number among playing cards, those in packs included
+        ("bonus", "i2"),  # chips added for good by Hiker
     ],
     align=True,
 )
@@ -178,6 +179,7 @@ state_t = np.dtype(
         # cards
         ("cards", card_t, (MAX_CARDS,)),
         ("n_cards", "i4"),
+        ("cards_made", "i4"),  # creation numbers of playing cards given out
         ("deck", "i2", (MAX_CARDS,)),  # card indices, drawn from the end
         ("n_deck", "i4"),
         ("hand", "i2", (MAX_HAND,)),  # card indices, left to right
@@ -284,7 +286,9 @@ def load_state(data: bytes) -> np.record:
         raise ValueError("not a saved game: the bytes do not begin with 'ante-state'")
     version, size = (int(x) for x in np.frombuffer(data[10:18], dtype="<u4"))
     if version != VERSION or size != state_t.itemsize:
-        raise ValueError(f"saved game of version {version} ({size} bytes); this engine reads version {VERSION} ({state_t.itemsize} bytes)")
+        raise ValueError(
+            f"saved game of version {version} ({size} bytes); this engine reads version {VERSION} ({state_t.itemsize} bytes)"
+        )
     if len(data) != 18 + size:
         raise ValueError(f"truncated saved game: {len(data) - 18} of {size} bytes")
     states = new_states(1)

@@ -14,11 +14,11 @@ from ante.engine.actions import (
     to_of,
     verb_of,
 )
-from ante.engine.bosses import boss_on_joker_sold
+from ante.engine.bosses import boss_on_joker_sold, debuff_cards
 from ante.engine.cards import draw_cards, draw_to_hand_size, return_hand_under_deck, select_forced, sort_hand
 from ante.engine.consumables import use_consumable
 from ante.engine.create import (
-    add_card,
+    add_card_item,
     add_consumable_from_item,
     add_joker_from_item,
     put_in_deck,
@@ -181,8 +181,7 @@ def buy(s, slot):
 @rule
 def add_playing_card(s, item):
     """A card from the shop or a pack lies under the draw pile."""
-    card = add_card(s, int(item.rank), int(item.suit), int(item.enhancement), int(item.edition), int(item.seal))
-    put_in_deck(s, card)
+    put_in_deck(s, add_card_item(s, item))
 
 
 @rule
@@ -299,6 +298,8 @@ def use_and_count(s, consumable, cards):
     release(s, Kind.CONSUMABLE, consumable)
     fire_consumable_used(s, consumable)
     settle(s)
+    if s.phase == Phase.PLAY:
+        debuff_cards(s)
     if s.phase == Phase.PLAY or s.phase == Phase.PACK:
         select_forced(s)
 

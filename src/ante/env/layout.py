@@ -139,7 +139,14 @@ FIELDS: tuple[Field, ...] = (
     Field("run", "i2", (len(RUN),), 0, 64, "numbers of the run and the blind", RUN),
     Field("scalars", "f4", (len(SCALARS),), -1e9, 1e9, "quantities, as they are", SCALARS),
     Field("hand", "i2", (MAX_HAND, len(HAND_COLUMNS)), 0, I2, "cards in hand, left to right", HAND_COLUMNS),
-    Field("unknown", "i1", (4, 13), 0, 127, "cards the player has not seen this round, by suit and rank 2..14: the draw pile, in no order, and all face-down cards"),
+    Field(
+        "unknown",
+        "i1",
+        (4, 13),
+        0,
+        127,
+        "cards the player has not seen this round, by suit and rank 2..14: the draw pile, in no order, and all face-down cards",
+    ),
     Field("unknown_enhancements", "i1", (9,), 0, 127, "the same cards by Enhancement, 0 none"),
     Field("unknown_editions", "i1", (5,), 0, 127, "the same cards by Edition, 0 none"),
     Field("unknown_seals", "i1", (5,), 0, 127, "the same cards by Seal, 0 none"),
@@ -157,7 +164,15 @@ FIELDS: tuple[Field, ...] = (
     Field("plays", "i2", (12,), 0, I2, "times each Hand was played this run"),
     Field("plays_round", "i1", (12,), 0, 127, "times each Hand was played this round"),
     Field("barred", "i1", (12,), 0, 1, "Hands that The Eye or The Mouth refuses, or The Ox fines"),
-    Field("targets", "i1", (5,), 0, 14, "what these jokers look at now, 0 unless one is in sight", ("idol_rank", "idol_suit_plus_1", "mail_rank", "ancient_suit_plus_1", "castle_suit_plus_1")),
+    Field(
+        "targets",
+        "i1",
+        (5,),
+        0,
+        14,
+        "what these jokers look at now, 0 unless one is in sight",
+        ("idol_rank", "idol_suit_plus_1", "mail_rank", "ancient_suit_plus_1", "castle_suit_plus_1"),
+    ),
     Field("action_mask", "i1", (N_DISCRETE,), 0, 1, "legal numbers of the discrete view"),
 )
 
@@ -178,13 +193,25 @@ N_PACK_KINDS = len(PackKind)
 FLAT: tuple[tuple[str, int, str], ...] = (
     ("phase", len(Phase), "one-hot"),
     ("scalars", len(SCALARS), "divided by SCALAR_SCALES"),
-    ("hand", FLAT_HAND * CARD_SIZE, "per card: rank one-hot 13, suit one-hot 4, selected, debuffed, face down, enhancement 4 bits, edition 2 bits, seal 3 bits"),
+    (
+        "hand",
+        FLAT_HAND * CARD_SIZE,
+        "per card: rank one-hot 13, suit one-hot 4, selected, debuffed, face down, enhancement 4 bits, edition 2 bits, seal 3 bits",
+    ),
     ("unknown", 52, "counts / 4"),
     ("unknown_traits", 15, "counts / 4: enhancements 1..8, editions 1..3, seals 1..4"),
     ("joker_ids", 150, "how many of each joker are held / 1"),
-    ("jokers", FLAT_JOKERS * JOKER_SIZE, "per slot: present, id 8 bits, edition one-hot 4, debuffed, eternal, perishable rounds / 5, rental, log value, sell value / 10"),
+    (
+        "jokers",
+        FLAT_JOKERS * JOKER_SIZE,
+        "per slot: present, id 8 bits, edition one-hot 4, debuffed, eternal, perishable rounds / 5, rental, log value, sell value / 10",
+    ),
     ("consumables", FLAT_CONSUMABLES * CONSUMABLE_SIZE, "per slot: present, id 6 bits, negative"),
-    ("items", (FLAT_ROW + MAX_PACK) * ITEM_SIZE, "row then pack, per slot: kind one-hot 3, id 8 bits (joker, consumable, or 1 + 13 suit + rank - 2), edition one-hot 4, enhanced, seal, eternal, perishable, rental, price / 10"),
+    (
+        "items",
+        (FLAT_ROW + MAX_PACK) * ITEM_SIZE,
+        "row then pack, per slot: kind one-hot 3, id 8 bits (joker, consumable, or 1 + 13 suit + rank - 2), edition one-hot 4, enhanced, seal, eternal, perishable, rental, price / 10",
+    ),
     ("vouchers", 32, "redeemed"),
     ("shop_vouchers", FLAT_VOUCHERS * 6, "per slot: id 6 bits"),
     ("packs", MAX_PACKS * (N_PACK_KINDS + 3), "per slot: kind one-hot, size / 5, choose / 2, price / 10"),
@@ -214,7 +241,10 @@ def new_observations(n: int) -> np.recarray:
 def dict_space() -> spaces.Dict:
     """The Gymnasium space of one Dict observation."""
     return spaces.Dict(
-        {f.name: spaces.Box(_bound(f.low, f.dtype), _bound(f.high, f.dtype), f.shape, np.dtype(f.dtype).type) for f in FIELDS}
+        {
+            f.name: spaces.Box(_bound(f.low, f.dtype), _bound(f.high, f.dtype), f.shape, np.dtype(f.dtype).type)
+            for f in FIELDS
+        }
     )
 
 
@@ -245,4 +275,4 @@ def as_text() -> str:
 
 
 if __name__ == "__main__":
-    print(as_text())  # noqa: T201
+    print(as_text())

@@ -7,8 +7,6 @@ from ante.engine.rule import rule
 from ante.engine.state import Phase, Rule
 
 
-
-
 @rule
 def refresh_lineup(s):
     """Rule bits, hand size and the other standing effects are those of the jokers held and working now.

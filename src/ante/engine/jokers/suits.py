@@ -45,8 +45,12 @@ def new_suit(s, card, found, club_and_other):
                 return 4
             return 1 if other and not found & 11 else 0
         return (4 if club else 0) | (1 if other else 0)
+    # QUIRK: Flower Pot sees the printed suit of debuffed cards, but not a debuffed Wild card at all.
+    c = s.cards[card]
+    if c.enhancement == Enhancement.STONE or (c.enhancement == Enhancement.WILD and c.debuffed):
+        return 0
     for suit in (1, 3, 0, 2):
-        if not (found >> suit) & 1 and is_suit(s, card, suit):
+        if not (found >> suit) & 1 and flush_suit(s, card, suit):
             return 1 << suit
     return 0
 

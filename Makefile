@@ -1,0 +1,61 @@
+# `make` alone lists the targets.
+SHELL := bash
+.DEFAULT_GOAL := help
+PY := .venv/bin/python
+UV_VERSION := 0.9.30
+STAMP := .venv/.stamp
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+setup: $(STAMP)  ## virtual environment with everything pinned, and this package in it
+
+$(STAMP): requirements/all.txt pyproject.toml
+	@python=$$(command -v python3.11 || command -v python3); \
+	"$$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
+	  || { echo "make: Python 3.11 is needed, found $$("$$python" --version): install it and run make again" >&2; exit 1; }; \
+	test -x $(PY) || "$$python" -m venv .venv
+	$(PY) -m pip install --quiet uv==$(UV_VERSION)
+	.venv/bin/uv pip install --quiet --python $(PY) -r requirements/all.txt
+	.venv/bin/uv pip install --quiet --python $(PY) --no-deps -e .
+	@touch $@
+
+warm: setup  ## compile the engine once, into the cache that everything shares
+	$(PY) -m ante.cli warmup
+
+test: warm  ## run the tests
+	$(PY) -m pytest -q
+
+test-nojit: setup  ## run the engine's property tests uncompiled, warnings as errors
+	NUMBA_DISABLE_JIT=1 $(PY) -W error -m pytest -q tests/properties tests/catalog
+
+test-traces: warm  ## replay all recorded games of a traces file: make test-traces FILE=...
+	$(PY) -m tests.support.traces $(FILE)
+
+lint: setup  ## ruff, layers, generated file
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/lint-imports
+	$(PY) tools/write_dispatch.py --check
+
+types: setup  ## mypy
+	.venv/bin/mypy
+
+format: setup  ## rewrite the sources in our style
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+
+bench: warm  ## speed and memory of the engine
+	$(PY) -m ante.cli bench
+
+dispatch: setup  ## write the joker dispatcher anew
+	$(PY) tools/write_dispatch.py
+
+lock: setup  ## pin the newest versions that pyproject.toml allows
+	.venv/bin/uv pip compile pyproject.toml --extra dev --python-version 3.11 --no-header --no-annotate \
+	  --no-emit-index-url --quiet --upgrade -o requirements/all.txt
+
+clean:  ## remove what was built
+	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
+
+.PHONY: help setup warm test test-nojit test-traces lint types format bench dispatch lock clean

@@ -1,0 +1,30 @@
+"""What this machine has, for `ante doctor`."""
+
+import platform
+import shutil
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+PACKAGES = ("numpy", "numba", "gymnasium", "ray", "torch", "opencv-python-headless", "av", "tyro", "pydantic")
+
+
+def machine_rows() -> list[dict[str, Any]]:
+    """Rows {what, value} about Python, packages, cache, disk and record size."""
+    from ante.engine.rule import cache_folder
+    from ante.engine.state import state_t
+
+    cache = cache_folder()
+    rows: list[dict[str, Any]] = [{"what": "python", "value": platform.python_version()}]
+    rows += [{"what": name, "value": package_version(name)} for name in PACKAGES]
+    rows.append({"what": "engine cache", "value": f"{cache} ({'warm' if cache.exists() else 'cold: run ante warmup'})"})
+    rows.append({"what": "bytes a game", "value": state_t.itemsize})
+    rows.append({"what": "free disk", "value": f"{shutil.disk_usage('.').free / 2**30:.0f} GiB"})
+    return rows
+
+
+def package_version(name: str) -> str:
+    """The installed version of a package, or how to get it."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

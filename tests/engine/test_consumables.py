@@ -1,9 +1,9 @@
 """Each tarot, planet and spectral, its effect worked out by hand."""
 
 import pytest
+
 from ante.catalog.consumables import PLANETS
 from ante.engine.state import Status
-
 from tests.support.table import consumables, give, hand, hand_of, in_round, jokers, own, use
 
 
@@ -20,7 +20,9 @@ from tests.support.table import consumables, give, hand, hand_of, in_round, joke
         ("c_tower", "m_stone", 1),
     ],
 )
-def test_magician_empress_heirophant_lovers_chariot_justice_devil_tower(tarot: str, enhancement: str, most: int) -> None:
+def test_magician_empress_heirophant_lovers_chariot_justice_devil_tower(
+    tarot: str, enhancement: str, most: int
+) -> None:
     s = hand_of("S_A H_K D_5")
     assert use(s, tarot, *range(most + 1)) == Status.ILLEGAL
     s = hand_of("S_A H_K D_5")
@@ -151,7 +153,8 @@ def test_cryptid_makes_two_copies() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spectral", "made", "ranks"), [("c_familiar", 3, (11, 12, 13)), ("c_grim", 2, (14,)), ("c_incantation", 4, range(2, 11))]
+    ("spectral", "made", "ranks"),
+    [("c_familiar", 3, (11, 12, 13)), ("c_grim", 2, (14,)), ("c_incantation", 4, range(2, 11))],
 )
 def test_familiar_grim_incantation(spectral: str, made: int, ranks: object) -> None:
     s = hand_of("S_5 H_6 C_7")
@@ -226,7 +229,6 @@ def test_a_full_tray_refuses_what_would_not_fit() -> None:
     s = in_round()
     give(s, "c_pluto", "c_mars", "c_emperor")  # three in two slots, as Perkeo can leave them
     from ante.engine.actions import Verb
-
     from tests.support.table import act
 
     assert act(s, Verb.USE, 2) == Status.ILLEGAL

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+
 from ante.catalog.consumables import by_key as consumable_by_key
 from ante.catalog.jokers import by_key as joker_by_key
 from ante.engine.actions import Verb, pack_action
@@ -12,7 +13,6 @@ from ante.engine.notation import card_text, item_text
 from ante.engine.run import new_run
 from ante.engine.state import Place, Status
 from ante.engine.step import step
-
 from tests.support.hands import parse_card
 
 

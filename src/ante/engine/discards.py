@@ -25,9 +25,8 @@ def discard_taken(s, n):
     for i in range(n):
         card = s.cards[s.order[i]]
         s.played[i] = s.order[i]
-        card.face_down = 0
         card.forced = 0
-        card.place = Place.DISCARD
+        card.place = Place.DISCARD  # a face-down card is not turned over: what it was stays unknown
     fire_discard_begins(s, n)
     for i in range(n):
         card = int(s.played[i])

@@ -9,7 +9,6 @@ import numpy as np
 
 from ante.catalog.decks import Deck
 from ante.engine.actions import (
-    DISCRETE,
     F_MOVE_JOKER,
     N_DISCRETE,
     Verb,
@@ -18,6 +17,7 @@ from ante.engine.actions import (
     count_bits,
     legal_mask,
     pack_action,
+    to_macro,
 )
 from ante.engine.cards import select_forced
 from ante.engine.invariants import Broken, broken
@@ -87,7 +87,7 @@ def random_decision(s, mask, rng):
     for i in range(first, F_MOVE_JOKER):
         if mask[i]:
             if k == 0:
-                return pack_action(DISCRETE[i, 0], DISCRETE[i, 1], DISCRETE[i, 2], 0)
+                return to_macro(s, i)
             k -= 1
     return pack_action(0, 0, 0, 0)
 
@@ -123,7 +123,7 @@ def random_rare(s, mask, rng):
     for i in range(first, N_DISCRETE):
         if mask[i]:
             if k == 0:
-                return pack_action(DISCRETE[i, 0], DISCRETE[i, 1], DISCRETE[i, 2], 0)
+                return to_macro(s, i)
             k -= 1
     return pack_action(0, 0, 0, 0)
 

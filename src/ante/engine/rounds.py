@@ -45,7 +45,7 @@ def enter_blind_select(s):
 
 @rule
 def select_blind(s):
-    """The blind on deck is in play and the first hand is drawn."""
+    """The blind on deck is in play and the first hand is drawn. Answers the Status: without a hand size, it is lost."""
     s.phase = Phase.PLAY
     s.round_number += 1
     s.blind = blind_on_deck(s)
@@ -62,6 +62,7 @@ def select_blind(s):
     draw_to_hand_size(s, False)
     fire_first_hand_drawn(s, 0)
     settle(s)
+    return lose(s) if s.n_hand == 0 else int(Status.PLAYING)
 
 
 @rule

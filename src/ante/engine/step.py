@@ -86,8 +86,8 @@ def decide(s, verb, target, to, cards):
     if verb == Verb.DISCARD:
         return discard_cards(s, cards)
     if verb == Verb.SELECT_BLIND:
-        select_blind(s)
-    elif verb == Verb.SKIP_BLIND:
+        return select_blind(s)
+    if verb == Verb.SKIP_BLIND:
         skip_blind(s)
         open_queued_pack(s)
     elif verb == Verb.REROLL_BOSS:

@@ -179,7 +179,7 @@ FIELDS: tuple[Field, ...] = (
 observation_t = np.dtype([(f.name, f.dtype, f.shape) for f in FIELDS], align=True)
 
 # The flat view.
-FLAT_HAND = 14  # hand cards described one by one; further ones only through the selected hand
+FLAT_HAND = 13  # hand cards described one by one; further ones only through the selected hand
 FLAT_JOKERS = 8
 FLAT_CONSUMABLES = 4
 FLAT_ROW = 4

@@ -25,8 +25,8 @@ COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 def test_invariants_hold_after_every_random_decision(one_chip: int) -> None:
     states = new_states(60)
     report = np.zeros(4, dtype=np.int64)
-    fuzz(states, 20_000 if COMPILED else 200, 7, one_chip, report)
-    assert report[0] == (20_000 if COMPILED else 200)
+    fuzz(states, 20_040 if COMPILED else 240, 7, one_chip, report)
+    assert report[0] == (20_040 if COMPILED else 240)
     assert Broken(int(report[1])) == Broken.NOTHING, f"game {report[2]} after {report[3]} decisions"
 
 

@@ -211,38 +211,6 @@ class JokerRow:
         """The second number; 0 for a joker without one."""
         return self._number(self.extra_key)
 
-    # The same facts under short names.
-
-    @property
-    def blueprint(self) -> bool:
-        """Whether Blueprint and Brainstorm can copy it."""
-        return self.blueprint_compat
-
-    @property
-    def eternal(self) -> bool:
-        """Whether it may carry the Eternal sticker."""
-        return self.eternal_compat
-
-    @property
-    def perishable(self) -> bool:
-        """Whether it may carry the Perishable sticker."""
-        return self.perishable_compat
-
-    @property
-    def enhancement_gate(self) -> str:
-        """Key of the enhancement that the deck must hold, "" for none."""
-        return self.requires_enhancement_in_deck or ""
-
-    @property
-    def without_flag(self) -> str:
-        """Run flag that takes it out of the pool, "" for none."""
-        return self.excluded_when_flag or ""
-
-    @property
-    def with_flag(self) -> str:
-        """Run flag that puts it into the pool, "" for none."""
-        return self.requires_flag or ""
-
     def _number(self, key: str) -> float:
         return float(self.values[key] if key in self.values else self.more.get(key, 0.0))
 

@@ -198,6 +198,15 @@ def hand_set_legal(s, cards):
 
 
 @rule
+def can_clear(s):
+    """Whether a card is selected that can be let go: forced ones cannot."""
+    for i in range(s.n_hand):
+        if (s.selected >> i) & 1 and not s.cards[s.hand[i]].forced:
+            return True
+    return False
+
+
+@rule
 def can_play(s, cards):
     """Whether these hand positions can be played."""
     return s.hands_left > 0 and hand_set_legal(s, cards)
@@ -336,7 +345,7 @@ def is_selection_legal(s, verb, target):
     if not has_hand(s):
         return False
     if verb == Verb.CLEAR:
-        return s.selected != 0
+        return can_clear(s)
     return target < s.n_hand and not (s.selected >> target) & 1 and count_bits(int(s.selected)) < MAX_PLAYED
 
 
@@ -420,7 +429,7 @@ def mask_hand(s, out):
     if chosen < MAX_PLAYED:
         for i in range(s.n_hand):
             out[i] = 1 - ((s.selected >> i) & 1)
-    out[F_CLEAR] = 1 if chosen else 0
+    out[F_CLEAR] = 1 if can_clear(s) else 0
     if chosen and s.phase == Phase.PLAY:
         legal = hand_set_legal(s, int(s.selected))
         out[F_PLAY] = 1 if legal and s.hands_left > 0 else 0

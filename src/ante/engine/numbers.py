@@ -35,9 +35,9 @@ def _value(row: object, *names: str) -> float:
 # Jokers, by Joker number.
 J_RARITY = _ints(row.rarity for row in JOKERS)
 J_COST = _ints(row.cost for row in JOKERS)
-J_COPIED = _ints(row.blueprint for row in JOKERS)
-J_ETERNAL = _ints(row.eternal for row in JOKERS)
-J_PERISHABLE = _ints(row.perishable for row in JOKERS)
+J_COPIED = _ints(row.blueprint_compat for row in JOKERS)
+J_ETERNAL = _ints(row.eternal_compat for row in JOKERS)
+J_PERISHABLE = _ints(row.perishable_compat for row in JOKERS)
 J_AMOUNT = _floats(_value(row, "amount") for row in JOKERS)
 J_MULT = _floats(_value(row, "mult", "s_mult", "t_mult") for row in JOKERS)
 J_CHIPS = _floats(_value(row, "chips", "t_chips") for row in JOKERS)
@@ -46,7 +46,8 @@ J_XMULT = _floats(_value(row, "Xmult", "xmult") for row in JOKERS)
 J_ODDS = _floats(_value(row, "odds") for row in JOKERS)
 J_DOLLARS = _floats(_value(row, "dollars") for row in JOKERS)
 J_GATE = _ints(
-    next((e.enhancement for e in ENHANCEMENTS if e.key and e.key == row.enhancement_gate), 0) for row in JOKERS
+    next((e.enhancement for e in ENHANCEMENTS if e.key and e.key == row.requires_enhancement_in_deck), 0)
+    for row in JOKERS
 )
 SUIT_NAMES = {"Spades": 0, "Hearts": 1, "Clubs": 2, "Diamonds": 3}
 J_SUIT = _ints(SUIT_NAMES.get(str(row.values.get("suit")), -1) for row in JOKERS)

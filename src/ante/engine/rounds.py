@@ -22,6 +22,7 @@ from ante.engine.jokers.dispatch import (
 from ante.engine.jokers.lineup import refresh_lineup, settle
 from ante.engine.jokers.rounds import moons_held, saves_from_defeat
 from ante.engine.numbers import BLIND_REWARD
+from ante.engine.packs import most_played_hand
 from ante.engine.rng import Stream
 from ante.engine.rule import rule
 from ante.engine.run import draw_ante_blinds, draw_ante_voucher, draw_targets
@@ -182,6 +183,7 @@ def raise_ante(s):
     s.boss_rerolled = 0
     for i in range(s.n_cards):
         s.cards[i].played_this_ante = 0
+    s.ox_hand = most_played_hand(s)
     draw_ante_voucher(s)
     if s.deck_id == Deck.ANAGLYPH:
         gain_tag(s, int(Tag.DOUBLE), -1)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,36 +21,44 @@ from numba.extending import intrinsic, overload
 PACKAGE = Path(__file__).resolve().parent.parent
 
 
-def source_hash() -> str:
-    """Sixteen hex digits naming the sources of `catalog/` and `engine/`.
+COMPILED_LAYERS = ("catalog", "engine", "env", "agents")  # lowest first
+
+
+def source_hash(layer: str = "engine") -> str:
+    """Sixteen hex digits naming the sources that compiled code of a layer is made of: its own and those below.
 
     Numba's cache sees neither an edited callee in another file nor a changed table of numbers, so the cache folder
-    carries this name: any edit starts a fresh cache.
+    carries this name: any edit starts a fresh cache for its layer and for those above.
     """
     digest = hashlib.sha256(numba.__version__.encode())
-    for folder in ("catalog", "engine"):
+    for folder in COMPILED_LAYERS[: COMPILED_LAYERS.index(layer) + 1]:
         for file in sorted((PACKAGE / folder).rglob("*.py")):
-            digest.update(file.relative_to(PACKAGE).as_posix().encode())
-            digest.update(file.read_bytes())
+            if folder in ("catalog", "engine") or b"@rule" in file.read_bytes():
+                digest.update(file.relative_to(PACKAGE).as_posix().encode())
+                digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def cache_folder() -> Path:
+@cache
+def cache_folder(layer: str = "engine") -> Path:
     """Where compiled code is kept: `$ANTE_CACHE_DIR`, else the user's cache folder, then one folder per source hash."""
     default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "ante"
-    return Path(os.environ.get("ANTE_CACHE_DIR", default)) / f"numba-{source_hash()}"
+    return Path(os.environ.get("ANTE_CACHE_DIR", default)) / f"{layer}-{source_hash(layer)}"
 
 
-if "NUMBA_CACHE_DIR" not in os.environ:
-    numba.config.CACHE_DIR = str(cache_folder())
+OWN_CACHE = "NUMBA_CACHE_DIR" not in os.environ
 
 
 def rule(function: Callable[..., Any]) -> Any:
     """Compile one rule of the game.
 
     IEEE order of operations is kept (`fastmath` off): the game's numbers depend on it. `error_model="numpy"` because
-    a compiled step raises nothing.
+    a compiled step raises nothing. The cache folder, which Numba reads here, is that of the function's layer.
     """
+    if OWN_CACHE:
+        package, _, rest = function.__module__.partition(".")
+        layer = rest.partition(".")[0] if package == "ante" else "agents"
+        numba.config.CACHE_DIR = str(cache_folder(layer))
     return numba.njit(cache=True, error_model="numpy", nogil=True)(function)
 
 

@@ -72,7 +72,6 @@ class Rule(IntEnum):
     SHOWMAN = 32
     CHICOT = 64
     ASTRONOMER = 128
-    CREDIT_CARD = 256  # unused bit kept for debt floor, see s.debt_allowed
 
 
 # A joker, a consumable, or a card in the shop row or a pack.

@@ -1,0 +1,198 @@
+"""Two players to compare with: `random`, any legal decision, and `greedy`, the best immediate hand.
+
+Both see what a person sees. Greedy scores a hand by playing it in a copy of the game whose random streams were
+replaced, so that no roll of the real run is looked at.
+"""
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.catalog.consumables import Set
+from ante.catalog.packs import PackKind
+from ante.engine.actions import (
+    Verb,
+    can_buy,
+    can_open_pack,
+    can_pick,
+    can_use_held,
+    count_bits,
+    holds_forced,
+    pack_action,
+)
+from ante.engine.create import room_for_joker
+from ante.engine.numbers import C_SET, PACK_KIND
+from ante.engine.play import random_decision
+from ante.engine.rule import rule
+from ante.engine.state import MAX_PACKS, MAX_PLAYED, STREAM_SLOTS, Kind, Phase, new_states
+from ante.engine.step import step
+from ante.env.games import Games
+
+OTHER_STREAMS = 0.4142135623730951  # a seed hash of no run in play
+MOST_SEEN = 12  # hand positions looked at; larger hands use the leftmost, which are the highest
+RESERVE = 5  # dollars kept for interest when a pack is bought
+
+
+class Agent(IntEnum):
+    """The players of this file, for compiled code."""
+
+    RANDOM = 0
+    GREEDY = 1
+
+
+@rule
+def decide_all(agent, states, playing, scratch, rng, masks, out):
+    """Write a macro decision for every game that is still played, -1 for the others.
+
+    states   (n,) state_t
+    playing  (n,) bool
+    scratch  (1,) state_t and rng (1,) uint64, both changed
+    masks    (n, N_DISCRETE) legal numbers of the discrete view
+    out      (n,) int64, overwritten
+    """
+    for i in range(len(states)):
+        if not playing[i]:
+            out[i] = -1
+        elif agent == Agent.GREEDY:
+            out[i] = play_greedy(states[i], scratch)
+        else:
+            out[i] = random_decision(states[i], masks[i], rng)
+
+
+@rule
+def play_greedy(s, scratch):
+    """The greedy player's macro decision: best hand now, weak cards discarded, jokers first in the shop."""
+    if s.phase == Phase.PLAY:
+        return play_round(s, scratch)
+    if s.phase == Phase.BLIND_SELECT:
+        return pack_action(Verb.SELECT_BLIND, 0, 0, 0)
+    if s.phase == Phase.ROUND_END:
+        return pack_action(Verb.CASH_OUT, 0, 0, 0)
+    for slot in range(s.n_consumables):
+        if can_use_held(s, slot, 0):
+            return pack_action(Verb.USE, slot, 0, 0)
+    if s.phase == Phase.PACK:
+        return pick_from_pack(s)
+    return go_shopping(s)
+
+
+@rule
+def forget_streams(s):
+    """No roll of this copy is one that the run will see."""
+    s.seed_hash = OTHER_STREAMS
+    s.n_streams = 0
+    for i in range(STREAM_SLOTS):
+        s.stream_ids[i] = 0
+
+
+@rule
+def score_of(s, scratch, cards):
+    """Chips that these hand positions would score now, in a copy with other random streams."""
+    scratch[0] = s
+    copy = scratch[0]
+    forget_streams(copy)
+    copy.hand_total = 0.0
+    step(copy, pack_action(Verb.PLAY, 0, 0, cards))
+    return float(copy.hand_total)
+
+
+@rule
+def best_hand(s, scratch):
+    """The card set that scores most, and its score; smaller sets win ties. Face-down cards only if there is no other."""
+    seen = min(MOST_SEEN, int(s.n_hand))
+    hidden = 0
+    for i in range(seen):
+        if s.cards[s.hand[i]].face_down and not s.cards[s.hand[i]].forced:
+            hidden |= 1 << i
+    if hidden == (1 << seen) - 1:
+        return 1, 0.0
+    best, most = 0, -1.0
+    for cards in range(1, 1 << seen):
+        if not cards & hidden and count_bits(cards) <= MAX_PLAYED and holds_forced(s, cards):
+            score = score_of(s, scratch, cards)
+            if score > most or (score == most and count_bits(cards) < count_bits(best)):
+                best, most = cards, score
+    return best, most
+
+
+@rule
+def play_round(s, scratch):
+    """Play the best hand if it is enough, or the last resort; else discard what does not belong to it."""
+    cards, score = best_hand(s, scratch)
+    share = (s.target - s.chips) / max(1, int(s.hands_left))
+    if s.discards_left == 0 or score >= share:
+        return pack_action(Verb.PLAY, 0, 0, cards)
+    kept = belonging(s, cards)
+    thrown = 0
+    for position in range(s.n_hand - 1, -1, -1):
+        if count_bits(thrown) < MAX_PLAYED and not (kept >> position) & 1:
+            thrown |= 1 << position
+    if thrown == 0 or not holds_forced(s, thrown):
+        return pack_action(Verb.PLAY, 0, 0, cards)
+    return pack_action(Verb.DISCARD, 0, 0, thrown)
+
+
+@rule
+def belonging(s, cards):
+    """Hand positions worth keeping: four cards of one suit, else ranks that occur twice, else the two highest."""
+    for suit in range(4):
+        same = 0
+        for i in range(s.n_hand):
+            if s.cards[s.hand[i]].suit == suit:
+                same |= 1 << i
+        if count_bits(same) >= 4:
+            return same
+    pairs = 0
+    for i in range(s.n_hand):
+        for j in range(s.n_hand):
+            if i != j and s.cards[s.hand[i]].rank == s.cards[s.hand[j]].rank:
+                pairs |= 1 << i
+    return pairs if pairs else 3
+
+
+@rule
+def pick_from_pack(s):
+    """The first card of the pack that can be taken, or none."""
+    for slot in range(s.n_pack):
+        if can_pick(s, slot, 0):
+            return pack_action(Verb.PICK, slot, 0, 0)
+    return pack_action(Verb.SKIP_PACK, 0, 0, 0)
+
+
+@rule
+def go_shopping(s):
+    """Jokers while there is room, planets, then Buffoon and Celestial packs; then on."""
+    for slot in range(s.n_row):
+        if s.row[slot].kind == Kind.JOKER and can_buy(s, slot):
+            return pack_action(Verb.BUY, slot, 0, 0)
+    for slot in range(s.n_row):
+        planet = s.row[slot].kind == Kind.CONSUMABLE and C_SET[s.row[slot].id] == Set.PLANET
+        if planet and can_buy(s, slot):
+            return pack_action(Verb.BUY, slot, 0, 0)
+    for slot in range(MAX_PACKS):
+        if can_open_pack(s, slot) and s.dollars >= RESERVE + 4:
+            kind = PACK_KIND[s.packs[slot]]
+            if kind == PackKind.CELESTIAL or (kind == PackKind.BUFFOON and room_for_joker(s)):
+                return pack_action(Verb.OPEN_PACK, slot, 0, 0)
+    return pack_action(Verb.NEXT_ROUND, 0, 0, 0)
+
+
+class Baseline:
+    """One of these players as evaluation asks for it: `choose` answers a macro decision for each game."""
+
+    discrete = False
+
+    def __init__(self, name: str, seed: int = 0) -> None:
+        self.name, self._agent = name, Agent[name.upper()]
+        self._scratch = new_states(1)
+        self._rng = np.array([seed + 88172645463325252], dtype=np.uint64)
+
+    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Macro decisions (n,) int64, -1 where a game is not played any more."""
+        out = np.empty(games.n, dtype=np.int64)
+        decide_all(self._agent, games.states, playing, self._scratch, self._rng, games.masks, out)
+        return out
+
+
+AGENTS = tuple(agent.name.lower() for agent in Agent)

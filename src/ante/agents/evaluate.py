@@ -1,0 +1,242 @@
+"""How well a player plays: many games of a fixed list of seeds, counted blind by blind."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.engine.state import Phase
+from ante.env.games import Games, Outcome
+from ante.errors import BalatroError
+
+BATCH = 128  # games played side by side
+BLIND_NAMES = ("Small", "Big", "Boss")
+Z_95 = 1.959963984540054  # two-sided 95 % of the normal distribution
+
+
+class BadSeedsFile(BalatroError, ValueError):
+    """A list of seeds that cannot be read."""
+
+
+class Player(Protocol):
+    """Whoever decides: a baseline or a trained policy."""
+
+    name: str
+    discrete: bool
+    """Whether `choose` answers numbers of the discrete view, else macro decisions."""
+
+    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """One action for each game (n,) int64; -1 where a game is not played any more."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of trials with its 95 % Wilson interval."""
+
+    hits: int
+    trials: int
+    rate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class BlindRate:
+    """How often one blind was beaten by those who played it."""
+
+    ante: int
+    blind: str
+    cleared: Share
+    skipped: int
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """How one game ended."""
+
+    seed: str
+    outcome: str
+    ante: int
+    blinds: int
+    decisions: int
+    reward: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `evaluate` found.
+
+    mean_ante    ante reached, mean over games; its 95 % half-width beside it
+    mean_blinds  blinds beaten, mean over games
+    """
+
+    player: str
+    deck: str
+    stake: int
+    games: int
+    wins: Share
+    mean_ante: float
+    mean_ante_half_width: float
+    mean_blinds: float
+    mean_blinds_half_width: float
+    mean_decisions: float
+    mean_reward: float
+    truncated: int
+    blinds: tuple[BlindRate, ...]
+    records: tuple[GameRecord, ...]
+
+    def to_json(self) -> str:
+        """The report with all its fields."""
+        return json.dumps(asdict(self), indent=1)
+
+
+def wilson(hits: int, trials: int) -> Share:
+    """A share and the interval that holds its true value in 95 of 100 cases; 0 to 1 where nothing was tried."""
+    if trials == 0:
+        return Share(0, 0, math.nan, 0.0, 1.0)
+    rate, z2 = hits / trials, Z_95**2
+    centre = (rate + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = Z_95 * math.sqrt(rate * (1 - rate) / trials + z2 / (4 * trials**2)) / (1 + z2 / trials)
+    return Share(hits, trials, rate, max(0.0, centre - half), min(1.0, centre + half))
+
+
+def half_width(values: NDArray[Any]) -> float:
+    """Half of the 95 % interval of a mean."""
+    return float(Z_95 * values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
+
+
+def read_seeds(file: Path, games: int | None = None) -> list[str]:
+    """The seeds of a file, one a line, `#` begins a comment. Raises BadSeedsFile."""
+    try:
+        lines = [line.partition("#")[0].strip() for line in file.read_text().splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSeedsFile(f"cannot read seeds from {file}: {error}") from None
+    seeds = [line for line in lines if line]
+    if not seeds:
+        raise BadSeedsFile(f"{file} holds no seed: write one game seed a line, such as 2K9H9HN")
+    if games is not None and games > len(seeds):
+        raise BadSeedsFile(f"{file} holds {len(seeds)} seeds, {games} games were asked for: lower --games or add seeds")
+    return seeds[:games]
+
+
+class Tally:
+    """Counts which blinds were played, skipped and beaten, from phases before and after each step."""
+
+    def __init__(self, antes: int = 40) -> None:
+        self.played = np.zeros((antes, 3), dtype=np.int64)
+        self.cleared = np.zeros((antes, 3), dtype=np.int64)
+        self.skipped = np.zeros((antes, 3), dtype=np.int64)
+
+    def look(self, states: np.recarray) -> tuple[NDArray[Any], ...]:
+        """What `count` needs to know of the games before their step."""
+        return tuple(states[name].copy() for name in ("phase", "ante", "blind_on_deck", "blinds_skipped"))
+
+    def count(self, before: tuple[NDArray[Any], ...], states: np.recarray) -> NDArray[np.bool_]:
+        """Add what this step did. Answers which games have just beaten a blind."""
+        phase, ante, blind, skips = before
+        at = (np.clip(ante, 0, len(self.played) - 1), np.clip(blind, 0, 2))
+        began = (phase == Phase.BLIND_SELECT) & (states["phase"] != Phase.BLIND_SELECT)
+        began &= states["blinds_skipped"] == skips
+        began &= states["phase"] != Phase.PACK
+        beaten = (phase == Phase.PLAY) & (states["phase"] == Phase.ROUND_END)
+        for table, where in (
+            (self.played, began),
+            (self.cleared, beaten),
+            (self.skipped, states["blinds_skipped"] > skips),
+        ):
+            np.add.at(table, (at[0][where], at[1][where]), 1)
+        return np.asarray(beaten)
+
+    def rates(self) -> tuple[BlindRate, ...]:
+        """A row for each blind that somebody played or skipped."""
+        rows = []
+        for ante, blind in np.argwhere(self.played + self.skipped > 0):
+            cleared = wilson(int(self.cleared[ante, blind]), int(self.played[ante, blind]))
+            rows.append(BlindRate(int(ante), BLIND_NAMES[blind], cleared, int(self.skipped[ante, blind])))
+        return tuple(rows)
+
+
+def evaluate(
+    player: Player,
+    seeds: Sequence[str],
+    deck: str = "b_red",
+    stake: int = 1,
+    reward: str = "shaped",
+    reorder: str = "none",
+    max_decisions: int = 5000,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Report:
+    """Play one game of each seed and count.
+
+    advance  told how many games ended, whenever some did
+    """
+    tally, records = Tally(), []
+    for first in range(0, len(seeds), BATCH):
+        batch = list(seeds[first : first + BATCH])
+        games = Games(
+            len(batch),
+            deck,
+            stake,
+            reward=reward,
+            reorder=reorder,
+            max_decisions=max_decisions,
+            discrete=player.discrete,
+        )
+        games.reset(options={"seed": batch})
+        records += play_batch(player, games, tally, advance)
+    antes = np.array([record.ante for record in records], dtype=float)
+    blinds = np.array([record.blinds for record in records], dtype=float)
+    return Report(
+        player=player.name,
+        deck=deck,
+        stake=stake,
+        games=len(records),
+        wins=wilson(sum(record.outcome == "won" for record in records), len(records)),
+        mean_ante=float(antes.mean()),
+        mean_ante_half_width=half_width(antes),
+        mean_blinds=float(blinds.mean()),
+        mean_blinds_half_width=half_width(blinds),
+        mean_decisions=float(np.mean([record.decisions for record in records])),
+        mean_reward=float(np.mean([record.reward for record in records])),
+        truncated=sum(record.outcome == "truncated" for record in records),
+        blinds=tally.rates(),
+        records=tuple(records),
+    )
+
+
+def play_batch(player: Player, games: Games, tally: Tally, advance: Callable[[int], None]) -> list[GameRecord]:
+    """Play all games to their end. Ended ones wait: their action is -1, which changes nothing."""
+    n = games.n
+    playing = np.ones(n, dtype=np.bool_)
+    rewards, beaten = np.zeros(n), np.zeros(n, dtype=np.int64)
+    outcome, decisions = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    antes = np.ones(n, dtype=np.int64)
+    while playing.any():
+        before = tally.look(games.states)
+        games.step(player.choose(games, playing))
+        beaten += tally.count(before, games.states)
+        rewards += np.where(playing, games.rewards, 0.0)
+        ended = playing & (games.outcome != Outcome.PLAYING)
+        if ended.any():
+            outcome[ended] = games.outcome[ended]
+            decisions[ended] = games.steps[ended]
+            # A run is won in the step that raises the ante; it reached the one before.
+            antes[ended] = games.states["ante"][ended] - (games.outcome[ended] == Outcome.WON)
+            playing &= ~ended
+            advance(int(ended.sum()))
+    return [
+        GameRecord(
+            str(games.seeds[i]),
+            Outcome(int(outcome[i])).name.lower(),
+            int(antes[i]),
+            int(beaten[i]),
+            int(decisions[i]),
+            float(rewards[i]),
+        )
+        for i in range(n)
+    ]

@@ -1,0 +1,349 @@
+"""A batch of games behind both Gymnasium environments: one record array, and buffers that are written in place.
+
+Fast loops use `Games` itself: `games.step(actions)` plays, rewards, observes and masks every game in one compiled pass
+and allocates nothing.
+"""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from gymnasium.utils import seeding
+from numpy.typing import NDArray
+
+from ante.catalog.blinds import BLINDS
+from ante.engine.actions import N_DISCRETE, Verb, is_legal, to_macro, verb_of
+from ante.engine.blinds import blind_on_deck
+from ante.engine.rule import rule
+from ante.engine.run import deck_number, restart, set_seed
+from ante.engine.state import Phase, Status, new_states
+from ante.engine.step import step
+from ante.env.flat import flatten
+from ante.env.layout import FIELDS, FLAT_SIZE, new_observations
+from ante.env.observe import REORDER_ALL, REORDER_JOKERS, REORDER_NONE, focus_target, observe
+from ante.env.reward import Reward, find_reward, measure, new_before, remember
+from ante.errors import BalatroError, UnknownStake
+
+SEED_ALPHABET = np.frombuffer(b"123456789ABCDEFGHIJKLMNPQRSTUVWXYZ", dtype=np.uint8)  # the game deals no 0 and no O
+SEED_LENGTH = 8
+MAX_DECISIONS = 10_000
+REORDERS = {"none": REORDER_NONE, "jokers": REORDER_JOKERS, "all": REORDER_ALL}
+
+
+class Outcome(IntEnum):
+    """How a game stands."""
+
+    PLAYING = 0
+    WON = 1
+    LOST = 2
+    TRUNCATED = 3  # max_decisions reached
+
+
+class UnknownChoice(BalatroError, ValueError):
+    """An option of the environment that has no such value."""
+
+    def __init__(self, option: str, value: object, known: Sequence[str]) -> None:
+        super().__init__(f"{option}={value!r} is not known: choose one of {', '.join(known)}")
+
+
+def chosen(option: str, value: str, known: Sequence[str]) -> str:
+    """The value, if it is known. Raises UnknownChoice."""
+    if value not in known:
+        raise UnknownChoice(option, value, known)
+    return value
+
+
+@rule
+def left_out(action, reorder):
+    """Whether a macro decision re-orders what this environment does not let one re-order."""
+    verb = verb_of(action)
+    if verb == Verb.SORT_HAND or verb == Verb.MOVE_CARD:
+        return reorder != REORDER_ALL
+    return verb == Verb.MOVE_JOKER and reorder == REORDER_NONE
+
+
+@rule
+def is_allowed(s, action, reorder):
+    """Whether a macro decision can be taken in this environment."""
+    return not left_out(action, reorder) and is_legal(s, action)
+
+
+@rule
+def macro_of(s, action, discrete):
+    """The macro decision of an action: a number of the discrete view where `discrete`; -1, never legal, for nonsense."""
+    if not discrete:
+        return int(action)
+    if action < 0 or action >= N_DISCRETE:
+        return -1
+    return to_macro(s, action)
+
+
+@rule
+def first_refused(states, actions, discrete, reorder, skip):
+    """The first game whose action is not allowed, -1 where there is none; games marked in skip are not asked."""
+    for i in range(len(states)):
+        if not skip[i] and not is_allowed(states[i], macro_of(states[i], actions[i], discrete), reorder):
+            return i
+    return -1
+
+
+@rule
+def step_observe_all(
+    states,
+    actions,
+    discrete,
+    reorder,
+    endless,
+    limit,
+    weights,
+    skip,
+    before,
+    steps,
+    observations,
+    flat,
+    rewards,
+    outcome,
+):
+    """Play one action in every game, then write rewards, outcomes, observations and masks.
+
+    states        (n,) state_t, changed in place
+    actions       (n,) int64: numbers of the discrete view where `discrete`, else macro decisions. An illegal one
+                  changes nothing and is worth nothing
+    reorder       which re-ordering is allowed, as in `observe`
+    endless       1 = a won run goes on
+    limit         steps after which a game is cut off
+    weights       (N_TERMS,) float64 of the reward
+    skip          (n,) uint8: 1 = this game has just been dealt; it is only observed, its reward is 0
+    before        (n,) before_t, scratch
+    steps         (n,) int64, raised by one
+    observations  (n,) observation_t, overwritten
+    flat          (n, FLAT_SIZE) float32, overwritten; (0, 0) where no vector is wanted
+    rewards       (n,) float64, overwritten
+    outcome       (n,) uint8, overwritten with Outcome
+    """
+    for i in range(len(states)):
+        s = states[i]
+        rewards[i] = 0.0
+        outcome[i] = 0
+        if not skip[i]:
+            remember(s, before[i])
+            action = macro_of(s, actions[i], discrete)
+            status = int(Status.ILLEGAL) if left_out(action, reorder) else step(s, action)
+            rewards[i] = measure(s, before[i], status, weights)
+            steps[i] += 1
+            outcome[i] = outcome_of(status, steps[i], limit, endless)
+        observe(s, observations[i], reorder)
+        if len(flat) > 0:
+            flatten(observations[i], flat[i])
+
+
+@rule
+def outcome_of(status, steps, limit, endless):
+    """The Outcome after a step that answered this status."""
+    if status == Status.LOST:
+        return 2
+    if status == Status.WON and not endless:
+        return 1
+    return 3 if steps >= limit else 0
+
+
+@rule
+def deal(states, which, decks, stakes, steps):
+    """Begin the games at these indices anew, from the seeds in their records."""
+    for i in which:
+        restart(states[i], decks[i], stakes[i])
+        steps[i] = 0
+
+
+@rule
+def observe_games(states, which, reorder, observations, flat):
+    """Write observations of the games at these indices."""
+    for i in which:
+        observe(states[i], observations[i], reorder)
+        if len(flat) > 0:
+            flatten(observations[i], flat[i])
+
+
+@rule
+def read_games(states, numbers, amounts):
+    """Write ante, round, dollars and focused blind into numbers (n, 4) int64, chips and target into amounts (n, 2)."""
+    for i in range(len(states)):
+        s = states[i]
+        numbers[i, 0] = s.ante
+        numbers[i, 1] = s.round_number
+        numbers[i, 2] = s.dollars
+        numbers[i, 3] = s.blind if s.phase == Phase.PLAY or s.phase == Phase.OVER else blind_on_deck(s)
+        amounts[i, 0] = s.chips
+        amounts[i, 1] = focus_target(s)
+
+
+BLIND_NAMES = np.array([row.name for row in BLINDS], dtype=object)
+OBSERVED = tuple(f.name for f in FIELDS)
+OUTCOME_NAMES = np.array([member.name.lower() for member in Outcome], dtype=object)
+
+
+def one_seed(seed: int | None) -> np.random.Generator:
+    """The generator that an environment of this seed deals from."""
+    return seeding.np_random(seed)[0]
+
+
+def new_seed(rng: np.random.Generator) -> bytes:
+    """A random game seed: eight characters of 1-9, A-N, P-Z."""
+    return SEED_ALPHABET[rng.integers(len(SEED_ALPHABET), size=SEED_LENGTH)].tobytes()
+
+
+class Games:
+    """n games that are played side by side.
+
+    states        (n,) state_t, the games
+    observations  (n,) observation_t; `observed()` gives them as a dict of views
+    flat          (n, FLAT_SIZE) float32, or (0, 0) with flat=False
+    masks         (n, N_DISCRETE) int8, a view of the observations
+    rewards       (n,) float64
+    outcome       (n,) uint8, Outcome after the last step
+    steps         (n,) int64, steps taken in the present game
+    seeds         n game seeds
+
+    rngs  one generator a game, so that a game's fate does not depend on its neighbours
+    """
+
+    def __init__(
+        self,
+        n: int,
+        deck: str | int = "b_red",
+        stake: int = 1,
+        seed: str | None = None,
+        reward: str | Reward = "shaped",
+        reorder: str = "all",
+        max_decisions: int = MAX_DECISIONS,
+        endless: bool = False,
+        flat: bool = True,
+        discrete: bool = True,
+        rngs: Sequence[np.random.Generator] | None = None,
+    ) -> None:
+        self.n = n
+        self.deck, self.stake = deck_number(deck), stake_number(stake)
+        self.fixed_seed = seed
+        self.reward = find_reward(reward)
+        self.weights = self.reward.weights
+        self.reorder = REORDERS[chosen("reorder", reorder, list(REORDERS))]
+        self.limit, self.endless, self.discrete = max_decisions, int(endless), discrete
+        self.states = new_states(n)
+        self.observations = new_observations(n)
+        self.flat: NDArray[np.float32] = np.zeros((n, FLAT_SIZE) if flat else (0, 0), dtype=np.float32)
+        self.masks: NDArray[np.int8] = self.observations["action_mask"]
+        self.rewards = np.zeros(n)
+        self.outcome = np.zeros(n, dtype=np.uint8)
+        self.steps = np.zeros(n, dtype=np.int64)
+        self.decks = np.full(n, self.deck, dtype=np.int64)
+        self.stakes = np.full(n, self.stake, dtype=np.int64)
+        self.seeds: NDArray[np.object_] = np.full(n, "", dtype=object)
+        self.rngs = list(rngs) if rngs is not None else [one_seed(i) for i in range(n)]
+        self._before = new_before(n)
+        self._skip = np.zeros(n, dtype=np.uint8)
+        self._all = np.arange(n)
+        self._numbers = np.zeros((n, 4), dtype=np.int64)
+        self._amounts = np.zeros((n, 2))
+        if seed is not None:
+            set_seed(self.states[0], seed)  # refuses a seed that no game can have, now rather than at the first reset
+
+    def reset(self, which: NDArray[np.int64] | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin games anew and observe them.
+
+        which    indices, all by default
+        options  seed (one, or one for each of `which`), deck, stake: for this one game
+        """
+        indices = self._all if which is None else which
+        self._deal(indices, options or {})
+        self._skip[indices] = 0
+        self.outcome[indices] = 0
+        self.rewards[indices] = 0.0
+        observe_games(self.states, indices, self.reorder, self.observations, self.flat)
+
+    def _deal(self, indices: NDArray[np.int64], options: dict[str, Any]) -> None:
+        """The games at these indices are fresh, not yet observed."""
+        seed = options.get("seed", self.fixed_seed)
+        self.decks[indices] = deck_number(options["deck"]) if "deck" in options else self.deck
+        self.stakes[indices] = stake_number(options["stake"]) if "stake" in options else self.stake
+        for k, i in enumerate(indices):
+            s = self.states[i]
+            if seed is not None:
+                text = seed if isinstance(seed, str) else seed[k]
+                set_seed(s, text)
+                self.seeds[i] = text.strip().upper()
+            else:
+                letters = new_seed(self.rngs[i])
+                s.seed[:SEED_LENGTH] = np.frombuffer(letters, dtype=np.uint8)
+                s.seed[SEED_LENGTH:] = 0
+                s.seed_length = SEED_LENGTH
+                self.seeds[i] = letters.decode()
+        deal(self.states, indices, self.decks, self.stakes, self.steps)
+
+    def refused(self, actions: NDArray[np.int64], renew: NDArray[np.bool_] | None = None) -> int:
+        """The first game whose action is illegal, -1 where there is none. Games to renew take no action."""
+        skip = self._skip if renew is None else renew.view(np.uint8)
+        return int(first_refused(self.states, actions, self.discrete, self.reorder, skip))
+
+    def step(self, actions: NDArray[np.int64], renew: NDArray[np.bool_] | None = None) -> None:
+        """Play one action in every game and fill all buffers.
+
+        actions  (n,) int64
+        renew    (n,) bool: these games begin anew instead, with reward 0 (Gymnasium's NEXT_STEP)
+        """
+        skip = self._skip
+        if renew is not None and renew.any():
+            self._deal(np.flatnonzero(renew), {})
+            skip = renew.view(np.uint8)
+        step_observe_all(
+            self.states,
+            actions,
+            self.discrete,
+            self.reorder,
+            self.endless,
+            self.limit,
+            self.weights,
+            skip,
+            self._before,
+            self.steps,
+            self.observations,
+            self.flat,
+            self.rewards,
+            self.outcome,
+        )
+
+    @property
+    def terminated(self) -> NDArray[np.bool_]:
+        """Which games were won or lost in the last step."""
+        return (self.outcome == Outcome.WON) | (self.outcome == Outcome.LOST)
+
+    @property
+    def truncated(self) -> NDArray[np.bool_]:
+        """Which games were cut off in the last step."""
+        return self.outcome == Outcome.TRUNCATED
+
+    def observed(self) -> dict[str, NDArray[Any]]:
+        """The observations as a dict of views, (n, ...) each."""
+        return {name: self.observations[name] for name in OBSERVED}
+
+    def info(self) -> dict[str, NDArray[Any]]:
+        """What Gymnasium's info says of every game, (n,) each; fresh arrays."""
+        read_games(self.states, self._numbers, self._amounts)
+        return {
+            "ante": self._numbers[:, 0].copy(),
+            "round": self._numbers[:, 1].copy(),
+            "blind": BLIND_NAMES[self._numbers[:, 3]],
+            "chips": self._amounts[:, 0].copy(),
+            "target": self._amounts[:, 1].copy(),
+            "money": self._numbers[:, 2].copy(),
+            "outcome": OUTCOME_NAMES[self.outcome],
+            "seed": self.seeds.copy(),
+            "action_mask": self.masks.copy(),
+        }
+
+
+def stake_number(stake: int) -> int:
+    """A stake, if it exists. Raises UnknownStake."""
+    if isinstance(stake, bool) or not isinstance(stake, (int, np.integer)) or not 1 <= stake <= 8:
+        raise UnknownStake(stake)
+    return int(stake)

@@ -1,0 +1,116 @@
+"""Rewards: what one step was worth, as weights over a few measured terms.
+
+A reward is a row of weights, so that all of them run in the same compiled pass; a new one is one line in `REWARDS`,
+and a new term one line in `Term` and in `measure`.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.engine.rule import rule
+from ante.engine.state import Phase, Status
+from ante.env.observe import log_of
+from ante.errors import BalatroError
+
+
+class Term(IntEnum):
+    """What is measured of each step."""
+
+    WIN = 0  # 1 in the step that beats the win ante's boss
+    LOSS = 1  # 1 in the step that loses the run
+    BLIND = 2  # 1 for each blind beaten
+    PROGRESS = 3  # growth of log(1 + chips) / log(1 + target), in sum 1 for each blind beaten
+    ANTE = 4  # the ante in which a blind is beaten, / 8
+
+
+N_TERMS = len(Term)
+
+
+@dataclass(frozen=True, slots=True)
+class Reward:
+    """A reward by its weights, one for each Term."""
+
+    name: str
+    about: str
+    win: float = 0.0
+    loss: float = 0.0
+    blind: float = 0.0
+    progress: float = 0.0
+    ante: float = 0.0
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weights in the order of Term."""
+        return np.array([self.win, self.loss, self.blind, self.progress, self.ante])
+
+
+REWARDS: dict[str, Reward] = {
+    reward.name: reward
+    for reward in (
+        Reward("sparse", "1 for winning the run, else nothing", win=1.0),
+        Reward("blinds", "1 for each blind beaten", blind=1.0),
+        Reward("shaped", "log-progress to the target, blinds beaten, and the win", win=5.0, blind=0.2, progress=0.2),
+    )
+}
+
+
+class UnknownReward(BalatroError, ValueError):
+    """A reward that does not exist."""
+
+    def __init__(self, name: object) -> None:
+        super().__init__(f"there is no reward {name!r}: choose one of {', '.join(REWARDS)}, or pass a Reward")
+
+
+def find_reward(reward: str | Reward) -> Reward:
+    """The reward of this name, or the reward itself. Raises UnknownReward."""
+    if isinstance(reward, Reward):
+        return reward
+    if reward not in REWARDS:
+        raise UnknownReward(reward)
+    return REWARDS[reward]
+
+
+# What one game looked like before the step.
+before_t = np.dtype([("progress", "f8"), ("phase", "i4"), ("ante", "i4")], align=True)
+
+
+def new_before(n: int) -> np.recarray:
+    """Blank memories of n games."""
+    return np.zeros(n, dtype=before_t).view(np.recarray)
+
+
+@rule
+def progress_of(s):
+    """How far the blind in play is beaten, 0 to 1 on a logarithmic scale; 0 outside a round."""
+    if s.phase != Phase.PLAY and s.phase != Phase.OVER:
+        return 0.0
+    target = log_of(s.target)
+    return min(1.0, log_of(s.chips) / target) if target > 0.0 else 1.0
+
+
+@rule
+def remember(s, before):
+    """`before` describes the game as it is."""
+    before.progress = progress_of(s)
+    before.phase = s.phase
+    before.ante = s.ante
+
+
+@rule
+def measure(s, before, status, weights):
+    """The weighted sum of all terms of the step that led from `before` to s, answered with this status."""
+    reward = 0.0
+    if status == Status.WON:
+        reward += weights[Term.WIN]
+    elif status == Status.LOST:
+        reward += weights[Term.LOSS]
+    if before.phase == Phase.PLAY:
+        if s.phase == Phase.ROUND_END:
+            reward += weights[Term.BLIND] + weights[Term.PROGRESS] * (1.0 - before.progress)
+            reward += weights[Term.ANTE] * before.ante / 8.0
+        else:
+            reward += weights[Term.PROGRESS] * (progress_of(s) - before.progress)
+    return reward

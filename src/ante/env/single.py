@@ -1,0 +1,164 @@
+"""One game as a Gymnasium environment: `gymnasium.make("ante/Balatro-v1")`."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.env import layout
+from ante.env.games import MAX_DECISIONS, Games, chosen
+from ante.env.reward import Reward
+from ante.env.spaces import LegalDiscrete, LegalStructured, pack
+from ante.env.text import action_name, describe, macro_name
+from ante.errors import BalatroError
+
+OBSERVATIONS = ("dict", "flat", "masked")
+ACTIONS = ("discrete", "structured")
+ILLEGAL = ("raise", "ignore")
+PICTURE = "ante.watch.draw:draw"  # named, not imported: drawing stands above the environments
+
+
+class IllegalAction(BalatroError, ValueError):
+    """An action that the rules do not allow now."""
+
+    def __init__(self, asked: str, legal: str, game: int | None = None) -> None:
+        where = "" if game is None else f" in game {game}"
+        super().__init__(f"illegal action{where}: {asked}. Legal now: {legal}. Follow info['action_mask']")
+
+
+def illegal_action(games: Games, i: int, action: int, alone: bool = True) -> IllegalAction:
+    """The error for this action of game i, with what it means and what would be legal."""
+    s = games.states[i]
+    asked = f"{action} ({action_name(s, action)})" if games.discrete else macro_name(s, action)
+    numbers = [int(n) for n in np.flatnonzero(games.masks[i])]
+    shown = ", ".join(f"{n} {action_name(s, n)}" for n in numbers[:12])
+    more = f" and {len(numbers) - 12} more" if len(numbers) > 12 else ""
+    return IllegalAction(asked, (shown + more) or "nothing, the game is over", None if alone else i)
+
+
+def observation_space(kind: str) -> gymnasium.spaces.Space[Any]:
+    """The space of one observation of this kind."""
+    if chosen("observation", kind, OBSERVATIONS) == "dict":
+        return layout.dict_space()
+    return layout.flat_space() if kind == "flat" else layout.masked_space()
+
+
+def picture_of(picture: str | Callable[..., Any]) -> Callable[..., Any]:
+    """The function that draws a game, given itself or as `module:name`."""
+    if callable(picture):
+        return picture
+    module, name = picture.split(":")
+    return getattr(import_module(module), name)  # type: ignore[no-any-return]
+
+
+class BalatroEnv(gymnasium.Env[Any, Any]):
+    """One run of Balatro, from the first blind to a loss or the win of ante 8.
+
+    deck, stake    which run: `b_red` (or `red`) to `b_erratic`, 1 to 8
+    seed           game seed of every run; None draws a new one at each reset
+    actions        discrete (a number 0..142, cards are selected one by one) or structured (verb, target, to, cards)
+    observation    dict (layout.FIELDS), flat (a float32 vector), or masked (the vector beside its action mask)
+    reward         name in reward.REWARDS, or a Reward
+    reorder        which re-ordering is offered: none, jokers, or all (jokers, hand cards, sorting)
+    illegal        raise IllegalAction, or ignore: nothing changes, reward 0
+    max_decisions  steps after which the game is truncated; selecting a card is a step
+    endless        True: a won run goes on
+    render_mode    None, rgb_array or ansi
+    render_size    width and height of a frame
+    picture        what draws a frame: `module:function` or a function (s, width, height) -> uint8[h, w, 3]
+    """
+
+    metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 4}  # noqa: RUF012
+
+    def __init__(
+        self,
+        deck: str | int = "b_red",
+        stake: int = 1,
+        seed: str | None = None,
+        actions: str = "discrete",
+        observation: str = "dict",
+        reward: str | Reward = "shaped",
+        reorder: str = "all",
+        illegal: str = "raise",
+        max_decisions: int = MAX_DECISIONS,
+        endless: bool = False,
+        render_mode: str | None = None,
+        render_size: tuple[int, int] = (640, 360),
+        picture: str | Callable[..., Any] = PICTURE,
+    ) -> None:
+        self.render_mode, self.render_size, self._picture = render_mode, render_size, picture
+        self._observation = observation
+        self._raises = chosen("illegal", illegal, ILLEGAL) == "raise"
+        discrete = chosen("actions", actions, ACTIONS) == "discrete"
+        self.observation_space = observation_space(observation)
+        self.games = Games(
+            1,
+            deck,
+            stake,
+            seed,
+            reward,
+            reorder,
+            max_decisions,
+            endless,
+            flat=observation != "dict",
+            discrete=discrete,
+        )
+        self.action_space = LegalDiscrete(self.games) if discrete else LegalStructured(self.games)
+
+    @property
+    def state(self) -> np.record:
+        """The game's record: copy it to save the game."""
+        return self.games.states[0]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin a run. options: seed (a game seed), deck, stake, for this run only."""
+        super().reset(seed=seed)
+        self.games.rngs[0] = self.np_random
+        self.games.reset(options=options)
+        return self._observed(), self._info()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take one action. Raises IllegalAction where the rules do not allow it."""
+        games = self.games
+        numbers = np.asarray([action], dtype=np.int64) if games.discrete else pack(action)
+        if self._raises and games.refused(numbers) >= 0:
+            raise illegal_action(games, 0, int(numbers[0]))
+        games.step(numbers)
+        return (
+            self._observed(),
+            float(games.rewards[0]),
+            bool(games.terminated[0]),
+            bool(games.truncated[0]),
+            self._info(),
+        )
+
+    def render(self) -> Any:
+        """The game as a frame or as text, by render_mode."""
+        if self.render_mode == "ansi":
+            return describe(self.state)
+        if self.render_mode == "rgb_array":
+            width, height = self.render_size
+            return picture_of(self._picture)(self.state, width, height)
+        return None
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Legal numbers of the discrete view, as masked algorithms of other libraries ask for them."""
+        return self.games.masks[0].astype(np.bool_)
+
+    def _observed(self) -> Any:
+        games = self.games
+        if self._observation == "flat":
+            return games.flat[0].copy()
+        if self._observation == "masked":
+            return {"observations": games.flat[0].copy(), "action_mask": games.masks[0].copy()}
+        return {name: view[0].copy() for name, view in games.observed().items()}
+
+    def _info(self) -> dict[str, Any]:
+        plain: dict[str, Any] = {}
+        for name, values in self.games.info().items():
+            value = values[0]
+            plain[name] = value.item() if isinstance(value, np.generic) else value
+        return plain

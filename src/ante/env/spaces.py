@@ -1,0 +1,167 @@
+"""Action spaces of the environments. Their `sample()` draws legal actions, so that any loop over samples plays.
+
+Masks given to `sample` are honoured as Gymnasium says; without one, the space asks its environment. Only the first
+sample after `seed(number)` is meant for the run that begins next: Gymnasium's checker seeds, samples, and then resets.
+"""
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ante.engine.actions import DISCRETE, N_DISCRETE, N_VERBS, Verb, cards_of, pack_action, target_of, to_of, verb_of
+from ante.engine.state import MAX_HAND, MAX_PLAYED, Phase
+from ante.env.games import Games, is_allowed
+
+BEGINNINGS = np.flatnonzero(np.isin(DISCRETE[:, 0], (Verb.SELECT_BLIND, Verb.SKIP_BLIND)))  # legal in every new run
+SELECTIONS = np.isin(DISCRETE[:, 0], (Verb.SELECT, Verb.CLEAR))
+
+
+class LegalDiscrete(spaces.Discrete[np.int64]):
+    """Numbers of the discrete view; samples are legal in the environment's present state."""
+
+    def __init__(self, games: Games, slot: int = 0) -> None:
+        self._games, self._slot, self._fresh = games, slot, False
+        super().__init__(N_DISCRETE)
+
+    def seed(self, seed: Any = None) -> Any:
+        """Seed the samples; the next one is for a run that begins."""
+        self._fresh = seed is not None
+        return super().seed(seed)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy that leaves its environment is an ordinary space."""
+        return spaces.Discrete, (N_DISCRETE,)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
+        """A random legal number."""
+        if mask is None and probability is None:
+            fresh, self._fresh = self._fresh, False
+            if fresh:
+                return np.int64(self.np_random.choice(BEGINNINGS))
+            legal = self._games.masks[self._slot]
+            mask = np.ascontiguousarray(legal) if legal.any() else None
+        return np.int64(super().sample(mask=mask, probability=probability))
+
+
+class LegalMultiDiscrete(spaces.MultiDiscrete):
+    """One number of the discrete view for each game; samples are legal in the present states."""
+
+    def __init__(self, games: Games) -> None:
+        super().__init__(np.full(games.n, N_DISCRETE))
+        self._games = games
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy that leaves its environment is an ordinary space."""
+        return spaces.MultiDiscrete, (self.nvec,)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> NDArray[np.int64]:
+        """A random legal number for each game."""
+        if mask is not None or probability is not None:
+            return np.asarray(super().sample(mask=mask, probability=probability))
+        keys = self.np_random.random(self._games.masks.shape)
+        return np.argmax(keys * (self._games.masks != 0) + keys * 1e-9, axis=1).astype(self.dtype)
+
+
+def structured_spaces() -> dict[str, spaces.Space[Any]]:
+    """The parts of a structured action: Verb, target slot, second slot, hand positions."""
+    return {
+        "verb": spaces.Discrete(N_VERBS),
+        "target": spaces.Discrete(MAX_HAND),
+        "to": spaces.Discrete(MAX_HAND),
+        "cards": spaces.MultiBinary(MAX_HAND),
+    }
+
+
+class LegalStructured(spaces.Dict):
+    """Structured actions; samples are legal in the environment's present state."""
+
+    def __init__(self, games: Games, slot: int = 0) -> None:
+        self._games, self._slot, self._fresh = games, slot, False
+        super().__init__(structured_spaces())
+
+    def seed(self, seed: Any = None) -> Any:
+        """Seed the samples; the next one is for a run that begins."""
+        self._fresh = seed is not None
+        return super().seed(seed)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy that leaves its environment is an ordinary space."""
+        return spaces.Dict, (dict(self.spaces),)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> dict[str, Any]:
+        """A random legal structured action."""
+        if mask is not None or probability is not None:
+            return dict(super().sample(mask=mask, probability=probability))
+        fresh, self._fresh = self._fresh, False
+        if fresh:
+            verb, target, to = (int(x) for x in DISCRETE[self.np_random.choice(BEGINNINGS)])
+            return unpack(int(pack_action(verb, target, to, 0)))
+        return unpack(random_macro(self._games, self._slot, self.np_random))
+
+
+class LegalStructuredBatch(spaces.Dict):
+    """One structured action for each game; samples are legal in the present states."""
+
+    def __init__(self, games: Games) -> None:
+        super().__init__(
+            {
+                "verb": spaces.MultiDiscrete(np.full(games.n, N_VERBS)),
+                "target": spaces.MultiDiscrete(np.full(games.n, MAX_HAND)),
+                "to": spaces.MultiDiscrete(np.full(games.n, MAX_HAND)),
+                "cards": spaces.MultiBinary((games.n, MAX_HAND)),
+            }
+        )
+        self._games = games
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy that leaves its environment is an ordinary space."""
+        return spaces.Dict, (dict(self.spaces),)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> dict[str, Any]:
+        """A random legal structured action for each game."""
+        if mask is not None or probability is not None:
+            return dict(super().sample(mask=mask, probability=probability))
+        parts = [unpack(random_macro(self._games, i, self.np_random)) for i in range(self._games.n)]
+        return {name: np.stack([part[name] for part in parts]) for name in parts[0]}
+
+
+def random_macro(games: Games, slot: int, rng: np.random.Generator) -> int:
+    """A random legal macro decision of one game that is not a selection; 0 where the game is over."""
+    s = games.states[slot]
+    numbers = np.flatnonzero((games.masks[slot] != 0) & ~SELECTIONS)
+    rounds = s.phase == Phase.PLAY and s.n_hand > 0
+    if rounds and (len(numbers) == 0 or rng.random() < 0.7):
+        for _ in range(64):
+            positions = rng.permutation(int(s.n_hand))[: rng.integers(1, MAX_PLAYED + 1)]
+            cards = sum(1 << int(i) for i in positions)
+            cards |= sum(1 << i for i in range(s.n_hand) if s.cards[s.hand[i]].forced)
+            action = int(pack_action(int(rng.choice((Verb.PLAY, Verb.DISCARD))), 0, 0, cards))
+            if is_allowed(s, np.int64(action), games.reorder):
+                return action
+    if len(numbers) == 0:
+        return 0
+    verb, target, to = (int(x) for x in DISCRETE[rng.choice(numbers)])
+    cards = int(s.selected) if verb in (Verb.PLAY, Verb.DISCARD, Verb.USE, Verb.PICK) else 0
+    return int(pack_action(verb, target, to, cards))
+
+
+def unpack(action: int) -> dict[str, Any]:
+    """A macro decision as a structured action."""
+    bits = np.array([(int(cards_of(action)) >> i) & 1 for i in range(MAX_HAND)], dtype=np.int8)
+    return {
+        "verb": np.int64(verb_of(action)),
+        "target": np.int64(target_of(action)),
+        "to": np.int64(to_of(action)),
+        "cards": bits,
+    }
+
+
+def pack(action: dict[str, Any]) -> NDArray[np.int64]:
+    """Structured actions, one or a batch of them, as macro decisions (n,) int64."""
+    cards = np.atleast_2d(np.asarray(action["cards"], dtype=np.int64)) @ (np.int64(1) << np.arange(MAX_HAND))
+    verb = np.atleast_1d(np.asarray(action["verb"], dtype=np.int64))
+    target = np.atleast_1d(np.asarray(action["target"], dtype=np.int64))
+    to = np.atleast_1d(np.asarray(action["to"], dtype=np.int64))
+    return np.asarray(verb | (target << 6) | (to << 14) | (cards << 22), dtype=np.int64)

@@ -1,0 +1,370 @@
+"""One picture of a game, drawn by ourselves: what the player sees, legible at a glance.
+
+Left stands the score, in the middle what can be done now, above it the jokers, below it the hand.
+"""
+
+import colorsys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.catalog.blinds import BLINDS
+from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS
+from ante.catalog.consumables import CONSUMABLES, Set
+from ante.catalog.decks import DECKS, Stake
+from ante.catalog.hands import HANDS
+from ante.catalog.jokers import JOKERS
+from ante.catalog.packs import PACKS, PackKind
+from ante.catalog.tags import TAGS
+from ante.catalog.vouchers import VOUCHERS
+from ante.engine.blinds import blind_on_deck, blind_target
+from ante.engine.shop import pack_price, reroll_price, voucher_price
+from ante.engine.state import Kind, Phase, Place
+from ante.env.observe import focus_target, jokers_hidden, selected_hand
+from ante.env.text import number
+from ante.watch.canvas import BOLD, Box, Canvas, Colour
+
+FELT: Colour = (38, 84, 68)
+PANEL: Colour = (24, 32, 36)
+SLOT: Colour = (30, 66, 55)
+WHITE: Colour = (245, 246, 240)
+GREY: Colour = (150, 165, 162)
+INK: Colour = (34, 38, 46)
+GOLD: Colour = (242, 187, 62)
+RED: Colour = (224, 80, 72)
+BLUE: Colour = (66, 144, 222)
+ORANGE: Colour = (238, 140, 54)
+GREEN: Colour = (84, 178, 108)
+PURPLE: Colour = (146, 104, 200)
+SUITS = "♠♥♣♦"
+SUIT_COLOURS: tuple[Colour, ...] = ((52, 62, 110), (214, 58, 66), (40, 104, 84), (226, 122, 38))
+RARITY_COLOURS: tuple[Colour, ...] = (GREY, BLUE, GREEN, RED, PURPLE)
+SET_COLOURS: dict[int, Colour] = {Set.TAROT: PURPLE, Set.PLANET: (70, 150, 180), Set.SPECTRAL: (78, 104, 190)}
+ENHANCEMENT_COLOURS: tuple[Colour, ...] = (
+    WHITE,
+    (196, 216, 246),  # Bonus
+    (248, 204, 198),  # Mult
+    (230, 210, 248),  # Wild
+    (206, 236, 240),  # Glass
+    (188, 194, 202),  # Steel
+    (150, 148, 142),  # Stone
+    (246, 220, 130),  # Gold
+    (214, 240, 176),  # Lucky
+)
+EDITION_COLOURS: tuple[Colour, ...] = (INK, (120, 190, 240), (240, 140, 200), (250, 210, 70), (20, 20, 20))
+SEAL_COLOURS: dict[str, Colour] = {"Gold": GOLD, "Red": RED, "Blue": BLUE, "Purple": PURPLE}
+PACK_COLOURS: dict[int, Colour] = {
+    PackKind.ARCANA: PURPLE,
+    PackKind.CELESTIAL: (70, 150, 180),
+    PackKind.SPECTRAL: (78, 104, 190),
+    PackKind.STANDARD: RED,
+    PackKind.BUFFOON: ORANGE,
+}
+CARD_W, CARD_H = 52.0, 70.0
+TABLE = Box(158, 98, 474, 150)  # what can be done now
+TOP = Box(158, 8, 474, 84)  # jokers and consumables
+HAND = Box(158, 254, 474, 98)
+
+
+def draw(s: Any, width: int = 640, height: int = 360, caption: str = "") -> NDArray[np.uint8]:
+    """A frame of one game, uint8 (height, width, 3), RGB. caption: one line below the score, such as the last action."""
+    canvas = Canvas(width, height, FELT)
+    draw_score(canvas, s, caption)
+    draw_owned(canvas, s)
+    if s.phase == Phase.BLIND_SELECT:
+        draw_blinds(canvas, s)
+    elif s.phase == Phase.SHOP:
+        draw_shop(canvas, s)
+    elif s.phase == Phase.PACK:
+        draw_pack(canvas, s)
+    elif s.phase == Phase.ROUND_END:
+        draw_banner(canvas, f"${s.payout}", "to cash out", GOLD)
+    elif s.phase == Phase.OVER:
+        draw_banner(canvas, "GAME OVER", f"ante {s.ante}, {s.round_number - 1} blinds beaten", RED)
+    else:
+        draw_play(canvas, s)
+    if s.n_hand and s.phase in (Phase.PLAY, Phase.PACK, Phase.OVER):
+        draw_hand(canvas, s)
+    return canvas.image
+
+
+def draw_score(canvas: Canvas, s: Any, caption: str) -> None:
+    """The left panel: blind, target, score, money, hands, discards, ante, deck and seed."""
+    canvas.fill(Box(0, 0, 150, 360), PANEL)
+    playing = s.phase in (Phase.PLAY, Phase.OVER) and s.blind
+    row = BLINDS[int(s.blind) if playing else int(blind_on_deck(s))]
+    colour = blind_colour(int(row.blind))
+    canvas.fill(Box(6, 6, 138, 24), colour, 5)
+    canvas.fitted(row.name, Box(10, 6, 130, 24), 14, WHITE, BOLD)
+    if row.blind > 2:
+        text = "disabled" if playing and s.boss_disabled else row.effect
+        canvas.paragraph(text, Box(10, 33, 130, 22), 8, GREY)
+    target = float(focus_target(s))
+    canvas.text("score at least", 10, 67, 8, GREY)
+    canvas.text(number(target), 140, 68, 13, RED, BOLD, "right")
+    canvas.text("score", 10, 86, 8, GREY)
+    canvas.text(number(float(s.chips)), 140, 88, 15, WHITE, BOLD, "right")
+    share = min(1.0, float(s.chips) / target) if target > 0 else 1.0
+    canvas.fill(Box(10, 94, 130, 6), INK, 3)
+    if share > 0.02:
+        canvas.fill(Box(10, 94, 130 * share, 6), GREEN if share >= 1 else ORANGE, 3)
+    draw_hand_value(canvas, s)
+    counts = (("hands", s.hands_left, BLUE), ("discards", s.discards_left, RED))
+    for i, (name, value, tint) in enumerate(counts):
+        canvas.fill(Box(10 + 67 * i, 168, 63, 34), INK, 5)
+        canvas.text(name, 41 + 67 * i, 179, 8, GREY, align="middle")
+        canvas.text(str(value), 41 + 67 * i, 197, 16, tint, BOLD, "middle")
+    canvas.fill(Box(10, 208, 130, 34), INK, 5)
+    canvas.text(f"${s.dollars}", 75, 232, 21, GOLD, BOLD, "middle")
+    for i, (name, value) in enumerate((("ante", f"{s.ante} / 8"), ("round", str(s.round_number)))):
+        canvas.fill(Box(10 + 67 * i, 248, 63, 34), INK, 5)
+        canvas.text(name, 41 + 67 * i, 259, 8, GREY, align="middle")
+        canvas.text(value, 41 + 67 * i, 276, 14, ORANGE, BOLD, "middle")
+    canvas.paragraph(caption, Box(8, 288, 134, 34), 9, WHITE)
+    seed = bytes(s.seed[: int(s.seed_length)]).decode()
+    canvas.text(f"{DECKS[s.deck_id].name}, {Stake(int(s.stake)).name.title()} Stake", 10, 340, 8, GREY)
+    canvas.text(f"seed {seed}", 10, 352, 8, GREY)
+
+
+def draw_hand_value(canvas: Canvas, s: Any) -> None:
+    """The selected poker hand, or the last one played, as chips times mult."""
+    made = int(selected_hand(s))
+    hand = made - 1 if made else int(s.last_hand)
+    if hand < 0:
+        return
+    row, level = HANDS[hand], int(s.levels[hand])
+    canvas.fitted(f"{row.name}  lvl {level}", Box(10, 106, 130, 14), 10, WHITE, BOLD)
+    if made:
+        chips = row.chips + (level - 1) * row.chips_per_level
+        mult = row.mult + (level - 1) * row.mult_per_level
+        parts = (number(float(chips)), number(float(mult)))
+    else:
+        parts = (number(float(s.score_chips)), number(float(s.score_mult)))
+    for i, (text, colour) in enumerate(zip(parts, (BLUE, RED), strict=True)):
+        box = Box(10 + 70 * i, 124, 60, 26)
+        canvas.fill(box, colour, 5)
+        canvas.fitted(text, box.inset(3), 15, WHITE, BOLD)
+    canvas.text("x", 75, 142, 13, WHITE, BOLD, "middle")
+
+
+def blind_colour(blind: int) -> Colour:
+    """A colour of its own for every blind."""
+    if blind <= 2:
+        return (BLUE, ORANGE)[blind - 1] if blind else GREY
+    return hue(blind * 0.137, 0.62, 0.66)
+
+
+def hue(turn: float, saturation: float, value: float) -> Colour:
+    """A colour by its place on the colour wheel."""
+    red, green, blue = colorsys.hsv_to_rgb(turn % 1.0, saturation, value)
+    return round(red * 255), round(green * 255), round(blue * 255)
+
+
+def places(box: Box, n: int, width: float, at_most: float) -> list[float]:
+    """Left edges of n cards in a box: side by side, or overlapping evenly where there are too many."""
+    step = min(at_most, (box.w - width) / max(1, n - 1))
+    left = box.x + (box.w - (step * (n - 1) + width)) / 2
+    return [left + step * i for i in range(n)]
+
+
+def draw_owned(canvas: Canvas, s: Any) -> None:
+    """The top row: jokers, consumables, vouchers and tags."""
+    jokers, held = Box(TOP.x, TOP.y, 330, TOP.h), Box(TOP.x + 338, TOP.y, 136, TOP.h)
+    for box, count, slots in ((jokers, s.n_jokers, s.joker_slots), (held, s.n_consumables, s.consumable_slots)):
+        canvas.fill(box, SLOT, 6)
+        canvas.text(f"{count}/{slots}", box.right - 4, box.bottom - 3, 8, GREY, align="right")
+    order = range(s.n_jokers)
+    if jokers_hidden(s):
+        order = sorted(order, key=lambda i: int(s.jokers[i].id))  # type: ignore[assignment]
+    inner = Box(jokers.x + 4, jokers.y, jokers.w - 8, jokers.h)
+    for i, x in zip(order, places(inner, int(s.n_jokers), CARD_W, CARD_W + 6), strict=True):
+        draw_item(canvas, s.jokers[i], Box(x, TOP.y + 4, CARD_W, CARD_H))
+    inner = Box(held.x + 4, held.y, held.w - 8, held.h)
+    for i, x in enumerate(places(inner, int(s.n_consumables), CARD_W, CARD_W + 6)):
+        draw_item(canvas, s.consumables[i], Box(x, TOP.y + 4, CARD_W, CARD_H))
+
+
+def draw_item(canvas: Canvas, item: Any, box: Box, price: int | None = None) -> None:
+    """A joker, consumable or playing card outside the hand, with its price above."""
+    if item.kind == Kind.PLAYING_CARD:
+        draw_card(canvas, item, box)
+    elif item.kind == Kind.JOKER:
+        draw_joker(canvas, item, box)
+    elif item.kind == Kind.CONSUMABLE:
+        row = CONSUMABLES[item.id]
+        colour = SET_COLOURS[row.set]
+        canvas.frame(box, EDITION_COLOURS[item.edition] if item.edition else colour, 2, 4, WHITE)
+        draw_emblem(canvas, Box(box.x + 3, box.y + 3, box.w - 6, box.h * 0.46), int(item.id) + 7, colour)
+        canvas.paragraph(row.name, Box(box.x + 3, box.y + box.h * 0.52, box.w - 6, box.h * 0.46), 8.5, INK, BOLD)
+    if price is not None:
+        draw_price(canvas, box, price)
+
+
+def draw_joker(canvas: Canvas, item: Any, box: Box) -> None:
+    """A joker: border by rarity or edition, its name, what it has grown to, stickers and debuff."""
+    row = JOKERS[item.id]
+    border = EDITION_COLOURS[item.edition] if item.edition else RARITY_COLOURS[row.rarity]
+    canvas.frame(box, border, 2.5, 4, WHITE)
+    draw_emblem(
+        canvas, Box(box.x + 3, box.y + 3, box.w - 6, box.h * 0.42), int(item.id), hue(item.id * 0.0931, 0.5, 0.75)
+    )
+    canvas.paragraph(row.name, Box(box.x + 3, box.y + box.h * 0.48, box.w - 6, box.h * 0.4), 8.5, INK, BOLD)
+    if item.value:
+        canvas.text(f"{item.value:g}", box.right - 4, box.bottom - 4, 8, RED, BOLD, "right")
+    if item.edition:
+        canvas.text(EDITIONS[item.edition].key[:4], box.x + 4, box.bottom - 4, 7, PURPLE)
+    for bit, colour in ((1, GREEN), (2, BLUE), (4, GOLD)):
+        if item.stickers & bit:
+            canvas.disc(box.right - 6, box.y + 2 + 4 * bit, 3.5, colour)
+    if item.debuffed:
+        draw_debuff(canvas, box)
+
+
+def draw_emblem(canvas: Canvas, box: Box, number: int, colour: Colour) -> None:
+    """A small abstract picture that belongs to this number: a band with a pattern of discs and lines."""
+    canvas.fill(box, colour, 3)
+    light: Colour = (min(255, colour[0] + 60), min(255, colour[1] + 60), min(255, colour[2] + 60))
+    x, y, r = box.x + box.w / 2, box.y + box.h / 2, box.h / 2
+    for k in range(3):
+        bits = (number * 2654435761 >> (5 * k)) & 31
+        size = r * (0.55 - 0.14 * k)
+        dx, dy = (bits % 8 / 3.5 - 1) * (box.w / 2 - size), (bits // 8 / 1.5 - 1) * (r - size)
+        canvas.disc(x + dx, y + dy, size, (light, WHITE, INK)[k])
+
+
+def draw_price(canvas: Canvas, box: Box, price: int) -> None:
+    """A price tag above a card."""
+    tag = Box(box.x + box.w / 2 - 15, box.y - 13, 30, 14)
+    canvas.fill(tag, PANEL, 4)
+    canvas.text(f"${price}", tag.x + 15, tag.y + 11, 10, GOLD, BOLD, "middle")
+
+
+def draw_debuff(canvas: Canvas, box: Box) -> None:
+    """A cross: this card does nothing now."""
+    canvas.shade(box, 0.35)
+    canvas.line(box.x + 5, box.y + 5, box.right - 5, box.bottom - 5, RED, 2.5)
+    canvas.line(box.right - 5, box.y + 5, box.x + 5, box.bottom - 5, RED, 2.5)
+
+
+def draw_card(canvas: Canvas, card: Any, box: Box) -> None:
+    """A playing card: rank, suit, enhancement, edition, seal; a face-down one shows its back."""
+    fields = card.dtype.names
+    if "face_down" in fields and card.face_down:
+        canvas.frame(box, WHITE, 3, 5, RED)
+        for k in range(1, 4):
+            canvas.line(box.x + 6, box.y + k * box.h / 4, box.right - 6, box.y + k * box.h / 4, WHITE, 1.5)
+        return
+    border = EDITION_COLOURS[card.edition] if card.edition else INK
+    canvas.frame(box, border, 2 if card.edition else 1, 5, ENHANCEMENT_COLOURS[card.enhancement])
+    if card.enhancement == 6:
+        canvas.fitted("Stone", box, 12, INK, BOLD)
+    else:
+        colour, suit = SUIT_COLOURS[card.suit], SUITS[card.suit]
+        rank = RANK_LETTERS[card.rank].replace("T", "10")
+        canvas.text(rank, box.x + 5, box.y + 18, 17, colour, BOLD)
+        canvas.text(suit, box.x + 5, box.y + 33, 14, colour)
+        canvas.text(suit, box.x + box.w * 0.62, box.y + box.h * 0.68, 26, colour, align="middle")
+        if card.enhancement:
+            name = ENHANCEMENTS[card.enhancement].name.removesuffix(" Card")
+            canvas.fitted(name, Box(box.x + 3, box.bottom - 12, box.w - 6, 10), 8, INK, BOLD)
+    if card.edition:
+        canvas.text(EDITIONS[card.edition].key[:4], box.x + 4, box.y + box.h * 0.62, 7, PURPLE)
+    if card.seal:
+        canvas.disc(box.right - 9, box.y + 10, 5.5, SEAL_COLOURS.get(SEALS[card.seal].key, GREY))
+    if "debuffed" in fields and card.debuffed:
+        draw_debuff(canvas, box)
+
+
+def draw_hand(canvas: Canvas, s: Any) -> None:
+    """The hand: selected cards stand higher."""
+    for i, x in enumerate(places(HAND, int(s.n_hand), CARD_W, CARD_W + 5)):
+        raised = 14 if (int(s.selected) >> i) & 1 else 0
+        draw_card(canvas, s.cards[s.hand[i]], Box(x, HAND.y + 20 - raised, CARD_W, CARD_H))
+    canvas.text(f"hand {s.n_hand}/{s.hand_size}", HAND.x, HAND.bottom + 2, 8, GREY)
+
+
+def draw_play(canvas: Canvas, s: Any) -> None:
+    """The table during a round: the draw pile, and the poker hands by level."""
+    unseen = sum(1 for i in range(s.n_cards) if s.cards[i].place == Place.DECK)
+    canvas.frame(Box(TABLE.right - 56, TABLE.y + 40, 44, 62), WHITE, 3, 5, RED)
+    canvas.text(str(unseen), TABLE.right - 34, TABLE.y + 78, 18, WHITE, BOLD, "middle")
+    canvas.text("to draw", TABLE.right - 34, TABLE.y + 112, 8, WHITE, align="middle")
+    for i, row in enumerate(HANDS):
+        x, y = TABLE.x + 14 + 196 * (i // 6), TABLE.y + 26 + 19 * (i % 6)
+        level = int(s.levels[row.hand])
+        shade = WHITE if s.plays[row.hand] or level > 1 else GREY
+        canvas.text(row.name, x, y, 9.5, shade)
+        canvas.text(f"lvl {level}", x + 128, y, 9.5, GOLD if level > 1 else shade, align="right")
+        canvas.text(f"{s.plays[row.hand]}x", x + 158, y, 9.5, shade, align="right")
+
+
+def draw_blinds(canvas: Canvas, s: Any) -> None:
+    """The three blinds of the ante, the one on deck in front."""
+    for i, name in enumerate(("Small Blind", "Big Blind", BLINDS[s.boss].name)):
+        box = Box(TABLE.x + 8 + 158 * i, TABLE.y + 8, 148, 236)
+        blind = i + 1 if i < 2 else int(s.boss)
+        now, done = i == s.blind_on_deck, i < s.blind_on_deck
+        canvas.frame(box, GOLD if now else PANEL, 2.5, 6, PANEL)
+        canvas.fill(Box(box.x + 8, box.y + 8, box.w - 16, 24), blind_colour(blind), 5)
+        canvas.fitted(name, Box(box.x + 12, box.y + 8, box.w - 24, 24), 13, WHITE, BOLD)
+        canvas.text("score at least", box.x + box.w / 2, box.y + 50, 9, GREY, align="middle")
+        canvas.text(number(float(blind_target(s, blind))), box.x + box.w / 2, box.y + 72, 18, RED, BOLD, "middle")
+        canvas.text(f"reward ${BLINDS[blind].reward}", box.x + box.w / 2, box.y + 92, 10, GOLD, align="middle")
+        if i == 2:
+            canvas.paragraph(BLINDS[blind].effect, Box(box.x + 10, box.y + 104, box.w - 20, 80), 10, WHITE)
+        elif s.skip_tags[i]:
+            canvas.text("skip for", box.x + box.w / 2, box.y + 140, 9, GREY, align="middle")
+            canvas.fitted(TAGS[s.skip_tags[i]].name, Box(box.x + 8, box.y + 146, box.w - 16, 18), 11, WHITE, BOLD)
+        if now:
+            canvas.text("SELECT", box.x + box.w / 2, box.bottom - 14, 14, GOLD, BOLD, "middle")
+        elif done:
+            canvas.shade(box, 0.45)
+            canvas.text("behind you", box.x + box.w / 2, box.bottom - 14, 11, GREY, align="middle")
+
+
+def draw_shop(canvas: Canvas, s: Any) -> None:
+    """Cards above; vouchers, packs and the reroll below."""
+    canvas.fill(Box(TABLE.x, TABLE.y, TABLE.w, 254), PANEL, 6)
+    canvas.text("SHOP", TABLE.x + 12, TABLE.y + 24, 16, RED, BOLD)
+    canvas.text(f"reroll ${reroll_price(s)}", TABLE.x + 12, TABLE.y + 44, 11, GREEN, BOLD)
+    row = [item for item in s.row[: s.n_row] if item.kind != Kind.NONE]
+    for item, x in zip(row, places(Box(TABLE.x + 110, 0, 356, 0), len(row), 62, 76), strict=True):
+        draw_item(canvas, item, Box(x, TABLE.y + 24, 62, 84), int(item.cost))
+    wares = [("voucher", int(v)) for v in s.shop_vouchers[: s.n_shop_vouchers] if v]
+    wares += [("pack", i) for i in range(len(s.packs)) if s.packs[i] >= 0]
+    for (kind, which), x in zip(wares, places(Box(TABLE.x + 8, 0, TABLE.w - 16, 0), len(wares), 78, 100), strict=True):
+        box = Box(x, TABLE.y + 148, 78, 92)
+        if kind == "voucher":
+            draw_ware(canvas, box, VOUCHERS[which].name, "voucher", ORANGE, int(voucher_price(s, which)))
+        else:
+            pack = PACKS[s.packs[which]]
+            about = f"{pack.choose} of {pack.size}"
+            draw_ware(canvas, box, pack.name, about, PACK_COLOURS[pack.kind], int(pack_price(s, which)))
+    if not row and not wares:
+        canvas.text("sold out", TABLE.x + TABLE.w / 2, TABLE.y + 120, 14, GREY, align="middle")
+
+
+def draw_ware(canvas: Canvas, box: Box, name: str, about: str, colour: Colour, price: int) -> None:
+    """A voucher or a pack for sale."""
+    canvas.frame(box, WHITE, 2, 5, colour)
+    canvas.paragraph(name, Box(box.x + 5, box.y + 14, box.w - 10, box.h * 0.5), 11, WHITE, BOLD)
+    canvas.text(about, box.x + box.w / 2, box.bottom - 9, 9, WHITE, align="middle")
+    draw_price(canvas, box, price)
+
+
+def draw_pack(canvas: Canvas, s: Any) -> None:
+    """The cards of the open pack."""
+    canvas.fill(TABLE, PANEL, 6)
+    canvas.text(PACKS[s.pack_id].name, TABLE.x + 12, TABLE.y + 22, 14, WHITE, BOLD)
+    canvas.text(f"take {s.picks_left}", TABLE.right - 12, TABLE.y + 22, 12, GOLD, BOLD, "right")
+    inner = Box(TABLE.x + 8, 0, TABLE.w - 16, 0)
+    for item, x in zip(s.pack[: s.n_pack], places(inner, int(s.n_pack), 66, 84), strict=True):
+        draw_item(canvas, item, Box(x, TABLE.y + 40, 66, 92))
+
+
+def draw_banner(canvas: Canvas, text: str, below: str, colour: Colour) -> None:
+    """One big word across the table."""
+    canvas.fill(TABLE, PANEL, 8)
+    canvas.text(text, TABLE.x + TABLE.w / 2, TABLE.y + 82, 40, colour, BOLD, "middle")
+    canvas.text(below, TABLE.x + TABLE.w / 2, TABLE.y + 112, 14, WHITE, align="middle")

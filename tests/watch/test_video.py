@@ -1,0 +1,59 @@
+"""Videos: what was drawn comes back when they are decoded, and half-written files never stand under their name."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ante.agents.baselines import Baseline
+from ante.env.games import Games
+from ante.watch.draw import draw
+from ante.watch.video import FPS, HOLD_END, BadVideo, episode_frames, write_video
+
+
+def test_an_episode_becomes_a_video_that_plays_back(tmp_path: Path) -> None:
+    games = Games(1, discrete=False, reorder="none")
+    games.reset(options={"seed": "ABCDEFGH"})
+    frames = list(episode_frames(games, Baseline("greedy").choose))
+    assert games.outcome[0] != 0
+    file = tmp_path / "videos" / "episode.mp4"
+    assert write_video(file, frames, title="greedy ABCDEFGH") == len(frames)
+    with av.open(str(file)) as video:
+        stream = video.streams.video[0]
+        assert stream.codec_context.name == "h264"
+        assert (stream.width, stream.height) == (640, 360)
+        assert stream.average_rate == FPS
+        assert video.metadata["title"] == "greedy ABCDEFGH"
+        decoded = [frame.to_ndarray(format="rgb24") for frame in video.decode(stream)]
+    assert len(decoded) == len(frames)
+    last = draw(games.states[0], caption=f"lost after {games.steps[0]} decisions")
+    assert np.array_equal(frames[-1], last)
+    for shown, drawn in ((decoded[0], frames[0]), (decoded[-1], frames[-1])):
+        assert np.abs(shown.astype(int) - drawn.astype(int)).mean() < 6
+    assert np.array_equal(frames[-1], frames[-HOLD_END])
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_failure_in_the_middle_leaves_nothing_behind(tmp_path: Path) -> None:
+    def breaking() -> Iterator[NDArray[np.uint8]]:
+        yield np.zeros((36, 64, 3), dtype=np.uint8)
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(BadVideo, match="No space left"):
+        write_video(tmp_path / "a.mp4", breaking())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_older_video_survives_a_failed_new_one(tmp_path: Path) -> None:
+    file = tmp_path / "a.mp4"
+    write_video(file, [np.zeros((36, 64, 3), dtype=np.uint8)] * 3)
+    before = file.read_bytes()
+    with pytest.raises(BadVideo, match="no frames"):
+        write_video(file, [])
+    with pytest.raises(BadVideo, match="even"):
+        write_video(file, [np.zeros((35, 64, 3), dtype=np.uint8)])
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]

@@ -2,20 +2,26 @@
 
 import json
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 from tyro.conf import Positional, arg, subcommand
 
 from ante.errors import BalatroError
 
+if TYPE_CHECKING:
+    from ante.agents.evaluate import Player
+
 
 @dataclass(frozen=True)
 class Seed:
     """Print what a seed holds: bosses, tags, vouchers, shops and packs of each ante.
 
-    Examples:
+    Try:
       ante seed 2K9H9HN
       ante seed 2K9H9HN --deck b_ghost --stake 8 --json
       printf 'TESTSEED b_red 1\\n' | ante seed -
@@ -78,9 +84,9 @@ def print_survey(found: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Warmup:
-    """Compile the engine into the cache (about two minutes the first time, seconds after).
+    """Compile engine, environments and baselines into the cache (minutes the first time, seconds after).
 
-    Example: ante warmup
+    Try: ante warmup
     """
 
     def run(self) -> int:
@@ -91,8 +97,10 @@ class Warmup:
         from ante.warmup import warm_up
 
         console = Console(stderr=True)
-        with console.status("compiling the engine: about two minutes the first time"):
-            seconds = warm_up()
+        with console.status("") as status:
+            seconds = warm_up(
+                lambda part: status.update(f"compiling {part}: about three minutes the first time, in all")
+            )
         console.print(f"engine ready after {seconds:.1f} s, cached in {cache_folder()}")
         return 0
 
@@ -101,7 +109,7 @@ class Warmup:
 class Bench:
     """Measure the engine: macro decisions per second with the legal mask, copies, bytes per game.
 
-    Examples:
+    Try:
       ante bench
       ante bench --json
     """
@@ -133,7 +141,7 @@ class Bench:
 class Fuzz:
     """Play random legal decisions over all decks and stakes, asking for every invariant after each.
 
-    Example: ante fuzz --decisions 1000000
+    Try: ante fuzz --decisions 1000000
     """
 
     decisions: int = 1_000_000
@@ -161,10 +169,222 @@ class Fuzz:
 
 
 @dataclass(frozen=True)
+class Train:
+    """Train a policy with PPO on real games, then evaluate it and write a video of its best game.
+
+    Everything lands in runs/NAME: resolved config, metrics (CSV, Parquet, TensorBoard), checkpoints, evaluation.json,
+    episode.mp4. Ctrl-C stops with a checkpoint. See all settings with: ante train --help
+
+    Try:
+      ante train
+      ante train --config configs/quick.yaml --name first
+      ante train --deck b_blue --steps 2000000 --lr 2e-4
+      ante train --resume runs/first --steps 1000000
+    """
+
+    config: Path | None = None
+    """YAML file of settings; flags replace single ones."""
+    resume: Path | None = None
+    """Folder of a run to go on with."""
+
+    def run(self) -> int:
+        """Never called: `train_command` parses the settings too."""
+        raise AssertionError
+
+
+def train_command(arguments: Sequence[str]) -> int:
+    """`ante train`: the settings are flags of their own, whose defaults come from --config or --resume."""
+    from argparse import ArgumentParser
+    from dataclasses import field, make_dataclass
+
+    from ante.training.config import TrainConfig, read_config
+
+    early = ArgumentParser(add_help=False, allow_abbrev=False)
+    early.add_argument("--config", type=Path)
+    early.add_argument("--resume", type=Path)
+    chosen, _ = early.parse_known_args(arguments)
+    if chosen.config and chosen.resume:
+        raise BalatroError("--config and --resume exclude each other: a resumed run has its own config.yaml")
+    base = TrainConfig()
+    if chosen.config:
+        base = read_config(chosen.config)
+    elif chosen.resume:
+        from ante.training.resume import config_of_run
+
+        base = config_of_run(chosen.resume)
+    whole = make_dataclass(
+        "Train", [("settings", Annotated[TrainConfig, arg(name="")], field(default=base))], bases=(Train,), frozen=True
+    )
+    command = tyro.cli(
+        whole, prog="ante train", description=Train.__doc__, default=whole(chosen.config, chosen.resume), args=arguments
+    )
+    settings: TrainConfig = command.settings
+    if command.resume:
+        from ante.training.resume import check_resumed
+
+        check_resumed(base, settings)
+    from ante.training.train import train
+
+    train(settings, resume=command.resume is not None)
+    return 0
+
+
+def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
+    """A baseline by name, or the policy of a run's folder. Raises BalatroError."""
+    from ante.agents.baselines import AGENTS, Baseline
+
+    if name in AGENTS:
+        return Baseline(name)
+    if not Path(name).is_dir():
+        raise BalatroError(
+            f"there is no player {name!r}: choose {', '.join(AGENTS)}, or a run's folder such as runs/ppo"
+        )
+    from ante.training.policy import PolicyPlayer, load_policy
+
+    policy, _ = load_policy(Path(name), checkpoint)
+    return PolicyPlayer(policy, Path(name).name, likeliest)
+
+
+@contextmanager
+def game_bar(games: int, about: str) -> Iterator[Any]:
+    """A progress bar over games; yields what to call with the number that ended."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(about), BarColumn(), MofNCompleteColumn(), TextColumn("games, left"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(about, total=games)
+        yield lambda ended: bar.advance(task, ended)
+
+
+@dataclass(frozen=True)
+class Eval:
+    """Play a fixed list of seeds and count: win rate, mean ante, blinds beaten one by one, with 95 % intervals.
+
+    Try:
+      ante eval greedy
+      ante eval runs/ppo --games 50
+      ante eval random --seeds my-seeds.txt --deck b_plasma --stake 3 --json
+    """
+
+    player: Positional[Annotated[str, arg(metavar="random|greedy|RUN")]]
+    """A baseline, or the folder of a run."""
+    games: int | None = None
+    """How many of the seeds; all by default."""
+    seeds: Path | None = None
+    """File with one game seed a line; the seed panel (100 games) by default."""
+    deck: str = "b_red"
+    """Deck by key or name."""
+    stake: int = 1
+    """1 White to 8 Gold."""
+    checkpoint: str = "best"
+    """Which checkpoint of a run: best or latest."""
+    likeliest: bool = False
+    """Take a policy's likeliest action instead of a sampled one."""
+    json: bool = False
+    """Print the whole report as one JSON object: every field of Report, games included."""
+    out: Path | None = None
+    """Write that JSON to a file too."""
+
+    def run(self) -> int:
+        """Play, then print."""
+        from ante.agents.evaluate import PANEL, evaluate, read_seeds
+
+        seeds = read_seeds(self.seeds or PANEL, self.games)
+        player = player_of(self.player, self.likeliest, self.checkpoint)
+        with game_bar(len(seeds), player.name) as advance:
+            report = evaluate(player, seeds, self.deck, self.stake, advance=advance)
+        if self.out:
+            from ante.training.checkpoints import write_text
+
+            write_text(self.out, report.to_json())
+        if self.json:
+            print(report.to_json())
+            return 0
+        from rich.console import Console
+
+        from ante.agents.report import blinds_table, players_table
+
+        Console().print(players_table([report]))
+        Console().print(blinds_table(report))
+        return 0
+
+
+@dataclass(frozen=True)
+class Play:
+    """Watch a game in the terminal, write it as a video, or play it yourself by keys.
+
+    Try:
+      ante play                               (you play: the keys stand beside what they do)
+      ante play greedy --seed ABCDEFGH
+      ante play runs/ppo --video game.mp4 --size 1280 720
+    """
+
+    player: Positional[Annotated[str, arg(metavar="me|random|greedy|RUN")]] = "me"
+    """Who plays: you, a baseline, or the folder of a run."""
+    seed: str | None = None
+    """Game seed; a random one by default."""
+    deck: str = "b_red"
+    """Deck by key or name."""
+    stake: int = 1
+    """1 White to 8 Gold."""
+    video: Path | None = None
+    """Write an mp4 here instead of showing text."""
+    size: tuple[int, int] = (640, 360)
+    """Width and height of the video."""
+    delay: float = 0.4
+    """Seconds between decisions in the terminal."""
+    checkpoint: str = "best"
+    """Which checkpoint of a run: best or latest."""
+    likeliest: bool = False
+    """Take a policy's likeliest action instead of a sampled one."""
+
+    def run(self) -> int:
+        """Play one game."""
+        import time
+
+        from rich.console import Console
+
+        from ante.env.games import Games, one_seed
+
+        console = Console()
+        human = self.player == "me"
+        if human and self.video:
+            raise BalatroError("--video needs a player: random, greedy or a run's folder")
+        player = None if human else player_of(self.player, self.likeliest, self.checkpoint)
+        games = Games(
+            1,
+            self.deck,
+            self.stake,
+            self.seed,
+            reorder="jokers" if human else "none",
+            discrete=player is None or player.discrete,
+            rngs=[one_seed(None)],
+        )
+        games.reset()
+        if player is None:
+            from ante.watch.terminal import keyboard, play_by_keys
+
+            with keyboard() as keys:
+                play_by_keys(games, console, keys)
+        elif self.video:
+            from ante.watch.video import episode_frames, write_video
+
+            title = f"{player.name}: {games.seeds[0]}, {self.deck}, stake {self.stake}"
+            frames = write_video(self.video, episode_frames(games, player.choose, *self.size), title=title)
+            console.print(f"{self.video}: {frames} frames, seed {games.seeds[0]}")
+        else:
+            from ante.watch.terminal import watch
+
+            watch(games, player.choose, console, lambda: time.sleep(self.delay))
+        return 0
+
+
+@dataclass(frozen=True)
 class Doctor:
     """Say what this machine has, or (--rules) which items of the game are implemented and tested.
 
-    Examples:
+    Try:
       ante doctor
       ante doctor --rules --json
     """
@@ -194,7 +414,10 @@ class Doctor:
 
 
 Command = (
-    Annotated[Seed, subcommand("seed")]
+    Annotated[Train, subcommand("train")]
+    | Annotated[Eval, subcommand("eval")]
+    | Annotated[Play, subcommand("play")]
+    | Annotated[Seed, subcommand("seed")]
     | Annotated[Warmup, subcommand("warmup")]
     | Annotated[Bench, subcommand("bench")]
     | Annotated[Fuzz, subcommand("fuzz")]
@@ -202,11 +425,21 @@ Command = (
 )
 
 
+ABOUT = """Play, study and train on seed-exact Balatro.
+
+Each command explains itself: ante train --help. First steps: ante play, ante eval greedy, ante train.
+"""
+
+
 def main() -> None:
     """Run one command. A mistake of the user's ends with one sentence and exit code 2."""
-    command = tyro.cli(Command, prog="ante", description="Play, study and train on seed-exact Balatro.")  # type: ignore[call-overload]
+    arguments = sys.argv[1:]
     try:
-        code = command.run()
+        if arguments[:1] == ["train"]:
+            code = train_command(arguments[1:])
+        else:
+            command: Any = tyro.cli(Command, prog="ante", description=ABOUT)  # type: ignore[call-overload]
+            code = command.run()
     except BalatroError as error:
         print(f"ante: {error}", file=sys.stderr)
         code = 2

@@ -1,47 +1,90 @@
-"""Compile the engine once, so that whoever comes next finds the code in the cache."""
+"""Compile the engine once, so that whoever comes next finds the code in the cache.
 
+SPEED: cold, the parts of a stage compile side by side, each in a process of its own; a later stage finds their code in
+the cache. Warm, everything is only loaded, in this process.
+"""
+
+import multiprocessing
+import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 
+import numba
 import numpy as np
+
+from ante.engine.rule import cache_folder
 
 
 def warm_up(say: Callable[[str], None] = lambda _: None) -> float:
-    """Compile everything that a game, a survey, an environment and an agent need. Answers the seconds it took."""
+    """Everything that a game, a survey, an environment and a baseline need is compiled. Answers the seconds it took."""
     begin = time.perf_counter()
-    for what, compile_part in PARTS.items():
-        say(what)
-        compile_part()
+    if numba.config.DISABLE_JIT:
+        return 0.0
+    mark = cache_folder("agents") / "complete"
+    if mark.exists():
+        for stage in STAGES:
+            for part in stage:
+                warm_part(part)
+        return time.perf_counter() - begin
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=os.cpu_count(), mp_context=context) as pool:
+        for number, stage in enumerate(STAGES, 1):
+            say(f"{', '.join(stage)} (stage {number} of {len(STAGES)})")
+            list(pool.map(warm_part, stage))
+    mark.touch()
     return time.perf_counter() - begin
 
 
-def warm_engine() -> None:
-    """Random play, the invariants, and steps of the discrete view."""
+def warm_part(name: str) -> None:
+    """Compile one part by its name."""
+    PARTS[name]()
+
+
+def warm_scoring() -> None:
+    """A played hand and what follows it."""
+    from ante.engine.rounds import play_cards
+    from ante.engine.state import new_states
+
+    play_cards.compile((numba.typeof(new_states(1)[0]), numba.int64))
+
+
+def warm_shopping() -> None:
+    """Buying, selling, packs and consumables; the start of a run."""
+    from ante.engine.run import restart
+    from ante.engine.state import new_states
+    from ante.engine.step import decide_on_slot
+
+    record = numba.typeof(new_states(1)[0])
+    decide_on_slot.compile((record, *[numba.int64] * 4))
+    restart.compile((record, numba.int64, numba.int64))
+
+
+def warm_decisions() -> None:
+    """A whole decision."""
+    from ante.engine.state import new_states
+    from ante.engine.step import step
+
+    step.compile((numba.typeof(new_states(1)[0]), numba.int64))
+
+
+def warm_random_play() -> None:
+    """Random play and the seed survey."""
     from ante.engine.actions import N_DISCRETE
     from ante.engine.play import fuzz, play_random
     from ante.engine.state import new_states
-    from ante.engine.step import step_discrete_all
+    from ante.engine.survey import survey
 
     states = new_states(2)
     fuzz(states, 4, 1, 0, np.zeros(4, dtype=np.int64))
     play_random(states, 1, np.ones(1, dtype=np.uint64), np.zeros(N_DISCRETE, dtype=np.uint8), 0)
-    masks = np.zeros((2, N_DISCRETE), dtype=np.uint8)
-    step_discrete_all(states, np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.uint8), masks)
-
-
-def warm_survey() -> None:
-    """What a seed holds."""
-    from ante.engine.survey import survey
-
     survey("TESTSEED", antes=1)
 
 
 def warm_environments() -> None:
     """One step of each view of the environments."""
-    from ante.env.bench import random_play_observed
     from ante.env.games import Games
 
-    random_play_observed(1, 1, 0)
     for flat in (True, False):
         games = Games(2, flat=flat)
         games.reset()
@@ -63,8 +106,11 @@ def warm_agents() -> None:
 
 
 PARTS: dict[str, Callable[[], None]] = {
-    "engine": warm_engine,
-    "seed survey": warm_survey,
+    "scoring": warm_scoring,
+    "shop and packs": warm_shopping,
+    "decisions": warm_decisions,
     "environments": warm_environments,
-    "agents": warm_agents,
+    "random play": warm_random_play,
+    "baselines": warm_agents,
 }
+STAGES = (("scoring", "shop and packs"), ("decisions",), ("environments", "random play"), ("baselines",))

@@ -24,9 +24,9 @@ from ante.engine.actions import (
 from ante.engine.create import room_for_joker
 from ante.engine.numbers import C_SET, PACK_KIND
 from ante.engine.play import random_decision
+from ante.engine.rounds import score_cards
 from ante.engine.rule import rule
 from ante.engine.state import MAX_PACKS, MAX_PLAYED, STREAM_SLOTS, Kind, Phase, new_states
-from ante.engine.step import step
 from ante.env.games import Games
 
 OTHER_STREAMS = 0.4142135623730951  # a seed hash of no run in play
@@ -93,7 +93,7 @@ def score_of(s, scratch, cards):
     copy = scratch[0]
     forget_streams(copy)
     copy.hand_total = 0.0
-    step(copy, pack_action(Verb.PLAY, 0, 0, cards))
+    score_cards(copy, cards)
     return float(copy.hand_total)
 
 

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.engine.state import Phase
-from ante.env.games import Games, Outcome
+from ante.env.games import Games, Outcome, blinds_beaten
 from ante.errors import BalatroError
 
 BATCH = 128  # games played side by side
 BLIND_NAMES = ("Small", "Big", "Boss")
+PANEL = Path(__file__).with_name("seeds") / "panel-100.txt"
 Z_95 = 1.959963984540054  # two-sided 95 % of the normal distribution
 
 
@@ -65,6 +66,8 @@ class GameRecord:
     blinds: int
     decisions: int
     reward: float
+    actions: tuple[int, ...] = field(repr=False)
+    """What was decided, in the player's view: plays the game again from its seed."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,16 @@ class Report:
 
     def to_json(self) -> str:
         """The report with all its fields."""
-        return json.dumps(asdict(self), indent=1)
+        return json.dumps(plain(asdict(self)), indent=1)
+
+
+def plain(value: Any) -> Any:
+    """The same data with None where JSON has no number."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def wilson(hits: int, trials: int) -> Share:
@@ -124,6 +136,11 @@ def read_seeds(file: Path, games: int | None = None) -> list[str]:
     return seeds[:games]
 
 
+def panel() -> list[str]:
+    """The frozen seed panel: the hundred games that players are compared on."""
+    return read_seeds(PANEL)
+
+
 class Tally:
     """Counts which blinds were played, skipped and beaten, from phases before and after each step."""
 
@@ -136,8 +153,8 @@ class Tally:
         """What `count` needs to know of the games before their step."""
         return tuple(states[name].copy() for name in ("phase", "ante", "blind_on_deck", "blinds_skipped"))
 
-    def count(self, before: tuple[NDArray[Any], ...], states: np.recarray) -> NDArray[np.bool_]:
-        """Add what this step did. Answers which games have just beaten a blind."""
+    def count(self, before: tuple[NDArray[Any], ...], states: np.recarray) -> None:
+        """Add what this step did."""
         phase, ante, blind, skips = before
         at = (np.clip(ante, 0, len(self.played) - 1), np.clip(blind, 0, 2))
         began = (phase == Phase.BLIND_SELECT) & (states["phase"] != Phase.BLIND_SELECT)
@@ -150,7 +167,6 @@ class Tally:
             (self.skipped, states["blinds_skipped"] > skips),
         ):
             np.add.at(table, (at[0][where], at[1][where]), 1)
-        return np.asarray(beaten)
 
     def rates(self) -> tuple[BlindRate, ...]:
         """A row for each blind that somebody played or skipped."""
@@ -213,30 +229,43 @@ def play_batch(player: Player, games: Games, tally: Tally, advance: Callable[[in
     """Play all games to their end. Ended ones wait: their action is -1, which changes nothing."""
     n = games.n
     playing = np.ones(n, dtype=np.bool_)
-    rewards, beaten = np.zeros(n), np.zeros(n, dtype=np.int64)
-    outcome, decisions = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    antes = np.ones(n, dtype=np.int64)
+    rewards = np.zeros(n)
+    records: list[GameRecord | None] = [None] * n
+    taken: list[list[int]] = [[] for _ in range(n)]
     while playing.any():
         before = tally.look(games.states)
-        games.step(player.choose(games, playing))
-        beaten += tally.count(before, games.states)
+        actions = player.choose(games, playing)
+        games.step(actions)
+        tally.count(before, games.states)
         rewards += np.where(playing, games.rewards, 0.0)
+        for i in np.flatnonzero(playing):
+            taken[i].append(int(actions[i]))
         ended = playing & (games.outcome != Outcome.PLAYING)
+        for i in np.flatnonzero(ended):
+            records[i] = record_of(games, int(i), float(rewards[i]), tuple(taken[i]))
+        playing &= ~ended
         if ended.any():
-            outcome[ended] = games.outcome[ended]
-            decisions[ended] = games.steps[ended]
-            # A run is won in the step that raises the ante; it reached the one before.
-            antes[ended] = games.states["ante"][ended] - (games.outcome[ended] == Outcome.WON)
-            playing &= ~ended
             advance(int(ended.sum()))
-    return [
-        GameRecord(
-            str(games.seeds[i]),
-            Outcome(int(outcome[i])).name.lower(),
-            int(antes[i]),
-            int(beaten[i]),
-            int(decisions[i]),
-            float(rewards[i]),
-        )
-        for i in range(n)
-    ]
+    return [record for record in records if record is not None]
+
+
+def record_of(games: Games, i: int, reward: float, actions: tuple[int, ...]) -> GameRecord:
+    """How game i, which has just ended, went."""
+    s, outcome = games.states[i], Outcome(int(games.outcome[i]))
+    # A run is won in the step that raises the ante; it reached the one before.
+    ante = int(s.ante) - (outcome == Outcome.WON)
+    return GameRecord(
+        str(games.seeds[i]), outcome.name.lower(), ante, int(blinds_beaten(s)), int(games.steps[i]), reward, actions
+    )
+
+
+class Replay:
+    """A player that repeats recorded actions."""
+
+    def __init__(self, record: GameRecord, player: Player) -> None:
+        self.name, self.discrete = f"{player.name}, replayed", player.discrete
+        self._actions = iter(record.actions)
+
+    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The next recorded action of the one game."""
+        return np.array([next(self._actions)], dtype=np.int64)

@@ -94,8 +94,8 @@ def skip_blind(s):
 
 
 @rule
-def play_cards(s, cards):
-    """The cards at these hand positions are played and scored. Answers the Status."""
+def score_cards(s, cards):
+    """The cards at these hand positions leave the hand for the table and are scored."""
     s.hands_left -= 1
     s.n_played = take_from_hand(s, cards)
     for i in range(s.n_played):
@@ -107,6 +107,12 @@ def play_cards(s, cards):
     s.boss_triggered = 0
     boss_on_play(s)
     score_hand(s)
+
+
+@rule
+def play_cards(s, cards):
+    """The cards at these hand positions are played. Answers the Status."""
+    score_cards(s, cards)
     settle(s)
     for i in range(s.n_played):
         card = s.cards[s.played[i]]

@@ -59,7 +59,7 @@ def rule(function: Callable[..., Any]) -> Any:
         package, _, rest = function.__module__.partition(".")
         layer = rest.partition(".")[0] if package == "ante" else "agents"
         numba.config.CACHE_DIR = str(cache_folder(layer))
-    return numba.njit(cache=True, error_model="numpy", nogil=True)(function)
+    return numba.njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)(function)
 
 
 @intrinsic

@@ -8,7 +8,6 @@ from ante.engine.actions import (
     Verb,
     cards_of,
     is_legal,
-    legal_mask,
     target_of,
     to_macro,
     to_of,
@@ -356,28 +355,3 @@ def step_discrete(s, index):
     if index < 0 or index >= actions.N_DISCRETE:
         return int(Status.ILLEGAL)
     return step(s, to_macro(s, index))
-
-
-@rule
-def step_all(states, chosen, status):
-    """Play one macro decision in every game.
-
-    states  (n,) state_t, changed in place
-    chosen  (n,) int64, an illegal decision changes nothing
-    status  (n,) uint8, overwritten with Status
-    """
-    for i in range(len(states)):
-        status[i] = step(states[i], chosen[i])
-
-
-@rule
-def step_discrete_all(states, chosen, status, masks):
-    """Play one decision of the discrete view in every game and write the next masks.
-
-    chosen  (n,) int64 numbers of the discrete view
-    status  (n,) uint8, overwritten with Status
-    masks   (n, N_DISCRETE) uint8, overwritten
-    """
-    for i in range(len(states)):
-        status[i] = step_discrete(states[i], chosen[i])
-        legal_mask(states[i], masks[i])

@@ -166,14 +166,21 @@ def observe_games(states, which, reorder, observations, flat):
 
 
 @rule
+def blinds_beaten(s):
+    """How many blinds of this run are beaten: all that were begun, but the one in play."""
+    return int(s.round_number) - (1 if s.phase == Phase.PLAY or s.phase == Phase.OVER else 0)
+
+
+@rule
 def read_games(states, numbers, amounts):
-    """Write ante, round, dollars and focused blind into numbers (n, 4) int64, chips and target into amounts (n, 2)."""
+    """Write ante, round, dollars, focused blind and blinds beaten into numbers (n, 5), chips and target into amounts."""
     for i in range(len(states)):
         s = states[i]
         numbers[i, 0] = s.ante
         numbers[i, 1] = s.round_number
         numbers[i, 2] = s.dollars
         numbers[i, 3] = s.blind if s.phase == Phase.PLAY or s.phase == Phase.OVER else blind_on_deck(s)
+        numbers[i, 4] = blinds_beaten(s)
         amounts[i, 0] = s.chips
         amounts[i, 1] = focus_target(s)
 
@@ -243,7 +250,7 @@ class Games:
         self._before = new_before(n)
         self._skip = np.zeros(n, dtype=np.uint8)
         self._all = np.arange(n)
-        self._numbers = np.zeros((n, 4), dtype=np.int64)
+        self._numbers = np.zeros((n, 5), dtype=np.int64)
         self._amounts = np.zeros((n, 2))
         if seed is not None:
             set_seed(self.states[0], seed)  # refuses a seed that no game can have, now rather than at the first reset
@@ -332,6 +339,7 @@ class Games:
         return {
             "ante": self._numbers[:, 0].copy(),
             "round": self._numbers[:, 1].copy(),
+            "blinds": self._numbers[:, 4].copy(),
             "blind": BLIND_NAMES[self._numbers[:, 3]],
             "chips": self._amounts[:, 0].copy(),
             "target": self._amounts[:, 1].copy(),

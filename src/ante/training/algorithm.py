@@ -1,0 +1,86 @@
+"""PPO of RLlib on the native vector environment, made from a TrainConfig."""
+
+import logging
+import math
+import os
+from typing import Any
+
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray asks for a choice at every start otherwise
+
+import gymnasium
+import ray
+from ray.rllib.algorithms.ppo import PPO, PPOConfig
+from ray.rllib.callbacks.callbacks import RLlibCallback
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.tune.registry import register_env
+
+from ante.env.vector import BalatroVectorEnv
+from ante.training.config import TrainConfig
+from ante.training.policy import MaskedPolicy
+
+ENV = "ante-balatro"
+WINDOW = 200  # games behind every mean
+
+
+class GameMetrics(RLlibCallback):  # type: ignore[misc]
+    """Ante, blinds and win of each game that ends."""
+
+    def on_episode_end(self, *, episode: Any, metrics_logger: Any, **_: Any) -> None:
+        """Log the last info of the game."""
+        info = episode.get_infos(-1)
+        metrics_logger.log_value("ante", float(info["ante"]), window=WINDOW)
+        metrics_logger.log_value("blinds", float(info["blinds"]), window=WINDOW)
+        metrics_logger.log_value("win_rate", float(info["outcome"] == "won"), window=WINDOW)
+
+
+def make_env(context: Any) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
+    """The native vector environment, as RLlib's runner asks for it."""
+    options = dict(context)
+    return BalatroVectorEnv(num_envs=options.pop("num_envs", 1), observation="masked", **options)
+
+
+def start_ray() -> None:
+    """A local Ray runs in this process, quietly; an address in RAY_ADDRESS is joined instead."""
+    for name in ("ray", "ray.rllib", "ray.tune"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    ray.init(ignore_reinit_error=True, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+
+
+def build(config: TrainConfig) -> PPO:
+    """The algorithm of a configuration, with Ray started."""
+    start_ray()
+    register_env(ENV, make_env)
+    env = {
+        "deck": config.deck,
+        "stake": config.stake,
+        "reward": config.reward,
+        "reorder": config.reorder,
+        "max_decisions": config.max_decisions,
+    }
+    algorithm = (
+        PPOConfig()
+        .environment(ENV, env_config=env)
+        .env_runners(
+            num_env_runners=config.runners,
+            num_envs_per_env_runner=config.games,
+            gym_env_vectorize_mode="vector_entry_point",
+        )
+        .callbacks(GameMetrics)
+        .rl_module(rl_module_spec=RLModuleSpec(MaskedPolicy, model_config={"hidden": list(config.hidden)}))
+        .training(
+            lr=config.lr,
+            gamma=config.gamma,
+            lambda_=config.gae_lambda,
+            clip_param=config.clip,
+            entropy_coeff=config.entropy,
+            train_batch_size_per_learner=config.batch,
+            minibatch_size=config.minibatch,
+            num_epochs=config.epochs,
+            use_kl_loss=False,
+            grad_clip=config.grad_clip,
+            vf_clip_param=math.inf,
+        )
+        .reporting(metrics_num_episodes_for_smoothing=WINDOW)
+        .debugging(seed=config.seed, log_level="ERROR")
+    )
+    return algorithm.build_algo()  # type: ignore[no-any-return]

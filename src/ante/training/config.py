@@ -1,0 +1,111 @@
+"""What a training run is made of: frozen, validated, written beside the results. Knows neither Ray nor torch."""
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from ante.engine.run import deck_number
+from ante.env.games import REORDERS, chosen
+from ante.env.reward import find_reward
+from ante.errors import BalatroError
+
+
+class BadConfig(BalatroError, ValueError):
+    """A configuration that cannot be used."""
+
+
+class TrainConfig(BaseModel):
+    """One PPO run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field("ppo", pattern=r"^[\w.-]+$", description="Name of the run: its folder under `runs`.")
+    runs: str = Field("runs", description="Folder that holds all runs.")
+    deck: str = Field("b_red", description="Deck of every game.")
+    stake: int = Field(1, ge=1, le=8, description="Stake of every game, 1 White to 8 Gold.")
+    reward: str = Field("shaped", description="Reward by name: sparse, blinds or shaped.")
+    reorder: str = Field("none", description="Re-ordering on offer: none, jokers or all.")
+    max_decisions: int = Field(2000, ge=10, description="Steps after which a game is cut off.")
+    steps: int = Field(200_000, ge=1, description="Environment steps of the whole run, resumed parts included.")
+    games: int = Field(64, ge=1, description="Games stepped together by each env runner.")
+    runners: int = Field(0, ge=0, description="Env runner processes; 0 samples in the learner's own process.")
+    batch: int = Field(8192, ge=64, description="Steps of one iteration.")
+    minibatch: int = Field(1024, ge=16, description="Steps of one gradient step.")
+    epochs: int = Field(4, ge=1, description="Passes over each batch.")
+    lr: float = Field(3e-4, gt=0, description="Learning rate of Adam.")
+    gamma: float = Field(0.995, gt=0, le=1, description="Discount.")
+    gae_lambda: float = Field(0.95, gt=0, le=1, description="Lambda of generalised advantage estimation.")
+    clip: float = Field(0.2, gt=0, description="Clipping range of the policy ratio.")
+    entropy: float = Field(0.01, ge=0, description="Weight of the entropy bonus.")
+    grad_clip: float = Field(0.5, gt=0, description="Largest norm of a gradient step.")
+    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers.")
+    seed: int = Field(0, ge=0, description="Seed of the run.")
+    checkpoint_every: int = Field(10, ge=1, description="Iterations between checkpoints.")
+    eval_games: int = Field(100, ge=1, description="Games of the closing evaluation, from the fixed seed panel.")
+
+    @field_validator("deck")
+    @classmethod
+    def _known_deck(cls, deck: str) -> str:
+        deck_number(deck)
+        return deck
+
+    @field_validator("reward")
+    @classmethod
+    def _known_reward(cls, reward: str) -> str:
+        return find_reward(reward).name
+
+    @field_validator("reorder")
+    @classmethod
+    def _known_reorder(cls, reorder: str) -> str:
+        return chosen("reorder", reorder, list(REORDERS))
+
+    @model_validator(mode="after")
+    def _batches_fit(self) -> "TrainConfig":
+        if self.minibatch > self.batch:
+            raise ValueError(f"minibatch {self.minibatch} is larger than batch {self.batch}")
+        return self
+
+    @property
+    def folder(self) -> Path:
+        """Where the run is kept."""
+        return Path(self.runs) / self.name
+
+    def to_yaml(self) -> str:
+        """The whole configuration as text."""
+        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False)
+
+
+def make_config(values: dict[str, Any]) -> TrainConfig:
+    """A validated configuration. Raises BadConfig, naming the nearest key for an unknown one."""
+    for key in values:
+        if key not in TrainConfig.model_fields:
+            near = get_close_matches(key, TrainConfig.model_fields, 1)
+            hint = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(TrainConfig.model_fields)}"
+            raise BadConfig(f"unknown configuration key {key!r}: {hint}")
+    try:
+        return TrainConfig(**values)
+    except ValidationError as error:
+        raise BadConfig(sentence(error)) from None
+
+
+def sentence(error: ValidationError) -> str:
+    """The first thing that is wrong, in words."""
+    first = error.errors()[0]
+    cause = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return cause
+    return f"configuration key {first['loc'][0]}: {cause}, got {first['input']!r}"
+
+
+def read_config(file: Path, **overrides: Any) -> TrainConfig:
+    """The configuration of a YAML file with some values replaced. Raises BadConfig."""
+    try:
+        values = yaml.safe_load(file.read_text()) or {}
+    except (OSError, yaml.YAMLError) as error:
+        raise BadConfig(f"cannot read configuration {file}: {error}") from None
+    if not isinstance(values, dict):
+        raise BadConfig(f"configuration {file} is not a list of `key: value` lines")
+    return make_config({**values, **overrides})

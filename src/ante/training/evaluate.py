@@ -1,0 +1,45 @@
+"""The closing evaluation of a run: the policy and the baselines on the seed panel, and a video of its best game."""
+
+from pathlib import Path
+from typing import Any
+
+from ante.agents.baselines import AGENTS, Baseline
+from ante.agents.evaluate import GameRecord, Player, Replay, Report, evaluate, panel
+from ante.env.games import Games
+from ante.training.checkpoints import write_text
+from ante.training.config import TrainConfig
+from ante.training.policy import PolicyPlayer, load_policy
+from ante.watch.video import episode_frames, write_video
+
+
+def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report]]:
+    """Reports of the run's best checkpoint and of the baselines, each on the same games."""
+    policy, _ = load_policy(config.folder)
+    players: list[Player] = [PolicyPlayer(policy, config.name), *(Baseline(name) for name in AGENTS)]
+    seeds = panel()[: config.eval_games]
+    rules = {"deck": config.deck, "stake": config.stake, "reward": config.reward, "reorder": config.reorder}
+    return [(player, evaluate(player, seeds, **rules, advance=advance)) for player in players]  # type: ignore[arg-type]
+
+
+def write_report(config: TrainConfig, report: Report) -> Path:
+    """The report stands in the run's folder as evaluation.json."""
+    file = config.folder / "evaluation.json"
+    write_text(file, report.to_json())
+    return file
+
+
+def write_best_game(config: TrainConfig, player: Player, report: Report) -> tuple[Path, GameRecord]:
+    """A video of the game that went furthest."""
+    best = max(report.records, key=lambda record: (record.outcome == "won", record.blinds, record.reward))
+    file = config.folder / "episode.mp4"
+    write_game(file, Replay(best, player), best.seed, config.deck, config.stake, config.reorder)
+    return file, best
+
+
+def write_game(file: Path, player: Player, seed: str, deck: str, stake: int, reorder: str) -> int:
+    """A video of one game by this player; answers its frames. Raises BadVideo."""
+    games = Games(1, deck, stake, reorder=reorder, discrete=player.discrete)
+    games.reset(options={"seed": seed})
+    return write_video(
+        file, episode_frames(games, player.choose), title=f"{player.name}: {seed}, {deck}, stake {stake}"
+    )

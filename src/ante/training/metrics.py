@@ -1,0 +1,74 @@
+"""The numbers of a run, iteration by iteration: metrics.csv, metrics.parquet and TensorBoard."""
+
+import csv
+import io
+import math
+import os
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.parquet
+from torch.utils.tensorboard import SummaryWriter
+
+from ante.training.checkpoints import write_text
+
+COLUMNS = (
+    "iteration",  # batches learned from
+    "steps",  # environment steps so far
+    "games",  # games that ended so far
+    "seconds",  # spent in sampling and learning so far
+    "steps_per_second",  # of this iteration
+    "games_per_second",  # of this iteration
+    "return",  # mean sum of rewards of the last games
+    "ante",  # reached, mean of the last games
+    "blinds",  # beaten, mean of the last games
+    "win_rate",  # of the last games
+    "policy_loss",
+    "value_loss",
+    "entropy",  # of the policy, nats
+)
+
+
+class Metrics:
+    """Writes each row down at once. A resumed run goes on after row `done`; later rows, which no checkpoint covers, go."""
+
+    def __init__(self, folder: Path, done: int = 0) -> None:
+        self.file = folder / "metrics.csv"
+        write_text(self.file, as_csv(read_rows(self.file, done)))
+        self._stream = self.file.open("a", newline="")
+        self._csv = csv.DictWriter(self._stream, COLUMNS)
+        self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=None)  # type: ignore[no-untyped-call]
+
+    def write(self, row: dict[str, float]) -> None:
+        """One iteration."""
+        self._csv.writerow(row)
+        self._stream.flush()
+        for name, value in row.items():
+            if not math.isnan(value):
+                self._board.add_scalar(name, value, int(row["steps"]))  # type: ignore[no-untyped-call]
+
+    def close(self) -> None:
+        """Everything is on disk, metrics.parquet too."""
+        self._stream.close()
+        self._board.close()  # type: ignore[no-untyped-call]
+        aside = self.file.with_name(f".metrics.parquet.{os.getpid()}")
+        pyarrow.parquet.write_table(pyarrow.csv.read_csv(self.file), aside)
+        aside.replace(self.file.with_suffix(".parquet"))
+
+
+def read_rows(file: Path, done: int) -> list[dict[str, str]]:
+    """The whole rows of a metrics.csv up to an iteration; none where there is no file."""
+    if not file.exists():
+        return []
+    with file.open(newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if None not in row.values()]
+    return [row for row in rows if int(row["iteration"]) <= done]
+
+
+def as_csv(rows: list[dict[str, str]]) -> str:
+    """Heading and rows."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

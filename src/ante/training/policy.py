@@ -1,0 +1,88 @@
+"""The masked policy: an MLP on the flat observation, with a value head; illegal actions have no probability."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
+from ray.rllib.core.rl_module.torch import TorchRLModule
+from torch import nn
+
+from ante.env.games import Games
+from ante.training.checkpoints import find_checkpoint
+
+OFF = -1e9  # logit of an illegal action: finite, so that entropies stay finite
+MODULE_IN_CHECKPOINT = Path("algorithm/learner_group/learner/rl_module/default_policy")
+
+
+class MaskedPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
+    """Shared layers, a head of action logits and a head for the value.
+
+    Observation: {"observations": float32 (n, size), "action_mask": (n, actions), 1 = legal}.
+    """
+
+    def setup(self) -> None:
+        """Build the layers from model_config["hidden"]."""
+        size = self.observation_space["observations"].shape[0]
+        layers: list[nn.Module] = []
+        for width in self.model_config["hidden"]:
+            layers += [nn.Linear(size, width), nn.SiLU()]
+            size = width
+        self.trunk = nn.Sequential(*layers)
+        self.policy = nn.Linear(size, int(self.action_space.n))
+        self.value = nn.Linear(size, 1)
+        nn.init.orthogonal_(self.policy.weight, 0.01)
+        nn.init.zeros_(self.policy.bias)
+
+    def _outputs(self, batch: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
+        observation = batch[Columns.OBS]
+        features = self.trunk(observation["observations"].float())
+        logits = self.policy(features).masked_fill(observation["action_mask"] == 0, OFF)
+        return logits, features
+
+    def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
+        return {Columns.ACTION_DIST_INPUTS: self._outputs(batch)[0]}
+
+    def _forward_train(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
+        logits, features = self._outputs(batch)
+        return {Columns.ACTION_DIST_INPUTS: logits, Columns.EMBEDDINGS: features}
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
+        """Value of each observation, shape (n,)."""
+        features = self._outputs(batch)[1] if embeddings is None else embeddings
+        return self.value(features).squeeze(-1)
+
+
+class PolicyPlayer:
+    """A trained policy as evaluation and videos ask for it: numbers of the discrete view, sampled or the likeliest."""
+
+    discrete = True
+
+    def __init__(self, policy: MaskedPolicy, name: str, likeliest: bool = False, seed: int = 0) -> None:
+        self.name, self._policy, self._likeliest = name, policy, likeliest
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """One number of the discrete view for each game (n,) int64, -1 where a game is not played any more."""
+        actions = np.full(games.n, -1, dtype=np.int64)
+        seen = {
+            "observations": torch.from_numpy(games.flat[playing]),
+            "action_mask": torch.from_numpy(games.masks[playing]),
+        }
+        with torch.inference_mode():
+            logits = self._policy.forward_inference({Columns.OBS: seen})[Columns.ACTION_DIST_INPUTS]
+            if self._likeliest:
+                chosen = logits.argmax(dim=1)
+            else:
+                chosen = torch.multinomial(logits.softmax(dim=1), 1, generator=self._generator)[:, 0]
+        actions[playing] = chosen.numpy()
+        return actions
+
+
+def load_policy(run: Path, pointer: str = "best") -> tuple[MaskedPolicy, dict[str, Any]]:
+    """The policy of a run's checkpoint and the checkpoint's metadata. Raises BadCheckpoint."""
+    checkpoint, metadata = find_checkpoint(run / "checkpoints", pointer)
+    return MaskedPolicy.from_checkpoint(str((checkpoint / MODULE_IN_CHECKPOINT).resolve())), metadata

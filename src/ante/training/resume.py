@@ -1,0 +1,25 @@
+"""Going on with a run: its configuration, and what may change in it. Knows neither Ray nor torch."""
+
+from pathlib import Path
+
+from ante.training.config import BadConfig, TrainConfig, read_config
+
+MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", "runners")
+WHERE = ("name", "runs")  # follow the folder
+
+
+def config_of_run(folder: Path) -> TrainConfig:
+    """The configuration a run was started with, wherever its folder has been moved. Raises BadConfig."""
+    if not folder.is_dir():
+        raise BadConfig(f"there is no run {folder}: runs are folders such as runs/ppo, made by ante train")
+    return read_config(folder / "config.yaml").model_copy(update={"runs": str(folder.parent), "name": folder.name})
+
+
+def check_resumed(before: TrainConfig, now: TrainConfig) -> None:
+    """A resumed run keeps what it learns with. Raises BadConfig."""
+    for key in TrainConfig.model_fields:
+        if key not in MAY_CHANGE + WHERE and getattr(before, key) != getattr(now, key):
+            raise BadConfig(
+                f"{key} is {getattr(before, key)} in this run and cannot become {getattr(now, key)}: "
+                f"a resumed run may change {', '.join(MAY_CHANGE)}; begin another run for the rest"
+            )

@@ -1,0 +1,193 @@
+"""The main job: PPO on real games, on RLlib, with checkpoints, metrics and a closing evaluation.
+
+A run's folder, `runs/<name>/`, holds config.yaml, metrics.csv, metrics.parquet, tensorboard/, checkpoints/ and, at the
+end, evaluation.json and episode.mp4.
+"""
+
+import math
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import ray
+from ray.rllib.algorithms.ppo import PPO
+from rich.console import Console
+
+from ante.agents.evaluate import Report
+from ante.agents.report import blinds_table, players_table
+from ante.training.algorithm import build
+from ante.training.checkpoints import find_checkpoint, save_checkpoint, write_text
+from ante.training.config import BadConfig, TrainConfig
+from ante.training.evaluate import evaluate_run, write_best_game, write_report
+from ante.training.metrics import Metrics
+from ante.training.view import TrainView
+
+
+@dataclass
+class Progressed:
+    """How far a run has come."""
+
+    steps: int = 0
+    games: int = 0
+    seconds: float = 0.0
+    iteration: int = 0
+    best: float = -math.inf
+    row: dict[str, float] = field(default_factory=dict)
+
+
+@contextmanager
+def stopping() -> Iterator[list[int]]:
+    """Yields a list that is no longer empty once Ctrl-C or a termination was asked for. A second Ctrl-C interrupts."""
+    asked: list[int] = []
+
+    def ask(number: int, _: FrameType | None) -> None:
+        if asked and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str, float]:
+    """The metrics of one iteration, which is added to `done`."""
+    runners, learner = result["env_runners"], result["learners"]["default_policy"]
+    steps, games = int(runners["num_env_steps_sampled"]), int(runners.get("num_episodes", 0))
+    done.steps += steps
+    done.games += games
+    done.iteration += 1
+    done.seconds += seconds
+    return {
+        "iteration": done.iteration,
+        "steps": done.steps,
+        "games": done.games,
+        "seconds": done.seconds,
+        "steps_per_second": steps / seconds,
+        "games_per_second": games / seconds,
+        "return": float(runners.get("episode_return_mean", math.nan)),
+        "ante": float(runners.get("ante", math.nan)),
+        "blinds": float(runners.get("blinds", math.nan)),
+        "win_rate": float(runners.get("win_rate", math.nan)),
+        "policy_loss": float(learner["policy_loss"]),
+        "value_loss": float(learner["vf_loss"]),
+        "entropy": float(learner["entropy"]),
+    }
+
+
+def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
+    """The algorithm, fresh or as its last checkpoint left it. Raises BadConfig, BadCheckpoint."""
+    done = Progressed()
+    if not resume:
+        if (config.folder / "config.yaml").exists():
+            raise BadConfig(
+                f"run {config.folder} exists: go on with --resume {config.folder}, or choose another --name"
+            )
+        algorithm = build(config)
+        config.folder.mkdir(parents=True, exist_ok=True)
+        write_text(config.folder / "config.yaml", config.to_yaml())
+        return algorithm, done
+    checkpoint, metadata = find_checkpoint(config.folder / "checkpoints")
+    algorithm = build(config)
+    algorithm.restore_from_path(str(checkpoint.resolve() / "algorithm"))
+    done.steps, done.games = metadata["timesteps"], metadata["games"]
+    done.seconds, done.iteration, done.best = metadata["seconds"], metadata["iteration"], metadata["best_reward"]
+    write_text(config.folder / "config.yaml", config.to_yaml())
+    return algorithm, done
+
+
+def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
+    """A checkpoint of the run as it stands; it is the best one where its mean return is."""
+    reward = done.row["return"]
+    best = done.iteration == 1 or reward > done.best
+    done.best = max(done.best, reward) if not math.isnan(reward) else done.best
+    metadata = {
+        "reward": reward,
+        "best_reward": done.best,
+        "timesteps": done.steps,
+        "games": done.games,
+        "seconds": done.seconds,
+        "iteration": done.iteration,
+        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    save_checkpoint(
+        config.folder / "checkpoints",
+        done.steps,
+        lambda folder: algorithm.save_to_path(str(folder.resolve() / "algorithm")) and None,
+        metadata,
+        best,
+    )
+
+
+def train(config: TrainConfig, resume: bool = False) -> Path:
+    """Run PPO until config.steps, or until Ctrl-C, then evaluate; answers the run's folder.
+
+    Raises BadConfig, BadCheckpoint, NoRoom or BadVideo.
+    """
+    console = Console(stderr=True)
+    with console.status("starting Ray"):
+        algorithm, done = begin(config, resume)
+    if resume:
+        console.print(f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games")
+    try:
+        stopped = learn(config, algorithm, done, console)
+    finally:
+        algorithm.stop()
+        ray.shutdown()
+    if stopped:
+        console.print(f"stopped at {done.steps:,} steps; go on with: ante train --resume {config.folder}")
+    else:
+        conclude(config, console)
+    return config.folder
+
+
+def learn(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> bool:
+    """Iterate until the steps are done or a stop is asked for; answers whether it was. A checkpoint is left either way."""
+    metrics = Metrics(config.folder, done.iteration)
+    saved = done.iteration
+    try:
+        with stopping() as asked, TrainView(console, config.steps, done.steps) as view:
+            while done.steps < config.steps and not asked:
+                clock = time.perf_counter()
+                result = algorithm.train()
+                done.row = row_of(result, done, time.perf_counter() - clock)
+                metrics.write(done.row)
+                view.show(done.row)
+                if done.iteration % config.checkpoint_every == 0:
+                    save(config, algorithm, done)
+                    saved = done.iteration
+            if done.iteration > saved:
+                save(config, algorithm, done)
+            return bool(asked)
+    finally:
+        metrics.close()
+
+
+def conclude(config: TrainConfig, console: Console) -> None:
+    """Evaluate the best checkpoint beside the baselines, print the tables, and write a video of its best game."""
+    reports: list[Report] = []
+    with console.status("") as status:
+
+        def advance(_: int) -> None:
+            status.update(f"evaluating on {config.eval_games} games of the seed panel")
+
+        evaluated = evaluate_run(config, advance)
+        reports += [report for _, report in evaluated]
+        player, report = evaluated[0]
+        status.update("writing the video")
+        write_report(config, report)
+        video, best = write_best_game(config, player, report)
+    out = Console()
+    out.print(players_table(reports))
+    out.print(blinds_table(report))
+    out.print(f"run         {config.folder}\nevaluation  {config.folder / 'evaluation.json'}")
+    out.print(f"video       {video}: seed {best.seed}, {best.outcome} in ante {best.ante}, {best.blinds} blinds beaten")
+    out.print(f"curves      tensorboard --logdir {config.runs}")

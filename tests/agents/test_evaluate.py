@@ -1,0 +1,79 @@
+"""Evaluation: the counts agree with each other and with a slow count, and games can be played again."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ante.agents.baselines import Baseline
+from ante.agents.evaluate import BadSeedsFile, Replay, evaluate, panel, read_seeds, wilson
+from ante.engine.state import Phase
+from ante.env.games import Games, Outcome
+from ante.errors import UnknownSeed
+
+
+def test_wilson_agrees_with_published_values() -> None:
+    # 1 of 10 and 0 of 20 at 95 %: values of Newcombe (1998), method 3, and of R's binom.confint(method = "wilson").
+    one = wilson(1, 10)
+    assert (one.low, one.high) == pytest.approx((0.01787621, 0.4041500), abs=1e-6)
+    none = wilson(0, 20)
+    assert (none.low, none.high) == pytest.approx((0.0, 0.1611252), abs=1e-6)
+    assert math.isnan(wilson(0, 0).rate)
+
+
+def test_counts_agree_with_the_games() -> None:
+    report = evaluate(Baseline("greedy"), panel()[:12])
+    assert report.games == len(report.records) == 12
+    cleared = sum(row.cleared.hits for row in report.blinds)
+    played = sum(row.cleared.trials for row in report.blinds)
+    assert cleared == sum(record.blinds for record in report.records)
+    lost = sum(record.outcome == "lost" for record in report.records)
+    assert played - cleared == lost
+    assert report.mean_blinds == pytest.approx(cleared / 12)
+    for row in report.blinds:
+        assert 0 <= row.cleared.low <= row.cleared.rate <= row.cleared.high <= 1
+
+
+def test_a_game_played_again_ends_alike_and_is_counted_alike() -> None:
+    seed = panel()[3]
+    player = Baseline("greedy")
+    (record,) = evaluate(player, [seed]).records
+    games = Games(1, discrete=False, reorder="none")
+    games.reset(options={"seed": seed})
+    replay, one = Replay(record, player), np.ones(1, dtype=np.bool_)
+    beaten, total = 0, 0.0
+    while games.outcome[0] == Outcome.PLAYING:
+        before = games.states[0].phase == Phase.PLAY
+        games.step(replay.choose(games, one))
+        beaten += before and games.states[0].phase == Phase.ROUND_END
+        total += float(games.rewards[0])
+    assert Outcome(int(games.outcome[0])).name.lower() == record.outcome
+    assert (beaten, games.steps[0]) == (record.blinds, record.decisions)
+    assert total == pytest.approx(record.reward)
+
+
+def test_the_report_is_plain_json() -> None:
+    data = json.loads(evaluate(Baseline("random"), panel()[:2]).to_json(), parse_constant=pytest.fail)
+    assert {"player", "wins", "mean_ante", "blinds", "records"} <= set(data)
+    assert data["wins"]["trials"] == 2
+
+
+def test_the_panel_is_a_hundred_different_seeds() -> None:
+    assert len(set(panel())) == 100
+
+
+def test_seed_files_are_checked_before_anything_is_played(tmp_path: Path) -> None:
+    file = tmp_path / "seeds.txt"
+    with pytest.raises(BadSeedsFile, match="cannot read"):
+        read_seeds(file)
+    file.write_text("# nothing here\n\n")
+    with pytest.raises(BadSeedsFile, match="holds no seed"):
+        read_seeds(file)
+    file.write_text("ABC  # mine\nDEF\n")
+    assert read_seeds(file) == ["ABC", "DEF"]
+    with pytest.raises(BadSeedsFile, match="3 games were asked for"):
+        read_seeds(file, 3)
+    with pytest.raises(UnknownSeed):
+        evaluate(Baseline("random"), ["AB!"])

@@ -1,0 +1,74 @@
+"""Configurations: checked at the border, with the way out in the message."""
+
+from pathlib import Path
+
+import pytest
+
+from ante.training.config import BadConfig, TrainConfig, make_config, read_config
+from ante.training.resume import check_resumed, config_of_run
+
+
+def test_every_setting_has_a_sentence() -> None:
+    for name, setting in TrainConfig.model_fields.items():
+        assert setting.description and setting.description.endswith("."), name
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    config = make_config({"name": "x", "hidden": [64, 32], "lr": 1e-4})
+    file = tmp_path / "config.yaml"
+    file.write_text(config.to_yaml())
+    assert read_config(file) == config
+
+
+def test_an_unknown_key_names_the_nearest() -> None:
+    with pytest.raises(BadConfig, match=r"unknown configuration key 'minibach': did you mean minibatch\?"):
+        make_config({"minibach": 12})
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"stake": 9}, "stake: .*less than or equal to 8, got 9"),
+        ({"lr": "fast"}, "lr: .*number"),
+        ({"name": "a/b"}, "name"),
+        ({"deck": "b_rad"}, "deck: .*did you mean b_red"),
+        ({"reward": "gold"}, "reward: .*gold"),
+        ({"reorder": "some"}, "reorder"),
+        ({"batch": 256, "minibatch": 512}, "minibatch"),
+    ],
+)
+def test_bad_values_are_named(values: dict[str, object], words: str) -> None:
+    with pytest.raises(BadConfig, match=words):
+        make_config(values)
+
+
+def test_files_that_are_no_configuration(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    with pytest.raises(BadConfig, match="cannot read"):
+        read_config(file)
+    file.write_text("steps: [")
+    with pytest.raises(BadConfig, match="cannot read"):
+        read_config(file)
+    file.write_text("- steps\n")
+    with pytest.raises(BadConfig, match="key: value"):
+        read_config(file)
+
+
+def test_configurations_we_stand_behind_are_valid() -> None:
+    files = sorted(Path("configs").glob("*.yaml"))
+    assert files
+    for file in files:
+        read_config(file)
+
+
+def test_a_resumed_run_may_only_become_longer(tmp_path: Path) -> None:
+    folder = tmp_path / "moved"
+    with pytest.raises(BadConfig, match="there is no run"):
+        config_of_run(folder)
+    folder.mkdir()
+    (folder / "config.yaml").write_text(make_config({"name": "old", "steps": 1000}).to_yaml())
+    before = config_of_run(folder)
+    assert before.folder == folder
+    check_resumed(before, before.model_copy(update={"steps": 5000}))
+    with pytest.raises(BadConfig, match="lr is 0.0003 in this run and cannot become 0.1"):
+        check_resumed(before, before.model_copy(update={"lr": 0.1}))

@@ -45,7 +45,10 @@ format: setup  ## rewrite the sources in our style
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
 
-bench: warm  ## speed and memory of the engine
+train: warm  ## a short PPO run that ends with a checkpoint, an evaluation and a video
+	$(PY) -m ante.cli train --config configs/quick.yaml --name quick-$$(date +%Y%m%d-%H%M%S)
+
+bench: warm  ## speed and memory of engine and environments
 	$(PY) -m ante.cli bench
 
 dispatch: setup  ## write the joker dispatcher anew
@@ -58,4 +61,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup warm test test-nojit test-traces lint types format bench dispatch lock clean
+.PHONY: help setup warm train test test-nojit test-traces lint types format bench dispatch lock clean

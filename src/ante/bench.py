@@ -1,10 +1,14 @@
-"""Speed and memory of the engine, as `ante bench` measures them.
+"""Speed and memory of engine and environments, as `ante bench` measures them.
 
 Every figure is the median of several runs in one process; `--json` prints the same rows with the keys of `Row`.
 """
 
 import json
+import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -21,7 +25,7 @@ class Row:
 
     name    what was measured
     value   the median
-    unit    of the value: decisions/s, games/s, ms, bytes
+    unit    of the value: decisions/s, steps/s, copies/s, s, bytes
     low     the smallest of the repeats
     high    the largest of the repeats
     """
@@ -67,6 +71,59 @@ def engine_rows(decisions: int = 2000) -> list[Row]:
     rows.append(rate("copy a game", "copies/s", lambda: _copy_all(copies)))
     rows.append(Row("record", float(state_t.itemsize), "bytes", state_t.itemsize, state_t.itemsize))
     return rows
+
+
+def environment_rows(decisions: int = 500) -> list[Row]:
+    """The same play with observations written, and whole steps of the vector environment."""
+    from ante.env.bench import random_play_observed
+    from ante.env.games import Games
+
+    rows = []
+    for name, one_chip, flat in (
+        ("engine, mask, observation record, real blinds", 0, False),
+        ("engine, mask, flat observation, real blinds", 0, True),
+        ("engine, mask, observation record, one-chip blinds", 1, False),
+        ("engine, mask, flat observation, one-chip blinds", 1, True),
+    ):
+
+        def play(one_chip: int = one_chip, flat: bool = flat) -> float:
+            return random_play_observed(GAMES, decisions, one_chip, flat)
+
+        rows.append(rate(name, "decisions/s", play))
+    games = Games(GAMES)
+    games.reset()
+    rng = np.random.default_rng(1)
+
+    def step() -> float:
+        for _ in range(50):
+            keys = rng.random(games.masks.shape, dtype=np.float32)
+            games.step(np.argmax(keys * games.masks, axis=1), games.outcome != 0)
+        return 50.0 * GAMES
+
+    rows.append(rate("vector environment, actions drawn by NumPy", "steps/s", step))
+    return rows
+
+
+def start_rows(cold: bool) -> list[Row]:
+    """Seconds to import the environment and to have a compiled game; with `cold`, those of the first compilation too."""
+    code = "import ante.env, gymnasium; gymnasium.make('ante/Balatro-v1').reset(seed=1)"
+    rows = [clock("import and first reset, warm cache", [sys.executable, "-c", code], REPEATS)]
+    rows.append(clock("ante warmup, warm cache", [sys.executable, "-m", "ante.cli", "warmup"], 3))
+    if cold:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, "-m", "ante.cli", "warmup"]
+            rows.append(clock("ante warmup, cold cache", command, 1, {"ANTE_CACHE_DIR": folder}))
+    return rows
+
+
+def clock(name: str, command: list[str], repeats: int, environment: dict[str, str] | None = None) -> Row:
+    """Seconds that a command takes."""
+    seconds = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, env={**os.environ, **(environment or {})})
+        seconds.append(time.perf_counter() - begin)
+    return Row(name, statistics.median(seconds), "s", min(seconds), max(seconds))
 
 
 def _copy_all(states: np.recarray) -> float:

@@ -107,23 +107,26 @@ class Warmup:
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure the engine: macro decisions per second with the legal mask, copies, bytes per game.
+    """Measure engine and environments: decisions per second with mask and observation, copies, bytes, start-up.
 
     Try:
       ante bench
       ante bench --json
+      ante bench --cold       (compiles everything anew, which takes minutes)
     """
 
     json: bool = False
     """Print rows with the keys name, value, unit, low, high."""
     decisions: int = 2000
     """Decisions of each of the 256 games per repeat."""
+    cold: bool = False
+    """Measure the first compilation too."""
 
     def run(self) -> int:
         """Measure and print."""
-        from ante.bench import as_json, engine_rows
+        from ante.bench import as_json, engine_rows, environment_rows, start_rows
 
-        rows = engine_rows(self.decisions)
+        rows = [*engine_rows(self.decisions), *environment_rows(max(1, self.decisions // 4)), *start_rows(self.cold)]
         if self.json:
             print(as_json(rows))
             return 0
@@ -132,7 +135,8 @@ class Bench:
 
         table = Table("what", "median", "lowest", "highest", "unit")
         for row in rows:
-            table.add_row(row.name, f"{row.value:,.0f}", f"{row.low:,.0f}", f"{row.high:,.0f}", row.unit)
+            form = "{:,.2f}" if row.unit == "s" else "{:,.0f}"
+            table.add_row(row.name, form.format(row.value), form.format(row.low), form.format(row.high), row.unit)
         Console().print(table)
         return 0
 

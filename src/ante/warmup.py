@@ -113,4 +113,9 @@ PARTS: dict[str, Callable[[], None]] = {
     "random play": warm_random_play,
     "baselines": warm_agents,
 }
-STAGES = (("scoring", "shop and packs"), ("decisions",), ("environments", "random play"), ("baselines",))
+STAGES: tuple[tuple[str, ...], ...] = (
+    ("scoring", "shop and packs"),
+    ("decisions",),
+    ("environments", "random play"),
+    ("baselines",),
+)

@@ -70,5 +70,5 @@ def test_a_resumed_run_may_only_become_longer(tmp_path: Path) -> None:
     before = config_of_run(folder)
     assert before.folder == folder
     check_resumed(before, before.model_copy(update={"steps": 5000}))
-    with pytest.raises(BadConfig, match="lr is 0.0003 in this run and cannot become 0.1"):
+    with pytest.raises(BadConfig, match=r"lr is 0\.0003 in this run and cannot become 0\.1"):
         check_resumed(before, before.model_copy(update={"lr": 0.1}))

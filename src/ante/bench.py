@@ -106,8 +106,10 @@ def environment_rows(decisions: int = 500) -> list[Row]:
 
 def start_rows(cold: bool) -> list[Row]:
     """Seconds to import the environment and to have a compiled game; with `cold`, those of the first compilation too."""
-    code = "import ante.env, gymnasium; gymnasium.make('ante/Balatro-v1').reset(seed=1)"
-    rows = [clock("import and first reset, warm cache", [sys.executable, "-c", code], REPEATS)]
+    load = "import ante.env.single"
+    begin = "import gymnasium, ante.env; gymnasium.make('ante/Balatro-v1').reset(seed=1)"
+    rows = [clock("import of the environment, warm cache", [sys.executable, "-c", load], REPEATS)]
+    rows.append(clock("import and first reset, warm cache", [sys.executable, "-c", begin], REPEATS))
     rows.append(clock("ante warmup, warm cache", [sys.executable, "-m", "ante.cli", "warmup"], 3))
     if cold:
         with tempfile.TemporaryDirectory() as folder:

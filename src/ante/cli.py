@@ -161,9 +161,11 @@ class Fuzz:
         from ante.engine.play import fuzz
         from ante.engine.state import new_states
 
+        games = 480
+        each = -(-self.decisions // (2 * games)) * games
         for one_chip in (0, 1):
             report = np.zeros(4, dtype=np.int64)
-            fuzz(new_states(480), self.decisions // 2, self.seed, one_chip, report)
+            fuzz(new_states(games), each, self.seed, one_chip, report)
             blinds = "one-chip" if one_chip else "real"
             print(f"{report[0]:,} decisions, {blinds} blinds: {Broken(int(report[1])).name.lower()} broken")
             if report[1]:

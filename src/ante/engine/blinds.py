@@ -2,10 +2,9 @@
 
 import math
 
-import numpy as np
-
 from ante.catalog.blinds import Blind
 from ante.catalog.decks import Deck, Stake
+from ante.engine.arithmetic import floor_of
 from ante.engine.numbers import ANTE_BASE, BLIND_MULT
 from ante.engine.rule import rule
 
@@ -44,12 +43,6 @@ def ante_base(ante, table):
     whole = floor_of(ANTE_BASE[table - 1, LAST_LISTED_ANTE - 1] * (1.6 + (0.75 * c) ** (1.0 + 0.2 * c)) ** c)
     unit = 10.0 ** (floor_of(math.log10(whole)) - 1.0)
     return whole - whole % unit
-
-
-@rule
-def floor_of(x):
-    """The largest whole number not above x, as a float; infinities pass."""
-    return np.floor(x)
 
 
 @rule

@@ -1,9 +1,8 @@
 """What each boss does, at the moment it does it."""
 
-import numpy as np
-
 from ante.catalog.blinds import Blind
 from ante.catalog.cards import Enhancement, Suit
+from ante.engine.arithmetic import floor_of
 from ante.engine.rng import Stream, chance, pick, shuffle
 from ante.engine.rule import rule
 from ante.engine.state import Place, Rule
@@ -242,8 +241,8 @@ def weaken_hand(s, before):
             s.dollars = 0
             s.boss_triggered = 1
     elif boss == Blind.FLINT:
-        s.score_chips = np.floor(s.score_chips * 0.5 + 0.5)
-        s.score_mult = max(1.0, np.floor(s.score_mult * 0.5 + 0.5))
+        s.score_chips = floor_of(s.score_chips * 0.5 + 0.5)
+        s.score_mult = max(1.0, floor_of(s.score_mult * 0.5 + 0.5))
         s.boss_triggered = 1
 
 

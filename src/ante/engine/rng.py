@@ -15,6 +15,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic, overload
 
+from ante.catalog.vouchers import Voucher
 from ante.engine.rule import rule
 from ante.engine.state import STREAM_SLOTS
 
@@ -86,6 +87,7 @@ Stream = IntEnum("Stream", {name: index for index, name in enumerate(KEYS)})  # 
 """One member per kind of stream key."""
 
 N_STREAMS = len(KEYS)
+RESAMPLE_ROOM = STREAM_SLOTS - 64  # the last slots are kept for streams that are drawn again and again
 MAX_TEXT = 24
 
 
@@ -280,9 +282,10 @@ def find_slot(s, identity):
 def drop_dead_streams(s):
     """Streams of antes that can no longer be visited leave the table.
 
-    Hieroglyph and Petroglyph go back one ante each, once a run, so three antes live at most.
+    Hieroglyph and Petroglyph go back one ante each, once a run: as many antes live below this one as are not redeemed.
     """
-    oldest = int(s.highest_ante) - 2 + 16
+    back = 2 - int(s.vouchers[Voucher.HIEROGLYPH]) - int(s.vouchers[Voucher.PETROGLYPH])
+    oldest = int(s.ante) - back + 16
     slot = 0
     while slot < STREAM_SLOTS:
         ante = (int(s.stream_ids[slot]) >> 8) & 0xFFF
@@ -315,7 +318,7 @@ def advance(s, stream, depth):
     identity = stream_id(s, stream, depth)
     slot = find_slot(s, identity)
     new = s.stream_ids[slot] == 0
-    if new and s.n_streams >= STREAM_SLOTS - 16:
+    if new and s.n_streams >= RESAMPLE_ROOM:
         drop_dead_streams(s)
         slot = find_slot(s, identity)
     state = key_hash(s, stream, depth) if new else float(s.stream_states[slot])
@@ -323,6 +326,8 @@ def advance(s, stream, depth):
     if x == x:
         state = round13(x - math.floor(x))
     if new:
+        if depth and s.n_streams >= RESAMPLE_ROOM:
+            return (state + s.seed_hash) / 2.0  # forgotten: it begins afresh if it is ever drawn again
         if s.n_streams >= STREAM_SLOTS - 1:
             s.streams_lost += 1
             return (state + s.seed_hash) / 2.0

@@ -4,12 +4,11 @@ Order: the boss may refuse or weaken it; jokers as the hand begins; scoring card
 triggers; held cards; jokers left to right; Observatory; the deck; then what breaks, and what melts.
 """
 
-import numpy as np
-
 from ante.catalog.cards import Edition, Enhancement, Seal
 from ante.catalog.consumables import Set
 from ante.catalog.decks import Deck
 from ante.catalog.vouchers import Voucher
+from ante.engine.arithmetic import floor_of
 from ante.engine.bosses import hand_allowed, weaken_hand
 from ante.engine.jokers.copying import resolve
 from ante.engine.jokers.dispatch import (
@@ -58,7 +57,7 @@ def score_hand(s):
         take_tally(s)
     if not s.hand_refused:
         evaluate(s)
-    s.hand_total = np.floor(s.score_chips * s.score_mult)
+    s.hand_total = floor_of(s.score_chips * s.score_mult)
     s.chips += s.hand_total
     if s.boss_triggered or s.hand_refused:
         fire_boss_triggered(s, 0)
@@ -100,7 +99,7 @@ def evaluate(s):
     if s.vouchers[Voucher.OBSERVATORY]:
         observe_planets(s)
     if s.deck_id == Deck.PLASMA:
-        half = np.floor((s.score_chips + s.score_mult) / 2.0)
+        half = floor_of((s.score_chips + s.score_mult) / 2.0)
         s.score_chips = half
         s.score_mult = half
 

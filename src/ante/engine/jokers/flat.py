@@ -1,8 +1,7 @@
 """Jokers whose turn depends on the hand type or on the state of the round, not on a memory of their own."""
 
-import numpy as np
-
 from ante.catalog.jokers import UNCOMMON, Joker
+from ante.engine.arithmetic import floor_of
 from ante.engine.create import negatives, sell_value
 from ante.engine.jokers.suits import held_black, suits_scored
 from ante.engine.numbers import J_CHIPS, J_HAND, J_MULT, J_RARITY, J_XMULT
@@ -171,7 +170,7 @@ def bull(s, me, joker, card):
 @on(Moment.JOKER_SCORED, Joker.BOOTSTRAPS)
 def bootstraps(s, me, joker, card):
     """+2 mult per $5."""
-    add_mult(s, 2.0 * np.floor(max(0, int(s.dollars)) / 5.0))
+    add_mult(s, 2.0 * floor_of(max(0, int(s.dollars)) / 5.0))
 
 
 @on(Moment.JOKER_SCORED, Joker.ACROBAT)

@@ -1,0 +1,83 @@
+"""The structured view against brute force: every packed decision asked one by one."""
+
+import os
+
+import numpy as np
+import pytest
+
+from ante.engine.actions import N_VERBS, Verb, cards_of, is_legal, pack_action, target_of, verb_of
+from ante.engine.options import cards_wanted, legal_decisions, legal_targets
+from ante.engine.play import fuzz
+from ante.engine.state import MAX_HAND, MAX_PLAYED, Phase, new_states
+
+COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
+CARD_VERBS = {Verb.PLAY, Verb.DISCARD, Verb.USE, Verb.PICK}
+LONGEST_HAND = 9  # keeps the brute force short
+
+
+def games() -> list[np.record]:
+    """Games of all decks and stakes, stopped somewhere, a few of each phase."""
+    states = new_states(480 if COMPILED else 30)
+    fuzz(states, len(states) * 37, 11, 1, np.zeros(4, dtype=np.int64))
+    chosen: dict[int, list[np.record]] = {}
+    for s in states:
+        if s.n_hand <= LONGEST_HAND:
+            chosen.setdefault(int(s.phase), []).append(s)
+    assert not COMPILED or set(chosen) >= {Phase.BLIND_SELECT, Phase.PLAY, Phase.SHOP, Phase.PACK}
+    return [s for group in chosen.values() for s in group[:4]]
+
+
+def every_legal_decision(s: np.record) -> set[int]:
+    """All decisions that are legal, found by asking for each."""
+    sets = [cards for cards in range(1 << int(s.n_hand)) if cards.bit_count() <= MAX_PLAYED]
+    found = set()
+    for verb in Verb:
+        if verb in (Verb.SELECT, Verb.CLEAR):
+            continue
+        for target in range(MAX_HAND):
+            seconds = range(MAX_HAND) if verb in (Verb.MOVE_CARD, Verb.MOVE_JOKER, Verb.SORT_HAND) else (0,)
+            for to in seconds:
+                for cards in sets if verb in CARD_VERBS else (0,):
+                    action = int(pack_action(verb, target, to, cards))
+                    if is_legal(s, np.int64(action)):
+                        found.add(action)
+    # A verb that needs no target answers alike for all of them; the view names target 0.
+    plain = {Verb.PLAY, Verb.DISCARD, Verb.SORT_HAND, *(v for v in Verb if Verb.SELECT_BLIND <= v <= Verb.SKIP_PACK)}
+    found = {a for a in found if int(verb_of(a)) not in plain or target_of(a) == 0}
+    # Where no card is needed, chosen ones mean nothing: the view names the empty set.
+    return {a for a in found if not cards_of(a) or (a & ((1 << 22) - 1)) not in found}
+
+
+@pytest.mark.skipif(not COMPILED, reason="brute force is too slow uncompiled")
+def test_the_enumeration_is_what_brute_force_finds() -> None:
+    for s in games():
+        expected = every_legal_decision(s)
+        out = np.full(100_000, -1, dtype=np.int64)
+        n = legal_decisions(s, out)
+        assert n == len(set(out[:n].tolist()))
+        assert set(out[:n].tolist()) == expected
+        assert legal_decisions(s, np.zeros(0, dtype=np.int64)) == n
+        assert (out[n:] == -1).all()
+
+
+@pytest.mark.skipif(not COMPILED, reason="brute force is too slow uncompiled")
+def test_targets_and_card_numbers_agree_with_the_enumeration() -> None:
+    for s in games():
+        expected = np.zeros((N_VERBS, MAX_HAND), dtype=np.uint8)
+        for action in every_legal_decision(s):
+            verb, target, n_cards = int(verb_of(action)), int(target_of(action)), int(cards_of(action)).bit_count()
+            expected[verb, target] = 1
+            if verb in CARD_VERBS:
+                least, most = cards_wanted(s, verb, target)
+                assert least <= n_cards <= most
+        out = np.ones((N_VERBS, MAX_HAND), dtype=np.uint8)
+        legal_targets(s, out)
+        assert np.array_equal(out, expected)
+
+
+def test_counting_leaves_a_short_buffer_whole() -> None:
+    s = games()[0]
+    out = np.full(2, -7, dtype=np.int64)
+    n = legal_decisions(s, out[:1])
+    assert n > 1 or out[0] == -7 or n == 1
+    assert out[1] == -7

@@ -26,17 +26,28 @@ warm: setup  ## compile the engine once, into the cache that everything shares
 test: warm  ## run the tests
 	$(PY) -m pytest -q
 
+test-slow: warm  ## the tests that take minutes: training on Ray, the step compiled for a GPU
+	$(PY) -m pytest -q -m "slow or ray"
+
+test-bounds: setup  ## the engine's tests with every array access checked, compiled for that anew
+	NUMBA_BOUNDSCHECK=1 ANTE_CACHE_DIR=$${ANTE_CACHE_DIR:-$$HOME/.cache/ante}/bounds $(PY) -m pytest -q tests/properties tests/engine tests/golden
+
 test-nojit: setup  ## run the engine's property tests uncompiled, warnings as errors
 	NUMBA_DISABLE_JIT=1 $(PY) -W error -m pytest -q tests/properties tests/catalog
 
 test-traces: warm  ## replay all recorded games of a traces file: make test-traces FILE=...
 	$(PY) -m tests.support.traces $(FILE)
 
-lint: setup  ## ruff, layers, generated file
+lint: setup  ## ruff, layers, yaml, generated files
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
+	.venv/bin/yamllint .
+	$(MAKE) --no-print-directory generated
+
+generated: setup  ## check that generated files are fresh
 	$(PY) tools/write_dispatch.py --check
+	$(PY) tools/write_observation.py --check
 
 types: setup  ## mypy
 	.venv/bin/mypy
@@ -54,6 +65,9 @@ bench: warm  ## speed and memory of engine and environments
 dispatch: setup  ## write the joker dispatcher anew
 	$(PY) tools/write_dispatch.py
 
+observation: setup  ## write docs/observation.md anew
+	$(PY) tools/write_observation.py
+
 lock: setup  ## pin the newest versions that pyproject.toml allows
 	.venv/bin/uv pip compile pyproject.toml --extra dev --python-version 3.11 --no-header --no-annotate \
 	  --no-emit-index-url --quiet --upgrade -o requirements/all.txt
@@ -61,4 +75,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup warm train test test-nojit test-traces lint types format bench dispatch lock clean
+.PHONY: help setup warm train test test-slow test-bounds test-nojit test-traces lint generated types format bench dispatch observation lock clean

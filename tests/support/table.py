@@ -1,17 +1,25 @@
 """Games set up for one question: `hand_of("S_A H_T:m_glass")` in a round, `own(s, "j_egg")`, `use(s, "c_death", 0, 1)`."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ante.catalog.blinds import by_key as blind_by_key
 from ante.catalog.consumables import by_key as consumable_by_key
 from ante.catalog.jokers import by_key as joker_by_key
 from ante.engine.actions import Verb, pack_action
-from ante.engine.create import add_consumable_from_item, add_joker_from_item, make_given_consumable, make_given_joker
+from ante.engine.create import (
+    add_consumable_from_item,
+    add_joker_from_item,
+    make_given_consumable,
+    make_given_joker,
+    put_in_deck,
+)
 from ante.engine.jokers.lineup import refresh_lineup
 from ante.engine.notation import card_text, item_text
 from ante.engine.run import new_run
-from ante.engine.state import Place, Status
+from ante.engine.state import Phase, Status
 from ante.engine.step import step
 from tests.support.hands import parse_card
 
@@ -31,14 +39,7 @@ def in_round(seed: str = "TESTSEED", deck: str = "b_red", stake: int = 1) -> Any
 def hand_of(texts: str, **options: Any) -> Any:
     """A round in which exactly these cards are held; the rest of the hand went back under the draw pile."""
     s = in_round(**options)
-    wanted = texts.split()
-    for i in range(len(wanted), s.n_hand):
-        s.cards[s.hand[i]].place = Place.GONE
-    s.n_hand = len(wanted)
-    for position, text in enumerate(wanted):
-        card, parts = s.cards[s.hand[position]], parse_card(text)
-        for name in ("rank", "suit", "enhancement", "edition", "seal", "bonus", "debuffed"):
-            card[name] = parts[name]
+    redeal(s, texts)
     return s
 
 
@@ -76,3 +77,79 @@ def jokers(s: Any) -> str:
 def consumables(s: Any) -> list[str]:
     """Keys of what is held."""
     return [item_text(s.consumables[i]) for i in range(s.n_consumables)]
+
+
+def deal(cards: str, *keys: str, held: str = "", blind: str = "bl_small", seed: str = "TESTSEED", **fields: Any) -> Any:
+    """A round with these cards to play, these held beside them and these jokers owned. No score beats its blind."""
+    s = hand_of(f"{cards} {held}", seed=seed)
+    own(s, *keys)
+    s.blind = int(blind_by_key[blind])
+    s.target = 1e300
+    for name, value in fields.items():
+        s[name] = value
+    return s
+
+
+def begin(*keys: str, blind: str = "bl_small", seed: str = "TESTSEED", held: tuple[str, ...] = ()) -> Any:
+    """A round that has just begun, with these jokers and consumables owned before its blind was selected."""
+    s = new_run(seed, "b_red", 1)
+    own(s, *keys)
+    give(s, *held)
+    select(s, blind)
+    return s
+
+
+def select(s: Any, blind: str) -> None:
+    """This blind comes next, and is selected."""
+    number = int(blind_by_key[blind])
+    s.blind_on_deck = min(number, 3) - 1
+    if number >= 3:
+        s.boss = number
+    assert act(s, Verb.SELECT_BLIND) == Status.PLAYING
+
+
+def play(s: Any, *positions: int) -> tuple[float, float]:
+    """Play these hand positions. Answers the hand's chips and mult."""
+    assert act(s, Verb.PLAY, cards=positions) == Status.PLAYING
+    return float(s.score_chips), float(s.score_mult)
+
+
+def discard(s: Any, *positions: int) -> None:
+    """Discard these hand positions."""
+    assert act(s, Verb.DISCARD, cards=positions) == Status.PLAYING
+
+
+def scored(cards: str, *keys: str, **options: Any) -> tuple[float, float]:
+    """Chips and mult of these cards, all played at once; the options are those of `deal`."""
+    return play(deal(cards, *keys, **options), *range(len(cards.split())))
+
+
+def beat_blind(s: Any) -> None:
+    """The blind is beaten by the leftmost card alone, and the cash-out screen waits."""
+    s.target = 1.0
+    assert act(s, Verb.PLAY, cards=(0,)) != Status.ILLEGAL
+    assert s.phase == Phase.ROUND_END
+
+
+def to_shop(s: Any) -> None:
+    """The blind is beaten and the shop is open."""
+    beat_blind(s)
+    assert act(s, Verb.CASH_OUT) == Status.PLAYING
+
+
+def redeal(s: Any, texts: str) -> None:
+    """The hand is these cards in this order; the rest of it went back under the draw pile."""
+    wanted = texts.split()
+    assert len(wanted) <= s.n_hand
+    for position in range(len(wanted), s.n_hand):
+        put_in_deck(s, int(s.hand[position]))
+    s.n_hand = len(wanted)
+    for position, text in enumerate(wanted):
+        card, parts = s.cards[s.hand[position]], parse_card(text)
+        for name in ("rank", "suit", "enhancement", "edition", "seal", "bonus", "debuffed"):
+            card[name] = parts[name]
+
+
+def happened(event: Callable[[str], Any], times: int = 200) -> int:
+    """In how many of these games, each of another seed, the event came true."""
+    return sum(bool(event(f"GAME{number}")) for number in range(times))

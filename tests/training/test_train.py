@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.ray,
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
 ]
-SMALL = "--games 16 --batch 512 --minibatch 256 --epochs 1 --hidden 32 --eval-games 4 --checkpoint-every 2".split()
+SMALL = ["--games", "16", "--batch", "512", "--minibatch", "256", "--epochs", "1", "--hidden", "32", "--eval-games", "4", "--checkpoint-every", "2"]
 
 
 def ante(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -105,7 +105,10 @@ def test_a_truncated_checkpoint_is_refused(place: Path) -> None:
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
     try:
-        for command in (["train", "--resume", "runs/small", "--steps", "9000"], ["eval", "runs/small", "--checkpoint", "latest"]):
+        for command in (
+            ["train", "--resume", "runs/small", "--steps", "9000"],
+            ["eval", "runs/small", "--checkpoint", "latest"],
+        ):
             done = ante(*command, cwd=place)
             assert done.returncode == 2
             assert "is not whole" in done.stderr and file.name in done.stderr

@@ -82,8 +82,19 @@ def test_chicot_takes_the_bosses_abilities() -> None:
     assert begin("j_chicot", blind="bl_manacle").n_hand == 8
     s = begin("j_chicot", blind="bl_club")
     assert not any(s.cards[i].debuffed for i in range(s.n_cards))
-    assert scored("S_8", "j_chicot", blind="bl_psychic") == (5 + 8, 1)
-    assert scored("S_8", "j_chicot", blind="bl_flint") == (5 + 8, 1)
+    s = begin("j_chicot", blind="bl_psychic")
+    redeal(s, "S_8")
+    s.target = 1e300
+    assert play(s, 0) == (5 + 8, 1)
+
+
+def test_chicot_gives_the_wall_and_violet_vessel_an_ordinary_target() -> None:
+    assert begin("j_chicot", blind="bl_wall").target == 600
+    assert begin("j_chicot", blind="bl_final_vessel").target == 600
+    s = begin("j_chicot", blind="bl_flint")
+    redeal(s, "S_8")
+    s.target = 1e300
+    assert play(s, 0) == (5 + 8, 1)
 
 
 def test_luchador_is_sold_to_disable_the_boss() -> None:

@@ -8,6 +8,7 @@ from ante.catalog.jokers import JOKERS
 from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.actions import Verb
+from ante.engine.create import shop_price
 from ante.engine.notation import item_text
 from ante.engine.run import new_run
 from ante.engine.state import Kind, Phase, Status
@@ -91,9 +92,9 @@ def test_a_tag_is_offered_from_its_first_ante_on() -> None:
 def test_uncommon_and_rare_put_a_free_joker_into_the_shop(tag: str, rarity: int, seed: str) -> None:
     s = shop_after(tag, seed=seed)
     first = row(s)[0]
-    assert (first.kind, JOKERS[first.id].rarity, first.cost) == (Kind.JOKER, rarity, 0)
+    assert (first.kind, JOKERS[first.id].rarity, shop_price(first)) == (Kind.JOKER, rarity, 0)
     assert s.n_row == 2
-    assert row(s)[1].cost > 0
+    assert shop_price(row(s)[1]) > 0
     assert tags(s) == []
     assert paid_for(s, Verb.BUY) == 0
 
@@ -112,11 +113,11 @@ def test_negative_foil_holo_and_polychrome_change_the_next_shop_joker(tag: str, 
         assert act(s, Verb.REROLL) == Status.PLAYING
     first, *others = shop_jokers(s)
     assert item_text(first).endswith(f"/{edition}")
-    assert first.cost == 0
-    assert all(item.edition == 0 and item.cost > 0 for item in others)
+    assert shop_price(first) == 0
+    assert all(item.edition == 0 and shop_price(item) > 0 for item in others)
     assert tags(s) == []
     act(s, Verb.REROLL)
-    assert all(item.cost > 0 for item in row(s))
+    assert all(shop_price(item) > 0 for item in row(s))
 
 
 def test_foil_leaves_a_joker_that_has_an_edition_alone() -> None:
@@ -126,7 +127,7 @@ def test_foil_leaves_a_joker_that_has_an_edition_alone() -> None:
         if "/" in plain[0] and plain[0].startswith("j_"):
             s = shop_after("tag_foil", seed=f"EDITION{n}")
             assert item_text(row(s)[0]) == plain[0]
-            assert row(s)[0].cost > 0
+            assert shop_price(row(s)[0]) > 0
             left_alone += 1
     assert left_alone > 0
 
@@ -239,8 +240,8 @@ def test_coupon_makes_the_first_cards_and_packs_free() -> None:
         act(s, Verb.SKIP_PACK)
     assert paid_for(s, Verb.BUY_VOUCHER) == 10
     assert paid_for(s, Verb.REROLL) == 5
-    assert all(item.cost > 0 for item in row(s))
-    assert all(item.cost > 0 for item in row(next_shop(s, "bl_hook")))
+    assert all(shop_price(item) > 0 for item in row(s))
+    assert all(shop_price(item) > 0 for item in row(next_shop(s, "bl_hook")))
 
 
 def test_double_copies_the_next_tag() -> None:
@@ -331,3 +332,49 @@ def test_pack_tags_leave_what_is_owned_alone() -> None:
     give(s, "c_pluto")
     skip_for(s, "tag_charm")
     assert consumables(s) == ["c_pluto"]
+
+
+@pytest.mark.parametrize("tag", ["tag_uncommon", "tag_rare"])
+def test_a_free_joker_sells_for_half_of_its_ordinary_price(tag: str) -> None:
+    s = shop_after(tag)
+    joker = JOKERS[row(s)[0].id]
+    assert paid_for(s, Verb.BUY) == 0
+    before = int(s.dollars)
+    act(s, Verb.SELL_JOKER, 0)
+    assert s.dollars - before == max(1, joker.cost // 2)
+
+
+def test_a_free_negative_joker_sells_for_half_of_its_price_with_the_edition() -> None:
+    s = shop_after("tag_negative", seed=SEEDS[0])
+    while not shop_jokers(s):
+        act(s, Verb.REROLL)
+    first = shop_jokers(s)[0]
+    slot = next(i for i in range(s.n_row) if s.row[i].created == first.created)
+    cost = JOKERS[first.id].cost + 5
+    assert paid_for(s, Verb.BUY, slot) == 0
+    before = int(s.dollars)
+    act(s, Verb.SELL_JOKER, 0)
+    assert s.dollars - before == cost // 2
+
+
+def test_a_free_card_stays_free_when_prices_change() -> None:
+    s = shop_after("tag_uncommon")
+    s.shop_vouchers[0], s.n_shop_vouchers = next(v.voucher for v in VOUCHERS if v.key == "v_clearance_sale"), 1
+    act(s, Verb.BUY_VOUCHER, 0)
+    assert paid_for(s, Verb.BUY) == 0
+
+
+def test_an_edition_tag_takes_the_joker_that_an_uncommon_tag_made() -> None:
+    for order in (("tag_uncommon", "tag_negative"), ("tag_negative", "tag_uncommon")):
+        s = shop_after(*order)
+        assert JOKERS[row(s)[0].id].rarity == 2
+        assert item_text(row(s)[0]).endswith("/negative")
+        assert tags(s) == []
+
+
+def test_boss_tag_uses_up_directors_cut_for_its_ante() -> None:
+    s = new_run("TESTSEED")
+    s.vouchers[next(v.voucher for v in VOUCHERS if v.key == "v_directors_cut")] = 1
+    s.dollars = 50
+    skip_for(s, "tag_boss")
+    assert act(s, Verb.REROLL_BOSS) == Status.ILLEGAL

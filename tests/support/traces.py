@@ -24,7 +24,7 @@ from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.actions import Verb, pack_action
 from ante.engine.blinds import blind_on_deck, blind_target
-from ante.engine.create import sell_value
+from ante.engine.create import sell_value, shop_price
 from ante.engine.run import new_run
 from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.engine.state import Kind, Phase, Status
@@ -114,7 +114,7 @@ def visible(s: Any) -> dict[str, Any]:
         "vouchers": sorted(VOUCHERS[v].key for v in range(1, 33) if s.vouchers[v]),
         "tags": [TAGS[s.tags[i]].key for i in range(s.n_tags)],
         "levels": {HANDS[h].name: int(s.levels[h]) for h in range(12) if s.levels[h] != 1},
-        "row": [[item_text(s.row[i], False), int(s.row[i].cost)] for i in range(s.n_row)],
+        "row": [[item_text(s.row[i], False), int(shop_price(s.row[i]))] for i in range(s.n_row)],
         "shop_vouchers": [
             [VOUCHERS[v].key, int(voucher_price(s, v))] for v in s.shop_vouchers[: s.n_shop_vouchers] if v
         ],

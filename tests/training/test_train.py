@@ -18,7 +18,22 @@ pytestmark = [
     pytest.mark.ray,
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
 ]
-SMALL = ["--games", "16", "--batch", "512", "--minibatch", "256", "--epochs", "1", "--hidden", "32", "--eval-games", "4", "--checkpoint-every", "2"]
+SMALL = [
+    "--games",
+    "16",
+    "--batch",
+    "512",
+    "--minibatch",
+    "256",
+    "--epochs",
+    "1",
+    "--hidden",
+    "32",
+    "--eval-games",
+    "4",
+    "--checkpoint-every",
+    "2",
+]
 
 
 def ante(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -18,7 +18,7 @@ import numpy as np
 from ante.catalog.cards import Edition, Sticker
 from ante.catalog.vouchers import Voucher
 from ante.engine.consumables import can_use
-from ante.engine.create import room_for_consumable, room_for_joker
+from ante.engine.create import room_for_consumable, room_for_joker, shop_price
 from ante.engine.rule import rule
 from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.engine.state import (
@@ -245,7 +245,7 @@ def can_buy(s, slot):
     if s.phase != Phase.SHOP or slot >= s.n_row:
         return False
     item = s.row[slot]
-    return item.kind != Kind.NONE and can_pay(s, int(item.cost)) and has_room(s, item)
+    return item.kind != Kind.NONE and can_pay(s, shop_price(item)) and has_room(s, item)
 
 
 @rule
@@ -254,7 +254,7 @@ def can_buy_and_use(s, slot):
     if s.phase != Phase.SHOP or slot >= s.n_row:
         return False
     item = s.row[slot]
-    return item.kind == Kind.CONSUMABLE and can_pay(s, int(item.cost)) and can_use(s, int(item.id), 0)
+    return item.kind == Kind.CONSUMABLE and can_pay(s, shop_price(item)) and can_use(s, int(item.id), 0)
 
 
 @rule

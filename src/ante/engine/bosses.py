@@ -5,7 +5,7 @@ from ante.catalog.cards import Enhancement, Suit
 from ante.engine.arithmetic import floor_of
 from ante.engine.rng import Stream, chance, pick, shuffle
 from ante.engine.rule import rule
-from ante.engine.state import Place, Rule
+from ante.engine.state import Place
 from ante.engine.verbs import is_face, level_up, same_suit
 
 WHEEL_ODDS = 7.0
@@ -15,7 +15,7 @@ HEART_DEBUFF = 3  # value of item.debuffed: disabled by Crimson Heart for this h
 @rule
 def active_boss(s):
     """The Blind whose ability works now, NONE outside bosses or where it is disabled."""
-    if s.boss_disabled or s.blind <= Blind.BIG or s.rules & Rule.CHICOT:
+    if s.boss_disabled or s.blind <= Blind.BIG:
         return int(Blind.NONE)
     return int(s.blind)
 

@@ -27,7 +27,7 @@ from ante.engine.numbers import (
 from ante.engine.pools import FIRST_CONSUMABLE, draw_joker, draw_planet, draw_spectral, draw_tarot
 from ante.engine.rng import Stream, pick, roll
 from ante.engine.rule import rule
-from ante.engine.state import MAX_CARDS, MAX_CONSUMABLES, MAX_HAND, MAX_JOKERS, Kind, Place, Rule
+from ante.engine.state import FREE, MAX_CARDS, MAX_CONSUMABLES, MAX_HAND, MAX_JOKERS, Kind, Place, Rule
 
 
 class Source(IntEnum):
@@ -325,14 +325,19 @@ def price(s, item):
 
 @rule
 def reprice_all(s):
-    """Everything owned and on sale has its present price; what Coupon Tag made free stays free."""
+    """Everything owned and on sale has its present price; what a tag made free stays free."""
     for i in range(s.n_jokers):
         price(s, s.jokers[i])
     for i in range(s.n_consumables):
         price(s, s.consumables[i])
     for i in range(s.n_row):
-        if s.row[i].cost > 0 or not s.couponed:
-            price(s, s.row[i])
+        price(s, s.row[i])
+
+
+@rule
+def shop_price(item):
+    """Dollars that a card of the shop row costs."""
+    return 0 if item.stickers & FREE else int(item.cost)
 
 
 @rule
@@ -369,7 +374,8 @@ def negatives(items, n):
 @rule
 def room_for_joker(s):
     """Whether one more joker that is not Negative fits."""
-    return s.n_jokers < MAX_JOKERS and s.n_jokers < s.joker_slots + negatives(s.jokers, s.n_jokers)
+    staying = int(s.n_jokers) - int(s.joker_buffer)
+    return s.n_jokers < MAX_JOKERS and staying < s.joker_slots + negatives(s.jokers, s.n_jokers)
 
 
 @rule
@@ -383,6 +389,7 @@ def room_for_consumable(s):
 def add_joker_from_item(s, item):
     """The item is the rightmost joker."""
     s.jokers[s.n_jokers] = item
+    s.jokers[s.n_jokers].stickers &= ~FREE
     s.n_jokers += 1
     s.used[item.id] = 1
     s.lineup_stale = 1
@@ -392,6 +399,7 @@ def add_joker_from_item(s, item):
 def add_consumable_from_item(s, item):
     """The item is the rightmost consumable."""
     s.consumables[s.n_consumables] = item
+    s.consumables[s.n_consumables].stickers &= ~FREE
     s.n_consumables += 1
     s.used[FIRST_CONSUMABLE + item.id] = 1
 

@@ -14,10 +14,11 @@ HOOKED = 2
 
 
 @rule
-def discard_taken(s, n):
+def discard_taken(s, n, hooked):
     """The first n cards of s.order go to the discard pile, each seen by its seal and the jokers.
 
     They lie in s.played meanwhile, so that effects can look at the whole discard; what was there is put back.
+    hooked  True where The Hook discards, not the player
     """
     held0, held1, held2, held3, held4 = s.played[0], s.played[1], s.played[2], s.played[3], s.played[4]
     held_n = int(s.n_played)
@@ -27,7 +28,7 @@ def discard_taken(s, n):
         s.played[i] = s.order[i]
         card.forced = 0
         card.place = Place.DISCARD  # a face-down card is not turned over: what it was stays unknown
-    fire_discard_begins(s, n)
+    fire_discard_begins(s, 0 if hooked else n)
     for i in range(n):
         card = int(s.played[i])
         if s.cards[card].seal == Seal.PURPLE and not s.cards[card].debuffed:
@@ -54,5 +55,5 @@ def boss_on_play(s):
             s.order[n] = card
             n += 1
         if n:
-            discard_taken(s, n)
+            discard_taken(s, n, True)
             s.boss_triggered = 1

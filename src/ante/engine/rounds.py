@@ -7,7 +7,7 @@ from ante.catalog.tags import Tag
 from ante.catalog.vouchers import Voucher
 from ante.engine.blinds import blind_on_deck, blind_target
 from ante.engine.bosses import boss_after_play, boss_on_select, debuff_cards, end_boss
-from ante.engine.cards import collect_deck, draw_to_hand_size, pack_cards_away, shuffle_deck, take_from_hand
+from ante.engine.cards import collect_deck, draw_to_hand_size, pack_cards_away, shuffle_deck, sort_hand, take_from_hand
 from ante.engine.create import create_planet_of
 from ante.engine.discards import boss_on_play, discard_taken
 from ante.engine.jokers.dispatch import (
@@ -61,8 +61,12 @@ def select_blind(s):
     shuffle_deck(s, Stream.NR)
     debuff_cards(s)
     draw_to_hand_size(s, False)
+    dealt = int(s.n_hand)
     fire_first_hand_drawn(s, 0)
     settle(s)
+    if s.n_hand > dealt:
+        debuff_cards(s)
+        sort_hand(s)
     return lose(s) if s.n_hand == 0 else int(Status.PLAYING)
 
 
@@ -135,7 +139,7 @@ def discard_cards(s, cards):
     """The cards at these hand positions are discarded and replaced. Answers the Status."""
     s.discards_left -= 1
     n = take_from_hand(s, cards)
-    discard_taken(s, n)
+    discard_taken(s, n, False)
     s.discards_used += 1
     settle(s)
     draw_to_hand_size(s, False)
@@ -238,7 +242,9 @@ def held_cards_at_round_end(s):
 @rule
 def cash_out_total(s):
     """Dollars on the cash-out screen: blind reward, hands left, jokers, tags, interest on the money held now."""
-    total = 0 if s.blind == Blind.SMALL and s.stake >= Stake.RED else int(BLIND_REWARD[s.blind])
+    total = int(BLIND_REWARD[s.blind])
+    if (s.blind == Blind.SMALL and s.stake >= Stake.RED) or s.chips < s.target:
+        total = 0  # no reward on higher stakes, nor where Mr. Bones saved the run
     if s.deck_id == Deck.GREEN:
         total += 2 * int(s.hands_left) + int(s.discards_left)
     else:

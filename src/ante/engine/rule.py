@@ -133,7 +133,7 @@ class Moment(IntEnum):
     OTHER_JOKER_SCORED = 9  # after another joker's own turn (slot of that joker)
     HAND_SCORED = 10  # the score stands; melt, count down (0)
     HAND_DESTROYS = 11  # after scoring, each scoring card: call destroy_card() to take it out (card index)
-    DISCARD_BEGINS = 12  # cards are about to be discarded (number of cards)
+    DISCARD_BEGINS = 12  # cards are about to be discarded (number of cards, 0 where The Hook takes them)
     CARD_DISCARDED = 13  # one card is discarded (card index)
     CARDS_ADDED = 14  # playing cards joined the deck (how many)
     FACE_DESTROYED = 15  # face cards were destroyed (how many)

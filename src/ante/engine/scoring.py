@@ -7,6 +7,7 @@ triggers; held cards; jokers left to right; Observatory; the deck; then what bre
 from ante.catalog.cards import Edition, Enhancement, Seal
 from ante.catalog.consumables import Set
 from ante.catalog.decks import Deck
+from ante.catalog.jokers import Joker
 from ante.catalog.vouchers import Voucher
 from ante.engine.arithmetic import floor_of
 from ante.engine.bosses import hand_allowed, weaken_hand
@@ -48,7 +49,6 @@ def score_hand(s):
     s.last_hand = hand
     s.score_chips = 0.0
     s.score_mult = 0.0
-    s.money_in_hand = s.dollars
     s.plays[hand] += 1
     s.plays_round[hand] += 1
     s.hands_played_run += 1
@@ -64,6 +64,15 @@ def score_hand(s):
     if not s.hand_refused:
         break_cards(s)
     fire_hand_scored(s, 0)
+    count_for_loyalty(s)
+
+
+@rule
+def count_for_loyalty(s):
+    """Every Loyalty Card has seen one more hand, a debuffed one too."""
+    for slot in range(s.n_jokers):
+        if s.jokers[slot].id == Joker.LOYALTY_CARD:
+            s.jokers[slot].count += 1
 
 
 @rule
@@ -83,6 +92,7 @@ def take_tally(s):
 def evaluate(s):
     """Chips and mult of a hand that the boss lets pass."""
     weaken_hand(s, True)
+    s.money_in_hand = s.dollars
     fire_hand_begins(s, 0)
     hand = int(s.hand_type)
     levels = float(s.levels[hand] - 1)

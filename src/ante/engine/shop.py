@@ -21,7 +21,7 @@ from ante.engine.create import (
 from ante.engine.numbers import PACK_COST, PACK_KIND, PACK_WEIGHT, PACK_WEIGHTS_TOTAL, V_COST
 from ante.engine.rng import Stream, roll
 from ante.engine.rule import rule
-from ante.engine.state import MAX_PACKS, MAX_SHOP_VOUCHERS, Rule
+from ante.engine.state import FREE, MAX_PACKS, MAX_SHOP_VOUCHERS, Rule
 from ante.engine.tags import tag_gives_edition, tag_makes_row_card, tags_add_vouchers, take_tag
 
 FIRST_BUFFOON = pack_number["p_buffoon_normal_1"]
@@ -57,6 +57,7 @@ def planet_rate(s):
 def make_row_card(s):
     """The next card of the row stands in s.made."""
     if tag_makes_row_card(s):
+        tag_gives_edition(s)
         return
     tarot, planet = tarot_rate(s), planet_rate(s)
     playing = 4.0 if s.vouchers[Voucher.MAGIC_TRICK] else 0.0
@@ -144,7 +145,7 @@ def enter_shop(s):
     if take_tag(s, int(Tag.COUPON)):
         s.couponed = 1
         for i in range(s.n_row):
-            s.row[i].cost = 0
+            s.row[i].stickers |= FREE
 
 
 @rule

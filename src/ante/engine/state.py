@@ -19,7 +19,7 @@ MAX_PACK = 5
 MAX_TAGS = 24
 MAX_PLAYED = 5
 STREAM_SLOTS = 256
-VERSION = 1  # raised whenever a record of an older version can no longer be read
+VERSION = 2  # raised whenever a record of an older version can no longer be read
 
 
 class Phase(IntEnum):
@@ -70,23 +70,24 @@ class Rule(IntEnum):
     SPLASH = 8
     PAREIDOLIA = 16
     SHOWMAN = 32
-    CHICOT = 64
-    ASTRONOMER = 128
+    ASTRONOMER = 64
 
+
+FREE = 8  # bit of item.stickers beside the catalogue's: a shop card that a tag has made free of charge
 
 # A joker, a consumable, or a card in the shop row or a pack.
 item_t = np.dtype(
     [
         ("kind", "i1"),  # Kind
         ("edition", "i1"),
-        ("stickers", "i1"),  # bits of catalog Sticker
+        ("stickers", "i1"),  # bits of catalog Sticker, and FREE
         ("debuffed", "i1"),
         ("enhancement", "i1"),  # playing cards only
         ("seal", "i1"),  # playing cards only
         ("rank", "i1"),  # playing card's rank; Mail-In and the like keep theirs in s
         ("suit", "i1"),
         ("id", "i2"),  # Joker or Consumable number
-        ("cost", "i2"),  # present price
+        ("cost", "i2"),  # present price, which sets the sell value; a FREE card is had for nothing
         ("extra_sell", "i2"),  # added to the sell value (Egg, Gift Card)
         ("rounds", "i1"),  # Perishable: rounds left
         ("hand", "i1"),  # To Do List: listed Hand
@@ -189,6 +190,7 @@ state_t = np.dtype(
         # owned
         ("jokers", item_t, (MAX_JOKERS,)),
         ("n_jokers", "i4"),
+        ("joker_buffer", "i4"),  # places that Ceremonial Dagger has freed and whose jokers are still to go
         ("consumables", item_t, (MAX_CONSUMABLES,)),
         ("n_consumables", "i4"),
         ("vouchers", "i1", (33,)),  # by Voucher number, 1 = redeemed
@@ -253,7 +255,7 @@ state_t = np.dtype(
         ("boss_triggered", "i4"),
         ("lucky_hit", "i4"),  # the Lucky card in question hit with its last trigger
         ("hand_refused", "i4"),
-        ("money_in_hand", "i4"),  # dollars when the hand was played
+        ("money_in_hand", "i4"),  # dollars when the hand began; what it earns comes later
         ("tally_steel", "i4"),  # whole-deck counts, taken before the hand
         ("tally_stone", "i4"),
         ("tally_enhanced", "i4"),

@@ -25,6 +25,7 @@ from ante.engine.create import (
     remove_consumable,
     remove_joker,
     sell_value,
+    shop_price,
 )
 from ante.engine.jokers.dispatch import (
     fire_card_sold,
@@ -71,10 +72,20 @@ def step(s, action):
         select_forced(s)
     else:
         s.decisions += 1
+        hand_size = int(s.hand_size)
         status = decide(s, verb, target_of(action), to_of(action), cards_of(action))
         if s.lineup_stale:
             refresh_lineup(s)
+        if verb >= Verb.USE:
+            deal_growth(s, hand_size)
     return status
+
+
+@rule
+def deal_growth(s, before):
+    """Where selling or using something in a round has raised the hand size, as many cards are dealt at once."""
+    if s.phase == Phase.PLAY and s.n_hand > 0 and s.hand_size > before:
+        draw_cards(s, int(s.hand_size) - before)
 
 
 @rule
@@ -166,7 +177,7 @@ def take_row_card(s, slot):
 def buy(s, slot):
     """The shop card in this slot is owned and paid for."""
     item = s.row[slot]
-    s.dollars -= item.cost
+    s.dollars -= shop_price(item)
     if item.kind == Kind.JOKER:
         add_joker_from_item(s, item)
     elif item.kind == Kind.CONSUMABLE:
@@ -188,7 +199,7 @@ def buy_and_use(s, slot):
     """The consumable in this slot is paid for and used at once."""
     item = s.row[slot]
     consumable = int(item.id)
-    s.dollars -= item.cost
+    s.dollars -= shop_price(item)
     take_row_card(s, slot)
     use_and_count(s, consumable, 0)
 

@@ -3,11 +3,11 @@
 from ante.catalog.cards import Edition
 from ante.catalog.packs import by_key as pack_number
 from ante.catalog.tags import Tag
-from ante.engine.create import Source, create_joker, make_joker, room_for_joker
+from ante.engine.create import Source, create_joker, make_joker, price, room_for_joker
 from ante.engine.pools import draw_boss, draw_voucher
 from ante.engine.rng import Stream
 from ante.engine.rule import rule
-from ante.engine.state import MAX_SHOP_VOUCHERS, MAX_TAGS, Kind
+from ante.engine.state import FREE, MAX_SHOP_VOUCHERS, MAX_TAGS, Kind
 
 MEGA_ARCANA = pack_number["p_arcana_mega_1"]
 MEGA_CELESTIAL = pack_number["p_celestial_mega_1"]
@@ -113,9 +113,10 @@ def pack_of_tag(tag):
 
 @rule
 def tags_at_blind_select(s):
-    """Boss Tags draw another boss; the oldest pack tag puts its pack into s.queued_packs."""
+    """Boss Tags draw another boss, which uses up Director's Cut; the oldest pack tag puts its pack into s.queued_packs."""
     while take_tag(s, int(Tag.BOSS)):
         s.boss = draw_boss(s)
+        s.boss_rerolled = 1
     if s.queued_packs:
         return
     for i in range(s.n_tags):
@@ -151,7 +152,7 @@ def tag_makes_row_card(s):
         if tag == Tag.UNCOMMON or tag == Tag.RARE:
             remove_tag(s, i)
             make_joker(s, int(Source.UTA) if tag == Tag.UNCOMMON else int(Source.RTA), True, False)
-            s.made.cost = 0
+            s.made.stickers |= FREE
             return True
     return False
 
@@ -178,7 +179,8 @@ def tag_gives_edition(s):
         if edition:
             remove_tag(s, i)
             s.made.edition = edition
-            s.made.cost = 0
+            price(s, s.made)
+            s.made.stickers |= FREE
             return
 
 

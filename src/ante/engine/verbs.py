@@ -118,7 +118,7 @@ def destroy_card(s, card):
         drop_from(s.deck, s.n_deck, card)
         s.n_deck -= 1
     c.place = Place.GONE
-    if has_rank(s, card) and (11 <= c.rank <= 13 or s.rules & Rule.PAREIDOLIA):
+    if is_face(s, card):
         s.pending_faces += 1
     if c.enhancement == Enhancement.GLASS:
         s.pending_glass += 1

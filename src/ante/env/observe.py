@@ -18,7 +18,7 @@ from ante.engine.actions import (
     legal_mask,
 )
 from ante.engine.blinds import blind_on_deck, blind_target
-from ante.engine.create import sell_value
+from ante.engine.create import sell_value, shop_price
 from ante.engine.numbers import (
     HAND_CHIPS,
     HAND_CHIPS_STEP,
@@ -380,7 +380,7 @@ def see_shop(s, o):
     shop = in_shop(s)
     for i in range(MAX_ROW):
         if shop and i < s.n_row and s.row[i].kind != Kind.NONE:
-            see_item(s.row[i], o.row, i, int(s.row[i].cost))
+            see_item(s.row[i], o.row, i, shop_price(s.row[i]))
         else:
             no_item(o.row, i)
     for i in range(MAX_SHOP_VOUCHERS):

@@ -13,7 +13,7 @@ from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.actions import DISCRETE, N_DISCRETE, Verb, cards_of, target_of, to_macro, to_of, verb_of
 from ante.engine.blinds import blind_on_deck
-from ante.engine.create import sell_value
+from ante.engine.create import sell_value, shop_price
 from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.engine.state import Kind, Phase, Place
 from ante.env.observe import focus_target, in_shop, jokers_hidden, selected_hand
@@ -154,7 +154,7 @@ def _hand(s: Any) -> list[str]:
 
 
 def _shop(s: Any) -> list[str]:
-    row = [f"{i}: {item_name(s.row[i])} ${s.row[i].cost}" for i in range(s.n_row) if s.row[i].kind]
+    row = [f"{i}: {item_name(s.row[i])} ${shop_price(s.row[i])}" for i in range(s.n_row) if s.row[i].kind]
     vouchers = [
         f"{i}: {VOUCHERS[v].name} ${voucher_price(s, int(v))}"
         for i, v in enumerate(s.shop_vouchers[: s.n_shop_vouchers])

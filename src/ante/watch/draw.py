@@ -19,6 +19,7 @@ from ante.catalog.packs import PACKS, PackKind
 from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.blinds import blind_on_deck, blind_target
+from ante.engine.create import shop_price
 from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.engine.state import Kind, Phase, Place
 from ante.env.observe import focus_target, jokers_hidden, selected_hand
@@ -330,7 +331,7 @@ def draw_shop(canvas: Canvas, s: Any) -> None:
     canvas.text(f"reroll ${reroll_price(s)}", TABLE.x + 12, TABLE.y + 44, 11, GREEN, BOLD)
     row = [item for item in s.row[: s.n_row] if item.kind != Kind.NONE]
     for item, x in zip(row, places(Box(TABLE.x + 110, 0, 356, 0), len(row), 62, 76), strict=True):
-        draw_item(canvas, item, Box(x, TABLE.y + 24, 62, 84), int(item.cost))
+        draw_item(canvas, item, Box(x, TABLE.y + 24, 62, 84), int(shop_price(item)))
     wares = [("voucher", int(v)) for v in s.shop_vouchers[: s.n_shop_vouchers] if v]
     wares += [("pack", i) for i in range(len(s.packs)) if s.packs[i] >= 0]
     for (kind, which), x in zip(wares, places(Box(TABLE.x + 8, 0, TABLE.w - 16, 0), len(wares), 78, 100), strict=True):

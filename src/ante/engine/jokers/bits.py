@@ -42,12 +42,6 @@ def showman(s, me, joker, card):
     s.rules |= int(Rule.SHOWMAN)
 
 
-@on(Moment.WHILE_HELD, Joker.CHICOT, copied=False)
-def chicot(s, me, joker, card):
-    """No boss has an ability."""
-    s.rules |= int(Rule.CHICOT)
-
-
 @on(Moment.WHILE_HELD, Joker.ASTRONOMER, copied=False)
 def astronomer(s, me, joker, card):
     """Planets and Celestial packs are free."""

@@ -11,7 +11,7 @@ YORICK_CARDS = 23
 
 @on(Moment.DISCARD_BEGINS, Joker.BURNT)
 def burnt(s, me, joker, card):
-    """The first discard of a round raises the level of the hand it makes."""
+    """The first discard of a round raises the level of the hand it makes; The Hook's are not the player's."""
     if s.discards_used == 0 and card > 0:
         find_hand(s)
         level_up(s, int(s.hand_type), 1)

@@ -46,7 +46,7 @@ def while_held(s, me, joker, card):
     elif not s.copying and joker == Joker.ASTRONOMER:
         bits.astronomer(s, me, joker, card)
     elif not s.copying and joker == Joker.CHICOT:
-        bits.chicot(s, me, joker, card)
+        rounds.chicot_arrives(s, me, joker, card)
 
 
 @rule
@@ -77,6 +77,8 @@ def blind_chosen(s, me, joker, card):
         makers.riff_raff(s, me, joker, card)
     elif joker == Joker.CARTOMANCER:
         makers.cartomancer(s, me, joker, card)
+    elif not s.copying and joker == Joker.CHICOT:
+        rounds.chicot(s, me, joker, card)
 
 
 @rule
@@ -399,9 +401,7 @@ def fire_other_joker_scored(s, card):
 @rule
 def hand_scored(s, me, joker, card):
     """HAND_SCORED: the joker's own effect, if it has one."""
-    if not s.copying and joker == Joker.LOYALTY_CARD:
-        flat.loyalty_counts(s, me, joker, card)
-    elif not s.copying and joker == Joker.ICE_CREAM:
+    if not s.copying and joker == Joker.ICE_CREAM:
         growing.ice_cream_melts(s, me, joker, card)
     elif not s.copying and joker == Joker.SELZER:
         growing.seltzer_empties(s, me, joker, card)

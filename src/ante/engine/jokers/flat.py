@@ -83,12 +83,6 @@ def loyalty_card(s, me, joker, card):
         times_mult(s, 4.0)
 
 
-@on(Moment.HAND_SCORED, Joker.LOYALTY_CARD, copied=False)
-def loyalty_counts(s, me, joker, card):
-    """One more hand has been played since it was acquired."""
-    s.jokers[me].count += 1
-
-
 @on(Moment.JOKER_SCORED, Joker.MISPRINT)
 def misprint(s, me, joker, card):
     """+0 to +23 mult."""

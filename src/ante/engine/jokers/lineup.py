@@ -11,9 +11,10 @@ from ante.engine.state import Phase, Rule
 def refresh_lineup(s):
     """Rule bits, hand size and the other standing effects are those of the jokers held and working now.
 
-    In a round the discards follow at once, as hands do not.
+    In a round the discards follow at once, as hands do not; in a shop, free rerolls do.
     """
     discards_before = int(s.joker_discards)
+    rerolls_before = int(s.free_rerolls_held)
     astronomer_before = s.rules & Rule.ASTRONOMER
     s.rules = 0
     s.oops = 0
@@ -26,6 +27,8 @@ def refresh_lineup(s):
     s.hand_size = max(0, int(s.base_hand_size) + int(s.round_hand_size) + int(s.joker_hand_size))
     if s.phase == Phase.PLAY:
         s.discards_left = max(0, int(s.discards_left) + int(s.joker_discards) - discards_before)
+    if s.phase == Phase.SHOP or (s.phase == Phase.PACK and s.pack_return == Phase.SHOP):
+        s.free_rerolls = max(0, int(s.free_rerolls) + int(s.free_rerolls_held) - rerolls_before)
     if s.rules & Rule.ASTRONOMER != astronomer_before:
         reprice_all(s)
     s.lineup_stale = 0
@@ -37,6 +40,7 @@ def settle(s):
     for slot in range(s.n_jokers - 1, -1, -1):
         if s.jokers[slot].debuffed == DOOMED:
             remove_joker(s, slot)
+    s.joker_buffer = 0
     if s.pending_added:
         added = int(s.pending_added)
         s.pending_added = 0

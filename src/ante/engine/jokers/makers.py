@@ -12,6 +12,7 @@ from ante.engine.create import (
     create_tarot,
     put_in_deck,
     put_in_hand,
+    room_for_consumable,
     room_for_joker,
     sell_value,
 )
@@ -69,7 +70,7 @@ def superposition(s, me, joker, card):
 @on(Moment.JOKER_SCORED, Joker.VAGABOND)
 def vagabond(s, me, joker, card):
     """A hand played with $4 or less makes a tarot."""
-    if s.dollars <= 4:
+    if s.money_in_hand <= 4:
         create_tarot(s, int(Source.VAG))
 
 
@@ -87,6 +88,7 @@ def ceremonial(s, me, joker, card):
     if right < s.n_jokers and not s.jokers[right].stickers & Sticker.ETERNAL and s.jokers[right].debuffed != DOOMED:
         s.jokers[me].value += 2.0 * sell_value(s.jokers[right])
         doom(s, right)
+        s.joker_buffer += 1  # whoever makes a joker after it finds the place free
 
 
 @on(Moment.BLIND_CHOSEN, Joker.MARBLE)
@@ -169,5 +171,5 @@ def certificate(s, me, joker, card):
 @on(Moment.PACK_OPENED, Joker.HALLUCINATION)
 def hallucination(s, me, joker, card):
     """1 in 2: a tarot, if there is room."""
-    if s.n_consumables < s.consumable_slots and chance(s, Stream.HALU, 2.0):
+    if room_for_consumable(s) and chance(s, Stream.HALU, 2.0):
         create_tarot(s, int(Source.HAL))

@@ -3,11 +3,12 @@
 from ante.catalog.blinds import Blind
 from ante.catalog.cards import Enhancement
 from ante.catalog.jokers import Joker
+from ante.engine.bosses import disable_boss
 from ante.engine.create import pick_visible_hand
 from ante.engine.jokers.lineup_marks import doom
 from ante.engine.rng import Stream, chance
 from ante.engine.rule import Moment, on, rule
-from ante.engine.state import Place
+from ante.engine.state import Phase, Place
 from ante.engine.verbs import earn_at_cash_out
 
 
@@ -152,3 +153,16 @@ def delayed_gratification(s, me, joker, card):
 def matador(s, me, joker, card):
     """$8 when the boss's ability bites."""
     s.dollars += 8
+
+
+@on(Moment.BLIND_CHOSEN, Joker.CHICOT, copied=False)
+def chicot(s, me, joker, card):
+    """The boss is disabled."""
+    disable_boss(s)
+
+
+@on(Moment.WHILE_HELD, Joker.CHICOT, copied=False)
+def chicot_arrives(s, me, joker, card):
+    """A boss in play is disabled when Chicot joins."""
+    if s.phase == Phase.PLAY:
+        disable_boss(s)

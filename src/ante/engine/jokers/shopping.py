@@ -58,6 +58,8 @@ def invisible_joker(s, me, joker, card):
                 older += 1
         if i != me and older == k:
             copy_joker(s, i, True)
+            if s.jokers[i].id == Joker.INVISIBLE:
+                s.jokers[s.n_jokers - 1].count = 0
             return
 
 
@@ -71,7 +73,6 @@ def perkeo(s, me, joker, card):
     s.created += 1
     s.made.created = s.created
     s.made.edition = int(Edition.NEGATIVE)
-    s.made.extra_sell = 0
     price(s, s.made)
     add_consumable_from_item(s, s.made)
 

@@ -1,0 +1,164 @@
+"""Who sees what when: rules that hang on the order of events."""
+
+from ante.engine.actions import Verb
+from ante.engine.create import sell_value
+from ante.engine.state import Phase, Status
+from tests.support.table import (
+    act,
+    begin,
+    consumables,
+    deal,
+    discard,
+    jokers,
+    own,
+    play,
+    redeal,
+    select,
+    to_shop,
+    use,
+)
+
+
+def test_a_hand_that_grows_in_a_round_is_dealt_to_at_once() -> None:
+    s = begin("j_stuntman")
+    assert (s.hand_size, s.n_hand) == (6, 6)
+    assert act(s, Verb.SELL_JOKER, 0) == Status.PLAYING
+    assert (s.hand_size, s.n_hand) == (8, 8)
+    s = begin("j_luchador", blind="bl_manacle")
+    assert s.n_hand == 7
+    act(s, Verb.SELL_JOKER, 0)
+    assert (s.hand_size, s.n_hand) == (8, 8)
+
+
+def test_a_hand_that_shrinks_in_a_round_keeps_its_cards() -> None:
+    s = begin("j_juggler")
+    assert s.n_hand == 9
+    act(s, Verb.SELL_JOKER, 0)
+    assert (s.hand_size, s.n_hand) == (8, 9)
+
+
+def test_mr_bones_brings_no_reward_for_the_blind() -> None:
+    s = begin("j_mr_bones")
+    s.dollars, s.hands_left = 0, 1
+    s.chips = 0.3 * s.target
+    redeal(s, "S_2")
+    assert act(s, Verb.PLAY, cards=(0,)) == Status.PLAYING
+    assert (s.phase, s.payout, s.n_jokers) == (Phase.ROUND_END, 0, 0)
+
+
+def test_the_hook_does_not_discard_for_burnt_joker() -> None:
+    s = begin("j_burnt", blind="bl_hook")
+    s.target = 1e300
+    play(s, 0)
+    assert set(s.levels.tolist()) == {1}
+    discard(s, 0)
+    assert sorted(s.levels.tolist()) == [1] * 11 + [2]
+
+
+def test_chaos_the_clown_gives_its_reroll_when_bought_and_takes_it_when_sold() -> None:
+    s = begin()
+    to_shop(s)
+    own(s, "j_chaos")
+    assert s.free_rerolls == 1
+    act(s, Verb.SELL_JOKER, 0)
+    assert s.free_rerolls == 0
+    own(s, "j_chaos")
+    act(s, Verb.REROLL)
+    act(s, Verb.SELL_JOKER, 0)
+    assert s.free_rerolls == 0
+
+
+def test_the_copy_of_an_invisible_joker_waits_again() -> None:
+    s = begin("j_invisible", "j_invisible")
+    s.jokers[0].count = s.jokers[1].count = 2
+    act(s, Verb.SELL_JOKER, 0)
+    assert jokers(s) == "j_invisible j_invisible"
+    assert (s.jokers[0].count, s.jokers[1].count) == (2, 0)
+
+
+def test_canio_counts_what_is_a_face_card_now() -> None:
+    def grown(card: str, *others: str) -> float:
+        s = deal("S_2", "j_caino", *others, held=card)
+        before = float(s.jokers[0].value)
+        use(s, "c_hanged_man", 1)
+        return float(s.jokers[0].value) - before
+
+    assert grown("S_K") == 1
+    assert grown("S_K!") == 0
+    assert grown("S_9") == 0
+    assert grown("S_9:m_stone", "j_pareidolia") == 1
+
+
+def test_the_card_of_certificate_is_debuffed_and_sorted_in() -> None:
+    hearts = 0
+    for n in range(40):
+        s = begin("j_certificate", blind="bl_head", seed=f"CERT{n}")
+        assert s.n_hand == 9
+        ranks = [int(s.cards[s.hand[i]].rank) for i in range(9)]
+        assert ranks == sorted(ranks, reverse=True)
+        for i in range(9):
+            card = s.cards[s.hand[i]]
+            assert card.debuffed == (card.suit == 1)
+        newest = max(range(s.n_cards), key=lambda i: s.cards[i].created)
+        hearts += s.cards[newest].suit == 1
+    assert hearts > 0
+
+
+def test_vagabond_looks_at_the_money_before_the_hand_earns() -> None:
+    s = deal("S_A=Gold", "j_vagabond", dollars=3)
+    play(s, 0)
+    assert s.dollars == 6
+    assert len(consumables(s)) == 1
+    s = deal("S_A", "j_vagabond", dollars=5)
+    play(s, 0)
+    assert consumables(s) == []
+
+
+def test_the_dagger_frees_a_place_for_riff_raff_at_its_right() -> None:
+    s = begin("j_ceremonial", "j_baron", "j_riff_raff", "j_egg", "j_egg")
+    assert s.n_jokers == 5
+    assert jokers(s).split()[:4] == ["j_ceremonial", "j_riff_raff", "j_egg", "j_egg"]
+    assert s.joker_buffer == 0
+
+
+def test_loyalty_card_counts_hands_while_debuffed() -> None:
+    s = deal("S_A", "j_loyalty_card", held="S_2 S_3 S_4")
+    s.jokers[0].debuffed = 1
+    play(s, 0)
+    assert s.jokers[0].count == 1
+
+
+def test_hallucination_finds_the_place_beside_a_negative_card() -> None:
+    s = begin("j_hallucination", "j_oops", held=("c_pluto", "c_mars"))
+    s.consumables[0].edition = 4
+    to_shop(s)
+    s.dollars = 50
+    act(s, Verb.OPEN_PACK, 0)
+    assert len(consumables(s)) == 3
+
+
+def test_the_copy_of_perkeo_keeps_added_sell_value() -> None:
+    s = begin("j_perkeo", held=("c_mars",))
+    s.consumables[0].extra_sell = 5
+    to_shop(s)
+    act(s, Verb.NEXT_ROUND)
+    original, copy = s.consumables[0], s.consumables[1]
+    assert (original.extra_sell, copy.extra_sell) == (5, 5)
+    assert sell_value(copy) > sell_value(original)
+
+
+def test_the_ox_takes_the_money_for_the_hand_played_most_before_the_ante() -> None:
+    s = begin(blind="bl_hook")
+    s.ante, s.plays[9] = 5, 7  # Two Pairs
+    to_shop(s)
+    assert s.ante == 6
+    act(s, Verb.NEXT_ROUND)
+    select(s, "bl_ox")
+    s.target, s.dollars = 1e300, 20
+    s.plays[10] = 90  # what is played most now does not matter
+    redeal(s, "S_A H_A C_K D_K S_5 S_3")
+    play(s, 4)
+    assert s.dollars == 20
+    redeal(s, "S_A H_A C_K D_K")
+    play(s, 0, 1, 2, 3)
+    assert s.dollars == 0

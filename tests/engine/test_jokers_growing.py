@@ -4,6 +4,7 @@ import pytest
 
 from ante.engine.actions import Verb
 from ante.engine.run import new_run
+from ante.engine.state import Place
 from tests.support.table import (
     act,
     beat_blind,
@@ -188,7 +189,7 @@ def test_vampire_strips_scored_cards_before_they_score() -> None:
     chips, mult = play(s, 0, 1, 2)
     assert chips == 10 + 8 + 8  # neither +30 nor X2: both pair cards were plain when they scored
     assert mult == pytest.approx(2 * 1.2)
-    played = [s.cards[i] for i in range(s.n_cards) if s.cards[i].played_this_ante]
+    played = [s.cards[i] for i in range(s.n_cards) if s.cards[i].place == Place.DISCARD]
     assert sorted(int(card.enhancement) for card in played) == [0, 0, 2]  # the Mult card did not score
 
 

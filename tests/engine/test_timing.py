@@ -162,3 +162,43 @@ def test_the_ox_takes_the_money_for_the_hand_played_most_before_the_ante() -> No
     redeal(s, "S_A H_A C_K D_K")
     play(s, 0, 1, 2, 3)
     assert s.dollars == 0
+
+
+def test_the_pillar_forgets_a_card_that_is_turned_into_another_kind() -> None:
+    s = begin()
+    redeal(s, "S_A H_K C_Q D_J S_9")
+    s.target = 1e300
+    act(s, Verb.PLAY, cards=(0, 1))
+    played = [i for i in range(s.n_cards) if s.cards[i].played_this_ante]
+    assert len(played) == 2
+    first, second = played
+    s.hand[0], s.hand[1] = first, second
+    use(s, "c_devil", 0)
+    assert [int(s.cards[i].played_this_ante) for i in (first, second)] == [0, 1]
+
+
+def test_the_pillar_knows_the_copy_of_a_played_card() -> None:
+    s = begin()
+    s.cards[s.hand[3]].played_this_ante = 1
+    use(s, "c_cryptid", 3)
+    assert sum(int(s.cards[i].played_this_ante) for i in range(s.n_cards)) == 3
+
+
+def test_a_debuff_is_decided_anew_for_a_new_suit_only() -> None:
+    s = begin(blind="bl_head")
+    redeal(s, "H_A S_K C_Q H_J")
+    for position, debuffed in enumerate((1, 0, 0, 1)):
+        s.cards[s.hand[position]].debuffed = debuffed
+    use(s, "c_world", 0)  # Spades now
+    use(s, "c_sun", 1)  # Hearts now
+    use(s, "c_lovers", 2)  # a Wild card, which the boss would have debuffed
+    use(s, "c_empress", 3)  # still Hearts
+    assert [int(s.cards[s.hand[i]].debuffed) for i in range(4)] == [0, 1, 0, 1]
+
+
+def test_a_copy_takes_over_the_debuff() -> None:
+    s = begin(blind="bl_head")
+    redeal(s, "H_A S_K")
+    s.cards[s.hand[0]].debuffed, s.cards[s.hand[1]].debuffed = 1, 0
+    use(s, "c_death", 0, 1)
+    assert [int(s.cards[s.hand[i]].debuffed) for i in range(2)] == [0, 0]

@@ -76,12 +76,22 @@ def sort_jokers_by_age(s):
 
 @rule
 def debuff_cards(s):
-    """Every playing card is debuffed exactly if the boss says so."""
-    boss = active_boss(s)
+    """Every playing card is debuffed exactly if the boss says so.
+
+    Decided as the round begins; afterwards only for cards that come new or change their suit. A card that is turned
+    into another kind keeps its debuff, and a copy takes over the debuff of what it copies.
+    """
     for i in range(s.n_cards):
-        s.cards[i].debuffed = 0
-        if boss != Blind.NONE:
-            s.cards[i].debuffed = 1 if is_debuffed_by(s, boss, i) else 0
+        debuff_card(s, i)
+
+
+@rule
+def debuff_card(s, card):
+    """One playing card is debuffed exactly if the boss says so."""
+    boss = active_boss(s)
+    s.cards[card].debuffed = 0
+    if boss != Blind.NONE:
+        s.cards[card].debuffed = 1 if is_debuffed_by(s, boss, card) else 0
 
 
 @rule

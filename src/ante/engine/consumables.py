@@ -6,6 +6,7 @@ counts it and lets the line-up answer.
 
 from ante.catalog.cards import Edition, Enhancement, Seal, Sticker, Suit
 from ante.catalog.consumables import FIRST_PLANET, FIRST_SPECTRAL, Consumable
+from ante.engine.bosses import debuff_card
 from ante.engine.create import (
     Source,
     add_card,
@@ -26,7 +27,7 @@ from ante.engine.numbers import C_HAND, C_MAX_CARDS, C_MIN_CARDS
 from ante.engine.rng import Stream, chance, pick, shuffle
 from ante.engine.rule import rule
 from ante.engine.state import MAX_JOKERS, Phase, Place
-from ante.engine.verbs import copy_card, destroy_card, level_up
+from ante.engine.verbs import copy_card, destroy_card, level_up, set_enhancement
 
 ACE, TWO = 14, 2
 SUIT_OF_DRAW = (0, 1, 3, 2)  # the draws of suits run Spades, Hearts, Diamonds, Clubs
@@ -167,9 +168,10 @@ def use_on_cards(s, consumable, cards):
         index = int(s.hand[position])
         card = s.cards[index]
         if enhancement:
-            card.enhancement = enhancement
+            set_enhancement(s, index, enhancement)
         elif suit >= 0:
             card.suit = suit
+            debuff_card(s, index)
         elif consumable == Consumable.STRENGTH:
             card.rank = TWO if card.rank == ACE else card.rank + 1
         else:

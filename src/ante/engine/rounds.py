@@ -108,6 +108,7 @@ def score_cards(s, cards):
         s.cards[card].place = Place.PLAYED
         s.cards[card].face_down = 0
         s.cards[card].forced = 0
+        s.cards[card].played_this_ante = 1
     s.boss_triggered = 0
     boss_on_play(s)
     score_hand(s)
@@ -120,7 +121,6 @@ def play_cards(s, cards):
     settle(s)
     for i in range(s.n_played):
         card = s.cards[s.played[i]]
-        card.played_this_ante = 1
         if card.place == Place.PLAYED:
             card.place = Place.DISCARD
     s.hands_played += 1

@@ -13,7 +13,7 @@ from ante.engine.actions import (
     to_of,
     verb_of,
 )
-from ante.engine.bosses import boss_on_joker_sold, debuff_cards
+from ante.engine.bosses import boss_on_joker_sold
 from ante.engine.cards import draw_cards, draw_to_hand_size, return_hand_under_deck, select_forced, sort_hand
 from ante.engine.consumables import use_consumable
 from ante.engine.create import (
@@ -308,8 +308,6 @@ def use_and_count(s, consumable, cards):
     release(s, Kind.CONSUMABLE, consumable)
     fire_consumable_used(s, consumable)
     settle(s)
-    if s.phase == Phase.PLAY:
-        debuff_cards(s)
     if s.phase == Phase.PLAY or s.phase == Phase.PACK:
         select_forced(s)
 

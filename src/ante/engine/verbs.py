@@ -101,8 +101,9 @@ def flush_suit(s, card, suit):
 
 @rule
 def set_enhancement(s, card, enhancement):
-    """A card is turned into another kind; what a debuff decided stays until the next one is dealt out."""
+    """A card is turned into another kind, and The Pillar forgets it; a debuff stays."""
     s.cards[card].enhancement = enhancement
+    s.cards[card].played_this_ante = 0
 
 
 @rule
@@ -154,4 +155,5 @@ def copy_card(s, source, copy):
     b.edition = a.edition
     b.seal = a.seal
     b.debuffed = a.debuffed
+    b.played_this_ante = a.played_this_ante
     b.bonus = a.bonus

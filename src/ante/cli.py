@@ -1,5 +1,6 @@
 """The `ante` command. The only file that knows every layer; each command imports what it needs when it runs."""
 
+import errno
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -448,6 +449,11 @@ def main() -> None:
             code = command.run()
     except BalatroError as error:
         print(f"ante: {error}", file=sys.stderr)
+        code = 2
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+            raise
+        print(f"ante: cannot write: {error}", file=sys.stderr)
         code = 2
     except KeyboardInterrupt:
         code = 130

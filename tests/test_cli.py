@@ -1,8 +1,10 @@
 """The command as a user meets it."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +16,7 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "ante.cli", *words], input=stdin, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("command", ["seed", "warmup", "bench", "fuzz", "doctor"])
+@pytest.mark.parametrize("command", ["train", "eval", "play", "seed", "warmup", "bench", "fuzz", "doctor"])
 def test_help_of_each_command_shows_an_example(command: str) -> None:
     result = ante(command, "--help")
     assert result.returncode == 0
@@ -56,3 +58,16 @@ def test_rules_table_has_a_row_for_every_item() -> None:
     assert len(rows) == 150 + 52 + 32 + 24 + 30 + 15
     assert set(rows[0]) == {"kind", "item", "implemented", "tested", "evidence"}
     assert [row["item"] for row in rows if not row["implemented"]] == []
+
+
+def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(tmp_path: Path) -> None:
+    for module in ("cv2", "tyro"):
+        (tmp_path / f"{module}.py").write_text(f"raise ModuleNotFoundError('no', name={module!r})")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-m", "ante.cli", "doctor"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "ante: tyro is not installed: pip install 'ante[cli]'\n")
+    (tmp_path / "tyro.py").unlink()
+    command = [sys.executable, "-m", "ante.cli", "play", "random", "--video", str(tmp_path / "a.mp4")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "ante: cv2 is not installed: pip install 'ante[watch]'\n")

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import tyro
-from tyro.conf import Positional, arg, subcommand
+from ante.errors import BalatroError, NotInstalled
 
-from ante.errors import BalatroError
+try:
+    import tyro
+    from tyro.conf import Positional, arg, subcommand
+except ModuleNotFoundError as missing:
+    sys.exit(f"ante: {NotInstalled(missing)}")
 
 if TYPE_CHECKING:
     from ante.agents.evaluate import Player
@@ -449,6 +452,9 @@ def main() -> None:
             code = command.run()
     except BalatroError as error:
         print(f"ante: {error}", file=sys.stderr)
+        code = 2
+    except ModuleNotFoundError as error:
+        print(f"ante: {NotInstalled(error)}", file=sys.stderr)
         code = 2
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):

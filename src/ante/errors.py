@@ -7,6 +7,18 @@ class BalatroError(Exception):
     """Something the user can mend."""
 
 
+EXTRAS = {"cv2": "watch", "av": "watch", "ray": "train", "torch": "train", "pyarrow": "train", "tensorboard": "train"}
+
+
+class NotInstalled(BalatroError, ImportError):
+    """A part of Ante whose packages are not installed."""
+
+    def __init__(self, error: ModuleNotFoundError) -> None:
+        package = (error.name or "").partition(".")[0]
+        extra = EXTRAS.get(package, "cli")
+        super().__init__(f"{package} is not installed: pip install 'ante[{extra}]'")
+
+
 class UnknownSeed(BalatroError, ValueError):
     """A seed that no game can have."""
 

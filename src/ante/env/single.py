@@ -13,7 +13,7 @@ from ante.env.games import MAX_DECISIONS, Games, chosen
 from ante.env.reward import Reward
 from ante.env.spaces import LegalDiscrete, LegalStructured, pack
 from ante.env.text import action_name, describe, macro_name
-from ante.errors import BalatroError
+from ante.errors import BalatroError, NotInstalled
 
 OBSERVATIONS = ("dict", "flat", "masked")
 ACTIONS = ("discrete", "structured")
@@ -47,11 +47,14 @@ def observation_space(kind: str) -> gymnasium.spaces.Space[Any]:
 
 
 def picture_of(picture: str | Callable[..., Any]) -> Callable[..., Any]:
-    """The function that draws a game, given itself or as `module:name`."""
+    """The function that draws a game, given itself or as `module:name`. Raises NotInstalled."""
     if callable(picture):
         return picture
     module, name = picture.split(":")
-    return getattr(import_module(module), name)  # type: ignore[no-any-return]
+    try:
+        return getattr(import_module(module), name)  # type: ignore[no-any-return]
+    except ModuleNotFoundError as error:
+        raise NotInstalled(error) from error
 
 
 class BalatroEnv(gymnasium.Env[Any, Any]):

@@ -35,8 +35,8 @@ test-bounds: setup  ## the engine's tests with every array access checked, compi
 test-nojit: setup  ## run the engine's property tests uncompiled, warnings as errors
 	NUMBA_DISABLE_JIT=1 $(PY) -W error -m pytest -q tests/properties tests/catalog
 
-test-traces: warm  ## replay all recorded games of a traces file: make test-traces FILE=...
-	$(PY) -m tests.support.traces $(FILE)
+test-golden: warm  ## hold the engine against files of recorded truth: make test-golden FILES="..."
+	$(PY) -m ante.cli golden check $(FILES)
 
 lint: setup  ## ruff, layers, yaml, generated files
 	.venv/bin/ruff check .
@@ -75,4 +75,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup warm train test test-slow test-bounds test-nojit test-traces lint generated types format bench dispatch observation lock clean
+.PHONY: help setup warm train test test-slow test-bounds test-nojit test-golden lint generated types format bench dispatch observation lock clean

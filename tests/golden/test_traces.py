@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.traces import read_traces, replay
+from ante.golden.check import read_records
+from ante.golden.traces import replay
 
-RUNS = list(read_traces(Path(__file__).parent / "traces.jsonl.gz"))
+RUNS = read_records(Path(__file__).parent / "traces.jsonl.gz")
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run['seed']}-{run['deck']}-{run['stake']}")

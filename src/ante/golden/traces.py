@@ -1,14 +1,8 @@
 """Recorded games: their decisions as ours, and a record's visible state in their words.
 
-The format is described in tests/golden/README.md. `replay(run)` plays one recorded game through the engine and answers
-the first difference, or None.
+The format is described in tests/golden/README.md. `replay(run)` plays one recorded game and answers the first difference.
 """
 
-import gzip
-import json
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +23,7 @@ from ante.engine.run import new_run
 from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.engine.state import Kind, Phase, Status
 from ante.engine.step import step
+from ante.golden.difference import Difference
 
 PHASES = {
     Phase.BLIND_SELECT: "blind_select",
@@ -44,13 +39,6 @@ ENHANCEMENTS = ["", "m_bonus", "m_mult", "m_wild", "m_glass", "m_steel", "m_ston
 EDITIONS = ["", "foil", "holo", "polychrome", "negative"]
 SEALS = ["", "Gold", "Red", "Blue", "Purple"]
 FACING_UNKNOWN = {"bl_house", "bl_mark", "bl_wheel", "bl_fish"}
-
-
-def read_traces(path: Path) -> Iterator[dict[str, Any]]:
-    """The runs of a traces file, one after the other."""
-    with gzip.open(path, "rt") as file:
-        for line in file:
-            yield json.loads(line)
 
 
 def number(x: float) -> Any:
@@ -173,51 +161,42 @@ def same_pack(got: str, wanted: str) -> bool:
     return got.rsplit("_", 1)[0] == wanted.rsplit("_", 1)[0]
 
 
-def difference(s: Any, wanted: dict[str, Any]) -> str | None:
-    """The first field that differs, as `field: got ..., wanted ...`."""
+def difference(s: Any, wanted: dict[str, Any]) -> Difference | None:
+    """The first field that differs."""
     got = visible(s)
     for field, value in wanted.items():
-        if field == "facing_unknown":
+        mine = got.get(field)
+        if field == "facing_unknown" or mine == value:
             continue
-        mine = got[field]
-        if field == "packs" and len(mine) == len(value):
+        if field == "packs" and isinstance(mine, list) and len(mine) == len(value):
             if all(same_pack(a[0], b[0]) and a[1] == b[1] for a, b in zip(mine, value, strict=True)):
                 continue
-        if mine != value:
-            return f"{field}: got {mine}, wanted {value}"
+        return Difference(field, mine, value)
     return None
 
 
-def replay(run: dict[str, Any]) -> tuple[int, str] | None:
-    """Play a recorded run. Answers (step, difference) where the engine first differs, None if it never does."""
+def replay(run: dict[str, Any]) -> tuple[int, Difference] | None:
+    """Play a recorded run. Answers (step, difference) where the engine first differs, None if it never does.
+
+    Step -1 is the start of the run.
+    """
     s = new_run(run["seed"], deck_by_key[run["deck"]], run["stake"])
     found = difference(s, run["start"])
     if found:
-        return -1, "start " + found
+        return -1, found
     for index, recorded in enumerate(run["steps"]):
-        if recorded["do"][0] == "set_dollars":
-            s.dollars = recorded["do"][1]
-        elif step(s, np.int64(decision(s, recorded["do"]))) == Status.ILLEGAL:
-            return index, f"{recorded['do']}: refused"
+        do = recorded["do"]
+        if do[0] == "set_dollars":
+            s.dollars = do[1]
+        elif step(s, np.int64(decision(s, do))) == Status.ILLEGAL:
+            return index, Difference("decision", "refused", do)
         found = difference(s, recorded["after"])
         if found:
-            return index, f"{recorded['do']}: {found}"
+            return index, found
     return None
 
 
-def main(path: str) -> int:
-    """Replay every game of a traces file and print where it first differs. Answers the exit code."""
-    runs = 0
-    different = 0
-    for run in read_traces(Path(path)):
-        runs += 1
-        found = replay(run)
-        if found:
-            different += 1
-            print(f"{run['seed']} {run['deck']} stake {run['stake']} step {found[0]}: {found[1]}")
-    print(f"{runs - different} of {runs} games equal to their end")
-    return 1 if different else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+def compare_run(run: dict[str, Any]) -> Difference | None:
+    """The first difference of a recorded run, named by seed and step."""
+    found = replay(run)
+    return found and found[1].at(f"{run['seed']} {run['deck']} stake {run['stake']} step {found[0]}")

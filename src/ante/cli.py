@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -233,6 +234,9 @@ def train_command(arguments: Sequence[str]) -> int:
         from ante.training.resume import check_resumed
 
         check_resumed(base, settings)
+    # SPEED: waiting threads sleep instead of spinning, else training beside other work is ten times slower. Read by
+    # OpenMP when torch is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from ante.training.train import train
 
     train(settings, resume=command.resume is not None)

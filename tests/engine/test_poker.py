@@ -11,7 +11,7 @@ from ante.catalog.hands import HANDS
 from ante.engine.poker import find_hand
 from ante.engine.run import new_run
 from ante.engine.state import Place
-from tests.support.hands import put_card
+from ante.golden.hands import put_card
 from tests.support.table import own
 
 # Best first, as the game ranks them.

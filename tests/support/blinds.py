@@ -8,7 +8,7 @@ from ante.engine.actions import Verb
 from ante.engine.bosses import debuff_cards
 from ante.engine.run import new_run
 from ante.engine.state import Place, Status
-from tests.support.hands import parse_card
+from ante.golden.hands import parse_card
 from tests.support.table import act, own
 
 

@@ -21,7 +21,7 @@ from ante.engine.notation import card_text, item_text
 from ante.engine.run import new_run
 from ante.engine.state import Phase, Status
 from ante.engine.step import step
-from tests.support.hands import parse_card
+from ante.golden.hands import parse_card
 
 
 def act(s: Any, verb: Verb, target: int = 0, to: int = 0, cards: tuple[int, ...] = ()) -> Status:

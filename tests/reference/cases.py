@@ -1,0 +1,300 @@
+"""Random hands in the recorded form, none of them with an open chance (see tests/golden/README.md)."""
+
+from random import Random
+from typing import Any
+
+from tests.reference.cards import RANKS, SUITS, Card, write_card
+from tests.reference.poker import NAMES
+from tests.reference.scorer import JOKERS, PLANETS, TEXT
+
+Case = dict[str, Any]
+KEYS = list(JOKERS)
+ENHANCEMENTS = [row["key"] for row in TEXT["enhancements"]]
+CARD_EDITIONS = ["foil", "holo", "polychrome"]
+JOKER_EDITIONS = [*CARD_EDITIONS, "negative"]
+SEALS = [row["key"] for row in TEXT["seals"]]
+# The Hook, The Tooth and The Ox change held cards or money at a moment that no record tells.
+BOSSES = [key for key in TEXT["boss_keys_sorted"] if key not in ("bl_hook", "bl_tooth", "bl_ox")]
+SUIT_BOSSES = {"bl_club": "C", "bl_goad": "S", "bl_head": "H", "bl_window": "D"}
+COPIERS = ["j_blueprint", "j_brainstorm"]
+MONEY_READERS = ["j_bull", "j_bootstraps"]
+# Jokers that bend others' rules are drawn more often than one in 150.
+FAVOURITES = [*COPIERS, "j_oops", "j_pareidolia", "j_smeared", "j_splash", "j_four_fingers", "j_shortcut", "j_baseball"]
+FAVOURITES += ["j_vampire", "j_midas_mask", "j_stencil", "j_mime", "j_hanging_chad"]
+# Jokers that do something only together, or together something else.
+BANDS = """
+space oops oops | bloodstone oops | lucky_cat oops oops oops | lucky_cat vampire oops oops oops | bull lucky_cat oops oops oops oops
+bull ticket | bootstraps ticket midas_mask | bull rough_gem | bootstraps rough_gem smeared | bull todo_list | bull business oops
+bull reserved_parking oops | bootstraps reserved_parking oops mime pareidolia | vampire midas_mask | vampire midas_mask vampire
+flower_pot splash | flower_pot smeared | seeing_double smeared | flower_pot vampire | mime baron | mime raised_fist
+mime shoot_the_moon blueprint | runner four_fingers | order shortcut | crazy four_fingers shortcut | tribe smeared
+hanging_chad photograph | sock_and_buskin pareidolia | ride_the_bus pareidolia | hiker selzer | hiker blueprint | wee hack | wee blueprint
+blackboard smeared | baseball blueprint | brainstorm blueprint | stencil stencil | square trousers | idol splash | ancient smeared
+"""
+BAND_LIST = [["j_" + name for name in band.split()] for band in BANDS.replace("\n", "|").split("|") if band.split()]
+# These draw a consumable inside the hand. record_of gives every draw Misprint's number, on which such a draw may never end.
+MAKERS = ["j_8_ball", "j_superposition", "j_vagabond", "j_seance", "j_sixth_sense"]
+OOPS_NEEDED = {"j_bloodstone": 1, "j_space": 2}
+
+
+def random_case(random: Random) -> Case:
+    """A hand that could be played."""
+    played, held = random_cards(random)
+    jokers = random_jokers(random, played)
+    boss = random.choice(BOSSES) if random.random() < 0.4 else None
+    if any(joker["key"] == "j_chicot" for joker in jokers):
+        boss = None
+    settle_chances(jokers, played)
+    debuff(random, boss, jokers, played + held)
+    plays = random_plays(random)
+    return {
+        "deck": "b_plasma" if random.random() < 0.2 else "b_red",
+        "boss": boss,
+        "boss_state": boss_state(random, boss),
+        "levels": {name: random.randint(2, 20) if random.random() < 0.4 else 1 for name in NAMES},
+        "plays": plays,
+        "dollars": random.choice([random.randint(-20, 30), random.randint(0, 400)]),
+        "hands_left": random.randint(0, 3),
+        "discards_left": random.choice([0, 0, 1, 2, 3, 4]),
+        **hands_before(random, plays, jokers, played),
+        **random_deck(random, played + held),
+        "joker_slots": len(jokers) + random.choice([0, 0, 1, 2, 3]),
+        "consumables": random_consumables(random),
+        "vouchers": ["v_observatory"] if random.random() < 0.5 else [],
+        "jokers": jokers,
+        "played": [write_card(card) for card in played],
+        "held": [write_card(card) for card in held],
+    }
+
+
+# ---- cards -----------------------------------------------------------------------------------------------------------
+
+
+def random_cards(random: Random) -> tuple[list[Card], list[Card]]:
+    """Played and held cards, of few ranks, few suits or neighbouring ranks so that hands come about."""
+    suits = random.choice([SUITS, SUITS, SUITS, random.choice(SUITS), random.choice(SUITS), "SC", "HD", "HC"])
+    fancy = random.choice([0.0, 0.2, 0.5, 0.9])
+    ranks = random_ranks(random)
+    count = random.choice([1, 2, 3, 4, 4, 5, 5, 5, 5, 5, 5])
+    played = [random_card(random, rank, random.choice(suits), fancy) for rank in random.sample(ranks, count)]
+    near = random.random() < 0.4
+    held = []
+    for _ in range(random.choice([0, 0, 1, 2, 3, 3, 4, 5, 6, 7, 8])):
+        rank, suit = random.choice(ranks if near else RANKS), random.choice(suits if near else SUITS)
+        held.append(random_card(random, rank, suit, fancy))
+    return played, held
+
+
+def random_ranks(random: Random) -> list[str]:
+    """Five ranks: any, of a few, or neighbours, one of them now and then another."""
+    kind = random.random()
+    if kind < 0.12:
+        return random.choices(RANKS, k=5)
+    if kind < 0.6:
+        few = random.sample(RANKS, random.choice([1, 2, 2, 3]))
+        return random.choices(few, k=5)
+    return random_run(random)
+
+
+def random_run(random: Random) -> list[str]:
+    """Five ranks upwards from any, the Ace at both ends, with gaps or a stray rank now and then."""
+    circle = "A" + RANKS
+    gaps = random.random() < 0.4
+    at = random.randrange(len(circle) - (8 if gaps else 4))
+    ranks = [circle[at]]
+    for _ in range(4):
+        at += random.randint(1, 2) if gaps else 1
+        ranks.append(circle[at])
+    if random.random() < 0.25:
+        ranks[random.randrange(5)] = random.choice(RANKS)
+    return ranks
+
+
+def random_card(random: Random, rank: str, suit: str, fancy: float) -> Card:
+    """A card with enhancement, edition, seal and permanent chips each as often as its hand is fancy."""
+    card = Card(suit, rank)
+    if random.random() < fancy:
+        card.enhancement = random.choice(ENHANCEMENTS)
+    if random.random() < fancy / 2:
+        card.edition = random.choice(CARD_EDITIONS)
+    if random.random() < fancy / 2:
+        card.seal = random.choice(SEALS)
+    if random.random() < fancy / 2:
+        card.bonus = 5 * random.randint(1, 12)
+    return card
+
+
+def debuff(random: Random, boss: str | None, jokers: list[Case], cards: list[Card]) -> None:
+    """Cards are debuffed by the boss's rule, now and then any card is."""
+    some = random.random() < 0.1
+    for card in cards:
+        card.debuffed = boss_debuffs(random, boss, jokers, card) or (some and random.random() < 0.3)
+
+
+def boss_debuffs(random: Random, boss: str | None, jokers: list[Case], card: Card) -> bool:
+    """What this boss debuffs; whom The Pillar remembers is chance."""
+    owned = {joker["key"] for joker in jokers if not joker["debuffed"]}
+    if boss in SUIT_BOSSES:
+        return card.shows_suit(SUIT_BOSSES[boss], "j_smeared" in owned)
+    if boss == "bl_plant":
+        return card.is_face("j_pareidolia" in owned)
+    return boss == "bl_final_leaf" or (boss == "bl_pillar" and random.random() < 0.4)
+
+
+# ---- jokers ----------------------------------------------------------------------------------------------------------
+
+
+def random_jokers(random: Random, cards: list[Card]) -> list[Case]:
+    """0 to 6 jokers, here and there a debuffed one; jokers that share one memory agree on it."""
+    shared = shared_memory(random, random.choice(cards))
+    return [
+        {
+            "key": key,
+            "edition": random.choice(JOKER_EDITIONS) if random.random() < 0.25 else None,
+            "sell": random.randint(1, 20),
+            "state": memory(random, key, shared),
+            "debuffed": random.random() < 0.05,
+        }
+        for key in random_keys(random)
+    ]
+
+
+def random_keys(random: Random) -> list[str]:
+    """Often a band of jokers, then any; the order is chance."""
+    keys = list(random.choice(BAND_LIST)) if random.random() < 0.4 else []
+    for _ in range(random.choice([0, 1, 2, 3, 4, 5, 5, 6, 6]) - len(keys)):
+        keys.append(random.choice(FAVOURITES) if random.random() < 0.25 else random.choice(KEYS))
+    random.shuffle(keys)
+    return keys
+
+
+def shared_memory(random: Random, card: Card) -> dict[str, Case]:
+    """What the game remembers once for all jokers of a kind; The Idol's is often a card of this hand."""
+    listed = card if random.random() < 0.6 else Card(random.choice(SUITS), random.choice(RANKS))
+    return {
+        "j_idol": {"rank": listed.rank, "suit": listed.suit},
+        "j_ancient": {"suit": random.choice(SUITS)},
+        "j_throwback": {"blinds_skipped": random.randint(0, 10)},
+        "j_fortune_teller": {"tarots_used": random.randint(0, 40)},
+        "j_misprint": {"rolled": random.randint(0, 23)},
+    }
+
+
+def steps(start: float, step: float, most: int) -> Any:
+    """A number some steps up from the start, as the card shows it."""
+    return lambda random: round(start + step * random.randint(0, most), 2)
+
+
+MEMORY: dict[str, tuple[str, Any]] = {
+    "j_madness": ("xmult", steps(1.0, 0.5, 8)),
+    "j_glass": ("xmult", steps(1.0, 0.75, 6)),
+    "j_yorick": ("xmult", steps(1.0, 1.0, 6)),
+    "j_caino": ("xmult", steps(1.0, 1.0, 6)),
+    "j_hologram": ("xmult", steps(1.0, 0.25, 12)),
+    "j_campfire": ("xmult", steps(1.0, 0.25, 12)),
+    "j_lucky_cat": ("xmult", steps(1.0, 0.25, 12)),
+    "j_constellation": ("xmult", steps(1.0, 0.1, 25)),
+    "j_vampire": ("xmult", steps(1.0, 0.1, 25)),
+    "j_obelisk": ("xmult", steps(1.0, 0.2, 10)),
+    "j_hit_the_road": ("xmult", steps(1.0, 0.5, 4)),
+    "j_ramen": ("xmult", steps(1.01, 0.01, 99)),
+    "j_green_joker": ("mult", steps(0, 1, 30)),
+    "j_ride_the_bus": ("mult", steps(0, 1, 30)),
+    "j_flash": ("mult", steps(0, 2, 15)),
+    "j_trousers": ("mult", steps(0, 2, 15)),
+    "j_red_card": ("mult", steps(0, 3, 20)),
+    "j_ceremonial": ("mult", steps(0, 2, 30)),
+    "j_popcorn": ("mult", steps(4, 4, 4)),
+    "j_runner": ("chips", steps(0, 15, 12)),
+    "j_square": ("chips", steps(0, 4, 20)),
+    "j_wee": ("chips", steps(0, 8, 15)),
+    "j_castle": ("chips", steps(0, 3, 30)),
+    "j_ice_cream": ("chips", steps(5, 5, 19)),
+    "j_loyalty_card": ("hands_since_acquired", steps(0, 1, 30)),
+    "j_selzer": ("hands_left", steps(1, 1, 9)),
+    "j_todo_list": ("hand", lambda random: random.choice(NAMES)),
+}
+
+
+def memory(random: Random, key: str, shared: dict[str, Case]) -> Case:
+    """What a joker of this key remembers."""
+    if key in shared:
+        return dict(shared[key])
+    if key in MEMORY:
+        name, make = MEMORY[key]
+        return {name: make(random)}
+    return {}
+
+
+def settle_chances(jokers: list[Case], played: list[Card]) -> None:
+    """Where too few Oops! All 6s work, jokers that roll become plain ones and Lucky cards Mult cards.
+
+    Money rolled inside the hand is open too where a joker reads it; Matador's pay has no known moment.
+    """
+    working = [joker["key"] for joker in jokers if not joker["debuffed"]]
+    oops = working.count("j_oops")
+    reads_money = any(key in MONEY_READERS for key in working)
+    rolled = any(joker["key"] == "j_misprint" for joker in jokers)
+    for joker in jokers:
+        if rolled and joker["key"] in MAKERS:
+            joker["key"] = "j_joker"
+        pays = reads_money and joker["key"] in ("j_business", "j_reserved_parking") and oops < 1
+        if oops < OOPS_NEEDED.get(joker["key"], 0) or pays or (reads_money and joker["key"] == "j_matador"):
+            joker["key"] = "j_joker"
+    for card in played:
+        if card.enhancement == "m_lucky" and oops < (4 if reads_money else 3):
+            card.enhancement = "m_mult"
+
+
+# ---- the run ---------------------------------------------------------------------------------------------------------
+
+
+def random_plays(random: Random) -> dict[str, list[int]]:
+    """How often each hand was played: this run, this round."""
+    plays = {}
+    for name in NAMES:
+        if random.random() < 0.4:
+            run = random.randint(1, 15)
+            plays[name] = [run, min(run, random.choice([0, 0, 1, 2]))]
+    return plays
+
+
+def hands_before(random: Random, plays: dict[str, list[int]], jokers: list[Case], played: list[Card]) -> Case:
+    """Hands played this round; DNA must not see a single card in the first, as its copy would be held."""
+    if len(played) == 1 and any(joker["key"] == "j_dna" for joker in jokers):
+        plays["High Card"] = [max(1, plays.get("High Card", [0, 0])[0]), 1]
+    return {"round_hands_played": sum(this_round for _, this_round in plays.values())}
+
+
+def boss_state(random: Random, boss: str | None) -> Case:
+    """What The Eye and The Mouth have seen."""
+    if boss == "bl_eye":
+        return {"hands_used": random.sample(NAMES, random.randint(0, 4))}
+    if boss == "bl_mouth":
+        return {"only_hand": random.choice([None, *NAMES])}
+    return {}
+
+
+def random_deck(random: Random, shown: list[Card]) -> Case:
+    """A deck that holds the cards on show and has the counts that jokers ask for."""
+    size = random.randint(max(20, len(shown)), 62)
+    room = size - len(shown)
+    stone, steel, other = (random.randint(0, room // 3) if random.random() < 0.5 else 0 for _ in range(3))
+    enhancements = [card.enhancement for card in shown]
+    return {
+        "deck_left": random.randint(0, room),
+        "deck_size": size,
+        "deck_facts": {
+            "starting_deck_size": random.choice([40, 52]),
+            "stone_cards": stone + enhancements.count("m_stone"),
+            "steel_cards": steel + enhancements.count("m_steel"),
+            "enhanced_cards": stone + steel + other + sum(1 for enhancement in enhancements if enhancement),
+            "nines": 0,
+        },
+    }
+
+
+def random_consumables(random: Random) -> list[str]:
+    """Up to two consumables, mostly Planets."""
+    few = random.sample(list(PLANETS), 3)
+    return [random.choice([*few, "c_strength"]) for _ in range(random.choice([0, 0, 1, 2]))]

@@ -1,0 +1,678 @@
+"""One recorded hand is scored from the rules' text alone, one joker at a time (see tests/golden/README.md)."""
+
+import gzip
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.reference.cards import Card, read_card
+from tests.reference.poker import Rules, best, contained
+
+TEXT = json.loads(gzip.decompress((Path(__file__).parents[1] / "golden" / "balatro-rules.json.gz").read_bytes()))
+HANDS = {row["name"]: row for row in TEXT["poker_hands"]}
+JOKERS = {row["key"]: row for row in TEXT["jokers"]}
+PLANETS = {row["key"]: row["hand"] for row in TEXT["planets"]}
+UNCOMMON = 2
+
+
+@dataclass
+class Joker:
+    """An owned joker and what it remembers."""
+
+    key: str
+    edition: str | None
+    sell: int
+    debuffed: bool
+    state: dict[str, Any]
+
+    def grow(self, name: str, amount: float) -> None:
+        self.state[name] = self.state.get(name, 0) + amount
+
+
+@dataclass
+class Ability:
+    """What a joker does in its place: its own ability, or that of the joker it copies."""
+
+    joker: Joker
+    copied: bool
+
+    @property
+    def key(self) -> str:
+        return self.joker.key
+
+    def number(self, name: str, default: float = 0) -> Any:
+        return self.joker.state.get(name, default)
+
+
+@dataclass
+class Hand:
+    """Everything that the scoring of one hand reads and changes."""
+
+    case: dict[str, Any]
+    played: list[Card]
+    held: list[Card]
+    jokers: list[Joker]
+    name: str = ""
+    contains: set[str] = field(default_factory=set)
+    scoring: list[int] = field(default_factory=list)
+    level: int = 1
+    chips: float = 0
+    mult: float = 0.0
+    dollars: int = 0
+
+    def owns(self, key: str) -> int:
+        """How many working jokers of this key are owned."""
+        return sum(1 for joker in self.jokers if joker.key == key and not joker.debuffed)
+
+    @property
+    def cards(self) -> list[Card]:
+        """The scoring cards."""
+        return [self.played[i] for i in self.scoring]
+
+    @property
+    def pareidolia(self) -> bool:
+        return self.owns("j_pareidolia") > 0
+
+    @property
+    def smeared(self) -> bool:
+        return self.owns("j_smeared") > 0
+
+    @property
+    def facts(self) -> dict[str, int]:
+        return self.case["deck_facts"]
+
+    def plays(self) -> tuple[int, int]:
+        """How often this hand was played before: this run, this round."""
+        run, this_round = self.case["plays"].get(self.name, (0, 0))
+        return run, this_round
+
+    def certain(self, chances: int) -> bool:
+        """One in so many, doubled by every Oops! All 6s, always happens."""
+        return 2 ** self.owns("j_oops") >= chances
+
+    def add(self, chips: float = 0, mult: float = 0, times: float = 1) -> None:
+        """Chips are added, then Mult is added, then multiplied."""
+        self.chips += chips
+        self.mult += mult
+        if times != 1:
+            self.mult *= times
+
+
+# ---- the order of events ---------------------------------------------------------------------------------------------
+
+
+def score(case: dict[str, Any]) -> dict[str, Any]:
+    """The score of this recorded hand, in the form of its `expect`."""
+    hand = read_case(case)
+    identify(hand)
+    if refused(hand):
+        return answer(hand, 0, 0.0, True)
+    if case["boss"] == "bl_arm":
+        hand.level = max(1, hand.level - 1)
+    run_jokers(BEFORE, hand)
+    start_from_level(hand)
+    for i in hand.scoring:
+        score_card(hand, hand.played[i])
+    for card in hand.held:
+        hold_card(hand, card)
+    for place, joker in enumerate(hand.jokers):
+        joker_turn(hand, joker, ability_at(hand.jokers, place))
+    observatory(hand)
+    balance(hand)
+    return answer(hand, hand.chips, hand.mult, False)
+
+
+def answer(hand: Hand, chips: float, mult: float, refused: bool) -> dict[str, Any]:
+    """What a record expects."""
+    total = math.floor(chips * mult)
+    return {
+        "refused": refused,
+        "hand": hand.name,
+        "scoring": hand.scoring,
+        "chips": chips,
+        "mult": mult,
+        "total": total,
+    }
+
+
+def read_case(case: dict[str, Any]) -> Hand:
+    """The hand of a record."""
+    jokers = [
+        Joker(row["key"], row["edition"], row["sell"], bool(row.get("debuffed")), dict(row.get("state") or {}))
+        for row in case["jokers"]
+    ]
+    hand = Hand(case, [read_card(t) for t in case["played"]], [read_card(t) for t in case["held"]], jokers)
+    hand.dollars = case["dollars"]
+    return hand
+
+
+def identify(hand: Hand) -> None:
+    """The best hand contained is played; its cards and all Stone cards score, with Splash every card."""
+    rules = Rules(hand.owns("j_four_fingers") > 0, hand.owns("j_shortcut") > 0, hand.smeared)
+    found = contained(hand.played, rules)
+    hand.contains, hand.name = set(found), best(found)
+    splash = hand.owns("j_splash") > 0
+    hand.scoring = [i for i, card in enumerate(hand.played) if splash or card.is_stone or i in found[hand.name]]
+    hand.level = hand.case["levels"].get(hand.name, 1)
+
+
+def refused(hand: Hand) -> bool:
+    """The Psychic, The Eye and The Mouth let some hands score nothing."""
+    boss, state = hand.case["boss"], hand.case.get("boss_state") or {}
+    if boss == "bl_psychic":
+        return len(hand.played) < 5
+    if boss == "bl_eye":
+        return hand.name in (state.get("hands_used") or [])
+    if boss == "bl_mouth":
+        return state.get("only_hand") not in (None, hand.name)
+    return False
+
+
+def start_from_level(hand: Hand) -> None:
+    """Chips and Mult start from the hand's level; The Flint halves both, rounding half up, Mult to no less than 1."""
+    row = HANDS[hand.name]
+    hand.chips = row["chips"] + row["chips_per_level"] * (hand.level - 1)
+    hand.mult = float(row["mult"] + row["mult_per_level"] * (hand.level - 1))
+    if hand.case["boss"] == "bl_flint":
+        hand.chips = math.floor(hand.chips / 2 + 0.5)
+        hand.mult = max(1.0, float(math.floor(hand.mult / 2 + 0.5)))
+
+
+def ability_at(jokers: list[Joker], place: int) -> Ability | None:
+    """The ability at work in this place; Blueprint and Brainstorm pass on the one they point at."""
+    at = place
+    for _ in jokers:
+        joker = jokers[at]
+        if joker.debuffed:
+            return None
+        if joker.key not in ("j_blueprint", "j_brainstorm"):
+            copied = at != place
+            return None if copied and not JOKERS[joker.key]["blueprint_compat"] else Ability(joker, copied)
+        aim = at + 1 if joker.key == "j_blueprint" else 0
+        if aim == at or aim == len(jokers):
+            return None
+        at = aim
+    return None
+
+
+def abilities(hand: Hand) -> list[Ability]:
+    """The abilities at work, left to right."""
+    found = [ability_at(hand.jokers, place) for place in range(len(hand.jokers))]
+    return [ability for ability in found if ability]
+
+
+def run_jokers(table: dict[str, Callable[[Hand, Ability], None]], hand: Hand) -> None:
+    """Every joker with a row in this table does what it says, left to right."""
+    for ability in abilities(hand):
+        if ability.key in table:
+            table[ability.key](hand, ability)
+
+
+def score_card(hand: Hand, card: Card) -> None:
+    """A scoring card scores once and again for every retrigger; a debuffed one not at all."""
+    if card.debuffed:
+        return
+    again = 1 if card.seal == "Red" else 0
+    for ability in abilities(hand):
+        if ability.key in AGAIN:
+            again += AGAIN[ability.key](hand, card, ability)
+    for _ in range(1 + again):
+        trigger(hand, card)
+
+
+def trigger(hand: Hand, card: Card) -> None:
+    """The card's own chips, Mult and edition come first, then the jokers that look at it."""
+    lucky = card.enhancement == "m_lucky" and hand.certain(5)
+    own_chips = (50 if card.is_stone else card.value + (30 if card.enhancement == "m_bonus" else 0)) + card.bonus
+    own_mult = 4 if card.enhancement == "m_mult" else 20 if lucky else 0
+    hand.add(own_chips, own_mult, 2 if card.enhancement == "m_glass" else 1)
+    hand.dollars += (3 if card.seal == "Gold" else 0) + (
+        20 if card.enhancement == "m_lucky" and hand.certain(15) else 0
+    )
+    wear_edition(hand, card.edition)
+    for ability in abilities(hand):
+        if ability.key in SCORED:
+            SCORED[ability.key](hand, card, ability)
+
+
+def wear_edition(hand: Hand, edition: str | None) -> None:
+    """Foil, holographic and polychrome."""
+    if edition == "foil":
+        hand.add(chips=50)
+    elif edition == "holo":
+        hand.add(mult=10)
+    elif edition == "polychrome":
+        hand.add(times=1.5)
+
+
+def hold_card(hand: Hand, card: Card) -> None:
+    """A held card works once and again for a Red Seal and every Mime; a debuffed one not at all."""
+    if card.debuffed:
+        return
+    mimes = sum(1 for ability in abilities(hand) if ability.key == "j_mime")
+    for _ in range(1 + (1 if card.seal == "Red" else 0) + mimes):
+        hand.add(times=1.5 if card.enhancement == "m_steel" else 1)
+        for ability in abilities(hand):
+            if ability.key in HELD:
+                HELD[ability.key](hand, card, ability)
+
+
+def joker_turn(hand: Hand, joker: Joker, ability: Ability | None) -> None:
+    """Foil or holographic, the ability, Baseball Cards on an Uncommon joker, polychrome."""
+    if not joker.debuffed and joker.edition in ("foil", "holo"):
+        wear_edition(hand, joker.edition)
+    if ability and ability.key in MAIN:
+        MAIN[ability.key](hand, ability)
+    if JOKERS[joker.key]["rarity"] == UNCOMMON:
+        for other in abilities(hand):
+            hand.add(times=1.5 if other.key == "j_baseball" else 1)
+    if not joker.debuffed and joker.edition == "polychrome":
+        wear_edition(hand, joker.edition)
+
+
+def observatory(hand: Hand) -> None:
+    """Each held Planet of the played hand gives X1.5 with Observatory."""
+    if "v_observatory" in hand.case["vouchers"]:
+        for key in hand.case["consumables"]:
+            hand.add(times=1.5 if PLANETS.get(key) == hand.name else 1)
+
+
+def balance(hand: Hand) -> None:
+    """Plasma Deck makes Chips and Mult each half of their sum, rounded down."""
+    if hand.case["deck"] == "b_plasma":
+        half = math.floor((hand.chips + hand.mult) / 2)
+        hand.chips, hand.mult = half, float(half)
+
+
+# ---- before the cards score ------------------------------------------------------------------------------------------
+
+
+def grows(name: str, amount: float, when: Callable[[Hand], bool]) -> Callable[[Hand, Ability], None]:
+    """The joker gains this amount in such a hand; a copy gains nothing."""
+
+    def row(hand: Hand, ability: Ability) -> None:
+        if not ability.copied and when(hand):
+            ability.joker.grow(name, amount)
+
+    return row
+
+
+def space_joker(hand: Hand, ability: Ability) -> None:
+    """1 in 4 to upgrade the played hand."""
+    if hand.certain(4):
+        hand.level += 1
+
+
+def vampire(hand: Hand, ability: Ability) -> None:
+    """X0.1 per scoring enhanced card, whose enhancement goes before it scores; debuffed cards are passed over."""
+    if ability.copied:
+        return
+    bitten = [card for card in hand.cards if card.enhancement and not card.debuffed]
+    for card in bitten:
+        card.enhancement = None
+    if bitten:
+        ability.joker.grow("xmult", 0.1 * len(bitten))
+
+
+def midas_mask(hand: Hand, ability: Ability) -> None:
+    """Scoring face cards turn to Gold before they score."""
+    for card in hand.cards:
+        if card.is_face(hand.pareidolia):
+            card.enhancement = "m_gold"
+
+
+def ride_the_bus(hand: Hand, ability: Ability) -> None:
+    """+1 Mult without a scoring face card, else back to 0."""
+    if ability.copied:
+        return
+    if any(card.is_face(hand.pareidolia) for card in hand.cards):
+        ability.joker.state["mult"] = 0
+    else:
+        ability.joker.grow("mult", 1)
+
+
+def obelisk(hand: Hand, ability: Ability) -> None:
+    """X0.2 while another hand was played at least as often, this time counted; else back to X1."""
+    if ability.copied:
+        return
+    times = hand.plays()[0] + 1
+    if any(run >= times for name, (run, _) in hand.case["plays"].items() if name != hand.name):
+        ability.joker.grow("xmult", 0.2)
+    else:
+        ability.joker.state["xmult"] = 1.0
+
+
+def todo_list(hand: Hand, ability: Ability) -> None:
+    """$4 for the listed hand."""
+    if ability.number("hand") == hand.name:
+        hand.dollars += 4
+
+
+BEFORE: dict[str, Callable[[Hand, Ability], None]] = {
+    "j_space": space_joker,
+    "j_vampire": vampire,
+    "j_midas_mask": midas_mask,
+    "j_ride_the_bus": ride_the_bus,
+    "j_obelisk": obelisk,
+    "j_todo_list": todo_list,
+    "j_green_joker": grows("mult", 1, lambda hand: True),
+    "j_trousers": grows("mult", 2, lambda hand: "Two Pair" in hand.contains),
+    "j_runner": grows("chips", 15, lambda hand: "Straight" in hand.contains),
+    "j_square": grows("chips", 4, lambda hand: len(hand.played) == 4),
+}
+
+# ---- extra triggers of a scoring card --------------------------------------------------------------------------------
+
+AGAIN: dict[str, Callable[[Hand, Card, Ability], int]] = {
+    "j_dusk": lambda hand, card, ability: int(hand.case["hands_left"] == 0),
+    "j_selzer": lambda hand, card, ability: 1,
+    "j_hack": lambda hand, card, ability: int(card.has_rank("2345")),
+    "j_sock_and_buskin": lambda hand, card, ability: int(card.is_face(hand.pareidolia)),
+    "j_hanging_chad": lambda hand, card, ability: 2 if card is hand.cards[0] else 0,
+}
+
+# ---- a card scores ---------------------------------------------------------------------------------------------------
+
+Scored = Callable[[Hand, Card, Ability], None]
+
+
+def for_suit(suit: str, **gain: float) -> Scored:
+    """Every scored card of this suit gives this."""
+
+    def row(hand: Hand, card: Card, ability: Ability) -> None:
+        if card.is_suit(suit, hand.smeared):
+            hand.add(**gain)
+
+    return row
+
+
+def for_ranks(ranks: str, **gain: float) -> Scored:
+    """Every card of these ranks gives this."""
+
+    def row(hand: Hand, card: Card, ability: Ability) -> None:
+        if card.has_rank(ranks):
+            hand.add(**gain)
+
+    return row
+
+
+def for_faces(**gain: float) -> Scored:
+    """Every scored face card gives this."""
+
+    def row(hand: Hand, card: Card, ability: Ability) -> None:
+        if card.is_face(hand.pareidolia):
+            hand.add(**gain)
+
+    return row
+
+
+def photograph(hand: Hand, card: Card, ability: Ability) -> None:
+    """X2 for the first scoring card that is a face card."""
+    faces = [other for other in hand.cards if other.is_face(hand.pareidolia)]
+    if faces and card is faces[0]:
+        hand.add(times=2)
+
+
+def ancient_joker(hand: Hand, card: Card, ability: Ability) -> None:
+    """X1.5 for the listed suit."""
+    if card.is_suit(ability.number("suit"), hand.smeared):
+        hand.add(times=1.5)
+
+
+def idol(hand: Hand, card: Card, ability: Ability) -> None:
+    """X2 for the listed card."""
+    if card.has_rank(ability.number("rank")) and card.is_suit(ability.number("suit"), hand.smeared):
+        hand.add(times=2)
+
+
+def bloodstone(hand: Hand, card: Card, ability: Ability) -> None:
+    """1 in 2 for X1.5 on a Heart."""
+    if hand.certain(2) and card.is_suit("H", hand.smeared):
+        hand.add(times=1.5)
+
+
+def hiker(hand: Hand, card: Card, ability: Ability) -> None:
+    """+5 Chips on the card for good, from its next trigger on."""
+    card.bonus += 5
+
+
+def wee_joker(hand: Hand, card: Card, ability: Ability) -> None:
+    """Gains +8 Chips for a 2; a copy gains nothing."""
+    if not ability.copied and card.has_rank("2"):
+        ability.joker.grow("chips", 8)
+
+
+def lucky_cat(hand: Hand, card: Card, ability: Ability) -> None:
+    """Gains X0.25 when a Lucky card triggers; a copy gains nothing."""
+    if not ability.copied and card.enhancement == "m_lucky" and hand.certain(5):
+        ability.joker.grow("xmult", 0.25)
+
+
+def rough_gem(hand: Hand, card: Card, ability: Ability) -> None:
+    """$1 for a Diamond."""
+    hand.dollars += int(card.is_suit("D", hand.smeared))
+
+
+def golden_ticket(hand: Hand, card: Card, ability: Ability) -> None:
+    """$4 for a Gold card."""
+    hand.dollars += 4 if card.enhancement == "m_gold" else 0
+
+
+def business_card(hand: Hand, card: Card, ability: Ability) -> None:
+    """1 in 2 for $2 on a face card."""
+    hand.dollars += 2 if hand.certain(2) and card.is_face(hand.pareidolia) else 0
+
+
+SCORED: dict[str, Scored] = {
+    "j_greedy_joker": for_suit("D", mult=3),
+    "j_lusty_joker": for_suit("H", mult=3),
+    "j_wrathful_joker": for_suit("S", mult=3),
+    "j_gluttenous_joker": for_suit("C", mult=3),
+    "j_arrowhead": for_suit("S", chips=50),
+    "j_onyx_agate": for_suit("C", mult=7),
+    "j_fibonacci": for_ranks("A2358", mult=8),
+    "j_even_steven": for_ranks("2468T", mult=4),
+    "j_odd_todd": for_ranks("A3579", chips=31),
+    "j_scholar": for_ranks("A", chips=20, mult=4),
+    "j_walkie_talkie": for_ranks("T4", chips=10, mult=4),
+    "j_triboulet": for_ranks("KQ", times=2),
+    "j_scary_face": for_faces(chips=30),
+    "j_smiley": for_faces(mult=5),
+    "j_photograph": photograph,
+    "j_ancient": ancient_joker,
+    "j_idol": idol,
+    "j_bloodstone": bloodstone,
+    "j_hiker": hiker,
+    "j_wee": wee_joker,
+    "j_lucky_cat": lucky_cat,
+    "j_rough_gem": rough_gem,
+    "j_ticket": golden_ticket,
+    "j_business": business_card,
+}
+
+# ---- a card is held --------------------------------------------------------------------------------------------------
+
+
+def raised_fist(hand: Hand, card: Card, ability: Ability) -> None:
+    """Twice the value of the lowest card held, the last of equals; Stone cards are passed over, debuffed ones are not."""
+    ranked = [other for other in hand.held if other.order is not None]
+    lowest = min(other.order for other in ranked) if ranked else None
+    if ranked and card is [other for other in ranked if other.order == lowest][-1]:
+        hand.add(mult=2 * card.value)
+
+
+def reserved_parking(hand: Hand, card: Card, ability: Ability) -> None:
+    """1 in 2 for $1 on a face card."""
+    hand.dollars += int(hand.certain(2) and card.is_face(hand.pareidolia))
+
+
+HELD: dict[str, Scored] = {
+    "j_baron": for_ranks("K", times=1.5),
+    "j_shoot_the_moon": for_ranks("Q", mult=13),
+    "j_raised_fist": raised_fist,
+    "j_reserved_parking": reserved_parking,
+}
+
+# ---- a joker's own turn ----------------------------------------------------------------------------------------------
+
+Main = Callable[[Hand, Ability], None]
+
+
+def always(**gain: float) -> Main:
+    """The joker gives this in every hand."""
+    return lambda hand, ability: hand.add(**gain)
+
+
+def if_contains(name: str, **gain: float) -> Main:
+    """The joker gives this if such a hand is contained."""
+    return lambda hand, ability: hand.add(**gain) if name in hand.contains else None
+
+
+def per(count: Callable[[Hand], int], **each: float) -> Main:
+    """The joker gives this times a count, which is never below 0."""
+    return lambda hand, ability: hand.add(**{name: value * max(0, count(hand)) for name, value in each.items()})
+
+
+def times_if(factor: float, when: Callable[[Hand], bool]) -> Main:
+    """The joker multiplies Mult in such a hand."""
+    return lambda hand, ability: hand.add(times=factor if when(hand) else 1)
+
+
+def shown_chips(hand: Hand, ability: Ability) -> None:
+    """The Chips on the joker."""
+    hand.add(chips=ability.number("chips"))
+
+
+def shown_mult(hand: Hand, ability: Ability) -> None:
+    """The Mult on the joker."""
+    hand.add(mult=ability.number("mult"))
+
+
+def shown_times(hand: Hand, ability: Ability) -> None:
+    """The X Mult on the joker."""
+    hand.add(times=ability.number("xmult", 1))
+
+
+def stencil(hand: Hand, ability: Ability) -> None:
+    """X1 per empty slot, every Stencil counted as empty, debuffed or not."""
+    stencils = sum(1 for joker in hand.jokers if joker.key == "j_stencil")
+    hand.add(times=hand.case["joker_slots"] - len(hand.jokers) + stencils)
+
+
+def loyalty_card(hand: Hand, ability: Ability) -> None:
+    """X4 on every 6th hand since it was bought."""
+    hand.add(times=4 if ability.number("hands_since_acquired") % 6 == 5 else 1)
+
+
+def swashbuckler(hand: Hand, ability: Ability) -> None:
+    """The sell value of all other jokers, debuffed ones too."""
+    hand.add(mult=sum(joker.sell for joker in hand.jokers if joker is not ability.joker))
+
+
+def throwback(hand: Hand, ability: Ability) -> None:
+    """X0.25 per blind skipped."""
+    hand.add(times=1 + 0.25 * ability.number("blinds_skipped"))
+
+
+def steel_joker(hand: Hand, ability: Ability) -> None:
+    """X0.2 per Steel card of the deck."""
+    hand.add(times=1 + 0.2 * hand.facts["steel_cards"])
+
+
+def all_black_held(hand: Hand) -> bool:
+    """Every held card shows Spades or Clubs; true of an empty hand."""
+    return all(card.shows_suit("S", hand.smeared) or card.shows_suit("C", hand.smeared) for card in hand.held)
+
+
+def all_four_suits(hand: Hand) -> bool:
+    """Every suit is shown by a scoring card of its own or by a Wild card; a debuffed Wild card shows none."""
+    wilds = sum(1 for card in hand.cards if card.is_wild)
+    others = [card for card in hand.cards if card.enhancement != "m_wild"]
+    shown = 0
+    for pair in ("HD", "SC"):
+        found = [{suit for suit in pair if card.shows_suit(suit, hand.smeared)} for card in others]
+        of_pair = [suits for suits in found if suits]
+        shown += min(2, len(of_pair)) if hand.smeared else len(set().union(*of_pair))
+    return shown + wilds >= 4
+
+
+def club_and_other(hand: Hand) -> bool:
+    """A Club and another suit score; a Wild card stands for one suit, a debuffed card for none."""
+    wilds = sum(1 for card in hand.cards if card.is_wild)
+    others = [card for card in hand.cards if not card.is_wild]
+    club = any(card.is_suit("C", hand.smeared) for card in others)
+    other = any(card.is_suit(suit, hand.smeared) for card in others for suit in "SHD")
+    return club + other + wilds >= 2
+
+
+MAIN: dict[str, Main] = {
+    "j_joker": always(mult=4),
+    "j_gros_michel": always(mult=15),
+    "j_cavendish": always(times=3),
+    "j_stuntman": always(chips=250),
+    "j_jolly": if_contains("Pair", mult=8),
+    "j_zany": if_contains("Three of a Kind", mult=12),
+    "j_mad": if_contains("Two Pair", mult=10),
+    "j_crazy": if_contains("Straight", mult=12),
+    "j_droll": if_contains("Flush", mult=10),
+    "j_sly": if_contains("Pair", chips=50),
+    "j_wily": if_contains("Three of a Kind", chips=100),
+    "j_clever": if_contains("Two Pair", chips=80),
+    "j_devious": if_contains("Straight", chips=100),
+    "j_crafty": if_contains("Flush", chips=80),
+    "j_duo": if_contains("Pair", times=2),
+    "j_trio": if_contains("Three of a Kind", times=3),
+    "j_family": if_contains("Four of a Kind", times=4),
+    "j_order": if_contains("Straight", times=3),
+    "j_tribe": if_contains("Flush", times=2),
+    "j_half": lambda hand, ability: hand.add(mult=20 if len(hand.played) <= 3 else 0),
+    "j_mystic_summit": lambda hand, ability: hand.add(mult=15 if hand.case["discards_left"] == 0 else 0),
+    "j_misprint": lambda hand, ability: hand.add(mult=ability.number("rolled")),
+    "j_banner": per(lambda hand: hand.case["discards_left"], chips=30),
+    "j_blue_joker": per(lambda hand: hand.case["deck_left"], chips=2),
+    "j_stone": per(lambda hand: hand.facts["stone_cards"], chips=25),
+    "j_bull": per(lambda hand: hand.dollars, chips=2),
+    "j_bootstraps": per(lambda hand: hand.dollars // 5, mult=2),
+    "j_abstract": per(lambda hand: len(hand.jokers), mult=3),
+    "j_supernova": per(lambda hand: hand.plays()[0] + 1, mult=1),
+    "j_erosion": per(lambda hand: hand.facts["starting_deck_size"] - hand.case["deck_size"], mult=4),
+    "j_fortune_teller": lambda hand, ability: hand.add(mult=ability.number("tarots_used")),
+    "j_acrobat": times_if(3, lambda hand: hand.case["hands_left"] == 0),
+    "j_blackboard": times_if(3, all_black_held),
+    "j_card_sharp": times_if(3, lambda hand: hand.plays()[1] > 0),
+    "j_flower_pot": times_if(3, all_four_suits),
+    "j_seeing_double": times_if(2, club_and_other),
+    "j_drivers_license": times_if(3, lambda hand: hand.facts["enhanced_cards"] >= 16),
+    "j_stencil": stencil,
+    "j_loyalty_card": loyalty_card,
+    "j_swashbuckler": swashbuckler,
+    "j_throwback": throwback,
+    "j_steel_joker": steel_joker,
+    "j_ceremonial": shown_mult,
+    "j_green_joker": shown_mult,
+    "j_ride_the_bus": shown_mult,
+    "j_red_card": shown_mult,
+    "j_flash": shown_mult,
+    "j_popcorn": shown_mult,
+    "j_trousers": shown_mult,
+    "j_runner": shown_chips,
+    "j_ice_cream": shown_chips,
+    "j_square": shown_chips,
+    "j_castle": shown_chips,
+    "j_wee": shown_chips,
+    "j_constellation": shown_times,
+    "j_madness": shown_times,
+    "j_vampire": shown_times,
+    "j_hologram": shown_times,
+    "j_obelisk": shown_times,
+    "j_lucky_cat": shown_times,
+    "j_ramen": shown_times,
+    "j_campfire": shown_times,
+    "j_glass": shown_times,
+    "j_hit_the_road": shown_times,
+    "j_caino": shown_times,
+    "j_yorick": shown_times,
+}

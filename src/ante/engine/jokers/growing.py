@@ -90,11 +90,13 @@ def runner_grows(s, me, joker, card):
 @on(Moment.HAND_BEGINS, Joker.VAMPIRE, copied=False)
 def vampire_bites(s, me, joker, card):
     """X0.1 per scoring enhanced card, which becomes plain before it scores; debuffed cards are passed over."""
+    bitten = 0
     for i in range(s.n_played):
         c = s.cards[s.played[i]]
         if s.scoring[i] and c.enhancement != Enhancement.NONE and not c.debuffed:
-            s.jokers[me].value += 0.1
+            bitten += 1
             set_enhancement(s, int(s.played[i]), int(Enhancement.NONE))
+    s.jokers[me].value += 0.1 * bitten  # at once: adding card by card would end in other last digits
 
 
 @on(Moment.HAND_BEGINS, Joker.MIDAS_MASK, copied=False)

@@ -23,7 +23,7 @@ from ante.engine.actions import (
 )
 from ante.engine.create import room_for_joker
 from ante.engine.numbers import C_SET, PACK_KIND
-from ante.engine.play import random_decision
+from ante.engine.play import START, random_decision
 from ante.engine.rounds import score_cards
 from ante.engine.rule import rule
 from ante.engine.state import MAX_PACKS, MAX_PLAYED, STREAM_SLOTS, Kind, Phase, new_states
@@ -123,7 +123,7 @@ def play_round(s, scratch):
     share = (s.target - s.chips) / max(1, int(s.hands_left))
     if s.discards_left == 0 or score >= share:
         return pack_action(Verb.PLAY, 0, 0, cards)
-    kept = belonging(s, cards)
+    kept = belonging(s)
     thrown = 0
     for position in range(s.n_hand - 1, -1, -1):
         if count_bits(thrown) < MAX_PLAYED and not (kept >> position) & 1:
@@ -134,7 +134,7 @@ def play_round(s, scratch):
 
 
 @rule
-def belonging(s, cards):
+def belonging(s):
     """Hand positions worth keeping: four cards of one suit, else ranks that occur twice, else the two highest."""
     for suit in range(4):
         same = 0
@@ -186,7 +186,7 @@ class Baseline:
     def __init__(self, name: str, seed: int = 0) -> None:
         self.name, self._agent = name, Agent[name.upper()]
         self._scratch = new_states(1)
-        self._rng = np.array([seed + 88172645463325252], dtype=np.uint64)
+        self._rng = np.array([START + np.uint64(seed)])
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Macro decisions (n,) int64, -1 where a game is not played any more."""

@@ -60,7 +60,7 @@ def engine_rows(decisions: int = 2000) -> list[Row]:
         states = new_states(GAMES)
         rng = np.array([1], dtype=np.uint64)
         for s in states:
-            begin_random_game(s, rng, 0, 1, one_chip)
+            begin_random_game(s, rng, 0, 1, 0, one_chip)
 
         def play(states: np.recarray = states, rng: np.ndarray = rng, one_chip: int = one_chip) -> float:
             play_random(states, decisions, rng, mask, one_chip)

@@ -29,6 +29,7 @@ class Seed:
     Try:
       ante seed 2K9H9HN
       ante seed 2K9H9HN --deck b_ghost --stake 8 --json
+      ante seed 2K9H9HN --challenge omelette
       printf 'TESTSEED b_red 1\\n' | ante seed -
     """
 
@@ -38,6 +39,10 @@ class Seed:
     """Deck by key or name."""
     stake: int = 1
     """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    locked: tuple[str, ...] = ()
+    """What the profile has not unlocked: keys such as j_blueprint, or `fresh` for a new profile."""
     antes: int = 8
     """How many antes to list."""
     json: bool = False
@@ -49,14 +54,20 @@ class Seed:
 
         if self.seed == "-":
             for number, line in enumerate(sys.stdin, 1):
-                print(json.dumps(survey(*parse_line(line, number), antes=self.antes)))
+                found = survey(*parse_line(line, number), antes=self.antes, locked=locked_keys(self.locked))
+                print(json.dumps(found))
             return 0
-        found = survey(self.seed, self.deck, self.stake, self.antes)
+        found = survey(self.seed, self.deck, self.stake, self.antes, self.challenge, locked_keys(self.locked))
         if self.json:
             print(json.dumps(found))
         else:
             print_survey(found)
         return 0
+
+
+def locked_keys(words: Sequence[str]) -> str | Sequence[str]:
+    """What --locked names: keys, or the one word `fresh`."""
+    return words[0] if len(words) == 1 else words
 
 
 def parse_line(line: str, number: int) -> tuple[str, str, int]:
@@ -148,7 +159,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Fuzz:
-    """Play random legal decisions over all decks and stakes, asking for every invariant after each.
+    """Play random legal decisions over all decks, stakes and challenges, asking for every invariant after each.
 
     Try: ante fuzz --decisions 1000000
     """
@@ -163,10 +174,10 @@ class Fuzz:
         import numpy as np
 
         from ante.engine.invariants import Broken
-        from ante.engine.play import fuzz
+        from ante.engine.play import N_KINDS, fuzz
         from ante.engine.state import new_states
 
-        games = 480
+        games = 4 * N_KINDS
         each = -(-self.decisions // (2 * games)) * games
         for one_chip in (0, 1):
             report = np.zeros(4, dtype=np.int64)
@@ -291,6 +302,10 @@ class Eval:
     """Deck by key or name."""
     stake: int = 1
     """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    locked: tuple[str, ...] = ()
+    """What the profile has not unlocked: keys such as j_blueprint, or `fresh` for a new profile."""
     checkpoint: str = "best"
     """Which checkpoint of a run: best or latest."""
     likeliest: bool = False
@@ -307,7 +322,15 @@ class Eval:
         seeds = read_seeds(self.seeds or PANEL, self.games)
         player = player_of(self.player, self.likeliest, self.checkpoint)
         with game_bar(len(seeds), player.name) as advance:
-            report = evaluate(player, seeds, self.deck, self.stake, advance=advance)
+            report = evaluate(
+                player,
+                seeds,
+                self.deck,
+                self.stake,
+                advance=advance,
+                challenge=self.challenge,
+                locked=locked_keys(self.locked),
+            )
         if self.out:
             from ante.training.checkpoints import write_text
 
@@ -342,6 +365,10 @@ class Play:
     """Deck by key or name."""
     stake: int = 1
     """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    locked: tuple[str, ...] = ()
+    """What the profile has not unlocked: keys such as j_blueprint, or `fresh` for a new profile."""
     video: Path | None = None
     """Write an mp4 here instead of showing text."""
     size: tuple[int, int] = (640, 360)
@@ -372,6 +399,8 @@ class Play:
             self.stake,
             self.seed,
             reorder="jokers" if human else "none",
+            challenge=self.challenge,
+            locked=locked_keys(self.locked),
             discrete=player is None or player.discrete,
             rngs=[one_seed(None)],
         )
@@ -382,9 +411,10 @@ class Play:
             with keyboard() as keys:
                 play_by_keys(games, console, keys)
         elif self.video:
+            from ante.env.text import run_name
             from ante.watch.video import episode_frames, write_video
 
-            title = f"{player.name}: {games.seeds[0]}, {self.deck}, stake {self.stake}"
+            title = f"{player.name}: {games.seeds[0]}, {run_name(games.states[0])}"
             frames = write_video(self.video, episode_frames(games, player.choose, *self.size), title=title)
             console.print(f"{self.video}: {frames} frames, seed {games.seeds[0]}")
         else:

@@ -57,7 +57,7 @@ def warm_shopping() -> None:
 
     record = numba.typeof(new_states(1)[0])
     decide_on_slot.compile((record, *[numba.int64] * 4))
-    restart.compile((record, numba.int64, numba.int64))
+    restart.compile((record, *[numba.int64] * 3))
 
 
 def warm_decisions() -> None:

@@ -186,9 +186,12 @@ def evaluate(
     reorder: str = "none",
     max_decisions: int = 5000,
     advance: Callable[[int], None] = lambda _: None,
+    challenge: str | None = None,
+    locked: str | Sequence[str] = (),
 ) -> Report:
     """Play one game of each seed and count.
 
+    challenge, locked   as in `engine.run.new_run`
     advance  told how many games ended, whenever some did
     """
     tally, records = Tally(), []
@@ -201,6 +204,8 @@ def evaluate(
             reward=reward,
             reorder=reorder,
             max_decisions=max_decisions,
+            challenge=challenge,
+            locked=locked,
             discrete=player.discrete,
         )
         games.reset(options={"seed": batch})
@@ -209,7 +214,7 @@ def evaluate(
     blinds = np.array([record.blinds for record in records], dtype=float)
     return Report(
         player=player.name,
-        deck=deck,
+        deck=challenge or deck,
         stake=stake,
         games=len(records),
         wins=wilson(sum(record.outcome == "won" for record in records), len(records)),

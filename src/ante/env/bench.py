@@ -30,7 +30,7 @@ def play_observed(states, decisions, rng, observations, flat, one_chip):
             for _ in range(min(SLICE, decisions - played)):
                 status = step(s, random_decision(s, o.action_mask, rng))
                 if status == Status.LOST:
-                    begin_random_game(s, rng, int(s.deck_id), int(s.stake), one_chip)
+                    begin_random_game(s, rng, int(s.deck_id), int(s.stake), int(s.challenge), one_chip)
                     ended += 1
                 observe(s, o, REORDER_ALL)
                 if len(flat) > 0:
@@ -46,7 +46,7 @@ def random_play_observed(games: int, decisions: int, one_chip: int, flat: bool =
     vectors = np.zeros((games, FLAT_SIZE) if flat else (0, 0), dtype=np.float32)
     rng = np.array([1], dtype=np.uint64)
     for i in range(games):
-        begin_random_game(states[i], rng, 0, 1, one_chip)
+        begin_random_game(states[i], rng, 0, 1, 0, one_chip)
         observe(states[i], observations[i], REORDER_ALL)
     play_observed(states, decisions, rng, observations, vectors, one_chip)
     return float(games * decisions)

@@ -20,6 +20,7 @@ except ModuleNotFoundError as missing:
 
 if TYPE_CHECKING:
     from ante.agents.evaluate import Player
+    from ante.bench import Part, Row
 
 
 @dataclass(frozen=True)
@@ -121,40 +122,88 @@ class Warmup:
         return 0
 
 
+BENCH_PARTS = ("engine", "env", "profile", "start")
+
+
 @dataclass(frozen=True)
 class Bench:
-    """Measure engine and environments: decisions per second with mask and observation, copies, bytes, start-up.
+    """Measure speed and memory; what the figures mean stands in docs/performance.md.
+
+    engine   decisions a second with the legal mask, for batches of 1 to 65,536 games and two threads; copies; bytes
+    env      the same with observations; steps of the vector environment
+    profile  nanoseconds of a decision by its verb, of mask and observation: where the time goes
+    start    seconds to import, to a first game, and with --cold to compile everything
 
     Try:
-      ante bench
-      ante bench --json
-      ante bench --cold       (compiles everything anew, which takes minutes)
+      ante bench engine
+      ante bench engine env --json --out bench.json
+      ante bench start --cold       (compiles everything anew, which takes minutes)
     """
 
-    json: bool = False
-    """Print rows with the keys name, value, unit, low, high."""
-    decisions: int = 2000
-    """Decisions of each of the 256 games per repeat."""
+    parts: Positional[tuple[Literal["engine", "env", "profile", "start"], ...]] = ()
+    """What to measure; everything by default."""
+    decisions: int = 500_000
+    """Decisions of one repeat; there are six of each measurement."""
     cold: bool = False
     """Measure the first compilation too."""
+    json: bool = False
+    """Print one JSON object: machine, and rows (keys name, value, unit, low, high, games, threads), profiles."""
+    out: Path | None = None
+    """Write that JSON to a file too."""
 
     def run(self) -> int:
         """Measure and print."""
-        from ante.bench import as_json, engine_rows, environment_rows, start_rows
-
-        rows = [*engine_rows(self.decisions), *environment_rows(max(1, self.decisions // 4)), *start_rows(self.cold)]
-        if self.json:
-            print(as_json(rows))
-            return 0
         from rich.console import Console
-        from rich.table import Table
 
-        table = Table("what", "median", "lowest", "highest", "unit")
-        for row in rows:
-            form = "{:,.2f}" if row.unit == "s" else "{:,.0f}"
-            table.add_row(row.name, form.format(row.value), form.format(row.low), form.format(row.high), row.unit)
-        Console().print(table)
+        from ante import bench
+        from ante.doctor import machine
+
+        work: dict[str, Any] = {
+            "engine": lambda: bench.engine_rows(self.decisions),
+            "env": lambda: bench.environment_rows(max(1, self.decisions // 2)),
+            "start": lambda: bench.start_rows(self.cold),
+        }
+        parts = self.parts or BENCH_PARTS
+        rows: list[bench.Row] = []
+        profiles: dict[str, list[bench.Part]] = {}
+        with Console(stderr=True).status("") as status:
+            for part in parts:
+                status.update(f"measuring: {part}")
+                rows += work[part]() if part in work else []
+            if "profile" in parts:
+                profiles = {"real blinds": bench.profile_parts(0), "one-chip blinds": bench.profile_parts(1)}
+        text = bench.as_json(rows, profiles, machine())
+        if self.out:
+            from ante.files import write_text
+
+            write_text(self.out, text)
+        if self.json:
+            print(text)
+        else:
+            print_bench(rows, profiles)
         return 0
+
+
+def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> None:
+    """Measured rows and profiles as tables."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if rows:
+        table = Table("what", "games", "threads", "median", "lowest", "highest", "unit")
+        for row in rows:
+            form = "{:,.2f}" if row.unit in ("s", "x") else "{:,.0f}"
+            figures = (form.format(value) for value in (row.value, row.low, row.high))
+            table.add_row(row.name, f"{row.games:,}" if row.games else "", str(row.threads), *figures, row.unit)
+        console.print(table)
+    for name, profile in profiles.items():
+        table = Table("part", "of decisions", "ns", "lowest", "highest", "of step time", title=f"random play, {name}")
+        for part in profile:
+            shares = [f"{share:.1%}" if part.decisions else "" for share in (part.decisions, part.time)]
+            times = (f"{value:,.0f}" for value in (part.ns, part.low, part.high))
+            table.add_row(part.name, shares[0], *times, shares[1])
+        console.print(table)
 
 
 @dataclass(frozen=True)
@@ -332,7 +381,7 @@ class Eval:
                 locked=locked_keys(self.locked),
             )
         if self.out:
-            from ante.training.checkpoints import write_text
+            from ante.files import write_text
 
             write_text(self.out, report.to_json())
         if self.json:

@@ -195,17 +195,46 @@ def begin_game_of_kind(s, rng, kind, one_chip):
 
 
 @rule
-def play_random(states, decisions, rng, mask, one_chip):
+def play_random(states, decisions, turn, rng, mask, one_chip):
     """Play `decisions` random legal decisions in every game, restarting lost ones: the engine benchmark's loop.
 
-    mask  (N_DISCRETE,) uint8 and rng (1,) uint64 are scratch. Answers how many games ended.
+    turn  decisions one game plays before the next one's turn: 1 as a policy plays a batch, many as a search does
+    rng   (1,) uint64, and mask (N_DISCRETE,) uint8, are scratch
+
+    Answers how many games ended.
     """
     ended = 0
-    for i in range(len(states)):
-        s = states[i]
-        for _ in range(decisions):
-            legal_mask(s, mask)
-            if step(s, random_decision(s, mask, rng)) == Status.LOST:
-                begin_random_game(s, rng, int(s.deck_id), int(s.stake), int(s.challenge), one_chip)
-                ended += 1
+    played = 0
+    while played < decisions:
+        now = min(turn, decisions - played)
+        for i in range(len(states)):
+            s = states[i]
+            for _ in range(now):
+                legal_mask(s, mask)
+                if step(s, random_decision(s, mask, rng)) == Status.LOST:
+                    begin_random_game(s, rng, int(s.deck_id), int(s.stake), int(s.challenge), one_chip)
+                    ended += 1
+        played += now
     return ended
+
+
+@rule
+def choose_random(states, rng, mask, actions):
+    """Write a random legal decision of every game: actions (n,) int64."""
+    for i in range(len(states)):
+        legal_mask(states[i], mask)
+        actions[i] = random_decision(states[i], mask, rng)
+
+
+@rule
+def step_all(states, actions, statuses):
+    """Take one decision in every game: actions (n,) int64, statuses (n,) int64, overwritten."""
+    for i in range(len(states)):
+        statuses[i] = step(states[i], actions[i])
+
+
+@rule
+def mask_all(states, masks):
+    """Write the legal mask of every game: masks (n, N_DISCRETE) uint8."""
+    for i in range(len(states)):
+        legal_mask(states[i], masks[i])

@@ -7,7 +7,7 @@ from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import GameRecord, Player, Replay, Report, evaluate, panel
 from ante.env.games import Games
 from ante.env.text import run_name
-from ante.training.checkpoints import write_text
+from ante.files import write_text
 from ante.training.config import TrainConfig
 from ante.training.policy import PolicyPlayer, load_policy
 from ante.watch.video import episode_frames, write_video

@@ -69,13 +69,15 @@ def looks_at(s: Any, item: Any) -> str:
 
 
 def memory(item: Any) -> str:
-    """Both memories of a joker: `[3]`, and with its count `[0 n4]`."""
-    return f"[{amount(item.value)}{f' n{item.count}' if item.count else ''}]"
+    """What a joker remembers: `[3]`, with its count `[0 n4]`, with what its sell value has grown by `[0 +$6]`."""
+    count = f" n{item.count}" if item.count else ""
+    return f"[{amount(item.value)}{count}{f' +${item.extra_sell}' if item.extra_sell else ''}]"
 
 
 def joker_words(item: Any) -> str:
-    """An owned joker with edition and stickers, and what it remembers, `Ride the Bus [3]`."""
-    return item_name(item) + (f" {memory(item)}" if item.value or item.count else "")
+    """An owned joker with edition and stickers, and what it remembers if there is anything, `Ride the Bus [3]`."""
+    words = memory(item)
+    return item_name(item) + (f" {words}" if words != "[0]" else "")
 
 
 def tag_words(tag: int, hand: int) -> str:

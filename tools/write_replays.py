@@ -44,7 +44,8 @@ class Restless:
 
 
 PLAYERS: dict[str, Callable[[], Player]] = {"greedy": lambda: Baseline("greedy"), "restless": Restless}
-# Who plays which game: every deck and every stake, each seed the one of 600 in which the player went farthest.
+# Who plays which game: every deck and every stake. Of 600 seeds each, the one in which greedy beat most blinds; of 300
+# each, the one in which restless took most decisions.
 GAMES = (
     ("greedy", Heading("PKXK3L4T", "b_red", 1)),
     ("greedy", Heading("L2GZPQ8W", "b_red", 5)),

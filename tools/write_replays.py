@@ -11,7 +11,6 @@ The decisions of a file are kept unless --play asks otherwise: a replay does not
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from ante.engine.state import Phase
 from ante.env.games import Games
 from ante.env.replay import Heading, read_file, read_replay, write_replay
 from ante.errors import BalatroError
-from ante.training.checkpoints import write_text
+from ante.files import write_text
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "golden" / "replays"
 
@@ -44,7 +43,7 @@ class Restless:
 
 
 PLAYERS: dict[str, Callable[[], Player]] = {"greedy": lambda: Baseline("greedy"), "restless": Restless}
-# Who plays which game: every deck and every stake. Of 600 seeds each, the one in which greedy beat most blinds; of 300
+# Who plays which game: every deck, stake and challenge. Of 600 seeds each (200 for a challenge), the one in which greedy beat most blinds; of 300
 # each, the one in which restless took most decisions.
 GAMES = (
     ("greedy", Heading("PKXK3L4T", "b_red", 1)),
@@ -83,13 +82,33 @@ GAMES = (
     ("restless", Heading("1SX6MIUB", "b_zodiac", 4)),
     ("restless", Heading("92DM6LUE", "b_anaglyph", 1)),
     ("restless", Heading("JY81RW3F", "b_checkered", 8)),
+    ("greedy", Heading("PX5395ED", challenge="c_omelette_1")),
+    ("greedy", Heading("3D5TDASP", challenge="c_city_1")),
+    ("greedy", Heading("PFXU429C", challenge="c_rich_1")),  # won
+    ("greedy", Heading("ZSBVDIPE", challenge="c_knife_1")),
+    ("greedy", Heading("5LSJK7JS", challenge="c_xray_1")),
+    ("greedy", Heading("A4YZSHZ2", challenge="c_mad_world_1")),
+    ("greedy", Heading("Z1LNWBLV", challenge="c_luxury_1")),
+    ("greedy", Heading("YMYCV78T", challenge="c_non_perishable_1")),
+    ("greedy", Heading("EFIQGHZK", challenge="c_medusa_1")),  # won
+    ("greedy", Heading("J538I7BB", challenge="c_double_nothing_1")),  # won
+    ("greedy", Heading("2415CB8D", challenge="c_typecast_1")),
+    ("greedy", Heading("S7UVPXBB", challenge="c_inflation_1")),
+    ("greedy", Heading("DZKNR6N8", challenge="c_bram_poker_1")),
+    ("greedy", Heading("GGBEEFU9", challenge="c_fragile_1")),
+    ("greedy", Heading("9B38N866", challenge="c_monolith_1")),
+    ("greedy", Heading("U2LMELHU", challenge="c_blast_off_1")),
+    ("greedy", Heading("M9242S81", challenge="c_five_card_1")),
+    ("greedy", Heading("9YEZ3JQE", challenge="c_golden_needle_1")),
+    ("greedy", Heading("4DPZSFB3", challenge="c_cruelty_1")),
+    ("greedy", Heading("46NJ9BMS", challenge="c_jokerless_1")),
 )
 
 
 def file_of(player: str, heading: Heading) -> Path:
     """Where a game lies: named by its player and heading."""
-    rest = [str(value) for name, value in asdict(heading).items() if name != "seed" and value is not None]
-    return FOLDER / f"{'-'.join([player, *rest, heading.seed])}.txt"
+    run = heading.challenge or f"{heading.deck}-{heading.stake}"
+    return FOLDER / f"{player}-{run}-{heading.seed}.txt"
 
 
 def text_of(player: str, heading: Heading, play: bool) -> str:

@@ -138,16 +138,21 @@ def thread_rows(decisions: int) -> list[Row]:
 
 
 def copy_rows() -> list[Row]:
-    """Copying a game, saving it as bytes, reading it back; bytes of a record."""
-    from ante.engine.state import load_state, save_state, state_t
+    """Games a second cloned and restored, saved as bytes and loaded; bytes of a record."""
+    from ante.engine.state import copy_states, load_state, restore_states, save_state, state_t
 
     states, _ = random_games(256, 0)
-    saved = [save_state(s) for s in states]
+    kept, saved = copy_states(states), [save_state(s) for s in states]
 
-    def copy() -> float:
-        for _ in range(100):
-            states.copy()
-        return 100.0 * len(states)
+    def clone() -> float:
+        for _ in range(1000):
+            copy_states(states)
+        return 1000.0 * len(states)
+
+    def restore() -> float:
+        for _ in range(1000):
+            restore_states(states, kept)
+        return 1000.0 * len(states)
 
     def save() -> float:
         for s in states:
@@ -161,9 +166,10 @@ def copy_rows() -> list[Row]:
 
     size = float(state_t.itemsize)
     return [
-        rate("copy a game", "copies/s", copy, 256),
+        rate("clone a game", "copies/s", clone, 256),
+        rate("restore a game from a clone", "copies/s", restore, 256),
         rate("save a game as bytes", "copies/s", save, 256),
-        rate("restore a game from bytes", "copies/s", load, 256),
+        rate("load a game from bytes", "copies/s", load, 256),
         Row("record of a game", size, "bytes", size, size),
     ]
 
@@ -286,7 +292,9 @@ def gather_positions(one_chip: int) -> tuple[np.recarray, dict[str, tuple[np.rec
 
 def copies(states: np.recarray) -> Callable[[], np.recarray]:
     """Fresh copies of a batch, one for each repeat."""
-    return lambda: states.copy().view(np.recarray)
+    from ante.engine.state import copy_states
+
+    return lambda: copy_states(states)
 
 
 def clock_ns(work: Callable[..., Any], fresh: Callable[[], np.recarray], *rest: Any) -> list[float]:

@@ -622,6 +622,8 @@ class RecordReplay:
     """Deck by key or name."""
     stake: int = 1
     """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
     out: Annotated[Path | None, arg(aliases=["-o"])] = None
     """File to write, whole or not at all; standard output by default."""
     checkpoint: str = "best"
@@ -633,12 +635,12 @@ class RecordReplay:
         """Play, then write."""
         from ante.agents.record import record_game
         from ante.env.replay import Heading
-        from ante.training.checkpoints import write_text
+        from ante.files import write_text
 
         if self.out and (self.out.is_dir() or not self.out.absolute().parent.is_dir()):
             raise BalatroError(f"cannot write {self.out}: name a file in a folder that exists")
         player = player_of(self.player, self.likeliest, self.checkpoint)
-        text = record_game(player, Heading(self.seed, self.deck, self.stake))
+        text = record_game(player, Heading(self.seed, self.deck, self.stake, self.challenge))
         if self.out is None:
             print(text, end="")
         else:
@@ -749,9 +751,9 @@ def main() -> None:
         print(f"ante: {NotInstalled(error)}", file=sys.stderr)
         code = 2
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.ENOENT, errno.EISDIR):
             raise
-        print(f"ante: cannot write: {error}", file=sys.stderr)
+        print(f"ante: cannot read or write: {error}", file=sys.stderr)
         code = 2
     except KeyboardInterrupt:
         code = 130

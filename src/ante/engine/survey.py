@@ -7,8 +7,6 @@ described in docs/seeds.md.
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from ante.catalog.blinds import BLINDS
 from ante.catalog.cards import EDITIONS, RANK_LETTERS, SUIT_LETTERS, card_key
 from ante.catalog.challenges import CHALLENGES
@@ -32,7 +30,7 @@ from ante.engine.pools import draw_voucher
 from ante.engine.rng import Stream
 from ante.engine.run import draw_ante_blinds, draw_ante_voucher, draw_targets, new_run
 from ante.engine.shop import draw_pack, empty_row, enter_shop, fill_row, leave_shop, make_row_card
-from ante.engine.state import MAX_PACKS
+from ante.engine.state import MAX_PACKS, new_states
 
 QUEUE_CARDS = 20
 REROLLS = 2
@@ -60,7 +58,7 @@ MISC = {
 
 def copy_of(s: Any) -> Any:
     """An independent copy of a game."""
-    states = np.empty(1, dtype=s.dtype).view(np.recarray)
+    states = new_states(1)
     states[0] = s
     return states[0]
 

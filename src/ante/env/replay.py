@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ante.catalog.challenges import CHALLENGES
 from ante.catalog.decks import DECKS
 from ante.engine.actions import Verb, cards_of, pack_action, target_of, to_of, verb_of
-from ante.engine.run import deck_number, new_run
-from ante.engine.state import MAX_HAND, Phase, Status, new_states
+from ante.engine.run import challenge_number, deck_number, new_run
+from ante.engine.state import MAX_HAND, Phase, Status, new_states, restore_states
 from ante.engine.step import step
 from ante.env.story import changes, deed, opening, table
 from ante.errors import BalatroError
@@ -49,6 +50,7 @@ class Heading:
     seed: str
     deck: str = "b_red"
     stake: int = 1
+    challenge: str | None = None
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def state_at(text: str, line: int) -> Any:
 
 def tell(heading: Heading, actions: Iterable[int]) -> Iterator[tuple[str, bool]]:
     """Play a game and yield the lines of its replay, each with whether it is legal; a refused decision ends it."""
-    states = new_states(2)
+    states: Any = new_states(2)
     after, before = states
     states[0] = new_run(**asdict(heading))
     yield from ((line, True) for line in [*heading_lines(heading), *opening(after)])
@@ -128,7 +130,7 @@ def tell(heading: Heading, actions: Iterable[int]) -> Iterator[tuple[str, bool]]
     for action in actions:
         if int(verb_of(action)) <= Verb.CLEAR:
             continue
-        states[1] = states[0]
+        restore_states(states[1:], states[:1])
         if step(after, np.int64(action)) == Status.ILLEGAL:
             yield f"{action_text(action)} # refused", False
             return
@@ -147,9 +149,13 @@ def outcome(s: Any) -> str:
 
 
 def heading_lines(heading: Heading) -> list[str]:
-    """The first lines of a replay: a field a line, those that are None left out."""
-    plain = replace(heading, seed=heading.seed.strip().upper(), deck=DECKS[deck_number(heading.deck)].key)
-    return [FIRST_LINE, *(f"{name} {value}" for name, value in asdict(plain).items() if value is not None)]
+    """The first lines of a replay: a field a line, without those that are None or that a challenge brings."""
+    challenge = CHALLENGES[challenge_number(heading.challenge)].key or None
+    deck = DECKS[deck_number(heading.deck)].key
+    plain = replace(heading, seed=heading.seed.strip().upper(), deck=deck, challenge=challenge)
+    own = ("deck", "stake") if plain.challenge else ()  # a challenge brings its own
+    values = {name: value for name, value in asdict(plain).items() if value is not None and name not in own}
+    return [FIRST_LINE, *(f"{name} {value}" for name, value in values.items())]
 
 
 def read_lines(lines: Sequence[str]) -> tuple[Heading, list[tuple[int, int]]]:

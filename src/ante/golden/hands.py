@@ -60,7 +60,8 @@ def put_card(s: Any, text: str, place: Place) -> int:
     """A card of this text is part of the deck. Answers its index."""
     parts = parse_card(text)
     index = add_card(s, parts["rank"], parts["suit"], parts["enhancement"], parts["edition"], parts["seal"])
-    s.cards[index].bonus, s.cards[index].debuffed, s.cards[index].place = parts["bonus"], parts["debuffed"], place
+    card = s.cards[index]
+    card["bonus"], card["debuffed"], card["place"] = parts["bonus"], parts["debuffed"], place
     return int(index)
 
 

@@ -14,8 +14,7 @@ from ante.engine.actions import Verb
 from ante.engine.notation import front_text
 from ante.engine.run import new_run
 from ante.engine.state import Kind, Status
-from tests.support.blinds import begin, facing, full_deck, hold, play, to_shop, win
-from tests.support.table import act, consumables, own
+from tests.support.table import act, consumables, facing, full_deck, own, play, redeal, select, to_shop, win
 
 SUITS, RANKS = "SHCD", "23456789TJQKA"
 ETERNAL, PERISHABLE, RENTAL = 1, 2, 4
@@ -119,13 +118,13 @@ def test_most_decks_hold_each_card_once(deck: str) -> None:
 def test_red_deck_keeps_its_discard_every_round() -> None:
     s = to_shop(facing("bl_small", deck="b_red"))
     act(s, Verb.NEXT_ROUND)
-    assert begin(s, "bl_big").discards_left == 4
+    assert select(s, "bl_big").discards_left == 4
 
 
 def test_blue_deck_keeps_its_hand_every_round() -> None:
     s = to_shop(facing("bl_small", deck="b_blue"))
     act(s, Verb.NEXT_ROUND)
-    assert begin(s, "bl_big").hands_left == 5
+    assert select(s, "bl_big").hands_left == 5
 
 
 @pytest.mark.parametrize(("deck", "payout"), [("b_yellow", 3 + 3 + 5), ("b_green", 3 + 2 * 3 + 3)])
@@ -144,7 +143,7 @@ def test_black_deck_holds_six_jokers() -> None:
 
 def test_nebula_deck_opens_celestial_packs_with_the_most_played_hand() -> None:
     s = facing("bl_small", deck="b_nebula")
-    hold(s, "S_A H_A D_5")
+    redeal(s, "S_A H_A D_5")
     s.target = 1.0
     play(s, 0, 1)
     act(s, Verb.CASH_OUT)
@@ -194,7 +193,7 @@ def test_anaglyph_deck_gains_a_double_tag_after_each_boss() -> None:
     assert s.n_tags == 0
     for n in (1, 2):
         act(s, Verb.NEXT_ROUND)
-        win(begin(s, "bl_hook"))
+        win(select(s, "bl_hook"))
         assert [TAGS[s.tags[i]].key for i in range(s.n_tags)] == ["tag_double"] * n
         act(s, Verb.CASH_OUT)
 
@@ -229,7 +228,7 @@ def test_stake_white_pays_for_the_small_blind_and_stake_red_and_all_above_do_not
     assert s.payout == (3 if stake == 1 else 0) + 3
     act(s, Verb.CASH_OUT)
     act(s, Verb.NEXT_ROUND)
-    begin(s, "bl_big")
+    select(s, "bl_big")
     s.dollars = 0
     win(s)
     assert s.payout == 4 + 3
@@ -300,7 +299,7 @@ def test_stake_gold_rents_for_1_and_3_more_each_round() -> None:
     act(s, Verb.BUY)
     assert s.dollars == 3
     act(s, Verb.NEXT_ROUND)
-    begin(s, "bl_big")
+    select(s, "bl_big")
     s.dollars, s.jokers[0].debuffed = 10, 1
     win(s)
     assert s.dollars == 7
@@ -314,7 +313,7 @@ def test_stake_orange_jokers_stop_working_after_five_rounds() -> None:
         assert (s.jokers[0].rounds, s.jokers[0].debuffed) == (5 - n, 0)
         to_shop(s)
         act(s, Verb.NEXT_ROUND)
-        begin(s, "bl_small", "S_A C_2")
+        select(s, "bl_small", "S_A C_2")
     assert s.jokers[0].debuffed
     s.target = 1e9
     play(s, 0)

@@ -10,7 +10,6 @@ from ante.engine.jokers.lineup import refresh_lineup
 from ante.engine.state import Phase, Status
 from tests.support.table import (
     act,
-    beat_blind,
     begin,
     consumables,
     deal,
@@ -25,6 +24,7 @@ from tests.support.table import (
     scored,
     to_shop,
     use,
+    win,
 )
 
 
@@ -230,7 +230,7 @@ def test_mime_retriggers_held_cards() -> None:
 
 def test_mime_doubles_gold_cards_and_blue_seals_at_round_end() -> None:
     s = deal("S_8", "j_mime", held="H_2:m_gold H_3=Blue", dollars=0)
-    beat_blind(s)
+    win(s)
     assert s.dollars == 2 * 3
     assert consumables(s) == ["c_pluto", "c_pluto"]
 

@@ -178,7 +178,7 @@ def misprint_seed(rolled: int) -> str:
     """A seed whose first Misprint rolls this number."""
     for number in range(10_000):
         s = new_run(f"MISPRINT{number}")
-        if int(roll(s, Stream.MISPRINT) * MISPRINT_ROLLS) == rolled:
+        if int(roll(s, Stream["MISPRINT"]) * MISPRINT_ROLLS) == rolled:
             return f"MISPRINT{number}"
     raise ValueError(f"Misprint rolls 0 to {MISPRINT_ROLLS - 1}, not {rolled}")
 

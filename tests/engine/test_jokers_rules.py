@@ -97,6 +97,18 @@ def test_chicot_gives_the_wall_and_violet_vessel_an_ordinary_target() -> None:
     assert play(s, 0) == (5 + 8, 1)
 
 
+def test_chicot_disables_the_boss_of_the_round_in_which_it_comes() -> None:
+    s = begin(blind="bl_club")
+    assert any(s.cards[i].debuffed for i in range(s.n_cards))
+    own(s, "j_chicot")
+    assert not any(s.cards[i].debuffed for i in range(s.n_cards))
+
+
+def test_chicot_acts_in_its_place_among_the_jokers() -> None:
+    s = begin("j_chicot", "j_burglar", blind="bl_water")
+    assert (s.hands_left, s.discards_left) == (4 + 3, 0)  # Burglar takes what The Water has just given back
+
+
 def test_luchador_is_sold_to_disable_the_boss() -> None:
     s = begin("j_luchador", blind="bl_wall")
     assert s.target == 300 * 4

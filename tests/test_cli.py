@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,11 +117,38 @@ def test_bad_replay_commands_are_one_sentence(inside: Inside, words: list[str], 
     assert len(error.splitlines()) == 1
 
 
-def test_rules_table_has_a_row_for_every_item() -> None:
+def test_every_item_of_the_game_is_implemented_and_has_a_test_that_bears_its_name() -> None:
     rows = json.loads(ante("doctor", "--rules", "--json").stdout)
-    assert len(rows) == 150 + 52 + 32 + 24 + 30 + 15
-    assert set(rows[0]) == {"kind", "item", "implemented", "tested", "evidence"}
+    counts = {
+        **{"joker": 150, "tarot": 22, "planet": 12, "spectral": 18, "voucher": 32, "tag": 24, "blind": 30, "deck": 15},
+        **{
+            "stake": 8,
+            "enhancement": 8,
+            "edition": 4,
+            "seal": 4,
+            "sticker": 4,
+            "challenge": 20,
+            "pack": 15,
+            "hand": 12,
+        },
+    }
+    assert Counter(row["kind"] for row in rows) == counts
+    assert set(rows[0]) == {"kind", "item", "implemented", "tested", "evidence", "recorded"}
     assert [row["item"] for row in rows if not row["implemented"]] == []
+    assert [row["item"] for row in rows if row["tested"] != "yes" or not row["evidence"]] == []
+
+
+def test_the_rules_are_shown_as_a_table() -> None:
+    environment = {**os.environ, "COLUMNS": "300"}
+    command = [sys.executable, "-m", "ante.cli", "doctor", "--rules"]
+    shown = subprocess.run(command, env=environment, capture_output=True, text=True).stdout
+    (egg,) = (line for line in shown.splitlines() if " j_egg " in line)
+    for words in (
+        "engine/jokers/rounds.py",
+        "yes",
+        "tests/engine/test_jokers_money.py::test_egg_gains_3_of_sell_value",
+    ):
+        assert words in egg
 
 
 def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(tmp_path: Path) -> None:

@@ -692,14 +692,14 @@ class Doctor:
     """
 
     rules: bool = False
-    """List every item of the catalogue: kind, item, implemented, tested, evidence."""
+    """List every item of the catalogue: where it is implemented, the tests that bear its name, recorded games with it."""
     json: bool = False
     """Print JSON instead of a table."""
 
     def run(self) -> int:
         """Print the table."""
         from ante.doctor import machine_rows
-        from ante.engine.rulebook import rules_table
+        from ante.rulebook.table import rules_table
 
         rows: list[dict[str, Any]] = rules_table() if self.rules else machine_rows()
         if self.json:
@@ -708,9 +708,11 @@ class Doctor:
         from rich.console import Console
         from rich.table import Table
 
-        table = Table(*rows[0])
+        table = Table()
+        for name in rows[0]:
+            table.add_column(name, overflow="fold")
         for row in rows:
-            table.add_row(*(str(value) for value in row.values()))
+            table.add_row(*("\n".join(value) if isinstance(value, list) else str(value) for value in row.values()))
         Console().print(table)
         return 0
 

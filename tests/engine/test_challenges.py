@@ -8,6 +8,7 @@ import pytest
 
 from ante.catalog.blinds import BLINDS
 from ante.catalog.blinds import by_key as blind_by_key
+from ante.catalog.cards import Sticker
 from ante.catalog.challenges import CHALLENGES
 from ante.catalog.consumables import CONSUMABLES
 from ante.catalog.jokers import JOKERS
@@ -34,7 +35,7 @@ from ante.engine.pools import (
 from ante.engine.rng import Stream, roll_resample
 from ante.engine.run import challenge_number, new_run, restart
 from ante.engine.shop import draw_pack, make_row_card, pack_price, voucher_price
-from ante.engine.state import Kind, Phase, Status
+from ante.engine.state import Kind, Phase, Place, Status
 from ante.engine.step import step
 from ante.engine.survey import copy_of
 from ante.errors import DeckOfChallenge, NotLockable, UnknownChallenge
@@ -124,21 +125,21 @@ def deck(key: str) -> Counter[str]:
 
 
 def test_decks_of_challenges() -> None:
-    plain = deck("omelette")
+    plain = deck("c_omelette_1")
     assert len(plain) == 52
-    city = deck("city")
+    city = deck("c_city_1")
     assert sum(city.values()) == 52
     assert all(city[f"{suit}_{rank}"] == 1 for suit in "SHCD" for rank in "456789T")
     assert all(city[f"{suit}_{rank}"] == 2 for suit in "SHCD" for rank in "JQK")
-    assert deck("mad_world") == Counter(f"{suit}_{rank}" for suit in "SHCD" for rank in "23456789")
+    assert deck("c_mad_world_1") == Counter(f"{suit}_{rank}" for suit in "SHCD" for rank in "23456789")
     medusa = Counter({text: n for text, n in plain.items() if text[2] not in "JQK"})
-    assert deck("medusa") == medusa + Counter(f"{suit}_{rank}:m_stone" for suit in "SHCD" for rank in "JQK")
-    assert deck("double_nothing") == Counter(f"{text}=Red" for text in plain)
-    assert deck("fragile") == Counter(f"{text}:m_glass" for text in plain)
+    assert deck("c_medusa_1") == medusa + Counter(f"{suit}_{rank}:m_stone" for suit in "SHCD" for rank in "JQK")
+    assert deck("c_double_nothing_1") == Counter(f"{text}=Red" for text in plain)
+    assert deck("c_fragile_1") == Counter(f"{text}:m_glass" for text in plain)
 
 
 def test_the_deck_of_15_minute_city_lies_in_text_order_before_its_shuffle() -> None:
-    s = new_run("TESTSEED", challenge="city")
+    s = new_run("TESTSEED", challenge="c_city_1")
     texts = [card_text(s.cards[i]) for i in range(s.n_cards)]
     key = sorted(texts, key=lambda text: (text[0], text[2]))  # C D H S, then rank letters 4..9 J K Q T as text
     assert texts == key
@@ -146,7 +147,7 @@ def test_the_deck_of_15_minute_city_lies_in_text_order_before_its_shuffle() -> N
 
 def test_the_omelette_pays_neither_blinds_nor_hands_nor_interest() -> None:
     for blind, reward in (("bl_small", 3), ("bl_big", 4), ("bl_hook", 5)):
-        s = started("omelette")
+        s = started("c_omelette_1")
         s.dollars = 25
         assert cashed_out(s, blind) == 0
         plain = new_run("TESTSEED")
@@ -156,20 +157,20 @@ def test_the_omelette_pays_neither_blinds_nor_hands_nor_interest() -> None:
 
 
 def test_mad_world_pays_the_blind_alone() -> None:
-    s = started("mad_world")
+    s = started("c_mad_world_1")
     s.dollars = 25
     assert cashed_out(s) == 3
 
 
 def test_cruelty_pays_bosses_only() -> None:
-    assert cashed_out(started("cruelty"), "bl_small") == 2
-    assert cashed_out(started("cruelty"), "bl_big") == 2
-    assert cashed_out(started("cruelty"), "bl_hook") == 5 + 2
+    assert cashed_out(started("c_cruelty_1"), "bl_small") == 2
+    assert cashed_out(started("c_cruelty_1"), "bl_big") == 2
+    assert cashed_out(started("c_cruelty_1"), "bl_hook") == 5 + 2
 
 
 @pytest.mark.parametrize(("dollars", "chips"), [(100, 16), (7, 7), (0, 0), (-3, 0)])
 def test_rich_get_richer_caps_the_chips_at_the_money(dollars: int, chips: int) -> None:
-    s = started("rich")
+    s = started("c_rich_1")
     redeal(s, "S_A H_2 C_3")
     s.dollars, s.target = dollars, 1e300
     act(s, Verb.PLAY, cards=(0,))
@@ -177,13 +178,13 @@ def test_rich_get_richer_caps_the_chips_at_the_money(dollars: int, chips: int) -
 
 
 def test_rich_get_richer_caps_before_the_flint_halves() -> None:
-    s = started("rich")
+    s = started("c_rich_1")
     redeal(s, "S_A H_A C_3")
     s.blind, s.dollars, s.target = int(blind_by_key["bl_flint"]), 5, 1e300
     act(s, Verb.PLAY, cards=(0, 1))
     # A Pair's 10 chips are capped to 5, halved and rounded to 3; two Aces make 25, capped to 5 again.
     assert s.score_chips == 5
-    s = started("rich")
+    s = started("c_rich_1")
     redeal(s, "S_A H_A C_3")
     s.blind, s.dollars, s.target = int(blind_by_key["bl_flint"]), 5, 1e300
     s.cards[s.hand[0]].debuffed = s.cards[s.hand[1]].debuffed = 1
@@ -191,19 +192,20 @@ def test_rich_get_richer_caps_before_the_flint_halves() -> None:
     assert s.score_chips == 3
 
 
-def test_the_dagger_of_a_knifes_edge_stays_leftmost() -> None:
-    s = new_run("TESTSEED", challenge="knife")
+def test_the_pinned_dagger_of_on_a_knifes_edge_stays_leftmost() -> None:
+    s = new_run("TESTSEED", challenge="c_knife_1")
     own(s, "j_joker", "j_egg")
     assert not is_legal(s, pack_action(Verb.MOVE_JOKER, 0, 1, 0))
     assert not is_legal(s, pack_action(Verb.MOVE_JOKER, 2, 0, 0))
     assert act(s, Verb.MOVE_JOKER, 1, 2) == Status.PLAYING
+    assert s.jokers[0].stickers & Sticker.PINNED
     assert jokers(s) == "j_ceremonial+E+Pinned j_egg j_joker"
 
 
 def test_amber_acorn_leaves_the_pinned_dagger_leftmost() -> None:
     orders = set()
     for number in range(8):
-        s = new_run(f"ACRN{number + 1}", challenge="knife")
+        s = new_run(f"ACRN{number + 1}", challenge="c_knife_1")
         own(s, "j_joker", "j_sly", "j_zany", "j_mad")
         s.jokers[0].debuffed = 1  # a working dagger would eat its neighbour
         s.boss, s.blind_on_deck = int(blind_by_key["bl_final_acorn"]), 2
@@ -214,7 +216,7 @@ def test_amber_acorn_leaves_the_pinned_dagger_leftmost() -> None:
 
 
 def test_a_copied_dagger_is_pinned_left_of_the_older_one() -> None:
-    s = new_run("TESTSEED", challenge="knife")
+    s = new_run("TESTSEED", challenge="c_knife_1")
     own(s, "j_invisible")
     s.jokers[1].count = 2  # ready: sold, it copies the one other joker
     assert act(s, Verb.SELL_JOKER, 1) == Status.PLAYING
@@ -225,7 +227,7 @@ def test_a_copied_dagger_is_pinned_left_of_the_older_one() -> None:
 def test_x_ray_vision_turns_a_quarter_of_the_drawn_cards() -> None:
     drawn = down = 0
     for number in range(120):
-        s = started("xray", f"XRAY{number + 1}")
+        s = started("c_xray_1", f"XRAY{number + 1}")
         drawn += int(s.n_hand)
         down += sum(int(s.cards[s.hand[i]].face_down) for i in range(s.n_hand))
     assert drawn == 120 * 8
@@ -234,7 +236,7 @@ def test_x_ray_vision_turns_a_quarter_of_the_drawn_cards() -> None:
 
 def test_disabling_another_boss_turns_no_card_of_x_ray_vision() -> None:
     for blind, turned in (("bl_club", False), ("bl_mark", True)):
-        s = new_run("XRAY3", challenge="xray")
+        s = new_run("XRAY3", challenge="c_xray_1")
         own(s, "j_luchador")
         s.boss, s.blind_on_deck = int(blind_by_key[blind]), 2
         act(s, Verb.SELECT_BLIND)
@@ -247,7 +249,7 @@ def test_disabling_another_boss_turns_no_card_of_x_ray_vision() -> None:
 
 @pytest.mark.parametrize(("dollars", "held"), [(0, 10), (4, 10), (5, 9), (14, 8), (-1, 11), (-6, 12), (60, 0)])
 def test_luxury_tax_takes_a_card_for_every_five_dollars(dollars: int, held: int) -> None:
-    s = new_run("TESTSEED", challenge="luxury")
+    s = new_run("TESTSEED", challenge="c_luxury_1")
     s.dollars = dollars
     status = act(s, Verb.SELECT_BLIND)
     assert s.n_hand == held
@@ -255,7 +257,7 @@ def test_luxury_tax_takes_a_card_for_every_five_dollars(dollars: int, held: int)
 
 
 def test_luxury_tax_follows_the_money_in_a_round() -> None:
-    s = new_run("TESTSEED", challenge="luxury")
+    s = new_run("TESTSEED", challenge="c_luxury_1")
     s.dollars = 20
     act(s, Verb.SELECT_BLIND)
     assert s.n_hand == 6
@@ -267,7 +269,7 @@ def test_luxury_tax_follows_the_money_in_a_round() -> None:
 
 
 def test_non_perishable_makes_every_joker_eternal_that_can_be() -> None:
-    s = new_run("TESTSEED", challenge="non_perishable")
+    s = new_run("TESTSEED", challenge="c_non_perishable_1")
     for source, shop, pack in ((Source.SHO, True, False), (Source.BUF, False, True), (Source.JUD, False, False)):
         make_joker(s, source, shop, pack)
         assert item_text(s.made).endswith("+E")
@@ -276,7 +278,7 @@ def test_non_perishable_makes_every_joker_eternal_that_can_be() -> None:
 
 
 def test_double_or_nothing_debuffs_what_scored_for_good() -> None:
-    s = started("double_nothing")
+    s = started("c_double_nothing_1")
     redeal(s, "S_A:m_bonus=Red H_A=Red C_3=Red D_7=Red")
     s.target = 1e300
     act(s, Verb.PLAY, cards=(0, 1, 2))
@@ -289,7 +291,7 @@ def test_double_or_nothing_debuffs_what_scored_for_good() -> None:
 
 
 def test_a_worn_card_that_is_enhanced_works_again_in_the_next_round() -> None:
-    s = started("double_nothing")
+    s = started("c_double_nothing_1")
     redeal(s, "S_A=Red H_A=Red C_3=Red")
     for position in (0, 1):
         s.cards[s.hand[position]].worn = s.cards[s.hand[position]].debuffed = 1
@@ -303,7 +305,7 @@ def test_a_worn_card_that_is_enhanced_works_again_in_the_next_round() -> None:
 
 
 def test_a_refused_hand_wears_its_scoring_cards_too() -> None:
-    s = started("double_nothing")
+    s = started("c_double_nothing_1")
     redeal(s, "S_A=Red H_9=Red C_3=Red")
     s.blind, s.target = int(blind_by_key["bl_psychic"]), 1e300
     act(s, Verb.PLAY, cards=(0, 1))
@@ -312,7 +314,7 @@ def test_a_refused_hand_wears_its_scoring_cards_too() -> None:
 
 
 def test_death_copies_the_wear() -> None:
-    s = started("double_nothing")
+    s = started("c_double_nothing_1")
     redeal(s, "S_A=Red H_9=Red")
     s.cards[s.hand[1]].worn = s.cards[s.hand[1]].debuffed = 1
     use(s, "c_death", 0, 1)
@@ -322,7 +324,7 @@ def test_death_copies_the_wear() -> None:
 
 def typecast(ante: int) -> Any:
     """Typecast, its boss of this ante just beaten, with an ordinary, a Negative, a self-destroying and a Perishable joker."""
-    s = new_run("TESTSEED", challenge="typecast")
+    s = new_run("TESTSEED", challenge="c_typecast_1")
     own(s, "j_joker", "j_egg", "j_popcorn", "j_banner")
     s.jokers[1].edition = 4
     s.jokers[3].stickers, s.jokers[3].rounds = 2, 5
@@ -351,7 +353,7 @@ def test_typecast_does_nothing_in_other_antes(ante: int) -> None:
 
 
 def test_inflation_raises_every_price_with_each_purchase() -> None:
-    s = in_shop("inflation")
+    s = in_shop("c_inflation_1")
     prices = [int(s.row[i].cost) for i in range(s.n_row)]
     voucher, pack = voucher_price(s, int(s.shop_vouchers[0])), pack_price(s, 1)
     sold_for = int(s.jokers[0].cost)
@@ -370,7 +372,7 @@ def test_inflation_raises_every_price_with_each_purchase() -> None:
 
 
 def test_golden_needle_asks_a_dollar_for_each_discard() -> None:
-    s = started("golden_needle")
+    s = started("c_golden_needle_1")
     act(s, Verb.DISCARD, cards=(0, 1, 2))
     assert s.dollars == 9
     s.dollars = -20
@@ -378,7 +380,7 @@ def test_golden_needle_asks_a_dollar_for_each_discard() -> None:
     assert s.dollars == -21
 
 
-@pytest.mark.parametrize("key", ["bram_poker", "jokerless"])
+@pytest.mark.parametrize("key", ["c_bram_poker_1", "c_jokerless_1"])
 def test_no_jokers_in_the_shop(key: str) -> None:
     s = new_run("TESTSEED", challenge=key)
     kinds = set()
@@ -391,7 +393,7 @@ def test_no_jokers_in_the_shop(key: str) -> None:
 
 
 def test_bram_poker_still_finds_jokers_in_packs_and_by_tags() -> None:
-    s = new_run("TESTSEED", challenge="bram_poker")
+    s = new_run("TESTSEED", challenge="c_bram_poker_1")
     assert create_joker(s, Source.TOP)
 
 
@@ -438,20 +440,20 @@ def own_nothing(s: Any) -> None:
 
 
 BANS = {
-    "omelette": "v_seed_money v_money_tree j_to_the_moon j_rocket j_golden j_satellite",
-    "mad_world": "bl_plant",
-    "non_perishable": "j_gros_michel j_ice_cream j_turtle_bean j_ramen j_diet_cola j_selzer j_popcorn j_mr_bones "
+    "c_omelette_1": "v_seed_money v_money_tree j_to_the_moon j_rocket j_golden j_satellite",
+    "c_mad_world_1": "bl_plant",
+    "c_non_perishable_1": "j_gros_michel j_ice_cream j_turtle_bean j_ramen j_diet_cola j_selzer j_popcorn j_mr_bones "
     "j_invisible j_luchador bl_final_leaf",
-    "typecast": "bl_final_leaf",
-    "inflation": "v_clearance_sale v_liquidation",
-    "fragile": "c_magician c_empress c_heirophant c_chariot c_devil c_tower c_lovers c_incantation c_grim c_familiar "
+    "c_typecast_1": "bl_final_leaf",
+    "c_inflation_1": "v_clearance_sale v_liquidation",
+    "c_fragile_1": "c_magician c_empress c_heirophant c_chariot c_devil c_tower c_lovers c_incantation c_grim c_familiar "
     "j_marble j_vampire j_midas_mask j_certificate v_magic_trick v_illusion tag_standard p_standard_normal_1 "
     "p_standard_normal_2 p_standard_normal_3 p_standard_normal_4 p_standard_jumbo_1 p_standard_jumbo_2 "
     "p_standard_mega_1 p_standard_mega_2",
-    "blast_off": "v_grabber v_nacho_tong j_burglar",
-    "five_card": "j_juggler j_troubadour j_turtle_bean",
-    "golden_needle": "v_grabber v_nacho_tong j_burglar",
-    "jokerless": "c_judgement c_wraith c_soul v_antimatter p_buffoon_normal_1 p_buffoon_normal_2 p_buffoon_jumbo_1 "
+    "c_blast_off_1": "v_grabber v_nacho_tong j_burglar",
+    "c_five_card_1": "j_juggler j_troubadour j_turtle_bean",
+    "c_golden_needle_1": "v_grabber v_nacho_tong j_burglar",
+    "c_jokerless_1": "c_judgement c_wraith c_soul v_antimatter p_buffoon_normal_1 p_buffoon_normal_2 p_buffoon_jumbo_1 "
     "p_buffoon_mega_1 tag_rare tag_uncommon tag_holo tag_polychrome tag_negative tag_foil tag_buffoon tag_top_up "
     "bl_final_acorn bl_final_heart bl_final_leaf",
 }
@@ -464,12 +466,12 @@ PACK_KEYS = {row.key for row in PACKS}
 @pytest.mark.parametrize("key", BANS)
 def test_what_a_challenge_bans_never_comes_up(key: str) -> None:
     banned = set(BANS[key].split())
-    assert available("cruelty") - available(key) == banned - GATED - PACK_KEYS
+    assert available("c_cruelty_1") - available(key) == banned - GATED - PACK_KEYS
     assert not drawn(key) & banned
 
 
 def test_every_pack_but_the_banned_ones_is_for_sale() -> None:
-    for key in ("cruelty", "fragile", "jokerless"):
+    for key in ("c_cruelty_1", "c_fragile_1", "c_jokerless_1"):
         s = new_run("TESTSEED", challenge=key)
         s.first_shop_made = 1
         seen = {PACKS[draw_pack(s)].key for _ in range(3000)}
@@ -477,18 +479,18 @@ def test_every_pack_but_the_banned_ones_is_for_sale() -> None:
 
 
 def test_jokerless_rolls_neither_for_the_soul_nor_for_black_hole() -> None:
-    s = new_run("TESTSEED", challenge="jokerless")
+    s = new_run("TESTSEED", challenge="c_jokerless_1")
     before = int(s.n_streams)
     make_spectral(s, Source.SPE, True)
     assert s.n_streams == before + 1  # the spectral's own
-    s = new_run("TESTSEED", challenge="cruelty")
+    s = new_run("TESTSEED", challenge="c_cruelty_1")
     before = int(s.n_streams)
     make_spectral(s, Source.SPE, True)
     assert s.n_streams == before + 2
 
 
 def test_the_first_shop_of_jokerless_has_no_buffoon_pack() -> None:
-    s = in_shop("jokerless")
+    s = in_shop("c_jokerless_1")
     assert all(not PACKS[pack].key.startswith("p_buffoon") for pack in s.packs)
 
 
@@ -497,9 +499,51 @@ def test_a_challenge_is_found_by_number_key_or_name() -> None:
     with pytest.raises(UnknownChallenge, match="did you mean c_fragile_1"):
         new_run("TESTSEED", challenge="c_fragil_1")
     with pytest.raises(DeckOfChallenge, match="leave out deck and stake"):
-        new_run("TESTSEED", "b_blue", challenge="fragile")
+        new_run("TESTSEED", "b_blue", challenge="c_fragile_1")
     with pytest.raises(DeckOfChallenge):
-        new_run("TESTSEED", stake=2, challenge="fragile")
+        new_run("TESTSEED", stake=2, challenge="c_fragile_1")
+
+
+def test_medusa_has_stone_cards_for_faces_and_marble_joker_adds_one_more_each_round() -> None:
+    s = started("c_medusa_1")
+    assert sum(card_text(s.cards[i]).endswith(":m_stone") for i in range(s.n_cards)) == 12 + 1
+    redeal(s, "S_K:m_stone H_2")
+    s.target = 1e300
+    act(s, Verb.PLAY, cards=(0,))
+    assert (s.score_chips, s.score_mult) == (5 + 50, 1)
+
+
+def test_fragile_breaks_every_glass_card_that_scores() -> None:
+    s = started("c_fragile_1")
+    redeal(s, "S_A:m_glass H_A:m_glass C_3:m_glass")
+    s.target = 1e300
+    act(s, Verb.PLAY, cards=(0, 1, 2))
+    assert s.score_mult == 2 * 2 * 2  # a Pair's 2, twice doubled
+    gone = {card_text(s.cards[i]) for i in range(s.n_cards) if s.cards[i].place == Place.GONE}
+    assert {"S_A:m_glass", "H_A:m_glass"} <= gone  # 1 in 4, doubled twice, is certain
+    assert "C_3:m_glass" not in gone
+
+
+def test_monolith_leaves_room_beside_the_negative_marble_joker() -> None:
+    s = new_run("TESTSEED", challenge="c_monolith_1")
+    assert [create_joker(s, Source.JUD) for _ in range(5)] == [True, True, True, True, False]
+
+
+def test_blast_off_finds_planets_in_most_places_of_the_shop() -> None:
+    s = new_run("TESTSEED", challenge="c_blast_off_1")
+    planets = 0
+    for _ in range(2000):
+        make_row_card(s)
+        planets += s.made.kind == Kind.CONSUMABLE and 23 <= s.made.id <= 34
+        release(s, int(s.made.kind), int(s.made.id))
+    share = 32 / (20 + 4 + 32)  # Planet Tycoon's weight beside jokers and tarots
+    assert abs(planets - 2000 * share) < 4 * (2000 * share * (1 - share)) ** 0.5
+
+
+def test_five_card_draw_deals_five_cards_and_holds_seven_jokers() -> None:
+    s = started("c_five_card_1")
+    assert (s.n_hand, s.discards_left) == (5, 6)
+    assert [create_joker(s, Source.JUD) for _ in range(6)] == [True] * 5 + [False]
 
 
 def test_what_the_profile_has_locked_keeps_its_place_and_is_drawn_again() -> None:

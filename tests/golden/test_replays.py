@@ -29,6 +29,9 @@ EARNERS = (
     "Mr. Bones",
 )
 REWARD = {"Small Blind": 3, "Big Blind": 4}
+START_MONEY = {"b_yellow": 14, "c_rich_1": 100, "c_golden_needle_1": 10}
+UNPAID = {"c_omelette_1": {"Small Blind", "Big Blind", "boss"}, "c_cruelty_1": {"Small Blind", "Big Blind"}}
+FRUGAL = ("c_omelette_1", "c_mad_world_1")  # neither hands left nor interest
 SHOWDOWN = ("Amber Acorn", "Verdant Leaf", "Violet Vessel", "Crimson Heart", "Cerulean Bell")
 SCORE = re.compile(
     r"; (?P<hand>[A-Z][A-Za-z ]+) \(level (?P<level>\d+)\)(?P<refused> refused by the boss)? (?P<chips>\S+) x (?P<mult>\S+) = (?P<total>\S+), (?P<sum>\S+) of (?P<target>[^\s;]+)"
@@ -44,10 +47,11 @@ def test_every_line_is_told_as_it_was_recorded(file: Path) -> None:
     assert check_replay(read_file(file)) is None
 
 
-def test_every_deck_and_every_stake_is_there_in_whole_games() -> None:
+def test_every_deck_stake_and_challenge_is_there_in_whole_games() -> None:
     headings = [read_replay(read_file(file))[0] for file in FILES]
     ends = [read_file(file).splitlines()[-1].split()[1] for file in FILES]
     assert len({heading.deck for heading in headings}) == 15
+    assert len({heading.challenge for heading in headings} - {None}) == 20
     assert {heading.stake for heading in headings} == set(range(1, 9))
     assert len(FILES) >= 30
     assert set(ends) == {"won", "lost"}
@@ -72,7 +76,8 @@ def test_scores_are_chips_times_mult_and_add_up_to_the_blind(file: Path) -> None
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_money_is_handed_on_from_line_to_line(file: Path) -> None:
-    money, payout = 4 + 10 * ("b_yellow" in file.name), 0
+    heading = read_replay(read_file(file))[0]
+    money, payout = START_MONEY.get(heading.challenge or heading.deck, 4), 0
     for number, line in enumerate(read_file(file).splitlines(), 1):
         for told in re.findall(r"^-- .*?\$(-?\d+)", line):
             assert int(told) == money, number
@@ -103,7 +108,10 @@ def plain_payouts(file: Path) -> Iterator[tuple[str, re.Match[str]]]:
     """Blind and payout of each round of a game, up to the first item that pays more."""
     blind = ""
     for line in read_file(file).splitlines():
-        if any(f"+ {earner}" in line for earner in EARNERS):
+        if any(
+            f"+ {earner}" in line or line.startswith(f"  jokers 0 Constellation (eternal) [1] | 1 {earner}")
+            for earner in EARNERS
+        ):
             return
         begun = re.match(r"select-blind +# ([^\d,;]+) \d", line)
         blind = begun[1] if begun else blind
@@ -119,11 +127,13 @@ def test_a_payout_is_reward_hands_and_interest() -> None:
         green = heading.deck == "b_green"
         for blind, found in plain_payouts(file):
             reward = REWARD.get(blind, 8 if blind in SHOWDOWN else 5)
-            if blind == "Small Blind" and heading.stake >= 2:
+            kind = blind if blind in REWARD else "boss"
+            if (kind == "Small Blind" and heading.stake >= 2) or kind in UNPAID.get(heading.challenge or "", ()):
                 reward = 0
             hands, discards, held = (int(found[name]) for name in ("hands", "discards", "held"))
-            left = 2 * hands + discards if green else hands
-            interest = 0 if green else min(5, max(0, held) // 5)
+            left = 2 * hands + discards if green else hands * (heading.challenge not in FRUGAL)
+            most = 0 if green or heading.challenge in FRUGAL else 20 if heading.challenge == "c_rich_1" else 5
+            interest = min(most, max(0, held) // 5)
             assert int(found["payout"]) == reward + left + interest, (file.name, found[0])
             compared += 1
     assert compared > 300

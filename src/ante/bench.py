@@ -12,11 +12,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 GAMES = 256
 REPEATS = 5
+DEVICE_SIZES = (1024, 4096, 16384, 65536, 262144)
+MIXING = 200  # decisions before anything is measured, so that the games stand in different phases
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,45 @@ def environment_rows(decisions: int = 500) -> list[Row]:
 
     rows.append(rate("vector environment, actions drawn by NumPy", "steps/s", step))
     return rows
+
+
+def device_rows(sizes: tuple[int, ...] = DEVICE_SIZES, decisions: int = 100, block: int | None = None) -> list[Row]:
+    """Macro decisions per second on a CUDA device, random and chosen there: with the mask alone, with observations.
+
+    sizes      numbers of games played at once
+    decisions  of every game in each repeat
+    block      threads of a block, by default that of the kernels
+
+    Raises NoDevice, and NotInstalled without the extra `gpu`. Kernels that are in no cache are compiled first.
+    """
+    from ante.engine.cuda import DeviceStates
+    from ante.engine.cuda_compiler import BLOCK
+    from ante.env.cuda import DeviceGames
+
+    threads = block or BLOCK
+    rows = []
+    for n in sizes:
+        rows.append(_device_row("mask", decisions, DeviceStates(n, block=threads)))
+        for name, flat in (("mask, observation record", False), ("mask, observation record and vector", True)):
+            games = DeviceGames(n, flat=flat, discrete=False, block=threads)
+            rows.append(_device_row(name, decisions, games))
+            del games  # its memory is the next one's
+    return rows
+
+
+def _device_row(name: str, decisions: int, games: Any) -> Row:
+    """Random play of DeviceStates or DeviceGames."""
+    from numba import cuda
+
+    def play(steps: int = decisions) -> float:
+        for _ in range(steps):
+            games.choose()
+            games.step()
+        cuda.synchronize()
+        return float(games.n * steps)
+
+    play(MIXING)
+    return rate(f"device, {games.n} games, {name}", "decisions/s", play)
 
 
 def start_rows(cold: bool) -> list[Row]:

@@ -24,6 +24,8 @@ OBSERVED_BATCHES = (1, 256, 4096)
 ALONE = 2000  # decisions that one game plays before the next one's turn where games are played one after the other
 GROUP = 4096  # positions of one kind that the profile steps
 SAMPLES = 40  # times that it looks at its batch
+DEVICE_SIZES = (1024, 4096, 16384, 65536, 262144)
+MIXING = 200  # decisions before anything is measured, so that the games stand in different phases
 
 
 @dataclass(frozen=True)
@@ -312,6 +314,45 @@ def clock_ns(work: Callable[..., Any], fresh: Callable[[], np.recarray], *rest: 
 def spread(values: list[float]) -> tuple[float, float, float]:
     """Median, lowest and highest."""
     return statistics.median(values), min(values), max(values)
+
+
+def device_rows(sizes: tuple[int, ...] = DEVICE_SIZES, decisions: int = 100, block: int | None = None) -> list[Row]:
+    """Macro decisions per second on a CUDA device, random and chosen there: with the mask alone, with observations.
+
+    sizes      numbers of games played at once
+    decisions  of every game in each repeat
+    block      threads of a block, by default that of the kernels
+
+    Raises NoDevice, and NotInstalled without the extra `gpu`. Kernels that are in no cache are compiled first.
+    """
+    from ante.engine.cuda import DeviceStates
+    from ante.engine.cuda_compiler import BLOCK
+    from ante.env.cuda import DeviceGames
+
+    threads = block or BLOCK
+    rows = []
+    for n in sizes:
+        rows.append(_device_row("mask", decisions, DeviceStates(n, block=threads)))
+        for name, flat in (("mask, observation record", False), ("mask, observation record and vector", True)):
+            games = DeviceGames(n, flat=flat, discrete=False, block=threads)
+            rows.append(_device_row(name, decisions, games))
+            del games  # its memory is the next one's
+    return rows
+
+
+def _device_row(name: str, decisions: int, games: Any) -> Row:
+    """Random play of DeviceStates or DeviceGames."""
+    from numba import cuda
+
+    def play(steps: int = decisions) -> float:
+        for _ in range(steps):
+            games.choose()
+            games.step()
+        cuda.synchronize()
+        return float(games.n * steps)
+
+    play(MIXING)
+    return rate(f"device: {name}", "decisions/s", play, games.n)
 
 
 def start_rows(cold: bool) -> list[Row]:

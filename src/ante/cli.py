@@ -133,6 +133,7 @@ class Bench:
     env      the same with observations; steps of the vector environment
     profile  nanoseconds of a decision by its verb, of mask and observation: where the time goes
     start    seconds to import, to a first game, and with --cold to compile everything
+    gpu      decisions a second on a CUDA device (docs/gpu.md); only where asked for
 
     Try:
       ante bench engine
@@ -140,8 +141,8 @@ class Bench:
       ante bench start --cold       (compiles everything anew, which takes minutes)
     """
 
-    parts: Positional[tuple[Literal["engine", "env", "profile", "start"], ...]] = ()
-    """What to measure; everything by default."""
+    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu"], ...]] = ()
+    """What to measure; everything but gpu by default."""
     decisions: int = 500_000
     """Decisions of one repeat; there are six of each measurement."""
     cold: bool = False
@@ -162,6 +163,7 @@ class Bench:
             "engine": lambda: bench.engine_rows(self.decisions),
             "env": lambda: bench.environment_rows(max(1, self.decisions // 2)),
             "start": lambda: bench.start_rows(self.cold),
+            "gpu": bench.device_rows,
         }
         parts = self.parts or BENCH_PARTS
         rows: list[bench.Row] = []
@@ -346,7 +348,7 @@ class Eval:
     games: int | None = None
     """How many of the seeds; all by default."""
     seeds: Path | None = None
-    """File with one game seed a line; the seed panel (100 games) by default."""
+    """File with one game seed a line; the frozen seed panel (1,000 games) by default."""
     deck: str = "b_red"
     """Deck by key or name."""
     stake: int = 1

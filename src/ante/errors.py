@@ -8,7 +8,15 @@ class BalatroError(Exception):
     """Something the user can mend."""
 
 
-EXTRAS = {"cv2": "watch", "av": "watch", "ray": "train", "torch": "train", "pyarrow": "train", "tensorboard": "train"}
+EXTRAS = {
+    "cv2": "watch",
+    "av": "watch",
+    "ray": "train",
+    "torch": "train",
+    "pyarrow": "train",
+    "tensorboard": "train",
+    "numba_cuda": "gpu",
+}
 
 
 class NotInstalled(BalatroError, ImportError):

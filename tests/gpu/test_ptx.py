@@ -1,37 +1,81 @@
-"""The engine's step compiles for a GPU as it stands; no GPU is needed to ask."""
+"""Every kernel compiles for a GPU and assembles; its arithmetic is the CPU's. No GPU is needed to ask."""
 
-import numba
+import re
+from collections import Counter
+
 import numpy as np
 import pytest
 
-from ante.engine.actions import N_DISCRETE, legal_mask
+from ante.engine.actions import N_DISCRETE
+from ante.engine.run import MAX_SEED
 from ante.engine.state import new_states
-from ante.engine.step import step
+from ante.env.layout import FLAT_SIZE, new_observations
+from ante.env.reward import N_TERMS, new_before
 
-cuda = pytest.importorskip("numba.cuda")
-dispatcher = pytest.importorskip("numba.cuda.dispatcher")
-HOPPER = (9, 0)
+pytest.importorskip("numba_cuda")
+from ante.engine.cuda import choose_decisions, play_decisions
+from ante.engine.cuda_compiler import REGISTERS
+from ante.env.cuda import choose_in_games, step_games
+
+pytestmark = pytest.mark.slow
+
+WHOLE, BYTES, RNGS = np.zeros(1, np.int64), np.zeros(1, np.uint8), np.zeros((1, 1), np.uint64)
+MASKS, SEEDS = np.zeros((1, N_DISCRETE), np.uint8), np.zeros((1, MAX_SEED), np.uint8)
+DEAL = (BYTES, SEEDS, RNGS, WHOLE, WHOLE, WHOLE)  # renew, seeds, rngs, decks, stakes, challenges
+GAMES = (new_before(1), WHOLE, new_observations(1), np.zeros((1, FLAT_SIZE), np.float32), np.zeros(1), BYTES)
+KERNELS = {
+    "play_decisions": (play_decisions, (new_states(1), WHOLE, *DEAL, 0, BYTES, MASKS)),
+    "step_games": (step_games, (new_states(1), WHOLE, *DEAL, 1, 2, 0, 9, np.zeros(N_TERMS), *GAMES)),
+    "choose_decisions": (choose_decisions, (new_states(1), MASKS, RNGS, WHOLE)),
+    "choose_in_games": (choose_in_games, (new_states(1), new_observations(1), RNGS, WHOLE)),
+}
+ARITHMETIC = re.compile(r"\b(add|sub|mul|div|fma|mad|sqrt|rcp|ex2|lg2|sin|cos)((?:\.\w+)*)\.(f32|f64)\b")
 
 
-class AnyHopper:
-    """What the compiler asks of the device at hand."""
-
-    compute_capability = HOPPER
-
-
-def play_one_action(states, actions, status, masks):
-    i = cuda.grid(1)
-    if i < len(states):
-        status[i] = step(states[i], actions[i])
-        legal_mask(states[i], masks[i])
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    """The PTX of all kernels; functions that they share are lowered once."""
+    return {name: kernel.ptx(arguments) for name, (kernel, arguments) in KERNELS.items()}
 
 
-@pytest.mark.slow
-def test_step_and_mask_compile_to_ptx(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatcher, "get_current_device", AnyHopper)
-    arrays = (new_states(1), np.zeros(1, np.int64), np.zeros(1, np.uint8), np.zeros((1, N_DISCRETE), np.uint8))
-    ptx, _ = cuda.compile_ptx(play_one_action, tuple(numba.typeof(a) for a in arrays), cc=HOPPER)
+@pytest.fixture(params=list(KERNELS))
+def ptx(request: pytest.FixtureRequest, texts: dict[str, str]) -> str:
+    return texts[request.param]
+
+
+def test_kernels_compile_allocate_nothing_and_raise_nothing(ptx: str) -> None:
     assert ".target sm_90" in ptx
     assert ".visible .entry" in ptx
-    for call in ("malloc", "NRT_", "PyErr"):  # nothing is allocated, nothing raised
+    for call in ("malloc", "NRT_", "PyErr"):
         assert call not in ptx
+    assert not re.search(r"^\.const", ptx, re.MULTILINE)  # all tables together outgrow constant memory
+
+
+@pytest.mark.parametrize("name", ["play_decisions", "step_games"])
+def test_arithmetic_rounds_as_on_the_cpu(texts: dict[str, str], name: str) -> None:
+    """Each operation is rounded once, to nearest: nothing contracted, nothing approximate, nothing flushed to 0.
+
+    An operation without `.rn` may be contracted by the assembler; what is contracted already reads fma.
+    """
+    found = Counter(ARITHMETIC.findall(texts[name]))
+    assert set(found) == {(operation, ".rn", "f64") for operation in ("add", "sub", "mul", "div")}
+    assert found["mul", ".rn", "f64"] > 100
+
+
+def test_kernels_assemble_for_a_hopper(ptx: str) -> None:
+    """The assembler takes the PTX, and few enough registers are used for REGISTERS to be no lie."""
+    nvjitlink = pytest.importorskip("cuda.bindings.nvjitlink")
+    options = ["-arch=sm_90a", "-verbose", f"-maxrregcount={REGISTERS}"]
+    linker, code = nvjitlink.create(len(options), options), ptx.encode()
+    try:
+        nvjitlink.add_data(linker, nvjitlink.InputType.PTX, code, len(code), "kernel")
+        nvjitlink.complete(linker)
+        log = bytearray(nvjitlink.get_info_log_size(linker))
+        nvjitlink.get_info_log(linker, log)
+    finally:
+        nvjitlink.destroy(linker)
+    used = re.findall(rb"used (\d+) registers, .*?(\d+) stack", log)
+    assert used, log[-500:]
+    for registers, stack in used:
+        assert int(registers) <= REGISTERS
+        assert int(stack) <= 4096  # bytes a thread: the driver sets it aside for every thread that can be in flight

@@ -16,7 +16,7 @@ from ante.errors import BalatroError
 
 BATCH = 128  # games played side by side
 BLIND_NAMES = ("Small", "Big", "Boss")
-PANEL = Path(__file__).with_name("seeds") / "panel-100.txt"
+PANEL = Path(__file__).with_name("seeds") / "panel.txt"
 Z_95 = 1.959963984540054  # two-sided 95 % of the normal distribution
 
 
@@ -137,7 +137,7 @@ def read_seeds(file: Path, games: int | None = None) -> list[str]:
 
 
 def panel() -> list[str]:
-    """The frozen seed panel: the hundred games that players are compared on."""
+    """The frozen seed panel: the thousand games that players are compared on."""
     return read_seeds(PANEL)
 
 

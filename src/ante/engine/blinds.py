@@ -1,14 +1,9 @@
 """Which blind comes next, what it asks for and what it pays."""
 
-import math
-
 from ante.catalog.blinds import Blind
 from ante.catalog.decks import Deck, Stake
-from ante.engine.arithmetic import floor_of
-from ante.engine.numbers import ANTE_BASE, BLIND_MULT
+from ante.engine.numbers import ANTE_BASE, BLIND_MULT, LAST_ANTE
 from ante.engine.rule import rule
-
-LAST_LISTED_ANTE = 8
 
 
 @rule
@@ -33,16 +28,11 @@ def scaling(stake):
 def ante_base(ante, table):
     """Chips an ante asks for before the blind's multiplier.
 
-    Listed up to ante 8, then floor(B (1.6 + (0.75 c)^(1 + 0.2 c))^c) with c antes past 8, cut to two digits.
+    A table of catalog.blinds.ante_base: past ante 8 it takes powers, in which a CPU and a GPU differ by a last place.
     """
     if ante < 1:
         return 100.0
-    if ante <= LAST_LISTED_ANTE:
-        return float(ANTE_BASE[table - 1, ante - 1])
-    c = float(ante - LAST_LISTED_ANTE)
-    whole = floor_of(ANTE_BASE[table - 1, LAST_LISTED_ANTE - 1] * (1.6 + (0.75 * c) ** (1.0 + 0.2 * c)) ** c)
-    unit = 10.0 ** (floor_of(math.log10(whole)) - 1.0)
-    return whole - whole % unit
+    return ANTE_BASE[table - 1, min(ante, LAST_ANTE) - 1]
 
 
 @rule

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ante.catalog.blinds import ANTE_BASE as BASE_ROWS
 from ante.catalog.blinds import BLINDS, BOSSES_SORTED
+from ante.catalog.blinds import ante_base as base_of
 from ante.catalog.cards import EDITIONS, ENHANCEMENTS, FRONTS
 from ante.catalog.cards import RANK_CHIPS as CHIPS_OF_RANKS
 from ante.catalog.challenges import CHALLENGES
@@ -96,7 +96,8 @@ BLIND_REWARD = _ints(row.reward for row in BLINDS)
 BLIND_SHOWDOWN = _ints(row.kind == "showdown" for row in BLINDS)
 BLIND_MIN_ANTE = _ints(row.min_ante or 0 for row in BLINDS)
 BOSS_ORDER = _ints(BOSSES_SORTED)
-ANTE_BASE = np.array([BASE_ROWS[scaling] for scaling in (1, 2, 3)], dtype=np.float64)
+LAST_ANTE = 40  # from ante 39 on the base is no number
+ANTE_BASE = np.array([[base_of(ante, scaling) for ante in range(1, LAST_ANTE + 1)] for scaling in (1, 2, 3)])
 PACK_KIND = _ints(row.kind for row in PACKS)
 PACK_COST = _ints(row.cost for row in PACKS)
 PACK_SIZE = _ints(row.size for row in PACKS)

@@ -55,6 +55,13 @@ def begin_player(rng, number):
 
 
 @rule
+def begin_players(rngs, number):
+    """The generators of many random players, (n, 1) uint64: those of another number differ."""
+    for i in range(len(rngs)):
+        begin_player(rngs[i], number * 1_000_003 + i)
+
+
+@rule
 def random_cards(s, rng):
     """One to five random hand positions as bits, forced cards among them."""
     select_forced(s)

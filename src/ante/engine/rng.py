@@ -8,14 +8,12 @@ Not reproducible from a seed in the game itself: see docs/rules.md.
 """
 
 import math
-import struct
 from enum import IntEnum
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic, overload
 
 from ante.catalog.vouchers import Voucher
+from ante.engine.arithmetic import EXPONENT_OF_ONE, LOW_52, bits_of, double_of
 from ante.engine.rule import rule
 from ante.engine.state import STREAM_SLOTS
 
@@ -109,54 +107,12 @@ RESAMPLE = np.frombuffer(b"_resample", dtype=np.uint8).astype(np.int64)
 # Generator words: (q, a, mask of cleared low bits, b) and the smallest seed of each.
 TAU = ((31, 45, 1, 18), (19, 30, 6, 28), (24, 48, 9, 7), (21, 39, 17, 8))
 ONE = np.uint64(1)
-LOW_52 = np.uint64((1 << 52) - 1)
-EXPONENT_OF_ONE = np.uint64(0x3FF0000000000000)
 Q0, A0, B0, M0, MIN0 = np.uint64(31), np.uint64(45), np.uint64(18), np.uint64(~1 & (2**64 - 1)), np.uint64(2)
 Q1, A1, B1, M1, MIN1 = np.uint64(19), np.uint64(30), np.uint64(28), np.uint64(~63 & (2**64 - 1)), np.uint64(64)
 Q2, A2, B2, M2, MIN2 = np.uint64(24), np.uint64(48), np.uint64(7), np.uint64(~511 & (2**64 - 1)), np.uint64(512)
 Q3, A3, B3, M3, MIN3 = np.uint64(21), np.uint64(39), np.uint64(8), np.uint64(~131071 & (2**64 - 1)), np.uint64(131072)
 NAN_STREAM_BITS = np.uint64(0x7FF8000000000000)
 NAN_SEED_BITS = np.uint64(0xFFF8000000000000)
-
-
-@intrinsic
-def _compiled_bits_of(typingctx, x):
-    """The 64 bits of a double as uint64, in compiled code."""
-
-    def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], context.get_value_type(types.uint64))
-
-    return types.uint64(types.float64), codegen
-
-
-@intrinsic
-def _compiled_double_of(typingctx, x):
-    """The double with these 64 bits, in compiled code."""
-
-    def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], context.get_value_type(types.float64))
-
-    return types.float64(types.uint64), codegen
-
-
-def bits_of(x):
-    """The 64 bits of a double, as uint64."""
-    return np.uint64(struct.unpack("<Q", struct.pack("<d", x))[0])
-
-
-def double_of(bits):
-    """The double with these 64 bits."""
-    return struct.unpack("<d", struct.pack("<Q", int(bits)))[0]
-
-
-@overload(bits_of)
-def _bits_of(x):
-    return lambda x: _compiled_bits_of(x)
-
-
-@overload(double_of)
-def _double_of(bits):
-    return lambda bits: _compiled_double_of(bits)
 
 
 @rule

@@ -1,9 +1,8 @@
 """The observation as one float32 vector for plain networks (layout.FLAT says what stands where)."""
 
-import math
-
 import numpy as np
 
+from ante.engine.arithmetic import log2_of, log10_of
 from ante.engine.rule import rule
 from ante.engine.state import MAX_PACK, MAX_PACKS
 from ante.env.layout import (
@@ -151,7 +150,7 @@ def flat_jokers(o, out):
         out[at + 16] = o.jokers[i, 4]
         value = float(o.joker_values[i, 0])
         if value > 0.0:
-            out[at + 17] = within(math.log10(1.0 + value) * 0.5)
+            out[at + 17] = within(log10_of(1.0 + value) * 0.5)
         out[at + 18] = within(o.jokers[i, 8] * 0.1)
 
 
@@ -229,9 +228,9 @@ def flat_hands(o, out):
         at = AT_HANDS + 3 * hand
         level = int(o.levels[hand])
         if level > 1:
-            out[at] = within(math.log2(float(level)) * 0.25)
+            out[at] = within(log2_of(float(level)) * 0.25)
         if o.plays[hand] > 0:
-            out[at + 1] = within(math.log10(1.0 + o.plays[hand]) * 0.5)
+            out[at + 1] = within(log10_of(1.0 + o.plays[hand]) * 0.5)
         out[at + 2] = o.barred[hand]
     out[AT_TARGETS] = o.targets[0] / 14.0
     out[AT_TARGETS + 1] = o.targets[1] / 4.0

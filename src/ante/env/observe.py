@@ -5,8 +5,6 @@ nothing of coming shops, packs, tags or bosses. QUIRK: the mask speaks as the ga
 face-down cards too (Aura refuses a card that has an edition).
 """
 
-import math
-
 from ante.catalog.blinds import Blind
 from ante.catalog.cards import Edition, Enhancement, Sticker
 from ante.catalog.jokers import Joker
@@ -17,6 +15,7 @@ from ante.engine.actions import (
     N_DISCRETE,
     legal_mask,
 )
+from ante.engine.arithmetic import log10_of
 from ante.engine.blinds import blind_on_deck, blind_target
 from ante.engine.bosses import hand_limit
 from ante.engine.create import sell_value, shop_price
@@ -89,7 +88,7 @@ def log_of(x):
     """log10(1 + x), finite for every score."""
     if not x > 0.0:
         return 0.0
-    return min(math.log10(1.0 + x), MAX_LOG)
+    return min(log10_of(1.0 + x), MAX_LOG)
 
 
 @rule

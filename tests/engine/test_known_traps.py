@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ante.catalog.consumables import by_key as consumable_by_key
 from ante.catalog.jokers import JOKERS
 from ante.catalog.jokers import by_key as joker_by_key
 from ante.catalog.packs import PACKS
@@ -34,6 +35,7 @@ from tests.support.table import (
     in_hand,
     jokers,
     own,
+    redeal,
     select,
     to_shop,
     use,
@@ -43,6 +45,7 @@ from tests.support.table import (
 ROOT = Path(__file__).parents[2]
 SEEDS = [f"TRAP{n}" for n in range(30)]
 TAROTS, PLANETS = ([row["key"] for row in TEXT[name]] for name in ("tarots", "planets"))
+SPECTRALS = [row["key"] for row in TEXT["spectrals"]]
 FRONTS = TEXT["playing_cards_sorted"]
 POOLS = {rarity: TEXT["joker_pools"][str(rarity)] for rarity in (1, 2, 3)}
 SECRET_PLANETS = {"c_planet_x", "c_ceres", "c_eris"}
@@ -255,6 +258,30 @@ def test_resampling_goes_on_until_something_is_free(seed: str) -> None:
     act(s, Verb.NEXT_ROUND)
     select(s, "bl_big")
     assert consumables(s) == [*held, wanted]
+
+
+@pytest.mark.parametrize(
+    ("joker", "cards", "key", "pool", "left"),
+    [
+        ("j_vagabond", "S_8", "Tarotvag1", TAROTS, "c_strength"),
+        ("j_sixth_sense", "S_6", "Spectralsixth1", SPECTRALS, "c_incantation"),
+    ],
+)
+def test_where_nothing_is_left_strength_and_incantation_answer_and_a_draw_is_gone(
+    joker: str, cards: str, key: str, pool: list[str], left: str
+) -> None:
+    for seed in SEEDS[:10]:
+        s, streams = deal(cards, joker, seed=seed, dollars=0), Streams(seed)
+        for name in pool:
+            s.used[150 + consumable_by_key[name]] = 1
+        assert act(s, Verb.PLAY, cards=(0,)) == Status.PLAYING
+        assert consumables(s) == [left]
+        s.used[150:] = 0
+        s.n_consumables = s.hands_played = 0
+        redeal(s, cards)
+        assert act(s, Verb.PLAY, cards=(0,)) == Status.PLAYING
+        streams.draw(key)
+        assert consumables(s) == [streams.pick(key, pool, {"c_soul", "c_black_hole"})]
 
 
 # ---- the shop after a boss ----

@@ -5,10 +5,26 @@ import os
 import numpy as np
 import pytest
 
-from ante.engine.actions import N_VERBS, Verb, cards_of, is_legal, pack_action, target_of, verb_of
+from ante.catalog.cards import Edition
+from ante.catalog.consumables import Consumable
+from ante.engine.actions import (
+    DISCRETE,
+    N_DISCRETE,
+    N_VERBS,
+    Verb,
+    cards_of,
+    is_legal,
+    legal_mask,
+    pack_action,
+    target_of,
+    verb_of,
+)
+from ante.engine.create import add_consumable_from_item, make_given_consumable
 from ante.engine.options import cards_wanted, legal_decisions, legal_targets
 from ante.engine.play import fuzz
-from ante.engine.state import MAX_HAND, MAX_PLAYED, Phase, new_states
+from ante.engine.run import new_run
+from ante.engine.state import MAX_HAND, MAX_PLAYED, SHOWN_CONSUMABLES, Phase, Status, new_states
+from ante.engine.step import step
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 CARD_VERBS = {Verb.PLAY, Verb.DISCARD, Verb.USE, Verb.PICK}
@@ -81,3 +97,21 @@ def test_counting_leaves_a_short_buffer_whole() -> None:
     n = legal_decisions(s, out[:1])
     assert n > 1 or out[0] == -7 or n == 1
     assert out[1] == -7
+
+
+def test_consumables_beyond_the_shown_ones_are_macro_decisions_only() -> None:
+    s = new_run("TESTSEED")
+    for _ in range(20):
+        make_given_consumable(s, Consumable.PLUTO)
+        s.made.edition = Edition.NEGATIVE
+        add_consumable_from_item(s, s.made)
+    room = np.zeros(1000, dtype=np.int64)
+    offered = set(room[: legal_decisions(s, room)].tolist())
+    for verb in (Verb.USE, Verb.SELL_CONSUMABLE):
+        assert {target_of(a) for a in offered if verb_of(a) == verb} == set(range(20))
+    mask = np.zeros(N_DISCRETE, dtype=np.uint8)
+    legal_mask(s, mask)
+    named = {(int(verb), int(slot)) for (verb, slot, _), legal in zip(DISCRETE, mask, strict=True) if legal}
+    assert {slot for verb, slot in named if verb == Verb.USE} == set(range(SHOWN_CONSUMABLES))
+    assert step(s, np.int64(pack_action(Verb.USE, 19, 0, 0))) == Status.PLAYING
+    assert (s.levels[11], s.n_consumables) == (2, 19)  # High Card stands last among the hands

@@ -9,8 +9,8 @@ from ante.golden.hands import compare_hand
 
 FOLDER = Path(__file__).parent
 HANDS = read_records(FOLDER / "scoring.jsonl.gz")
-# Left out by name: 28 hangs on an open Bloodstone roll; 35 and 45 hold more cards or consumables than a record has room for.
-LEFT_OUT = {"balatrolator-028", "balatrolator-035", "balatrolator-045"}
+# Left out by name: it holds 717 cards in hand, more than a record has room for.
+LEFT_OUT = {"balatrolator-035"}
 PUBLISHED = read_records(FOLDER / "scoring_cases.json")
 CASES = [case for case in PUBLISHED if not case.get("expected_seems_wrong") and case["id"] not in LEFT_OUT]
 
@@ -23,4 +23,4 @@ def test_hands_score_as_independent_engines_score_them(part: int) -> None:
 
 def test_published_cases() -> None:
     assert [str(found) for case in CASES if (found := compare_hand(case))] == []
-    assert len(CASES) == 39
+    assert len(CASES) == 41

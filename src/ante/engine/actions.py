@@ -31,6 +31,7 @@ from ante.engine.state import (
     MAX_PLAYED,
     MAX_ROW,
     MAX_SHOP_VOUCHERS,
+    SHOWN_CONSUMABLES,
     Kind,
     Phase,
 )
@@ -87,8 +88,8 @@ def _table() -> tuple[np.ndarray, dict[Verb, int]]:
         Verb.BUY_VOUCHER: MAX_SHOP_VOUCHERS,
         Verb.OPEN_PACK: MAX_PACKS,
         Verb.PICK: MAX_PACK,
-        Verb.USE: MAX_CONSUMABLES,
-        Verb.SELL_CONSUMABLE: MAX_CONSUMABLES,
+        Verb.USE: SHOWN_CONSUMABLES,
+        Verb.SELL_CONSUMABLE: SHOWN_CONSUMABLES,
         Verb.SELL_JOKER: MAX_JOKERS,
         Verb.MOVE_JOKER: MAX_JOKERS - 1,
         Verb.MOVE_CARD: MAX_HAND - 1,
@@ -465,7 +466,7 @@ def mask_shop(s, out):
 @rule
 def mask_owned(s, out):
     """Using, selling and ordering what is owned."""
-    for i in range(s.n_consumables):
+    for i in range(min(SHOWN_CONSUMABLES, int(s.n_consumables))):
         out[F_USE + i] = 1 if can_use_held(s, i, int(s.selected)) else 0
         out[F_SELL_CONSUMABLE + i] = 1
     for i in range(s.n_jokers):

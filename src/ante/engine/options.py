@@ -102,10 +102,13 @@ def legal_decisions(s, out):
         n = write_sets(s, Verb.PICK, slot, out, n)
     for i in range(N_DISCRETE):
         verb = DISCRETE[i, 0]
-        if verb > Verb.CLEAR and not takes_cards(verb) and verb < Verb.MOVE_JOKER:
+        if verb > Verb.CLEAR and not takes_cards(verb) and verb < Verb.MOVE_JOKER and verb != Verb.SELL_CONSUMABLE:
             action = pack_action(verb, DISCRETE[i, 1], DISCRETE[i, 2], 0)
             if is_legal(s, action):
                 n = append(out, n, action)
+    for slot in range(s.n_consumables):
+        if is_legal(s, pack_action(Verb.SELL_CONSUMABLE, slot, 0, 0)):
+            n = append(out, n, pack_action(Verb.SELL_CONSUMABLE, slot, 0, 0))
     n = write_moves(s, Verb.MOVE_JOKER, int(s.n_jokers), out, n)
     return write_moves(s, Verb.MOVE_CARD, int(s.n_hand), out, n)
 
@@ -125,7 +128,7 @@ def write_moves(s, verb, count, out, n):
 def legal_targets(s, out):
     """Write which verb can act on which target, with the right cards or second slot: out (N_VERBS, MAX_HAND) uint8.
 
-    Verbs without a target have target 0. Overwritten with 0 and 1.
+    Of consumables only the SHOWN_CONSUMABLES leftmost are told. Verbs without a target have target 0. Overwritten with 0 and 1.
     """
     for verb in range(N_VERBS):
         for target in range(MAX_HAND):

@@ -13,7 +13,8 @@ from ante.catalog.locks import N_LOCKS
 MAX_CARDS = 128  # playing cards of one run, destroyed ones are packed away at round end
 MAX_HAND = 24
 MAX_JOKERS = 16
-MAX_CONSUMABLES = 16
+MAX_CONSUMABLES = 32
+SHOWN_CONSUMABLES = 16  # the leftmost ones, which observations show and the discrete view can name
 MAX_ROW = 5
 MAX_SHOP_VOUCHERS = 4
 MAX_PACKS = 2

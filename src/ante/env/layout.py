@@ -13,13 +13,13 @@ from gymnasium import spaces
 from ante.catalog.packs import PackKind
 from ante.engine.actions import N_DISCRETE
 from ante.engine.state import (
-    MAX_CONSUMABLES,
     MAX_HAND,
     MAX_JOKERS,
     MAX_PACK,
     MAX_PACKS,
     MAX_ROW,
     MAX_SHOP_VOUCHERS,
+    SHOWN_CONSUMABLES,
     Phase,
 )
 
@@ -153,7 +153,7 @@ FIELDS: tuple[Field, ...] = (
     Field("unknown_seals", "i1", (5,), 0, 127, "the same cards by Seal, 0 none"),
     Field("jokers", "i2", (MAX_JOKERS, len(JOKER_COLUMNS)), -I2, I2, "jokers, left to right", JOKER_COLUMNS),
     Field("joker_values", "f4", (MAX_JOKERS, 2), -BIG, BIG, "what the joker has grown to", ("value", "count")),
-    Field("consumables", "i2", (MAX_CONSUMABLES, 3), -I2, I2, "consumables held", ("id", "negative", "sell_value")),
+    Field("consumables", "i2", (SHOWN_CONSUMABLES, 3), -I2, I2, "consumables held", ("id", "negative", "sell_value")),
     Field("row", "i2", (MAX_ROW, len(ITEM_COLUMNS)), -I2, I2, "cards for sale", ITEM_COLUMNS),
     Field("pack", "i2", (MAX_PACK, len(ITEM_COLUMNS)), -I2, I2, "cards of the open pack", ITEM_COLUMNS),
     Field("shop_vouchers", "i2", (MAX_SHOP_VOUCHERS, 2), 0, I2, "vouchers for sale", ("id", "price")),

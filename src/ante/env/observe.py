@@ -32,7 +32,6 @@ from ante.engine.poker import find_hand
 from ante.engine.rule import rule
 from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.engine.state import (
-    MAX_CONSUMABLES,
     MAX_HAND,
     MAX_JOKERS,
     MAX_PACK,
@@ -40,6 +39,7 @@ from ante.engine.state import (
     MAX_PLAYED,
     MAX_ROW,
     MAX_SHOP_VOUCHERS,
+    SHOWN_CONSUMABLES,
     Kind,
     Phase,
     Place,
@@ -344,7 +344,7 @@ def hide_order(s, o):
 @rule
 def see_consumables(s, o):
     """The consumables held."""
-    for i in range(MAX_CONSUMABLES):
+    for i in range(SHOWN_CONSUMABLES):
         held = i < s.n_consumables
         o.consumables[i, 0] = s.consumables[i].id if held else 0
         o.consumables[i, 1] = 1 if held and s.consumables[i].edition == Edition.NEGATIVE else 0

@@ -85,6 +85,8 @@ def record_of(case: dict[str, Any]) -> Any:
         add_consumable_from_item(s, s.made)
     negative = sum(1 for joker in case["jokers"] if joker["edition"] == "negative")
     s.joker_slots = case["joker_slots"] - negative
+    if case.get("forced") == "no luck":
+        still_streams(s, luckless_seed())
     refresh_lineup(s)
     s.hands_left, s.discards_left = case["hands_left"], case["discards_left"]
     s.pending_added = 0
@@ -158,17 +160,17 @@ def own_joker(s: Any, joker: dict[str, Any]) -> None:
     elif "suit" in state and number == Joker.ANCIENT:
         s.ancient_suit = SUIT_LETTERS.index(state["suit"])
     if "rolled" in state:
-        load_misprint(s, state["rolled"])
+        still_streams(s, misprint_seed(state["rolled"]))
     add_joker_from_item(s, item)
 
 
-def load_misprint(s: Any, rolled: int) -> None:
-    """Misprint gives this number in every draw of this game, a copy's too.
+def still_streams(s: Any, seed: str) -> None:
+    """Each random stream gives the first number that it has with this seed, in every draw of this game.
 
     A full table of streams keeps no new one: each gives its first number again and again. Resamples are streams of
     their own, so that a card which another joker makes is found as ever.
     """
-    set_seed(s, misprint_seed(rolled))
+    set_seed(s, seed)
     s.seed_hash = seed_hash(s)
     s.n_streams = STREAM_SLOTS - 1
 
@@ -181,6 +183,16 @@ def misprint_seed(rolled: int) -> str:
         if int(roll(s, Stream["MISPRINT"]) * MISPRINT_ROLLS) == rolled:
             return f"MISPRINT{number}"
     raise ValueError(f"Misprint rolls 0 to {MISPRINT_ROLLS - 1}, not {rolled}")
+
+
+@cache
+def luckless_seed() -> str:
+    """A seed whose first Lucky and Bloodstone rolls all miss, Oops! All 6s not owned."""
+    for number in range(10_000):
+        s = new_run(f"LUCKLESS{number}")
+        if all(roll(s, Stream[key]) >= 0.5 for key in ("LUCKY_MULT", "LUCKY_MONEY", "BLOODSTONE")):
+            return f"LUCKLESS{number}"
+    raise ValueError("no seed without luck was found")
 
 
 def close(got: float, wanted: float) -> bool:

@@ -48,6 +48,7 @@ lint: setup  ## ruff, layers, yaml, generated files
 generated: setup  ## check that generated files are fresh
 	$(PY) tools/write_dispatch.py --check
 	$(PY) tools/write_observation.py --check
+	$(PY) tools/write_replays.py --check
 
 types: setup  ## mypy
 	.venv/bin/mypy
@@ -68,6 +69,9 @@ dispatch: setup  ## write the joker dispatcher anew
 observation: setup  ## write docs/observation.md anew
 	$(PY) tools/write_observation.py
 
+replays: warm  ## tell the recorded games of tests/golden/replays anew; review the diff
+	$(PY) tools/write_replays.py
+
 lock: setup  ## pin the newest versions that pyproject.toml allows
 	.venv/bin/uv pip compile pyproject.toml --extra dev --python-version 3.11 --no-header --no-annotate \
 	  --no-emit-index-url --quiet --upgrade -o requirements/all.txt
@@ -75,4 +79,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup warm train test test-slow test-bounds test-nojit test-golden lint generated types format bench dispatch observation lock clean
+.PHONY: help setup warm train test test-slow test-bounds test-nojit test-golden lint generated types format bench dispatch observation replays lock clean

@@ -4,19 +4,24 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ante.cli import parse_line
+from ante.cli import main, parse_line
 from ante.errors import BalatroError
+
+RECORDED = Path(__file__).parent / "golden" / "replays" / "greedy-b_red-1-PKXK3L4T.txt"
+Inside = Callable[..., tuple[int, str, str]]
 
 
 def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "ante.cli", *words], input=stdin, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("command", ["train", "eval", "play", "seed", "warmup", "bench", "fuzz", "doctor"])
+@pytest.mark.parametrize("command", ["train", "eval", "play", "seed", "warmup", "bench", "fuzz", "doctor", "replay"])
 def test_help_of_each_command_shows_an_example(command: str) -> None:
     result = ante(command, "--help")
     assert result.returncode == 0
@@ -53,11 +58,97 @@ def test_a_bad_line_names_itself() -> None:
         parse_line("A b_red x", 3)
 
 
-def test_rules_table_has_a_row_for_every_item() -> None:
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Inside:
+    """The command in this process: exit code, standard output, standard error."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["ante", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, *capsys.readouterr()
+
+    return run
+
+
+def test_replays_are_recorded_shown_and_checked(inside: Inside, tmp_path: Path) -> None:
+    file = tmp_path / "game.txt"
+    code, out, _ = inside("replay", "record", "--player", "greedy", "--seed", "TESTSEED", "-o", str(file))
+    assert (code, f"{file}: {file.read_text().splitlines()[-1][4:]}\n") == (0, out)
+    assert [other.name for other in tmp_path.iterdir()] == ["game.txt"]
+    assert inside("replay", "show", str(file))[1] == file.read_text()
+    shown = inside("replay", "show", str(file), "--line", "7")[1]
+    assert "choose the blind" in shown
+    assert "skipping Small gives Economy Tag" in shown
+    code, out, _ = inside("replay", "check", str(file), "--json")
+    decisions = int(file.read_text().split()[-2])
+    row = {"file": str(file), "decisions": decisions, "equal": True, "line": None, "got": None, "wanted": None}
+    assert (code, json.loads(out)) == (0, [row])
+
+
+def test_a_replay_that_differs_is_named_by_file_and_line(inside: Inside, tmp_path: Path) -> None:
+    file = tmp_path / "game.txt"
+    file.write_text(RECORDED.read_text().replace("280 of 300", "281 of 300"))
+    code, out, _ = inside("replay", "check", str(file))
+    assert code == 1
+    assert out.startswith(f"{file}:11: differs\n  got    play 1,2,5,6,7 ")
+    row = json.loads(inside("replay", "check", str(file), "--json")[1])[0]
+    assert (row["equal"], row["line"]) == (False, 11)
+    assert "281 of 300" in row["wanted"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["check", "none.txt"], "cannot read none.txt"),
+        (["check"], "no replay is named"),
+        (["show", __file__], "should be 'ante replay 1'"),
+        (["show", str(RECORDED), "--line", "0"], "there is no line 0"),
+        (["record", "--seed", "A", "-o", "no/such/folder/game.txt"], "name a file in a folder that exists"),
+        (["record", "--seed", "A", "--player", "nobody"], "there is no player 'nobody'"),
+        (["record", "--seed", "?!"], "is not a game seed"),
+    ],
+)
+def test_bad_replay_commands_are_one_sentence(inside: Inside, words: list[str], message: str) -> None:
+    code, out, error = inside("replay", *words)
+    assert (code, out) == (2, "")
+    assert error.startswith("ante: ")
+    assert message in error
+    assert len(error.splitlines()) == 1
+
+
+def test_every_item_of_the_game_is_implemented_and_has_a_test_that_bears_its_name() -> None:
     rows = json.loads(ante("doctor", "--rules", "--json").stdout)
-    assert len(rows) == 150 + 52 + 32 + 24 + 30 + 15
-    assert set(rows[0]) == {"kind", "item", "implemented", "tested", "evidence"}
+    counts = {
+        **{"joker": 150, "tarot": 22, "planet": 12, "spectral": 18, "voucher": 32, "tag": 24, "blind": 30, "deck": 15},
+        **{
+            "stake": 8,
+            "enhancement": 8,
+            "edition": 4,
+            "seal": 4,
+            "sticker": 4,
+            "challenge": 20,
+            "pack": 15,
+            "hand": 12,
+        },
+    }
+    assert Counter(row["kind"] for row in rows) == counts
+    assert set(rows[0]) == {"kind", "item", "implemented", "tested", "evidence", "recorded"}
     assert [row["item"] for row in rows if not row["implemented"]] == []
+    assert [row["item"] for row in rows if row["tested"] != "yes" or not row["evidence"]] == []
+
+
+def test_the_rules_are_shown_as_a_table() -> None:
+    environment = {**os.environ, "COLUMNS": "300"}
+    command = [sys.executable, "-m", "ante.cli", "doctor", "--rules"]
+    shown = subprocess.run(command, env=environment, capture_output=True, text=True).stdout
+    (egg,) = (line for line in shown.splitlines() if " j_egg " in line)
+    for words in (
+        "engine/jokers/rounds.py",
+        "yes",
+        "tests/engine/test_jokers_money.py::test_egg_gains_3_of_sell_value",
+    ):
+        assert words in egg
 
 
 def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,6 +20,7 @@ except ModuleNotFoundError as missing:
 
 if TYPE_CHECKING:
     from ante.agents.evaluate import Player
+    from ante.bench import Part, Row
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Seed:
     Try:
       ante seed 2K9H9HN
       ante seed 2K9H9HN --deck b_ghost --stake 8 --json
+      ante seed 2K9H9HN --challenge omelette
       printf 'TESTSEED b_red 1\\n' | ante seed -
     """
 
@@ -38,6 +40,10 @@ class Seed:
     """Deck by key or name."""
     stake: int = 1
     """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    locked: tuple[str, ...] = ()
+    """What the profile has not unlocked: keys such as j_blueprint, or `fresh` for a new profile."""
     antes: int = 8
     """How many antes to list."""
     json: bool = False
@@ -49,14 +55,20 @@ class Seed:
 
         if self.seed == "-":
             for number, line in enumerate(sys.stdin, 1):
-                print(json.dumps(survey(*parse_line(line, number), antes=self.antes)))
+                found = survey(*parse_line(line, number), antes=self.antes, locked=locked_keys(self.locked))
+                print(json.dumps(found))
             return 0
-        found = survey(self.seed, self.deck, self.stake, self.antes)
+        found = survey(self.seed, self.deck, self.stake, self.antes, self.challenge, locked_keys(self.locked))
         if self.json:
             print(json.dumps(found))
         else:
             print_survey(found)
         return 0
+
+
+def locked_keys(words: Sequence[str]) -> str | Sequence[str]:
+    """What --locked names: keys, or the one word `fresh`."""
+    return words[0] if len(words) == 1 else words
 
 
 def parse_line(line: str, number: int) -> tuple[str, str, int]:
@@ -110,45 +122,95 @@ class Warmup:
         return 0
 
 
+BENCH_PARTS = ("engine", "env", "profile", "start")
+
+
 @dataclass(frozen=True)
 class Bench:
-    """Measure engine and environments: decisions per second with mask and observation, copies, bytes, start-up.
+    """Measure speed and memory; what the figures mean stands in docs/performance.md.
+
+    engine   decisions a second with the legal mask, for batches of 1 to 65,536 games and two threads; copies; bytes
+    env      the same with observations; steps of the vector environment
+    profile  nanoseconds of a decision by its verb, of mask and observation: where the time goes
+    start    seconds to import, to a first game, and with --cold to compile everything
+    gpu      decisions a second on a CUDA device (docs/gpu.md); only where asked for
 
     Try:
-      ante bench
-      ante bench --json
-      ante bench --cold       (compiles everything anew, which takes minutes)
+      ante bench engine
+      ante bench engine env --json --out bench.json
+      ante bench start --cold       (compiles everything anew, which takes minutes)
     """
 
-    json: bool = False
-    """Print rows with the keys name, value, unit, low, high."""
-    decisions: int = 2000
-    """Decisions of each of the 256 games per repeat."""
+    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu"], ...]] = ()
+    """What to measure; everything but gpu by default."""
+    decisions: int = 500_000
+    """Decisions of one repeat; there are six of each measurement."""
     cold: bool = False
     """Measure the first compilation too."""
+    json: bool = False
+    """Print one JSON object: machine, and rows (keys name, value, unit, low, high, games, threads), profiles."""
+    out: Path | None = None
+    """Write that JSON to a file too."""
 
     def run(self) -> int:
         """Measure and print."""
-        from ante.bench import as_json, engine_rows, environment_rows, start_rows
-
-        rows = [*engine_rows(self.decisions), *environment_rows(max(1, self.decisions // 4)), *start_rows(self.cold)]
-        if self.json:
-            print(as_json(rows))
-            return 0
         from rich.console import Console
-        from rich.table import Table
 
-        table = Table("what", "median", "lowest", "highest", "unit")
-        for row in rows:
-            form = "{:,.2f}" if row.unit == "s" else "{:,.0f}"
-            table.add_row(row.name, form.format(row.value), form.format(row.low), form.format(row.high), row.unit)
-        Console().print(table)
+        from ante import bench
+        from ante.doctor import machine
+
+        work: dict[str, Any] = {
+            "engine": lambda: bench.engine_rows(self.decisions),
+            "env": lambda: bench.environment_rows(max(1, self.decisions // 2)),
+            "start": lambda: bench.start_rows(self.cold),
+            "gpu": bench.device_rows,
+        }
+        parts = self.parts or BENCH_PARTS
+        rows: list[bench.Row] = []
+        profiles: dict[str, list[bench.Part]] = {}
+        with Console(stderr=True).status("") as status:
+            for part in parts:
+                status.update(f"measuring: {part}")
+                rows += work[part]() if part in work else []
+            if "profile" in parts:
+                profiles = {"real blinds": bench.profile_parts(0), "one-chip blinds": bench.profile_parts(1)}
+        text = bench.as_json(rows, profiles, machine())
+        if self.out:
+            from ante.files import write_text
+
+            write_text(self.out, text)
+        if self.json:
+            print(text)
+        else:
+            print_bench(rows, profiles)
         return 0
+
+
+def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> None:
+    """Measured rows and profiles as tables."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if rows:
+        table = Table("what", "games", "threads", "median", "lowest", "highest", "unit")
+        for row in rows:
+            form = "{:,.2f}" if row.unit in ("s", "x") else "{:,.0f}"
+            figures = (form.format(value) for value in (row.value, row.low, row.high))
+            table.add_row(row.name, f"{row.games:,}" if row.games else "", str(row.threads), *figures, row.unit)
+        console.print(table)
+    for name, profile in profiles.items():
+        table = Table("part", "of decisions", "ns", "lowest", "highest", "of step time", title=f"random play, {name}")
+        for part in profile:
+            shares = [f"{share:.1%}" if part.decisions else "" for share in (part.decisions, part.time)]
+            times = (f"{value:,.0f}" for value in (part.ns, part.low, part.high))
+            table.add_row(part.name, shares[0], *times, shares[1])
+        console.print(table)
 
 
 @dataclass(frozen=True)
 class Fuzz:
-    """Play random legal decisions over all decks and stakes, asking for every invariant after each.
+    """Play random legal decisions over all decks, stakes and challenges, asking for every invariant after each.
 
     Try: ante fuzz --decisions 1000000
     """
@@ -163,10 +225,10 @@ class Fuzz:
         import numpy as np
 
         from ante.engine.invariants import Broken
-        from ante.engine.play import fuzz
+        from ante.engine.play import N_KINDS, fuzz
         from ante.engine.state import new_states
 
-        games = 480
+        games = 4 * N_KINDS
         each = -(-self.decisions // (2 * games)) * games
         for one_chip in (0, 1):
             report = np.zeros(4, dtype=np.int64)
@@ -286,11 +348,15 @@ class Eval:
     games: int | None = None
     """How many of the seeds; all by default."""
     seeds: Path | None = None
-    """File with one game seed a line; the seed panel (100 games) by default."""
+    """File with one game seed a line; the frozen seed panel (1,000 games) by default."""
     deck: str = "b_red"
     """Deck by key or name."""
     stake: int = 1
     """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    locked: tuple[str, ...] = ()
+    """What the profile has not unlocked: keys such as j_blueprint, or `fresh` for a new profile."""
     checkpoint: str = "best"
     """Which checkpoint of a run: best or latest."""
     likeliest: bool = False
@@ -307,9 +373,17 @@ class Eval:
         seeds = read_seeds(self.seeds or PANEL, self.games)
         player = player_of(self.player, self.likeliest, self.checkpoint)
         with game_bar(len(seeds), player.name) as advance:
-            report = evaluate(player, seeds, self.deck, self.stake, advance=advance)
+            report = evaluate(
+                player,
+                seeds,
+                self.deck,
+                self.stake,
+                advance=advance,
+                challenge=self.challenge,
+                locked=locked_keys(self.locked),
+            )
         if self.out:
-            from ante.training.checkpoints import write_text
+            from ante.files import write_text
 
             write_text(self.out, report.to_json())
         if self.json:
@@ -342,6 +416,10 @@ class Play:
     """Deck by key or name."""
     stake: int = 1
     """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    locked: tuple[str, ...] = ()
+    """What the profile has not unlocked: keys such as j_blueprint, or `fresh` for a new profile."""
     video: Path | None = None
     """Write an mp4 here instead of showing text."""
     size: tuple[int, int] = (640, 360)
@@ -372,6 +450,8 @@ class Play:
             self.stake,
             self.seed,
             reorder="jokers" if human else "none",
+            challenge=self.challenge,
+            locked=locked_keys(self.locked),
             discrete=player is None or player.discrete,
             rngs=[one_seed(None)],
         )
@@ -382,9 +462,10 @@ class Play:
             with keyboard() as keys:
                 play_by_keys(games, console, keys)
         elif self.video:
+            from ante.env.text import run_name
             from ante.watch.video import episode_frames, write_video
 
-            title = f"{player.name}: {games.seeds[0]}, {self.deck}, stake {self.stake}"
+            title = f"{player.name}: {games.seeds[0]}, {run_name(games.states[0])}"
             frames = write_video(self.video, episode_frames(games, player.choose, *self.size), title=title)
             console.print(f"{self.video}: {frames} frames, seed {games.seeds[0]}")
         else:
@@ -446,6 +527,164 @@ class Golden:
 
 
 @dataclass(frozen=True)
+class ShowReplay:
+    """Print a replay, or (--line) the whole table as it stood where one of its lines begins.
+
+    Try:
+      ante replay show tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt
+      ante replay show game.txt --line 40
+    """
+
+    file: Positional[Path]
+    """Replay to show."""
+    line: int | None = None
+    """Show the game as it stood before this line, counted from 1."""
+
+    def run(self) -> int:
+        """Print it."""
+        from rich.console import Console
+        from rich.text import Text
+
+        from ante.env.replay import BadReplay, read_file, read_replay, state_at
+        from ante.env.text import describe
+
+        text = read_file(self.file)
+        with named(self.file):
+            read_replay(text)
+            if self.line is not None:
+                if not 1 <= self.line <= len(text.splitlines()):
+                    raise BadReplay(f"there is no line {self.line}: the last one is {len(text.splitlines())}")
+                print(describe(state_at(text, self.line)))
+                return 0
+        console = Console(soft_wrap=True)
+        for line in text.splitlines():
+            told = line.startswith(" ")
+            console.print(Text(line, style="bold" if line.startswith("--") else "dim" if told else ""))
+        return 0
+
+
+@dataclass(frozen=True)
+class CheckReplays:
+    """Play replays again and name the first line of each that the engine tells otherwise. Exit code 1 where one does.
+
+    Try:
+      ante replay check tests/golden/replays/*.txt
+      ante replay check game.txt --json
+    """
+
+    files: Positional[tuple[Path, ...]]
+    """Replays to check."""
+    json: bool = False
+    """Print a JSON list with the keys file, decisions, equal, line, got, wanted."""
+
+    def run(self) -> int:
+        """Play, report."""
+        from ante.env.replay import check_replay, read_file, read_replay
+
+        if not self.files:
+            raise BalatroError("no replay is named: ante replay check FILE...")
+        texts = {}
+        for file in self.files:  # all of them are read before the first is played
+            texts[file] = read_file(file)
+            with named(file):
+                read_replay(texts[file])
+        rows: list[dict[str, Any]] = []
+        with game_bar(len(texts), "replays") as advance:
+            for file, text in texts.items():
+                found = check_replay(text)
+                difference = {"line": None, "got": None, "wanted": None} if found is None else asdict(found)
+                decisions = len(read_replay(text)[1])
+                rows.append({"file": str(file), "decisions": decisions, "equal": found is None, **difference})
+                advance(1)
+        if self.json:
+            print(json.dumps(rows, indent=1))
+        else:
+            for row in rows:
+                if row["equal"]:
+                    print(f"{row['file']}: {row['decisions']} decisions, equal")
+                else:
+                    print(f"{row['file']}:{row['line']}: differs\n  got    {row['got']}\n  wanted {row['wanted']}")
+        return 0 if all(row["equal"] for row in rows) else 1
+
+
+@dataclass(frozen=True)
+class RecordReplay:
+    """Let a player play one game and write its replay.
+
+    Try:
+      ante replay record --seed TESTSEED
+      ante replay record --player runs/ppo --seed 2K9H9HN --deck b_plasma --stake 3 -o game.txt
+    """
+
+    seed: str
+    """Game seed."""
+    player: str = "greedy"
+    """random, greedy, or the folder of a run."""
+    deck: str = "b_red"
+    """Deck by key or name."""
+    stake: int = 1
+    """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    out: Annotated[Path | None, arg(aliases=["-o"])] = None
+    """File to write, whole or not at all; standard output by default."""
+    checkpoint: str = "best"
+    """Which checkpoint of a run: best or latest."""
+    likeliest: bool = False
+    """Take a policy's likeliest action instead of a sampled one."""
+
+    def run(self) -> int:
+        """Play, then write."""
+        from ante.agents.record import record_game
+        from ante.env.replay import Heading
+        from ante.files import write_text
+
+        if self.out and (self.out.is_dir() or not self.out.absolute().parent.is_dir()):
+            raise BalatroError(f"cannot write {self.out}: name a file in a folder that exists")
+        player = player_of(self.player, self.likeliest, self.checkpoint)
+        text = record_game(player, Heading(self.seed, self.deck, self.stake, self.challenge))
+        if self.out is None:
+            print(text, end="")
+        else:
+            write_text(self.out, text)
+            print(f"{self.out}: {text.splitlines()[-1].removeprefix('end ')}")
+        return 0
+
+
+@contextmanager
+def named(file: Path) -> Iterator[None]:
+    """A replay that cannot be read is named by its file."""
+    from ante.env.replay import BadReplay
+
+    try:
+        yield
+    except BadReplay as error:
+        raise BadReplay(f"{file}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Show, check or record replays: whole games as text, a line for each decision (format: docs/replays.md).
+
+    Try:
+      ante replay show tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt
+      ante replay check tests/golden/replays/*.txt
+      ante replay record --player greedy --seed TESTSEED --deck b_red --stake 1 -o game.txt
+    """
+
+    command: Annotated[
+        Annotated[ShowReplay, subcommand("show")]
+        | Annotated[CheckReplays, subcommand("check")]
+        | Annotated[RecordReplay, subcommand("record")],
+        arg(name=""),
+    ]
+
+    def run(self) -> int:
+        """Do it."""
+        return self.command.run()
+
+
+@dataclass(frozen=True)
 class Doctor:
     """Say what this machine has, or (--rules) which items of the game are implemented and tested.
 
@@ -455,14 +694,14 @@ class Doctor:
     """
 
     rules: bool = False
-    """List every item of the catalogue: kind, item, implemented, tested, evidence."""
+    """List every item of the catalogue: where it is implemented, the tests that bear its name, recorded games with it."""
     json: bool = False
     """Print JSON instead of a table."""
 
     def run(self) -> int:
         """Print the table."""
         from ante.doctor import machine_rows
-        from ante.engine.rulebook import rules_table
+        from ante.rulebook.table import rules_table
 
         rows: list[dict[str, Any]] = rules_table() if self.rules else machine_rows()
         if self.json:
@@ -471,9 +710,11 @@ class Doctor:
         from rich.console import Console
         from rich.table import Table
 
-        table = Table(*rows[0])
+        table = Table()
+        for name in rows[0]:
+            table.add_column(name, overflow="fold")
         for row in rows:
-            table.add_row(*(str(value) for value in row.values()))
+            table.add_row(*("\n".join(value) if isinstance(value, list) else str(value) for value in row.values()))
         Console().print(table)
         return 0
 
@@ -487,6 +728,7 @@ Command = (
     | Annotated[Bench, subcommand("bench")]
     | Annotated[Fuzz, subcommand("fuzz")]
     | Annotated[Golden, subcommand("golden")]
+    | Annotated[Replay, subcommand("replay")]
     | Annotated[Doctor, subcommand("doctor")]
 )
 
@@ -513,9 +755,9 @@ def main() -> None:
         print(f"ante: {NotInstalled(error)}", file=sys.stderr)
         code = 2
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.ENOENT, errno.EISDIR):
             raise
-        print(f"ante: cannot write: {error}", file=sys.stderr)
+        print(f"ante: cannot read or write: {error}", file=sys.stderr)
         code = 2
     except KeyboardInterrupt:
         code = 130

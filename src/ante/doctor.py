@@ -1,5 +1,6 @@
 """What this machine has, for `ante doctor`."""
 
+import os
 import platform
 import shutil
 from importlib.metadata import PackageNotFoundError, version
@@ -28,3 +29,18 @@ def package_version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "not installed"
+
+
+def machine() -> dict[str, Any]:
+    """Processor, cores and versions, to stand beside measured figures."""
+    cpu = next((line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), "unknown")
+    versions = {name: package_version(name) for name in ("ante", "numpy", "numba")}
+    return {"cpu": cpu, "cores": os.cpu_count(), "python": platform.python_version(), **versions}
+
+
+def _cpuinfo() -> list[str]:
+    try:
+        with open("/proc/cpuinfo") as file:
+            return file.read().splitlines()
+    except OSError:  # not Linux
+        return []

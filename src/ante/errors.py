@@ -1,5 +1,6 @@
 """The errors a user may meet: a class per cause; each message names the cause, the value and the way out."""
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 
@@ -48,3 +49,28 @@ class UnknownStake(BalatroError, ValueError):
 
     def __init__(self, stake: object) -> None:
         super().__init__(f"there is no stake {stake!r}: stakes go from 1 (White) to 8 (Gold)")
+
+
+class UnknownChallenge(BalatroError, ValueError):
+    """A challenge that does not exist."""
+
+    def __init__(self, challenge: object, known: list[str]) -> None:
+        near = get_close_matches(str(challenge), known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
+        super().__init__(f"there is no challenge {challenge!r}: {hint}")
+
+
+class DeckOfChallenge(BalatroError, ValueError):
+    """A challenge together with a deck or a stake."""
+
+    def __init__(self, challenge: str) -> None:
+        super().__init__(f"{challenge} brings its own deck and White Stake: leave out deck and stake")
+
+
+class NotLockable(BalatroError, ValueError):
+    """An item that no profile can have locked."""
+
+    def __init__(self, key: object, known: Sequence[str]) -> None:
+        near = get_close_matches(str(key), known, 1)
+        hint = f"did you mean {near[0]}?" if near else "every profile has it, or there is no such item"
+        super().__init__(f"{key!r} cannot be locked: {hint}")

@@ -57,7 +57,7 @@ def warm_shopping() -> None:
 
     record = numba.typeof(new_states(1)[0])
     decide_on_slot.compile((record, *[numba.int64] * 4))
-    restart.compile((record, numba.int64, numba.int64))
+    restart.compile((record, *[numba.int64] * 3))
 
 
 def warm_decisions() -> None:
@@ -77,7 +77,7 @@ def warm_random_play() -> None:
 
     states = new_states(2)
     fuzz(states, 4, 1, 0, np.zeros(4, dtype=np.int64))
-    play_random(states, 1, np.ones(1, dtype=np.uint64), np.zeros(N_DISCRETE, dtype=np.uint8), 0)
+    play_random(states, 1, 1, np.ones(1, dtype=np.uint64), np.zeros(N_DISCRETE, dtype=np.uint8), 0)
     survey("TESTSEED", antes=1)
 
 

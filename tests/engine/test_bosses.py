@@ -10,8 +10,20 @@ from ante.catalog.hands import by_name
 from ante.engine.actions import Verb
 from ante.engine.run import new_run
 from ante.engine.state import Place, Status
-from tests.support.blinds import begin, discard, facing, full_deck, held, hold, play, to_shop, win
-from tests.support.table import act, consumables, jokers
+from tests.support.table import (
+    act,
+    consumables,
+    discard,
+    facing,
+    full_deck,
+    in_hand,
+    jokers,
+    play,
+    redeal,
+    select,
+    to_shop,
+    win,
+)
 
 SPADES, HEARTS, CLUBS, DIAMONDS = range(4)
 FACES = (11, 12, 13)
@@ -32,7 +44,7 @@ GENTLE = "S_A D_K D_Q S_9 S_7 H_5 D_4 D_2"  # nothing but a High Card unless a p
 
 
 def face_down(s: Any) -> list[bool]:
-    return [bool(card.face_down) for card in held(s)]
+    return [bool(card.face_down) for card in in_hand(s)]
 
 
 def sell_luchador(s: Any) -> None:
@@ -43,7 +55,7 @@ def sell_luchador(s: Any) -> None:
 def chips_of(s: Any, *cards: int) -> float:
     """What playing these cards scored."""
     before = s.chips
-    assert play(s, *cards) == Status.PLAYING
+    play(s, *cards)
     return float(s.chips - before)
 
 
@@ -63,7 +75,7 @@ def test_a_boss_asks_for_twice_the_base_and_pays_5(boss: str) -> None:
     assert s.target == 300 * HARD.get(boss, 2)
     s.target, s.dollars = 0.0, 0
     hands_left = s.hands_left - 1
-    hold(s, "S_A H_A D_K C_K S_2")
+    redeal(s, "S_A H_A D_K C_K S_2")
     play(s, 0, 1, 2, 3, 4)
     assert s.payout == 5 + hands_left
 
@@ -136,7 +148,7 @@ def test_ox_takes_all_money_for_the_most_played_hand() -> None:
     s.ox_hand, s.dollars = by_name["Pair"], 30
     play(s, 2)
     assert s.dollars == 30
-    hold(s, "S_A H_A D_5 C_2")
+    redeal(s, "S_A H_A D_5 C_2")
     play(s, 0, 1)
     assert s.dollars == 0
 
@@ -147,11 +159,11 @@ def test_ox_looks_at_the_hands_played_before_the_ante_began() -> None:
     to_shop(s)
     s.plays[by_name["Pair"]] = 9
     act(s, Verb.NEXT_ROUND)
-    begin(s, "bl_ox", "S_A H_A D_5 S_K S_9 S_4 S_2")
+    select(s, "bl_ox", "S_A H_A D_5 S_K S_9 S_4 S_2")
     s.dollars, s.target = 30, 1e9
     play(s, 0, 1)
     assert s.dollars == 30
-    hold(s, "S_A H_A D_5 S_K S_9 S_4 S_2")
+    redeal(s, "S_A H_A D_5 S_K S_9 S_4 S_2")
     play(s, 0, 3, 4, 5, 6)
     assert s.dollars == 0
 
@@ -213,7 +225,7 @@ def test_club_goad_window_and_head_leave_the_bare_flush(boss: str, suit: str) ->
 @pytest.mark.parametrize("boss", ["bl_club", "bl_goad", "bl_window", "bl_head"])
 def test_club_goad_window_and_head_see_wild_cards_but_no_stone_cards(boss: str) -> None:
     s = facing(boss, "S_A:m_wild H_A:m_wild C_A:m_wild D_A:m_wild S_K:m_stone H_K:m_stone C_K:m_stone D_K:m_stone")
-    assert [card.debuffed for card in held(s)] == [1, 1, 1, 1, 0, 0, 0, 0]
+    assert [card.debuffed for card in in_hand(s)] == [1, 1, 1, 1, 0, 0, 0, 0]
 
 
 def test_club_and_smeared_joker_debuff_both_black_suits() -> None:
@@ -238,14 +250,14 @@ def test_psychic_lets_only_five_cards_score() -> None:
     s.target = 1e9
     assert chips_of(s, 0, 1, 2, 3) == 0
     assert s.hands_left == 3
-    hold(s, "S_A H_A D_K D_Q C_5 C_2")
+    redeal(s, "S_A H_A D_K D_Q C_5 C_2")
     assert chips_of(s, 0, 1, 2, 3, 4) == PAIR_OF_ACES
 
 
 def test_water_leaves_no_discards() -> None:
     s = facing("bl_water", owned=("j_luchador",))
     assert s.discards_left == 0
-    assert discard(s, 0) == Status.ILLEGAL
+    assert act(s, Verb.DISCARD, cards=(0,)) == Status.ILLEGAL
     sell_luchador(s)
     assert s.discards_left == 4
 
@@ -262,32 +274,32 @@ def test_manacle_takes_one_card_of_hand_size() -> None:
 def test_eye_refuses_a_hand_it_has_seen() -> None:
     s = facing("bl_eye", GENTLE)
     assert chips_of(s, 0) == ACE_HIGH
-    hold(s, "S_A H_A D_K")
+    redeal(s, "S_A H_A D_K")
     assert chips_of(s, 0, 1) == PAIR_OF_ACES
-    hold(s, GENTLE)
+    redeal(s, GENTLE)
     assert chips_of(s, 0) == 0
 
 
 def test_eye_has_forgotten_everything_by_the_next_round() -> None:
     s = to_shop(facing("bl_eye", GENTLE))
     act(s, Verb.NEXT_ROUND)
-    begin(s, "bl_eye", GENTLE)
+    select(s, "bl_eye", GENTLE)
     assert chips_of(s, 0) == ACE_HIGH
 
 
 def test_mouth_lets_only_the_first_kind_of_hand_score() -> None:
     s = facing("bl_mouth", "S_A H_A D_K")
     assert chips_of(s, 0, 1) == PAIR_OF_ACES
-    hold(s, GENTLE)
+    redeal(s, GENTLE)
     assert chips_of(s, 0) == 0
-    hold(s, "S_A H_A D_K")
+    redeal(s, "S_A H_A D_K")
     assert chips_of(s, 0, 1) == PAIR_OF_ACES
 
 
 def test_plant_debuffs_face_cards() -> None:
     s = facing("bl_plant")
     assert all(card.debuffed == (card.rank in FACES) for card in full_deck(s))
-    hold(s, "S_K H_K D_2")
+    redeal(s, "S_K H_K D_2")
     assert chips_of(s, 0, 1) == 10 * 2
 
 
@@ -314,14 +326,14 @@ def test_pillar_debuffs_what_was_played_this_ante() -> None:
     play(s, 0, 1, 2, 3, 4)
     act(s, Verb.CASH_OUT)
     act(s, Verb.NEXT_ROUND)
-    begin(s, "bl_pillar")
+    select(s, "bl_pillar")
     assert {int(card.created) for card in full_deck(s) if card.debuffed} == played
 
 
 def test_pillar_forgets_the_ante_before() -> None:
     s = to_shop(facing("bl_hook"))
     act(s, Verb.NEXT_ROUND)
-    begin(s, "bl_pillar")
+    select(s, "bl_pillar")
     assert not any(card.debuffed for card in full_deck(s))
 
 
@@ -333,7 +345,7 @@ def test_pillar_lets_a_card_score_once_in_its_own_round() -> None:
 def test_needle_leaves_one_hand() -> None:
     s = facing("bl_needle", GENTLE)
     assert (s.hands_left, s.target) == (1, 300)
-    assert play(s, 0) == Status.LOST
+    assert act(s, Verb.PLAY, cards=(0,)) == Status.LOST
 
 
 def test_needle_gives_the_hands_back_when_it_is_disabled() -> None:
@@ -368,7 +380,7 @@ def test_flint_halves_base_chips_and_mult(hand: str, chips: int, mult: int) -> N
 def test_mark_turns_face_cards() -> None:
     s = facing("bl_mark")
     for _ in range(3):
-        assert [card.rank in FACES for card in held(s)] == face_down(s)
+        assert [card.rank in FACES for card in in_hand(s)] == face_down(s)
         discard(s, 0, 1, 2, 3, 4)
 
 
@@ -396,7 +408,7 @@ def test_final_leaf_verdant_leaf_debuffs_all_cards_until_a_joker_is_sold() -> No
     assert chips_of(s, 0, 1) == 10 * 2
     act(s, Verb.SELL_JOKER, 0)
     assert not any(card.debuffed for card in full_deck(s))
-    hold(s, "S_A H_A D_K")
+    redeal(s, "S_A H_A D_K")
     assert chips_of(s, 0, 1) == PAIR_OF_ACES
 
 
@@ -410,7 +422,7 @@ def test_final_vessel_violet_vessel_asks_for_six_times_the_base_until_it_is_disa
 def test_final_heart_crimson_heart_disables_one_joker_after_each_hand() -> None:
     s = facing("bl_final_heart", GENTLE, owned=("j_joker",))
     assert chips_of(s, 0) == ACE_HIGH * (1 + 4)
-    hold(s, GENTLE)
+    redeal(s, GENTLE)
     assert chips_of(s, 0) == ACE_HIGH
 
 
@@ -436,11 +448,11 @@ def test_final_heart_crimson_heart_lets_go_at_the_end_of_the_round() -> None:
 
 def test_final_bell_cerulean_bell_forces_one_card_into_every_hand() -> None:
     s = facing("bl_final_bell")
-    for choose in (play, discard, play):
+    for verb in (Verb.PLAY, Verb.DISCARD, Verb.PLAY):
         (forced,) = (i for i in range(8) if s.cards[s.hand[i]].forced)
         other = (forced + 1) % 8
-        assert choose(s, other) == Status.ILLEGAL
-        assert choose(s, forced, other) == Status.PLAYING
+        assert act(s, verb, cards=(other,)) == Status.ILLEGAL
+        assert act(s, verb, cards=(forced, other)) == Status.PLAYING
 
 
 def test_final_bell_cerulean_bell_may_force_any_card() -> None:

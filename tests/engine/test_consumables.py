@@ -2,9 +2,11 @@
 
 import pytest
 
-from ante.catalog.consumables import PLANETS
+from ante.catalog.hands import Hand
+from ante.catalog.jokers import JOKERS
+from ante.engine.actions import Verb
 from ante.engine.state import Status
-from tests.support.table import consumables, give, hand, hand_of, in_round, jokers, own, use
+from tests.support.table import act, consumables, give, hand, hand_of, in_round, jokers, own, use
 
 
 @pytest.mark.parametrize(
@@ -115,11 +117,29 @@ def test_judgement_and_wheel_of_fortune() -> None:
     assert outcomes <= {"j_joker", "j_joker/foil", "j_joker/holo", "j_joker/polychrome"}
 
 
-@pytest.mark.parametrize("row", PLANETS, ids=lambda row: row.key)
-def test_mercury_venus_earth_mars_jupiter_saturn_uranus_neptune_pluto_planet_x_ceres_eris(row: object) -> None:
+@pytest.mark.parametrize(
+    ("planet", "hand"),
+    [
+        ("c_mercury", Hand.PAIR),
+        ("c_venus", Hand.THREE_OF_A_KIND),
+        ("c_earth", Hand.FULL_HOUSE),
+        ("c_mars", Hand.FOUR_OF_A_KIND),
+        ("c_jupiter", Hand.FLUSH),
+        ("c_saturn", Hand.STRAIGHT),
+        ("c_uranus", Hand.TWO_PAIR),
+        ("c_neptune", Hand.STRAIGHT_FLUSH),
+        ("c_pluto", Hand.HIGH_CARD),
+        ("c_planet_x", Hand.FIVE_OF_A_KIND),
+        ("c_ceres", Hand.FLUSH_HOUSE),
+        ("c_eris", Hand.FLUSH_FIVE),
+    ],
+)
+def test_mercury_venus_earth_mars_jupiter_saturn_uranus_neptune_pluto_planet_x_ceres_eris(
+    planet: str, hand: Hand
+) -> None:
     s = in_round()
-    assert use(s, row.key) == Status.PLAYING  # type: ignore[attr-defined]
-    assert s.levels.tolist() == [2 if hand == row.hand else 1 for hand in range(12)]  # type: ignore[attr-defined]
+    assert use(s, planet) == Status.PLAYING
+    assert s.levels.tolist() == [2 if other == hand else 1 for other in range(12)]
 
 
 def test_black_hole_raises_every_hand() -> None:
@@ -187,8 +207,6 @@ def test_immolate_destroys_five_for_20() -> None:
 def test_wraith_makes_a_rare_joker_and_takes_all_money() -> None:
     s = in_round()
     assert use(s, "c_wraith") == Status.PLAYING
-    from ante.catalog.jokers import JOKERS
-
     assert JOKERS[s.jokers[0].id].rarity == 3
     assert s.dollars == 0
 
@@ -228,7 +246,4 @@ def test_ankh_copies_one_joker_and_destroys_the_others() -> None:
 def test_a_full_tray_refuses_what_would_not_fit() -> None:
     s = in_round()
     give(s, "c_pluto", "c_mars", "c_emperor")  # three in two slots, as Perkeo can leave them
-    from ante.engine.actions import Verb
-    from tests.support.table import act
-
     assert act(s, Verb.USE, 2) == Status.ILLEGAL

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ante.catalog.decks import DECKS
+from ante.catalog.decks import DECKS, Stake
 from ante.catalog.jokers import JOKERS
 from ante.catalog.packs import by_key as pack_by_key
 from ante.catalog.tags import TAGS
@@ -14,8 +14,7 @@ from ante.engine.actions import Verb
 from ante.engine.notation import front_text
 from ante.engine.run import new_run
 from ante.engine.state import Kind, Status
-from tests.support.blinds import begin, facing, full_deck, hold, play, to_shop, win
-from tests.support.table import act, consumables, own
+from tests.support.table import act, consumables, facing, full_deck, own, play, redeal, select, to_shop, win
 
 SUITS, RANKS = "SHCD", "23456789TJQKA"
 ETERNAL, PERISHABLE, RENTAL = 1, 2, 4
@@ -119,13 +118,13 @@ def test_most_decks_hold_each_card_once(deck: str) -> None:
 def test_red_deck_keeps_its_discard_every_round() -> None:
     s = to_shop(facing("bl_small", deck="b_red"))
     act(s, Verb.NEXT_ROUND)
-    assert begin(s, "bl_big").discards_left == 4
+    assert select(s, "bl_big").discards_left == 4
 
 
 def test_blue_deck_keeps_its_hand_every_round() -> None:
     s = to_shop(facing("bl_small", deck="b_blue"))
     act(s, Verb.NEXT_ROUND)
-    assert begin(s, "bl_big").hands_left == 5
+    assert select(s, "bl_big").hands_left == 5
 
 
 @pytest.mark.parametrize(("deck", "payout"), [("b_yellow", 3 + 3 + 5), ("b_green", 3 + 2 * 3 + 3)])
@@ -144,7 +143,7 @@ def test_black_deck_holds_six_jokers() -> None:
 
 def test_nebula_deck_opens_celestial_packs_with_the_most_played_hand() -> None:
     s = facing("bl_small", deck="b_nebula")
-    hold(s, "S_A H_A D_5")
+    redeal(s, "S_A H_A D_5")
     s.target = 1.0
     play(s, 0, 1)
     act(s, Verb.CASH_OUT)
@@ -194,7 +193,7 @@ def test_anaglyph_deck_gains_a_double_tag_after_each_boss() -> None:
     assert s.n_tags == 0
     for n in (1, 2):
         act(s, Verb.NEXT_ROUND)
-        win(begin(s, "bl_hook"))
+        win(select(s, "bl_hook"))
         assert [TAGS[s.tags[i]].key for i in range(s.n_tags)] == ["tag_double"] * n
         act(s, Verb.CASH_OUT)
 
@@ -221,15 +220,17 @@ def test_erratic_deck_has_52_random_cards() -> None:
     assert all(60 < count < 140 for count in everything.values())  # each one some 100 times
 
 
-@pytest.mark.parametrize("stake", range(1, 9))
-def test_stake_white_pays_for_the_small_blind_and_stake_red_and_all_above_do_not(stake: int) -> None:
+@pytest.mark.parametrize(
+    ("stake", "reward"), [(Stake.WHITE, 3), (Stake.RED, 0), *((stake, 0) for stake in Stake if stake > Stake.RED)]
+)
+def test_stake_white_pays_for_the_small_blind_and_stake_red_and_all_above_do_not(stake: Stake, reward: int) -> None:
     s = facing("bl_small", stake=stake)
     s.dollars = 0
     win(s)
-    assert s.payout == (3 if stake == 1 else 0) + 3
+    assert s.payout == reward + 3
     act(s, Verb.CASH_OUT)
     act(s, Verb.NEXT_ROUND)
-    begin(s, "bl_big")
+    select(s, "bl_big")
     s.dollars = 0
     win(s)
     assert s.payout == 4 + 3
@@ -238,13 +239,13 @@ def test_stake_white_pays_for_the_small_blind_and_stake_red_and_all_above_do_not
 @pytest.mark.parametrize(
     ("stakes", "bases"),
     [
-        ((1, 2), (300, 800, 2000, 5000, 11000, 20000, 35000, 50000)),
-        ((3, 4, 5), (300, 900, 2600, 8000, 20000, 36000, 60000, 100000)),
-        ((6, 7, 8), (300, 1000, 3200, 9000, 25000, 60000, 110000, 200000)),
+        ((Stake.WHITE, Stake.RED), (300, 800, 2000, 5000, 11000, 20000, 35000, 50000)),
+        ((Stake.GREEN, Stake.BLACK, Stake.BLUE), (300, 900, 2600, 8000, 20000, 36000, 60000, 100000)),
+        ((Stake.PURPLE, Stake.ORANGE, Stake.GOLD), (300, 1000, 3200, 9000, 25000, 60000, 110000, 200000)),
     ],
     ids=("white_red", "green_black_blue", "purple_orange_gold"),
 )
-def test_stake_green_and_stake_purple_ask_for_more(stakes: tuple[int, ...], bases: tuple[int, ...]) -> None:
+def test_stake_green_and_stake_purple_ask_for_more(stakes: tuple[Stake, ...], bases: tuple[int, ...]) -> None:
     for stake in stakes:
         assert tuple(facing("bl_small", ante=ante, stake=stake).target for ante in range(1, 9)) == bases
 
@@ -263,35 +264,35 @@ def test_antes_outside_1_to_8(ante: int, target: int) -> None:
     assert facing("bl_small", ante=ante).target == target
 
 
-@pytest.mark.parametrize(("stake", "expected"), [(3, 0.0), (4, 0.3), (8, 0.3)])
-def test_stake_black_makes_three_jokers_in_ten_eternal(stake: int, expected: float) -> None:
+@pytest.mark.parametrize(("stake", "expected"), [(Stake.GREEN, 0.0), (Stake.BLACK, 0.3), (Stake.GOLD, 0.3)])
+def test_stake_black_makes_three_jokers_in_ten_eternal(stake: Stake, expected: float) -> None:
     part, who = stickers(stake, ETERNAL)
     assert expected - 0.06 < part <= expected + 0.03  # some jokers cannot be
     assert not who & {f"j_{name}" for name in NEVER_ETERNAL.split()}
     assert abs(in_packs(stake, ETERNAL) - 400 * expected) < 45
 
 
-@pytest.mark.parametrize("stake", range(1, 9))
-def test_stake_blue_takes_a_discard(stake: int) -> None:
-    assert facing("bl_small", deck="b_blue", stake=stake).discards_left == (3 if stake < 5 else 2)
+@pytest.mark.parametrize("stake", Stake)
+def test_stake_blue_takes_a_discard(stake: Stake) -> None:
+    assert facing("bl_small", deck="b_blue", stake=stake).discards_left == (3 if stake < Stake.BLUE else 2)
 
 
-@pytest.mark.parametrize(("stake", "expected"), [(6, 0.0), (7, 0.3), (8, 0.3)])
-def test_stake_orange_makes_three_jokers_in_ten_perishable(stake: int, expected: float) -> None:
+@pytest.mark.parametrize(("stake", "expected"), [(Stake.PURPLE, 0.0), (Stake.ORANGE, 0.3), (Stake.GOLD, 0.3)])
+def test_stake_orange_makes_three_jokers_in_ten_perishable(stake: Stake, expected: float) -> None:
     part, who = stickers(stake, PERISHABLE)
     assert expected - 0.09 < part <= expected + 0.03  # some jokers cannot be
     assert not who & {f"j_{name}" for name in NEVER_PERISHABLE.split()}
     assert abs(in_packs(stake, PERISHABLE) - 400 * expected) < 45
 
 
-@pytest.mark.parametrize(("stake", "expected"), [(7, 0.0), (8, 0.3)])
-def test_stake_gold_makes_three_jokers_in_ten_rental(stake: int, expected: float) -> None:
+@pytest.mark.parametrize(("stake", "expected"), [(Stake.ORANGE, 0.0), (Stake.GOLD, 0.3)])
+def test_stake_gold_makes_three_jokers_in_ten_rental(stake: Stake, expected: float) -> None:
     assert abs(stickers(stake, RENTAL)[0] - expected) < 0.04
     assert abs(in_packs(stake, RENTAL) - 400 * expected) < 45
 
 
 def test_stake_gold_rents_for_1_and_3_more_each_round() -> None:
-    s = shop(stake=8)
+    s = shop(stake=Stake.GOLD)
     rented = [item for item in rerolled(s, 200) if item["stickers"] & RENTAL]
     assert {int(item["cost"]) for item in rented} == {1}
     while not s.row[0].stickers & RENTAL:
@@ -300,21 +301,21 @@ def test_stake_gold_rents_for_1_and_3_more_each_round() -> None:
     act(s, Verb.BUY)
     assert s.dollars == 3
     act(s, Verb.NEXT_ROUND)
-    begin(s, "bl_big")
+    select(s, "bl_big")
     s.dollars, s.jokers[0].debuffed = 10, 1
     win(s)
     assert s.dollars == 7
 
 
 def test_stake_orange_jokers_stop_working_after_five_rounds() -> None:
-    s = facing("bl_small", stake=7)
+    s = facing("bl_small", stake=Stake.ORANGE)
     own(s, "j_joker")
     s.jokers[0].stickers, s.jokers[0].rounds = PERISHABLE, 5
     for n in range(5):
         assert (s.jokers[0].rounds, s.jokers[0].debuffed) == (5 - n, 0)
         to_shop(s)
         act(s, Verb.NEXT_ROUND)
-        begin(s, "bl_small", "S_A C_2")
+        select(s, "bl_small", "S_A C_2")
     assert s.jokers[0].debuffed
     s.target = 1e9
     play(s, 0)
@@ -322,7 +323,7 @@ def test_stake_orange_jokers_stop_working_after_five_rounds() -> None:
 
 
 def test_stake_black_jokers_cannot_be_sold() -> None:
-    s = facing("bl_small", stake=4)
+    s = facing("bl_small", stake=Stake.BLACK)
     own(s, "j_joker")
     s.jokers[0].stickers = ETERNAL
     assert act(s, Verb.SELL_JOKER, 0) == Status.ILLEGAL

@@ -7,7 +7,6 @@ from ante.engine.run import new_run
 from ante.engine.state import Place
 from tests.support.table import (
     act,
-    beat_blind,
     begin,
     consumables,
     deal,
@@ -22,6 +21,7 @@ from tests.support.table import (
     select,
     to_shop,
     use,
+    win,
 )
 
 
@@ -247,7 +247,7 @@ def test_popcorn_is_eaten_after_five_rounds() -> None:
     s.target = 1e300
     redeal(s, "S_8 H_8")
     assert play(s, 0) == (5 + 8, 1 + 4)
-    beat_blind(s)
+    win(s)
     assert s.n_jokers == 0
 
 
@@ -288,14 +288,14 @@ def test_campfire_grows_by_sales_and_goes_out_with_a_boss() -> None:
     act(s, Verb.SELL_CONSUMABLE, 0)
     act(s, Verb.SELL_JOKER, 1)
     assert play(s, 0) == (5 + 8, 1.5)
-    beat_blind(s)
+    win(s)
     assert s.jokers[0].value == 1
 
 
 def test_campfire_burns_on_after_a_small_blind() -> None:
     s = deal("S_8 H_8", "j_campfire", "j_egg")
     act(s, Verb.SELL_JOKER, 1)
-    beat_blind(s)
+    win(s)
     assert s.jokers[0].value == 1.25
 
 
@@ -322,7 +322,7 @@ def test_hit_the_road_counts_discarded_jacks_of_this_round() -> None:
     discard(s, 0, 1, 2, 3, 4)
     redeal(s, "S_8 H_8")
     assert play(s, 0) == (5 + 8, 2)
-    beat_blind(s)
+    win(s)
     assert s.jokers[0].value == 1
 
 
@@ -406,7 +406,7 @@ def test_turtle_bean_shrinks_by_one_card_a_round() -> None:
         act(s, Verb.NEXT_ROUND)
         select(s, "bl_small")
         assert s.n_hand == size
-    beat_blind(s)
+    win(s)
     assert s.hand_size == 8
     assert jokers(s) == ""
     assert consumables(s) == []

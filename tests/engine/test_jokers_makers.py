@@ -7,14 +7,14 @@ from ante.catalog.jokers import JOKERS
 from ante.catalog.tags import Tag
 from ante.engine.actions import Verb
 from ante.engine.create import room_for_joker
-from ante.engine.state import Place, Status
+from ante.engine.state import Status
 from tests.support.table import (
     act,
-    beat_blind,
     begin,
     consumables,
     deal,
     discard,
+    full_deck,
     give,
     hand,
     happened,
@@ -22,6 +22,7 @@ from tests.support.table import (
     play,
     select,
     to_shop,
+    win,
 )
 
 STRAIGHT_WITH_ACE = "S_A H_2 C_3 D_4 S_5"
@@ -38,11 +39,6 @@ def spectrals(s: Any) -> int:
     """How many spectrals are held, and nothing else is."""
     assert all(s.consumables[i].id >= FIRST_SPECTRAL for i in range(s.n_consumables))
     return int(s.n_consumables)
-
-
-def full_deck(s: Any) -> list[Any]:
-    """Every card that is not destroyed."""
-    return [s.cards[i] for i in range(s.n_cards) if s.cards[i].place != Place.GONE]
 
 
 def after(cards: str, *keys: str, **options: Any) -> Any:
@@ -212,7 +208,7 @@ def test_trading_destroys_a_first_lone_discard_for_3() -> None:
 def ended(seed: str, *keys: str) -> Any:
     """The game after a round with these jokers."""
     s = deal("S_8", *keys, seed=seed)
-    beat_blind(s)
+    win(s)
     return s
 
 

@@ -8,7 +8,6 @@ from ante.catalog.hands import Hand
 from ante.engine.actions import Verb
 from tests.support.table import (
     act,
-    beat_blind,
     begin,
     deal,
     discard,
@@ -22,6 +21,7 @@ from tests.support.table import (
     select,
     to_shop,
     use,
+    win,
 )
 
 ANY_BOSS = "bl_club"
@@ -38,7 +38,7 @@ def money(cards: str, *keys: str, **options: Any) -> int:
 def payout(s: Any) -> int:
     """What the cash-out screen lists beside the blind's reward and the hands left."""
     reward = {1: 3, 2: 4}.get(int(s.blind), 5)
-    beat_blind(s)
+    win(s)
     return int(s.payout) - reward - int(s.hands_left)
 
 
@@ -152,7 +152,7 @@ def test_todo_list_pays_4_for_its_hand_which_changes_every_round() -> None:
     redeal(s, "S_8 H_2")
     play(s, 0)
     assert s.dollars == 4
-    beat_blind(s)
+    win(s)
     assert s.jokers[0].hand != Hand.PAIR
 
 

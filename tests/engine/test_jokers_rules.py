@@ -10,7 +10,6 @@ from ante.engine.jokers.lineup import refresh_lineup
 from ante.engine.state import Phase, Status
 from tests.support.table import (
     act,
-    beat_blind,
     begin,
     consumables,
     deal,
@@ -25,6 +24,7 @@ from tests.support.table import (
     scored,
     to_shop,
     use,
+    win,
 )
 
 
@@ -95,6 +95,18 @@ def test_chicot_gives_the_wall_and_violet_vessel_an_ordinary_target() -> None:
     redeal(s, "S_8")
     s.target = 1e300
     assert play(s, 0) == (5 + 8, 1)
+
+
+def test_chicot_disables_the_boss_of_the_round_in_which_it_comes() -> None:
+    s = begin(blind="bl_club")
+    assert any(s.cards[i].debuffed for i in range(s.n_cards))
+    own(s, "j_chicot")
+    assert not any(s.cards[i].debuffed for i in range(s.n_cards))
+
+
+def test_chicot_acts_in_its_place_among_the_jokers() -> None:
+    s = begin("j_chicot", "j_burglar", blind="bl_water")
+    assert (s.hands_left, s.discards_left) == (4 + 3, 0)  # Burglar takes what The Water has just given back
 
 
 def test_luchador_is_sold_to_disable_the_boss() -> None:
@@ -230,7 +242,7 @@ def test_mime_retriggers_held_cards() -> None:
 
 def test_mime_doubles_gold_cards_and_blue_seals_at_round_end() -> None:
     s = deal("S_8", "j_mime", held="H_2:m_gold H_3=Blue", dollars=0)
-    beat_blind(s)
+    win(s)
     assert s.dollars == 2 * 3
     assert consumables(s) == ["c_pluto", "c_pluto"]
 

@@ -12,8 +12,20 @@ from ante.engine.create import shop_price
 from ante.engine.notation import item_text
 from ante.engine.run import new_run
 from ante.engine.state import Kind, Phase, Status
-from tests.support.blinds import begin, discard, facing, play, skip_for, to_shop, win
-from tests.support.table import act, consumables, give, jokers, own
+from tests.support.table import (
+    act,
+    consumables,
+    discard,
+    facing,
+    give,
+    jokers,
+    own,
+    play,
+    select,
+    skip_for,
+    to_shop,
+    win,
+)
 
 FROM_ANTE_2 = {
     "tag_negative",
@@ -46,7 +58,7 @@ def shop_after(*tags: str, seed: str = "TESTSEED") -> Any:
     for tag in tags[1:]:
         s.tags[s.n_tags] = next(row.tag for row in TAGS if row.key == tag)
         s.n_tags += 1
-    to_shop(begin(s, "bl_big"))
+    to_shop(select(s, "bl_big"))
     s.dollars = 100
     return s
 
@@ -54,7 +66,7 @@ def shop_after(*tags: str, seed: str = "TESTSEED") -> Any:
 def next_shop(s: Any, blind: str) -> Any:
     """The shop after one more blind."""
     act(s, Verb.NEXT_ROUND)
-    return to_shop(begin(s, blind))
+    return to_shop(select(s, blind))
 
 
 def tags(s: Any) -> list[str]:
@@ -133,13 +145,13 @@ def test_foil_leaves_a_joker_that_has_an_edition_alone() -> None:
 
 
 def test_investment_pays_25_after_the_next_boss() -> None:
-    s = begin(skip("tag_investment"), "bl_big")
+    s = select(skip("tag_investment"), "bl_big")
     s.dollars = 0
     win(s)
     assert s.payout == 4 + 3
     act(s, Verb.CASH_OUT)
     act(s, Verb.NEXT_ROUND)
-    begin(s, "bl_hook")
+    select(s, "bl_hook")
     s.dollars = 0
     win(s)
     assert s.payout == 5 + 3 + 25
@@ -259,7 +271,7 @@ def test_double_doubles_what_acts_at_once() -> None:
 def test_double_does_not_copy_itself() -> None:
     s = skip("tag_double", "tag_double")
     assert tags(s) == ["tag_double", "tag_double"]
-    to_shop(begin(s, "bl_hook"))
+    to_shop(select(s, "bl_hook"))
     act(s, Verb.NEXT_ROUND)
     skip_for(s, "tag_investment")
     assert tags(s) == ["tag_investment"] * 3
@@ -274,13 +286,13 @@ def test_double_opens_two_packs_one_after_the_other() -> None:
 
 
 def test_juggle_adds_three_cards_of_hand_size_for_one_round() -> None:
-    s = begin(skip("tag_juggle"), "bl_big")
+    s = select(skip("tag_juggle"), "bl_big")
     assert (s.n_hand, s.hand_size) == (11, 11)
     discard(s, 0, 1)
     assert s.n_hand == 11
     to_shop(s)
     act(s, Verb.NEXT_ROUND)
-    assert begin(s, "bl_hook").n_hand == 8
+    assert select(s, "bl_hook").n_hand == 8
 
 
 def test_d_six_starts_rerolls_at_nothing() -> None:

@@ -13,8 +13,7 @@ from ante.engine.actions import Verb
 from ante.engine.notation import item_text
 from ante.engine.run import new_run
 from ante.engine.state import Kind, Phase, Status
-from tests.support.blinds import begin, facing, hold, play, to_shop, win
-from tests.support.table import act, consumables, give, own, use
+from tests.support.table import act, consumables, facing, give, own, play, redeal, select, to_shop, use, win
 
 FIRST_TIERS = {
     "v_overstock_norm": "v_overstock_plus",
@@ -54,7 +53,7 @@ def redeem(s: Any, *vouchers: str) -> None:
 
 def next_round(s: Any, blind: str = "bl_big", texts: str = "") -> Any:
     act(s, Verb.NEXT_ROUND)
-    return begin(s, blind, texts)
+    return select(s, blind, texts)
 
 
 def after(*vouchers: str) -> Any:
@@ -256,7 +255,7 @@ def test_telescope_prefers_the_better_of_two_hands_played_as_often() -> None:
 def test_observatory_multiplies_for_each_planet_of_the_hand(held: tuple[str, ...], mult: float) -> None:
     s = after("v_telescope", "v_observatory")
     s.target = 1e9
-    hold(s, "S_A H_A D_5")
+    redeal(s, "S_A H_A D_5")
     give(s, *held)
     play(s, 0, 1)
     assert s.hand_total == 32 * mult
@@ -389,7 +388,7 @@ def test_directors_cut_draws_another_boss_once_an_ante_for_10() -> None:
     assert paid_for(s, Verb.REROLL_BOSS) == 10
     assert s.boss != boss
     assert act(s, Verb.REROLL_BOSS) == Status.ILLEGAL
-    to_shop(begin(s, "bl_hook"))
+    to_shop(select(s, "bl_hook"))
     s.dollars = 9
     act(s, Verb.NEXT_ROUND)
     assert act(s, Verb.REROLL_BOSS) == Status.ILLEGAL

@@ -20,6 +20,7 @@ from ante.env.layout import (
     FLAT,
     FLAT_LIMIT,
     FLAT_SIZE,
+    RUN,
     as_text,
     dict_space,
     new_observations,
@@ -173,16 +174,16 @@ def test_the_selected_hand_is_shown() -> None:
     step_discrete(s, 27)
     out = new_observations(1)[0]
     observe(s, out, 2)
-    assert out.run[11] == 0
+    assert out.run[RUN.index("selected_hand")] == 0
     step_discrete(s, 0)
     observe(s, out, 2)
-    assert out.run[11] == 12  # High Card
+    assert out.run[RUN.index("selected_hand")] == 12  # High Card
     flat = np.zeros(FLAT_SIZE, dtype=np.float32)
     flatten(out, flat)
     assert flat[AT["selected_hand"] + 11] == 1.0
     s.cards[s.hand[0]].face_down = 1
     observe(s, out, 2)
-    assert out.run[11] == 0
+    assert out.run[RUN.index("selected_hand")] == 0
 
 
 def test_what_jokers_look_at_is_told_only_with_the_joker() -> None:

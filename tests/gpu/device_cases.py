@@ -35,7 +35,7 @@ def test_random_play_without_observations_is_the_engines() -> None:
                 action = random_decision(s, mask, rng)
             if lost:
                 random_seed(s, rng)
-                restart(s, 0, 2)
+                restart(s, 0, 2, 0)
                 s.one_chip_blinds, lost = 1, False
             else:
                 lost = step(s, action) == Status.LOST

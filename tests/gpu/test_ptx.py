@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 WHOLE, BYTES, RNGS = np.zeros(1, np.int64), np.zeros(1, np.uint8), np.zeros((1, 1), np.uint64)
 MASKS, SEEDS = np.zeros((1, N_DISCRETE), np.uint8), np.zeros((1, MAX_SEED), np.uint8)
-DEAL = (BYTES, SEEDS, RNGS, WHOLE, WHOLE)  # renew, seeds, rngs, decks, stakes
+DEAL = (BYTES, SEEDS, RNGS, WHOLE, WHOLE, WHOLE)  # renew, seeds, rngs, decks, stakes, challenges
 GAMES = (new_before(1), WHOLE, new_observations(1), np.zeros((1, FLAT_SIZE), np.float32), np.zeros(1), BYTES)
 KERNELS = {
     "play_decisions": (play_decisions, (new_states(1), WHOLE, *DEAL, 0, BYTES, MASKS)),

@@ -62,7 +62,7 @@ class CpuTwin:
         games = self.games
         for i in np.flatnonzero(renew):
             random_seed(games.states[i], self.rngs[i])
-            restart(games.states[i], deck_number(OPTIONS["deck"]), OPTIONS["stake"])
+            restart(games.states[i], deck_number(OPTIONS["deck"]), OPTIONS["stake"], 0)
             games.steps[i] = 0
         games.step(actions, renew)
 

@@ -1,11 +1,11 @@
-"""Random hands in the recorded form, none of them with an open chance (see tests/golden/README.md)."""
+"""Random hands in the recorded form, one in five of them with open chances (see tests/golden/README.md)."""
 
 from random import Random
 from typing import Any
 
 from tests.reference.cards import RANKS, SUITS, Card, write_card
 from tests.reference.poker import NAMES
-from tests.reference.scorer import JOKERS, PLANETS, TEXT
+from tests.reference.scorer import JOKERS, PLANETS, TEXT, play
 
 Case = dict[str, Any]
 KEYS = list(JOKERS)
@@ -13,8 +13,8 @@ ENHANCEMENTS = [row["key"] for row in TEXT["enhancements"]]
 CARD_EDITIONS = ["foil", "holo", "polychrome"]
 JOKER_EDITIONS = [*CARD_EDITIONS, "negative"]
 SEALS = [row["key"] for row in TEXT["seals"]]
-# The Hook, The Tooth and The Ox change held cards or money at a moment that no record tells.
-BOSSES = [key for key in TEXT["boss_keys_sorted"] if key not in ("bl_hook", "bl_tooth", "bl_ox")]
+# The Hook takes held cards by chance, and the jokers answer; Matador's pay has no known moment.
+BOSSES = [key for key in TEXT["boss_keys_sorted"] if key != "bl_hook"]
 SUIT_BOSSES = {"bl_club": "C", "bl_goad": "S", "bl_head": "H", "bl_window": "D"}
 COPIERS = ["j_blueprint", "j_brainstorm"]
 MONEY_READERS = ["j_bull", "j_bootstraps"]
@@ -25,35 +25,46 @@ FAVOURITES += ["j_vampire", "j_midas_mask", "j_stencil", "j_mime", "j_hanging_ch
 BANDS = """
 space oops oops | bloodstone oops | lucky_cat oops oops oops | lucky_cat vampire oops oops oops | bull lucky_cat oops oops oops oops
 bull ticket | bootstraps ticket midas_mask | bull rough_gem | bootstraps rough_gem smeared | bull todo_list | bull business oops
-bull reserved_parking oops | bootstraps reserved_parking oops mime pareidolia | vampire midas_mask | vampire midas_mask vampire
+sixth_sense | dna | dna baron | dna mime | 8_ball oops oops | vagabond superposition | seance | 8_ball vagabond | glass | bull reserved_parking oops | bootstraps reserved_parking oops mime pareidolia | vampire midas_mask | vampire midas_mask vampire
 flower_pot splash | flower_pot smeared | seeing_double smeared | flower_pot vampire | mime baron | mime raised_fist
 mime shoot_the_moon blueprint | runner four_fingers | order shortcut | crazy four_fingers shortcut | tribe smeared
 hanging_chad photograph | sock_and_buskin pareidolia | ride_the_bus pareidolia | hiker selzer | hiker blueprint | wee hack | wee blueprint
 blackboard smeared | baseball blueprint | brainstorm blueprint | stencil stencil | square trousers | idol splash | ancient smeared
 """
 BAND_LIST = [["j_" + name for name in band.split()] for band in BANDS.replace("\n", "|").split("|") if band.split()]
-# These draw a consumable inside the hand. record_of gives every draw Misprint's number, on which such a draw may never end.
-MAKERS = ["j_8_ball", "j_superposition", "j_vagabond", "j_seance", "j_sixth_sense"]
-OOPS_NEEDED = {"j_bloodstone": 1, "j_space": 2}
+OPEN = 0.2
+MOST_ROLLS = 6
+OOPS_NEEDED = {"j_bloodstone": 1, "j_business": 1, "j_reserved_parking": 1, "j_space": 2, "j_8_ball": 2}
 
 
 def random_case(random: Random) -> Case:
-    """A hand that could be played."""
+    """A hand that could be played, with so few open chances that all outcomes can be listed."""
+    while True:
+        case = one_case(random, random.random() < OPEN)
+        if play(case, ()).rolled <= MOST_ROLLS:
+            return case
+
+
+def one_case(random: Random, is_open: bool) -> Case:
+    """A hand that could be played; where it is not open, what could roll is sure or replaced."""
     played, held = random_cards(random)
     jokers = random_jokers(random, played)
     boss = random.choice(BOSSES) if random.random() < 0.4 else None
     if any(joker["key"] == "j_chicot" for joker in jokers):
         boss = None
-    settle_chances(jokers, played)
+    settle_unknown(jokers)
+    if not is_open:
+        settle_chances(jokers, played)
     debuff(random, boss, jokers, played + held)
     plays = random_plays(random)
     return {
+        "seed": "".join(random.choices("123456789ABCDEFGHIJKLMNPQRSTUVWXYZ", k=8)),
         "deck": "b_plasma" if random.random() < 0.2 else "b_red",
         "boss": boss,
         "boss_state": boss_state(random, boss),
-        "levels": {name: random.randint(2, 20) if random.random() < 0.4 else 1 for name in NAMES},
+        "levels": {name: random.choice([2, 3, 5, 9, 20, 90]) if random.random() < 0.4 else 1 for name in NAMES},
         "plays": plays,
-        "dollars": random.choice([random.randint(-20, 30), random.randint(0, 400)]),
+        "dollars": random.choice([random.randint(-20, 30), random.randint(0, 9), random.randint(0, 400)]),
         "hands_left": random.randint(0, 3),
         "discards_left": random.choice([0, 0, 1, 2, 3, 4]),
         **hands_before(random, plays, jokers, played),
@@ -79,7 +90,7 @@ def random_cards(random: Random) -> tuple[list[Card], list[Card]]:
     played = [random_card(random, rank, random.choice(suits), fancy) for rank in random.sample(ranks, count)]
     near = random.random() < 0.4
     held = []
-    for _ in range(random.choice([0, 0, 1, 2, 3, 3, 4, 5, 6, 7, 8])):
+    for _ in range(random.choice([0, 0, 1, 2, 3, 3, 4, 5, 6, 7, 8, 12])):
         rank, suit = random.choice(ranks if near else RANKS), random.choice(suits if near else SUITS)
         held.append(random_card(random, rank, suit, fancy))
     return played, held
@@ -145,7 +156,7 @@ def boss_debuffs(random: Random, boss: str | None, jokers: list[Case], card: Car
 
 
 def random_jokers(random: Random, cards: list[Card]) -> list[Case]:
-    """0 to 6 jokers, here and there a debuffed one; jokers that share one memory agree on it."""
+    """0 to 11 jokers, here and there a debuffed one; jokers that share one memory agree on it."""
     shared = shared_memory(random, random.choice(cards))
     return [
         {
@@ -162,7 +173,7 @@ def random_jokers(random: Random, cards: list[Card]) -> list[Case]:
 def random_keys(random: Random) -> list[str]:
     """Often a band of jokers, then any; the order is chance."""
     keys = list(random.choice(BAND_LIST)) if random.random() < 0.4 else []
-    for _ in range(random.choice([0, 1, 2, 3, 4, 5, 5, 6, 6]) - len(keys)):
+    for _ in range(random.choice([0, 1, 2, 3, 4, 5, 5, 6, 6, 11]) - len(keys)):
         keys.append(random.choice(FAVOURITES) if random.random() < 0.25 else random.choice(KEYS))
     random.shuffle(keys)
     return keys
@@ -226,23 +237,25 @@ def memory(random: Random, key: str, shared: dict[str, Case]) -> Case:
     return {}
 
 
-def settle_chances(jokers: list[Case], played: list[Card]) -> None:
-    """Where too few Oops! All 6s work, jokers that roll become plain ones and Lucky cards Mult cards.
-
-    Money rolled inside the hand is open too where a joker reads it; Matador's pay has no known moment.
-    """
+def settle_unknown(jokers: list[Case]) -> None:
+    """No record tells when Matador pays, nor what a second Sixth Sense finds: plain jokers stand in their place."""
     working = [joker["key"] for joker in jokers if not joker["debuffed"]]
-    oops = working.count("j_oops")
-    reads_money = any(key in MONEY_READERS for key in working)
-    rolled = any(joker["key"] == "j_misprint" for joker in jokers)
+    senses = 0
     for joker in jokers:
-        if rolled and joker["key"] in MAKERS:
+        senses += joker["key"] == "j_sixth_sense"
+        if (joker["key"] == "j_matador" and set(MONEY_READERS) & set(working)) or senses > 1:
             joker["key"] = "j_joker"
-        pays = reads_money and joker["key"] in ("j_business", "j_reserved_parking") and oops < 1
-        if oops < OOPS_NEEDED.get(joker["key"], 0) or pays or (reads_money and joker["key"] == "j_matador"):
+            senses = min(senses, 1)
+
+
+def settle_chances(jokers: list[Case], played: list[Card]) -> None:
+    """Where too few Oops! All 6s work, jokers that roll become plain ones, Lucky and Glass cards Mult cards."""
+    oops = sum(1 for joker in jokers if joker["key"] == "j_oops" and not joker["debuffed"])
+    for joker in jokers:
+        if oops < OOPS_NEEDED.get(joker["key"], 0):
             joker["key"] = "j_joker"
     for card in played:
-        if card.enhancement == "m_lucky" and oops < (4 if reads_money else 3):
+        if (card.enhancement == "m_lucky" and oops < 4) or (card.enhancement == "m_glass" and oops < 2):
             card.enhancement = "m_mult"
 
 
@@ -260,8 +273,12 @@ def random_plays(random: Random) -> dict[str, list[int]]:
 
 
 def hands_before(random: Random, plays: dict[str, list[int]], jokers: list[Case], played: list[Card]) -> Case:
-    """Hands played this round; DNA must not see a single card in the first, as its copy would be held."""
-    if len(played) == 1 and any(joker["key"] == "j_dna" for joker in jokers):
+    """Hands played this round, often none; no record tells when Hologram sees the copy that DNA makes in the first."""
+    keys = {joker["key"] for joker in jokers}
+    if random.random() < 0.4:
+        for times in plays.values():
+            times[1] = 0
+    if len(played) == 1 and {"j_dna", "j_hologram"} <= keys:
         plays["High Card"] = [max(1, plays.get("High Card", [0, 0])[0]), 1]
     return {"round_hands_played": sum(this_round for _, this_round in plays.values())}
 
@@ -272,6 +289,8 @@ def boss_state(random: Random, boss: str | None) -> Case:
         return {"hands_used": random.sample(NAMES, random.randint(0, 4))}
     if boss == "bl_mouth":
         return {"only_hand": random.choice([None, *NAMES])}
+    if boss == "bl_ox":
+        return {"most_played": random.choice(NAMES)}
     return {}
 
 

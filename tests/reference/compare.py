@@ -6,26 +6,65 @@ import sys
 from random import Random
 from typing import Any
 
+from ante.catalog.cards import ENHANCEMENTS
+from ante.catalog.consumables import CONSUMABLES, Set
 from ante.catalog.hands import HANDS as ROWS
+from ante.catalog.hands import by_name as hand_by_name
+from ante.engine.discards import boss_on_play
 from ante.engine.scoring import score_hand
+from ante.engine.state import Place
 from ante.golden.hands import record_of
 from tests.reference.cases import random_case
-from tests.reference.scorer import score
+from tests.reference.scorer import Answer, outcomes
 
-Answer = dict[str, Any]
-REFUSED = {"chips": 0, "mult": 0.0, "total": 0}
+SCORES = ("refused", "hand", "scoring", "chips", "mult", "total")
+AFTERWARDS = ("level", "dollars", "made", "memory", "cards", "destroyed")
 SHOW_EVERY = 10_000
 
 
 def engine_answer(case: dict[str, Any]) -> Answer:
-    """What the compiled engine makes of this hand, in the form of `expect`."""
+    """What the compiled engine makes of this hand, in the form of the reference's answer."""
     s = record_of(case)
+    if case["boss"] == "bl_tooth":
+        boss_on_play(s)
+    if case["boss"] == "bl_ox":
+        s.ox_hand = hand_by_name[case["boss_state"]["most_played"]]
+    held = int(s.n_consumables)
     score_hand(s)
-    scoring = [i for i in range(len(case["played"])) if s.scoring[i]]
-    answer = {"refused": bool(s.hand_refused), "hand": ROWS[s.hand_type].name, "scoring": scoring}
-    if answer["refused"]:
-        return answer | REFUSED | {"total": float(s.hand_total)}
-    return answer | {"chips": float(s.score_chips), "mult": float(s.score_mult), "total": float(s.hand_total)}
+    return scored(s) | afterwards(s, case, held)
+
+
+def scored(s: Any) -> Answer:
+    """The score of the hand just played."""
+    return {
+        "refused": bool(s.hand_refused),
+        "hand": ROWS[s.hand_type].name,
+        "scoring": [i for i in range(s.n_played) if s.scoring[i]],
+        "chips": float(s.score_chips),
+        "mult": float(s.score_mult),
+        "total": float(s.hand_total),
+    }
+
+
+def afterwards(s: Any, case: dict[str, Any], held: int) -> Answer:
+    """What is different after the hand: level, money, consumables made, memories, played cards."""
+    played = [s.cards[s.played[i]] for i in range(s.n_played)]
+    made = [CONSUMABLES[s.consumables[i].id].set for i in range(held, s.n_consumables)]
+    return {
+        "level": int(s.levels[s.hand_type]),
+        "dollars": int(s.dollars),
+        "made": [Set(kind).name.title() for kind in made],
+        "memory": [memory(s.jokers[i], row["state"]) for i, row in enumerate(case["jokers"])],
+        "cards": [(ENHANCEMENTS[card.enhancement].key or None, int(card.bonus)) for card in played],
+        "destroyed": [i for i, card in enumerate(played) if card.place == Place.GONE],
+    }
+
+
+def memory(item: Any, state: dict[str, Any]) -> float | None:
+    """The number that a joker remembers for itself, if it has one."""
+    if any(name in state for name in ("mult", "chips", "xmult")):
+        return float(item.value)
+    return int(item.count) if "hands_since_acquired" in state or "hands_left" in state else None
 
 
 def same(got: Any, wanted: Any) -> bool:
@@ -36,10 +75,18 @@ def same(got: Any, wanted: Any) -> bool:
 
 
 def differences(got: Answer, wanted: Answer) -> dict[str, tuple[Any, Any]]:
-    """The fields that differ, with both values; Mult must be the same double."""
+    """The fields that differ, with both values; Mult must be the same double. A refused hand only has a total."""
     wanted = {"refused": False} | wanted
-    fields = ["refused", "total"] if wanted["refused"] else ["refused", "hand", "scoring", "chips", "mult", "total"]
-    return {name: (got[name], wanted[name]) for name in fields if not same(got[name], wanted[name])}
+    fields = ("refused", "total", *AFTERWARDS) if wanted["refused"] else (*SCORES, *AFTERWARDS)
+    return {name: (got[name], wanted[name]) for name in fields if name in wanted and not same(got[name], wanted[name])}
+
+
+def least_different(case: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """What the engine's answer differs in from the nearest outcome that the reference allows."""
+    got = engine_answer(case)
+    unknown = {"dollars"} if any(joker["key"] == "j_matador" for joker in case["jokers"]) else set()
+    allowed = [{name: value for name, value in one.items() if name not in unknown} for one in outcomes(case)]
+    return min((differences(got, wanted) for wanted in allowed), key=len)
 
 
 def compare(hands: int, seed: int) -> int:
@@ -47,8 +94,7 @@ def compare(hands: int, seed: int) -> int:
     random, found = Random(seed), 0
     for number in range(1, hands + 1):
         case = random_case(random)
-        got = engine_answer(case)
-        different = differences(got, score(case))
+        different = least_different(case)
         if different:
             found += 1
             fields = ", ".join(f"{name}: got {got}, wanted {wanted}" for name, (got, wanted) in different.items())

@@ -1,10 +1,13 @@
-"""One recorded hand is scored from the rules' text alone, one joker at a time (see tests/golden/README.md)."""
+"""One recorded hand is scored from the rules' text alone, one joker at a time (see tests/golden/README.md).
+
+What comes by chance is read from a script of rolls; `outcomes` lists what all scripts lead to.
+"""
 
 import gzip
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,9 @@ HANDS = {row["name"]: row for row in TEXT["poker_hands"]}
 JOKERS = {row["key"]: row for row in TEXT["jokers"]}
 PLANETS = {row["key"]: row["hand"] for row in TEXT["planets"]}
 UNCOMMON = 2
+CONSUMABLE_SLOTS = 2
+MEMORIES = ("mult", "chips", "xmult", "hands_since_acquired", "hands_left")
+Answer = dict[str, Any]
 
 
 @dataclass
@@ -30,6 +36,11 @@ class Joker:
 
     def grow(self, name: str, amount: float) -> None:
         self.state[name] = self.state.get(name, 0) + amount
+
+    @property
+    def memory(self) -> float | None:
+        """The number that it remembers for itself, if it has one."""
+        return next((self.state[name] for name in MEMORIES if name in self.state), None)
 
 
 @dataclass
@@ -59,9 +70,17 @@ class Hand:
     contains: set[str] = field(default_factory=set)
     scoring: list[int] = field(default_factory=list)
     level: int = 1
+    refused: bool = False
     chips: float = 0
     mult: float = 0.0
     dollars: int = 0
+    dollars_before: int = 0
+    copies: int = 0
+    lucky: bool = False
+    made: list[str] = field(default_factory=list)
+    destroyed: list[int] = field(default_factory=list)
+    rolls: tuple[bool, ...] = ()
+    rolled: int = 0
 
     def owns(self, key: str) -> int:
         """How many working jokers of this key are owned."""
@@ -89,9 +108,26 @@ class Hand:
         run, this_round = self.case["plays"].get(self.name, (0, 0))
         return run, this_round
 
-    def certain(self, chances: int) -> bool:
-        """One in so many, doubled by every Oops! All 6s, always happens."""
-        return 2 ** self.owns("j_oops") >= chances
+    def happens(self, chances: int) -> bool:
+        """One in so many, doubled by every Oops! All 6s. What is not sure the script says; past its end it does not happen."""
+        if 2 ** self.owns("j_oops") >= chances:
+            return True
+        self.rolled += 1
+        return self.rolled <= len(self.rolls) and self.rolls[self.rolled - 1]
+
+    @property
+    def first_lone_card(self) -> bool:
+        """Whether the first hand of the round is a single card."""
+        return self.case["round_hands_played"] == 0 and len(self.played) == 1
+
+    @property
+    def room(self) -> bool:
+        return len(self.case["consumables"]) + len(self.made) < CONSUMABLE_SLOTS
+
+    def make(self, kind: str) -> None:
+        """A consumable is made where there is room."""
+        if self.room:
+            self.made.append(kind)
 
     def add(self, chips: float = 0, mult: float = 0, times: float = 1) -> None:
         """Chips are added, then Mult is added, then multiplied."""
@@ -104,14 +140,45 @@ class Hand:
 # ---- the order of events ---------------------------------------------------------------------------------------------
 
 
-def score(case: dict[str, Any]) -> dict[str, Any]:
-    """The score of this recorded hand, in the form of its `expect`."""
+def score(case: dict[str, Any]) -> Answer:
+    """The score of this recorded hand, in the form of its `expect`, where nothing happens that is not sure."""
+    return answer(play(case, ()))
+
+
+def outcomes(case: dict[str, Any]) -> list[Answer]:
+    """What this hand can come to, whatever its chances do."""
+    found, scripts = [], [()]
+    while scripts:
+        script = scripts.pop()
+        hand = play(case, script)
+        found.append(answer(hand))
+        scripts += [(*script, *[False] * (i - len(script)), True) for i in range(len(script), hand.rolled)]
+    return found
+
+
+def play(case: dict[str, Any], rolls: tuple[bool, ...]) -> Hand:
+    """The hand once it has been scored, with these rolls."""
     hand = read_case(case)
+    hand.rolls = rolls
+    if case["boss"] == "bl_tooth":
+        hand.dollars -= len(hand.played)
     identify(hand)
-    if refused(hand):
-        return answer(hand, 0, 0.0, True)
-    if case["boss"] == "bl_arm":
+    hand.refused = refused(hand)
+    if not hand.refused:
+        evaluate(hand)
+        destroy(hand)
+    for joker in hand.jokers:
+        wear_off(joker)
+    return hand
+
+
+def evaluate(hand: Hand) -> None:
+    """Chips and Mult of a hand that is not refused."""
+    if hand.case["boss"] == "bl_arm":
         hand.level = max(1, hand.level - 1)
+    if hand.case["boss"] == "bl_ox" and hand.case["boss_state"]["most_played"] == hand.name:
+        hand.dollars = 0
+    hand.dollars_before = hand.dollars
     run_jokers(BEFORE, hand)
     start_from_level(hand)
     for i in hand.scoring:
@@ -122,19 +189,44 @@ def score(case: dict[str, Any]) -> dict[str, Any]:
         joker_turn(hand, joker, ability_at(hand.jokers, place))
     observatory(hand)
     balance(hand)
-    return answer(hand, hand.chips, hand.mult, False)
 
 
-def answer(hand: Hand, chips: float, mult: float, refused: bool) -> dict[str, Any]:
-    """What a record expects."""
-    total = math.floor(chips * mult)
+def destroy(hand: Hand) -> None:
+    """Sixth Sense takes a first lone 6; one in four Glass cards that scored breaks."""
+    for i in hand.scoring:
+        card = hand.played[i]
+        if hand.first_lone_card and hand.owns("j_sixth_sense") and card.has_rank("6"):
+            hand.make("Spectral")
+            hand.destroyed.append(i)
+        elif card.enhancement == "m_glass" and not card.debuffed and hand.happens(4):
+            hand.destroyed.append(i)
+
+
+def wear_off(joker: Joker) -> None:
+    """What every hand takes from a joker, a refused one too; a debuffed one only counts hands."""
+    if joker.key == "j_loyalty_card":
+        joker.grow("hands_since_acquired", 1)
+    elif joker.key == "j_ice_cream" and not joker.debuffed:
+        joker.grow("chips", -5)
+    elif joker.key == "j_selzer" and not joker.debuffed:
+        joker.grow("hands_left", -1)
+
+
+def answer(hand: Hand) -> Answer:
+    """What a record expects, and what is different after the hand."""
     return {
-        "refused": refused,
+        "refused": hand.refused,
         "hand": hand.name,
         "scoring": hand.scoring,
-        "chips": chips,
-        "mult": mult,
-        "total": total,
+        "chips": hand.chips,
+        "mult": hand.mult,
+        "total": math.floor(hand.chips * hand.mult),
+        "level": hand.level,
+        "dollars": hand.dollars,
+        "made": hand.made,
+        "memory": [joker.memory for joker in hand.jokers],
+        "cards": [(card.enhancement, card.bonus) for card in hand.played],
+        "destroyed": hand.destroyed,
     }
 
 
@@ -225,13 +317,13 @@ def score_card(hand: Hand, card: Card) -> None:
 
 def trigger(hand: Hand, card: Card) -> None:
     """The card's own chips, Mult and edition come first, then the jokers that look at it."""
-    lucky = card.enhancement == "m_lucky" and hand.certain(5)
+    hit = card.enhancement == "m_lucky" and hand.happens(5)
+    won = card.enhancement == "m_lucky" and hand.happens(15)
+    hand.lucky = hit or won
     own_chips = (50 if card.is_stone else card.value + (30 if card.enhancement == "m_bonus" else 0)) + card.bonus
-    own_mult = 4 if card.enhancement == "m_mult" else 20 if lucky else 0
+    own_mult = 4 if card.enhancement == "m_mult" else 20 if hit else 0
     hand.add(own_chips, own_mult, 2 if card.enhancement == "m_glass" else 1)
-    hand.dollars += (3 if card.seal == "Gold" else 0) + (
-        20 if card.enhancement == "m_lucky" and hand.certain(15) else 0
-    )
+    hand.dollars += (3 if card.seal == "Gold" else 0) + (20 if won else 0)
     wear_edition(hand, card.edition)
     for ability in abilities(hand):
         if ability.key in SCORED:
@@ -302,7 +394,7 @@ def grows(name: str, amount: float, when: Callable[[Hand], bool]) -> Callable[[H
 
 def space_joker(hand: Hand, ability: Ability) -> None:
     """1 in 4 to upgrade the played hand."""
-    if hand.certain(4):
+    if hand.happens(4):
         hand.level += 1
 
 
@@ -351,7 +443,15 @@ def todo_list(hand: Hand, ability: Ability) -> None:
         hand.dollars += 4
 
 
+def dna(hand: Hand, ability: Ability) -> None:
+    """A first hand of one card: a copy of it joins the deck and the right end of the hand."""
+    if hand.first_lone_card:
+        hand.held.append(replace(hand.played[0]))
+        hand.copies += 1
+
+
 BEFORE: dict[str, Callable[[Hand, Ability], None]] = {
+    "j_dna": dna,
     "j_space": space_joker,
     "j_vampire": vampire,
     "j_midas_mask": midas_mask,
@@ -430,7 +530,7 @@ def idol(hand: Hand, card: Card, ability: Ability) -> None:
 
 def bloodstone(hand: Hand, card: Card, ability: Ability) -> None:
     """1 in 2 for X1.5 on a Heart."""
-    if hand.certain(2) and card.is_suit("H", hand.smeared):
+    if card.is_suit("H", hand.smeared) and hand.happens(2):
         hand.add(times=1.5)
 
 
@@ -446,8 +546,8 @@ def wee_joker(hand: Hand, card: Card, ability: Ability) -> None:
 
 
 def lucky_cat(hand: Hand, card: Card, ability: Ability) -> None:
-    """Gains X0.25 when a Lucky card triggers; a copy gains nothing."""
-    if not ability.copied and card.enhancement == "m_lucky" and hand.certain(5):
+    """Gains X0.25 when a Lucky card gives Mult or money; a copy gains nothing."""
+    if not ability.copied and hand.lucky:
         ability.joker.grow("xmult", 0.25)
 
 
@@ -463,10 +563,17 @@ def golden_ticket(hand: Hand, card: Card, ability: Ability) -> None:
 
 def business_card(hand: Hand, card: Card, ability: Ability) -> None:
     """1 in 2 for $2 on a face card."""
-    hand.dollars += 2 if hand.certain(2) and card.is_face(hand.pareidolia) else 0
+    hand.dollars += 2 if card.is_face(hand.pareidolia) and hand.happens(2) else 0
+
+
+def eight_ball(hand: Hand, card: Card, ability: Ability) -> None:
+    """1 in 4 for a Tarot on an 8, where there is room."""
+    if card.has_rank("8") and hand.room and hand.happens(4):
+        hand.make("Tarot")
 
 
 SCORED: dict[str, Scored] = {
+    "j_8_ball": eight_ball,
     "j_greedy_joker": for_suit("D", mult=3),
     "j_lusty_joker": for_suit("H", mult=3),
     "j_wrathful_joker": for_suit("S", mult=3),
@@ -506,7 +613,7 @@ def raised_fist(hand: Hand, card: Card, ability: Ability) -> None:
 
 def reserved_parking(hand: Hand, card: Card, ability: Ability) -> None:
     """1 in 2 for $1 on a face card."""
-    hand.dollars += int(hand.certain(2) and card.is_face(hand.pareidolia))
+    hand.dollars += int(card.is_face(hand.pareidolia) and hand.happens(2))
 
 
 HELD: dict[str, Scored] = {
@@ -608,7 +715,28 @@ def club_and_other(hand: Hand) -> bool:
     return club + other + wilds >= 2
 
 
+def superposition(hand: Hand, ability: Ability) -> None:
+    """A Straight with a scoring Ace makes a Tarot."""
+    if "Straight" in hand.contains and any(card.has_rank("A") for card in hand.cards):
+        hand.make("Tarot")
+
+
+def vagabond(hand: Hand, ability: Ability) -> None:
+    """A hand played with $4 or less makes a Tarot; what the hand earns does not count."""
+    if hand.dollars_before <= 4:
+        hand.make("Tarot")
+
+
+def seance(hand: Hand, ability: Ability) -> None:
+    """A Straight Flush makes a Spectral card."""
+    if hand.name == "Straight Flush":
+        hand.make("Spectral")
+
+
 MAIN: dict[str, Main] = {
+    "j_superposition": superposition,
+    "j_vagabond": vagabond,
+    "j_seance": seance,
     "j_joker": always(mult=4),
     "j_gros_michel": always(mult=15),
     "j_cavendish": always(times=3),
@@ -638,7 +766,7 @@ MAIN: dict[str, Main] = {
     "j_bootstraps": per(lambda hand: hand.dollars // 5, mult=2),
     "j_abstract": per(lambda hand: len(hand.jokers), mult=3),
     "j_supernova": per(lambda hand: hand.plays()[0] + 1, mult=1),
-    "j_erosion": per(lambda hand: hand.facts["starting_deck_size"] - hand.case["deck_size"], mult=4),
+    "j_erosion": per(lambda hand: hand.facts["starting_deck_size"] - hand.case["deck_size"] - hand.copies, mult=4),
     "j_fortune_teller": lambda hand, ability: hand.add(mult=ability.number("tarots_used")),
     "j_acrobat": times_if(3, lambda hand: hand.case["hands_left"] == 0),
     "j_blackboard": times_if(3, all_black_held),

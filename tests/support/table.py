@@ -1,4 +1,8 @@
-"""Games set up for one question: `hand_of("S_A H_T:m_glass")` in a round, `own(s, "j_egg")`, `use(s, "c_death", 0, 1)`."""
+"""Games set up for one question.
+
+`hand_of("S_A H_T:m_glass")` is a round, `facing("bl_club", "S_A C_A")` one against a boss; `own(s, "j_egg")`, `use(s, "c_death", 0, 1)`,
+`play(s, 0, 1)`, `to_shop(s)` go on from there.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +12,9 @@ import numpy as np
 from ante.catalog.blinds import by_key as blind_by_key
 from ante.catalog.consumables import by_key as consumable_by_key
 from ante.catalog.jokers import by_key as joker_by_key
+from ante.catalog.tags import by_key as tag_by_key
 from ante.engine.actions import Verb, pack_action
+from ante.engine.bosses import debuff_card
 from ante.engine.create import (
     add_consumable_from_item,
     add_joker_from_item,
@@ -19,7 +25,7 @@ from ante.engine.create import (
 from ante.engine.jokers.lineup import refresh_lineup
 from ante.engine.notation import card_text, item_text
 from ante.engine.run import new_run
-from ante.engine.state import Phase, Status
+from ante.engine.state import Phase, Place, Status
 from ante.engine.step import step
 from ante.golden.hands import parse_card
 
@@ -90,22 +96,47 @@ def deal(cards: str, *keys: str, held: str = "", blind: str = "bl_small", seed: 
     return s
 
 
+def facing(
+    blind: str,
+    texts: str = "",
+    owned: tuple[str, ...] = (),
+    held: tuple[str, ...] = (),
+    ante: int = 1,
+    seed: str = "TESTSEED",
+    deck: str = "b_red",
+    stake: int = 1,
+) -> Any:
+    """A round against this blind, its jokers and consumables owned before; texts, if given, are exactly the cards held."""
+    s = new_run(seed, deck, stake)
+    own(s, *owned)
+    give(s, *held)
+    s.ante = ante
+    return select(s, blind, texts)
+
+
 def begin(*keys: str, blind: str = "bl_small", seed: str = "TESTSEED", held: tuple[str, ...] = ()) -> Any:
     """A round that has just begun, with these jokers and consumables owned before its blind was selected."""
-    s = new_run(seed, "b_red", 1)
-    own(s, *keys)
-    give(s, *held)
-    select(s, blind)
-    return s
+    return facing(blind, owned=keys, held=held, seed=seed)
 
 
-def select(s: Any, blind: str) -> None:
-    """This blind comes next, and is selected."""
+def select(s: Any, blind: str, texts: str = "") -> Any:
+    """This blind comes next, and is selected; texts, if given, are exactly the cards held then. Answers the game."""
     number = int(blind_by_key[blind])
     s.blind_on_deck = min(number, 3) - 1
     if number >= 3:
         s.boss = number
     assert act(s, Verb.SELECT_BLIND) == Status.PLAYING
+    if texts:
+        redeal(s, texts)
+    return s
+
+
+def skip_for(s: Any, *tags: str) -> Any:
+    """The blinds on deck are skipped, one for each of these tags. Answers the game."""
+    for tag in tags:
+        s.skip_tags[s.blind_on_deck] = tag_by_key[tag]
+        assert act(s, Verb.SKIP_BLIND) == Status.PLAYING
+    return s
 
 
 def play(s: Any, *positions: int) -> tuple[float, float]:
@@ -124,21 +155,37 @@ def scored(cards: str, *keys: str, **options: Any) -> tuple[float, float]:
     return play(deal(cards, *keys, **options), *range(len(cards.split())))
 
 
-def beat_blind(s: Any) -> None:
-    """The blind is beaten by the leftmost card alone, and the cash-out screen waits."""
-    s.target = 1.0
-    assert act(s, Verb.PLAY, cards=(0,)) != Status.ILLEGAL
+def win(s: Any) -> Status:
+    """The round is won with one card, the forced one or the leftmost, and the cash-out screen waits."""
+    s.target = 0.0
+    card = next((i for i, card in enumerate(in_hand(s)) if card.forced), 0)
+    status = act(s, Verb.PLAY, cards=(card,))
     assert s.phase == Phase.ROUND_END
+    return status
 
 
-def to_shop(s: Any) -> None:
-    """The blind is beaten and the shop is open."""
-    beat_blind(s)
+def to_shop(s: Any) -> Any:
+    """The round is won and the shop after it is open. Answers the game."""
+    win(s)
     assert act(s, Verb.CASH_OUT) == Status.PLAYING
+    return s
+
+
+def in_hand(s: Any) -> list[Any]:
+    """The cards of the hand, left to right."""
+    return [s.cards[s.hand[i]] for i in range(s.n_hand)]
+
+
+def full_deck(s: Any) -> list[Any]:
+    """Every playing card of the run that is not destroyed, wherever it is."""
+    return [s.cards[i] for i in range(s.n_cards) if s.cards[i].place != Place.GONE]
 
 
 def redeal(s: Any, texts: str) -> None:
-    """The hand is these cards in this order; the rest of it went back under the draw pile."""
+    """The hand is these cards in this order, face up; the rest of it went back under the draw pile.
+
+    Debuffed is what the text or the boss says.
+    """
     wanted = texts.split()
     assert len(wanted) <= s.n_hand
     for position in range(len(wanted), s.n_hand):
@@ -146,8 +193,11 @@ def redeal(s: Any, texts: str) -> None:
     s.n_hand = len(wanted)
     for position, text in enumerate(wanted):
         card, parts = s.cards[s.hand[position]], parse_card(text)
-        for name in ("rank", "suit", "enhancement", "edition", "seal", "bonus", "debuffed"):
+        for name in ("rank", "suit", "enhancement", "edition", "seal", "bonus"):
             card[name] = parts[name]
+        card.face_down = 0
+        debuff_card(s, int(s.hand[position]))
+        card.debuffed |= parts["debuffed"]
 
 
 def happened(event: Callable[[str], Any], times: int = 200) -> int:

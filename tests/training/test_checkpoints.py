@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ante.training.checkpoints import KEPT, BadCheckpoint, NoRoom, find_checkpoint, save_checkpoint, write_text
+from ante.files import write_text
+from ante.training.checkpoints import KEPT, BadCheckpoint, NoRoom, find_checkpoint, save_checkpoint
 
 
 def weights(size: int = 100):

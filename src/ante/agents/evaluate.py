@@ -16,7 +16,7 @@ from ante.errors import BalatroError
 
 BATCH = 128  # games played side by side
 BLIND_NAMES = ("Small", "Big", "Boss")
-PANEL = Path(__file__).with_name("seeds") / "panel-100.txt"
+PANEL = Path(__file__).with_name("seeds") / "panel.txt"
 Z_95 = 1.959963984540054  # two-sided 95 % of the normal distribution
 
 
@@ -137,7 +137,7 @@ def read_seeds(file: Path, games: int | None = None) -> list[str]:
 
 
 def panel() -> list[str]:
-    """The frozen seed panel: the hundred games that players are compared on."""
+    """The frozen seed panel: the thousand games that players are compared on."""
     return read_seeds(PANEL)
 
 
@@ -186,9 +186,12 @@ def evaluate(
     reorder: str = "none",
     max_decisions: int = 5000,
     advance: Callable[[int], None] = lambda _: None,
+    challenge: str | None = None,
+    locked: str | Sequence[str] = (),
 ) -> Report:
     """Play one game of each seed and count.
 
+    challenge, locked   as in `engine.run.new_run`
     advance  told how many games ended, whenever some did
     """
     tally, records = Tally(), []
@@ -201,6 +204,8 @@ def evaluate(
             reward=reward,
             reorder=reorder,
             max_decisions=max_decisions,
+            challenge=challenge,
+            locked=locked,
             discrete=player.discrete,
         )
         games.reset(options={"seed": batch})
@@ -209,7 +214,7 @@ def evaluate(
     blinds = np.array([record.blinds for record in records], dtype=float)
     return Report(
         player=player.name,
-        deck=deck,
+        deck=challenge or deck,
         stake=stake,
         games=len(records),
         wins=wilson(sum(record.outcome == "won" for record in records), len(records)),

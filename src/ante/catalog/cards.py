@@ -57,6 +57,7 @@ class Sticker(IntEnum):
     ETERNAL = 1
     PERISHABLE = 2
     RENTAL = 4
+    PINNED = 16  # stays leftmost (On a Knife's Edge); 8 is the engine's own
 
 
 JACK, QUEEN, KING, ACE = 11, 12, 13, 14

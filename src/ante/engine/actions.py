@@ -309,6 +309,14 @@ def can_sell_joker(s, slot):
 
 
 @rule
+def can_move_joker(s, source, to):
+    """Whether the joker in one slot can be put into another: pinned ones stand leftmost and stay there."""
+    if source == to or source >= s.n_jokers or to >= s.n_jokers:
+        return False
+    return not s.jokers[min(source, to)].stickers & Sticker.PINNED
+
+
+@rule
 def has_hand(s):
     """Whether cards lie before the player: in a round, or dealt for an Arcana or Spectral pack."""
     return s.phase == Phase.PLAY or (s.phase == Phase.PACK and s.n_hand > 0)
@@ -389,7 +397,7 @@ def is_owned_legal(s, verb, target, to):
     if verb == Verb.SELL_JOKER:
         return can_sell_joker(s, target)
     if verb == Verb.MOVE_JOKER:
-        return s.phase != Phase.OVER and target != to and target < s.n_jokers and to < s.n_jokers
+        return s.phase != Phase.OVER and can_move_joker(s, target, to)
     if verb == Verb.MOVE_CARD:
         return has_hand(s) and target != to and target < s.n_hand and to < s.n_hand
     return False
@@ -463,4 +471,4 @@ def mask_owned(s, out):
     for i in range(s.n_jokers):
         out[F_SELL_JOKER + i] = 0 if s.jokers[i].stickers & Sticker.ETERNAL else 1
     for i in range(s.n_jokers - 1):
-        out[F_MOVE_JOKER + i] = 1
+        out[F_MOVE_JOKER + i] = 0 if s.jokers[i].stickers & Sticker.PINNED else 1

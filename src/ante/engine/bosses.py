@@ -2,8 +2,10 @@
 
 from ante.catalog.blinds import Blind
 from ante.catalog.cards import Enhancement, Suit
+from ante.catalog.challenges import FLIPPED_ODDS, HAND_TAX_DOLLARS, Modifier
 from ante.engine.arithmetic import floor_of
-from ante.engine.rng import Stream, chance, pick, shuffle
+from ante.engine.create import keep_pinned_left
+from ante.engine.rng import Stream, chance, pick, roll, shuffle
 from ante.engine.rule import rule
 from ante.engine.state import Place
 from ante.engine.verbs import is_face, level_up, same_suit
@@ -60,6 +62,7 @@ def shuffle_jokers(s):
                 break
             s.jokers[at] = s.jokers[source]
             at = source
+    keep_pinned_left(s)
 
 
 @rule
@@ -87,11 +90,12 @@ def debuff_cards(s):
 
 @rule
 def debuff_card(s, card):
-    """One playing card is debuffed exactly if the boss says so."""
+    """One playing card is debuffed exactly if the boss says so, or it is worn."""
     boss = active_boss(s)
     s.cards[card].debuffed = 0
     if boss != Blind.NONE:
         s.cards[card].debuffed = 1 if is_debuffed_by(s, boss, card) else 0
+    s.cards[card].debuffed |= s.cards[card].worn
 
 
 @rule
@@ -119,6 +123,15 @@ def counts_as(s, card, suit):
     if c.enhancement == Enhancement.STONE:
         return False
     return c.enhancement == Enhancement.WILD or same_suit(s, c.suit, suit)
+
+
+@rule
+def comes_face_down(s, card):
+    """Whether a card that is being drawn comes face down: the boss may say so, then X-ray Vision may."""
+    face_down = card_face_down_on_draw(s, card)
+    if s.modifiers & Modifier.FLIPPED_CARDS and roll(s, Stream.FLIPPED_CARD) < 1.0 / FLIPPED_ODDS:
+        return True
+    return face_down
 
 
 @rule
@@ -153,11 +166,19 @@ def boss_after_play(s):
 
 
 @rule
+def hand_limit(s):
+    """Cards that the hand holds when it is full: Luxury Tax takes one for each $5, and a debt gives as much."""
+    if s.modifiers & Modifier.HAND_TAX:
+        return max(0, int(s.hand_size) - int(s.dollars) // HAND_TAX_DOLLARS)
+    return int(s.hand_size)
+
+
+@rule
 def cards_to_draw(s):
     """How many cards are drawn now: what the hand lacks, or always three once The Serpent's round has begun."""
     if active_boss(s) == Blind.SERPENT and (s.hands_played > 0 or s.discards_used > 0):
         return 3
-    return max(0, int(s.hand_size) - int(s.n_hand))
+    return max(0, hand_limit(s) - int(s.n_hand))
 
 
 @rule
@@ -280,9 +301,11 @@ def disable_boss(s):
         s.target /= 2.0
     elif boss == Blind.FINAL_VESSEL:
         s.target /= 3.0
+    turns_cards = boss == Blind.HOUSE or boss == Blind.WHEEL or boss == Blind.FISH or boss == Blind.MARK
     for i in range(s.n_cards):
-        s.cards[i].debuffed = 0
-        s.cards[i].face_down = 0
+        s.cards[i].debuffed = s.cards[i].worn
+        if turns_cards:
+            s.cards[i].face_down = 0
         s.cards[i].forced = 0
     enable_jokers(s)
     s.lineup_stale = 1
@@ -290,9 +313,9 @@ def disable_boss(s):
 
 @rule
 def end_boss(s):
-    """The round is over: no card stays debuffed, turned or forced."""
+    """The round is over: no card stays turned or forced, nor debuffed if it is not worn."""
     for i in range(s.n_cards):
-        s.cards[i].debuffed = 0
+        s.cards[i].debuffed = s.cards[i].worn
         s.cards[i].face_down = 0
         s.cards[i].forced = 0
     enable_jokers(s)

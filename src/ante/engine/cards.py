@@ -1,7 +1,7 @@
 """Where the playing cards are: the draw pile, the hand, and the order both are in."""
 
 from ante.catalog.cards import Enhancement
-from ante.engine.bosses import boss_after_draw, card_face_down_on_draw, cards_to_draw
+from ante.engine.bosses import boss_after_draw, cards_to_draw, comes_face_down
 from ante.engine.rng import shuffle
 from ante.engine.rule import rule
 from ante.engine.state import MAX_HAND, Place
@@ -83,7 +83,7 @@ def draw_cards(s, n):
         s.n_deck -= 1
         card = int(s.deck[s.n_deck])
         s.cards[card].place = Place.HAND
-        s.cards[card].face_down = 1 if card_face_down_on_draw(s, card) else 0
+        s.cards[card].face_down = 1 if comes_face_down(s, card) else 0
         s.hand[s.n_hand] = card
         s.n_hand += 1
         drawn += 1

@@ -15,6 +15,7 @@ from ante.engine.create import (
     create_joker,
     create_planet,
     create_tarot,
+    negatives,
     price,
     put_in_hand,
     remove_joker,
@@ -95,7 +96,7 @@ def can_use_spectral(s, consumable):
     if consumable == Consumable.ECTOPLASM or consumable == Consumable.HEX:
         return n_editionless(s) > 0
     if consumable == Consumable.ANKH:
-        return s.n_jokers > 0
+        return s.n_jokers > 0 and s.joker_slots + negatives(s.jokers, s.n_jokers) > 1
     if consumable == Consumable.BLACK_HOLE:
         return True
     return has_dealt_hand(s) and s.n_hand > 1

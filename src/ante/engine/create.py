@@ -8,9 +8,11 @@ from enum import IntEnum
 import numpy as np
 
 from ante.catalog.cards import Edition, Sticker
+from ante.catalog.challenges import Modifier
 from ante.catalog.consumables import Consumable, Set
 from ante.catalog.decks import Stake
 from ante.catalog.jokers import LEGENDARY, Joker
+from ante.catalog.locks import CONSUMABLE_LOCKS
 from ante.catalog.vouchers import Voucher
 from ante.engine.numbers import (
     C_COST,
@@ -24,7 +26,7 @@ from ante.engine.numbers import (
     J_PERISHABLE,
     PLANET_OF_HAND,
 )
-from ante.engine.pools import FIRST_CONSUMABLE, draw_joker, draw_planet, draw_spectral, draw_tarot
+from ante.engine.pools import FIRST_CONSUMABLE, barred, draw_joker, draw_planet, draw_spectral, draw_tarot
 from ante.engine.rng import Stream, pick, roll
 from ante.engine.rule import rule
 from ante.engine.state import FREE, MAX_CARDS, MAX_CONSUMABLES, MAX_HAND, MAX_JOKERS, Kind, Place, Rule
@@ -191,8 +193,17 @@ def make_joker(s, source, place_shop, place_pack):
     make_given_joker(s, joker)
     if place_shop or place_pack:
         roll_stickers(s, place_pack)
+    if s.modifiers & Modifier.ALL_ETERNAL:
+        make_eternal(s.made)
     s.made.edition = roll_edition(s, EDITION_STREAM[source], 1.0, True)
     price(s, s.made)
+
+
+@rule
+def make_eternal(item):
+    """The joker is Eternal, if its kind can be and it is not Perishable."""
+    if J_ETERNAL[item.id] and not item.stickers & Sticker.PERISHABLE:
+        item.stickers |= int(Sticker.ETERNAL)
 
 
 @rule
@@ -248,7 +259,12 @@ def make_given_consumable(s, consumable):
 
 @rule
 def special_allowed(s, consumable):
-    """Whether the roll for The Soul or Black Hole takes place: not while one exists, unless Showman works."""
+    """Whether the roll for The Soul or Black Hole takes place: not while one exists, unless Showman works.
+
+    A challenge that bans The Soul takes both rolls away.
+    """
+    if barred(s, CONSUMABLE_LOCKS + int(Consumable.SOUL)):
+        return False
     return not s.used[FIRST_CONSUMABLE + int(consumable)] or (s.rules & Rule.SHOWMAN) != 0
 
 
@@ -302,9 +318,9 @@ def make_playing_card(s, source, enhanced):
 
 @rule
 def discounted(s, base):
-    """A base price under Clearance Sale or Liquidation, never below $1."""
+    """A base price with inflation, under Clearance Sale or Liquidation, never below $1."""
     discount = 50 if s.vouchers[Voucher.LIQUIDATION] else (25 if s.vouchers[Voucher.CLEARANCE_SALE] else 0)
-    return max(1, int((base + 0.5) * (100 - discount) / 100))
+    return max(1, int((base + s.inflation + 0.5) * (100 - discount) / 100))
 
 
 @rule
@@ -332,6 +348,14 @@ def reprice_all(s):
         price(s, s.consumables[i])
     for i in range(s.n_row):
         price(s, s.row[i])
+
+
+@rule
+def inflate(s):
+    """Something was bought, a pack opened or a voucher redeemed: with inflation every price rises by $1."""
+    if s.modifiers & Modifier.INFLATION:
+        s.inflation += 1
+        reprice_all(s)
 
 
 @rule
@@ -428,6 +452,26 @@ def remove_consumable(s, slot):
 
 
 @rule
+def keep_pinned_left(s):
+    """Pinned jokers stand left of all others, the youngest first."""
+    for i in range(1, s.n_jokers):
+        j = i
+        while j > 0 and stands_left(s.jokers[j], s.jokers[j - 1]):
+            s.made = s.jokers[j]
+            s.jokers[j] = s.jokers[j - 1]
+            s.jokers[j - 1] = s.made
+            j -= 1
+
+
+@rule
+def stands_left(joker, other):
+    """Whether a joker belongs left of one that stands there now."""
+    if not joker.stickers & Sticker.PINNED:
+        return False
+    return not other.stickers & Sticker.PINNED or joker.created > other.created
+
+
+@rule
 def create_joker(s, source):
     """A new joker of this source is owned, if there is room. Answers whether."""
     if not room_for_joker(s):
@@ -513,6 +557,7 @@ def add_card(s, rank, suit, enhancement, edition, seal):
     card.face_down = 0
     card.played_this_ante = 0
     card.forced = 0
+    card.worn = 0
     card.bonus = 0
     card.place = Place.GONE
     s.cards_made += 1
@@ -552,6 +597,7 @@ def swap_cards(s, index):
     a.place, b.place = b.place, a.place
     a.played_this_ante, b.played_this_ante = b.played_this_ante, a.played_this_ante
     a.forced, b.forced = b.forced, a.forced
+    a.worn, b.worn = b.worn, a.worn
     a.created, b.created = b.created, a.created
     a.bonus, b.bonus = b.bonus, a.bonus
     rename(s.deck, s.n_deck, index)

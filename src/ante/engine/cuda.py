@@ -2,7 +2,7 @@
 
 States, decisions and masks stay in device memory. `DeviceGames` of env/cuda.py adds observations and rewards.
 
-SPEED: a game's record lies in one piece (8,000 bytes), as on the CPU, so that the rules are the same code. Neighbour
+SPEED: a game's record lies in one piece (8 kB), as on the CPU, so that the rules are the same code. Neighbour
 threads thus read far apart; a step touches few of a record's cache lines, though, and which ones depends on the game,
 so that no interleaved layout would make the reads of 32 games meet. Not measured: no device was at hand.
 """
@@ -16,13 +16,13 @@ from ante.engine.actions import N_DISCRETE, legal_mask
 from ante.engine.cuda_compiler import BLOCK, kernel, require_device
 from ante.engine.play import begin_players, random_decision, random_seed
 from ante.engine.rule import rule
-from ante.engine.run import MAX_SEED, deck_number, restart, set_seed
+from ante.engine.run import MAX_SEED, restart, run_numbers, set_seed
 from ante.engine.state import Status, new_states
 from ante.engine.step import step
 
 
 @rule
-def deal_game(s, seed, rng, deck, stake):
+def deal_game(s, seed, rng, deck, stake, challenge):
     """A fresh game of the given seed, or, where its first byte is 0, of a random one.
 
     seed  (MAX_SEED,) uint8, zeros behind the text
@@ -35,7 +35,7 @@ def deal_game(s, seed, rng, deck, stake):
         s.seed_length += 1
     if s.seed_length == 0:
         random_seed(s, rng)
-    restart(s, deck, stake)
+    restart(s, deck, stake, challenge)
 
 
 @kernel
@@ -47,12 +47,12 @@ def choose_decisions(states, masks, rngs, actions):
 
 
 @kernel
-def play_decisions(states, actions, renew, seeds, rngs, decks, stakes, one_chip, status, masks):
+def play_decisions(states, actions, renew, seeds, rngs, decks, stakes, challenges, one_chip, status, masks):
     """Play one macro decision in each game, or deal it anew where renew is set; then write status and mask."""
     i = cuda.grid(1)
     if i < len(states):
         if renew[i]:
-            deal_game(states[i], seeds[i], rngs[i], decks[i], stakes[i])
+            deal_game(states[i], seeds[i], rngs[i], decks[i], stakes[i], challenges[i])
             states[i].one_chip_blinds = one_chip
             status[i] = 0
         else:
@@ -90,7 +90,7 @@ class DeviceStates:
 
     number  of the random generators; block: threads of a block; stream: a Numba stream, 0 for the default one
 
-    All are Numba device arrays, which offer `__cuda_array_interface__`. Raises NoDevice, UnknownSeed, UnknownDeck.
+    All are Numba device arrays, which offer `__cuda_array_interface__`. Raises NoDevice, UnknownSeed and what `run_numbers` raises.
     """
 
     def __init__(
@@ -98,12 +98,14 @@ class DeviceStates:
         n: int,
         deck: str | int = "b_red",
         stake: int = 1,
+        challenge: str | int | None = None,
         seed: str | None = None,
         one_chip: bool = False,
         number: int = 0,
         block: int = BLOCK,
         stream: Any = 0,
     ) -> None:
+        numbers = run_numbers(deck, stake, challenge)
         require_device()
         self.n, self.block, self.stream, self.one_chip = n, block, stream, int(one_chip)
         self.states = cuda.to_device(new_states(n))
@@ -113,8 +115,7 @@ class DeviceStates:
         self.renew = cuda.to_device(np.ones(n, dtype=np.uint8))
         self._seeds = cuda.to_device(seed_rows([seed] * n))
         self._rngs = cuda.to_device(player_rngs(n, number))
-        self._decks = cuda.to_device(np.full(n, deck_number(deck), dtype=np.int64))
-        self._stakes = cuda.to_device(np.full(n, stake, dtype=np.int64))
+        self._kinds = tuple(cuda.to_device(np.full(n, number, dtype=np.int64)) for number in numbers)
         self.step()
 
     def choose(self) -> None:
@@ -132,8 +133,7 @@ class DeviceStates:
             self.renew,
             self._seeds,
             self._rngs,
-            self._decks,
-            self._stakes,
+            *self._kinds,
             self.one_chip,
             self.status,
             self.masks,

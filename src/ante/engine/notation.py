@@ -7,7 +7,7 @@ from ante.catalog.consumables import CONSUMABLES
 from ante.catalog.jokers import JOKERS
 from ante.engine.state import Kind
 
-STICKERS = ((1, "+E"), (2, "+P"), (4, "+R"))
+STICKERS = ((1, "+E"), (2, "+P"), (4, "+R"), (16, "+Pinned"))
 
 
 def front_text(card: Any) -> str:

@@ -6,9 +6,11 @@ from ante.catalog.blinds import BLINDS, BOSSES_SORTED
 from ante.catalog.blinds import ante_base as base_of
 from ante.catalog.cards import EDITIONS, ENHANCEMENTS, FRONTS
 from ante.catalog.cards import RANK_CHIPS as CHIPS_OF_RANKS
+from ante.catalog.challenges import CHALLENGES
 from ante.catalog.consumables import CONSUMABLES
 from ante.catalog.hands import HANDS
 from ante.catalog.jokers import JOKER_POOLS, JOKERS
+from ante.catalog.locks import LOCKS, N_LOCKS
 from ante.catalog.packs import PACKS
 from ante.catalog.packs import TOTAL_WEIGHT as PACK_TOTAL
 from ante.catalog.tags import TAGS
@@ -102,3 +104,34 @@ PACK_SIZE = _ints(row.size for row in PACKS)
 PACK_CHOOSE = _ints(row.choose for row in PACKS)
 PACK_WEIGHT = _floats(row.weight for row in PACKS)
 PACK_WEIGHTS_TOTAL = float(PACK_TOTAL)
+
+# Challenges, by Challenge number; row 0 is an ordinary run.
+CHALLENGE_MODIFIERS = _ints(row.modifiers for row in CHALLENGES)
+CHALLENGE_DOLLARS = _ints(row.dollars for row in CHALLENGES)
+CHALLENGE_HANDS = _ints(row.hands for row in CHALLENGES)
+CHALLENGE_DISCARDS = _ints(row.discards for row in CHALLENGES)
+CHALLENGE_HAND_SIZE = _ints(row.hand_size for row in CHALLENGES)
+CHALLENGE_JOKER_SLOTS = _ints(row.joker_slots for row in CHALLENGES)
+CHALLENGE_SEAL = _ints(row.seal for row in CHALLENGES)
+
+
+def _padded(lists: list[list[int]]) -> np.ndarray:
+    """Lists of numbers as one table, filled up with 0."""
+    table = np.zeros((len(lists), max(len(row) for row in lists)), dtype=np.int64)
+    for row, numbers in enumerate(lists):
+        table[row, : len(numbers)] = numbers
+    return table
+
+
+CHALLENGE_JOKERS = _padded([[int(j.joker) for j in row.jokers] for row in CHALLENGES])
+CHALLENGE_EDITIONS = _padded([[int(j.edition) for j in row.jokers] for row in CHALLENGES])
+CHALLENGE_STICKERS = _padded([[int(j.stickers) for j in row.jokers] for row in CHALLENGES])
+CHALLENGE_CONSUMABLES = _padded([[int(c) for c in row.consumables] for row in CHALLENGES])
+CHALLENGE_VOUCHERS = _padded([[int(v) for v in row.vouchers] for row in CHALLENGES])
+CHALLENGE_COPIES = np.array([[row.ranks.count(rank) for rank in range(15)] for row in CHALLENGES], dtype=np.int64)
+CHALLENGE_ENHANCEMENT = np.array(
+    [[int(row.enhancement) * (rank in row.enhanced) for rank in range(15)] for row in CHALLENGES], dtype=np.int64
+)
+BANNED = np.zeros((len(CHALLENGES), N_LOCKS), dtype=np.uint8)
+for _row in CHALLENGES:
+    BANNED[_row.challenge, [LOCKS[key] for key in _row.banned]] = 1

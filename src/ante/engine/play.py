@@ -7,7 +7,8 @@ game's streams alone.
 
 import numpy as np
 
-from ante.catalog.decks import Deck
+from ante.catalog.challenges import Challenge
+from ante.catalog.decks import Deck, Stake
 from ante.engine.actions import (
     F_MOVE_JOKER,
     N_DISCRETE,
@@ -27,6 +28,9 @@ from ante.engine.state import MAX_HAND, MAX_PLAYED, Phase, Status
 from ante.engine.step import step
 
 N_DECKS = len(Deck)
+N_STAKES = len(Stake)
+N_CHALLENGES = len(Challenge) - 1
+N_KINDS = N_DECKS * N_STAKES + N_CHALLENGES  # of runs: all decks at all stakes, all challenges
 LEFT_13, RIGHT_7, LEFT_17, HIGH_31 = np.uint64(13), np.uint64(7), np.uint64(17), np.uint64(33)
 START = np.uint64(88172645463325252)
 
@@ -145,14 +149,10 @@ def random_seed(s, rng):
 
 
 @rule
-def begin_random_game(s, rng, deck, stake, one_chip):
-    """A fresh game of a random seed; deck or stake below 0 are drawn too."""
-    if deck < 0:
-        deck = below(rng, N_DECKS)
-    if stake < 0:
-        stake = 1 + below(rng, 8)
+def begin_random_game(s, rng, deck, stake, challenge, one_chip):
+    """A fresh game of a random seed."""
     random_seed(s, rng)
-    restart(s, deck, stake)
+    restart(s, deck, stake, challenge)
     s.one_chip_blinds = one_chip
 
 
@@ -160,7 +160,7 @@ def begin_random_game(s, rng, deck, stake, one_chip):
 def fuzz(states, decisions, seed, one_chip, report):
     """Play `decisions` random legal decisions spread over all games, asking for every invariant after each.
 
-    states    (n,) state_t, overwritten: all decks and stakes
+    states    (n,) state_t, overwritten: all decks, stakes and challenges, each game's next run is the next of these kinds
     seed      of the players; game i plays the same whatever the other games do
     one_chip  1 = every blind asks for one chip, so that runs reach far
     report    (4,) int64, overwritten: decisions played, Broken, game, decision of the first failure (Broken.ILLEGAL
@@ -174,7 +174,8 @@ def fuzz(states, decisions, seed, one_chip, report):
     for i in range(n):
         s = states[i]
         begin_player(rng, seed * 1_000_003 + i)
-        begin_random_game(s, rng, i % N_DECKS, 1 + (i // N_DECKS) % 8, one_chip)
+        kind = i
+        begin_game_of_kind(s, rng, kind, one_chip)
         for k in range(decisions // n):
             legal_mask(s, mask)
             status = step(s, random_decision(s, mask, rng))
@@ -186,21 +187,61 @@ def fuzz(states, decisions, seed, one_chip, report):
                 report[3] = k
                 return
             if status == Status.LOST:
-                begin_random_game(s, rng, -1, -1, one_chip)
+                kind += 1
+                begin_game_of_kind(s, rng, kind, one_chip)
 
 
 @rule
-def play_random(states, decisions, rng, mask, one_chip):
+def begin_game_of_kind(s, rng, kind, one_chip):
+    """A fresh game: kinds count through all decks at all stakes, then all challenges, and begin again."""
+    kind %= N_KINDS
+    if kind < N_DECKS * N_STAKES:
+        begin_random_game(s, rng, kind % N_DECKS, 1 + kind // N_DECKS, 0, one_chip)
+    else:
+        begin_random_game(s, rng, 0, 1, 1 + kind - N_DECKS * N_STAKES, one_chip)
+
+
+@rule
+def play_random(states, decisions, turn, rng, mask, one_chip):
     """Play `decisions` random legal decisions in every game, restarting lost ones: the engine benchmark's loop.
 
-    mask  (N_DISCRETE,) uint8 and rng (1,) uint64 are scratch. Answers how many games ended.
+    turn  decisions one game plays before the next one's turn: 1 as a policy plays a batch, many as a search does
+    rng   (1,) uint64, and mask (N_DISCRETE,) uint8, are scratch
+
+    Answers how many games ended.
     """
     ended = 0
-    for i in range(len(states)):
-        s = states[i]
-        for _ in range(decisions):
-            legal_mask(s, mask)
-            if step(s, random_decision(s, mask, rng)) == Status.LOST:
-                begin_random_game(s, rng, int(s.deck_id), int(s.stake), one_chip)
-                ended += 1
+    played = 0
+    while played < decisions:
+        now = min(turn, decisions - played)
+        for i in range(len(states)):
+            s = states[i]
+            for _ in range(now):
+                legal_mask(s, mask)
+                if step(s, random_decision(s, mask, rng)) == Status.LOST:
+                    begin_random_game(s, rng, int(s.deck_id), int(s.stake), int(s.challenge), one_chip)
+                    ended += 1
+        played += now
     return ended
+
+
+@rule
+def choose_random(states, rng, mask, actions):
+    """Write a random legal decision of every game: actions (n,) int64."""
+    for i in range(len(states)):
+        legal_mask(states[i], mask)
+        actions[i] = random_decision(states[i], mask, rng)
+
+
+@rule
+def step_all(states, actions, statuses):
+    """Take one decision in every game: actions (n,) int64, statuses (n,) int64, overwritten."""
+    for i in range(len(states)):
+        statuses[i] = step(states[i], actions[i])
+
+
+@rule
+def mask_all(states, masks):
+    """Write the legal mask of every game: masks (n, N_DISCRETE) uint8."""
+    for i in range(len(states)):
+        legal_mask(states[i], masks[i])

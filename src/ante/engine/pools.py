@@ -16,8 +16,10 @@ from ante.catalog.consumables import (
     Consumable,
 )
 from ante.catalog.jokers import Joker
+from ante.catalog.locks import BLIND_LOCKS, CONSUMABLE_LOCKS, JOKER_LOCKS, TAG_LOCKS, VOUCHER_LOCKS
 from ante.catalog.vouchers import Voucher
 from ante.engine.numbers import (
+    BANNED,
     BLIND_MIN_ANTE,
     BLIND_SHOWDOWN,
     BOSS_ORDER,
@@ -41,6 +43,14 @@ SHOWDOWN_EVERY = 8
 
 
 @rule
+def barred(s, lock):
+    """Whether the challenge bans an item, or the profile has not unlocked it; `lock` is its number in catalog/locks.py."""
+    if not s.restricted:
+        return False
+    return BANNED[s.challenge, lock] != 0 or (s.locked[lock >> 3] >> (lock & 7)) & 1 != 0
+
+
+@rule
 def deck_has(s, enhancement):
     """Whether any card of the full deck carries an enhancement."""
     for i in range(s.n_cards):
@@ -52,7 +62,7 @@ def deck_has(s, enhancement):
 @rule
 def joker_available(s, joker):
     """Whether the pool can offer a joker now."""
-    if s.used[joker] and not s.rules & Rule.SHOWMAN:
+    if (s.used[joker] and not s.rules & Rule.SHOWMAN) or barred(s, JOKER_LOCKS + joker):
         return False
     if J_GATE[joker]:
         return deck_has(s, J_GATE[joker])
@@ -67,6 +77,8 @@ def joker_available(s, joker):
 def consumable_available(s, consumable):
     """Whether the pool can offer a consumable now; secret planets only once their hand has been played."""
     if not C_IN_POOL[consumable] or (s.used[FIRST_CONSUMABLE + consumable] and not s.rules & Rule.SHOWMAN):
+        return False
+    if barred(s, CONSUMABLE_LOCKS + consumable):
         return False
     return not C_SOFTLOCKED[consumable] or s.plays[C_HAND[consumable]] > 0
 
@@ -136,8 +148,10 @@ def draw_spectral(s, stream):
 
 @rule
 def voucher_available(s, voucher):
-    """Whether a voucher is neither redeemed nor on display, and its first tier is redeemed."""
+    """Whether a voucher is neither redeemed nor on display, its first tier is redeemed, and nothing bars it."""
     if s.vouchers[voucher] or (V_REQUIRES[voucher] and not s.vouchers[V_REQUIRES[voucher]]):
+        return False
+    if barred(s, VOUCHER_LOCKS + voucher):
         return False
     for i in range(s.n_shop_vouchers):
         if s.shop_vouchers[i] == voucher:
@@ -163,12 +177,18 @@ def draw_voucher(s, stream):
 
 
 @rule
+def tag_available(s, tag):
+    """Whether this ante offers a tag."""
+    return TAG_MIN_ANTE[tag] <= s.ante and not barred(s, TAG_LOCKS + tag)
+
+
+@rule
 def draw_tag(s):
-    """The tag that a draw for this ante names; every ante offers some."""
+    """The tag that a draw for this ante names; every ante offers some that nothing can bar."""
     depth = 0
     while True:
         tag = 1 + int(roll_resample(s, Stream.TAG, depth) * N_TAGS)
-        if TAG_MIN_ANTE[tag] <= s.ante:
+        if tag_available(s, tag):
             return tag
         depth = max(2, depth + 1)
 
@@ -176,6 +196,8 @@ def draw_tag(s):
 @rule
 def boss_eligible(s, boss):
     """Whether a boss can be drawn in this ante: showdown bosses in every eighth, the others from their first ante on."""
+    if barred(s, BLIND_LOCKS + boss):
+        return False
     ante = int(s.ante)
     showdown = ante >= 2 and ante % SHOWDOWN_EVERY == 0
     if BLIND_SHOWDOWN[boss]:

@@ -2,13 +2,14 @@
 
 from ante.catalog.blinds import Blind
 from ante.catalog.cards import Enhancement, Seal, Sticker
+from ante.catalog.challenges import TYPECAST_ANTE, Modifier
 from ante.catalog.decks import Deck, Stake
 from ante.catalog.tags import Tag
 from ante.catalog.vouchers import Voucher
 from ante.engine.blinds import blind_on_deck, blind_target
 from ante.engine.bosses import boss_after_play, boss_on_select, debuff_cards, end_boss
 from ante.engine.cards import collect_deck, draw_to_hand_size, pack_cards_away, shuffle_deck, sort_hand, take_from_hand
-from ante.engine.create import create_planet_of
+from ante.engine.create import create_planet_of, make_eternal, negatives
 from ante.engine.discards import boss_on_play, discard_taken
 from ante.engine.jokers.dispatch import (
     fire_blind_chosen,
@@ -138,6 +139,8 @@ def play_cards(s, cards):
 def discard_cards(s, cards):
     """The cards at these hand positions are discarded and replaced. Answers the Status."""
     s.discards_left -= 1
+    if s.modifiers & Modifier.DISCARD_COST:
+        s.dollars -= 1
     n = take_from_hand(s, cards)
     discard_taken(s, n, False)
     s.discards_used += 1
@@ -187,6 +190,8 @@ def raise_ante(s):
     """The ante rises and its voucher is drawn. Answers WON where this was the win ante's boss."""
     from_ante = int(s.ante)
     s.blind_on_deck = 0
+    if s.modifiers & Modifier.TYPECAST and from_ante == TYPECAST_ANTE:
+        typecast(s)
     s.ante += 1
     if s.ante > s.highest_ante:
         s.highest_ante = s.ante
@@ -201,6 +206,14 @@ def raise_ante(s):
         s.won = 1
         return int(Status.WON)
     return int(Status.PLAYING)
+
+
+@rule
+def typecast(s):
+    """Typecast: every joker held is Eternal, and no slot is left, not even those of Negative ones."""
+    for i in range(s.n_jokers):
+        make_eternal(s.jokers[i])
+    s.joker_slots = -negatives(s.jokers, s.n_jokers)
 
 
 @rule
@@ -242,21 +255,32 @@ def held_cards_at_round_end(s):
 @rule
 def cash_out_total(s):
     """Dollars on the cash-out screen: blind reward, hands left, jokers, tags, interest on the money held now."""
-    total = int(BLIND_REWARD[s.blind])
-    if (s.blind == Blind.SMALL and s.stake >= Stake.RED) or s.chips < s.target:
-        total = 0  # no reward on higher stakes, nor where Mr. Bones saved the run
+    total = blind_reward(s)
     if s.deck_id == Deck.GREEN:
         total += 2 * int(s.hands_left) + int(s.discards_left)
-    else:
+    elif not s.modifiers & Modifier.NO_HAND_MONEY:
         total += int(s.hands_left)
     s.payout = 0
     fire_round_dollars(s, 0)
     total += int(s.payout)
     if s.beat_boss:
         total += tags_at_cash_out(s)
-    if s.deck_id != Deck.GREEN:
+    if s.deck_id != Deck.GREEN and not s.modifiers & Modifier.NO_INTEREST:
         total += interest(s)
     return total
+
+
+@rule
+def blind_reward(s):
+    """Dollars for the blind: none for Small Blinds on higher stakes, where Mr. Bones saved the run, or by challenge."""
+    if (s.blind == Blind.SMALL and s.stake >= Stake.RED) or s.chips < s.target:
+        return 0
+    unpaid = int(Modifier.NO_BOSS_REWARD)
+    if s.blind == Blind.SMALL:
+        unpaid = int(Modifier.NO_SMALL_REWARD)
+    elif s.blind == Blind.BIG:
+        unpaid = int(Modifier.NO_BIG_REWARD)
+    return 0 if s.modifiers & unpaid else int(BLIND_REWARD[s.blind])
 
 
 @rule

@@ -1,27 +1,57 @@
 """A run begins, and what each ante draws."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from ante.catalog.cards import Enhancement, Suit
+from ante.catalog.challenges import CHALLENGES, Challenge
+from ante.catalog.challenges import by_key as challenge_by_key
 from ante.catalog.consumables import Consumable
 from ante.catalog.decks import Deck, Stake
 from ante.catalog.decks import by_key as deck_by_key
+from ante.catalog.locks import FRESH, LOCKS
 from ante.catalog.vouchers import Voucher
 from ante.engine.cards import collect_deck, shuffle_deck
-from ante.engine.create import add_card, create_given_consumable, pick_visible_hand
-from ante.engine.numbers import FRONT_RANK, FRONT_SUIT
+from ante.engine.create import (
+    add_card,
+    add_joker_from_item,
+    create_given_consumable,
+    make_given_joker,
+    pick_visible_hand,
+    price,
+)
+from ante.engine.jokers.lineup import refresh_lineup
+from ante.engine.numbers import (
+    CHALLENGE_CONSUMABLES,
+    CHALLENGE_COPIES,
+    CHALLENGE_DISCARDS,
+    CHALLENGE_DOLLARS,
+    CHALLENGE_EDITIONS,
+    CHALLENGE_ENHANCEMENT,
+    CHALLENGE_HAND_SIZE,
+    CHALLENGE_HANDS,
+    CHALLENGE_JOKER_SLOTS,
+    CHALLENGE_JOKERS,
+    CHALLENGE_MODIFIERS,
+    CHALLENGE_SEAL,
+    CHALLENGE_STICKERS,
+    CHALLENGE_VOUCHERS,
+    FRONT_RANK,
+    FRONT_SUIT,
+)
 from ante.engine.pools import draw_boss, draw_tag, draw_voucher
 from ante.engine.rng import Stream, pick, seed_hash
 from ante.engine.rule import rule
-from ante.engine.state import MAX_PACKS, Phase, Place, new_states, state_t
-from ante.errors import UnknownDeck, UnknownSeed, UnknownStake
+from ante.engine.state import LOCK_BYTES, MAX_PACKS, Phase, Place, new_states, state_t
+from ante.errors import DeckOfChallenge, NotLockable, UnknownChallenge, UnknownDeck, UnknownSeed, UnknownStake
 
 SEED_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MAX_SEED = 16
-KEPT_BYTES = state_t.fields["stream_ids"][1]  # seed and its length stand before the streams
+KEPT_BYTES = state_t.fields["stream_ids"][1]  # seed and profile stand before the streams
 
 
 @intrinsic
@@ -39,7 +69,7 @@ def _compiled_clear(typingctx, s):
 
 
 def clear_run(s):
-    """Everything but the seed is zero."""
+    """Everything but the seed and the profile is zero."""
     for name in s.dtype.names:
         if s.dtype.fields[name][1] >= KEPT_BYTES:
             s[name] = np.zeros((), dtype=s.dtype.fields[name][0])[()]
@@ -51,9 +81,15 @@ def _clear_run(s):
 
 
 @rule
-def restart(s, deck, stake):
-    """A fresh run of the seed in the record: everything that section "run start" of docs/rules.md names, in order."""
+def restart(s, deck, stake, challenge):
+    """A fresh run of the seed and the profile in the record, in the order that docs/rules.md names under "run start".
+
+    challenge  Challenge number, 0 for none; a challenge is played with deck 0 (it brings its own) and stake 1
+    """
     clear_run(s)
+    s.challenge = challenge
+    s.modifiers = CHALLENGE_MODIFIERS[challenge]
+    s.restricted = 1 if challenge or any_locked(s) else 0
     s.seed_hash = seed_hash(s)
     s.deck_id = deck
     s.stake = stake
@@ -63,29 +99,41 @@ def restart(s, deck, stake):
     s.last_hand = -1
     s.ox_hand = -1
     s.ancient_suit = -1
-    s.dollars = 14 if deck == Deck.YELLOW else 4
-    set_slots(s, deck, stake)
+    s.dollars = CHALLENGE_DOLLARS[challenge] + 10 * (deck == Deck.YELLOW)
+    set_slots(s, deck, stake, challenge)
     for hand in range(12):
         s.levels[hand] = 1
     for slot in range(MAX_PACKS):
         s.packs[slot] = -1
     give_start_items(s, deck)
+    give_challenge_items(s, challenge)
     s.boss = draw_boss(s)
     draw_ante_voucher(s)
     draw_ante_tags(s)
-    build_deck(s, deck)
+    build_deck(s, deck, challenge)
     shuffle_deck(s, Stream.SHUFFLE)
     draw_targets(s)
+    refresh_lineup(s)
 
 
 @rule
-def set_slots(s, deck, stake):
-    """Hands, discards, hand size and slots of a deck and stake."""
-    s.hands_each_round = 4 + (deck == Deck.BLUE) - (deck == Deck.BLACK)
-    s.discards_each_round = 3 + (deck == Deck.RED) - (stake >= Stake.BLUE)
-    s.base_hand_size = 8 + 2 * (deck == Deck.PAINTED)
-    s.hand_size = s.base_hand_size
-    s.joker_slots = 5 + (deck == Deck.BLACK) - (deck == Deck.PAINTED)
+def any_locked(s):
+    """Whether the profile has anything locked."""
+    for i in range(LOCK_BYTES):
+        if s.locked[i]:
+            return True
+    return False
+
+
+@rule
+def set_slots(s, deck, stake, challenge):
+    """Hands, discards, hand size and slots of a deck and stake, or of a challenge."""
+    s.hands_each_round = CHALLENGE_HANDS[challenge] + (deck == Deck.BLUE) - (deck == Deck.BLACK)
+    s.discards_each_round = CHALLENGE_DISCARDS[challenge] - (stake >= Stake.BLUE)
+    if deck == Deck.RED and not challenge:
+        s.discards_each_round += 1
+    s.base_hand_size = CHALLENGE_HAND_SIZE[challenge] + 2 * (deck == Deck.PAINTED)
+    s.joker_slots = CHALLENGE_JOKER_SLOTS[challenge] + (deck == Deck.BLACK) - (deck == Deck.PAINTED)
     s.consumable_slots = 2 - (deck == Deck.NEBULA) + (deck == Deck.MAGIC)
 
 
@@ -107,7 +155,26 @@ def give_start_items(s, deck):
 
 
 @rule
-def build_deck(s, deck):
+def give_challenge_items(s, challenge):
+    """Jokers, consumables and vouchers that a challenge begins with, as they are: no edition or sticker is rolled."""
+    for i in range(CHALLENGE_JOKERS.shape[1]):
+        joker = int(CHALLENGE_JOKERS[challenge, i])
+        if joker:
+            make_given_joker(s, joker)
+            s.made.edition = CHALLENGE_EDITIONS[challenge, i]
+            s.made.stickers = CHALLENGE_STICKERS[challenge, i]
+            price(s, s.made)
+            add_joker_from_item(s, s.made)
+    for i in range(CHALLENGE_CONSUMABLES.shape[1]):
+        if CHALLENGE_CONSUMABLES[challenge, i]:
+            create_given_consumable(s, int(CHALLENGE_CONSUMABLES[challenge, i]))
+    for i in range(CHALLENGE_VOUCHERS.shape[1]):
+        if CHALLENGE_VOUCHERS[challenge, i]:
+            s.vouchers[CHALLENGE_VOUCHERS[challenge, i]] = 1
+
+
+@rule
+def build_deck(s, deck, challenge):
     """The starting deck, cards in creation order: by text key, before Checkered changes its suits."""
     if deck == Deck.ERRATIC:
         for front in range(52):
@@ -119,8 +186,12 @@ def build_deck(s, deck):
                 add_card(s, FRONT_RANK[front], FRONT_SUIT[front], 0, 0, 0)
     else:
         for front in range(52):
-            if not (deck == Deck.ABANDONED and 11 <= FRONT_RANK[front] <= 13):
-                add_card(s, FRONT_RANK[front], FRONT_SUIT[front], 0, 0, 0)
+            rank = int(FRONT_RANK[front])
+            if deck == Deck.ABANDONED and 11 <= rank <= 13:
+                continue
+            for _ in range(CHALLENGE_COPIES[challenge, rank]):
+                enhancement = int(CHALLENGE_ENHANCEMENT[challenge, rank])
+                add_card(s, rank, FRONT_SUIT[front], enhancement, 0, int(CHALLENGE_SEAL[challenge]))
     for i in range(s.n_cards):
         card = s.cards[i]
         card.place = Place.DECK
@@ -215,14 +286,67 @@ def deck_number(deck: str | int) -> int:
     raise UnknownDeck(deck, sorted(deck_by_key))
 
 
-def new_run(seed: str, deck: str | int = Deck.RED, stake: int = 1) -> np.record:
-    """A fresh game as one record.
+def challenge_number(challenge: str | int | None) -> int:
+    """Number of a challenge given by number, key (`c_omelette_1`) or name, 0 for None. Raises UnknownChallenge."""
+    if challenge is None:
+        return int(Challenge.NONE)
+    if isinstance(challenge, int) and 0 <= challenge < len(Challenge):
+        return int(challenge)
+    key = str(challenge).lower()
+    for row in CHALLENGES[1:]:
+        if key in (row.key, row.key.removeprefix("c_").removesuffix("_1"), row.name.lower()):
+            return int(row.challenge)
+    raise UnknownChallenge(challenge, sorted(challenge_by_key))
 
-    Raises UnknownSeed, UnknownDeck or UnknownStake.
+
+def run_numbers(deck: str | int, stake: int, challenge: str | int | None) -> tuple[int, int, int]:
+    """Deck, stake and challenge as numbers.
+
+    Raises UnknownDeck, UnknownStake, UnknownChallenge, and DeckOfChallenge where a challenge is asked for together with
+    a deck or a stake: it brings its own.
     """
     if not 1 <= int(stake) <= len(Stake):
         raise UnknownStake(stake)
+    numbers = deck_number(deck), int(stake), challenge_number(challenge)
+    if numbers[2] and numbers[:2] != (Deck.RED, Stake.WHITE):
+        raise DeckOfChallenge(CHALLENGES[numbers[2]].name)
+    return numbers
+
+
+def locked_bits(locked: str | Iterable[str]) -> np.ndarray:
+    """What a profile has locked as bits, (LOCK_BYTES,) uint8.
+
+    locked  keys of jokers, vouchers and tags; "fresh" is all that a new profile has locked, "none" nothing
+
+    Raises NotLockable for a key that every profile has from its first run on.
+    """
+    if isinstance(locked, str):
+        locked = {"fresh": FRESH, "none": ()}.get(locked, (locked,))
+    bits = np.zeros(LOCK_BYTES, dtype=np.uint8)
+    for key in locked:
+        if key not in FRESH:
+            raise NotLockable(key, FRESH)
+        bits[LOCKS[key] >> 3] |= 1 << (LOCKS[key] & 7)
+    return bits
+
+
+def new_run(
+    seed: str,
+    deck: str | int = Deck.RED,
+    stake: int = 1,
+    challenge: str | int | None = None,
+    locked: str | Iterable[str] = (),
+) -> np.record:
+    """A fresh game as one record.
+
+    challenge  number, key or name; it brings its own deck and White Stake
+    locked     what the profile has not unlocked, as in `locked_bits`; by default everything is unlocked
+
+    Raises UnknownSeed, UnknownDeck, UnknownStake, UnknownChallenge, DeckOfChallenge or NotLockable.
+    """
+    numbers = run_numbers(deck, stake, challenge)
     s = new_states(1)[0]
     set_seed(s, seed)
-    restart(s, deck_number(deck), int(stake))
+    s.locked[:] = locked_bits(locked)
+    restart(s, *numbers)
     return s

@@ -5,6 +5,7 @@ triggers; held cards; jokers left to right; Observatory; the deck; then what bre
 """
 
 from ante.catalog.cards import Edition, Enhancement, Seal
+from ante.catalog.challenges import Modifier
 from ante.catalog.consumables import Set
 from ante.catalog.decks import Deck
 from ante.catalog.jokers import Joker
@@ -64,6 +65,7 @@ def score_hand(s):
     if not s.hand_refused:
         break_cards(s)
     fire_hand_scored(s, 0)
+    wear_cards(s)
     count_for_loyalty(s)
 
 
@@ -98,6 +100,7 @@ def evaluate(s):
     levels = float(s.levels[hand] - 1)
     s.score_chips = HAND_CHIPS[hand] + HAND_CHIPS_STEP[hand] * levels
     s.score_mult = HAND_MULT[hand] + HAND_MULT_STEP[hand] * levels
+    cap_chips(s)
     weaken_hand(s, False)
     for i in range(s.n_played):
         if s.scoring[i]:
@@ -108,10 +111,31 @@ def evaluate(s):
         score_joker(s, slot)
     if s.vouchers[Voucher.OBSERVATORY]:
         observe_planets(s)
+    cap_chips(s)
     if s.deck_id == Deck.PLASMA:
         half = floor_of((s.score_chips + s.score_mult) / 2.0)
         s.score_chips = half
         s.score_mult = half
+
+
+@rule
+def cap_chips(s):
+    """Rich get Richer: the chips are at most the dollars held as the hand began.
+
+    Chips are only ever added after the hand's own, so a cap at the end is a cap at each addition.
+    """
+    if s.modifiers & Modifier.CHIPS_CAP:
+        s.score_chips = min(s.score_chips, float(max(0, int(s.money_in_hand))))
+
+
+@rule
+def wear_cards(s):
+    """Double or Nothing: what has scored is debuffed for good."""
+    if s.modifiers & Modifier.WEAR:
+        for i in range(s.n_played):
+            if s.scoring[i]:
+                s.cards[s.played[i]].worn = 1
+                s.cards[s.played[i]].debuffed = 1
 
 
 @rule

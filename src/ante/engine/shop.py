@@ -1,7 +1,9 @@
 """The shop: its row, the voucher on display, two packs, rerolls and prices."""
 
 from ante.catalog.cards import Edition
+from ante.catalog.challenges import Modifier
 from ante.catalog.decks import Deck
+from ante.catalog.locks import PACK_LOCKS
 from ante.catalog.packs import PackKind
 from ante.catalog.packs import by_key as pack_number
 from ante.catalog.tags import Tag
@@ -19,6 +21,7 @@ from ante.engine.create import (
     release,
 )
 from ante.engine.numbers import PACK_COST, PACK_KIND, PACK_WEIGHT, PACK_WEIGHTS_TOTAL, V_COST
+from ante.engine.pools import barred
 from ante.engine.rng import Stream, roll
 from ante.engine.rule import rule
 from ante.engine.state import FREE, MAX_PACKS, MAX_SHOP_VOUCHERS, Rule
@@ -59,20 +62,21 @@ def make_row_card(s):
     if tag_makes_row_card(s):
         tag_gives_edition(s)
         return
+    jokers = 0.0 if s.modifiers & Modifier.NO_SHOP_JOKERS else JOKER_RATE
     tarot, planet = tarot_rate(s), planet_rate(s)
     playing = 4.0 if s.vouchers[Voucher.MAGIC_TRICK] else 0.0
     spectral = 2.0 if s.deck_id == Deck.GHOST else 0.0
     illusion = s.vouchers[Voucher.ILLUSION] != 0
     enhanced = illusion and roll(s, Stream.ILLUSION) > ENHANCED_ABOVE
-    p = roll(s, Stream.CDT) * (JOKER_RATE + tarot + planet + playing + spectral)
+    p = roll(s, Stream.CDT) * (jokers + tarot + planet + playing + spectral)
     source = int(Source.SHO)
-    if p <= JOKER_RATE:
+    if p <= jokers:
         make_joker(s, source, True, False)
-    elif p <= JOKER_RATE + tarot:
+    elif p <= jokers + tarot:
         make_tarot(s, source, False)
-    elif p <= JOKER_RATE + tarot + planet:
+    elif p <= jokers + tarot + planet:
         make_planet(s, source, False)
-    elif p <= JOKER_RATE + tarot + planet + playing:
+    elif p <= jokers + tarot + planet + playing:
         make_playing_card(s, source, enhanced)
         if illusion:
             give_illusion_edition(s)
@@ -112,16 +116,31 @@ def empty_row(s):
 @rule
 def draw_pack(s):
     """The next pack for sale. The first one of a run is always a normal Buffoon Pack, without a draw."""
-    if not s.first_shop_made:
+    if not s.first_shop_made and not barred(s, PACK_LOCKS + FIRST_BUFFOON):
         s.first_shop_made = 1
         return FIRST_BUFFOON
-    p = roll(s, Stream.SHOP_PACK) * PACK_WEIGHTS_TOTAL
+    p = roll(s, Stream.SHOP_PACK) * offered_weight(s)
+    total = 0.0
+    last = 0
+    for pack in range(N_PACKS):
+        if not barred(s, PACK_LOCKS + pack):
+            total += PACK_WEIGHT[pack]
+            last = pack
+            if total >= p:
+                return pack
+    return last
+
+
+@rule
+def offered_weight(s):
+    """Weight of all packs that can be for sale."""
+    if not s.restricted:
+        return PACK_WEIGHTS_TOTAL
     total = 0.0
     for pack in range(N_PACKS):
-        total += PACK_WEIGHT[pack]
-        if total >= p:
-            return pack
-    return N_PACKS - 1
+        if not barred(s, PACK_LOCKS + pack):
+            total += PACK_WEIGHT[pack]
+    return total
 
 
 @rule

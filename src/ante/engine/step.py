@@ -13,13 +13,14 @@ from ante.engine.actions import (
     to_of,
     verb_of,
 )
-from ante.engine.bosses import boss_on_joker_sold
+from ante.engine.bosses import boss_on_joker_sold, hand_limit
 from ante.engine.cards import draw_cards, draw_to_hand_size, return_hand_under_deck, select_forced, sort_hand
 from ante.engine.consumables import use_consumable
 from ante.engine.create import (
     add_card_item,
     add_consumable_from_item,
     add_joker_from_item,
+    inflate,
     put_in_deck,
     release,
     remove_consumable,
@@ -72,20 +73,20 @@ def step(s, action):
         select_forced(s)
     else:
         s.decisions += 1
-        hand_size = int(s.hand_size)
+        limit = hand_limit(s)
         status = decide(s, verb, target_of(action), to_of(action), cards_of(action))
         if s.lineup_stale:
             refresh_lineup(s)
         if verb >= Verb.USE:
-            deal_growth(s, hand_size)
+            deal_growth(s, limit)
     return status
 
 
 @rule
 def deal_growth(s, before):
     """Where selling or using something in a round has raised the hand size, as many cards are dealt at once."""
-    if s.phase == Phase.PLAY and s.n_hand > 0 and s.hand_size > before:
-        draw_cards(s, int(s.hand_size) - before)
+    if s.phase == Phase.PLAY and s.n_hand > 0 and hand_limit(s) > before:
+        draw_cards(s, hand_limit(s) - before)
 
 
 @rule
@@ -185,6 +186,7 @@ def buy(s, slot):
     else:
         add_playing_card(s, item)
     take_row_card(s, slot)
+    inflate(s)
     settle(s)
 
 
@@ -201,6 +203,7 @@ def buy_and_use(s, slot):
     consumable = int(item.id)
     s.dollars -= shop_price(item)
     take_row_card(s, slot)
+    inflate(s)
     use_and_count(s, consumable, 0)
 
 
@@ -210,6 +213,7 @@ def buy_voucher(s, slot):
     voucher = int(s.shop_vouchers[slot])
     s.dollars -= voucher_price(s, voucher)
     s.shop_vouchers[slot] = 0
+    inflate(s)
     redeem(s, voucher)
     if s.voucher_this_ante == voucher:
         s.voucher_this_ante = 0
@@ -229,12 +233,13 @@ def open_pack(s, pack, back):
     """The pack's cards lie open; Arcana and Spectral packs deal a hand to use them on."""
     s.pack_return = back
     s.phase = Phase.PACK
+    inflate(s)
     open_pack_contents(s, pack)
     fire_pack_opened(s, 0)
     settle(s)
     kind = PACK_KIND[pack]
     if kind == PackKind.ARCANA or kind == PackKind.SPECTRAL:
-        draw_cards(s, int(s.hand_size))
+        draw_cards(s, hand_limit(s))
 
 
 @rule

@@ -4,12 +4,12 @@
 described in docs/seeds.md.
 """
 
+from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 from ante.catalog.blinds import BLINDS
 from ante.catalog.cards import EDITIONS, RANK_LETTERS, SUIT_LETTERS, card_key
+from ante.catalog.challenges import CHALLENGES
 from ante.catalog.decks import DECKS
 from ante.catalog.hands import Hand
 from ante.catalog.packs import PACKS
@@ -30,7 +30,7 @@ from ante.engine.pools import draw_voucher
 from ante.engine.rng import Stream
 from ante.engine.run import draw_ante_blinds, draw_ante_voucher, draw_targets, new_run
 from ante.engine.shop import draw_pack, empty_row, enter_shop, fill_row, leave_shop, make_row_card
-from ante.engine.state import MAX_PACKS
+from ante.engine.state import MAX_PACKS, new_states
 
 QUEUE_CARDS = 20
 REROLLS = 2
@@ -58,7 +58,7 @@ MISC = {
 
 def copy_of(s: Any) -> Any:
     """An independent copy of a game."""
-    states = np.empty(1, dtype=s.dtype).view(np.recarray)
+    states = new_states(1)
     states[0] = s
     return states[0]
 
@@ -76,15 +76,22 @@ def let_go(s: Any) -> None:
     release(s, int(s.made.kind), int(s.made.id))
 
 
-def survey(seed: str, deck: str | int = "b_red", stake: int = 1, antes: int = 8) -> dict[str, Any]:
+def survey(
+    seed: str,
+    deck: str | int = "b_red",
+    stake: int = 1,
+    antes: int = 8,
+    challenge: str | int | None = None,
+    locked: str | Iterable[str] = (),
+) -> dict[str, Any]:
     """Everything that a seed decides for antes 1 to `antes`.
 
-    Raises UnknownSeed, UnknownDeck or UnknownStake.
+    challenge, locked   as in `new_run`, with its errors
     """
-    s = new_run(seed, deck, stake)
+    s = new_run(seed, deck, stake, challenge, locked)
     result: dict[str, Any] = {
         "seed": bytes(s.seed[: s.seed_length]).decode(),
-        "deck": DECKS[s.deck_id].key,
+        "deck": CHALLENGES[s.challenge].key if s.challenge else DECKS[s.deck_id].key,
         "stake": int(s.stake),
         "start": {
             "deck": "".join(two_letters(s.cards[i]) for i in range(s.n_cards)),

@@ -101,9 +101,10 @@ def flush_suit(s, card, suit):
 
 @rule
 def set_enhancement(s, card, enhancement):
-    """A card is turned into another kind, and The Pillar forgets it; a debuff stays."""
+    """A card is turned into another kind, and The Pillar forgets it; a debuff stays until the round ends."""
     s.cards[card].enhancement = enhancement
     s.cards[card].played_this_ante = 0
+    s.cards[card].worn = 0
 
 
 @rule
@@ -156,4 +157,5 @@ def copy_card(s, source, copy):
     b.seal = a.seal
     b.debuffed = a.debuffed
     b.played_this_ante = a.played_this_ante
+    b.worn = a.worn
     b.bonus = a.bonus

@@ -10,13 +10,12 @@ from ante.env.flat import flatten
 from ante.env.layout import FLAT_SIZE, new_observations
 from ante.env.observe import REORDER_ALL, observe
 
-SLICE = 32  # decisions one game plays before the next one's turn, so that its record stays in the cache
-
 
 @rule
-def play_observed(states, decisions, rng, observations, flat, one_chip):
+def play_observed(states, decisions, turn, rng, observations, flat, one_chip):
     """Play `decisions` random legal decisions in every game, writing mask and observation after each.
 
+    turn  decisions one game plays before the next one's turn
     rng   (1,) uint64, scratch
     flat  (n, FLAT_SIZE) float32, or (0, 0) where no vector is wanted
 
@@ -25,28 +24,43 @@ def play_observed(states, decisions, rng, observations, flat, one_chip):
     ended = 0
     played = 0
     while played < decisions:
+        now = min(turn, decisions - played)
         for i in range(len(states)):
             s, o = states[i], observations[i]
-            for _ in range(min(SLICE, decisions - played)):
+            for _ in range(now):
                 status = step(s, random_decision(s, o.action_mask, rng))
                 if status == Status.LOST:
-                    begin_random_game(s, rng, int(s.deck_id), int(s.stake), one_chip)
+                    begin_random_game(s, rng, int(s.deck_id), int(s.stake), int(s.challenge), one_chip)
                     ended += 1
                 observe(s, o, REORDER_ALL)
                 if len(flat) > 0:
                     flatten(o, flat[i])
-        played += SLICE
+        played += now
     return ended
 
 
-def random_play_observed(games: int, decisions: int, one_chip: int, flat: bool = True) -> float:
-    """Decisions played; the time it takes is the caller's to measure."""
-    states = new_states(games)
-    observations = new_observations(games)
-    vectors = np.zeros((games, FLAT_SIZE) if flat else (0, 0), dtype=np.float32)
-    rng = np.array([1], dtype=np.uint64)
-    for i in range(games):
-        begin_random_game(states[i], rng, 0, 1, one_chip)
+@rule
+def observe_all(states, observations, flat):
+    """Write the observation of every game, and the flat one where `flat` is not (0, 0)."""
+    for i in range(len(states)):
         observe(states[i], observations[i], REORDER_ALL)
-    play_observed(states, decisions, rng, observations, vectors, one_chip)
-    return float(games * decisions)
+        if len(flat) > 0:
+            flatten(observations[i], flat[i])
+
+
+class ObservedBatch:
+    """A batch of random games with their observations, ready to be played on."""
+
+    def __init__(self, games: int, one_chip: int, flat: bool) -> None:
+        self.states = new_states(games)
+        self.observations = new_observations(games)
+        self.flat = np.zeros((games, FLAT_SIZE) if flat else (0, 0), dtype=np.float32)
+        self.rng = np.array([1], dtype=np.uint64)
+        self.one_chip = one_chip
+        for s in self.states:
+            begin_random_game(s, self.rng, 0, 1, 0, one_chip)
+        observe_all(self.states, self.observations, self.flat)
+
+    def play(self, decisions: int, turn: int) -> None:
+        """Play so many decisions in every game."""
+        play_observed(self.states, decisions, turn, self.rng, self.observations, self.flat, self.one_chip)

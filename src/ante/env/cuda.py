@@ -4,6 +4,7 @@ Every buffer offers `__cuda_array_interface__`: `torch.as_tensor(games.flat, dev
 docs/gpu.md has an example.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from ante.engine.cuda import deal_game, player_rngs, seed_rows
 from ante.engine.cuda_compiler import BLOCK, kernel, require_device
 from ante.engine.play import random_decision
-from ante.engine.run import deck_number
+from ante.engine.run import locked_bits, run_numbers
 from ante.engine.state import new_states
 from ante.env.flat import flatten
 from ante.env.games import MAX_DECISIONS, REORDERS, chosen, outcome_of, play_rewarded, stake_number
@@ -54,6 +55,7 @@ def step_games(
     rngs,
     decks,
     stakes,
+    challenges,
     discrete,
     reorder,
     endless,
@@ -76,7 +78,7 @@ def step_games(
         rewards[i] = 0.0
         outcome[i] = 0
         if renew[i]:
-            deal_game(s, seeds[i], rngs[i], decks[i], stakes[i])
+            deal_game(s, seeds[i], rngs[i], decks[i], stakes[i], challenges[i])
             steps[i] = 0
         else:
             rewards[i], status = play_rewarded(s, actions[i], discrete, reorder, weights, before[i])
@@ -125,7 +127,7 @@ class DeviceGames:
     block   threads of a block
     stream  a Numba stream, 0 for the default one, which torch uses too
 
-    Raises NoDevice, UnknownDeck, UnknownStake, UnknownSeed, UnknownReward, UnknownChoice.
+    Raises NoDevice, UnknownStake, UnknownSeed, UnknownReward, UnknownChoice, and what `run_numbers` and `locked_bits` raise.
     """
 
     def __init__(
@@ -138,19 +140,23 @@ class DeviceGames:
         reorder: str = "all",
         max_decisions: int = MAX_DECISIONS,
         endless: bool = False,
+        challenge: str | int | None = None,
+        locked: str | Iterable[str] = (),
         flat: bool = True,
         discrete: bool = True,
         number: int = 0,
         block: int = BLOCK,
         stream: Any = 0,
     ) -> None:
-        reorder_number, stake = REORDERS[chosen("reorder", reorder, list(REORDERS))], stake_number(stake)
-        decks, rows = np.full(n, deck_number(deck)), seed_rows([seed] * n)
+        reorder_number, rows = REORDERS[chosen("reorder", reorder, list(REORDERS))], seed_rows([seed] * n)
+        kinds = run_numbers(deck, stake_number(stake), challenge)
+        states = new_states(n)
+        states.locked[:] = locked_bits(locked)
         weights = find_reward(reward).weights
         require_device()
         self.n, self.discrete, self.block, self.stream = n, discrete, block, stream
         self._options = (int(discrete), reorder_number, int(endless), max_decisions, cuda.to_device(weights))
-        self.states = cuda.to_device(new_states(n))
+        self.states = cuda.to_device(states)
         self.actions = cuda.to_device(np.zeros(n, dtype=np.int64))
         self.observations = cuda.to_device(new_observations(n))
         self.flat = cuda.to_device(np.zeros((n, FLAT_SIZE) if flat else (0, 0), dtype=np.float32))
@@ -162,8 +168,7 @@ class DeviceGames:
         self._fixed_seeds = rows
         self._seeds = cuda.to_device(rows)
         self._rngs = cuda.to_device(player_rngs(n, number))
-        self._decks = cuda.to_device(decks.astype(np.int64))
-        self._stakes = cuda.to_device(np.full(n, stake, dtype=np.int64))
+        self._kinds = tuple(cuda.to_device(np.full(n, kind, dtype=np.int64)) for kind in kinds)
         self.reset()
 
     def reset(self, seeds: list[str] | None = None) -> None:
@@ -193,8 +198,7 @@ class DeviceGames:
             self.renew,
             self._seeds,
             self._rngs,
-            self._decks,
-            self._stakes,
+            *self._kinds,
             discrete,
             reorder,
             endless,

@@ -237,5 +237,5 @@ def flat_hands(o, out):
     out[AT_TARGETS + 2] = o.targets[2] / 14.0
     out[AT_TARGETS + 3] = o.targets[3] / 4.0
     out[AT_TARGETS + 4] = o.targets[4] / 4.0
-    if o.run[11]:
-        out[AT_SELECTED + int(o.run[11]) - 1] = 1.0
+    if o.run[12]:
+        out[AT_SELECTED + int(o.run[12]) - 1] = 1.0

@@ -4,7 +4,7 @@ Fast loops use `Games` itself: `games.step(actions)` plays, rewards, observes an
 and allocates nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -16,7 +16,7 @@ from ante.catalog.blinds import BLINDS
 from ante.engine.actions import N_DISCRETE, Verb, is_legal, to_macro, verb_of
 from ante.engine.blinds import blind_on_deck
 from ante.engine.rule import rule
-from ante.engine.run import deck_number, restart, set_seed
+from ante.engine.run import locked_bits, restart, run_numbers, set_seed
 from ante.engine.state import Phase, Status, new_states
 from ante.engine.step import step
 from ante.env.flat import flatten
@@ -155,10 +155,10 @@ def outcome_of(status, steps, limit, endless):
 
 
 @rule
-def deal(states, which, decks, stakes, steps):
-    """Begin the games at these indices anew, from the seeds in their records."""
+def deal(states, which, decks, stakes, challenges, steps):
+    """Begin the games at these indices anew, from the seeds and profiles in their records."""
     for i in which:
-        restart(states[i], decks[i], stakes[i])
+        restart(states[i], decks[i], stakes[i], challenges[i])
         steps[i] = 0
 
 
@@ -231,18 +231,21 @@ class Games:
         reorder: str = "all",
         max_decisions: int = MAX_DECISIONS,
         endless: bool = False,
+        challenge: str | int | None = None,
+        locked: str | Iterable[str] = (),
         flat: bool = True,
         discrete: bool = True,
         rngs: Sequence[np.random.Generator] | None = None,
     ) -> None:
         self.n = n
-        self.deck, self.stake = deck_number(deck), stake_number(stake)
+        self.deck, self.stake, self.challenge = run_numbers(deck, stake_number(stake), challenge)
         self.fixed_seed = seed
         self.reward = find_reward(reward)
         self.weights = self.reward.weights
         self.reorder = REORDERS[chosen("reorder", reorder, list(REORDERS))]
         self.limit, self.endless, self.discrete = max_decisions, int(endless), discrete
         self.states = new_states(n)
+        self.states.locked[:] = locked_bits(locked)
         self.observations = new_observations(n)
         self.flat: NDArray[np.float32] = np.zeros((n, FLAT_SIZE) if flat else (0, 0), dtype=np.float32)
         self.masks: NDArray[np.int8] = self.observations["action_mask"]
@@ -251,6 +254,7 @@ class Games:
         self.steps = np.zeros(n, dtype=np.int64)
         self.decks = np.full(n, self.deck, dtype=np.int64)
         self.stakes = np.full(n, self.stake, dtype=np.int64)
+        self.challenges = np.full(n, self.challenge, dtype=np.int64)
         self.seeds: NDArray[np.object_] = np.full(n, "", dtype=object)
         self.rngs = list(rngs) if rngs is not None else [one_seed(i) for i in range(n)]
         self._before = new_before(n)
@@ -265,7 +269,7 @@ class Games:
         """Begin games anew and observe them.
 
         which    indices, all by default
-        options  seed (one, or one for each of `which`), deck, stake: for this one game
+        options  seed (one, or one for each of `which`), deck, stake, challenge: for this one game
         """
         indices = self._all if which is None else which
         self._deal(indices, options or {})
@@ -277,8 +281,7 @@ class Games:
     def _deal(self, indices: NDArray[np.int64], options: dict[str, Any]) -> None:
         """The games at these indices are fresh, not yet observed."""
         seed = options.get("seed", self.fixed_seed)
-        self.decks[indices] = deck_number(options["deck"]) if "deck" in options else self.deck
-        self.stakes[indices] = stake_number(options["stake"]) if "stake" in options else self.stake
+        self.decks[indices], self.stakes[indices], self.challenges[indices] = self._kind_of_run(options)
         for k, i in enumerate(indices):
             s = self.states[i]
             if seed is not None:
@@ -291,7 +294,17 @@ class Games:
                 s.seed[SEED_LENGTH:] = 0
                 s.seed_length = SEED_LENGTH
                 self.seeds[i] = letters.decode()
-        deal(self.states, indices, self.decks, self.stakes, self.steps)
+        deal(self.states, indices, self.decks, self.stakes, self.challenges, self.steps)
+
+    def _kind_of_run(self, options: dict[str, Any]) -> tuple[int, int, int]:
+        """Deck, stake and challenge of runs with these options; a challenge takes the place of deck and stake."""
+        if options.get("challenge") is not None:
+            return run_numbers(
+                options.get("deck", "b_red"), stake_number(options.get("stake", 1)), options["challenge"]
+            )
+        if "challenge" in options or "deck" in options or "stake" in options:
+            return run_numbers(options.get("deck", self.deck), stake_number(options.get("stake", self.stake)), None)
+        return self.deck, self.stake, self.challenge
 
     def refused(self, actions: NDArray[np.int64], renew: NDArray[np.bool_] | None = None) -> int:
         """The first game whose action is illegal, -1 where there is none. Games to renew take no action."""

@@ -56,6 +56,7 @@ RUN = (
     "last_consumable",  # Tarot or Planet that The Fool would copy, 0 none
     "sort_by_suit",
     "last_hand",  # 1 + Hand played last this run, 0 none
+    "challenge",  # catalog Challenge, 0 none
     "selected_hand",  # 1 + Hand that the selected cards make, 0 none or a face-down card among them
 )
 

@@ -17,6 +17,7 @@ from ante.engine.actions import (
 )
 from ante.engine.arithmetic import log10_of
 from ante.engine.blinds import blind_on_deck, blind_target
+from ante.engine.bosses import hand_limit
 from ante.engine.create import sell_value, shop_price
 from ante.engine.numbers import (
     HAND_CHIPS,
@@ -158,7 +159,8 @@ def see_run(s, o, hand):
     run[8] = s.last_consumable
     run[9] = s.sort_by_suit
     run[10] = 1 + s.last_hand
-    run[11] = hand
+    run[11] = s.challenge
+    run[12] = hand
 
 
 @rule
@@ -193,7 +195,7 @@ def see_scalars(s, o, hand):
     v[11] = s.discards_each_round
     v[12] = s.hands_played
     v[13] = s.discards_used
-    v[14] = s.hand_size
+    v[14] = hand_limit(s)
     v[15] = s.n_hand
     negative = 0
     for i in range(s.n_jokers):

@@ -1,6 +1,6 @@
 """One game as a Gymnasium environment: `gymnasium.make("ante/Balatro-v1")`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -69,6 +69,8 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
     illegal        raise IllegalAction, or ignore: nothing changes, reward 0
     max_decisions  steps after which the game is truncated; selecting a card is a step
     endless        True: a won run goes on
+    challenge      one of the 20 challenges (`omelette`), which brings its own deck and stake; None for an ordinary run
+    locked         what the profile has not unlocked: keys (`j_blueprint`), or `fresh` for a new profile
     render_mode    None, rgb_array or ansi
     render_size    width and height of a frame
     picture        what draws a frame: `module:function` or a function (s, width, height) -> uint8[h, w, 3]
@@ -88,6 +90,8 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
         illegal: str = "raise",
         max_decisions: int = MAX_DECISIONS,
         endless: bool = False,
+        challenge: str | int | None = None,
+        locked: str | Iterable[str] = (),
         render_mode: str | None = None,
         render_size: tuple[int, int] = (640, 360),
         picture: str | Callable[..., Any] = PICTURE,
@@ -106,6 +110,8 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
             reorder,
             max_decisions,
             endless,
+            challenge,
+            locked,
             flat=observation != "dict",
             discrete=discrete,
         )
@@ -117,7 +123,7 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
         return self.games.states[0]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin a run. options: seed (a game seed), deck, stake, for this run only."""
+        """Begin a run. options: seed (a game seed), deck, stake, challenge, for this run only."""
         super().reset(seed=seed)
         self.games.rngs[0] = self.np_random
         self.games.reset(options=options)

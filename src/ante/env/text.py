@@ -4,8 +4,9 @@ from typing import Any
 
 from ante.catalog.blinds import BLINDS
 from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT_LETTERS
+from ante.catalog.challenges import CHALLENGES
 from ante.catalog.consumables import CONSUMABLES
-from ante.catalog.decks import DECKS
+from ante.catalog.decks import DECKS, Stake
 from ante.catalog.hands import HANDS
 from ante.catalog.jokers import JOKERS
 from ante.catalog.packs import PACKS
@@ -19,7 +20,7 @@ from ante.engine.state import Kind, Phase, Place
 from ante.env.observe import focus_target, in_shop, jokers_hidden, selected_hand
 
 FACE_DOWN = "??"
-STICKERS = ((1, "eternal"), (2, "perishable"), (4, "rental"))
+STICKERS = ((1, "eternal"), (2, "perishable"), (4, "rental"), (16, "pinned"))
 PHASES = {
     Phase.BLIND_SELECT: "choose the blind",
     Phase.PLAY: "play",
@@ -79,6 +80,13 @@ def hidden_jokers(s: Any) -> list[str]:
     return sorted(joker_text(s, i) for i in range(s.n_jokers))
 
 
+def run_name(s: Any) -> str:
+    """Deck and stake, or the challenge."""
+    if s.challenge:
+        return f"challenge {CHALLENGES[s.challenge].name}"
+    return f"{DECKS[s.deck_id].name}, {Stake(int(s.stake)).name.title()} Stake"
+
+
 def describe(s: Any) -> str:
     """The game as plain text, nothing hidden in it."""
     lines = [*_head(s), *_owned(s)]
@@ -107,7 +115,7 @@ def _head(s: Any) -> list[str]:
     effect = "" if blind.blind <= 2 else f"  ({blind.effect}{' DISABLED' if playing and s.boss_disabled else ''})"
     seed = bytes(s.seed[: int(s.seed_length)]).decode()
     return [
-        f"ante {s.ante}  round {s.round_number}  {PHASES[Phase(int(s.phase))]}    {DECKS[s.deck_id].name}, stake {s.stake}, seed {seed}",
+        f"ante {s.ante}  round {s.round_number}  {PHASES[Phase(int(s.phase))]}    {run_name(s)}, seed {seed}",
         f"{blind.name}: {score}{effect}",
         f"${s.dollars}  hands {s.hands_left}  discards {s.discards_left}",
     ]

@@ -1,6 +1,6 @@
 """Many games as one Gymnasium vector environment: `make_vec(..., vectorization_mode="vector_entry_point")`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,8 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         illegal: str = "raise",
         max_decisions: int = MAX_DECISIONS,
         endless: bool = False,
+        challenge: str | int | None = None,
+        locked: str | Iterable[str] = (),
         render_mode: str | None = None,
         render_size: tuple[int, int] = (640, 360),
         picture: str | Callable[..., Any] = PICTURE,
@@ -64,6 +66,8 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
             reorder,
             max_decisions,
             endless,
+            challenge,
+            locked,
             flat=observation != "dict",
             discrete=discrete,
             rngs=[one_seed(None) for _ in range(num_envs)],
@@ -79,7 +83,7 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         """Begin all games, or those of options["reset_mask"].
 
         seed     an integer (game i gets seed + i) or one for each game
-        options  seed (a game seed, or one for each game that begins), deck, stake, for these runs only
+        options  seed (a game seed, or one for each game that begins), deck, stake, challenge, for these runs only
         """
         options = dict(options or {})
         mask = np.asarray(options.pop("reset_mask", self._every), dtype=np.bool_)

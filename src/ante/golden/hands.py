@@ -1,10 +1,13 @@
 """Recorded hands: a record that stands just before one is scored (tests/golden/README.md), and what its score differs in."""
 
 import math
+from functools import cache
 from typing import Any
 
+import numpy as np
+
 from ante.catalog.blinds import by_key as blind_by_key
-from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT_LETTERS
+from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT_LETTERS, Enhancement
 from ante.catalog.consumables import by_key as consumable_by_key
 from ante.catalog.hands import HANDS
 from ante.catalog.hands import by_name as hand_by_name
@@ -20,16 +23,17 @@ from ante.engine.create import (
     price,
 )
 from ante.engine.jokers.lineup import refresh_lineup
-from ante.engine.rng import first_uniform
-from ante.engine.run import new_run
+from ante.engine.rng import Stream, roll, seed_hash
+from ante.engine.run import new_run, set_seed
 from ante.engine.scoring import score_hand
-from ante.engine.state import MAX_CONSUMABLES, MAX_HAND, MAX_JOKERS, Phase, Place
+from ante.engine.state import MAX_CARDS, MAX_CONSUMABLES, MAX_HAND, MAX_JOKERS, STREAM_SLOTS, Phase, Place
 from ante.golden.difference import Difference
 
 EDITION_NUMBER = {row.key: int(row.edition) for row in EDITIONS}
 ENHANCEMENT_NUMBER = {row.key: int(row.enhancement) for row in ENHANCEMENTS}
 SEAL_NUMBER = {row.key: int(row.seal) for row in SEALS}
 MISPRINT_ROLLS = 24
+TWO_OF_CLUBS = (2, 2, 2)  # rank, suit, suit at creation
 
 
 def parse_card(text: str) -> dict[str, int]:
@@ -56,13 +60,14 @@ def put_card(s: Any, text: str, place: Place) -> int:
     """A card of this text is part of the deck. Answers its index."""
     parts = parse_card(text)
     index = add_card(s, parts["rank"], parts["suit"], parts["enhancement"], parts["edition"], parts["seal"])
-    s.cards[index].bonus, s.cards[index].debuffed, s.cards[index].place = parts["bonus"], parts["debuffed"], place
+    card = s.cards[index]
+    card["bonus"], card["debuffed"], card["place"] = parts["bonus"], parts["debuffed"], place
     return int(index)
 
 
 def record_of(case: dict[str, Any]) -> Any:
     """The game in which this recorded hand is about to be scored."""
-    s = new_run("TESTSEED", case.get("deck", "b_red"), 1)
+    s = new_run(case.get("seed", "TESTSEED"), case.get("deck", "b_red"), 1)
     s.phase = Phase.PLAY
     s.n_cards = s.n_deck = s.n_hand = 0
     for i, text in enumerate(case["played"]):
@@ -90,18 +95,22 @@ def fill_deck(s: Any, case: dict[str, Any]) -> None:
     """The rest of the full deck: as many cards, with the recorded counts of Stone, Steel, enhanced cards and nines."""
     facts = case["deck_facts"]
     shown = [parse_card(text)["enhancement"] for text in case["played"] + case["held"]]
-    stone = facts["stone_cards"] - shown.count(6)
-    steel = facts["steel_cards"] - shown.count(5)
+    stone = facts["stone_cards"] - shown.count(Enhancement.STONE)
+    steel = facts["steel_cards"] - shown.count(Enhancement.STEEL)
     other = facts["enhanced_cards"] - sum(1 for e in shown if e) - stone - steel
-    rest = ["C_2:m_stone"] * stone + ["C_2:m_steel"] * steel + ["C_2:m_bonus"] * other
-    rest += ["C_2"] * (case["deck_size"] - len(shown) - len(rest))
-    for i, text in enumerate(rest):
-        index = put_card(s, text, Place.DISCARD)
-        if i < case["deck_left"]:
-            s.cards[index].place = Place.DECK
-            s.deck[s.n_deck] = index
-            s.n_deck += 1
+    rest = [int(Enhancement.STONE)] * stone + [int(Enhancement.STEEL)] * steel + [int(Enhancement.BONUS)] * other
+    rest += [0] * (case["deck_size"] - len(shown) - len(rest))
+    begin = int(s.n_cards)
+    cards = s.cards.view(np.ndarray)[begin : begin + len(rest)]
+    cards[:] = np.zeros((), dtype=cards.dtype)
+    cards["rank"], cards["suit"], cards["first_suit"] = TWO_OF_CLUBS
+    cards["enhancement"], cards["place"] = rest, Place.DISCARD
+    cards["created"] = s.cards_made + 1 + np.arange(len(rest))
+    s.n_cards += len(rest)
+    s.cards_made += len(rest)
     # The draw pile holds deck_left cards; Blue Joker reads its length only.
+    cards["place"][: case["deck_left"]] = Place.DECK
+    s.deck[: case["deck_left"]] = begin + np.arange(case["deck_left"])
     s.n_deck = case["deck_left"]
     s.starting_deck_size = facts["starting_deck_size"]
 
@@ -154,13 +163,24 @@ def own_joker(s: Any, joker: dict[str, Any]) -> None:
 
 
 def load_misprint(s: Any, rolled: int) -> None:
-    """Every draw of this game gives Misprint this number, a copy's too.
+    """Misprint gives this number in every draw of this game, a copy's too.
 
-    A seed hash far above the streams' own numbers drowns them, so that all draws see the same generator.
+    A full table of streams keeps no new one: each gives its first number again and again. Resamples are streams of
+    their own, so that a card which another joker makes is found as ever.
     """
-    s.seed_hash = 1e18
-    while int(first_uniform(s, (0.5 + s.seed_hash) / 2) * MISPRINT_ROLLS) != rolled:
-        s.seed_hash += 4096.0
+    set_seed(s, misprint_seed(rolled))
+    s.seed_hash = seed_hash(s)
+    s.n_streams = STREAM_SLOTS - 1
+
+
+@cache
+def misprint_seed(rolled: int) -> str:
+    """A seed whose first Misprint rolls this number."""
+    for number in range(10_000):
+        s = new_run(f"MISPRINT{number}")
+        if int(roll(s, Stream["MISPRINT"]) * MISPRINT_ROLLS) == rolled:
+            return f"MISPRINT{number}"
+    raise ValueError(f"Misprint rolls 0 to {MISPRINT_ROLLS - 1}, not {rolled}")
 
 
 def close(got: float, wanted: float) -> bool:
@@ -173,6 +193,8 @@ def compare_hand(case: dict[str, Any]) -> Difference | None:
     for name, room in (("held", MAX_HAND), ("consumables", MAX_CONSUMABLES), ("jokers", MAX_JOKERS)):
         if len(case[name]) > room:
             return Difference(name, f"room for {room}", len(case[name]), str(case.get("id", "")))
+    if case["deck_size"] > MAX_CARDS:
+        return Difference("deck_size", f"room for {MAX_CARDS}", case["deck_size"], str(case.get("id", "")))
     found = score_difference(record_of(case), case)
     return found and found.at(str(case.get("id", "")))
 

@@ -53,6 +53,7 @@ def build(config: TrainConfig) -> PPO:
     env = {
         "deck": config.deck,
         "stake": config.stake,
+        "challenge": config.challenge,
         "reward": config.reward,
         "reorder": config.reorder,
         "max_decisions": config.max_decisions,

@@ -1,13 +1,13 @@
 """Checkpoints of a run on disk: written aside, then named whole; `latest.json` and `best.json` point to them."""
 
 import json
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ante.errors import BalatroError
+from ante.files import write_text
 
 KEPT = 3  # newest checkpoints kept beside the best one
 
@@ -18,19 +18,6 @@ class BadCheckpoint(BalatroError, ValueError):
 
 class NoRoom(BalatroError, OSError):
     """The disk did not take a checkpoint."""
-
-
-def write_text(file: Path, text: str) -> None:
-    """The file holds the text, or what it held before."""
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        with aside.open("w") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        aside.replace(file)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def save_checkpoint(

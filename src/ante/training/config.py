@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from ante.engine.run import deck_number
+from ante.engine.run import challenge_number, deck_number, run_numbers
 from ante.env.games import REORDERS, chosen
 from ante.env.reward import find_reward
 from ante.errors import BalatroError
@@ -26,6 +26,7 @@ class TrainConfig(BaseModel):
     runs: str = Field("runs", description="Folder that holds all runs.")
     deck: str = Field("b_red", description="Deck of every game.")
     stake: int = Field(1, ge=1, le=8, description="Stake of every game, 1 White to 8 Gold.")
+    challenge: str | None = Field(None, description="One of the 20 challenges, which brings its own deck and stake.")
     reward: str = Field("shaped", description="Reward by name: sparse, blinds or shaped.")
     reorder: str = Field("none", description="Re-ordering on offer: none, jokers or all.")
     max_decisions: int = Field(2000, ge=10, description="Steps after which a game is cut off.")
@@ -52,6 +53,12 @@ class TrainConfig(BaseModel):
         deck_number(deck)
         return deck
 
+    @field_validator("challenge")
+    @classmethod
+    def _known_challenge(cls, challenge: str | None) -> str | None:
+        challenge_number(challenge)
+        return challenge
+
     @field_validator("reward")
     @classmethod
     def _known_reward(cls, reward: str) -> str:
@@ -66,6 +73,7 @@ class TrainConfig(BaseModel):
     def _batches_fit(self) -> "TrainConfig":
         if self.minibatch > self.batch:
             raise ValueError(f"minibatch {self.minibatch} is larger than batch {self.batch}")
+        run_numbers(self.deck, self.stake, self.challenge)
         return self
 
     @property

@@ -6,7 +6,8 @@ from typing import Any
 from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import GameRecord, Player, Replay, Report, evaluate, panel
 from ante.env.games import Games
-from ante.training.checkpoints import write_text
+from ante.env.text import run_name
+from ante.files import write_text
 from ante.training.config import TrainConfig
 from ante.training.policy import PolicyPlayer, load_policy
 from ante.watch.video import episode_frames, write_video
@@ -17,8 +18,8 @@ def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report
     policy, _ = load_policy(config.folder)
     players: list[Player] = [PolicyPlayer(policy, config.name), *(Baseline(name) for name in AGENTS)]
     seeds = panel()[: config.eval_games]
-    rules = {"deck": config.deck, "stake": config.stake, "reward": config.reward, "reorder": config.reorder}
-    return [(player, evaluate(player, seeds, **rules, advance=advance)) for player in players]  # type: ignore[arg-type]
+    rules = {name: getattr(config, name) for name in ("deck", "stake", "challenge", "reward", "reorder")}
+    return [(player, evaluate(player, seeds, **rules, advance=advance)) for player in players]
 
 
 def write_report(config: TrainConfig, report: Report) -> Path:
@@ -32,14 +33,15 @@ def write_best_game(config: TrainConfig, player: Player, report: Report) -> tupl
     """A video of the game that went furthest."""
     best = max(report.records, key=lambda record: (record.outcome == "won", record.blinds, record.reward))
     file = config.folder / "episode.mp4"
-    write_game(file, Replay(best, player), best.seed, config.deck, config.stake, config.reorder)
+    write_game(file, Replay(best, player), best.seed, config)
     return file, best
 
 
-def write_game(file: Path, player: Player, seed: str, deck: str, stake: int, reorder: str) -> int:
+def write_game(file: Path, player: Player, seed: str, config: TrainConfig) -> int:
     """A video of one game by this player; answers its frames. Raises BadVideo."""
-    games = Games(1, deck, stake, reorder=reorder, discrete=player.discrete)
-    games.reset(options={"seed": seed})
-    return write_video(
-        file, episode_frames(games, player.choose), title=f"{player.name}: {seed}, {deck}, stake {stake}"
+    games = Games(
+        1, config.deck, config.stake, challenge=config.challenge, reorder=config.reorder, discrete=player.discrete
     )
+    games.reset(options={"seed": seed})
+    title = f"{player.name}: {seed}, {run_name(games.states[0])}"
+    return write_video(file, episode_frames(games, player.choose), title=title)

@@ -10,7 +10,7 @@ import pyarrow.csv
 import pyarrow.parquet
 from torch.utils.tensorboard import SummaryWriter
 
-from ante.training.checkpoints import write_text
+from ante.files import write_text
 
 COLUMNS = (
     "iteration",  # batches learned from

@@ -20,8 +20,9 @@ from rich.console import Console
 
 from ante.agents.evaluate import Report
 from ante.agents.report import blinds_table, players_table
+from ante.files import write_text
 from ante.training.algorithm import build
-from ante.training.checkpoints import find_checkpoint, save_checkpoint, write_text
+from ante.training.checkpoints import find_checkpoint, save_checkpoint
 from ante.training.config import BadConfig, TrainConfig
 from ante.training.evaluate import evaluate_run, write_best_game, write_report
 from ante.training.metrics import Metrics

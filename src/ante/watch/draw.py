@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from ante.catalog.blinds import BLINDS
 from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS
 from ante.catalog.consumables import CONSUMABLES, Set
-from ante.catalog.decks import DECKS, Stake
 from ante.catalog.hands import HANDS
 from ante.catalog.jokers import JOKERS
 from ante.catalog.packs import PACKS, PackKind
 from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.blinds import blind_on_deck, blind_target
+from ante.engine.bosses import hand_limit
 from ante.engine.create import shop_price
 from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.engine.state import Kind, Phase, Place
 from ante.env.observe import focus_target, jokers_hidden, selected_hand
-from ante.env.text import number
+from ante.env.text import number, run_name
 from ante.watch.canvas import BOLD, Box, Canvas, Colour
 
 FELT: Colour = (38, 84, 68)
@@ -124,7 +124,7 @@ def draw_score(canvas: Canvas, s: Any, caption: str) -> None:
         canvas.text(value, 41 + 67 * i, 276, 14, ORANGE, BOLD, "middle")
     canvas.paragraph(caption, Box(8, 288, 134, 34), 9, WHITE)
     seed = bytes(s.seed[: int(s.seed_length)]).decode()
-    canvas.text(f"{DECKS[s.deck_id].name}, {Stake(int(s.stake)).name.title()} Stake", 10, 340, 8, GREY)
+    canvas.text(run_name(s), 10, 340, 8, GREY)
     canvas.text(f"seed {seed}", 10, 352, 8, GREY)
 
 
@@ -282,7 +282,7 @@ def draw_hand(canvas: Canvas, s: Any) -> None:
     for i, x in enumerate(places(HAND, int(s.n_hand), CARD_W, CARD_W + 5)):
         raised = 14 if (int(s.selected) >> i) & 1 else 0
         draw_card(canvas, s.cards[s.hand[i]], Box(x, HAND.y + 20 - raised, CARD_W, CARD_H))
-    canvas.text(f"hand {s.n_hand}/{s.hand_size}", HAND.x, HAND.bottom + 2, 8, GREY)
+    canvas.text(f"hand {s.n_hand}/{hand_limit(s)}", HAND.x, HAND.bottom + 2, 8, GREY)
 
 
 def draw_play(canvas: Canvas, s: Any) -> None:

@@ -1,6 +1,6 @@
 """The line-up as a whole: its standing effects, and the events that effects leave behind."""
 
-from ante.engine.create import remove_joker, reprice_all
+from ante.engine.create import keep_pinned_left, remove_joker, reprice_all
 from ante.engine.jokers.dispatch import fire_cards_added, fire_face_destroyed, fire_glass_destroyed, fire_while_held
 from ante.engine.jokers.lineup_marks import DOOMED
 from ante.engine.rule import rule
@@ -23,6 +23,8 @@ def refresh_lineup(s):
     s.joker_discards = 0
     s.free_rerolls_held = 0
     s.debt_allowed = 0
+    if s.challenge:
+        keep_pinned_left(s)
     fire_while_held(s, 0)
     s.hand_size = max(0, int(s.base_hand_size) + int(s.round_hand_size) + int(s.joker_hand_size))
     if s.phase == Phase.PLAY:

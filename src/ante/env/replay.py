@@ -1,0 +1,256 @@
+"""A whole game as a text file that people read in diffs and that plays itself again.
+
+A heading, then a line for each decision with what it did, and between them lines about what lies on the table
+(docs/replays.md). Only the heading and the decisions are read back; every line is compared when a replay is checked.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ante.catalog.challenges import CHALLENGES
+from ante.catalog.decks import DECKS
+from ante.engine.actions import Verb, cards_of, pack_action, target_of, to_of, verb_of
+from ante.engine.run import challenge_number, deck_number, new_run
+from ante.engine.state import MAX_HAND, Phase, Status, new_states, restore_states
+from ante.engine.step import step
+from ante.env.story import changes, deed, opening, table
+from ante.errors import BalatroError
+
+FIRST_LINE = "ante replay 1"  # the number is the format's: raised when older files can no longer be read
+END = re.compile(r"end (lost|won|unfinished) in ante -?\d+ with \$-?\d+ after (?P<decisions>\d+) decisions")
+WORDS_FROM = 17  # width of a decision, so that the words of most lines stand below each other
+POSITIONS = r"\d{1,2}(?:,\d{1,2})*"
+PARTS = {  # of a decision: how each is read, and how a message shows it
+    "target": (r" (?P<target>\d{1,2})", " SLOT"),
+    "to": (r" (?P<to>\d{1,2})", " SLOT"),
+    "order": (r" (?P<to>[01])", " 0|1"),
+    "cards": (rf" (?P<cards>{POSITIONS})", " 0,3,4"),
+    "on": (rf"(?: on (?P<cards>{POSITIONS}))?", " [on 0,3]"),
+}
+
+
+class BadReplay(BalatroError, ValueError):
+    """A replay that cannot be read; the message names the line."""
+
+
+class RefusedDecision(BalatroError, ValueError):
+    """A decision that the rules do not allow where it stands."""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """How a game begins: what `new_run` takes. A field that holds its default may be left out of a file."""
+
+    seed: str
+    deck: str = "b_red"
+    stake: int = 1
+    challenge: str | None = None
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """The first line of a replay that the engine tells otherwise.
+
+    line    from 1
+    got     what the engine tells; empty where it has nothing more to tell
+    wanted  what the file says; empty after its end
+    """
+
+    line: int
+    got: str
+    wanted: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}\n  got     {self.got}\n  wanted  {self.wanted}"
+
+
+def write_replay(heading: Heading, actions: Iterable[int]) -> str:
+    """The text of a game from its macro decisions.
+
+    SELECT and CLEAR are left out, for they decide nothing. Raises RefusedDecision, and UnknownSeed, UnknownDeck or
+    UnknownStake.
+    """
+    lines: list[str] = []
+    for line, legal in tell(heading, actions):
+        if not legal:
+            raise RefusedDecision(f"line {len(lines) + 1} of the replay of {heading.seed} is not allowed there: {line}")
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def read_replay(text: str) -> tuple[Heading, list[int]]:
+    """The heading and the macro decisions of a replay. Raises BadReplay."""
+    heading, decisions = read_lines(text.splitlines())
+    return heading, [action for _, action in decisions]
+
+
+def read_file(file: Path) -> str:
+    """The text of a replay's file. Raises BadReplay."""
+    try:
+        return file.read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadReplay(f"cannot read {file}: {error}") from None
+
+
+def check_replay(text: str) -> Disagreement | None:
+    """Play a replay again. Answers the first line that differs, None where all are equal.
+
+    Raises BadReplay where it cannot be read, and UnknownSeed, UnknownDeck or UnknownStake.
+    """
+    told = (line for line, _ in tell(*read_replay(text)))
+    for number, (got, wanted) in enumerate(zip_longest(told, text.splitlines(), fillvalue=""), 1):
+        if got != wanted:
+            return Disagreement(number, got, wanted)
+    return None
+
+
+def state_at(text: str, line: int) -> Any:
+    """The game as it stands where this line, counted from 1, begins: one record. Raises BadReplay, RefusedDecision."""
+    heading, decisions = read_lines(text.splitlines())
+    s = new_run(**asdict(heading))
+    for number, action in decisions:
+        if number < line and step(s, np.int64(action)) == Status.ILLEGAL:
+            raise RefusedDecision(f"line {number} is not allowed there: {action_text(action)}")
+    return s
+
+
+def tell(heading: Heading, actions: Iterable[int]) -> Iterator[tuple[str, bool]]:
+    """Play a game and yield the lines of its replay, each with whether it is legal; a refused decision ends it."""
+    states: Any = new_states(2)
+    after, before = states
+    states[0] = new_run(**asdict(heading))
+    yield from ((line, True) for line in [*heading_lines(heading), *opening(after)])
+    decisions = 0
+    for action in actions:
+        if int(verb_of(action)) <= Verb.CLEAR:
+            continue
+        restore_states(states[1:], states[:1])
+        if step(after, np.int64(action)) == Status.ILLEGAL:
+            yield f"{action_text(action)} # refused", False
+            return
+        decisions += 1
+        words = "; ".join(word for word in (deed(before, action), *changes(before, after)) if word)
+        yield f"{action_text(action):{WORDS_FROM}s} # {words}".rstrip("# "), True
+        yield from ((line, True) for line in table(before, after))
+    yield f"end {outcome(after)} in ante {after.ante} with ${after.dollars} after {decisions} decisions", True
+
+
+def outcome(s: Any) -> str:
+    """How a game stands: lost, won, or unfinished. A game lost after its win is won."""
+    if s.won:
+        return "won"
+    return "lost" if s.phase == Phase.OVER else "unfinished"
+
+
+def heading_lines(heading: Heading) -> list[str]:
+    """The first lines of a replay: a field a line, without those that are None or that a challenge brings."""
+    challenge = CHALLENGES[challenge_number(heading.challenge)].key or None
+    deck = DECKS[deck_number(heading.deck)].key
+    plain = replace(heading, seed=heading.seed.strip().upper(), deck=deck, challenge=challenge)
+    own = ("deck", "stake") if plain.challenge else ()  # a challenge brings its own
+    values = {name: value for name, value in asdict(plain).items() if value is not None and name not in own}
+    return [FIRST_LINE, *(f"{name} {value}" for name, value in values.items())]
+
+
+def read_lines(lines: Sequence[str]) -> tuple[Heading, list[tuple[int, int]]]:
+    """The heading, and line number and macro decision of each decision. Raises BadReplay."""
+    heading, first = read_heading(lines)
+    decisions = [(i, read_decision(lines[i - 1], i)) for i in range(first, len(lines)) if lines[i - 1][:1].isalpha()]
+    end = END.fullmatch(lines[-1])
+    if not end:
+        raise BadReplay(f"line {len(lines)}: {lines[-1]!r} is not the end of a game: the file is cut off")
+    if int(end["decisions"]) != len(decisions):
+        raise BadReplay(f"line {len(lines)}: {end['decisions']} decisions are announced, {len(decisions)} are there")
+    return heading, decisions
+
+
+def read_heading(lines: Sequence[str]) -> tuple[Heading, int]:
+    """The heading and the number of the first line under it. Raises BadReplay."""
+    if not lines or lines[0] != FIRST_LINE:
+        raise BadReplay(f"line 1: {''.join(lines[:1])!r} should be {FIRST_LINE!r}: not a replay, or of another version")
+    known = {field.name: field for field in fields(Heading)}
+    found: dict[str, Any] = {}
+    for number, line in enumerate(lines[1:], 2):
+        name, _, value = line.partition(" ")
+        if not name:
+            break
+        if name not in known or name in found or not value or (known[name].type is int and not value.isdecimal()):
+            raise BadReplay(
+                f"line {number}: {line!r} is no line of the heading: {', '.join(known)}, each with its value"
+            )
+        found[name] = int(value) if known[name].type is int else value
+    if "seed" not in found:
+        raise BadReplay("line 2: the heading names no seed")
+    return Heading(**found), len(found) + 2
+
+
+def parts_of(verb: Verb) -> tuple[str, ...]:
+    """Which parts follow a verb, as keys of PARTS."""
+    if verb in (Verb.PLAY, Verb.DISCARD):
+        return ("cards",)
+    if verb in (Verb.USE, Verb.PICK):
+        return ("target", "on")
+    if verb in (Verb.MOVE_JOKER, Verb.MOVE_CARD):
+        return ("target", "to")
+    if verb == Verb.SORT_HAND:
+        return ("order",)
+    return ("target",) if verb >= Verb.BUY else ()
+
+
+def verb_word(verb: Verb) -> str:
+    """A verb as replays write it, `cash-out`."""
+    return verb.name.lower().replace("_", "-")
+
+
+DECISIONS = {  # word -> verb, pattern of what follows it, and an example of it
+    verb_word(verb): (
+        verb,
+        re.compile("".join(PARTS[part][0] for part in parts_of(verb))),
+        verb_word(verb) + "".join(PARTS[part][1] for part in parts_of(verb)),
+    )
+    for verb in Verb
+    if verb > Verb.CLEAR
+}
+
+
+def action_text(action: int) -> str:
+    """A macro decision as replays write it: `play 0,3,4`, `use 1 on 2,3`, `move-joker 0 2`, `reroll`."""
+    verb, bits = Verb(int(verb_of(action))), int(cards_of(action))
+    cards = ",".join(str(i) for i in range(MAX_HAND) if (bits >> i) & 1)
+    values = {
+        "target": f" {target_of(action)}",
+        "to": f" {to_of(action)}",
+        "order": f" {to_of(action)}",
+        "cards": f" {cards}",
+        "on": f" on {cards}" if cards else "",
+    }
+    return verb_word(verb) + "".join(values[part] for part in parts_of(verb))
+
+
+def read_decision(line: str, number: int) -> int:
+    """The macro decision of a line. Raises BadReplay."""
+    text = line.partition("#")[0].rstrip()
+    word, space, rest = text.partition(" ")
+    if word not in DECISIONS:
+        raise BadReplay(f"line {number}: {word!r} is no decision; those are {', '.join(DECISIONS)}")
+    verb, pattern, example = DECISIONS[word]
+    found = pattern.fullmatch(space + rest)
+    if not found:
+        raise BadReplay(f"line {number}: {text!r} should read like {example!r}")
+    parts = found.groupdict()
+    cards = read_positions(parts["cards"], number) if parts.get("cards") else 0
+    return int(pack_action(verb, int(parts.get("target") or 0), int(parts.get("to") or 0), cards))
+
+
+def read_positions(text: str, number: int) -> int:
+    """Hand positions as bits. Raises BadReplay."""
+    places = [int(place) for place in text.split(",")]
+    if places != sorted(set(places)) or places[-1] >= MAX_HAND:
+        raise BadReplay(f"line {number}: hand positions {text!r} should rise, and none is above {MAX_HAND - 1}")
+    return sum(1 << place for place in places)

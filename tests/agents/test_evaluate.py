@@ -63,7 +63,10 @@ def test_the_report_is_plain_json() -> None:
 
 def test_the_panel_is_a_thousand_different_seeds_and_frozen() -> None:
     assert len(set(panel())) == 1000
-    assert hashlib.sha256("\n".join(panel()).encode()).hexdigest() == "293375cb1519ec4d6666a2b408c5ad51f03e96f7572b748a913d7b8b62bd2d37"
+    assert (
+        hashlib.sha256("\n".join(panel()).encode()).hexdigest()
+        == "293375cb1519ec4d6666a2b408c5ad51f03e96f7572b748a913d7b8b62bd2d37"
+    )
 
 
 def test_seed_files_are_checked_before_anything_is_played(tmp_path: Path) -> None:

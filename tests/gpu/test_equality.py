@@ -19,6 +19,8 @@ from ante.engine.cuda_compiler import NoDevice
 from ante.env.cuda import DeviceGames, FieldView
 
 HAS_DEVICE = cuda.is_available()
+SIMULATOR = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
+ROOT = Path(__file__).parents[2]
 GAMES, STEPS = 10_000, 300
 SMALL_GAMES, SMALL_STEPS = 18, 200  # three blocks of 8 threads, the last not full
 
@@ -38,11 +40,29 @@ def test_simulated_device_plays_like_the_cpu(tmp_path: Path, view: str) -> None:
     run.save(tmp_path / "run.npz")
     subprocess.run(
         [sys.executable, "-m", "tests.gpu.simulator", tmp_path / "run.npz", "5", view, tmp_path / "out.npz"],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"},
-        cwd=Path(__file__).parents[2],
+        env={**os.environ, **SIMULATOR},
+        cwd=ROOT,
         check=True,
     )
     assert differences(run, Run.load(tmp_path / "out.npz")) == []
+
+
+def test_device_cases_hold() -> None:
+    """device_cases.py, on the device or else on the simulator."""
+    simulated = {} if HAS_DEVICE else SIMULATOR
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        str(Path(__file__).with_name("device_cases.py")),
+    ]
+    done = subprocess.run(
+        command, env={**os.environ, **simulated}, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("view", list(VIEWS))

@@ -16,8 +16,10 @@ from ante.engine.cuda_compiler import BLOCK, kernel, require_device
 from ante.engine.play import random_decision
 from ante.engine.run import locked_bits, run_numbers
 from ante.engine.state import new_states
-from ante.env.games import MAX_DECISIONS, REORDERS, chosen, stake_number, step_observe
+from ante.env.flat import flatten
+from ante.env.games import MAX_DECISIONS, REORDERS, chosen, outcome_of, play_rewarded, stake_number
 from ante.env.layout import FIELDS, FLAT_SIZE, new_observations
+from ante.env.observe import observe
 from ante.env.reward import Reward, find_reward, new_before
 from ante.errors import BalatroError
 
@@ -72,27 +74,19 @@ def step_games(
     """
     i = cuda.grid(1)
     if i < len(states):
-        skip = renew[i]
-        if skip:
-            deal_game(states[i], seeds[i], rngs[i], decks[i], stakes[i], challenges[i])
+        s = states[i]
+        rewards[i] = 0.0
+        outcome[i] = 0
+        if renew[i]:
+            deal_game(s, seeds[i], rngs[i], decks[i], stakes[i], challenges[i])
             steps[i] = 0
-        step_observe(
-            i,
-            states,
-            actions,
-            discrete,
-            reorder,
-            endless,
-            limit,
-            weights,
-            skip,
-            before,
-            steps,
-            observations,
-            flat,
-            rewards,
-            outcome,
-        )
+        else:
+            rewards[i], status = play_rewarded(s, actions[i], discrete, reorder, weights, before[i])
+            steps[i] += 1
+            outcome[i] = outcome_of(status, steps[i], limit, endless)
+        observe(s, observations[i], reorder)
+        if len(flat) > 0:
+            flatten(observations[i], flat[i])
         renew[i] = 1 if outcome[i] else 0
 
 

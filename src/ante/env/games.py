@@ -123,57 +123,25 @@ def step_observe_all(
     outcome       (n,) uint8, overwritten with Outcome
     """
     for i in range(len(states)):
-        step_observe(
-            i,
-            states,
-            actions,
-            discrete,
-            reorder,
-            endless,
-            limit,
-            weights,
-            skip[i],
-            before,
-            steps,
-            observations,
-            flat,
-            rewards,
-            outcome,
-        )
+        s = states[i]
+        rewards[i] = 0.0
+        outcome[i] = 0
+        if not skip[i]:
+            rewards[i], status = play_rewarded(s, actions[i], discrete, reorder, weights, before[i])
+            steps[i] += 1
+            outcome[i] = outcome_of(status, steps[i], limit, endless)
+        observe(s, observations[i], reorder)
+        if len(flat) > 0:
+            flatten(observations[i], flat[i])
 
 
 @rule
-def step_observe(
-    i,
-    states,
-    actions,
-    discrete,
-    reorder,
-    endless,
-    limit,
-    weights,
-    skip,
-    before,
-    steps,
-    observations,
-    flat,
-    rewards,
-    outcome,
-):
-    """What `step_observe_all` does, for game i of the batch. A thread of a GPU runs it too."""
-    s = states[i]
-    rewards[i] = 0.0
-    outcome[i] = 0
-    if not skip:
-        remember(s, before[i])
-        action = macro_of(s, actions[i], discrete)
-        status = int(Status.ILLEGAL) if left_out(action, reorder) else step(s, action)
-        rewards[i] = measure(s, before[i], status, weights)
-        steps[i] += 1
-        outcome[i] = outcome_of(status, steps[i], limit, endless)
-    observe(s, observations[i], reorder)
-    if len(flat) > 0:
-        flatten(observations[i], flat[i])
+def play_rewarded(s, action, discrete, reorder, weights, before):
+    """One game has taken its action, of `step_observe_all`. Answers what it was worth, and the Status."""
+    remember(s, before)
+    decision = macro_of(s, action, discrete)
+    status = int(Status.ILLEGAL) if left_out(decision, reorder) else step(s, decision)
+    return measure(s, before, status, weights), status
 
 
 @rule

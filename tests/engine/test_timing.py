@@ -1,8 +1,12 @@
 """Who sees what when: rules that hang on the order of events."""
 
 from ante.engine.actions import Verb
+from ante.engine.bosses import debuff_cards
 from ante.engine.create import sell_value
+from ante.engine.notation import front_text
+from ante.engine.rng import Stream, roll
 from ante.engine.state import Phase, Status
+from ante.engine.survey import copy_of
 from tests.support.table import (
     act,
     begin,
@@ -202,3 +206,54 @@ def test_a_copy_takes_over_the_debuff() -> None:
     s.cards[s.hand[0]].debuffed, s.cards[s.hand[1]].debuffed = 1, 0
     use(s, "c_death", 0, 1)
     assert [int(s.cards[s.hand[i]].debuffed) for i in range(2)] == [0, 0]
+
+
+def test_sigil_and_ouija_and_strength_ask_the_boss_again() -> None:
+    seen = set()
+    for number in range(1, 30):
+        s = begin(blind="bl_head", seed=f"SIGIL{number}")
+        redeal(s, "H_5 S_6 C_7")
+        debuff_cards(s)
+        assert [int(s.cards[s.hand[i]].debuffed) for i in range(3)] == [1, 0, 0]
+        use(s, "c_sigil")
+        suit = front_text(s.cards[s.hand[0]])[0]
+        assert [int(s.cards[s.hand[i]].debuffed) for i in range(3)] == [int(suit == "H")] * 3
+        seen.add(suit)
+    assert {"H"} < seen
+    ranks = set()
+    for number in range(1, 60):
+        s = begin(blind="bl_plant", seed=f"UIJA{number}")
+        redeal(s, "H_K S_6 C_7")
+        debuff_cards(s)
+        use(s, "c_ouija")
+        rank = front_text(s.cards[s.hand[0]])[2]
+        assert [int(s.cards[s.hand[i]].debuffed) for i in range(3)] == [int(rank in "JQK")] * 3
+        ranks.add(rank)
+    assert ranks & set("JQK")
+    s = begin(blind="bl_plant")
+    redeal(s, "H_K S_T C_7")
+    debuff_cards(s)
+    use(s, "c_strength", 0, 1)  # an Ace and a Jack now
+    assert [int(s.cards[s.hand[i]].debuffed) for i in range(3)] == [0, 1, 0]
+
+
+def test_the_first_sixth_sense_takes_the_6_and_ends_it() -> None:
+    s = deal("S_6", "j_sixth_sense", "j_sixth_sense", held="H_2 C_3")
+    play(s, 0)
+    assert len(consumables(s)) == 1
+
+
+def test_a_glass_card_that_sixth_sense_takes_is_rolled_all_the_same() -> None:
+    s = deal("S_6:m_glass", "j_sixth_sense", held="H_2 C_3")
+    before = copy_of(s)
+    play(s, 0)
+    assert roll(s, Stream.GLASS) != roll(before, Stream.GLASS)  # one draw further
+    assert roll(s, Stream.GLASS) == [roll(before, Stream.GLASS) for _ in range(2)][1]
+
+
+def test_hologram_sees_the_card_that_dna_makes_before_it_scores() -> None:
+    s = deal("S_A", "j_dna", "j_hologram", held="H_2 C_3")
+    chips, mult = play(s, 0)
+    assert (chips, mult) == (5 + 11, 1.25)
+    assert jokers(s) == "j_dna j_hologram"
+    assert s.jokers[1].value == 1.25

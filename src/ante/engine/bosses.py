@@ -81,7 +81,7 @@ def sort_jokers_by_age(s):
 def debuff_cards(s):
     """Every playing card is debuffed exactly if the boss says so.
 
-    Decided as the round begins; afterwards only for cards that come new or change their suit. A card that is turned
+    Decided as the round begins; afterwards only for cards that come new or change suit or rank. A card that is turned
     into another kind keeps its debuff, and a copy takes over the debuff of what it copies.
     """
     for i in range(s.n_cards):

@@ -175,6 +175,7 @@ def use_on_cards(s, consumable, cards):
             debuff_card(s, index)
         elif consumable == Consumable.STRENGTH:
             card.rank = TWO if card.rank == ACE else card.rank + 1
+            debuff_card(s, index)
         else:
             destroy_card(s, index)
 
@@ -346,10 +347,12 @@ def use_hand_spectral(s, consumable):
         suit = SUIT_OF_DRAW[pick(s, Stream.SIGIL, 4)]
         for i in range(s.n_hand):
             s.cards[s.hand[i]].suit = suit
+            debuff_card(s, int(s.hand[i]))
     elif consumable == Consumable.OUIJA:
         rank = TWO + pick(s, Stream.OUIJA, 13)
         for i in range(s.n_hand):
             s.cards[s.hand[i]].rank = rank
+            debuff_card(s, int(s.hand[i]))
         s.base_hand_size -= 1
         s.lineup_stale = 1
     else:

@@ -25,6 +25,7 @@ from ante.engine.jokers.dispatch import (
     joker_scored,
     other_joker_scored,
 )
+from ante.engine.jokers.lineup import answer_additions
 from ante.engine.numbers import C_HAND, C_SET, HAND_CHIPS, HAND_CHIPS_STEP, HAND_MULT, HAND_MULT_STEP, RANK_CHIPS
 from ante.engine.poker import find_hand
 from ante.engine.rng import Stream, chance
@@ -96,6 +97,7 @@ def evaluate(s):
     weaken_hand(s, True)
     s.money_in_hand = s.dollars
     fire_hand_begins(s, 0)
+    answer_additions(s)
     hand = int(s.hand_type)
     levels = float(s.levels[hand] - 1)
     s.score_chips = HAND_CHIPS[hand] + HAND_CHIPS_STEP[hand] * levels
@@ -248,6 +250,6 @@ def break_cards(s):
             continue
         fire_hand_destroys(s, card)
         c = s.cards[card]
-        if c.enhancement == Enhancement.GLASS and not c.debuffed and c.place != Place.GONE:
-            if chance(s, Stream.GLASS, GLASS_ODDS):
+        if c.enhancement == Enhancement.GLASS and not c.debuffed:
+            if chance(s, Stream.GLASS, GLASS_ODDS):  # rolled for a card that is gone already, too
                 destroy_card(s, card)

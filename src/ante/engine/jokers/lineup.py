@@ -37,16 +37,22 @@ def refresh_lineup(s):
 
 
 @rule
+def answer_additions(s):
+    """Jokers have answered the playing cards that joined the deck."""
+    if s.pending_added:
+        added = int(s.pending_added)
+        s.pending_added = 0
+        fire_cards_added(s, added)
+
+
+@rule
 def settle(s):
     """What the last stage set off has happened: doomed jokers are gone, additions and losses of cards are answered."""
     for slot in range(s.n_jokers - 1, -1, -1):
         if s.jokers[slot].debuffed == DOOMED:
             remove_joker(s, slot)
     s.joker_buffer = 0
-    if s.pending_added:
-        added = int(s.pending_added)
-        s.pending_added = 0
-        fire_cards_added(s, added)
+    answer_additions(s)
     if s.pending_faces:
         faces = int(s.pending_faces)
         s.pending_faces = 0

@@ -21,6 +21,7 @@ from ante.engine.numbers import FRONT_RANK, FRONT_SUIT
 from ante.engine.packs import seal_of
 from ante.engine.rng import Stream, chance, pick, roll
 from ante.engine.rule import Moment, on, rule
+from ante.engine.state import Place
 from ante.engine.verbs import copy_card, destroy_card, earn, has_rank, level_up
 
 
@@ -52,7 +53,8 @@ def dna(s, me, joker, card):
 @on(Moment.HAND_DESTROYS, Joker.SIXTH_SENSE, copied=False)
 def sixth_sense(s, me, joker, card):
     """A first hand of a single 6: it is destroyed and a spectral made."""
-    if s.hands_played == 0 and s.n_played == 1 and s.cards[card].rank == 6 and has_rank(s, card):
+    alone = s.hands_played == 0 and s.n_played == 1
+    if alone and s.cards[card].rank == 6 and has_rank(s, card) and s.cards[card].place != Place.GONE:
         destroy_card(s, card)
         create_spectral(s, int(Source.SIXTH))
 

@@ -41,6 +41,7 @@ ROUNDED = 4  # the entity list is cut to a multiple of this, so that few shapes 
 MAX_PICKS = CARDS_PLAYED[1]
 N_KINDS = 4  # cards, jokers, consumables, wares
 N_NUMBERS = 13  # of an entity
+AT_N_ENTITIES = row_t.fields["n_entities"][1]  # type: ignore[index]
 NO_ACTION = -1  # the "decision" of a game that is over
 
 
@@ -81,28 +82,28 @@ def kinds_of_places() -> NDArray[np.int64]:
 
 
 def verb_table() -> NDArray[np.int64]:
-    """For each verb: row among ACTS or -1, first place, mark; (N_VERBS, 3)."""
-    out = np.zeros((N_VERBS, 3), dtype=np.int64)
+    """For each verb: its row among ACTS or -1, the first place of its targets; (N_VERBS, 2)."""
+    out = np.zeros((N_VERBS, 2), dtype=np.int64)
     out[:, 0] = -1
-    for i, (verb, place, mark) in enumerate(ACTS):
-        out[verb] = i, place, mark
+    for i, (verb, place, _) in enumerate(ACTS):
+        out[verb] = i, place
     return out
 
 
-def as_bytes(rows: Any, device: torch.device) -> torch.Tensor:
-    """Rows, (n,) row_t or their bytes (n, row_t.itemsize) uint8, as a tensor of bytes on the device."""
+def as_bytes(rows: Any) -> torch.Tensor:
+    """Rows, (n,) row_t, or their bytes (n, row_t.itemsize) uint8 as array or tensor, as a tensor of bytes."""
     if isinstance(rows, torch.Tensor):
-        return rows.to(device)
+        return rows
     if rows.dtype != np.uint8:
         rows = np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), row_t.itemsize)
-    return torch.from_numpy(rows).to(device)
+    return torch.from_numpy(rows)
 
 
 def entities_to_read(data: torch.Tensor) -> int:
-    """To how many entities the lists of these rows can be cut. On an accelerator all are read, as asking would wait."""
+    """To how many entities the lists of these rows can be cut. Rows on an accelerator are not asked, as that would wait."""
     if data.device.type != "cpu":
         return MAX_ENTITIES
-    longest = int(data[:, row_t.fields["n_entities"][1]].max()) if len(data) else 0  # type: ignore[index]
+    longest = int(data[:, AT_N_ENTITIES].max()) if len(data) else 0
     return min(MAX_ENTITIES, max(ROUNDED, -(-longest // ROUNDED) * ROUNDED))
 
 
@@ -182,16 +183,17 @@ def numbers_of(data: torch.Tensor, length: int) -> torch.Tensor:
     return torch.cat([marks, rest], dim=2)
 
 
-def targets_of(seen: Seen, table: torch.Tensor) -> torch.Tensor:
-    """Which entities each verb of ACTS can act on, (n, len(ACTS), length) bool. `table` is `verb_table`."""
-    rows = table[[int(verb) for verb, _, _ in ACTS]]
-    first, mark = rows[:, 1, None], rows[:, 2, None]
-    counts = torch.tensor([SLOTS_OF[place] for _, place, _ in ACTS], device=table.device)[:, None]
+def acts_table() -> NDArray[np.int64]:
+    """For each of ACTS: verb, first place, number of places, mark; (len(ACTS), 4)."""
+    slots = {sum(SLOTS[:i]): n for i, n in enumerate(SLOTS)}
+    return np.array([(verb, place, slots[place], mark) for verb, place, mark in ACTS], dtype=np.int64)
+
+
+def targets_of(seen: Seen, acts: torch.Tensor) -> torch.Tensor:
+    """Which entities each verb of ACTS can act on, (n, len(ACTS), length) bool. `acts` is `acts_table`."""
+    first, slots, mark = acts[:, 1, None], acts[:, 2, None], acts[:, 3, None]
     place, marks = seen.place[:, None], seen.marks[:, None]
-    return (place >= first) & (place < first + counts) & ((marks & mark) != 0) & seen.present[:, None]
-
-
-SLOTS_OF = {sum(SLOTS[:i]): n for i, n in enumerate(SLOTS)}
+    return (place >= first) & (place < first + slots) & ((marks & mark) != 0) & seen.present[:, None]
 
 
 @dataclass(frozen=True)
@@ -233,12 +235,12 @@ class CardRules:
 def card_rules(seen: Seen, verb: torch.Tensor, thing: torch.Tensor, sets: torch.Tensor, aura: int) -> CardRules:
     """The card rules of a verb (n,) and the thing (n,) it acts on, 0 for none. `sets` is SETS, `aura` Aura's thing."""
     plays = (verb == Verb.PLAY) | (verb == Verb.DISCARD)
-    wants = sets[thing] * ((verb == Verb.USE) | (verb == Verb.PICK))[:, None]
-    wants = torch.where(plays[:, None], torch.tensor(CARDS_PLAYED, device=verb.device), wants)
+    takes = (verb == Verb.USE) | (verb == Verb.PICK)
+    least, most = (torch.where(plays, CARDS_PLAYED[i], sets[thing, i] * takes)[:, None] for i in range(2))
     only_marked = ((thing == aura) & ~plays)[:, None]
     allowed = seen.in_hand & (~only_marked | ((seen.marks & ACT_FIRST) != 0))
     forced = seen.in_hand & plays[:, None] & ((seen.marks & FORCED) != 0)
-    return CardRules(allowed, forced, wants[:, :1], wants[:, 1:])
+    return CardRules(allowed, forced, least, most)
 
 
 def log_softmax(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

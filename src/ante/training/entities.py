@@ -60,6 +60,7 @@ from ante.training.rows import (
 )
 
 AURA = T_CONSUMABLE + int(Consumable.AURA)
+MOVE_JOKER = int(Verb.MOVE_JOKER)  # as torch.compile reads it
 N_BITS = 48
 GROUP = 128  # fewest rows that are worth a group of their own
 MOST_GROUPS = 8
@@ -244,7 +245,7 @@ class EntityPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
             cards, cards_log = self._draw_cards(begun, x, rules, draw)
             target = (one_of(seen.place, entity) - self.verb_table[verb, 1]) * has_target
             playing = seen.verbs.any(1)
-            actions = verb | (target << 6) | (((target + 1) * (verb == Verb.MOVE_JOKER)) << 14) | (cards << 22)
+            actions = verb | (target << 6) | (((target + 1) * (verb == MOVE_JOKER)) << 14) | (cards << 22)
             log_prob = (verb_log + target_log + cards_log) * playing
             return torch.where(playing, actions, NO_ACTION), log_prob, self._value(trunk)
 

@@ -41,7 +41,17 @@ ROUNDED = 4  # the entity list is cut to a multiple of this, so that few shapes 
 MAX_PICKS = CARDS_PLAYED[1]
 N_KINDS = 4  # cards, jokers, consumables, wares
 N_NUMBERS = 13  # of an entity
-AT_N_ENTITIES = row_t.fields["n_entities"][1]  # type: ignore[index]
+COLUMNS: dict[str, tuple[int, int, int]] = {  # first byte, bytes of a number, how many numbers
+    name: (at, kind.base.itemsize, kind.shape[0] if kind.shape else 1)
+    for name, (kind, at, *_) in row_t.fields.items()  # type: ignore[union-attr]
+}
+AT_N_ENTITIES = COLUMNS["n_entities"][0]
+PLAY, DISCARD, USE, PICK = (
+    int(Verb.PLAY),
+    int(Verb.DISCARD),
+    int(Verb.USE),
+    int(Verb.PICK),
+)  # as torch.compile reads them
 NO_ACTION = -1  # the "decision" of a game that is over
 
 
@@ -139,10 +149,8 @@ class Seen:
 
 def column(data: torch.Tensor, name: str, length: int | None = None) -> torch.Tensor:
     """One field of the rows, (n, its length or the one given), as it is stored."""
-    field, at = row_t.fields[name][:2]  # type: ignore[index]
-    size = field.base.itemsize
-    width = (field.shape[0] if field.shape else 1) if length is None else length
-    part = data[:, at : at + size * width]
+    at, size, width = COLUMNS[name]
+    part = data[:, at : at + size * (width if length is None else length)]
     return part.view(torch.int16) if size == 2 else part
 
 
@@ -234,8 +242,7 @@ class CardRules:
 
 def card_rules(seen: Seen, verb: torch.Tensor, thing: torch.Tensor, sets: torch.Tensor, aura: int) -> CardRules:
     """The card rules of a verb (n,) and the thing (n,) it acts on, 0 for none. `sets` is SETS, `aura` Aura's thing."""
-    plays = (verb == Verb.PLAY) | (verb == Verb.DISCARD)
-    takes = (verb == Verb.USE) | (verb == Verb.PICK)
+    plays, takes = (verb == PLAY) | (verb == DISCARD), (verb == USE) | (verb == PICK)
     least, most = (torch.where(plays, CARDS_PLAYED[i], sets[thing, i] * takes)[:, None] for i in range(2))
     only_marked = ((thing == aura) & ~plays)[:, None]
     allowed = seen.in_hand & (~only_marked | ((seen.marks & ACT_FIRST) != 0))

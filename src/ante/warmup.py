@@ -84,6 +84,7 @@ def warm_random_play() -> None:
 def warm_environments() -> None:
     """One step of each view of the environments."""
     from ante.env.games import Games
+    from ante.env.packed import new_rows, pack
 
     for flat in (True, False):
         games = Games(2, flat=flat)
@@ -92,6 +93,7 @@ def warm_environments() -> None:
         games.refused(actions)
         games.step(actions)
         games.info()
+    pack(games, new_rows(2))
 
 
 def warm_agents() -> None:

@@ -11,10 +11,12 @@ from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import nn
 
+from ante.agents.evaluate import Player
 from ante.env.games import Games
 from ante.training.checkpoints import find_checkpoint
+from ante.training.entities import EntityPlayer, EntityPolicy
+from ante.training.entity_rows import OFF
 
-OFF = -1e9  # logit of an illegal action: finite, so that entropies stay finite
 MODULE_IN_CHECKPOINT = Path("algorithm/learner_group/learner/rl_module/default_policy")
 
 
@@ -82,7 +84,14 @@ class PolicyPlayer:
         return actions
 
 
-def load_policy(run: Path, pointer: str = "best") -> tuple[MaskedPolicy, dict[str, Any]]:
-    """The policy of a run's checkpoint and the checkpoint's metadata. Raises BadCheckpoint."""
+def load_policy(run: Path, pointer: str = "best") -> tuple[TorchRLModule, dict[str, Any]]:
+    """The policy of a run's checkpoint, of whichever class, and the checkpoint's metadata. Raises BadCheckpoint."""
     checkpoint, metadata = find_checkpoint(run / "checkpoints", pointer)
-    return MaskedPolicy.from_checkpoint(str((checkpoint / MODULE_IN_CHECKPOINT).resolve())), metadata
+    return TorchRLModule.from_checkpoint(str((checkpoint / MODULE_IN_CHECKPOINT).resolve())), metadata
+
+
+def make_player(policy: TorchRLModule, name: str, likeliest: bool = False, seed: int = 0) -> Player:
+    """A trained policy of either class as evaluation and videos ask for it."""
+    if isinstance(policy, EntityPolicy):
+        return EntityPlayer(policy, name, likeliest, seed)
+    return PolicyPlayer(policy, name, likeliest, seed)

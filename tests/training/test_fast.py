@@ -26,10 +26,12 @@ def algorithm(learners: int = 0, **settings: Any) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def ray_ends() -> Any:
-    yield
+def own_ray() -> Any:
+    """A Ray of its own for each test, which believes in more cores than there may be."""
     import ray
 
+    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False)
+    yield
     ray.shutdown()
 
 
@@ -66,7 +68,7 @@ def test_a_fragment_holds_what_the_games_and_the_policy_say() -> None:
     from ante.training import twins
     from ante.training.rows import unpack
 
-    made = algorithm(bf16="off")
+    made = algorithm(bf16="off", max_decisions=24)
     runner, (steps, n) = made.env_runner, (32, 16)
     rewards, ends, later = [], [], []
     games = runner.games
@@ -81,7 +83,7 @@ def test_a_fragment_holds_what_the_games_and_the_policy_say() -> None:
     games.step = watched
     rollout = runner.sample()[0]
     assert len(rollout) == steps * n
-    flat, legal = unpack(rollout.rows)
+    legal = unpack(rollout.rows)[1]
     assert legal[np.arange(len(legal)), rollout.actions].all()
     with torch.no_grad():
         log_probs, _, values = runner.module.evaluate(rollout.rows, rollout.actions)
@@ -180,9 +182,7 @@ def test_a_killed_runner_costs_samples_not_the_run(overlap: bool) -> None:
 @pytest.mark.parametrize(("learners", "runners"), [(1, 0), (1, 2), (2, 1), (2, 2)])
 def test_learners_in_processes_of_their_own(learners: int, runners: int) -> None:
     made = algorithm(learners=learners, runners=runners, games=8, batch=512 // learners)
-    before = weights(made) if learners == 0 else None
     results = [made.train() for _ in range(2)]
-    assert before is None
     for result in results:
         assert result["env_runners"]["num_env_steps_sampled"] >= 512
         assert np.isfinite(result["learners"]["default_policy"]["policy_loss"])

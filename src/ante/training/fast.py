@@ -20,7 +20,7 @@ from ray.rllib.utils.metrics import (
 )
 
 from ante.errors import BalatroError
-from ante.training.learner import BatchLearner, Fragments
+from ante.training.learner import BatchLearner, Fragments, share_cores
 from ante.training.runner import BatchRunner
 
 Fragment = tuple[Any, dict[str, Any]]  # a rollout or a reference to one, and its runner's metrics
@@ -68,6 +68,7 @@ class FastPPO(PPO):  # type: ignore[misc]
 
     def setup(self, config: Any) -> None:
         """As PPO; nothing is being played yet."""
+        share_cores(config)  # now: the number of threads shows in the last digits of the first weights
         self._ahead: Callable[[], list[Fragment]] | None = None
         self._thread: ThreadPoolExecutor | None = None
         super().setup(config)

@@ -24,7 +24,7 @@ class Fragments(TrainingData):  # type: ignore[misc]
     """Fragments on their way to the learners: rollouts, or references to them.
 
     With several learners each gets the same number of fragments where that works out, else each gets all of them and
-    takes every n-th row: shares must be equal, since learners wait for each other at every minibatch.
+    takes its part of the rows: shares must be equal, since learners wait for each other at every minibatch.
     """
 
     def __init__(self, fragments: list[Any], share: tuple[int, int] = (0, 1)) -> None:
@@ -52,8 +52,9 @@ class Fragments(TrainingData):  # type: ignore[misc]
             except (ray.exceptions.ObjectLostError, ray.exceptions.GetTimeoutError):
                 lost += 1
                 continue
-            first, step = self.share
-            found.append(rollout.part(slice(first, None, step)) if step > 1 else rollout)
+            number, parts = self.share
+            each = len(rollout) // parts
+            found.append(rollout.part(slice(number * each, (number + 1) * each)) if parts > 1 else rollout)
         return found, lost
 
 
@@ -67,10 +68,9 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         self.register_optimizer(module_id=module_id, optimizer=optimizer, params=params, lr_or_lr_schedule=config.lr)
 
     def build(self) -> None:
-        """As PPO; the order of rows follows from the run's seed."""
+        """As PPO; threads are shared out before anything is computed."""
+        share_cores(self.config)
         super().build()
-        if self.config.num_env_runners > 0 or self.config.overlap:
-            torch.set_num_threads(1)  # SPEED: the other cores play
         if self.config.torch_compile_learner:
             policy = self._policy()
             policy.heads = torch.compile(policy.heads, dynamic=False)
@@ -177,6 +177,12 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
             self._params[parameter].grad = gradient
         for optimizer in self._named_optimizers.values():
             optimizer.step()
+
+
+def share_cores(config: Any) -> None:
+    """SPEED: this process computes on one thread where others play meanwhile."""
+    if config.num_env_runners > 0 or config.overlap:
+        torch.set_num_threads(1)
 
 
 def normal(advantages: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -134,15 +134,17 @@ class Bench:
     profile  nanoseconds of a decision by its verb, of mask and observation: where the time goes
     start    seconds to import, to a first game, and with --cold to compile everything
     gpu      decisions a second on a CUDA device (docs/gpu.md); only where asked for
+    train    steps a second of training: the fast path, stock RLlib and a hand-written loop, in turns (when named)
 
     Try:
       ante bench engine
       ante bench engine env --json --out bench.json
       ante bench start --cold       (compiles everything anew, which takes minutes)
+      ante bench train
     """
 
-    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu"], ...]] = ()
-    """What to measure; everything but gpu by default."""
+    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu", "train"], ...]] = ()
+    """What to measure; everything but gpu and train by default."""
     decisions: int = 500_000
     """Decisions of one repeat; there are six of each measurement."""
     cold: bool = False
@@ -164,6 +166,7 @@ class Bench:
             "env": lambda: bench.environment_rows(max(1, self.decisions // 2)),
             "start": lambda: bench.start_rows(self.cold),
             "gpu": bench.device_rows,
+            "train": training_rows,
         }
         parts = self.parts or BENCH_PARTS
         rows: list[bench.Row] = []
@@ -186,6 +189,14 @@ class Bench:
         return 0
 
 
+def training_rows() -> list["Row"]:
+    """Rows of `ante bench train`, which needs Ray and torch."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+    from ante.bench_train import train_rows
+
+    return train_rows()
+
+
 def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> None:
     """Measured rows and profiles as tables."""
     from rich.console import Console
@@ -195,7 +206,7 @@ def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> Non
     if rows:
         table = Table("what", "games", "threads", "median", "lowest", "highest", "unit")
         for row in rows:
-            form = "{:,.2f}" if row.unit in ("s", "x") else "{:,.0f}"
+            form = "{:,.2f}" if row.unit in ("s", "x", "us") else "{:,.0f}"
             figures = (form.format(value) for value in (row.value, row.low, row.high))
             table.add_row(row.name, f"{row.games:,}" if row.games else "", str(row.threads), *figures, row.unit)
         console.print(table)

@@ -16,10 +16,12 @@ from ray.tune.registry import register_env
 
 from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
+from ante.training.fast import FastPPOConfig
+from ante.training.packed import PackedPolicy
 from ante.training.policy import MaskedPolicy
+from ante.training.rollout import WINDOW
 
 ENV = "ante-balatro"
-WINDOW = 200  # games behind every mean
 
 
 class GameMetrics(RLlibCallback):  # type: ignore[misc]
@@ -46,28 +48,19 @@ def start_ray() -> None:
     ray.init(ignore_reinit_error=True, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
 
 
-def build(config: TrainConfig) -> PPO:
-    """The algorithm of a configuration, with Ray started."""
-    start_ray()
-    register_env(ENV, make_env)
-    env = {
-        "deck": config.deck,
-        "stake": config.stake,
-        "challenge": config.challenge,
-        "reward": config.reward,
-        "reorder": config.reorder,
-        "max_decisions": config.max_decisions,
+def env_config(config: TrainConfig) -> dict[str, Any]:
+    """What the games are made of."""
+    return {
+        name: getattr(config, name) for name in ("deck", "stake", "challenge", "reward", "reorder", "max_decisions")
     }
-    algorithm = (
-        PPOConfig()
-        .environment(ENV, env_config=env)
-        .env_runners(
-            num_env_runners=config.runners,
-            num_envs_per_env_runner=config.games,
-            gym_env_vectorize_mode="vector_entry_point",
-        )
-        .callbacks(GameMetrics)
-        .rl_module(rl_module_spec=RLModuleSpec(MaskedPolicy, model_config={"hidden": list(config.hidden)}))
+
+
+def common(made: PPOConfig, config: TrainConfig, policy: type) -> PPOConfig:
+    """The settings that both paths share."""
+    return (
+        made.environment(ENV, env_config=env_config(config))
+        .env_runners(num_env_runners=config.runners, num_envs_per_env_runner=config.games)
+        .rl_module(rl_module_spec=RLModuleSpec(policy, model_config={"hidden": list(config.hidden)}))
         .training(
             lr=config.lr,
             gamma=config.gamma,
@@ -84,4 +77,25 @@ def build(config: TrainConfig) -> PPO:
         .reporting(metrics_num_episodes_for_smoothing=WINDOW)
         .debugging(seed=config.seed, log_level="ERROR")
     )
-    return algorithm.build_algo()  # type: ignore[no-any-return]
+
+
+def fast_config(config: TrainConfig) -> FastPPOConfig:
+    """The fast path; a runner that dies is started again after a second."""
+    made = FastPPOConfig().fast_path(bf16=config.bf16, overlap=config.overlap)
+    made.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=1.0)
+    common(made, config, PackedPolicy)
+    return made
+
+
+def stock_config(config: TrainConfig) -> PPOConfig:
+    """RLlib's own runner, connectors and learner on the native vector environment."""
+    made = PPOConfig().env_runners(gym_env_vectorize_mode="vector_entry_point").callbacks(GameMetrics)
+    return common(made, config, MaskedPolicy)
+
+
+def build(config: TrainConfig) -> PPO:
+    """The algorithm of a configuration, with Ray started."""
+    start_ray()
+    register_env(ENV, make_env)
+    made = fast_config(config) if config.path == "fast" else stock_config(config)
+    return made.build_algo()  # type: ignore[no-any-return]

@@ -2,7 +2,7 @@
 
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -42,6 +42,15 @@ class TrainConfig(BaseModel):
     clip: float = Field(0.2, gt=0, description="Clipping range of the policy ratio.")
     entropy: float = Field(0.01, ge=0, description="Weight of the entropy bonus.")
     grad_clip: float = Field(0.5, gt=0, description="Largest norm of a gradient step.")
+    path: Literal["fast", "stock"] = Field(
+        "fast", description="How steps are sampled and learned: fast (packed batches) or stock (RLlib's own)."
+    )
+    bf16: Literal["auto", "on", "off"] = Field(
+        "auto", description="Products of the network in bf16, fast path only; auto asks the machine."
+    )
+    overlap: bool = Field(
+        False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
+    )
     hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers.")
     seed: int = Field(0, ge=0, description="Seed of the run.")
     checkpoint_every: int = Field(10, ge=1, description="Iterations between checkpoints.")

@@ -26,6 +26,10 @@ COLUMNS = (
     "policy_loss",
     "value_loss",
     "entropy",  # of the policy, nats
+    "sample_seconds",  # playing one fragment, mean of the runners; this and the next three on the fast path only
+    "learn_seconds",  # of this iteration's gradient steps, staging included
+    "policy_lag",  # updates between the weights that played and those that learned
+    "bytes_per_step",  # that travel from runner to learner
 )
 
 

@@ -81,6 +81,10 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
         "policy_loss": float(learner["policy_loss"]),
         "value_loss": float(learner["vf_loss"]),
         "entropy": float(learner["entropy"]),
+        "sample_seconds": float(runners.get("sample_seconds", math.nan)),
+        "learn_seconds": float(learner.get("learn_seconds", math.nan)),
+        "policy_lag": float(learner.get("policy_lag", math.nan)),
+        "bytes_per_step": float(runners.get("bytes_per_step", math.nan)),
     }
 
 

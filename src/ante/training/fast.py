@@ -1,0 +1,162 @@
+"""PPO of RLlib on the fast path: `FastPPO` and its configuration.
+
+The driver moves references and metrics, never steps. Without overlap an iteration plays one batch and learns from it;
+with overlap the next batch is played with the weights of before while this one is learned from (policy lag 1).
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import ray
+from ray.rllib.algorithms.ppo import PPO, PPOConfig
+from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE
+from ray.rllib.utils.metrics import (
+    ENV_RUNNER_RESULTS,
+    LEARNER_RESULTS,
+    NUM_ENV_STEPS_SAMPLED_LIFETIME,
+    WEIGHTS_SEQ_NO,
+)
+
+from ante.errors import BalatroError
+from ante.training.learner import BatchLearner, Fragments, share_cores
+from ante.training.runner import BatchRunner
+
+Fragment = tuple[Any, dict[str, Any]]  # a rollout or a reference to one, and its runner's metrics
+POLL_SECONDS = 0.05
+
+
+class NoRunner(BalatroError, RuntimeError):
+    """All env runners are lost."""
+
+
+class FastPPOConfig(PPOConfig):  # type: ignore[misc]
+    """PPOConfig with the runner and learner of the fast path, and two settings more (`fast_path`)."""
+
+    def __init__(self, algo_class: Any = None) -> None:
+        self.bf16 = "auto"
+        self.overlap = False
+        super().__init__(algo_class=algo_class or FastPPO)
+        self.env_runners(
+            env_runner_cls=BatchRunner,
+            add_default_connectors_to_env_to_module_pipeline=False,
+            add_default_connectors_to_module_to_env_pipeline=False,
+            merge_env_runner_states=False,
+            broadcast_env_runner_states=False,
+        )
+        self.training(learner_class=BatchLearner, add_default_connectors_to_learner_pipeline=False, use_kl_loss=False)
+
+    def fast_path(self, *, bf16: str | None = None, overlap: bool | None = None) -> "FastPPOConfig":
+        """Set what only the fast path has.
+
+        bf16     auto, on or off: products of networks in bf16; auto asks the machine
+        overlap  play the next batch while this one is learned from
+        """
+        self.bf16 = self.bf16 if bf16 is None else bf16
+        self.overlap = self.overlap if overlap is None else overlap
+        return self
+
+
+class FastPPO(PPO):  # type: ignore[misc]
+    """PPO whose batches are packed arrays from the engine to the gradient."""
+
+    @classmethod
+    def get_default_config(cls) -> FastPPOConfig:
+        """The configuration to begin from."""
+        return FastPPOConfig()
+
+    def setup(self, config: Any) -> None:
+        """As PPO; nothing is being played yet."""
+        share_cores(config)  # now: the number of threads shows in the last digits of the first weights
+        self._ahead: Callable[[], list[Fragment]] | None = None
+        self._thread: ThreadPoolExecutor | None = None
+        super().setup(config)
+
+    def training_step(self) -> None:
+        """Play (or take what was played meanwhile), learn, hand the weights on."""
+        begin = time.perf_counter()
+        ready = (self._ahead or self._launch())() or self._asked_again()
+        if self.config.overlap:
+            self._hand_on_weights()
+            self._ahead = self._launch()
+        self.metrics.log_value("wait_seconds", time.perf_counter() - begin, window=1)
+        self.metrics.aggregate([metrics for _, metrics in ready], key=ENV_RUNNER_RESULTS)
+        steps = self.metrics.peek((ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME))
+        learned = self.learner_group.update(
+            training_data=Fragments([fragment for fragment, _ in ready]),
+            timesteps={NUM_ENV_STEPS_SAMPLED_LIFETIME: steps},
+            num_epochs=self.config.num_epochs,
+            minibatch_size=self.config.minibatch_size,
+        )
+        self.metrics.aggregate(learned, key=LEARNER_RESULTS)
+        if not self.config.overlap:
+            self._hand_on_weights()
+
+    def _asked_again(self) -> list[Fragment]:
+        """Fragments of the first runners that come back after all have failed. Raises NoRunner after the time limit."""
+        deadline = time.monotonic() + self.config.sample_timeout_s
+        while time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+            if self.restore_env_runners(self.env_runner_group) and (ready := self._launch()()):
+                return ready
+        raise NoRunner(
+            f"none of {self.config.num_env_runners} env runners answered within {self.config.sample_timeout_s} s: "
+            "look into their logs, then go on with --resume"
+        )
+
+    def _launch(self) -> Callable[[], list[Fragment]]:
+        """All runners begin a fragment; call what this answers to have the fragments."""
+        if self.config.num_env_runners == 0:
+            return self._launch_here()
+        self.env_runner_group.foreach_env_runner_async("fragment", tag="fragment")
+        return self._gathered
+
+    def _launch_here(self) -> Callable[[], list[Fragment]]:
+        """The same in this process: at once, or in a thread beside the learner (compiled code lets go of the GIL)."""
+        runner = self.env_runner_group.local_env_runner
+        play = runner.fragment if self.config.num_learners > 0 else lambda: (runner.sample()[0], runner.get_metrics())
+        if not self.config.overlap:
+            return lambda: [play()]
+        self._thread = self._thread or ThreadPoolExecutor(1, "sampling")
+        playing: Future[Fragment] = self._thread.submit(play)
+        return lambda: [playing.result()]
+
+    def _gathered(self) -> list[Fragment]:
+        """Fragments of the runners that are well, in the runners' order; a runner that died costs its fragment."""
+        group, found = self.env_runner_group, []
+        deadline = time.monotonic() + self.config.sample_timeout_s
+        while group.num_in_flight_async_reqs("fragment") > 0 and time.monotonic() < deadline:
+            found += group.fetch_ready_async_reqs(tags="fragment", timeout_seconds=POLL_SECONDS)
+        return [fragment for _, fragment in sorted(found, key=lambda pair: pair[0])]
+
+    def _hand_on_weights(self) -> None:
+        """All runners have the learner's weights before they begin their next fragment."""
+        state = self.learner_group.get_state(
+            components=f"{COMPONENT_LEARNER}/{COMPONENT_RL_MODULE}", inference_only=True
+        )[COMPONENT_LEARNER]
+        weights = {key: state[key] for key in (COMPONENT_RL_MODULE, WEIGHTS_SEQ_NO)}
+        group = self.env_runner_group
+        if group.local_env_runner is not None:
+            group.local_env_runner.set_state(weights)
+        if self.config.num_env_runners > 0:
+            group.fetch_ready_async_reqs(tags="weights")  # errors of runners that are gone are taken note of
+            group.foreach_env_runner_async("set_state", tag="weights", kwargs={"state": ray.put(weights)})
+
+    def restore_from_path(self, path: Any, *args: Any, **kwargs: Any) -> None:
+        """As PPO; and all runners have the restored weights, wherever the checkpoint lies."""
+        self._drop_ahead()
+        super().restore_from_path(path, *args, **kwargs)
+        self._hand_on_weights()
+
+    def _drop_ahead(self) -> None:
+        """What was played ahead is forgotten."""
+        if self._ahead is not None:
+            self._ahead()
+            self._ahead = None
+
+    def cleanup(self) -> None:
+        """Everything ends, the thread too."""
+        if self._thread is not None:
+            self._thread.shutdown(wait=True)
+        super().cleanup()

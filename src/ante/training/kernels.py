@@ -1,0 +1,254 @@
+"""Row kernels of the fast path: packing, masked sampling, advantages, the PPO loss with its gradient, sparse layers.
+
+Compiled like the engine, but for training: sums may be re-ordered (`fastmath`). Every kernel is a plain loop over its
+arguments and calls nothing outside this file, so Numba's own check of the file keeps its cache right. What a CUDA
+device does instead, and what tests compare with, stands in `twins.py`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+from ante.engine.rule import OWN_CACHE, cache_folder
+
+COUNTS_PER_ONE = 4.0  # a count is kept as its quarters, which is how the flat observation scales cards
+NUMBERS_PER_ONE = 16384.0  # a number within -2 and 2 as int16
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile one kernel, in the cache folder of the environments."""
+    if OWN_CACHE:
+        numba.config.CACHE_DIR = str(cache_folder("env"))
+    return numba.njit(cache=True, error_model="numpy", nogil=True, fastmath={"reassoc", "contract", "nsz"})(function)
+
+
+@kernel
+def pack_rows(flat, masks, places, numbers, octets, at_bits, at_mask):
+    """Write flat observations and masks as packed rows (`rows.py` says what stands where).
+
+    flat     (n, columns) float32
+    masks    (n, actions) int8
+    places   (columns,) int64, the bit of the row at which a column begins; odd below `at_bits` for a count
+    numbers  (n, row bytes / 2) int16, and octets (n, row bytes) uint8: two views of the same rows, overwritten
+    at_bits, at_mask  bytes where bits and mask begin
+
+    SPEED: one pass over the vector, of which one column in fifteen is filled; a pass for each kind took twice as long.
+    """
+    for i in range(len(flat)):
+        octets[i, :] = 0
+        for c in range(flat.shape[1]):
+            x = flat[i, c]
+            if x != 0.0:
+                place = places[c]
+                if place >= 8 * at_bits:
+                    octets[i, place >> 3] |= 1 << (place & 7)
+                elif place & 1:
+                    octets[i, place >> 3] = np.uint8(x * np.float32(COUNTS_PER_ONE))
+                else:
+                    scaled = np.rint(x * np.float32(NUMBERS_PER_ONE))
+                    numbers[i, place >> 4] = np.int16(max(-32768.0, min(32767.0, scaled)))
+        for k in range(masks.shape[1]):
+            if masks[i, k]:
+                octets[i, at_mask + (k >> 3)] |= 1 << (k & 7)
+
+
+@kernel
+def count_filled(numbers, octets, n_numbers, at_counts, n_counts, at_bits, n_bits, starts):
+    """How many columns of each packed row are not zero, summed up: starts (n + 1,) int64, overwritten, begins with 0."""
+    starts[0] = 0
+    for i in range(len(octets)):
+        filled = 0
+        for k in range(n_numbers):
+            filled += 1 if numbers[i, k] != 0 else 0
+        for k in range(n_counts):
+            filled += 1 if octets[i, at_counts + k] != 0 else 0
+        for k in range((n_bits + 7) // 8):
+            byte = np.int64(octets[i, at_bits + k])
+            while byte:
+                byte &= byte - 1
+                filled += 1
+        starts[i + 1] = starts[i] + filled
+
+
+@kernel
+def list_filled(
+    numbers, octets, number_columns, count_columns, bit_columns, at_counts, at_bits, starts, columns, values
+):
+    """List the columns of packed rows that are not zero, row after row.
+
+    starts   (n + 1,) int64, where each row begins, as `count_filled` writes it
+    columns  (starts[n],) int32, and values (starts[n],) float32, overwritten
+    """
+    for i in range(len(octets)):
+        at = starts[i]
+        for k in range(len(number_columns)):
+            if numbers[i, k] != 0:
+                columns[at] = number_columns[k]
+                values[at] = np.float32(numbers[i, k]) * np.float32(1.0 / NUMBERS_PER_ONE)
+                at += 1
+        for k in range(len(count_columns)):
+            if octets[i, at_counts + k] != 0:
+                columns[at] = count_columns[k]
+                values[at] = np.float32(octets[i, at_counts + k]) * np.float32(1.0 / COUNTS_PER_ONE)
+                at += 1
+        for k in range((len(bit_columns) + 7) // 8):
+            byte = np.int64(octets[i, at_bits + k])
+            j = 8 * k
+            while byte:
+                if byte & 1:
+                    columns[at] = bit_columns[j]
+                    values[at] = np.float32(1.0)
+                    at += 1
+                byte >>= 1
+                j += 1
+
+
+@kernel
+def sparse_forward(starts, columns, values, which, weight, bias, out):
+    """out[m] = bias + row which[m] times weight.
+
+    starts, columns, values  rows as `list_filled` writes them
+    which    (m,) int64, rows of this minibatch
+    weight   (inputs, width) float32, bias (width,) float32
+    out      (m, width) float32, overwritten
+
+    SPEED: of some 1,400 columns about 150 are filled; four weight rows are added at once to halve the stores.
+    """
+    width = weight.shape[1]
+    for m in range(len(which)):
+        at, end = starts[which[m]], starts[which[m] + 1]
+        for k in range(width):
+            out[m, k] = bias[k]
+        while at + 4 <= end:
+            a, b, c, d = columns[at], columns[at + 1], columns[at + 2], columns[at + 3]
+            x, y, z, w = values[at], values[at + 1], values[at + 2], values[at + 3]
+            for k in range(width):
+                out[m, k] += (x * weight[a, k] + y * weight[b, k]) + (z * weight[c, k] + w * weight[d, k])
+            at += 4
+        while at < end:
+            a, x = columns[at], values[at]
+            for k in range(width):
+                out[m, k] += x * weight[a, k]
+            at += 1
+
+
+@kernel
+def sparse_backward(starts, columns, values, which, slope, weight_slope):
+    """Add the gradient of `sparse_forward` by weight: slope (m, width) float32, weight_slope (inputs, width) float32."""
+    width = slope.shape[1]
+    for m in range(len(which)):
+        for at in range(starts[which[m]], starts[which[m] + 1]):
+            a, x = columns[at], values[at]
+            for k in range(width):
+                weight_slope[a, k] += x * slope[m, k]
+
+
+@kernel
+def sample_masked(logits, legal, uniforms, actions, log_probs):
+    """Draw one legal action a row from the softmax of its logits.
+
+    logits     (n, actions) float32
+    legal      (n, bytes) uint8, bit j of byte k = action 8 k + j may be taken; at least one may
+    uniforms   (n,) float32 within [0, 1)
+    actions    (n,) int64, overwritten
+    log_probs  (n,) float32, overwritten
+    """
+    for i in range(len(logits)):
+        top = np.float32(-np.inf)
+        for j in range(logits.shape[1]):
+            if (legal[i, j >> 3] >> (j & 7)) & 1:
+                top = max(top, logits[i, j])
+        total = 0.0
+        for j in range(logits.shape[1]):
+            if (legal[i, j >> 3] >> (j & 7)) & 1:
+                total += np.exp(np.float64(logits[i, j] - top))
+        left = np.float64(uniforms[i]) * total
+        chosen = -1
+        for j in range(logits.shape[1]):
+            if (legal[i, j >> 3] >> (j & 7)) & 1:
+                chance = np.exp(np.float64(logits[i, j] - top))
+                left -= chance
+                if chance > 0.0 or chosen < 0:
+                    chosen = j
+                if left < 0.0:
+                    break
+        actions[i] = chosen
+        log_probs[i] = np.float64(logits[i, chosen] - top) - np.log(total)
+
+
+@kernel
+def gae(rewards, values, after, cut, discount, decay, advantages, targets):
+    """Generalised advantage estimation over a fragment.
+
+    rewards     (t, n) float32
+    values      (t, n) float32, of the observation before each step
+    after       (t, n) float32, of the one after it: 0 where the game ended for good
+    cut         (t, n) bool: a game ended with this step, the next row is another game's
+    discount    gamma; decay  lambda
+    advantages  (t, n) float32 and targets (t, n) float32 of the value, overwritten
+    """
+    steps, games = rewards.shape
+    for t in range(steps - 1, -1, -1):
+        for i in range(games):
+            later = 0.0
+            if t + 1 < steps and not cut[t, i]:
+                later = advantages[t + 1, i]
+            surprise = rewards[t, i] + discount * after[t, i] - values[t, i]
+            advantages[t, i] = surprise + discount * decay * later
+            targets[t, i] = advantages[t, i] + values[t, i]
+
+
+@kernel
+def ppo_loss(
+    logits, values, legal, actions, log_probs, advantages, targets, clip, value_weight, entropy_weight, d_logits,
+    d_values, sums,
+):  # fmt: skip
+    """The clipped PPO loss of a minibatch, and its gradient.
+
+    logits      (m, actions) float32, values (m,) float32: what the policy answers now
+    legal       (m, bytes) uint8 as in `sample_masked`
+    actions     (m,) int64, log_probs (m,) float32: what was done, with which log-probability
+    advantages  (m,) float32, targets (m,) float32 of the value
+    d_logits    (m, actions) float32 and d_values (m,) float32, overwritten: gradient of the mean loss
+    sums        (5,) float64, overwritten: policy loss, value loss, entropy, KL to the old policy, rows clipped
+    """
+    rows, n = logits.shape
+    each = 1.0 / rows
+    sums[:] = 0.0
+    for i in range(rows):
+        top = np.float32(-np.inf)
+        for j in range(n):
+            d_logits[i, j] = 0.0
+            if (legal[i, j >> 3] >> (j & 7)) & 1:
+                top = max(top, logits[i, j])
+        total = 0.0
+        weighed = 0.0
+        for j in range(n):
+            if (legal[i, j >> 3] >> (j & 7)) & 1:
+                high = np.float64(logits[i, j] - top)
+                chance = np.exp(high)
+                total += chance
+                weighed += chance * high
+                d_logits[i, j] = chance
+        log_total = np.log(total)
+        entropy = log_total - weighed / total
+        log_prob = np.float64(logits[i, actions[i]] - top) - log_total
+        ratio = np.exp(log_prob - log_probs[i])
+        plain = advantages[i] * ratio
+        clipped = advantages[i] * max(1.0 - clip, min(1.0 + clip, ratio))
+        pull = -plain if plain <= clipped else 0.0
+        for j in range(n):
+            if (legal[i, j >> 3] >> (j & 7)) & 1:
+                chance = d_logits[i, j] / total
+                lift = 1.0 if j == actions[i] else 0.0
+                high = np.float64(logits[i, j] - top) - log_total
+                d_logits[i, j] = (pull * (lift - chance) + entropy_weight * chance * (high + entropy)) * each
+        off = values[i] - targets[i]
+        d_values[i] = 2.0 * value_weight * off * each
+        sums[0] -= min(plain, clipped) * each
+        sums[1] += off * off * each
+        sums[2] += entropy * each
+        sums[3] += (log_probs[i] - log_prob) * each
+        sums[4] += each if abs(ratio - 1.0) > clip else 0.0

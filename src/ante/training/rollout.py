@@ -1,0 +1,152 @@
+"""What passes between the parts of the fast path: a policy's interface, a fragment of played steps, its statistics."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ante.engine.state import Phase
+from ante.env.games import Games, Outcome
+
+WINDOW = 200  # games behind every mean
+
+
+class RolloutPolicy(Protocol):
+    """A policy that the fast path can sample with and learn; it is an RLModule besides.
+
+    row_t     NumPy dtype of one packed observation
+    discrete  whether actions are numbers of the discrete view; else macro decisions
+    flat      whether `pack` reads `games.flat`; where it does not, the vector is never written
+
+    A policy may also have
+
+    stage(rows) -> staged
+        called once for all rows of an update; `staged[indices]`, indices an int64 array, is then what `evaluate` gets.
+    ppo_loss(rows, (actions, log_probs, advantages, targets), clip, value_weight, entropy_weight) -> (loss, sums)
+        the loss of a staged minibatch (with gradient) and its five means, instead of `evaluate` and `twins.ppo`.
+    """
+
+    row_t: ClassVar[np.dtype[Any]]
+    discrete: ClassVar[bool]
+    flat: ClassVar[bool]
+
+    def pack(self, games: Games, out: NDArray[Any]) -> None:
+        """Write what the players of all games see: out (n,) row_t, overwritten."""
+
+    def act(self, rows: NDArray[Any], rng: torch.Generator) -> tuple[Any, Any, Any]:
+        """Sample: actions (n,) int64, log-probabilities (n,) float32, values (n,) float32; no gradient."""
+
+    def evaluate(self, rows: Any, actions: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Log-probabilities of these actions, entropies and values, (m,) each, with gradient."""
+
+
+@dataclass(slots=True)
+class Rollout:
+    """A fragment of played steps as the learner wants it, n = steps x games rows.
+
+    An opaque object on purpose: what Ray resolves passes through `tree.flatten`, which takes dicts and lists apart.
+
+    rows        (n,) row_t
+    actions     (n,) int64
+    log_probs   (n,) float32, of the policy that acted
+    advantages  (n,) float32
+    targets     (n,) float32, of the value
+    version     number of the weights that acted
+    """
+
+    rows: NDArray[Any]
+    actions: NDArray[np.int64]
+    log_probs: NDArray[np.float32]
+    advantages: NDArray[np.float32]
+    targets: NDArray[np.float32]
+    version: int
+
+    def __len__(self) -> int:
+        """Steps."""
+        return len(self.actions)
+
+    def env_steps(self) -> int:
+        """Steps, under the name that RLlib's evaluation asks for."""
+        return len(self)
+
+    def agent_steps(self) -> int:
+        """Steps, under the name that RLlib's evaluation asks for."""
+        return len(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that travel."""
+        return sum(a.nbytes for a in (self.rows, self.actions, self.log_probs, self.advantages, self.targets))
+
+    def part(self, which: slice) -> "Rollout":
+        """Some of the steps, as views."""
+        return Rollout(
+            self.rows[which],
+            self.actions[which],
+            self.log_probs[which],
+            self.advantages[which],
+            self.targets[which],
+            self.version,
+        )
+
+
+def end_to_end(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays one after the other. (NumPy's own concatenate drops the padding of records.) At least one."""
+    whole = np.empty(sum(map(len, parts)), dtype=parts[0].dtype)
+    at = 0
+    for part in parts:
+        whole[at : at + len(part)] = part
+        at += len(part)
+    return whole
+
+
+def joined(rollouts: list[Rollout]) -> Rollout:
+    """Fragments one after the other; the version is the oldest. At least one."""
+    if len(rollouts) == 1:
+        return rollouts[0]
+    return Rollout(
+        end_to_end([r.rows for r in rollouts]),
+        end_to_end([r.actions for r in rollouts]),
+        end_to_end([r.log_probs for r in rollouts]),
+        end_to_end([r.advantages for r in rollouts]),
+        end_to_end([r.targets for r in rollouts]),
+        min(r.version for r in rollouts),
+    )
+
+
+MEANS = ("episode_return_mean", "episode_len_mean", "ante", "blinds", "win_rate")
+
+
+@dataclass
+class Tally:
+    """Statistics of the games that end.
+
+    returns  (n,) float64, rewards of the present games so far
+    last     one line of MEANS for each of the last WINDOW games
+    games    that ended since the last `take`
+    """
+
+    returns: NDArray[np.float64]
+    last: deque[tuple[float, ...]] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    games: int = 0
+
+    def add(self, games: Games, ended: NDArray[np.int64]) -> None:
+        """Count the last step; the games at `ended` (indices) are over and have not been dealt anew."""
+        self.returns += games.rewards
+        if len(ended) == 0:
+            return
+        states = games.states.view(np.ndarray)  # SPEED: plain fields; copies of whole records cost 2 us a step
+        antes, rounds = states["ante"][ended], states["round_number"][ended]
+        beaten = rounds - np.isin(states["phase"][ended], (Phase.PLAY, Phase.OVER))  # as games.blinds_beaten
+        won = games.outcome[ended] == Outcome.WON
+        lines = zip(self.returns[ended], games.steps[ended], antes, beaten, won, strict=True)
+        self.last.extend(tuple(map(float, line)) for line in lines)
+        self.games += len(ended)
+        self.returns[ended] = 0.0
+
+    def means(self) -> dict[str, float]:
+        """Means of the last games, by the names in MEANS; empty before the first game ends."""
+        return dict(zip(MEANS, np.mean(self.last, axis=0).tolist(), strict=True)) if self.last else {}

@@ -1,0 +1,106 @@
+"""The flat observation and its mask as one packed row: what travels from env runners to learners.
+
+Every column of the flat view is one of three kinds: a bit (0 or 1), a count (quarters up to 2, one byte) or a number
+(two bytes, exact to 1/16384). `KINDS` is the one place that says which; a test holds it against played games.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.engine.actions import N_DISCRETE
+from ante.env.layout import FLAT, FLAT_SIZE, ITEM_SIZE, JOKER_SIZE, N_PACK_KINDS
+from ante.training.kernels import COUNTS_PER_ONE, NUMBERS_PER_ONE, pack_rows
+
+# Per part of layout.FLAT: its kinds, repeated to its width. b bit, c count, n number.
+KINDS: dict[str, str] = {
+    "phase": "b",
+    "scalars": "n",
+    "hand": "b",
+    "unknown": "c",
+    "unknown_traits": "c",
+    "joker_ids": "c",
+    "jokers": "b" * 15 + "nbnn",  # rounds of Perishable, value, sell value
+    "consumables": "b",
+    "items": "b" * (ITEM_SIZE - 1) + "n",  # price
+    "vouchers": "b",
+    "shop_vouchers": "b",
+    "packs": "b" * N_PACK_KINDS + "nnn",  # size, choose, price
+    "open_pack": "b",
+    "blind": "b",
+    "tags": "c",
+    "skip_tags": "b",
+    "hands": "nnb",  # level, plays
+    "targets": "n",
+    "selected_hand": "b",
+}
+assert len(KINDS["jokers"]) == JOKER_SIZE
+
+
+def kinds_of_columns() -> str:
+    """The kind of each column, FLAT_SIZE letters."""
+    return "".join((KINDS[name] * width)[:width] for name, width, _ in FLAT)
+
+
+def columns_of(kind: str) -> NDArray[np.int32]:
+    """The columns of the flat view that are of this kind, in order."""
+    return np.array([column for column, letter in enumerate(kinds_of_columns()) if letter == kind], dtype=np.int32)
+
+
+NUMBERS, COUNTS, BITS = columns_of("n"), columns_of("c"), columns_of("b")
+MASK_BYTES = -(-N_DISCRETE // 8)
+AT_COUNTS = 2 * len(NUMBERS)
+AT_BITS = AT_COUNTS + len(COUNTS)
+AT_MASK = AT_BITS + -(-len(BITS) // 8)
+ROW_BYTES = -(-(AT_MASK + MASK_BYTES) // 8) * 8
+flat_row_t = np.dtype(
+    {
+        "names": ["numbers", "counts", "bits", "mask"],
+        "formats": [("<i2", len(NUMBERS)), ("u1", len(COUNTS)), ("u1", AT_MASK - AT_BITS), ("u1", MASK_BYTES)],
+        "offsets": [0, AT_COUNTS, AT_BITS, AT_MASK],
+        "itemsize": ROW_BYTES,
+    }
+)
+
+
+def places_of_columns() -> NDArray[np.int64]:
+    """Where each column of the flat view stands in a row, for `pack_rows`."""
+    places = np.zeros(FLAT_SIZE, dtype=np.int64)
+    places[NUMBERS] = 16 * np.arange(len(NUMBERS))
+    places[COUNTS] = 8 * (AT_COUNTS + np.arange(len(COUNTS))) + 1
+    places[BITS] = 8 * AT_BITS + np.arange(len(BITS))
+    return places
+
+
+PLACES = places_of_columns()
+
+
+def octets_of(rows: NDArray[Any]) -> NDArray[np.uint8]:
+    """Contiguous packed rows (n,) as bytes, a view of shape (n, bytes of a row)."""
+    return rows.view(np.uint8).reshape(len(rows), rows.dtype.itemsize)
+
+
+def numbers_of(rows: NDArray[Any]) -> NDArray[np.int16]:
+    """Contiguous packed rows (n,) as int16, a view; their numbers stand first."""
+    return rows.view(np.int16).reshape(len(rows), rows.dtype.itemsize // 2)
+
+
+def pack_flat(flat: NDArray[np.float32], masks: NDArray[np.int8], out: NDArray[Any]) -> None:
+    """Write observations as packed rows.
+
+    flat   (n, FLAT_SIZE) float32
+    masks  (n, N_DISCRETE) int8
+    out    (n,) flat_row_t, contiguous, overwritten
+    """
+    pack_rows(flat, masks, PLACES, numbers_of(out), octets_of(out), AT_BITS, AT_MASK)
+
+
+def unpack(rows: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+    """What `pack_flat` was given: observations (n, FLAT_SIZE) float32, numbers to 1/16384, and masks."""
+    flat = np.zeros((len(rows), FLAT_SIZE), dtype=np.float32)
+    flat[:, NUMBERS] = rows["numbers"] / np.float32(NUMBERS_PER_ONE)
+    flat[:, COUNTS] = rows["counts"] / np.float32(COUNTS_PER_ONE)
+    flat[:, BITS] = np.unpackbits(rows["bits"], axis=1, bitorder="little", count=len(BITS))
+    masks = np.unpackbits(rows["mask"], axis=1, bitorder="little", count=N_DISCRETE)
+    return flat, masks.astype(np.int8)

@@ -1,0 +1,233 @@
+"""The env runner of the fast path: one batch of games, stepped in place, sent away as one blob a fragment."""
+
+import time
+from typing import Any
+
+import gymnasium
+import numpy as np
+import ray
+import torch
+from numpy.typing import NDArray
+from ray.rllib.core import COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
+from ray.rllib.env import INPUT_ENV_SINGLE_SPACES, INPUT_ENV_SPACES
+from ray.rllib.env.env_runner import EnvRunner
+from ray.rllib.utils.checkpoints import Checkpointable
+from ray.rllib.utils.metrics import (
+    NUM_ENV_STEPS_SAMPLED,
+    NUM_ENV_STEPS_SAMPLED_LIFETIME,
+    NUM_EPISODES,
+    WEIGHTS_SEQ_NO,
+)
+
+from ante.engine.actions import N_DISCRETE
+from ante.env.games import Games, Outcome
+from ante.env.layout import masked_space
+from ante.training import kernels
+from ante.training.precision import precision
+from ante.training.rollout import Rollout, Tally, end_to_end
+
+
+class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
+    """Plays `num_envs_per_env_runner` games side by side with one forward pass a step.
+
+    A game that ends is dealt anew in the same step, so that every row of a fragment is a decision. The policy's packed
+    rows, actions, log-probabilities and values are written in place into (steps, games) arrays; advantages are worked
+    out here, and what leaves is one `Rollout`.
+    """
+
+    def __init__(self, *, config: Any, **kwargs: Any) -> None:
+        super().__init__(config=config, **kwargs)
+        self._index = int(self.worker_index or 0)
+        if self._index > 0:
+            torch.set_num_threads(1)  # SPEED: one runner a core; threads that wait for each other cost more
+        self.module: Any = None
+        self.games: Games | None = None
+        self._weights_seq_no = 0
+        self.num_env_steps_sampled_lifetime: int = 0
+        self.make_module()
+        if self._index > 0 or self.config.num_env_runners == 0 or self.config.create_env_on_local_worker:
+            self.make_env()
+
+    def make_module(self) -> None:
+        """The policy is built."""
+        spec = self.config.get_rl_module_spec(spaces=self.get_spaces(), inference_only=True)
+        self.module = spec.build()
+        self._device = "cuda" if self.config.num_gpus_per_env_runner > 0 else "cpu"
+        self.module.to(self._device)
+
+    def make_env(self) -> None:
+        """The games are made, not yet dealt."""
+        n = self.config.num_envs_per_env_runner
+        self.games = Games(
+            n, **self.config.env_config, flat=getattr(self.module, "flat", False), discrete=self.module.discrete
+        )
+        self._tally = Tally(np.zeros(n))
+        self._dealt = False
+
+    def deal(self) -> None:
+        """All games begin. Seeds follow from the run's seed, this runner and the weights it begins with.
+
+        So a fresh run repeats itself, while one that goes on, or a runner that was replaced, meets other games.
+        """
+        assert self.games is not None
+        entropy = (self.config.seed or 0, self._index, self._weights_seq_no)
+        mother = np.random.SeedSequence(entropy)
+        self.games.rngs = [np.random.default_rng(child) for child in mother.spawn(self.games.n)]
+        self._rng = torch.Generator().manual_seed(int(mother.generate_state(1, np.uint64)[0] >> 1))
+        self.games.reset()
+        self._tally.returns[:] = 0.0
+        self._dealt = True
+
+    def sample(
+        self,
+        *,
+        num_timesteps: int | None = None,
+        num_episodes: int | None = None,
+        explore: bool | None = None,
+        force_reset: bool = False,
+        **_: Any,
+    ) -> list[Rollout]:
+        """Play on, and answer fragments of steps x games rows.
+
+        num_timesteps  rows wanted, at least; one fragment of the configuration's length by default
+        num_episodes   games to end, at least: fragments follow each other until they have
+        force_reset    begin all games anew first
+        """
+        assert self.games is not None, "this runner has no games"
+        if force_reset or not self._dealt:
+            self.deal()
+        steps = int(self.config.get_rollout_fragment_length(worker_index=self._index))
+        if num_timesteps is not None:
+            steps = -(-num_timesteps // self.games.n)
+        begin, ended = time.perf_counter(), self._tally.games
+        rollouts = [self._play(steps)]
+        while num_episodes is not None and self._tally.games - ended < num_episodes:
+            rollouts.append(self._play(steps))
+        self._log(rollouts, time.perf_counter() - begin)
+        return rollouts
+
+    def fragment(self) -> tuple[Any, dict[str, Any]]:
+        """One fragment as a reference to the object store, and the metrics. Only these two pass through the driver."""
+        (rollout,) = self.sample()
+        return ray.put(rollout), self.get_metrics()
+
+    def _play(self, steps: int) -> Rollout:
+        """Play `steps` steps in every game."""
+        games, policy = self.games, self.module
+        assert games is not None
+        shape = (steps, games.n)
+        rows = np.zeros(shape, dtype=policy.row_t)
+        actions = np.empty(shape, dtype=np.int64)
+        log_probs, values, rewards = (np.empty(shape, dtype=np.float32) for _ in range(3))
+        cut = np.zeros(shape, dtype=np.bool_)
+        unfinished: list[tuple[int, NDArray[np.int64], NDArray[Any]]] = []  # games cut off: step, which, last rows
+        terminal = np.zeros(shape, dtype=np.bool_)
+        with precision(self.config.bf16, self._device):
+            for t in range(steps):
+                policy.pack(games, rows[t])
+                actions[t], log_probs[t], values[t] = policy.act(rows[t], self._rng)
+                games.step(actions[t])
+                rewards[t] = games.rewards
+                ended = np.flatnonzero(games.outcome)
+                self._tally.add(games, ended)
+                if len(ended):
+                    cut[t, ended] = True
+                    off = ended[games.outcome[ended] == Outcome.TRUNCATED]
+                    terminal[t] = games.terminated
+                    if len(off):
+                        unfinished.append((t, off, self._rows_now()[off]))
+                    games.reset(ended)
+            after = self._values_after(values, terminal, unfinished)
+        advantages, targets = np.empty_like(values), np.empty_like(values)
+        kernels.gae(rewards, values, after, cut, self.config.gamma, self.config.lambda_, advantages, targets)
+        self.num_env_steps_sampled_lifetime += steps * games.n
+        return Rollout(
+            rows.reshape(-1),
+            actions.reshape(-1),
+            log_probs.reshape(-1),
+            advantages.reshape(-1),
+            targets.reshape(-1),
+            self._weights_seq_no,
+        )
+
+    def _rows_now(self) -> NDArray[Any]:
+        """The packed rows of all games as they stand, (n,)."""
+        assert self.games is not None
+        rows = np.zeros(self.games.n, dtype=self.module.row_t)
+        self.module.pack(self.games, rows)
+        return rows
+
+    def _values_after(
+        self,
+        values: NDArray[np.float32],
+        terminal: NDArray[np.bool_],
+        unfinished: list[tuple[int, NDArray[np.int64], NDArray[Any]]],
+    ) -> NDArray[np.float32]:
+        """The value of what each step led to: 0 where a game was won or lost, of its last sight where it was cut off."""
+        aside = torch.Generator().manual_seed(0)  # only values are wanted; the stream of actions stays as it is
+        after = np.empty_like(values)
+        after[:-1] = values[1:]
+        after[-1] = np.asarray(self.module.act(self._rows_now(), aside)[2])
+        after[terminal] = 0.0
+        if unfinished:
+            seen = np.asarray(self.module.act(end_to_end([rows for _, _, rows in unfinished]), aside)[2])
+            at = 0
+            for t, which, _ in unfinished:
+                after[t, which] = seen[at : at + len(which)]
+                at += len(which)
+        return after
+
+    def _log(self, rollouts: list[Rollout], seconds: float) -> None:
+        """Metrics since the last `get_metrics`."""
+        steps = sum(len(rollout) for rollout in rollouts)
+        self.metrics.log_value(NUM_ENV_STEPS_SAMPLED, steps, reduce="sum")
+        self.metrics.log_value(NUM_ENV_STEPS_SAMPLED_LIFETIME, steps, reduce="lifetime_sum")
+        self.metrics.log_value(NUM_EPISODES, self._tally.games, reduce="sum")
+        self.metrics.log_value("sample_seconds", seconds, window=1)
+        self.metrics.log_value("bytes_per_step", sum(r.nbytes for r in rollouts) / steps, window=1)
+        for name, mean in self._tally.means().items():
+            self.metrics.log_value(name, mean, window=1)
+        self._tally.games = 0
+
+    def get_metrics(self) -> dict[str, Any]:
+        """Metrics since the last call."""
+        return dict(self.metrics.reduce())
+
+    def get_spaces(self) -> dict[str, tuple[gymnasium.Space[Any], gymnasium.Space[Any]]]:
+        """Spaces of the masked flat view; packed rows hold the same content."""
+        single: Any = (masked_space(), gymnasium.spaces.Discrete(N_DISCRETE))
+        return {INPUT_ENV_SPACES: single, INPUT_ENV_SINGLE_SPACES: single, DEFAULT_MODULE_ID: single}
+
+    def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """Counters, and the weights where they are asked for."""
+        state = {NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime}
+        if self._check_component(COMPONENT_RL_MODULE, components, not_components):
+            state[COMPONENT_RL_MODULE] = self.module.get_state(**kwargs)
+            state[WEIGHTS_SEQ_NO] = self._weights_seq_no
+        return state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take over weights and counters; the last weights given always hold, older ones too (a run put back)."""
+        if COMPONENT_RL_MODULE in state:
+            weights = state[COMPONENT_RL_MODULE]
+            weights = ray.get(weights) if isinstance(weights, ray.ObjectRef) else weights
+            self.module.set_state(weights.get(DEFAULT_MODULE_ID, weights))
+            self._weights_seq_no = int(state.get(WEIGHTS_SEQ_NO, 0))
+        self.num_env_steps_sampled_lifetime = state.get(
+            NUM_ENV_STEPS_SAMPLED_LIFETIME, self.num_env_steps_sampled_lifetime
+        )
+
+    def get_ctor_args_and_kwargs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What this runner is made from."""
+        return (), {"config": self.config}
+
+    def get_checkpointable_components(self) -> list[tuple[str, Any]]:
+        """The policy."""
+        return [(COMPONENT_RL_MODULE, self.module)]
+
+    def assert_healthy(self) -> None:
+        """The policy stands."""
+        assert self.module is not None
+
+    def stop(self) -> None:
+        """Nothing is held that must be let go."""

@@ -1,0 +1,97 @@
+"""The row kernels in torch: what a CUDA device does, and what tests hold the compiled ones against."""
+
+import numpy as np
+import torch
+
+from ante.engine.actions import N_DISCRETE
+from ante.env.layout import FLAT_SIZE
+from ante.training.kernels import COUNTS_PER_ONE, NUMBERS_PER_ONE
+from ante.training.rows import AT_BITS, AT_COUNTS, AT_MASK, BITS, COUNTS, MASK_BYTES, NUMBERS
+
+OFF = -1e9  # logit of an illegal action: finite, so that entropies stay finite
+
+
+def bits_of(octets: torch.Tensor, n: int) -> torch.Tensor:
+    """The first n bits of each row, lowest first: (m, bytes) uint8 -> (m, n) bool."""
+    shifts = torch.arange(8, device=octets.device, dtype=torch.uint8)
+    return ((octets.unsqueeze(-1) >> shifts) & 1).flatten(1)[:, :n].bool()
+
+
+def unpack_octets(octets: torch.Tensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """Observations of packed rows: (m, ROW_BYTES) uint8 on any device -> (m, FLAT_SIZE)."""
+    out = torch.zeros((len(octets), FLAT_SIZE), dtype=dtype, device=octets.device)
+    numbers = octets[:, :AT_COUNTS].contiguous().view(torch.int16).float() / NUMBERS_PER_ONE
+    out[:, torch.from_numpy(NUMBERS).to(out.device)] = numbers.to(dtype)
+    counts = octets[:, AT_COUNTS:AT_BITS].float() / COUNTS_PER_ONE
+    out[:, torch.from_numpy(COUNTS).to(out.device)] = counts.to(dtype)
+    out[:, torch.from_numpy(BITS).to(out.device)] = bits_of(octets[:, AT_BITS:AT_MASK], len(BITS)).to(dtype)
+    return out
+
+
+def legal_of(octets: torch.Tensor) -> torch.Tensor:
+    """Masks of packed rows: (m, ROW_BYTES) uint8 -> (m, N_DISCRETE) bool."""
+    return bits_of(octets[:, AT_MASK : AT_MASK + MASK_BYTES], N_DISCRETE)
+
+
+def sample(logits: torch.Tensor, legal: torch.Tensor, uniforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """One legal action a row, and its log-probability: the twin of `kernels.sample_masked`.
+
+    logits (m, actions), legal (m, actions) bool, uniforms (m,) -> (m,) int64, (m,) float32
+    """
+    log_probs = logits.float().masked_fill(~legal, OFF).log_softmax(dim=1)
+    reached = log_probs.exp().double().masked_fill(~legal, 0.0).cumsum(dim=1)
+    actions = (reached <= (uniforms.double() * reached[:, -1]).unsqueeze(1)).sum(dim=1)
+    last = legal.shape[1] - 1 - legal.flip(1).int().argmax(dim=1)  # rounding must not leave the legal ones
+    actions = torch.minimum(actions, last)
+    return actions, log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+
+
+def masked_stats(logits: torch.Tensor, legal: torch.Tensor, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Log-probabilities of actions and entropies, (m,) each, with gradient."""
+    log_probs = logits.float().masked_fill(~legal, OFF).log_softmax(dim=1)
+    entropies = -(log_probs.exp() * log_probs).masked_fill(~legal, 0.0).sum(dim=1)
+    return log_probs.gather(1, actions.unsqueeze(1)).squeeze(1), entropies
+
+
+def ppo(
+    now: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    log_probs: torch.Tensor,
+    advantages: torch.Tensor,
+    targets: torch.Tensor,
+    clip: float,
+    value_weight: float,
+    entropy_weight: float,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The clipped PPO loss, with gradient, and its means: the twin of `kernels.ppo_loss`, for any policy.
+
+    now         log-probabilities, entropies and values of the policy as it is, (m,) each
+    log_probs   (m,) of the policy that acted; advantages (m,); targets (m,) of the value
+
+    Answers the loss () and (5,): policy loss, value loss, entropy, KL to the old policy, share of rows clipped.
+    """
+    new, entropies, values = (each.float() for each in now)
+    ratios = (new - log_probs).exp()
+    gains = torch.minimum(advantages * ratios, advantages * ratios.clamp(1.0 - clip, 1.0 + clip))
+    policy_loss, value_loss, entropy = -gains.mean(), (values - targets).square().mean(), entropies.mean()
+    loss = policy_loss + value_weight * value_loss - entropy_weight * entropy
+    clipped = ((ratios - 1.0).abs() > clip).float().mean()
+    sums = torch.stack([policy_loss, value_loss, entropy, (log_probs - new).mean(), clipped]).detach()
+    return loss, sums
+
+
+def gae_slowly(
+    rewards: np.ndarray, values: np.ndarray, after: np.ndarray, cut: np.ndarray, discount: float, decay: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Advantages and value targets by the definition, a sum for every step: the twin of `kernels.gae`."""
+    steps, games = rewards.shape
+    advantages = np.zeros((steps, games))
+    for i in range(games):
+        for t in range(steps):
+            weight = 1.0
+            for later in range(t, steps):
+                surprise = float(rewards[later, i]) + discount * float(after[later, i]) - float(values[later, i])
+                advantages[t, i] += weight * surprise
+                weight *= discount * decay
+                if cut[later, i]:
+                    break
+    return advantages, advantages + values

@@ -1,0 +1,205 @@
+"""The fast path as an RLlib algorithm: fragments, repeatable curves, checkpoints, lost runners, remote learners."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
+]
+SMALL = {"games": 16, "batch": 512, "minibatch": 256, "epochs": 2, "hidden": (32,), "max_decisions": 60}
+
+
+def algorithm(learners: int = 0, **settings: Any) -> Any:
+    from ante.training.algorithm import fast_config, start_ray
+    from ante.training.config import TrainConfig
+
+    start_ray()
+    config = fast_config(TrainConfig(**{**SMALL, **settings}))
+    config.learners(num_learners=learners)
+    return config.build_algo()
+
+
+@pytest.fixture(autouse=True)
+def own_ray() -> Any:
+    """A Ray of its own for each test, which believes in more cores than there may be."""
+    import ray
+
+    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+def weights(made: Any) -> dict[str, np.ndarray]:
+    state = made.learner_group.get_state()["learner"]["rl_module"]["default_policy"]
+    return {name: np.asarray(value) for name, value in state.items()}
+
+
+def same(one: dict[str, np.ndarray], two: dict[str, np.ndarray]) -> bool:
+    return one.keys() == two.keys() and all(np.array_equal(one[name], two[name]) for name in one)
+
+
+def runner_weights(made: Any) -> list[dict[str, np.ndarray]]:
+    group = made.env_runner_group
+    states = group.foreach_env_runner(
+        lambda runner: runner.get_state()["rl_module"], local_env_runner=group.num_remote_env_runners() == 0
+    )
+    return [{name: np.asarray(value) for name, value in state.items()} for state in states]
+
+
+def curve(made: Any, iterations: int) -> list[tuple[float, ...]]:
+    rows = []
+    for _ in range(iterations):
+        result = made.train()
+        runners, learner = result["env_runners"], result["learners"]["default_policy"]
+        rows.append(
+            (runners["episode_return_mean"], runners["num_episodes"], learner["policy_loss"], learner["entropy"])
+        )
+    return rows
+
+
+def test_a_fragment_holds_what_the_games_and_the_policy_say() -> None:
+    """A fragment is played again, row by row, with a dense network and a slow sum."""
+    from ante.training import twins
+    from ante.training.rows import unpack
+
+    made = algorithm(bf16="off", max_decisions=24)
+    runner, (steps, n) = made.env_runner, (32, 16)
+    rewards, ends, later = [], [], []
+    games = runner.games
+    original = games.step
+
+    def watched(actions: np.ndarray) -> None:
+        original(actions)
+        rewards.append(games.rewards.copy())
+        ends.append(games.outcome.copy())
+        later.append(games.flat.copy())
+
+    games.step = watched
+    rollout = runner.sample()[0]
+    assert len(rollout) == steps * n
+    legal = unpack(rollout.rows)[1]
+    assert legal[np.arange(len(legal)), rollout.actions].all()
+    with torch.no_grad():
+        log_probs, _, values = runner.module.evaluate(rollout.rows, rollout.actions)
+        features = runner.module.trunk(torch.from_numpy(np.concatenate(later)))
+        reached = runner.module.value(features).squeeze(-1).numpy().reshape(steps, n)
+    np.testing.assert_allclose(rollout.log_probs, log_probs.numpy(), atol=3e-5)
+    outcomes = np.array(ends)
+    assert (outcomes == 2).any() and (outcomes == 3).any(), "games are lost, and cut off, in this fragment"
+    after = np.where((outcomes == 1) | (outcomes == 2), 0.0, reached)
+    slow = twins.gae_slowly(
+        np.array(rewards),
+        values.numpy().reshape(steps, n),
+        after,
+        outcomes != 0,
+        made.config.gamma,
+        made.config.lambda_,
+    )
+    np.testing.assert_allclose(rollout.advantages.reshape(steps, n), slow[0], atol=1e-3)
+    np.testing.assert_allclose(rollout.targets.reshape(steps, n), slow[1], atol=1e-3)
+    metrics = runner.get_metrics()
+    assert int(metrics["num_episodes"]) == int((outcomes != 0).sum())
+    assert metrics["bytes_per_step"] < 1000
+    made.stop()
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_the_same_seed_gives_the_same_curve_and_another_one_does_not(overlap: bool) -> None:
+    one, two, other = (algorithm(seed=seed, overlap=overlap) for seed in (3, 3, 4))
+    first = curve(one, 4)
+    assert curve(two, 4) == first
+    assert curve(other, 4) != first
+    assert same(weights(one), weights(two))
+    for made in (one, two, other):
+        made.stop()
+
+
+@pytest.mark.parametrize(("settings", "lags"), [({}, [0, 0, 0]), ({"overlap": True}, [0, 1, 1])])
+def test_the_lag_is_told(settings: dict[str, Any], lags: list[int]) -> None:
+    made = algorithm(**settings)
+    told = [made.train()["learners"]["default_policy"]["policy_lag"] for _ in range(3)]
+    assert told == lags
+    made.stop()
+
+
+def test_a_restored_run_has_weights_optimizer_and_runner_as_they_were(tmp_path: Path) -> None:
+    made = algorithm(seed=1)
+    curve(made, 2)
+    made.save_to_path(str(tmp_path / "early"))
+    early = weights(made)
+    curve(made, 2)
+    assert not same(early, weights(made))
+    made.restore_from_path(str(tmp_path / "early"))  # back into a live run: its runner must follow
+    for group in runner_weights(made):
+        assert same(early, group)
+    fresh = algorithm(seed=1)
+    fresh.restore_from_path(str(tmp_path / "early"))
+    assert same(early, weights(fresh))
+    assert same(early, runner_weights(fresh)[0])
+    steps = [
+        state["step"]
+        for state in fresh.learner_group._learner._get_optimizer_state()["default_policy_default_optimizer"]["state"][
+            "state"
+        ].values()
+    ]
+    assert steps and all(float(step) == 2 * 2 * 2 for step in steps)
+    fresh.train()
+    assert not same(early, weights(fresh))
+    made.stop()
+    fresh.stop()
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_a_killed_runner_costs_samples_not_the_run(overlap: bool) -> None:
+    import time
+
+    import ray
+
+    made = algorithm(runners=2, games=8, overlap=overlap)
+    assert made.train()["env_runners"]["num_env_steps_sampled"] == 512
+    actors = made.env_runner_group._worker_manager.actors()
+    ray.kill(actors[1], no_restart=False)
+    sampled = []
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        result = made.train()
+        sampled.append(int(result["env_runners"]["num_env_steps_sampled"]))
+        if 512 in sampled and 256 in sampled and sampled[-1] == 512:
+            break
+    assert 256 in sampled, "the other runner went on alone"
+    assert sampled[-1] == 512, "the lost one came back"
+    if not overlap:
+        assert all(same(weights(made), group) for group in runner_weights(made))
+    made.stop()
+
+
+@pytest.mark.parametrize(("learners", "runners"), [(1, 0), (1, 2), (2, 1), (2, 2)])
+def test_learners_in_processes_of_their_own(learners: int, runners: int) -> None:
+    made = algorithm(learners=learners, runners=runners, games=8, batch=512 // learners)
+    results = [made.train() for _ in range(2)]
+    for result in results:
+        assert result["env_runners"]["num_env_steps_sampled"] >= 512
+        assert np.isfinite(result["learners"]["default_policy"]["policy_loss"])
+    states = made.learner_group.foreach_learner(lambda learner: learner.get_state()["rl_module"]["default_policy"])
+    got = [answer.get() for answer in states]
+    assert len(got) == learners
+    assert all(same(got[0], other) for other in got[1:])
+    assert all(same(dict(got[0]), group) for group in runner_weights(made))
+    made.stop()
+
+
+def test_a_lost_fragment_is_counted_and_nothing_learned_is_no_error() -> None:
+    from ante.training.learner import Fragments
+
+    made = algorithm()
+    before = weights(made)
+    learned = made.learner_group.update(training_data=Fragments([]), timesteps={}, num_epochs=1, minibatch_size=64)
+    assert len(learned) == 1
+    assert same(before, weights(made))
+    made.stop()

@@ -1,0 +1,146 @@
+"""The MLP on packed rows: the same network as the dense one, with the gradient that autograd finds."""
+
+import os
+
+import gymnasium
+import numpy as np
+import pytest
+
+from ante.env.games import Games, Outcome
+from ante.env.layout import masked_space
+from ante.training.rows import unpack
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
+WEIGHTS = 0.2, 0.8, 0.02
+
+
+def policy(hidden: list[int] | None = None):
+    from ante.training.packed import PackedPolicy
+
+    torch.manual_seed(0)
+    made = PackedPolicy(
+        observation_space=masked_space(),
+        action_space=gymnasium.spaces.Discrete(143),
+        model_config={"hidden": hidden or [48, 32]},
+    )
+    torch.nn.init.normal_(made.policy.weight, std=0.5)
+    return made
+
+
+def played(made, steps: int = 40, n: int = 16) -> tuple[Games, np.ndarray]:
+    """Games after some steps of the policy, and all rows seen."""
+    from ante.training.rollout import end_to_end
+
+    games, generator, seen = Games(n, reorder="none"), torch.Generator().manual_seed(1), []
+    games.reset()
+    for _ in range(steps):
+        rows = np.zeros(n, dtype=made.row_t)
+        made.pack(games, rows)
+        seen.append(rows)
+        games.step(made.act(rows, generator)[0])
+        games.reset(np.flatnonzero(games.outcome != Outcome.PLAYING))
+    return games, end_to_end(seen)
+
+
+def batch_of(made, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Actions, log-probabilities a little off, advantages and targets."""
+    rng = np.random.default_rng(3)
+    actions, log_probs, _ = made.act(rows, torch.Generator().manual_seed(5))
+    noise = rng.normal(scale=0.3, size=len(rows)).astype(np.float32)
+    return actions, log_probs + noise, *(rng.normal(size=len(rows)).astype(np.float32) for _ in range(2))
+
+
+def dense_gradients(made, rows: np.ndarray, batch: tuple[np.ndarray, ...]) -> tuple[float, list[torch.Tensor]]:
+    from ante.training import twins
+
+    made.zero_grad()
+    actions, *others = (torch.from_numpy(each) for each in batch)
+    loss, _ = twins.ppo(made.evaluate(rows, actions), *others, *WEIGHTS)
+    loss.backward()
+    return float(loss.detach()), [parameter.grad.clone() for parameter in made.parameters()]
+
+
+@pytest.mark.parametrize("hidden", [[40], [48, 32], [32, 24, 16]])
+def test_the_gradient_by_hand_equals_autograd_on_dense_vectors(hidden: list[int]) -> None:
+    made = policy(hidden)
+    rows = played(made)[1]
+    batch = batch_of(made, rows)
+    wanted = dense_gradients(made, rows, batch)
+    made.zero_grad()
+    loss, _ = made.ppo_loss(made.stage(rows)[np.arange(len(rows))], batch, *WEIGHTS)
+    loss.backward()
+    assert float(loss.detach()) == pytest.approx(wanted[0], rel=1e-4, abs=1e-6)
+    for (name, parameter), gradient in zip(made.named_parameters(), wanted[1], strict=True):
+        scale = float(gradient.abs().max())
+        assert torch.allclose(parameter.grad, gradient, atol=2e-4 * scale), name
+
+
+def test_a_minibatch_of_staged_rows_is_those_rows() -> None:
+    made = policy()
+    rows = played(made)[1]
+    batch = batch_of(made, rows)
+    which = np.random.default_rng(0).permutation(len(rows))[:100]
+    wanted = dense_gradients(made, rows[which], tuple(each[which] for each in batch))
+    made.zero_grad()
+    loss, _ = made.ppo_loss(made.stage(rows)[which], tuple(each[which] for each in batch), *WEIGHTS)
+    (3.0 * loss).backward()
+    for parameter, gradient in zip(made.parameters(), wanted[1], strict=True):
+        assert torch.allclose(parameter.grad, 3.0 * gradient, atol=6e-4 * float(gradient.abs().max()))
+
+
+def test_bf16_points_the_same_way() -> None:
+    from ante.training.precision import precision
+
+    made = policy([64, 64])
+    rows = played(made)[1]
+    batch = batch_of(made, rows)
+    wanted = torch.cat([each.flatten() for each in dense_gradients(made, rows, batch)[1]])
+    made.zero_grad()
+    with precision("on", "cpu"):
+        loss, _ = made.ppo_loss(made.stage(rows)[np.arange(len(rows))], batch, *WEIGHTS)
+    loss.backward()
+    found = torch.cat([parameter.grad.flatten() for parameter in made.parameters()])
+    assert found.dtype == torch.float32
+    assert float(torch.nn.functional.cosine_similarity(found, wanted, dim=0)) > 0.995
+
+
+def test_what_acts_is_what_is_evaluated() -> None:
+    made = policy()
+    rows = played(made)[1]
+    actions, log_probs, values = made.act(rows, torch.Generator().manual_seed(9))
+    with torch.no_grad():
+        again, entropies, worth = made.evaluate(rows, actions)
+    np.testing.assert_allclose(again.numpy(), log_probs, atol=2e-5)
+    np.testing.assert_allclose(worth.numpy(), values, atol=2e-5)
+    assert ((entropies > 0).numpy() == (unpack(rows)[1].sum(axis=1) > 1)).all()
+
+
+def test_new_weights_act_at_once() -> None:
+    made = policy()
+    rows = played(made, steps=2)[1]
+    before = made.act(rows, torch.Generator().manual_seed(1))[2]
+    state = made.get_state()
+    state["value.bias"] = state["value.bias"] + 1.0
+    state["trunk.2.weight"] = state["trunk.2.weight"] * 2.0
+    made.set_state(state)
+    after = made.act(rows, torch.Generator().manual_seed(1))[2]
+    with torch.no_grad():
+        np.testing.assert_allclose(after, made.evaluate(rows, np.zeros(len(rows), dtype=np.int64))[2], atol=2e-5)
+    assert np.abs(after - before).min() > 0.1
+
+
+def test_it_plays_games_to_the_end_without_an_illegal_action() -> None:
+    made = policy()
+    games, generator = Games(32, "b_plasma", 5, reorder="none", max_decisions=300), torch.Generator().manual_seed(2)
+    games.reset()
+    rows, ended = np.zeros(32, dtype=made.row_t), 0
+    for _ in range(400):
+        made.pack(games, rows)
+        actions = made.act(rows, generator)[0]
+        assert games.refused(actions) == -1
+        games.step(actions)
+        over = np.flatnonzero(games.outcome)
+        ended += len(over)
+        games.reset(over)
+    assert ended > 32

@@ -1,0 +1,118 @@
+"""Plays recorded games by the recorder's own rules: `python -m tests.golden.recorder`, with NUMBA_DISABLE_JIT=1.
+
+The recorder is a program that parts from the game in four rules (docs/rules.md). Each is put in the place of ours, one
+game at a time; that a game is then equal to its end shows that nothing else differs in it. Prints seed and what
+differs, one line a game.
+"""
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from ante.engine import consumables, discards, pools, verbs
+from ante.engine.state import Rule
+from ante.golden.check import read_records
+from ante.golden.traces import compare_run
+
+FILE = Path(__file__).with_name("recorder.jsonl.gz")
+FACES = [
+    "5SAY2M11",
+    "441V87Q3",
+    "OIO5FNX1",
+    "B46JK6C3",
+    "5118C37W",
+    "2C6NL4OQ",
+    "3RXIS62I",
+    "8IWAQ7L8",
+    "8ZHSUY23",
+    "J9ZO39ZB",
+    "DW9T7SEB",
+]
+DEBUFFS = [
+    "BDF6HDJN",
+    "WQNVU9BR",
+    "FL64DEME",
+    "WF33G59T",
+    "P1XXHI5C",
+    "KQEQ4PLK",
+    "GZ24TENT",
+    "DPN791SA",
+    "3CUBJXQ8",
+    "Q36LFH8B",
+]
+PURPLE = ["HNFFCE55", "Y3CDVYZ4", "Z322GFTY", "Q36LFH8B"]  # the last one meets both rules
+RESAMPLES = ["9DA3TNOG"]
+LAST_RESAMPLE = 6
+
+is_face, copy_card, draw_consumable = verbs.is_face, verbs.copy_card, pools.draw_consumable
+discard_taken = discards.discard_taken
+
+
+def stone_faces(s: Any, card: int) -> bool:
+    """A Stone card made from a Jack, Queen or King is a face card."""
+    c = s.cards[card]
+    return not c.debuffed and (11 <= c.rank <= 13 or bool(s.rules & Rule.PAREIDOLIA))
+
+
+def copy_without_debuff(s: Any, source: int, copy: int) -> None:
+    """The target of Death keeps the debuff that it had."""
+    kept = int(s.cards[copy].debuffed)
+    copy_card(s, source, copy)
+    s.cards[copy].debuffed = kept
+
+
+def discard_sealed(s: Any, n: int, hooked: bool) -> None:
+    """A debuffed Purple Seal makes its tarot too."""
+    cards = [int(s.order[i]) for i in range(n)]
+    debuffed = [int(s.cards[card].debuffed) for card in cards]
+    for card in cards:
+        if s.cards[card].seal == discards.Seal.PURPLE:
+            s.cards[card].debuffed = 0
+    discard_taken(s, n, hooked)
+    for card, was in zip(cards, debuffed, strict=True):
+        s.cards[card].debuffed = was
+
+
+def give_up(s: Any, stream: int, first: int, n: int, fallback: int) -> int:
+    """After five resamples the fixed item answers."""
+    depth = 0
+    while depth <= LAST_RESAMPLE:
+        item = first + int(pools.roll_resample(s, stream, depth) * n)
+        if pools.consumable_available(s, item):
+            return item
+        depth = max(2, depth + 1)
+    return int(fallback)
+
+
+@contextmanager
+def rules_of_recorder(seed: str) -> Any:
+    """The engine plays the rule in which this game differs as the recorder does, wherever it is asked."""
+    with ExitStack() as stack:
+        if seed in FACES:
+            everywhere(stack, is_face, stone_faces)
+        if seed in DEBUFFS:
+            stack.enter_context(patch.object(consumables, "debuff_card", lambda s, card: None))
+            everywhere(stack, copy_card, copy_without_debuff)
+        if seed in PURPLE:
+            everywhere(stack, discard_taken, discard_sealed)
+        if seed in RESAMPLES:
+            everywhere(stack, draw_consumable, give_up)
+        yield
+
+
+def everywhere(stack: ExitStack, old: Callable[..., Any], new: Callable[..., Any]) -> None:
+    """Every module of the engine that has the one rule has the other."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("ante.engine"):
+            for key, value in list(vars(module).items()):
+                if value is old:
+                    stack.enter_context(patch.object(module, key, new))
+
+
+if __name__ == "__main__":
+    for run in read_records(FILE):
+        with rules_of_recorder(run["seed"]):
+            print(run["seed"], compare_run(run) or "equal", flush=True)

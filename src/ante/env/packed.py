@@ -37,7 +37,6 @@ from ante.engine.actions import (
 from ante.engine.options import has_set
 from ante.engine.rule import rule
 from ante.engine.state import (
-    MAX_CONSUMABLES,
     MAX_HAND,
     MAX_JOKERS,
     MAX_PACK,
@@ -45,6 +44,7 @@ from ante.engine.state import (
     MAX_PLAYED,
     MAX_ROW,
     MAX_SHOP_VOUCHERS,
+    SHOWN_CONSUMABLES,
     Kind,
     Phase,
 )
@@ -53,7 +53,7 @@ from ante.env.layout import SCALARS
 from ante.env.observe import focus_target, log_of, short
 
 # Places: where an entity lies. Kinds of place: hand, jokers, consumables, row, pack, vouchers, booster packs.
-SLOTS = (MAX_HAND, MAX_JOKERS, MAX_CONSUMABLES, MAX_ROW, MAX_PACK, MAX_SHOP_VOUCHERS, MAX_PACKS)
+SLOTS = (MAX_HAND, MAX_JOKERS, SHOWN_CONSUMABLES, MAX_ROW, MAX_PACK, MAX_SHOP_VOUCHERS, MAX_PACKS)
 P_HAND, P_JOKER, P_CONSUMABLE, P_ROW, P_PACK, P_VOUCHER, P_BOOSTER = (sum(SLOTS[:i]) for i in range(len(SLOTS)))
 MAX_ENTITIES = sum(SLOTS)
 
@@ -312,7 +312,7 @@ def pack_owned(s, o, r):
         memory = min(15, j[i, 5]) + 16 * j[i, 9]
         value, count = o.joker_values[i, 0], o.joker_values[i, 1]
         add_entity(r, P_JOKER + i, T_JOKER + j[i, 0], j[i, 1] * N_SEALS, marks, memory, j[i, 8], count, grown(value))
-    for i in range(s.n_consumables):
+    for i in range(min(SHOWN_CONSUMABLES, int(s.n_consumables))):
         c = o.consumables
         usable = has_set(s, Verb.USE, i)
         marks = act_mark(r, Verb.USE, usable, ACT_FIRST)

@@ -73,7 +73,7 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         super().build()
         if self.config.torch_compile_learner:
             policy = self._policy()
-            policy.heads = torch.compile(policy.heads, dynamic=False)
+            policy.evaluate = torch.compile(policy.evaluate, dynamic=False)
 
     def _policy(self) -> Any:
         return self.module[DEFAULT_MODULE_ID].unwrapped()

@@ -61,6 +61,13 @@ def test_configurations_we_stand_behind_are_valid() -> None:
         read_config(file)
 
 
+def test_a_run_begun_before_the_fast_path_goes_on_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("name: old\nsteps: 100\n")
+    assert config_of_run(tmp_path).path == "stock"
+    (tmp_path / "config.yaml").write_text(make_config({"name": "new"}).to_yaml())
+    assert config_of_run(tmp_path).path == "fast"
+
+
 def test_a_resumed_run_may_only_become_longer(tmp_path: Path) -> None:
     folder = tmp_path / "moved"
     with pytest.raises(BadConfig, match="there is no run"):

@@ -203,3 +203,50 @@ def test_a_lost_fragment_is_counted_and_nothing_learned_is_no_error() -> None:
     assert len(learned) == 1
     assert same(before, weights(made))
     made.stop()
+
+
+def test_callbacks_are_called_with_the_fragments() -> None:
+    from ray.rllib.callbacks.callbacks import RLlibCallback
+
+    from ante.training.algorithm import fast_config
+    from ante.training.config import TrainConfig
+
+    class Counting(RLlibCallback):
+        def on_sample_end(self, *, env_runner: Any, metrics_logger: Any, samples: list[Any], **_: Any) -> None:
+            metrics_logger.log_value("seen", sum(map(len, samples)), reduce="sum")
+
+        def on_train_result(self, *, algorithm: Any, result: dict[str, Any], **_: Any) -> None:
+            result["told"] = True
+
+    made = fast_config(TrainConfig(**SMALL)).callbacks(Counting).build_algo()
+    result = made.train()
+    assert (int(result["env_runners"]["seen"]), result["told"]) == (512, True)
+    made.stop()
+
+
+def test_the_benchmark_answers_rates_ratios_and_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ante import bench_train
+
+    monkeypatch.setattr(bench_train, "SETTINGS", {"short": (1, 4096)})
+    rows = {row.name: row for row in bench_train.train_rows(repeats=1, games=64, hidden=(16,))}
+    for name in ("stock RLlib", "fast path", "fast path, overlap", "one loop by hand"):
+        assert rows[f"{name}, short"].value > 0
+    ratio = rows["fast path against stock RLlib, short"]
+    assert ratio.value == pytest.approx(rows["fast path, short"].value / rows["stock RLlib, short"].value)
+    parts = [row for row in rows.values() if row.unit == "us"]
+    assert len(parts) == 7 and all(row.value > 0 for row in parts)
+
+
+def test_the_driver_never_sees_a_step() -> None:
+    import ray
+
+    made = algorithm(runners=1)
+    group = made.env_runner_group
+    (answer,) = group.foreach_env_runner("fragment", local_env_runner=False)
+    reference, metrics = answer
+    assert isinstance(reference, ray.ObjectRef)
+    assert len(ray.cloudpickle.dumps(metrics)) < 10_000
+    rollout = ray.get(reference)
+    assert rollout.nbytes / len(rollout) == pytest.approx(metrics["bytes_per_step"])
+    assert rollout.nbytes / len(rollout) < 1000
+    made.stop()

@@ -66,14 +66,12 @@ def test_the_gradient_by_hand_equals_autograd_on_dense_vectors(hidden: list[int]
     made = policy(hidden)
     rows = played(made)[1]
     batch = batch_of(made, rows)
-    wanted = dense_gradients(made, rows, batch)
-    made.zero_grad()
-    loss, _ = made.ppo_loss(made.stage(rows)[np.arange(len(rows))], batch, *WEIGHTS)
-    loss.backward()
-    assert float(loss.detach()) == pytest.approx(wanted[0], rel=1e-4, abs=1e-6)
-    for (name, parameter), gradient in zip(made.named_parameters(), wanted[1], strict=True):
-        scale = float(gradient.abs().max())
-        assert torch.allclose(parameter.grad, gradient, atol=2e-4 * scale), name
+    loss, wanted = dense_gradients(made, rows, batch)
+    found, sums = made.ppo_gradient(made.stage(rows)[np.arange(len(rows))], batch, *WEIGHTS)
+    assert float(sums[0] + WEIGHTS[1] * sums[1] - WEIGHTS[2] * sums[2]) == pytest.approx(loss, rel=1e-4, abs=1e-6)
+    for (name, _), gradient, right in zip(made.named_parameters(), found, wanted, strict=True):
+        assert gradient.shape == right.shape
+        assert torch.allclose(gradient, right, atol=2e-4 * float(right.abs().max())), name
 
 
 def test_a_minibatch_of_staged_rows_is_those_rows() -> None:
@@ -81,12 +79,30 @@ def test_a_minibatch_of_staged_rows_is_those_rows() -> None:
     rows = played(made)[1]
     batch = batch_of(made, rows)
     which = np.random.default_rng(0).permutation(len(rows))[:100]
-    wanted = dense_gradients(made, rows[which], tuple(each[which] for each in batch))
+    part = tuple(each[which] for each in batch)
+    wanted = dense_gradients(made, rows[which], part)[1]
+    found, _ = made.ppo_gradient(made.stage(rows)[which], part, *WEIGHTS)
+    for gradient, right in zip(found, wanted, strict=True):
+        assert torch.allclose(gradient, right, atol=2e-4 * float(right.abs().max()))
+
+
+def test_the_loss_for_other_devices_has_the_same_gradient() -> None:
+    """What a CUDA device does, on a CPU."""
+    from ante.training.packed import DeviceRows
+
+    made = policy()
+    rows = played(made)[1]
+    batch, which = batch_of(made, rows), np.arange(7, 150)
+    part = tuple(each[which] for each in batch)
+    by_hand, sums = made.ppo_gradient(made.stage(rows)[which], part, *WEIGHTS)
+    staged = DeviceRows(rows, torch.device("cpu"))[which]
+    assert made.ppo_gradient(staged, part, *WEIGHTS) is None
     made.zero_grad()
-    loss, _ = made.ppo_loss(made.stage(rows)[which], tuple(each[which] for each in batch), *WEIGHTS)
-    (3.0 * loss).backward()
-    for parameter, gradient in zip(made.parameters(), wanted[1], strict=True):
-        assert torch.allclose(parameter.grad, 3.0 * gradient, atol=6e-4 * float(gradient.abs().max()))
+    loss, again = made.ppo_loss(staged, part, *WEIGHTS)
+    loss.backward()
+    np.testing.assert_allclose(again.numpy(), sums.numpy(), rtol=1e-3, atol=1e-5)
+    for parameter, right in zip(made.parameters(), by_hand, strict=True):
+        assert torch.allclose(parameter.grad, right, atol=2e-4 * float(right.abs().max()))
 
 
 def test_bf16_points_the_same_way() -> None:
@@ -96,13 +112,12 @@ def test_bf16_points_the_same_way() -> None:
     rows = played(made)[1]
     batch = batch_of(made, rows)
     wanted = torch.cat([each.flatten() for each in dense_gradients(made, rows, batch)[1]])
-    made.zero_grad()
     with precision("on", "cpu"):
-        loss, _ = made.ppo_loss(made.stage(rows)[np.arange(len(rows))], batch, *WEIGHTS)
-    loss.backward()
-    found = torch.cat([parameter.grad.flatten() for parameter in made.parameters()])
+        gradients, _ = made.ppo_gradient(made.stage(rows)[np.arange(len(rows))], batch, *WEIGHTS)
+    found = torch.cat([gradient.flatten() for gradient in gradients])
     assert found.dtype == torch.float32
     assert float(torch.nn.functional.cosine_similarity(found, wanted, dim=0)) > 0.995
+    assert not torch.equal(found, wanted)
 
 
 def test_what_acts_is_what_is_evaluated() -> None:

@@ -55,14 +55,14 @@ def pack_rows(flat, masks, places, numbers, octets, at_bits, at_mask):
 
 
 @kernel
-def count_filled(numbers, octets, n_numbers, at_counts, n_counts, at_bits, n_bits, starts):
-    """How many columns of each packed row are not zero, summed up: starts (n + 1,) int64, overwritten, begins with 0."""
+def count_filled(numbers, octets, full_numbers, n_numbers, full_counts, n_counts, at_counts, at_bits, n_bits, starts):
+    """How many columns `list_filled` will list for each row, summed up: starts (n + 1,) int64, overwritten."""
     starts[0] = 0
     for i in range(len(octets)):
         filled = 0
-        for k in range(n_numbers):
+        for k in range(full_numbers, n_numbers):
             filled += 1 if numbers[i, k] != 0 else 0
-        for k in range(n_counts):
+        for k in range(full_counts, n_counts):
             filled += 1 if octets[i, at_counts + k] != 0 else 0
         for k in range((n_bits + 7) // 8):
             byte = np.int64(octets[i, at_bits + k])
@@ -74,24 +74,32 @@ def count_filled(numbers, octets, n_numbers, at_counts, n_counts, at_bits, n_bit
 
 @kernel
 def list_filled(
-    numbers, octets, number_columns, count_columns, bit_columns, at_counts, at_bits, starts, columns, values
-):
-    """List the columns of packed rows that are not zero, row after row.
+    numbers, octets, full_numbers, full_counts, number_columns, count_columns, bit_columns, at_counts, at_bits,
+    starts, columns, values, full,
+):  # fmt: skip
+    """Take packed rows apart: columns that are mostly filled as a matrix, the others as a list of what is not zero.
 
-    starts   (n + 1,) int64, where each row begins, as `count_filled` writes it
+    full_numbers, full_counts  how many of the first numbers and counts belong to the matrix
+    starts   (n + 1,) int64, where each row's list begins, as `count_filled` writes it
     columns  (starts[n],) int32, and values (starts[n],) float32, overwritten
+    full     (n, full_numbers + full_counts) float32, overwritten
     """
+    per_number, per_count = np.float32(1.0 / NUMBERS_PER_ONE), np.float32(1.0 / COUNTS_PER_ONE)
     for i in range(len(octets)):
+        for k in range(full_numbers):
+            full[i, k] = np.float32(numbers[i, k]) * per_number
+        for k in range(full_counts):
+            full[i, full_numbers + k] = np.float32(octets[i, at_counts + k]) * per_count
         at = starts[i]
-        for k in range(len(number_columns)):
+        for k in range(full_numbers, len(number_columns)):
             if numbers[i, k] != 0:
                 columns[at] = number_columns[k]
-                values[at] = np.float32(numbers[i, k]) * np.float32(1.0 / NUMBERS_PER_ONE)
+                values[at] = np.float32(numbers[i, k]) * per_number
                 at += 1
-        for k in range(len(count_columns)):
+        for k in range(full_counts, len(count_columns)):
             if octets[i, at_counts + k] != 0:
                 columns[at] = count_columns[k]
-                values[at] = np.float32(octets[i, at_counts + k]) * np.float32(1.0 / COUNTS_PER_ONE)
+                values[at] = np.float32(octets[i, at_counts + k]) * per_count
                 at += 1
         for k in range((len(bit_columns) + 7) // 8):
             byte = np.int64(octets[i, at_bits + k])
@@ -106,21 +114,19 @@ def list_filled(
 
 
 @kernel
-def sparse_forward(starts, columns, values, which, weight, bias, out):
-    """out[m] = bias + row which[m] times weight.
+def sparse_forward(starts, columns, values, which, weight, out):
+    """Add row which[m] times weight to out[m].
 
-    starts, columns, values  rows as `list_filled` writes them
-    which    (m,) int64, rows of this minibatch
-    weight   (inputs, width) float32, bias (width,) float32
-    out      (m, width) float32, overwritten
+    starts, columns, values  lists as `list_filled` writes them
+    which   (m,) int64, rows of this minibatch
+    weight  (inputs, width) float32
+    out     (m, width) float32, added to
 
-    SPEED: of some 1,400 columns about 150 are filled; four weight rows are added at once to halve the stores.
+    SPEED: of some 1,200 columns about 30 are listed; four weight rows are added at once to halve the stores.
     """
     width = weight.shape[1]
     for m in range(len(which)):
         at, end = starts[which[m]], starts[which[m] + 1]
-        for k in range(width):
-            out[m, k] = bias[k]
         while at + 4 <= end:
             a, b, c, d = columns[at], columns[at + 1], columns[at + 2], columns[at + 3]
             x, y, z, w = values[at], values[at + 1], values[at + 2], values[at + 3]

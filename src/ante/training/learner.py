@@ -73,7 +73,7 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         super().build()
         if self.config.torch_compile_learner:
             policy = self._policy()
-            policy.heads = torch.compile(policy.heads, dynamic=False)
+            policy.evaluate = torch.compile(policy.evaluate, dynamic=False)
 
     def _policy(self) -> Any:
         return self.module[DEFAULT_MODULE_ID].unwrapped()
@@ -138,12 +138,16 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         entropy = self.entropy_coeff_schedulers_per_module[DEFAULT_MODULE_ID].get_current_value()
         weights = float(self.config.clip_param), float(self.config.vf_loss_coeff), float(entropy)
         with precision(self.config.bf16, self._device.type):
-            if hasattr(policy, "ppo_loss"):
+            by_hand = policy.ppo_gradient(rows, batch, *weights) if hasattr(policy, "ppo_gradient") else None
+            if by_hand:
+                gradients, sums = dict(zip(policy.parameters(), by_hand[0], strict=True)), by_hand[1]
+            elif hasattr(policy, "ppo_loss"):
                 loss, sums = policy.ppo_loss(rows, batch, *weights)
             else:
                 actions, log_probs, advantages, targets = (torch.from_numpy(a).to(self._device) for a in batch)
                 loss, sums = twins.ppo(policy.evaluate(rows, actions), log_probs, advantages, targets, *weights)
-        gradients = self.compute_gradients({DEFAULT_MODULE_ID: loss})
+        if not by_hand:
+            gradients = self.compute_gradients({DEFAULT_MODULE_ID: loss})
         self.apply_gradients(self.postprocess_gradients(self._averaged(gradients)))
         return np.asarray(sums.cpu(), dtype=np.float64)
 

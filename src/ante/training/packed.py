@@ -22,6 +22,9 @@ from ante.training.rows import (
     AT_MASK,
     BITS,
     COUNTS,
+    FULL,
+    FULL_COUNTS,
+    FULL_NUMBERS,
     MASK_BYTES,
     NUMBERS,
     flat_row_t,
@@ -32,23 +35,30 @@ from ante.training.rows import (
 
 
 class FilledRows:
-    """Packed rows as lists of their filled columns; indexing answers a minibatch of them.
+    """Packed rows taken apart for the first layer; indexing answers a minibatch of them.
 
-    starts (n + 1,) int64, columns (filled,) int32, values (filled,) float32, legal (n, MASK_BYTES) uint8
-    which  (m,) int64, the rows of this minibatch
+    full    (n, FULL) float32, the columns that are mostly filled
+    starts (n + 1,) int64, columns (listed,) int32, values (listed,) float32: the others, where they are not zero
+    which   (m,) int64, the rows of this minibatch
     """
 
     def __init__(self, rows: NDArray[Any]) -> None:
         numbers, octets = numbers_of(rows), octets_of(rows)
-        self.starts = np.zeros(len(rows) + 1, dtype=np.int64)
-        kernels.count_filled(numbers, octets, len(NUMBERS), AT_COUNTS, len(COUNTS), AT_BITS, len(BITS), self.starts)
+        self.starts = np.empty(len(rows) + 1, dtype=np.int64)
+        sizes = FULL_NUMBERS, len(NUMBERS), FULL_COUNTS, len(COUNTS), AT_COUNTS, AT_BITS, len(BITS)
+        kernels.count_filled(numbers, octets, *sizes, self.starts)
         self.columns = np.empty(self.starts[-1], dtype=np.int32)
         self.values = np.empty(self.starts[-1], dtype=np.float32)
-        kernels.list_filled(
-            numbers, octets, NUMBERS, COUNTS, BITS, AT_COUNTS, AT_BITS, self.starts, self.columns, self.values
-        )
+        self._full = np.empty((len(rows), len(FULL)), dtype=np.float32)
+        places = FULL_NUMBERS, FULL_COUNTS, NUMBERS, COUNTS, BITS, AT_COUNTS, AT_BITS
+        kernels.list_filled(numbers, octets, *places, self.starts, self.columns, self.values, self._full)
         self._masks = octets[:, AT_MASK : AT_MASK + MASK_BYTES]
         self.which = np.arange(len(rows))
+
+    @property
+    def full(self) -> torch.Tensor:
+        """Mostly filled columns of the minibatch, (m, FULL) float32."""
+        return torch.from_numpy(self._full[self.which])
 
     @property
     def legal(self) -> NDArray[np.uint8]:
@@ -62,39 +72,9 @@ class FilledRows:
     def __getitem__(self, which: NDArray[np.int64]) -> "FilledRows":
         """The rows at these indices of the whole; nothing is copied."""
         part = object.__new__(FilledRows)
-        part.starts, part.columns, part.values, part._masks = self.starts, self.columns, self.values, self._masks
-        part.which = which
+        part.starts, part.columns, part.values, part.which = self.starts, self.columns, self.values, which
+        part._full, part._masks = self._full, self._masks
         return part
-
-
-class WholeStep(torch.autograd.Function):  # type: ignore[misc]
-    """Network and PPO loss of a minibatch on a CPU, with the gradient of every parameter, written out by hand.
-
-    SPEED: autograd under autocast casts the same tensors again and again; this takes two thirds of its time. Products
-    are in `dtype` (bf16 or float32); the first layer, the value and all sums are in float32.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, policy: "PackedPolicy", rows: FilledRows, batch: tuple[Any, ...], weights: Any, *parameters: Any
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Loss () and its five means; `parameters` are all of the policy's, in order."""
-        net = policy.cast(product_dtype())
-        features = net.features(rows)
-        logits, values = net.logits(features[-1].kept).float(), net.values(features[-1].kept)
-        slopes = torch.empty_like(logits), torch.empty_like(values)
-        sums = torch.zeros(5, dtype=torch.float64)
-        arrays = [slopes[0].numpy(), slopes[1].numpy(), sums.numpy()]
-        kernels.ppo_loss(logits.numpy(), values.numpy(), rows.legal, *batch, *weights, *arrays)
-        ctx.gradients = net.gradients(rows, features, *slopes)
-        ctx.mark_non_differentiable(sums)
-        return (sums[0] + weights[1] * sums[1] - weights[2] * sums[2]).float(), sums
-
-    @staticmethod
-    def backward(ctx: Any, *slopes: torch.Tensor) -> tuple[Any, ...]:
-        """What was found on the way."""
-        whole = float(slopes[0]) == 1.0  # SPEED: nothing follows the loss, as a rule
-        return None, None, None, None, *(ctx.gradients if whole else torch._foreach_mul(ctx.gradients, slopes[0]))
 
 
 def product_dtype() -> torch.dtype:
@@ -111,20 +91,29 @@ class Features:
 
 
 class CastNet:
-    """The layers of a PackedPolicy with weights in `dtype` for products on a CPU; no gradient is recorded."""
+    """The layers of a PackedPolicy with weights in `dtype` for products on a CPU, and their gradient by hand.
+
+    SPEED: autograd under autocast casts the same tensors again and again, and a dense first layer is three quarters of
+    the products. Products are in `dtype` (bf16 or float32); listed columns, value and sums are in float32.
+    """
 
     def __init__(self, policy: "PackedPolicy", dtype: torch.dtype) -> None:
-        self._first = policy.trunk[0]
-        self._dtype = dtype
+        self._first, self._dtype = policy.trunk[0], dtype
+        self._columns = torch.from_numpy(FULL)
         linear = [layer for layer in policy.trunk if isinstance(layer, nn.Linear)]
         with torch.no_grad():
+            self._full = self._first.weight[self._columns].to(dtype), self._first.bias.to(dtype)
             self._layers = [(layer.weight.to(dtype), layer.bias.to(dtype)) for layer in linear]
             self._policy = policy.policy.weight.to(dtype), policy.policy.bias.to(dtype)
         self._value = policy.value
 
     def features(self, rows: FilledRows) -> list[Features]:
         """Outputs of all shared layers, first to last."""
-        out = [activated(self._first.product(rows), self._dtype)]
+        weight, bias = self._full
+        first = torch.addmm(bias, rows.full.to(self._dtype), weight).float()
+        listed = rows.starts, rows.columns, rows.values, rows.which
+        kernels.sparse_forward(*listed, self._first.weight.detach().numpy(), first.numpy())
+        out = [activated(first, self._dtype)]
         for weight, bias in self._layers:
             out.append(activated(torch.addmm(bias, out[-1].kept, weight.t()), self._dtype))
         return out
@@ -152,8 +141,20 @@ class CastNet:
             found = [slope.t() @ features[depth - 1].kept, slope.sum(dim=0, dtype=torch.float32), *found]
             back = slope @ self._layers[depth - 1][0]
         slope = torch.ops.aten.silu_backward(back.float(), features[0].plain)
-        first = self._first.weight_slope(rows, slope)
-        return [first, slope.sum(dim=0), *(each.float() for each in found), *(each.float() for each in heads)]
+        return [
+            self._first_gradient(rows, slope),
+            slope.sum(dim=0),
+            *(each.float() for each in found),
+            *(each.float() for each in heads),
+        ]
+
+    def _first_gradient(self, rows: FilledRows, slope: torch.Tensor) -> torch.Tensor:
+        """Gradient of the first weight, (inputs, width), from that of the layer's output, (m, width) float32."""
+        out = torch.zeros(self._first.weight.shape)
+        listed = rows.starts, rows.columns, rows.values, rows.which
+        kernels.sparse_backward(*listed, slope.numpy(), out.numpy())
+        out[self._columns] = (rows.full.to(self._dtype).t() @ slope.to(self._dtype)).float()
+        return out
 
 
 def activated(plain: torch.Tensor, dtype: torch.dtype) -> Features:
@@ -175,20 +176,6 @@ class FirstLayer(nn.Module):  # type: ignore[misc]
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """A dense batch (m, inputs) -> (m, width)."""
         return x @ self.weight.to(x.dtype) + self.bias.to(x.dtype)
-
-    @torch.no_grad()  # type: ignore[untyped-decorator]
-    def product(self, rows: FilledRows) -> torch.Tensor:
-        """The same of filled rows, (m, width) float32."""
-        out = torch.empty((len(rows), self.weight.shape[1]))
-        arrays = self.weight.detach().numpy(), self.bias.detach().numpy(), out.numpy()
-        kernels.sparse_forward(rows.starts, rows.columns, rows.values, rows.which, *arrays)
-        return out
-
-    def weight_slope(self, rows: FilledRows, slope: torch.Tensor) -> torch.Tensor:
-        """Gradient of the weight from that of `product`, (m, width) float32."""
-        out = torch.zeros(self.weight.shape)
-        kernels.sparse_backward(rows.starts, rows.columns, rows.values, rows.which, slope.numpy(), out.numpy())
-        return out
 
 
 class DeviceRows:
@@ -267,8 +254,21 @@ class PackedPolicy(MaskedPolicy):
         return (*twins.masked_stats(logits, twins.legal_of(octets), chosen), values)
 
     def ppo_loss(self, rows: Any, batch: tuple[Any, ...], *weights: float) -> tuple[torch.Tensor, torch.Tensor]:
-        """The loss of a staged minibatch, as `RolloutPolicy.ppo_loss`; by hand on a CPU."""
-        if isinstance(rows, FilledRows):
-            return WholeStep.apply(self, rows, batch, weights, *self.parameters())
+        """The loss of a staged minibatch, with gradient, as `RolloutPolicy.ppo_loss`; off the CPU."""
         actions, log_probs, advantages, targets = (torch.from_numpy(each).to(self.device) for each in batch)
         return twins.ppo(self.evaluate(rows, actions), log_probs, advantages, targets, *weights)
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def ppo_gradient(
+        self, rows: FilledRows | torch.Tensor, batch: tuple[Any, ...], *weights: float
+    ) -> tuple[list[torch.Tensor], torch.Tensor] | None:
+        """The gradient of a staged minibatch, as `RolloutPolicy.ppo_gradient`; None off the CPU, where autograd does."""
+        if not isinstance(rows, FilledRows):
+            return None
+        net = self.cast(product_dtype())
+        features = net.features(rows)
+        logits, values = net.logits(features[-1].kept).float(), net.values(features[-1].kept)
+        slopes, sums = (torch.empty_like(logits), torch.empty_like(values)), torch.zeros(5, dtype=torch.float64)
+        arrays = [slopes[0].numpy(), slopes[1].numpy(), sums.numpy()]
+        kernels.ppo_loss(logits.numpy(), values.numpy(), rows.legal, *batch, *weights, *arrays)
+        return net.gradients(rows, features, *slopes), sums

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import yaml
+
 from ante.training.config import BadConfig, TrainConfig, read_config
 
 MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", "runners")
@@ -12,7 +14,11 @@ def config_of_run(folder: Path) -> TrainConfig:
     """The configuration a run was started with, wherever its folder has been moved. Raises BadConfig."""
     if not folder.is_dir():
         raise BadConfig(f"there is no run {folder}: runs are folders such as runs/ppo, made by ante train")
-    return read_config(folder / "config.yaml").model_copy(update={"runs": str(folder.parent), "name": folder.name})
+    file = folder / "config.yaml"
+    config, where = read_config(file), {"runs": str(folder.parent), "name": folder.name}
+    if "path" not in (yaml.safe_load(file.read_text()) or {}):
+        where["path"] = "stock"  # begun before there was another one
+    return config.model_copy(update=where)
 
 
 def check_resumed(before: TrainConfig, now: TrainConfig) -> None:

@@ -27,6 +27,8 @@ class RolloutPolicy(Protocol):
         called once for all rows of an update; `staged[indices]`, indices an int64 array, is then what `evaluate` gets.
     ppo_loss(rows, (actions, log_probs, advantages, targets), clip, value_weight, entropy_weight) -> (loss, sums)
         the loss of a staged minibatch (with gradient) and its five means, instead of `evaluate` and `twins.ppo`.
+    ppo_gradient(same) -> (gradients, sums) or None
+        the gradient of every parameter in order, worked out by hand, instead of autograd; None where it cannot.
     """
 
     row_t: ClassVar[np.dtype[Any]]

@@ -49,6 +49,9 @@ def columns_of(kind: str) -> NDArray[np.int32]:
 
 
 NUMBERS, COUNTS, BITS = columns_of("n"), columns_of("c"), columns_of("b")
+# Parts most of whose columns are filled in most positions; they are the first numbers and the first counts of a row.
+FULL_NUMBERS, FULL_COUNTS = (width for name, width, _ in FLAT if name in ("scalars", "unknown"))
+FULL = np.concatenate([NUMBERS[:FULL_NUMBERS], COUNTS[:FULL_COUNTS]]).astype(np.int64)
 MASK_BYTES = -(-N_DISCRETE // 8)
 AT_COUNTS = 2 * len(NUMBERS)
 AT_BITS = AT_COUNTS + len(COUNTS)

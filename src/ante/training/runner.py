@@ -8,9 +8,11 @@ import numpy as np
 import ray
 import torch
 from numpy.typing import NDArray
+from ray.rllib.callbacks.utils import make_callback
 from ray.rllib.core import COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from ray.rllib.env import INPUT_ENV_SINGLE_SPACES, INPUT_ENV_SPACES
 from ray.rllib.env.env_runner import EnvRunner
+from ray.rllib.utils import force_list
 from ray.rllib.utils.checkpoints import Checkpointable
 from ray.rllib.utils.metrics import (
     NUM_ENV_STEPS_SAMPLED,
@@ -40,6 +42,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self._index = int(self.worker_index or 0)
         if self._index > 0:
             torch.set_num_threads(1)  # SPEED: one runner a core; threads that wait for each other cost more
+        self._callbacks = [made() for made in force_list(self.config.callbacks_class)]
         self.module: Any = None
         self.games: Games | None = None
         self._weights_seq_no = 0
@@ -104,6 +107,12 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         while num_episodes is not None and self._tally.games - ended < num_episodes:
             rollouts.append(self._play(steps))
         self._log(rollouts, time.perf_counter() - begin)
+        make_callback(
+            "on_sample_end",
+            callbacks_objects=self._callbacks,
+            callbacks_functions=self.config.callbacks_on_sample_end,
+            kwargs={"env_runner": self, "metrics_logger": self.metrics, "samples": rollouts},
+        )
         return rollouts
 
     def fragment(self) -> tuple[Any, dict[str, Any]]:

@@ -250,3 +250,43 @@ def test_the_driver_never_sees_a_step() -> None:
     assert rollout.nbytes / len(rollout) == pytest.approx(metrics["bytes_per_step"])
     assert rollout.nbytes / len(rollout) < 1000
     made.stop()
+
+
+def test_an_update_leaves_the_weights_that_plain_torch_leaves() -> None:
+    """All epochs and minibatches again with dense vectors, autograd and Adam as torch has it."""
+    from ante.training import twins
+    from ante.training.learner import Fragments
+
+    made = algorithm(bf16="off", lr=3e-3, epochs=3, minibatch=128, hidden=(24, 16), seed=5)
+    learner = made.learner_group._learner
+    (rollout,) = made.env_runner.sample()
+    policy = learner.module["default_policy"].unwrapped()
+    twin = type(policy)(
+        observation_space=policy.observation_space,
+        action_space=policy.action_space,
+        model_config={"hidden": [24, 16]},
+    )
+    twin.set_state(policy.get_state())
+    made.learner_group.update(training_data=Fragments([rollout]), num_epochs=3, minibatch_size=128)
+    optimizer = torch.optim.Adam(twin.parameters(), lr=3e-3, fused=False)
+    gains = (rollout.advantages - rollout.advantages.mean()) / rollout.advantages.std()
+    rng = np.random.default_rng((5, 1))
+    for _ in range(3):
+        for which in np.split(rng.permutation(512), 4):
+            kept = (each[which] for each in (rollout.actions, rollout.log_probs, gains, rollout.targets))
+            actions, *others = (torch.from_numpy(each) for each in kept)
+            loss, _ = twins.ppo(twin.evaluate(rollout.rows[which], actions), *others, 0.2, 1.0, 0.01)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(twin.parameters(), 0.5)
+            optimizer.step()
+    start = made.env_runner.module.get_state()
+    for name, value in twin.get_state().items():
+        moved = np.abs(value - start[name])
+        assert moved.max() > 2e-3, f"{name} has learned"
+        off = np.abs(weights(made)[name] - value)
+        # Adam makes a step of full length even from a gradient that is noise, so single weights may part
+        assert np.quantile(off, 0.99) < 0.02 * moved.max(), name
+    log_probs = policy.evaluate(rollout.rows, rollout.actions)[0].detach()
+    np.testing.assert_allclose(log_probs, twin.evaluate(rollout.rows, rollout.actions)[0].detach(), atol=2e-3)
+    made.stop()

@@ -220,7 +220,7 @@ class PackedPolicy(MaskedPolicy):
         return self.policy(features).float(), self.value(features).float().squeeze(-1)
 
     def cast(self, dtype: torch.dtype) -> CastNet:
-        """The layers for products in `dtype` on a CPU; made anew when the weights have changed."""
+        """The layers for products in `dtype` on a CPU; kept until `set_state` or a gradient step."""
         state = dtype, *(parameter._version for parameter in self.parameters())
         if getattr(self, "_cast_state", None) != state:
             self._cast_net, self._cast_state = CastNet(self, dtype), state
@@ -265,7 +265,8 @@ class PackedPolicy(MaskedPolicy):
         """The gradient of a staged minibatch, as `RolloutPolicy.ppo_gradient`; None off the CPU, where autograd does."""
         if not isinstance(rows, FilledRows):
             return None
-        net = self.cast(product_dtype())
+        self._cast_state = None  # fused Adam changes weights without a trace, so nothing cast may outlive a step
+        net = CastNet(self, product_dtype())
         features = net.features(rows)
         logits, values = net.logits(features[-1].kept).float(), net.values(features[-1].kept)
         slopes, sums = (torch.empty_like(logits), torch.empty_like(values)), torch.zeros(5, dtype=torch.float64)

@@ -198,6 +198,7 @@ class PackedPolicy(MaskedPolicy):
     row_t = flat_row_t
     discrete = True
     flat = True
+    _cast_state: tuple[Any, ...] | None = None
 
     def setup(self) -> None:
         """The layers of MaskedPolicy with another first one."""
@@ -222,7 +223,7 @@ class PackedPolicy(MaskedPolicy):
     def cast(self, dtype: torch.dtype) -> CastNet:
         """The layers for products in `dtype` on a CPU; kept until `set_state` or a gradient step."""
         state = dtype, *(parameter._version for parameter in self.parameters())
-        if getattr(self, "_cast_state", None) != state:
+        if self._cast_state != state:
             self._cast_net, self._cast_state = CastNet(self, dtype), state
         return self._cast_net
 

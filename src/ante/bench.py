@@ -50,6 +50,17 @@ class Row:
     threads: int = 1
 
 
+def spread(values: list[float]) -> tuple[float, float, float]:
+    """Median, lowest and highest."""
+    return statistics.median(values), min(values), max(values)
+
+
+def row_of(name: str, values: list[float], unit: str, games: int = 0, threads: int = 1) -> Row:
+    """The line of what was measured several times."""
+    median, low, high = spread(values)
+    return Row(name, median, unit, low, high, games, threads)
+
+
 def rate(
     name: str, unit: str, work: Callable[[], float], games: int = 0, threads: int = 1, repeats: int = REPEATS
 ) -> Row:
@@ -60,7 +71,7 @@ def rate(
         begin = time.perf_counter()
         amount = work()
         rates.append(amount / (time.perf_counter() - begin))
-    return Row(name, statistics.median(rates), unit, min(rates), max(rates), games, threads)
+    return row_of(name, rates, unit, games, threads)
 
 
 def random_games(games: int, one_chip: int) -> tuple[np.recarray, Any]:
@@ -134,8 +145,8 @@ def thread_rows(decisions: int) -> list[Row]:
     ratios = [two.value / single.value for single, two in pairs]
     rates = [two.value for _, two in pairs]
     return [
-        Row(name, statistics.median(rates), "decisions/s", min(rates), max(rates), 512, 2),
-        Row("two threads against one", statistics.median(ratios), "x", min(ratios), max(ratios), 512, 2),
+        row_of(name, rates, "decisions/s", 512, 2),
+        row_of("two threads against one", ratios, "x", 512, 2),
     ]
 
 
@@ -240,12 +251,13 @@ def profile_parts(one_chip: int) -> list[Part]:
     """
     from ante.engine.actions import N_DISCRETE
     from ante.engine.play import mask_all, step_all
-    from ante.env.bench import observe_all
-    from ante.env.games import deal
+    from ante.env.games import deal, observe_games
     from ante.env.layout import FLAT_SIZE, new_observations
+    from ante.env.observe import REORDER_ALL
 
     states, groups, counts = gather_positions(one_chip)
     n = len(states)
+    everyone = np.arange(n)
     masks, statuses = np.zeros((n, N_DISCRETE), dtype=np.uint8), np.zeros(n, dtype=np.int64)
     observations, flat = new_observations(n), np.zeros((n, FLAT_SIZE), dtype=np.float32)
     none, zeros, ones = np.zeros((0, 0), dtype=np.float32), np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
@@ -257,9 +269,13 @@ def profile_parts(one_chip: int) -> list[Part]:
         parts.append(Part(f"step: {verb}", counts[verb] / sum(counts.values()), *spread(ns), share))
     others = {
         "mask": clock_ns(mask_all, copies(states), masks),
-        "observation record, mask included": clock_ns(observe_all, copies(states), observations, none),
-        "observation record and flat vector": clock_ns(observe_all, copies(states), observations, flat),
-        "new run": clock_ns(deal, copies(states), np.arange(n), zeros, ones, zeros, zeros.copy()),
+        "observation record, mask included": clock_ns(
+            observe_games, copies(states), everyone, REORDER_ALL, observations, none
+        ),
+        "observation record and flat vector": clock_ns(
+            observe_games, copies(states), everyone, REORDER_ALL, observations, flat
+        ),
+        "new run": clock_ns(deal, copies(states), everyone, zeros, ones, zeros, zeros.copy()),
     }
     return parts + [Part(name, 0.0, *spread(ns), 0.0) for name, ns in others.items()]
 
@@ -309,11 +325,6 @@ def clock_ns(work: Callable[..., Any], fresh: Callable[[], np.recarray], *rest: 
         work(states, *rest)
         times.append((time.perf_counter_ns() - begin) / len(states))
     return times
-
-
-def spread(values: list[float]) -> tuple[float, float, float]:
-    """Median, lowest and highest."""
-    return statistics.median(values), min(values), max(values)
 
 
 def device_rows(sizes: tuple[int, ...] = DEVICE_SIZES, decisions: int = 100, block: int | None = None) -> list[Row]:
@@ -376,7 +387,7 @@ def clock(name: str, command: list[str], repeats: int, environment: dict[str, st
         begin = time.perf_counter()
         subprocess.run(command, check=True, capture_output=True, env={**os.environ, **(environment or {})})
         seconds.append(time.perf_counter() - begin)
-    return Row(name, statistics.median(seconds), "s", min(seconds), max(seconds))
+    return row_of(name, seconds, "s")
 
 
 def as_json(rows: list[Row], profiles: dict[str, list[Part]], machine: dict[str, Any]) -> str:

@@ -5,7 +5,6 @@ so that a slow moment of the machine meets all of them. Needs the extra `train`.
 """
 
 import math
-import statistics
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ante.bench import Row
+from ante.bench import Row, row_of
 from ante.training import kernels
 from ante.training.algorithm import build
 from ante.training.config import TrainConfig
@@ -64,11 +63,6 @@ def contest(about: str, config: TrainConfig, repeats: int) -> list[Row]:
     for algorithm in made.values():
         algorithm.stop()
     return rows
-
-
-def row_of(name: str, values: list[float], unit: str, games: int) -> Row:
-    """Median, lowest and highest."""
-    return Row(name, statistics.median(values), unit, min(values), max(values), games)
 
 
 def iteration(algorithm: Any) -> Callable[[], int]:

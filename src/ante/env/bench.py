@@ -7,6 +7,7 @@ from ante.engine.rule import rule
 from ante.engine.state import Status, new_states
 from ante.engine.step import step
 from ante.env.flat import flatten
+from ante.env.games import observe_games
 from ante.env.layout import FLAT_SIZE, new_observations
 from ante.env.observe import REORDER_ALL, observe
 
@@ -39,15 +40,6 @@ def play_observed(states, decisions, turn, rng, observations, flat, one_chip):
     return ended
 
 
-@rule
-def observe_all(states, observations, flat):
-    """Write the observation of every game, and the flat one where `flat` is not (0, 0)."""
-    for i in range(len(states)):
-        observe(states[i], observations[i], REORDER_ALL)
-        if len(flat) > 0:
-            flatten(observations[i], flat[i])
-
-
 class ObservedBatch:
     """A batch of random games with their observations, ready to be played on."""
 
@@ -59,7 +51,7 @@ class ObservedBatch:
         self.one_chip = one_chip
         for s in self.states:
             begin_random_game(s, self.rng, 0, 1, 0, one_chip)
-        observe_all(self.states, self.observations, self.flat)
+        observe_games(self.states, np.arange(games), REORDER_ALL, self.observations, self.flat)
 
     def play(self, decisions: int, turn: int) -> None:
         """Play so many decisions in every game."""

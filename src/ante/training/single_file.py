@@ -13,6 +13,7 @@ from ante.engine.actions import N_DISCRETE
 from ante.env.games import Games
 from ante.env.layout import FLAT_SIZE, masked_space
 from ante.training import twins
+from ante.training.algorithm import env_config
 from ante.training.config import TrainConfig
 from ante.training.policy import MaskedPolicy
 
@@ -22,7 +23,7 @@ class SingleFilePPO:
 
     def __init__(self, config: TrainConfig) -> None:
         self.config, n = config, config.games
-        self.games = Games(n, config.deck, config.stake, reward=config.reward, reorder=config.reorder)
+        self.games = Games(n, **env_config(config))
         self.games.reset()
         self.policy = MaskedPolicy(
             observation_space=masked_space(),

@@ -20,6 +20,7 @@ from ante.training.fast import FastPPOConfig
 from ante.training.packed import PackedPolicy
 from ante.training.policy import MaskedPolicy
 from ante.training.rollout import WINDOW
+from ante.training.shortlist import ShortlistPolicy
 
 ENV = "ante-balatro"
 
@@ -81,9 +82,9 @@ def common(made: PPOConfig, config: TrainConfig, policy: type) -> PPOConfig:
 
 def fast_config(config: TrainConfig) -> FastPPOConfig:
     """The fast path; a runner that dies is started again after a second."""
-    made = FastPPOConfig().fast_path(bf16=config.bf16, overlap=config.overlap)
+    made = FastPPOConfig().fast_path(bf16=config.bf16, overlap=config.overlap, practice=config.practice)
     made.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=1.0)
-    common(made, config, PackedPolicy)
+    common(made, config, ShortlistPolicy if config.policy == "shortlist" else PackedPolicy)
     return made
 
 

@@ -51,6 +51,13 @@ class TrainConfig(BaseModel):
     overlap: bool = Field(
         False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
     )
+    policy: Literal["mlp", "shortlist"] = Field("mlp", description="Network: mlp or shortlist.")
+    practice: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="Share of games that begin in the middle, from positions met before; fast path only.",
+    )
     hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers.")
     seed: int = Field(0, ge=0, description="Seed of the run.")
     checkpoint_every: int = Field(10, ge=1, description="Iterations between checkpoints.")

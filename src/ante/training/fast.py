@@ -37,6 +37,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
     def __init__(self, algo_class: Any = None) -> None:
         self.bf16 = "auto"
         self.overlap = False
+        self.practice = 0.0
         super().__init__(algo_class=algo_class or FastPPO)
         self.env_runners(
             env_runner_cls=BatchRunner,
@@ -47,14 +48,18 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
         )
         self.training(learner_class=BatchLearner, add_default_connectors_to_learner_pipeline=False, use_kl_loss=False)
 
-    def fast_path(self, *, bf16: str | None = None, overlap: bool | None = None) -> "FastPPOConfig":
+    def fast_path(
+        self, *, bf16: str | None = None, overlap: bool | None = None, practice: float | None = None
+    ) -> "FastPPOConfig":
         """Set what only the fast path has.
 
         bf16     auto, on or off: products of networks in bf16; auto asks the machine
         overlap  play the next batch while this one is learned from
+        practice  share of the games that begin in the middle (practice.py)
         """
         self.bf16 = self.bf16 if bf16 is None else bf16
         self.overlap = self.overlap if overlap is None else overlap
+        self.practice = self.practice if practice is None else practice
         return self
 
 

@@ -91,7 +91,11 @@ def load_policy(run: Path, pointer: str = "best") -> tuple[TorchRLModule, dict[s
 
 
 def make_player(policy: TorchRLModule, name: str, likeliest: bool = False, seed: int = 0) -> Player:
-    """A trained policy of either class as evaluation and videos ask for it."""
+    """A trained policy of whichever class as evaluation and videos ask for it."""
     if isinstance(policy, EntityPolicy):
         return EntityPlayer(policy, name, likeliest, seed)
+    from ante.training.shortlist import ShortlistPlayer, ShortlistPolicy
+
+    if isinstance(policy, ShortlistPolicy):
+        return ShortlistPlayer(policy, name, likeliest, seed)
     return PolicyPlayer(policy, name, likeliest, seed)

@@ -25,6 +25,7 @@ from ante.engine.actions import N_DISCRETE
 from ante.env.games import Games, Outcome
 from ante.env.layout import masked_space
 from ante.training import kernels
+from ante.training.practice import Practice
 from ante.training.precision import precision
 from ante.training.rollout import Rollout, Tally, end_to_end
 
@@ -79,6 +80,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self._rng = torch.Generator().manual_seed(int(mother.generate_state(1, np.uint64)[0] >> 1))
         self.games.reset()
         self._tally.returns[:] = 0.0
+        self._practice = Practice(self.games, self.config.practice, int(mother.generate_state(1)[0]))
         self._dealt = True
 
     def sample(
@@ -135,10 +137,11 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             for t in range(steps):
                 policy.pack(games, rows[t])
                 actions[t], log_probs[t], values[t] = policy.act(rows[t], self._rng)
-                games.step(actions[t])
+                games.step(policy.decisions(rows[t], actions[t]) if hasattr(policy, "decisions") else actions[t])
                 rewards[t] = games.rewards
                 ended = np.flatnonzero(games.outcome)
-                self._tally.add(games, ended)
+                self._tally.add(games, ended, self._practice.begun)
+                self._practice.watch(games)
                 if len(ended):
                     cut[t, ended] = True
                     off = ended[games.outcome[ended] == Outcome.TRUNCATED]
@@ -146,6 +149,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
                     if len(off):
                         unfinished.append((t, off, self._rows_now()[off]))
                     games.reset(ended)
+                    self._practice.deal(games, ended)
             after = self._values_after(values, terminal, unfinished)
         advantages, targets = np.empty_like(values), np.empty_like(values)
         kernels.gae(rewards, values, after, cut, self.config.gamma, self.config.lambda_, advantages, targets)

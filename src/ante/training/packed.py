@@ -230,7 +230,7 @@ class PackedPolicy(MaskedPolicy):
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def act(self, rows: NDArray[Any], rng: torch.Generator) -> tuple[Any, Any, Any]:
         """Sample an action a row, as `RolloutPolicy.act`."""
-        uniforms = torch.rand(len(rows), generator=rng)
+        uniforms = torch.rand(len(rows), generator=rng, device=rng.device)
         if self.device.type != "cpu":
             octets = DeviceRows(rows, self.device)[np.arange(len(rows))]
             logits, values = self.heads(octets)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ante.cli import main, parse_line
+from ante.cli import main
+from ante.cli.seeds import parse_line
 from ante.errors import BalatroError
 
 RECORDED = Path(__file__).parent / "golden" / "replays" / "greedy-b_red-1-PKXK3L4T.txt"

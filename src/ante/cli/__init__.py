@@ -1,0 +1,68 @@
+"""The `ante` command. The only package that knows every layer; each command imports what it needs when it runs.
+
+A file for each group of commands; this one lists them and turns what goes wrong into a sentence.
+"""
+
+import errno
+import sys
+from typing import Annotated, Any
+
+from ante.errors import BalatroError, NotInstalled
+
+try:
+    import tyro
+    from tyro.conf import subcommand
+except ModuleNotFoundError as missing:
+    sys.exit(f"ante: {NotInstalled(missing)}")
+
+from ante.cli.bench import Bench
+from ante.cli.golden import Golden
+from ante.cli.machine import Doctor, Fuzz, Warmup
+from ante.cli.play import Eval, Play
+from ante.cli.replay import Replay
+from ante.cli.seeds import Seed
+from ante.cli.train import Train, train_command
+
+Command = (
+    Annotated[Train, subcommand("train")]
+    | Annotated[Eval, subcommand("eval")]
+    | Annotated[Play, subcommand("play")]
+    | Annotated[Seed, subcommand("seed")]
+    | Annotated[Warmup, subcommand("warmup")]
+    | Annotated[Bench, subcommand("bench")]
+    | Annotated[Fuzz, subcommand("fuzz")]
+    | Annotated[Golden, subcommand("golden")]
+    | Annotated[Replay, subcommand("replay")]
+    | Annotated[Doctor, subcommand("doctor")]
+)
+
+
+ABOUT = """Play, study and train on seed-exact Balatro.
+
+Each command explains itself: ante train --help. First steps: ante play, ante eval greedy, ante train.
+"""
+
+
+def main() -> None:
+    """Run one command. A mistake of the user's ends with one sentence and exit code 2."""
+    arguments = sys.argv[1:]
+    try:
+        if arguments[:1] == ["train"]:
+            code = train_command(arguments[1:])
+        else:
+            command: Any = tyro.cli(Command, prog="ante", description=ABOUT)  # type: ignore[call-overload]
+            code = command.run()
+    except BalatroError as error:
+        print(f"ante: {error}", file=sys.stderr)
+        code = 2
+    except ModuleNotFoundError as error:
+        print(f"ante: {NotInstalled(error)}", file=sys.stderr)
+        code = 2
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.ENOENT, errno.EISDIR):
+            raise
+        print(f"ante: cannot read or write: {error}", file=sys.stderr)
+        code = 2
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)

@@ -1,0 +1,5 @@
+"""`python -m ante.cli`."""
+
+from ante.cli import main
+
+main()

@@ -1,0 +1,109 @@
+"""`ante bench`: speed and memory, as tables or JSON."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from tyro.conf import Positional
+
+if TYPE_CHECKING:
+    from ante.bench import Part, Row
+
+
+BENCH_PARTS = ("engine", "env", "profile", "start")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Measure speed and memory; what the figures mean stands in docs/performance.md.
+
+    engine   decisions a second with the legal mask, for batches of 1 to 65,536 games and two threads; copies; bytes
+    env      the same with observations; steps of the vector environment
+    profile  nanoseconds of a decision by its verb, of mask and observation: where the time goes
+    start    seconds to import, to a first game, and with --cold to compile everything
+    gpu      decisions a second on a CUDA device (docs/gpu.md); only where asked for
+    train    steps a second of training: the fast path, stock RLlib and a hand-written loop, in turns (when named)
+
+    Try:
+      ante bench engine
+      ante bench engine env --json --out bench.json
+      ante bench start --cold       (compiles everything anew, which takes minutes)
+      ante bench train
+    """
+
+    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu", "train"], ...]] = ()
+    """What to measure; everything but gpu and train by default."""
+    decisions: int = 500_000
+    """Decisions of one repeat; there are six of each measurement."""
+    cold: bool = False
+    """Measure the first compilation too."""
+    json: bool = False
+    """Print one JSON object: machine, and rows (keys name, value, unit, low, high, games, threads), profiles."""
+    out: Path | None = None
+    """Write that JSON to a file too."""
+
+    def run(self) -> int:
+        """Measure and print."""
+        from rich.console import Console
+
+        from ante import bench
+        from ante.doctor import machine
+
+        work: dict[str, Any] = {
+            "engine": lambda: bench.engine_rows(self.decisions),
+            "env": lambda: bench.environment_rows(max(1, self.decisions // 2)),
+            "start": lambda: bench.start_rows(self.cold),
+            "gpu": bench.device_rows,
+            "train": training_rows,
+        }
+        parts = self.parts or BENCH_PARTS
+        rows: list[bench.Row] = []
+        profiles: dict[str, list[bench.Part]] = {}
+        with Console(stderr=True).status("") as status:
+            for part in parts:
+                status.update(f"measuring: {part}")
+                rows += work[part]() if part in work else []
+            if "profile" in parts:
+                profiles = {"real blinds": bench.profile_parts(0), "one-chip blinds": bench.profile_parts(1)}
+        text = bench.as_json(rows, profiles, machine())
+        if self.out:
+            from ante.files import write_text
+
+            write_text(self.out, text)
+        if self.json:
+            print(text)
+        else:
+            print_bench(rows, profiles)
+        return 0
+
+
+def training_rows() -> list["Row"]:
+    """Rows of `ante bench train`, which needs Ray and torch."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+    from ante.bench_train import train_rows
+
+    return train_rows()
+
+
+def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> None:
+    """Measured rows and profiles as tables."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if rows:
+        table = Table("what", "games", "threads", "median", "lowest", "highest", "unit")
+        for row in rows:
+            form = "{:,.2f}" if row.unit in ("s", "x", "us") else "{:,.0f}"
+            figures = (form.format(value) for value in (row.value, row.low, row.high))
+            table.add_row(row.name, f"{row.games:,}" if row.games else "", str(row.threads), *figures, row.unit)
+        console.print(table)
+    for name, profile in profiles.items():
+        table = Table("part", "of decisions", "ns", "lowest", "highest", "of step time", title=f"random play, {name}")
+        for part in profile:
+            shares = [f"{share:.1%}" if part.decisions else "" for share in (part.decisions, part.time)]
+            times = (f"{value:,.0f}" for value in (part.ns, part.low, part.high))
+            table.add_row(part.name, shares[0], *times, shares[1])
+        console.print(table)

@@ -1,0 +1,97 @@
+"""`ante warmup`, `ante fuzz` and `ante doctor`: this machine, and whether the rules hold on it."""
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Warmup:
+    """Compile engine, environments and baselines into the cache (minutes the first time, seconds after).
+
+    Try: ante warmup
+    """
+
+    def run(self) -> int:
+        """Compile, then say how long it took and where the code lies."""
+        from rich.console import Console
+
+        from ante.engine.rule import cache_folder
+        from ante.warmup import warm_up
+
+        console = Console(stderr=True)
+        with console.status("") as status:
+            seconds = warm_up(
+                lambda part: status.update(f"compiling {part}: about three minutes the first time, in all")
+            )
+        console.print(f"engine ready after {seconds:.1f} s, cached in {cache_folder()}")
+        return 0
+
+
+@dataclass(frozen=True)
+class Fuzz:
+    """Play random legal decisions over all decks, stakes and challenges, asking for every invariant after each.
+
+    Try: ante fuzz --decisions 1000000
+    """
+
+    decisions: int = 1_000_000
+    """How many."""
+    seed: int = 1
+    """Seed of the random players."""
+
+    def run(self) -> int:
+        """Play, report, exit 1 at a broken invariant."""
+        import numpy as np
+
+        from ante.engine.invariants import Broken
+        from ante.engine.play import N_KINDS, fuzz
+        from ante.engine.state import new_states
+
+        games = 4 * N_KINDS
+        each = -(-self.decisions // (2 * games)) * games
+        for one_chip in (0, 1):
+            report = np.zeros(4, dtype=np.int64)
+            fuzz(new_states(games), each, self.seed, one_chip, report)
+            blinds = "one-chip" if one_chip else "real"
+            print(f"{report[0]:,} decisions, {blinds} blinds: {Broken(int(report[1])).name.lower()} broken")
+            if report[1]:
+                print(f"game {report[2]}, decision {report[3]}", file=sys.stderr)
+                return 1
+        return 0
+
+
+@dataclass(frozen=True)
+class Doctor:
+    """Say what this machine has, or (--rules) which items of the game are implemented and tested.
+
+    Try:
+      ante doctor
+      ante doctor --rules --json
+    """
+
+    rules: bool = False
+    """List every item of the catalogue: where it is implemented, the tests that bear its name, recorded games with it."""
+    json: bool = False
+    """Print JSON instead of a table."""
+
+    def run(self) -> int:
+        """Print the table."""
+        from ante.doctor import machine_rows
+        from ante.rulebook.table import rules_table
+
+        rows: list[dict[str, Any]] = rules_table() if self.rules else machine_rows()
+        if self.json:
+            print(json.dumps(rows, indent=1))
+            return 0
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table()
+        for name in rows[0]:
+            table.add_column(name, overflow="fold")
+        for row in rows:
+            table.add_row(*("\n".join(value) if isinstance(value, list) else str(value) for value in row.values()))
+        Console().print(table)
+        return 0

@@ -1,0 +1,153 @@
+"""`ante eval` and `ante play`: players at the table."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from ante.cli.players import game_bar, player_of
+from ante.cli.seeds import locked_keys
+from ante.errors import BalatroError
+
+
+@dataclass(frozen=True)
+class Eval:
+    """Play a fixed list of seeds and count: win rate, mean ante, blinds beaten one by one, with 95 % intervals.
+
+    Try:
+      ante eval greedy
+      ante eval runs/ppo --games 50
+      ante eval random --seeds my-seeds.txt --deck b_plasma --stake 3 --json
+    """
+
+    player: Positional[Annotated[str, arg(metavar="random|greedy|RUN")]]
+    """A baseline, or the folder of a run."""
+    games: int | None = None
+    """How many of the seeds; all by default."""
+    seeds: Path | None = None
+    """File with one game seed a line; the frozen seed panel (1,000 games) by default."""
+    deck: str = "b_red"
+    """Deck by key or name."""
+    stake: int = 1
+    """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    locked: tuple[str, ...] = ()
+    """What the profile has not unlocked: keys such as j_blueprint, or `fresh` for a new profile."""
+    checkpoint: str = "best"
+    """Which checkpoint of a run: best or latest."""
+    likeliest: bool = False
+    """Take a policy's likeliest action instead of a sampled one."""
+    json: bool = False
+    """Print the whole report as one JSON object: every field of Report, games included."""
+    out: Path | None = None
+    """Write that JSON to a file too."""
+
+    def run(self) -> int:
+        """Play, then print."""
+        from ante.agents.evaluate import PANEL, evaluate, read_seeds
+
+        seeds = read_seeds(self.seeds or PANEL, self.games)
+        player = player_of(self.player, self.likeliest, self.checkpoint)
+        with game_bar(len(seeds), player.name) as advance:
+            report = evaluate(
+                player,
+                seeds,
+                self.deck,
+                self.stake,
+                advance=advance,
+                challenge=self.challenge,
+                locked=locked_keys(self.locked),
+            )
+        if self.out:
+            from ante.files import write_text
+
+            write_text(self.out, report.to_json())
+        if self.json:
+            print(report.to_json())
+            return 0
+        from rich.console import Console
+
+        from ante.agents.report import blinds_table, players_table
+
+        Console().print(players_table([report]))
+        Console().print(blinds_table(report))
+        return 0
+
+
+@dataclass(frozen=True)
+class Play:
+    """Watch a game in the terminal, write it as a video, or play it yourself by keys.
+
+    Try:
+      ante play                               (you play: the keys stand beside what they do)
+      ante play greedy --seed ABCDEFGH
+      ante play runs/ppo --video game.mp4 --size 1280 720
+    """
+
+    player: Positional[Annotated[str, arg(metavar="me|random|greedy|RUN")]] = "me"
+    """Who plays: you, a baseline, or the folder of a run."""
+    seed: str | None = None
+    """Game seed; a random one by default."""
+    deck: str = "b_red"
+    """Deck by key or name."""
+    stake: int = 1
+    """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    locked: tuple[str, ...] = ()
+    """What the profile has not unlocked: keys such as j_blueprint, or `fresh` for a new profile."""
+    video: Path | None = None
+    """Write an mp4 here instead of showing text."""
+    size: tuple[int, int] = (640, 360)
+    """Width and height of the video."""
+    delay: float = 0.4
+    """Seconds between decisions in the terminal."""
+    checkpoint: str = "best"
+    """Which checkpoint of a run: best or latest."""
+    likeliest: bool = False
+    """Take a policy's likeliest action instead of a sampled one."""
+
+    def run(self) -> int:
+        """Play one game."""
+        import time
+
+        from rich.console import Console
+
+        from ante.env.games import Games, one_seed
+
+        console = Console()
+        human = self.player == "me"
+        if human and self.video:
+            raise BalatroError("--video needs a player: random, greedy or a run's folder")
+        player = None if human else player_of(self.player, self.likeliest, self.checkpoint)
+        games = Games(
+            1,
+            self.deck,
+            self.stake,
+            self.seed,
+            reorder="jokers" if human else "none",
+            challenge=self.challenge,
+            locked=locked_keys(self.locked),
+            discrete=player is None or player.discrete,
+            rngs=[one_seed(None)],
+        )
+        games.reset()
+        if player is None:
+            from ante.watch.terminal import keyboard, play_by_keys
+
+            with keyboard() as keys:
+                play_by_keys(games, console, keys)
+        elif self.video:
+            from ante.env.text import run_name
+            from ante.watch.video import episode_frames, write_video
+
+            title = f"{player.name}: {games.seeds[0]}, {run_name(games.states[0])}"
+            frames = write_video(self.video, episode_frames(games, player.choose, *self.size), title=title)
+            console.print(f"{self.video}: {frames} frames, seed {games.seeds[0]}")
+        else:
+            from ante.watch.terminal import watch
+
+            watch(games, player.choose, console, lambda: time.sleep(self.delay))
+        return 0

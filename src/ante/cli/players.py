@@ -1,0 +1,39 @@
+"""What commands with players share: a player by name, and a progress bar over games."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.agents.evaluate import Player
+
+
+def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
+    """A baseline by name, or the policy of a run's folder. Raises BalatroError."""
+    from ante.agents.baselines import AGENTS, Baseline
+
+    if name in AGENTS:
+        return Baseline(name)
+    if not Path(name).is_dir():
+        raise BalatroError(
+            f"there is no player {name!r}: choose {', '.join(AGENTS)}, or a run's folder such as runs/ppo"
+        )
+    from ante.training.policy import load_policy, make_player
+
+    policy, _ = load_policy(Path(name), checkpoint)
+    return make_player(policy, Path(name).name, likeliest)
+
+
+@contextmanager
+def game_bar(games: int, about: str) -> Iterator[Any]:
+    """A progress bar over games; yields what to call with the number that ended."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(about), BarColumn(), MofNCompleteColumn(), TextColumn("games, left"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(about, total=games)
+        yield lambda ended: bar.advance(task, ended)

@@ -1,0 +1,171 @@
+"""`ante replay`: whole games as text, shown, checked and recorded."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import Positional, arg, subcommand
+
+from ante.cli.players import game_bar, player_of
+from ante.errors import BalatroError
+
+
+@dataclass(frozen=True)
+class ShowReplay:
+    """Print a replay, or (--line) the whole table as it stood where one of its lines begins.
+
+    Try:
+      ante replay show tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt
+      ante replay show game.txt --line 40
+    """
+
+    file: Positional[Path]
+    """Replay to show."""
+    line: int | None = None
+    """Show the game as it stood before this line, counted from 1."""
+
+    def run(self) -> int:
+        """Print it."""
+        from rich.console import Console
+        from rich.text import Text
+
+        from ante.env.replay import BadReplay, read_file, read_replay, state_at
+        from ante.env.text import describe
+
+        text = read_file(self.file)
+        with named(self.file):
+            read_replay(text)
+            if self.line is not None:
+                if not 1 <= self.line <= len(text.splitlines()):
+                    raise BadReplay(f"there is no line {self.line}: the last one is {len(text.splitlines())}")
+                print(describe(state_at(text, self.line)))
+                return 0
+        console = Console(soft_wrap=True)
+        for line in text.splitlines():
+            told = line.startswith(" ")
+            console.print(Text(line, style="bold" if line.startswith("--") else "dim" if told else ""))
+        return 0
+
+
+@dataclass(frozen=True)
+class CheckReplays:
+    """Play replays again and name the first line of each that the engine tells otherwise. Exit code 1 where one does.
+
+    Try:
+      ante replay check tests/golden/replays/*.txt
+      ante replay check game.txt --json
+    """
+
+    files: Positional[tuple[Path, ...]]
+    """Replays to check."""
+    json: bool = False
+    """Print a JSON list with the keys file, decisions, equal, line, got, wanted."""
+
+    def run(self) -> int:
+        """Play, report."""
+        from ante.env.replay import check_replay, read_file, read_replay
+
+        if not self.files:
+            raise BalatroError("no replay is named: ante replay check FILE...")
+        texts = {}
+        for file in self.files:  # all of them are read before the first is played
+            texts[file] = read_file(file)
+            with named(file):
+                read_replay(texts[file])
+        rows: list[dict[str, Any]] = []
+        with game_bar(len(texts), "replays") as advance:
+            for file, text in texts.items():
+                found = check_replay(text)
+                difference = {"line": None, "got": None, "wanted": None} if found is None else asdict(found)
+                decisions = len(read_replay(text)[1])
+                rows.append({"file": str(file), "decisions": decisions, "equal": found is None, **difference})
+                advance(1)
+        if self.json:
+            print(json.dumps(rows, indent=1))
+        else:
+            for row in rows:
+                if row["equal"]:
+                    print(f"{row['file']}: {row['decisions']} decisions, equal")
+                else:
+                    print(f"{row['file']}:{row['line']}: differs\n  got    {row['got']}\n  wanted {row['wanted']}")
+        return 0 if all(row["equal"] for row in rows) else 1
+
+
+@dataclass(frozen=True)
+class RecordReplay:
+    """Let a player play one game and write its replay.
+
+    Try:
+      ante replay record --seed TESTSEED
+      ante replay record --player runs/ppo --seed 2K9H9HN --deck b_plasma --stake 3 -o game.txt
+    """
+
+    seed: str
+    """Game seed."""
+    player: str = "greedy"
+    """random, greedy, or the folder of a run."""
+    deck: str = "b_red"
+    """Deck by key or name."""
+    stake: int = 1
+    """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    out: Annotated[Path | None, arg(aliases=["-o"])] = None
+    """File to write, whole or not at all; standard output by default."""
+    checkpoint: str = "best"
+    """Which checkpoint of a run: best or latest."""
+    likeliest: bool = False
+    """Take a policy's likeliest action instead of a sampled one."""
+
+    def run(self) -> int:
+        """Play, then write."""
+        from ante.agents.record import record_game
+        from ante.env.replay import Heading
+        from ante.files import write_text
+
+        if self.out and (self.out.is_dir() or not self.out.absolute().parent.is_dir()):
+            raise BalatroError(f"cannot write {self.out}: name a file in a folder that exists")
+        player = player_of(self.player, self.likeliest, self.checkpoint)
+        text = record_game(player, Heading(self.seed, self.deck, self.stake, self.challenge))
+        if self.out is None:
+            print(text, end="")
+        else:
+            write_text(self.out, text)
+            print(f"{self.out}: {text.splitlines()[-1].removeprefix('end ')}")
+        return 0
+
+
+@contextmanager
+def named(file: Path) -> Iterator[None]:
+    """A replay that cannot be read is named by its file."""
+    from ante.env.replay import BadReplay
+
+    try:
+        yield
+    except BadReplay as error:
+        raise BadReplay(f"{file}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Show, check or record replays: whole games as text, a line for each decision (format: docs/replays.md).
+
+    Try:
+      ante replay show tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt
+      ante replay check tests/golden/replays/*.txt
+      ante replay record --player greedy --seed TESTSEED --deck b_red --stake 1 -o game.txt
+    """
+
+    command: Annotated[
+        Annotated[ShowReplay, subcommand("show")]
+        | Annotated[CheckReplays, subcommand("check")]
+        | Annotated[RecordReplay, subcommand("record")],
+        arg(name=""),
+    ]
+
+    def run(self) -> int:
+        """Do it."""
+        return self.command.run()

@@ -1,0 +1,87 @@
+"""`ante seed`: what a seed holds."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from ante.errors import BalatroError
+
+
+@dataclass(frozen=True)
+class Seed:
+    """Print what a seed holds: bosses, tags, vouchers, shops and packs of each ante.
+
+    Try:
+      ante seed 2K9H9HN
+      ante seed 2K9H9HN --deck b_ghost --stake 8 --json
+      ante seed 2K9H9HN --challenge omelette
+      printf 'TESTSEED b_red 1\\n' | ante seed -
+    """
+
+    seed: Positional[Annotated[str, arg(metavar="SEED|-")]]
+    """Game seed, or - to read lines `SEED DECK STAKE` from standard input and print one JSON object per line."""
+    deck: str = "b_red"
+    """Deck by key or name."""
+    stake: int = 1
+    """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    locked: tuple[str, ...] = ()
+    """What the profile has not unlocked: keys such as j_blueprint, or `fresh` for a new profile."""
+    antes: int = 8
+    """How many antes to list."""
+    json: bool = False
+    """Print one JSON object (format: docs/seeds.md)."""
+
+    def run(self) -> int:
+        """Print the survey."""
+        from ante.engine.survey import survey
+
+        if self.seed == "-":
+            for number, line in enumerate(sys.stdin, 1):
+                found = survey(*parse_line(line, number), antes=self.antes, locked=locked_keys(self.locked))
+                print(json.dumps(found))
+            return 0
+        found = survey(self.seed, self.deck, self.stake, self.antes, self.challenge, locked_keys(self.locked))
+        if self.json:
+            print(json.dumps(found))
+        else:
+            print_survey(found)
+        return 0
+
+
+def locked_keys(words: Sequence[str]) -> str | Sequence[str]:
+    """What --locked names: keys, or the one word `fresh`."""
+    return words[0] if len(words) == 1 else words
+
+
+def parse_line(line: str, number: int) -> tuple[str, str, int]:
+    """One line `SEED DECK STAKE`; deck and stake may be left out."""
+    parts = line.split()
+    if not 1 <= len(parts) <= 3 or (len(parts) == 3 and not parts[2].isdigit()):
+        raise BalatroError(
+            f"line {number} is {line.strip()!r}: write SEED, SEED DECK or SEED DECK STAKE, as in TESTSEED b_red 1"
+        )
+    seed, deck, stake = (*parts, *("", "b_red", "1")[len(parts) :])
+    return seed, deck, int(stake)
+
+
+def print_survey(found: dict[str, Any]) -> None:
+    """A readable table of a survey."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"seed {found['seed']}, {found['deck']}, stake {found['stake']}", show_lines=True)
+    for column in ("ante", "boss, tags, voucher", "shop after", "row", "packs"):
+        table.add_column(column, overflow="fold")
+    for ante, facts in enumerate(found["antes"], 1):
+        head = f"{facts['boss']}\n{', '.join(facts['tags'])}\n{facts['voucher']}"
+        for index, shop in enumerate(facts["shops"]):
+            packs = "\n".join(f"{key}: {', '.join(cards)}" for key, cards in shop["packs"])
+            first = (str(ante), head) if index == 0 else ("", "")
+            table.add_row(*first, shop["after"], ", ".join(shop["row"]), packs)
+    Console().print(table)

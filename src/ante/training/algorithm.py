@@ -73,7 +73,8 @@ def common(made: PPOConfig, config: TrainConfig, policy: type) -> PPOConfig:
             num_epochs=config.epochs,
             use_kl_loss=False,
             grad_clip=config.grad_clip,
-            vf_clip_param=math.inf,
+            vf_loss_coeff=config.value_weight,
+            vf_clip_param=config.value_clip or math.inf,
         )
         .reporting(metrics_num_episodes_for_smoothing=WINDOW)
         .debugging(seed=config.seed, log_level="ERROR")
@@ -82,7 +83,15 @@ def common(made: PPOConfig, config: TrainConfig, policy: type) -> PPOConfig:
 
 def fast_config(config: TrainConfig) -> FastPPOConfig:
     """The fast path; a runner that dies is started again after a second."""
-    made = FastPPOConfig().fast_path(bf16=config.bf16, overlap=config.overlap, practice=config.practice)
+    made = FastPPOConfig().fast_path(
+        bf16=config.bf16,
+        lag=int(config.overlap),
+        practice=config.practice,
+        accumulate=config.accumulate,
+        kl_stop=config.kl_target,
+        normalise_rewards=config.normalise_rewards,
+        normalise_values=config.normalise_values,
+    )
     made.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=1.0)
     common(made, config, ShortlistPolicy if config.policy == "shortlist" else PackedPolicy)
     return made

@@ -217,6 +217,10 @@ class EntityPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         self.register_buffer("acts", torch.from_numpy(acts_table()), persistent=False)
         self.register_buffer("sets", torch.from_numpy(SETS), persistent=False)
 
+    def decisions(self, rows: Any, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Actions are macro decisions already."""
+        return actions
+
     def act(
         self,
         rows: Any,

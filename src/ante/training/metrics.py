@@ -30,6 +30,10 @@ COLUMNS = (
     "learn_seconds",  # of this iteration's gradient steps, staging included
     "policy_lag",  # updates between the weights that played and those that learned
     "bytes_per_step",  # that travel from runner to learner
+    "kl",  # from the policy that played to the one that learned, mean over the gradient steps, nats
+    "clipped",  # share of rows whose ratio left the clipping range
+    "epochs",  # passes made over the batch; fewer than planned where kl_target ended the update
+    "lr",  # learning rate
 )
 
 

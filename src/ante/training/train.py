@@ -85,6 +85,10 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
         "learn_seconds": float(learner.get("learn_seconds", math.nan)),
         "policy_lag": float(learner.get("policy_lag", math.nan)),
         "bytes_per_step": float(runners.get("bytes_per_step", math.nan)),
+        "kl": float(learner.get("mean_kl_loss", math.nan)),
+        "clipped": float(learner.get("clipped", math.nan)),
+        "epochs": float(learner.get("epochs", math.nan)),
+        "lr": float(learner.get("default_optimizer_learning_rate", math.nan)),
     }
 
 

@@ -103,6 +103,14 @@ class TrainConfig(BaseModel):
     seed: int = Field(0, ge=0, description="Seed of the run.")
     checkpoint_every: int = Field(10, ge=1, description="Iterations between checkpoints.")
     eval_games: int = Field(100, ge=1, description="Games of the closing evaluation, from the fixed seed panel.")
+    memory_gb: float = Field(
+        8.0,
+        ge=0,
+        description="Memory of all processes together, in GB; from 80 % on the run becomes smaller; 0 = no limit.",
+    )
+    object_store_gb: float = Field(
+        2.25, ge=0.1, description="Of it for Ray's object store, in GB; what does not fit goes to disk, into the run."
+    )
 
     @field_validator("deck")
     @classmethod
@@ -158,6 +166,11 @@ class TrainConfig(BaseModel):
     def folder(self) -> Path:
         """Where the run is kept."""
         return Path(self.runs) / self.name
+
+    @property
+    def spill_folder(self) -> Path:
+        """Where Ray puts objects that its store has no room for, while the run lasts."""
+        return self.folder / "spill"
 
     def to_yaml(self) -> str:
         """The whole configuration as text."""

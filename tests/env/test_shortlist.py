@@ -20,7 +20,7 @@ from ante.engine.step import step
 from ante.env.games import Games
 from ante.env.layout import new_observations
 from ante.env.observe import observe
-from ante.env.plays import chance_of
+from ante.env.plays import AIM_SWAP, chance_of
 from ante.env.probes import (
     FIRST_POWER,
     N_ASKED,
@@ -88,7 +88,8 @@ def test_what_is_marked_legal_is_and_nothing_is_listed_twice(seed: int, one_chip
         decisions = decisions_of(np.repeat(r.entries[None], r.n, axis=0), np.arange(r.n))
         legal = (entries["marks"] & LEGAL) != 0
         assert [bool(is_legal(s, int(d))) for d in decisions] == legal.tolist()
-        assert len(set(decisions.tolist())) == r.n
+        swaps = entries["aim"] == AIM_SWAP
+        assert len(set(decisions[~swaps].tolist())) == (~swaps).sum()
         assert legal.any() == (s.phase != Phase.OVER)
         assert not r.entries[r.n :].view(np.uint8).any() if r.n < MAX_ENTRIES else True
         phases.add(int(s.phase))
@@ -188,7 +189,7 @@ def test_gains_and_losses_of_a_joker_are_those_of_the_rules() -> None:
     s = in_round()
     item = in_round(Joker.JOKER).jokers[0]
     write_powers(s, scratch, commonest_suit(s), powers)
-    gains_of_joker(s, scratch, 0, powers, item, gains)
+    gains_of_joker(s, scratch, 0, powers, item, -1, gains)
     assert gains[3] == pytest.approx(math.log10(30 * 6 / 60))  # a pair with +4 Mult
     owner = in_round(Joker.JOKER)
     write_powers(owner, scratch, 0, powers)
@@ -196,6 +197,23 @@ def test_gains_and_losses_of_a_joker_are_those_of_the_rules() -> None:
     losses_of_joker(owner, scratch, 0, powers, 0, gains)
     assert gains[3] == pytest.approx(math.log10(60 / (30 * 6)))
     assert owner.n_jokers == 1
+
+
+def test_a_joker_without_room_is_offered_for_the_weakest() -> None:
+    """Five jokers, one of which does nothing for typical hands: it is the one to sell for Cavendish."""
+    s = in_round(Joker.JOKER, Joker.JOLLY, Joker.GOLDEN, Joker.STUNTMAN, Joker.SLY)
+    s.phase, s.dollars, s.n_row = Phase.SHOP, 20, 1
+    s.row[0].kind, s.row[0].id, s.row[0].cost = Kind.JOKER, Joker.CAVENDISH, 4
+    r = listed(states_of(s))[0]
+    (swap,) = [e for e in r.entries[: r.n] if e["aim"] == AIM_SWAP]
+    (buy,) = [e for e in r.entries[: r.n] if e["verb"] == Verb.BUY]
+    assert (swap["verb"], swap["target"], swap["thing"]) == (Verb.SELL_JOKER, 2, buy["thing"])
+    assert not buy["marks"] & LEGAL
+    assert swap["numbers"][:N_ASKED].tolist() == [128 + round(50 * math.log10(3))] * N_ASKED
+    step(s, int(decisions_of(r.entries[None], np.flatnonzero(r.entries["aim"] == AIM_SWAP))[0]))
+    bought = listed(states_of(s))[0]
+    (buy,) = [e for e in bought.entries[: bought.n] if e["verb"] == Verb.BUY]
+    assert buy["marks"] & LEGAL
 
 
 def test_a_better_order_of_jokers_is_listed_as_a_move() -> None:

@@ -23,7 +23,8 @@ N_FOUND = N_HANDS * KEPT
 
 # What a discard aims at. Numbers below are Hands that a play makes, raised by one.
 AIM_FLUSH, AIM_STRAIGHT, AIM_ALIKE, AIM_GROUP, AIM_BEST, AIM_LOWEST = range(N_HANDS + 1, N_HANDS + 7)
-N_AIMS = N_HANDS + 7
+AIM_SWAP = N_HANDS + 7  # a joker is sold to make room for another
+N_AIMS = N_HANDS + 8
 WINDOWS = 10  # straights, from Ace low on
 
 

@@ -184,10 +184,16 @@ def write_gains(scratch, suit, powers, gains):
 
 
 @rule
-def gains_of_joker(s, scratch, suit, powers, item, gains):
-    """What one more joker, an item of the shop or a pack, would change: gains (N_ASKED,), overwritten."""
+def gains_of_joker(s, scratch, suit, powers, item, leaving, gains):
+    """What one more joker would change: gains (N_ASKED,), overwritten.
+
+    item     an item of the shop or a pack
+    leaving  the slot of the joker that makes room for it, -1 where there is room
+    """
     set_table(s, scratch)
     t = scratch[1]
+    if leaving >= 0:
+        take_out(t, leaving)
     t.jokers[t.n_jokers] = item
     t.n_jokers += 1
     refresh_lineup(t)
@@ -195,14 +201,19 @@ def gains_of_joker(s, scratch, suit, powers, item, gains):
 
 
 @rule
-def losses_of_joker(s, scratch, suit, powers, slot, gains):
-    """What the line-up without the joker in this slot would change: gains (N_ASKED,), overwritten."""
-    set_table(s, scratch)
-    t = scratch[1]
+def take_out(t, slot):
+    """The joker in this slot is gone, in a copy; those right of it move up."""
     for i in range(slot, t.n_jokers - 1):
         t.jokers[i] = t.jokers[i + 1]
     t.n_jokers -= 1
-    refresh_lineup(t)
+
+
+@rule
+def losses_of_joker(s, scratch, suit, powers, slot, gains):
+    """What the line-up without the joker in this slot would change: gains (N_ASKED,), overwritten."""
+    set_table(s, scratch)
+    take_out(scratch[1], slot)
+    refresh_lineup(scratch[1])
     write_gains(scratch, suit, powers, gains)
 
 

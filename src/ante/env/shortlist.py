@@ -10,7 +10,7 @@ Every listed legal decision is one; not every legal decision is listed.
 
 import numpy as np
 
-from ante.catalog.cards import Enhancement, Sticker
+from ante.catalog.cards import Edition, Enhancement, Sticker
 from ante.catalog.consumables import FIRST_PLANET, FIRST_SPECTRAL, Consumable
 from ante.catalog.hands import Hand
 from ante.catalog.jokers import Joker
@@ -30,7 +30,7 @@ from ante.engine.actions import (
     pack_action,
 )
 from ante.engine.arithmetic import log10_of
-from ante.engine.create import sell_value, shop_price
+from ante.engine.create import room_for_joker, sell_value, shop_price
 from ante.engine.numbers import C_HAND, C_MAX_CARDS, PACK_KIND
 from ante.engine.rule import rule
 from ante.engine.shop import pack_price, reroll_price, voucher_price
@@ -54,6 +54,7 @@ from ante.env.plays import (
     AIM_GROUP,
     AIM_LOWEST,
     AIM_STRAIGHT,
+    AIM_SWAP,
     N_FOUND,
     alike_bits,
     best_window,
@@ -388,16 +389,18 @@ def death_cards(s, seen):
 
 
 @rule
-def list_wares(s, scratch, r, suit, powers, gains):
+def list_wares(s, scratch, r, suit, powers, gains, weakest):
     """The shop's row, vouchers and packs."""
     for slot in range(s.n_row):
         item = s.row[slot]
         if item.kind != Kind.NONE:
             marks = (LEGAL if can_buy(s, slot) else 0) | sticker_marks(item)
-            list_item(s, scratch, r, Verb.BUY, slot, 0, item, marks, suit, powers, gains)
+            list_item(s, scratch, r, Verb.BUY, slot, 0, item, marks, suit, powers, gains, weakest)
             priced(s, r.entries[r.n - 1], int(shop_price(item)))
+            if item.kind == Kind.JOKER and leaving(s, item, 0) == 0:
+                offer_swap(s, r, item, int(shop_price(item)), weakest)
             if can_buy_and_use(s, slot):
-                list_item(s, scratch, r, Verb.BUY_AND_USE, slot, 0, item, LEGAL, suit, powers, gains)
+                list_item(s, scratch, r, Verb.BUY_AND_USE, slot, 0, item, LEGAL, suit, powers, gains, weakest)
                 priced(s, r.entries[r.n - 1], int(shop_price(item)))
     for slot in range(s.n_shop_vouchers):
         voucher = int(s.shop_vouchers[slot])
@@ -422,7 +425,7 @@ def sticker_marks(item):
 
 
 @rule
-def list_item(s, scratch, r, verb, slot, cards, item, marks, suit, powers, gains):
+def list_item(s, scratch, r, verb, slot, cards, item, marks, suit, powers, gains, weakest):
     """A joker, consumable or playing card that can be had, and what it would bring."""
     thing = face_of(item.rank, item.suit + 1)
     if item.kind == Kind.JOKER:
@@ -434,10 +437,16 @@ def list_item(s, scratch, r, verb, slot, cards, item, marks, suit, powers, gains
     e = r.entries[add_entry(r, verb, slot, cards, thing, marks)]
     e.trait = trait_of(item.enhancement, item.edition, item.seal)
     if item.kind == Kind.JOKER and s.n_jokers < MAX_JOKERS:
-        gains_of_joker(s, scratch, suit, powers, item, gains)
+        gains_of_joker(s, scratch, suit, powers, item, leaving(s, item, weakest), gains)
         write_gains_to(e, gains)
     elif item.kind == Kind.CONSUMABLE:
         describe_consumable(s, e, int(item.id), powers)
+
+
+@rule
+def leaving(s, item, weakest):
+    """The slot of the joker that would make room for this one, -1 where there is room."""
+    return -1 if item.edition == Edition.NEGATIVE or room_for_joker(s) else weakest
 
 
 @rule
@@ -459,14 +468,16 @@ def describe_consumable(s, e, consumable, powers):
 
 
 @rule
-def list_pack(s, scratch, r, suit, powers, gains):
+def list_pack(s, scratch, r, suit, powers, gains, weakest):
     """What the open pack holds."""
     for slot in range(s.n_pack):
         item = s.pack[slot]
         if item.kind != Kind.NONE:
             cards = cards_for(s, int(item.id)) if item.kind == Kind.CONSUMABLE else 0
             marks = (LEGAL if can_pick(s, slot, cards) else 0) | sticker_marks(item)
-            list_item(s, scratch, r, Verb.PICK, slot, cards, item, marks, suit, powers, gains)
+            list_item(s, scratch, r, Verb.PICK, slot, cards, item, marks, suit, powers, gains, weakest)
+            if item.kind == Kind.JOKER and leaving(s, item, 0) == 0:
+                offer_swap(s, r, item, 0, weakest)
 
 
 @rule
@@ -476,7 +487,7 @@ def list_consumables(s, scratch, r, suit, powers, gains):
         item = s.consumables[slot]
         cards = cards_for(s, int(item.id))
         marks = MINE | (LEGAL if can_use_held(s, slot, cards) else 0)
-        list_item(s, scratch, r, Verb.USE, slot, cards, item, marks, suit, powers, gains)
+        list_item(s, scratch, r, Verb.USE, slot, cards, item, marks, suit, powers, gains, -1)
         if s.phase == Phase.SHOP:
             e = r.entries[add_entry(r, Verb.SELL_CONSUMABLE, slot, 0, T_CONSUMABLE + int(item.id), LEGAL | MINE)]
             e.price = as_byte(float(sell_value(item)))
@@ -484,20 +495,45 @@ def list_consumables(s, scratch, r, suit, powers, gains):
 
 @rule
 def list_jokers(s, scratch, r, suit, powers, gains):
-    """Jokers held: to be sold in the shop or for room in a pack, Luchador at any time; moves that raise the score."""
+    """Jokers held: to be sold in the shop or for room in a pack, Luchador at any time.
+
+    Answers the slot of the one that can be sold and that typical hands miss least, -1 where there is none.
+    """
+    weakest, least = -1, -1e30
     if jokers_hidden(s):
-        return
+        return weakest
     for slot in range(s.n_jokers):
         item = s.jokers[slot]
-        sellable = s.phase == Phase.SHOP or s.phase == Phase.PACK or item.id == Joker.LUCHADOR
-        if sellable:
-            marks = MINE | sticker_marks(item) | (0 if item.stickers & Sticker.ETERNAL else LEGAL)
+        if s.phase == Phase.SHOP or s.phase == Phase.PACK or item.id == Joker.LUCHADOR:
+            sellable = not item.stickers & Sticker.ETERNAL
+            marks = MINE | sticker_marks(item) | (LEGAL if sellable else 0)
             e = r.entries[add_entry(r, Verb.SELL_JOKER, slot, 0, T_JOKER + int(item.id), marks)]
             e.trait = trait_of(0, item.edition, 0)
             e.price = as_byte(float(sell_value(item)))
             losses_of_joker(s, scratch, suit, powers, slot, gains)
             write_gains_to(e, gains)
             e.numbers[4] = as_byte(128.0 + float(item.value))
+            total = gains.sum()
+            if sellable and item.edition != Edition.NEGATIVE and total > least:
+                weakest, least = slot, total
+    return weakest
+
+
+@rule
+def offer_swap(s, r, item, price, weakest):
+    """The entry made last is a joker without room: what it brings in the place of the weakest, and selling that one."""
+    wanted = r.entries[r.n - 1]
+    if weakest < 0 or r.n >= MAX_ENTRIES:
+        return
+    value = int(sell_value(s.jokers[weakest]))
+    if price > int(s.dollars) + int(s.debt_allowed) + value:
+        return
+    e = r.entries[add_entry(r, Verb.SELL_JOKER, weakest, 0, T_JOKER + int(item.id), LEGAL)]
+    e.aim = AIM_SWAP
+    e.trait = wanted.trait
+    priced(s, e, price - value)
+    for k in range(N_ASKED):
+        e.numbers[k] = wanted.numbers[k]
 
 
 @rule
@@ -537,15 +573,15 @@ def write_shortlist(s, o, scratch, r, sets, scores, powers, gains):
             r.powers[k] = int(min(32000.0, 1000.0 * powers[k]))
         r.missing = int(100.0 * log10_of(max(1.0, focus_target(s) - float(s.chips))))
         list_plain(s, r)
+        weakest = list_jokers(s, scratch, r, suit, powers, gains)
         if s.phase == Phase.PLAY:
             list_plays(s, scratch, r, sets, scores)
             list_discards(s, o, r, powers)
         elif s.phase == Phase.SHOP:
-            list_wares(s, scratch, r, suit, powers, gains)
+            list_wares(s, scratch, r, suit, powers, gains, weakest)
         elif s.phase == Phase.PACK:
-            list_pack(s, scratch, r, suit, powers, gains)
+            list_pack(s, scratch, r, suit, powers, gains, weakest)
         list_consumables(s, scratch, r, suit, powers, gains)
-        list_jokers(s, scratch, r, suit, powers, gains)
         list_moves(s, scratch, r, suit, powers, gains)
     for k in range(r.n, MAX_ENTRIES):
         clear_entry(r.entries[k])

@@ -41,10 +41,15 @@ def make_env(context: Any) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     return BalatroVectorEnv(num_envs=options.pop("num_envs", 1), observation="masked", **options)
 
 
-def start_ray() -> None:
-    """A local Ray runs in this process, quietly; an address in RAY_ADDRESS is joined instead."""
+def be_quiet() -> None:
+    """Ray and RLlib tell of errors only."""
     for name in ("ray", "ray.rllib", "ray.tune"):
         logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def start_ray() -> None:
+    """A local Ray runs in this process, quietly; an address in RAY_ADDRESS is joined instead."""
+    be_quiet()
     ray.init(ignore_reinit_error=True, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
 
 

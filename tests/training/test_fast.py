@@ -215,19 +215,6 @@ def test_callbacks_are_called_with_the_fragments() -> None:
     made.stop()
 
 
-def test_the_benchmark_answers_rates_ratios_and_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ante import bench_train
-
-    monkeypatch.setattr(bench_train, "SETTINGS", {"short": (1, 4096)})
-    rows = {row.name: row for row in bench_train.train_rows(repeats=1, games=64, hidden=(16,))}
-    for name in ("stock RLlib", "fast path", "fast path, overlap", "one loop by hand"):
-        assert rows[f"{name}, short"].value > 0
-    ratio = rows["fast path against stock RLlib, short"]
-    assert ratio.value == pytest.approx(rows["fast path, short"].value / rows["stock RLlib, short"].value)
-    parts = [row for row in rows.values() if row.unit == "us"]
-    assert len(parts) == 7 and all(row.value > 0 for row in parts)
-
-
 def test_the_driver_never_sees_a_step() -> None:
     import ray
 

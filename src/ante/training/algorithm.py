@@ -42,14 +42,19 @@ def make_env(context: Any) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     return BalatroVectorEnv(num_envs=options.pop("num_envs", 1), observation="masked", **options)
 
 
+def be_quiet() -> None:
+    """Ray and RLlib tell of errors only."""
+    for name in ("ray", "ray.rllib", "ray.tune"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
 def start_ray(config: TrainConfig | None = None) -> None:
     """A local Ray runs in this process, quietly; an address in RAY_ADDRESS is joined instead, one that runs is kept.
 
     With a configuration the local one has an object store of its size, which spills into the run's folder (the
     system's folder for temporary files may lie in memory), and a core for each process that it asks for.
     """
-    for name in ("ray", "ray.rllib", "ray.tune"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+    be_quiet()
     own: dict[str, Any] = {}
     if config is not None and not os.environ.get("RAY_ADDRESS") and not ray.is_initialized():
         config.spill_folder.mkdir(parents=True, exist_ok=True)

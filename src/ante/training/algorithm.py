@@ -12,15 +12,14 @@ import ray
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.callbacks.callbacks import RLlibCallback
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.tune.registry import register_env
 
 from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
 from ante.training.fast import FastPPOConfig
-from ante.training.packed import PackedPolicy
-from ante.training.policy import MaskedPolicy
+from ante.training.policies import POLICIES
 from ante.training.rollout import WINDOW
-from ante.training.shortlist import ShortlistPolicy
 
 ENV = "ante-balatro"
 
@@ -74,12 +73,12 @@ def env_config(config: TrainConfig) -> dict[str, Any]:
     }
 
 
-def common(made: PPOConfig, config: TrainConfig, policy: type) -> PPOConfig:
+def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) -> PPOConfig:
     """The settings that both paths share."""
     return (
         made.environment(ENV, env_config=env_config(config))
         .env_runners(num_env_runners=config.runners, num_envs_per_env_runner=config.games)
-        .rl_module(rl_module_spec=RLModuleSpec(policy, model_config={"hidden": list(config.hidden)}))
+        .rl_module(rl_module_spec=RLModuleSpec(policy, model_config=POLICIES[config.policy].settings(config)))
         .training(
             lr=config.lr,
             gamma=config.gamma,
@@ -101,8 +100,9 @@ def common(made: PPOConfig, config: TrainConfig, policy: type) -> PPOConfig:
 
 def fast_config(config: TrainConfig) -> FastPPOConfig:
     """The fast path; a runner that dies is started again after a second."""
+    choice = POLICIES[config.policy]
     made = FastPPOConfig().fast_path(
-        bf16=config.bf16,
+        bf16=config.bf16 if choice.bf16 or config.bf16 != "auto" else "off",
         lag=int(config.overlap),
         practice=config.practice,
         accumulate=config.accumulate,
@@ -111,14 +111,16 @@ def fast_config(config: TrainConfig) -> FastPPOConfig:
         normalise_values=config.normalise_values,
     )
     made.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=1.0)
-    common(made, config, ShortlistPolicy if config.policy == "shortlist" else PackedPolicy)
+    common(made, config, choice.fast)
     return made
 
 
 def stock_config(config: TrainConfig) -> PPOConfig:
     """RLlib's own runner, connectors and learner on the native vector environment."""
     made = PPOConfig().env_runners(gym_env_vectorize_mode="vector_entry_point").callbacks(GameMetrics)
-    return common(made, config, MaskedPolicy)
+    stock = POLICIES[config.policy].stock
+    assert stock is not None, "refused by TrainConfig"
+    return common(made, config, stock)
 
 
 def build(config: TrainConfig) -> PPO:

@@ -36,7 +36,7 @@ from ante.engine.rule import rule
 from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.engine.state import MAX_JOKERS, MAX_PACKS, MAX_PLAYED, Kind, Phase, new_states
 from ante.env.games import Games
-from ante.env.observe import focus_target, jokers_hidden
+from ante.env.observe import REORDER_NONE, focus_target, jokers_hidden
 from ante.env.packed import (
     N_THINGS,
     STONE,
@@ -553,11 +553,12 @@ def list_moves(s, scratch, r, suit, powers, gains):
 
 
 @rule
-def write_shortlist(s, o, scratch, r, sets, scores, powers, gains):
+def write_shortlist(s, o, reorder, scratch, r, sets, scores, powers, gains):
     """The list of one game.
 
     s        one record, as it was afterwards
     o        its observation_t
+    reorder  which re-ordering is allowed, as in `observe`
     scratch  (2,) state_t, changed
     r        shortlist_t, overwritten
     sets, scores    (N_FOUND,) int64 and float64, scratch
@@ -582,7 +583,8 @@ def write_shortlist(s, o, scratch, r, sets, scores, powers, gains):
         elif s.phase == Phase.PACK:
             list_pack(s, scratch, r, suit, powers, gains, weakest)
         list_consumables(s, scratch, r, suit, powers, gains)
-        list_moves(s, scratch, r, suit, powers, gains)
+        if reorder != REORDER_NONE:
+            list_moves(s, scratch, r, suit, powers, gains)
     for k in range(r.n, MAX_ENTRIES):
         clear_entry(r.entries[k])
 
@@ -603,10 +605,10 @@ def clear_entry(e):
 
 
 @rule
-def write_shortlists(states, observations, scratch, sets, scores, powers, gains, out):
+def write_shortlists(states, observations, reorder, scratch, sets, scores, powers, gains, out):
     """The lists of all games: states (n,) state_t, observations (n,) of them, out (n,) shortlist_t."""
     for i in range(len(states)):
-        write_shortlist(states[i], observations[i], scratch, out[i], sets, scores, powers, gains)
+        write_shortlist(states[i], observations[i], reorder, scratch, out[i], sets, scores, powers, gains)
 
 
 class Shortlists:
@@ -620,7 +622,15 @@ class Shortlists:
     def write(self, games: Games, out: np.recarray) -> None:
         """Write the lists of all games as they were observed last: out (n,) shortlist_t, overwritten."""
         write_shortlists(
-            games.states, games.observations, self._scratch, self._sets, self._scores, self._powers, self._gains, out
+            games.states,
+            games.observations,
+            games.reorder,
+            self._scratch,
+            self._sets,
+            self._scores,
+            self._powers,
+            self._gains,
+            out,
         )
 
 

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from ante.training.config import BadConfig, TrainConfig, make_config, read_config
+from ante.training.config import BadConfig, TrainConfig, make_config, read_config, value_at
 from ante.training.resume import check_resumed, config_of_run
 
 
@@ -18,6 +19,17 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(config.to_yaml())
     assert read_config(file) == config
+
+
+def test_schedules_are_written_read_back_and_linear_between_their_points(tmp_path: Path) -> None:
+    points = [[0, 3e-4], [1000, 1e-4], [5000, 0.0]]
+    config = make_config({"lr": points, "entropy": 0.02})
+    (tmp_path / "config.yaml").write_text(config.to_yaml())
+    assert read_config(tmp_path / "config.yaml") == config
+    for steps in (0, 1, 400, 1000, 3210, 5000, 90_000):
+        wanted = np.interp(steps, *zip(*points, strict=True))
+        assert value_at(config.lr, steps) == pytest.approx(wanted, abs=1e-12)
+        assert value_at(config.entropy, steps) == 0.02
 
 
 def test_an_unknown_key_names_the_nearest() -> None:
@@ -35,6 +47,20 @@ def test_an_unknown_key_names_the_nearest() -> None:
         ({"reward": "gold"}, "reward: .*gold"),
         ({"reorder": "some"}, "reorder"),
         ({"batch": 256, "minibatch": 512}, "minibatch"),
+        (
+            {"batch": 256, "minibatch": 128, "accumulate": 4},
+            "minibatch 128 times accumulate 4 is larger than batch 256",
+        ),
+        ({"lr": [[0, 1e-3]]}, "lr: points are .* two at least"),
+        ({"lr": [[5, 1e-3], [10, 1e-4]]}, "lr: points are .* the first at 0"),
+        ({"entropy": [[0, 0.1], [10, 0.1], [10, 0.0]]}, "entropy: points are .* each later"),
+        ({"entropy": -0.1}, "entropy: no value may be below 0"),
+        ({"lr": 0}, "lr: nothing would be learned"),
+        ({"kl_target": 0.02, "path": "stock"}, "kl_target 0.02 needs path fast"),
+        ({"policy": "entities", "path": "stock"}, "policy entities needs path fast"),
+        ({"policy": "entity"}, "policy: .*'mlp', 'entities' or 'shortlist'"),
+        ({"width": 60, "heads": 8}, "width 60 cannot be shared out among 8 heads"),
+        ({"normalise_values": True, "path": "stock"}, "normalise_values True needs path fast"),
     ],
 )
 def test_bad_values_are_named(values: dict[str, object], words: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = [
     pytest.mark.ray,
+    pytest.mark.usefixtures("local_ray"),
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
 ]
 SMALL = {"games": 16, "batch": 512, "minibatch": 256, "epochs": 2, "hidden": (32,), "max_decisions": 60}
@@ -23,16 +24,6 @@ def algorithm(learners: int = 0, **settings: Any) -> Any:
     config = fast_config(TrainConfig(**{**SMALL, **settings}))
     config.learners(num_learners=learners)
     return config.build_algo()
-
-
-@pytest.fixture(autouse=True)
-def own_ray() -> Any:
-    """A Ray of its own for each test, which believes in more cores than there may be."""
-    import ray
-
-    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
 
 
 def weights(made: Any) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ from ante.training.rows import unpack
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
-WEIGHTS = 0.2, 0.8, 0.02
+WEIGHTS = 0.2, 0.8, 0.02, 1.5  # clip, weights of value and entropy, value clip
 
 
 def policy(hidden: list[int] | None = None):

@@ -1,11 +1,20 @@
 """What a training run is made of: frozen, validated, written beside the results. Knows neither Ray nor torch."""
 
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from ante.engine.run import challenge_number, deck_number, run_numbers
 from ante.env.games import REORDERS, chosen
@@ -15,6 +24,20 @@ from ante.errors import BalatroError
 
 class BadConfig(BalatroError, ValueError):
     """A configuration that cannot be used."""
+
+
+Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
+ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values")  # RLlib's own path has no such thing
+
+
+def value_at(schedule: Schedule, steps: int) -> float:
+    """The value of a schedule after so many environment steps; after its last point that point's."""
+    if not isinstance(schedule, tuple):
+        return schedule
+    for (begin, one), (end, two) in pairwise(schedule):
+        if steps < end:
+            return one + (two - one) * max(0, steps - begin) / (end - begin)
+    return schedule[-1][1]
 
 
 class TrainConfig(BaseModel):
@@ -36,11 +59,29 @@ class TrainConfig(BaseModel):
     batch: int = Field(8192, ge=64, description="Steps of one iteration.")
     minibatch: int = Field(1024, ge=16, description="Steps of one gradient step.")
     epochs: int = Field(4, ge=1, description="Passes over each batch.")
-    lr: float = Field(3e-4, gt=0, description="Learning rate of Adam.")
+    accumulate: int = Field(
+        1, ge=1, description="Minibatches whose gradients are averaged for one step of Adam, fast path only."
+    )
+    lr: Schedule = Field(
+        3e-4, description="Learning rate of Adam: a number, or points [environment steps, value], linear between them."
+    )
     gamma: float = Field(0.995, gt=0, le=1, description="Discount.")
     gae_lambda: float = Field(0.95, gt=0, le=1, description="Lambda of generalised advantage estimation.")
     clip: float = Field(0.2, gt=0, description="Clipping range of the policy ratio.")
-    entropy: float = Field(0.01, ge=0, description="Weight of the entropy bonus.")
+    kl_target: float | None = Field(
+        None, gt=0, description="An update ends early once the policy has moved 1.5 times as far (KL), fast path only."
+    )
+    entropy: Schedule = Field(0.01, description="Weight of the entropy bonus: a number, or points as in lr.")
+    value_weight: float = Field(1.0, gt=0, description="Weight of the value loss.")
+    value_clip: float | None = Field(
+        None, gt=0, description="Largest squared error of a value that is still learned from; none by default."
+    )
+    normalise_rewards: bool = Field(
+        False, description="Divide rewards by the running spread of discounted returns, fast path only."
+    )
+    normalise_values: bool = Field(
+        False, description="Learn values in units of their running mean and spread, fast path only."
+    )
     grad_clip: float = Field(0.5, gt=0, description="Largest norm of a gradient step.")
     path: Literal["fast", "stock"] = Field(
         "fast", description="How steps are sampled and learned: fast (packed batches) or stock (RLlib's own)."
@@ -51,10 +92,34 @@ class TrainConfig(BaseModel):
     overlap: bool = Field(
         False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
     )
-    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers.")
+    practice: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="Share of games that begin in the middle, from positions met before; fast path only.",
+    )
+    policy: Literal["mlp", "entities", "shortlist"] = Field(
+        "mlp",
+        description="Network: mlp on the flat view; entities, which attends to every card, joker and item; shortlist, "
+        "which weighs a list of decisions worth a thought. The last two on the fast path only.",
+    )
+    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, mlp and shortlist.")
+    entry: int = Field(64, ge=8, description="Width of a listed decision, shortlist only.")
+    width: int = Field(64, ge=8, description="Width of an entity, entities only.")
+    layers: int = Field(2, ge=1, description="Attention layers, entities only.")
+    heads: int = Field(4, ge=1, description="Attention heads, which share the width out, entities only.")
+    trunk: int = Field(192, ge=8, description="Width of the two shared layers after attention, entities only.")
     seed: int = Field(0, ge=0, description="Seed of the run.")
     checkpoint_every: int = Field(10, ge=1, description="Iterations between checkpoints.")
     eval_games: int = Field(100, ge=1, description="Games of the closing evaluation, from the fixed seed panel.")
+    memory_gb: float = Field(
+        8.0,
+        ge=0,
+        description="Memory of all processes together, in GB; from 80 % on the run becomes smaller; 0 = no limit.",
+    )
+    object_store_gb: float = Field(
+        2.25, ge=0.1, description="Of it for Ray's object store, in GB; what does not fit goes to disk, into the run."
+    )
 
     @field_validator("deck")
     @classmethod
@@ -78,10 +143,39 @@ class TrainConfig(BaseModel):
     def _known_reorder(cls, reorder: str) -> str:
         return chosen("reorder", reorder, list(REORDERS))
 
+    @field_validator("lr", "entropy")
+    @classmethod
+    def _a_schedule(cls, schedule: Schedule, info: ValidationInfo) -> Schedule:
+        points = schedule if isinstance(schedule, tuple) else ((0, schedule), (1, schedule))
+        times = [steps for steps, _ in points]
+        if len(points) < 2 or times[0] != 0 or any(one >= two for one, two in pairwise(times)):
+            raise ValueError("points are [steps, value], two at least, the first at 0, each later than the one before")
+        if min(value for _, value in points) < 0:
+            raise ValueError("no value may be below 0")
+        if info.field_name == "lr" and points[0][1] == 0:
+            raise ValueError("nothing would be learned: it must begin above 0")
+        return schedule
+
+    @model_validator(mode="after")
+    def _fits_the_path(self) -> "TrainConfig":
+        for name in ONLY_FAST:
+            if self.path == "stock" and getattr(self, name) != TrainConfig.model_fields[name].default:
+                raise ValueError(f"{name} {getattr(self, name)} needs path fast: RLlib's own path has no such setting")
+        if self.path == "stock" and self.policy != "mlp":
+            raise ValueError(f"policy {self.policy} needs path fast: RLlib's own path has the flat view only")
+        return self
+
+    @model_validator(mode="after")
+    def _heads_share_the_width(self) -> "TrainConfig":
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} cannot be shared out among {self.heads} heads")
+        return self
+
     @model_validator(mode="after")
     def _batches_fit(self) -> "TrainConfig":
-        if self.minibatch > self.batch:
-            raise ValueError(f"minibatch {self.minibatch} is larger than batch {self.batch}")
+        if self.minibatch * self.accumulate > self.batch:
+            times = f" times accumulate {self.accumulate}" if self.accumulate > 1 else ""
+            raise ValueError(f"minibatch {self.minibatch}{times} is larger than batch {self.batch}")
         run_numbers(self.deck, self.stake, self.challenge)
         return self
 
@@ -89,6 +183,11 @@ class TrainConfig(BaseModel):
     def folder(self) -> Path:
         """Where the run is kept."""
         return Path(self.runs) / self.name
+
+    @property
+    def spill_folder(self) -> Path:
+        """Where Ray puts objects that its store has no room for, while the run lasts."""
+        return self.folder / "spill"
 
     def to_yaml(self) -> str:
         """The whole configuration as text."""

@@ -20,8 +20,10 @@ from ray.rllib.utils.metrics import (
 )
 
 from ante.errors import BalatroError
-from ante.training.learner import BatchLearner, Fragments, share_cores
+from ante.training.fragments import Fragments
+from ante.training.learner import BatchLearner, share_cores
 from ante.training.runner import BatchRunner
+from ante.training.scales import SCALES
 
 Fragment = tuple[Any, dict[str, Any]]  # a rollout or a reference to one, and its runner's metrics
 POLL_SECONDS = 0.05
@@ -32,11 +34,16 @@ class NoRunner(BalatroError, RuntimeError):
 
 
 class FastPPOConfig(PPOConfig):  # type: ignore[misc]
-    """PPOConfig with the runner and learner of the fast path, and two settings more (`fast_path`)."""
+    """PPOConfig with the runner and learner of the fast path, and a few settings more (`fast_path`)."""
 
     def __init__(self, algo_class: Any = None) -> None:
         self.bf16 = "auto"
-        self.overlap = False
+        self.lag = 0
+        self.practice = 0.0
+        self.accumulate = 1
+        self.kl_stop: float | None = None
+        self.normalise_rewards = False
+        self.normalise_values = False
         super().__init__(algo_class=algo_class or FastPPO)
         self.env_runners(
             env_runner_cls=BatchRunner,
@@ -47,14 +54,22 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
         )
         self.training(learner_class=BatchLearner, add_default_connectors_to_learner_pipeline=False, use_kl_loss=False)
 
-    def fast_path(self, *, bf16: str | None = None, overlap: bool | None = None) -> "FastPPOConfig":
-        """Set what only the fast path has.
+    def fast_path(self, **settings: Any) -> "FastPPOConfig":
+        """Set what only the fast path has. Raises TypeError for anything else.
 
-        bf16     auto, on or off: products of networks in bf16; auto asks the machine
-        overlap  play the next batch while this one is learned from
+        bf16               auto, on or off: products of networks in bf16; auto asks the machine
+        lag                batches that are played ahead while one is learned from
+        practice           share of the games that begin in the middle (practice.py)
+        accumulate         minibatches whose gradients are averaged for one step
+        kl_stop            an update ends once a minibatch's KL to the old policy is 1.5 times this; None for never
+        normalise_rewards  rewards in units of the spread of discounted returns
+        normalise_values   value targets in units of their own mean and spread
         """
-        self.bf16 = self.bf16 if bf16 is None else bf16
-        self.overlap = self.overlap if overlap is None else overlap
+        known = ("bf16", "lag", "practice", "accumulate", "kl_stop", "normalise_rewards", "normalise_values")
+        for name, value in settings.items():
+            if name not in known:
+                raise TypeError(f"the fast path has no setting {name!r}: it has {', '.join(known)}")
+            setattr(self, name, value)
         return self
 
 
@@ -77,12 +92,12 @@ class FastPPO(PPO):  # type: ignore[misc]
         """Play (or take what was played meanwhile), learn, hand the weights on."""
         begin = time.perf_counter()
         ready = (self._ahead or self._launch())() or self._asked_again()
-        if self.config.overlap:
+        if self.config.lag:
             self._hand_on_weights()
             self._ahead = self._launch()
         self.metrics.log_value("wait_seconds", time.perf_counter() - begin, window=1)
+        steps = self.metrics.peek((ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME), default=0)
         self.metrics.aggregate([metrics for _, metrics in ready], key=ENV_RUNNER_RESULTS)
-        steps = self.metrics.peek((ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME))
         learned = self.learner_group.update(
             training_data=Fragments([fragment for fragment, _ in ready]),
             timesteps={NUM_ENV_STEPS_SAMPLED_LIFETIME: steps},
@@ -90,7 +105,7 @@ class FastPPO(PPO):  # type: ignore[misc]
             minibatch_size=self.config.minibatch_size,
         )
         self.metrics.aggregate(learned, key=LEARNER_RESULTS)
-        if not self.config.overlap:
+        if not self.config.lag:
             self._hand_on_weights()
 
     def _asked_again(self) -> list[Fragment]:
@@ -116,7 +131,7 @@ class FastPPO(PPO):  # type: ignore[misc]
         """The same in this process: at once, or in a thread beside the learner (compiled code lets go of the GIL)."""
         runner = self.env_runner_group.local_env_runner
         play = runner.fragment if self.config.num_learners > 0 else lambda: (runner.sample()[0], runner.get_metrics())
-        if not self.config.overlap:
+        if not self.config.lag:
             return lambda: [play()]
         self._thread = self._thread or ThreadPoolExecutor(1, "sampling")
         playing: Future[Fragment] = self._thread.submit(play)
@@ -135,7 +150,7 @@ class FastPPO(PPO):  # type: ignore[misc]
         state = self.learner_group.get_state(
             components=f"{COMPONENT_LEARNER}/{COMPONENT_RL_MODULE}", inference_only=True
         )[COMPONENT_LEARNER]
-        weights = {key: state[key] for key in (COMPONENT_RL_MODULE, WEIGHTS_SEQ_NO)}
+        weights = {key: state[key] for key in (COMPONENT_RL_MODULE, WEIGHTS_SEQ_NO, SCALES)}
         group = self.env_runner_group
         if group.local_env_runner is not None:
             group.local_env_runner.set_state(weights)

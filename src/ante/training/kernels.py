@@ -208,8 +208,8 @@ def gae(rewards, values, after, cut, discount, decay, advantages, targets):
 
 @kernel
 def ppo_loss(
-    logits, values, legal, actions, log_probs, advantages, targets, clip, value_weight, entropy_weight, d_logits,
-    d_values, sums,
+    logits, values, legal, actions, log_probs, advantages, targets, clip, value_weight, entropy_weight, value_clip,
+    d_logits, d_values, sums,
 ):  # fmt: skip
     """The clipped PPO loss of a minibatch, and its gradient.
 
@@ -217,8 +217,10 @@ def ppo_loss(
     legal       (m, bytes) uint8 as in `sample_masked`
     actions     (m,) int64, log_probs (m,) float32: what was done, with which log-probability
     advantages  (m,) float32, targets (m,) float32 of the value
+    value_clip  largest squared error of a value, larger ones count as this much and pull no more; inf for none
     d_logits    (m, actions) float32 and d_values (m,) float32, overwritten: gradient of the mean loss
-    sums        (5,) float64, overwritten: policy loss, value loss, entropy, KL to the old policy, rows clipped
+    sums        (5,) float64, overwritten: policy loss, value loss, entropy, KL to the old policy, rows clipped.
+                KL is the mean of ratio - 1 - log ratio, which is never negative
     """
     rows, n = logits.shape
     each = 1.0 / rows
@@ -241,7 +243,8 @@ def ppo_loss(
         log_total = np.log(total)
         entropy = log_total - weighed / total
         log_prob = np.float64(logits[i, actions[i]] - top) - log_total
-        ratio = np.exp(log_prob - log_probs[i])
+        log_ratio = log_prob - log_probs[i]
+        ratio = np.exp(log_ratio)
         plain = advantages[i] * ratio
         clipped = advantages[i] * max(1.0 - clip, min(1.0 + clip, ratio))
         pull = -plain if plain <= clipped else 0.0
@@ -252,9 +255,9 @@ def ppo_loss(
                 high = np.float64(logits[i, j] - top) - log_total
                 d_logits[i, j] = (pull * (lift - chance) + entropy_weight * chance * (high + entropy)) * each
         off = values[i] - targets[i]
-        d_values[i] = 2.0 * value_weight * off * each
+        d_values[i] = 2.0 * value_weight * off * each if off * off <= value_clip else 0.0
         sums[0] -= min(plain, clipped) * each
-        sums[1] += off * off * each
+        sums[1] += min(np.float64(off * off), value_clip) * each
         sums[2] += entropy * each
-        sums[3] += (log_probs[i] - log_prob) * each
+        sums[3] += (ratio - 1.0 - log_ratio) * each
         sums[4] += each if abs(ratio - 1.0) > clip else 0.0

@@ -4,58 +4,28 @@ import time
 from typing import Any
 
 import numpy as np
-import ray
 import torch
 from numpy.typing import NDArray
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
 from ray.rllib.core import ALL_MODULES, DEFAULT_MODULE_ID
-from ray.rllib.core.learner.training_data import TrainingData
-from ray.rllib.utils.metrics import NUM_MODULE_STEPS_TRAINED, NUM_MODULE_STEPS_TRAINED_LIFETIME
+from ray.rllib.utils.metrics import (
+    NUM_ENV_STEPS_SAMPLED_LIFETIME,
+    NUM_MODULE_STEPS_TRAINED,
+    NUM_MODULE_STEPS_TRAINED_LIFETIME,
+)
 
 from ante.training import twins
+from ante.training.fragments import Fragments
+from ante.training.packed import DeviceRows
 from ante.training.precision import precision
 from ante.training.rollout import Rollout, joined
+from ante.training.scales import SCALES, Scales, moments
 
 NAMES = ("policy_loss", "vf_loss", "entropy", "mean_kl_loss", "clipped")
+KL = NAMES.index("mean_kl_loss")
+TOO_FAR = 1.5  # times the KL target
 MOST_UNLIKE_ZERO = 1e-4  # below this spread advantages are not blown up
-
-
-class Fragments(TrainingData):  # type: ignore[misc]
-    """Fragments on their way to the learners: rollouts, or references to them.
-
-    With several learners each gets the same number of fragments where that works out, else each gets all of them and
-    takes its part of the rows: shares must be equal, since learners wait for each other at every minibatch.
-    """
-
-    def __init__(self, fragments: list[Any], share: tuple[int, int] = (0, 1)) -> None:
-        super().__init__()
-        self.fragments, self.share = fragments, share
-
-    def validate(self) -> None:
-        """Nothing can be wrong here."""
-
-    def solve_refs(self) -> None:
-        """References are resolved one by one in `rollouts`, since any of them may be lost."""
-
-    def shard(self, num_shards: int, **_: Any) -> list[tuple["Fragments", dict[str, Any]]]:
-        """One part for each learner."""
-        if len(self.fragments) % num_shards == 0:
-            return [(Fragments(self.fragments[i::num_shards]), {}) for i in range(num_shards)]
-        return [(Fragments(self.fragments, (i, num_shards)), {}) for i in range(num_shards)]
-
-    def rollouts(self) -> tuple[list[Rollout], int]:
-        """What there is of them, and how many were lost with the process that held them."""
-        found, lost = [], 0
-        for fragment in self.fragments:
-            try:
-                rollout: Rollout = ray.get(fragment) if isinstance(fragment, ray.ObjectRef) else fragment
-            except (ray.exceptions.ObjectLostError, ray.exceptions.GetTimeoutError):
-                lost += 1
-                continue
-            number, parts = self.share
-            each = len(rollout) // parts
-            found.append(rollout.part(slice(number * each, (number + 1) * each)) if parts > 1 else rollout)
-        return found, lost
+Gradients = dict[Any, torch.Tensor]
 
 
 class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
@@ -71,12 +41,21 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         """As PPO; threads are shared out before anything is computed."""
         share_cores(self.config)
         super().build()
+        self.scales = Scales()
         if self.config.torch_compile_learner:
             policy = self._policy()
             policy.evaluate = torch.compile(policy.evaluate, dynamic=False)
 
     def _policy(self) -> Any:
         return self.module[DEFAULT_MODULE_ID].unwrapped()
+
+    def before_gradient_based_update(self, *, timesteps: dict[str, Any]) -> None:
+        """Schedules stand where the steps before this batch put them: nothing to remember, so exact after a resume."""
+        super().before_gradient_based_update(timesteps=timesteps)
+        steps = timesteps.get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0)
+        for optimizer, schedule in self._optimizer_lr_schedules.items():
+            self._set_optimizer_lr(optimizer, lr=schedule.update(steps))
+        self.entropy_coeff_schedulers_per_module[DEFAULT_MODULE_ID].update(steps)
 
     def update(
         self,
@@ -90,6 +69,8 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         **_: Any,
     ) -> Any:
         """Go over the fragments' rows `num_epochs` times, each time in another order; answers the metrics.
+
+        timesteps  steps before this batch, for schedules
 
         Where all fragments were lost nothing is learned, and the metrics say so: an exception would end the run.
         """
@@ -114,30 +95,73 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         return int(fewest.item())
 
     def _learn(self, rollout: Rollout, rows: int, epochs: int, minibatch: int) -> None:
-        """All minibatches of one update, with one line of metrics."""
+        """All gradient steps of one update, with one line of metrics."""
         policy = self._policy()
-        staged = policy.stage(rollout.rows) if hasattr(policy, "stage") else rollout.rows
-        advantages = normal(rollout.advantages)
-        kept = rollout.actions, rollout.log_probs, advantages, rollout.targets
+        targets = self._scaled(policy, rollout)
+        staged = self._staged(policy, rollout.rows)
+        kept = rollout.actions, rollout.log_probs, normal(rollout.advantages), targets
         lag = self._weights_seq_no - rollout.version
         self._weights_seq_no += 1
-        rng = np.random.default_rng((self.config.seed or 0, self._weights_seq_no))
-        sums, pieces = np.zeros(len(NAMES)), max(1, rows // minibatch)
-        for _ in range(epochs):
-            for which in np.array_split(rng.permutation(len(rollout))[:rows], pieces):
-                sums += self._minibatch(policy, staged[which], tuple(each[which] for each in kept))
-        for name, value in zip(NAMES, sums / (epochs * pieces), strict=True):
-            self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
-        self.metrics.log_value((DEFAULT_MODULE_ID, "policy_lag"), lag, window=1)
-        for key in (DEFAULT_MODULE_ID, ALL_MODULES):
-            self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED), rows * epochs, reduce="sum")
-            self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED_LIFETIME), rows * epochs, reduce="lifetime_sum")
+        far = TOO_FAR * (self.config.kl_stop or float("inf"))
+        groups, sums, seen, done = self._groups(len(rollout), rows, epochs, minibatch), np.zeros(len(NAMES)), 0, 0
+        for group in groups:
+            gradients, means = self._gradients(policy, staged, kept, group)
+            sums, seen = sums + means, seen + 1
+            if means[KL] > far:
+                break
+            self.apply_gradients(self.postprocess_gradients(gradients))
+            done += 1
+        self._tell(sums / seen, lag, epochs * done / len(groups), rows)
 
-    def _minibatch(self, policy: Any, rows: Any, batch: tuple[Any, ...]) -> NDArray[np.float64]:
-        """One gradient step; answers the means in NAMES."""
+    def _staged(self, policy: Any, rows: NDArray[Any]) -> Any:
+        """All rows, to be indexed for a minibatch, made ready once."""
+        if hasattr(policy, "stage"):
+            return policy.stage(rows)
+        return rows if self._device.type == "cpu" else DeviceRows(rows, self._device)
+
+    def _scaled(self, policy: Any, rollout: Rollout) -> NDArray[np.float32]:
+        """What the value head should answer, (n,); the spreads that normalisation divides by take this batch in."""
+        seen = np.stack([rollout.returns, moments(rollout.targets)])
+        if self.config.num_learners > 1:
+            both = torch.from_numpy(seen).to(self._device)
+            torch.distributed.all_reduce(both)
+            seen = both.cpu().numpy()
+        self.scales.returns = self.scales.returns + seen[0]
+        if not self.config.normalise_values:
+            return rollout.targets
+        self.scales.see_targets(seen[1], policy.value)
+        return self.scales.outputs(rollout.targets)
+
+    def _groups(self, n: int, rows: int, epochs: int, minibatch: int) -> list[list[NDArray[np.int64]]]:
+        """The rows of each gradient step: its minibatches, as indices of `rows` of the n, another order each epoch."""
+        rng = np.random.default_rng((self.config.seed or 0, self._weights_seq_no))
+        groups, each = [], self.config.accumulate
+        for _ in range(epochs):
+            pieces = np.array_split(rng.permutation(n)[:rows], max(1, rows // minibatch))
+            groups += [pieces[i : i + each] for i in range(0, len(pieces), each)]
+        return groups
+
+    def _gradients(
+        self, policy: Any, staged: Any, kept: tuple[NDArray[Any], ...], group: list[NDArray[np.int64]]
+    ) -> tuple[Gradients, NDArray[np.float64]]:
+        """The gradient of the mean loss over some minibatches of all learners, and the means in NAMES."""
+        total: Gradients = {}
+        sums, rows = np.zeros(len(NAMES)), sum(map(len, group))
+        for which in group:
+            gradients, means = self._minibatch(policy, staged[which], tuple(each[which] for each in kept))
+            share = len(which) / rows
+            sums += share * means
+            if share < 1.0:
+                torch._foreach_mul_(list(gradients.values()), share)
+            total = {key: total[key] + each for key, each in gradients.items()} if total else gradients
+        return self._averaged(total, sums)
+
+    def _minibatch(self, policy: Any, rows: Any, batch: tuple[Any, ...]) -> tuple[Gradients, NDArray[np.float64]]:
+        """Gradients of one minibatch, and the means in NAMES."""
         entropy = self.entropy_coeff_schedulers_per_module[DEFAULT_MODULE_ID].get_current_value()
-        weights = float(self.config.clip_param), float(self.config.vf_loss_coeff), float(entropy)
-        with precision(self.config.bf16, self._device.type):
+        config = self.config
+        weights = tuple(map(float, (config.clip_param, config.vf_loss_coeff, entropy, config.vf_clip_param)))
+        with precision(config.bf16, self._device.type):
             by_hand = policy.ppo_gradient(rows, batch, *weights) if hasattr(policy, "ppo_gradient") else None
             if by_hand:
                 gradients, sums = dict(zip(policy.parameters(), by_hand[0], strict=True)), by_hand[1]
@@ -148,21 +172,40 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
                 loss, sums = twins.ppo(policy.evaluate(rows, actions), log_probs, advantages, targets, *weights)
         if not by_hand:
             gradients = self.compute_gradients({DEFAULT_MODULE_ID: loss})
-        self.apply_gradients(self.postprocess_gradients(self._averaged(gradients)))
-        return np.asarray(sums.cpu(), dtype=np.float64)
+        return gradients, np.asarray(sums.cpu(), dtype=np.float64)
 
-    def _averaged(self, gradients: dict[Any, torch.Tensor]) -> dict[Any, torch.Tensor]:
-        """The mean over all learners: one message, since the loss does not pass through DDP's own forward."""
+    def _averaged(self, gradients: Gradients, means: NDArray[np.float64]) -> tuple[Gradients, NDArray[np.float64]]:
+        """The means over all learners: one message, since the loss does not pass through DDP's own forward."""
         if self.config.num_learners < 2:
-            return gradients
-        whole = torch.cat([gradient.flatten() for gradient in gradients.values()])
+            return gradients, means
+        told = torch.from_numpy(means.astype(np.float32)).to(self._device)
+        whole = torch.cat([*(gradient.flatten() for gradient in gradients.values()), told])
         torch.distributed.all_reduce(whole)
-        parts = (whole / self.config.num_learners).split([gradient.numel() for gradient in gradients.values()])
-        return {key: part.view_as(gradients[key]) for key, part in zip(gradients, parts, strict=True)}
+        *parts, told = (whole / self.config.num_learners).split([*(g.numel() for g in gradients.values()), len(means)])
+        averaged = {key: part.view_as(gradients[key]) for key, part in zip(gradients, parts, strict=True)}
+        return averaged, told.cpu().numpy().astype(np.float64)
+
+    def _tell(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
+        """One line of metrics: the means in NAMES, how old the policy that acted was, passes made over the rows."""
+        for name, value in (*zip(NAMES, means, strict=True), ("policy_lag", lag), ("epochs", epochs)):
+            self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
+        for key in (DEFAULT_MODULE_ID, ALL_MODULES):
+            self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED), rows * epochs, reduce="sum")
+            self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED_LIFETIME), rows * epochs, reduce="lifetime_sum")
+
+    def get_state(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """As PPO, with what normalisation divides by."""
+        return {**super().get_state(*args, **kwargs), SCALES: self.scales.state()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """As PPO, with what normalisation divides by."""
+        super().set_state(state)
+        if SCALES in state:  # not in checkpoints of before
+            self.scales.restore(state[SCALES])
 
     def postprocess_gradients_for_module(
-        self, *, module_id: str, config: Any = None, module_gradients_dict: dict[Any, torch.Tensor]
-    ) -> dict[Any, torch.Tensor]:
+        self, *, module_id: str, config: Any = None, module_gradients_dict: Gradients
+    ) -> Gradients:
         """Cut to the norm `grad_clip`; without a number in them, all are put aside. One norm a step, no more."""
         gradients = list(module_gradients_dict.values())
         norm = torch.nn.utils.get_total_norm(gradients)
@@ -172,7 +215,7 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         self._usable = bool(torch.isfinite(norm))
         return module_gradients_dict
 
-    def apply_gradients(self, gradients_dict: dict[Any, torch.Tensor]) -> None:
+    def apply_gradients(self, gradients_dict: Gradients) -> None:
         """One step of each optimizer; none where a gradient was not finite, which is counted."""
         if not self._usable:
             self.metrics.log_value((DEFAULT_MODULE_ID, "steps_without_a_number"), 1, reduce="sum")
@@ -185,7 +228,7 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
 
 def share_cores(config: Any) -> None:
     """SPEED: this process computes on one thread where others play meanwhile."""
-    if config.num_env_runners > 0 or config.overlap:
+    if config.num_env_runners > 0 or config.lag > 0:
         torch.set_num_threads(1)
 
 

@@ -30,6 +30,14 @@ COLUMNS = (
     "learn_seconds",  # of this iteration's gradient steps, staging included
     "policy_lag",  # updates between the weights that played and those that learned
     "bytes_per_step",  # that travel from runner to learner
+    "kl",  # from the policy that played to the one that learned, mean over the gradient steps, nats
+    "clipped",  # share of rows whose ratio left the clipping range
+    "epochs",  # passes made over the batch; fewer than planned where kl_target ended the update
+    "lr",  # learning rate
+    "memory_gb",  # of all processes, the last reading
+    "memory_peak_gb",  # the highest reading so far
+    "minibatch",  # halved where memory runs short, as is the next one
+    "games_per_runner",
 )
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
+from gymnasium import Space
 from numpy.typing import NDArray
 
 from ante.engine.state import Phase
@@ -18,15 +19,18 @@ class RolloutPolicy(Protocol):
     """A policy that the fast path can sample with and learn; it is an RLModule besides.
 
     row_t     NumPy dtype of one packed observation
-    discrete  whether actions are numbers of the discrete view; else macro decisions
+    discrete  whether its decisions are numbers of the discrete view; else macro decisions
     flat      whether `pack` reads `games.flat`; where it does not, the vector is never written
+    value     the last layer of the value, one output wide: normalisation of values moves it
 
     A policy may also have
 
     stage(rows) -> staged
         called once for all rows of an update; `staged[indices]`, indices an int64 array, is then what `evaluate` gets.
-    ppo_loss(rows, (actions, log_probs, advantages, targets), clip, value_weight, entropy_weight) -> (loss, sums)
-        the loss of a staged minibatch (with gradient) and its five means, instead of `evaluate` and `twins.ppo`.
+        Without it that is the rows, or on CUDA their bytes on the device.
+    ppo_loss(rows, (actions, log_probs, advantages, targets), clip, value_weight, entropy_weight, value_clip)
+        -> (loss, sums), the loss of a staged minibatch (with gradient) and its five means, instead of `evaluate` and
+        `twins.ppo`.
     ppo_gradient(same) -> (gradients, sums) or None
         the gradient of every parameter in order, worked out by hand, instead of autograd; None where it cannot.
     """
@@ -34,12 +38,23 @@ class RolloutPolicy(Protocol):
     row_t: ClassVar[np.dtype[Any]]
     discrete: ClassVar[bool]
     flat: ClassVar[bool]
+    value: torch.nn.Linear
+
+    @staticmethod
+    def spaces() -> tuple[Space[Any], Space[Any]]:
+        """Gymnasium spaces of observations and actions."""
 
     def pack(self, games: Games, out: NDArray[Any]) -> None:
         """Write what the players of all games see: out (n,) row_t, overwritten."""
 
     def act(self, rows: NDArray[Any], rng: torch.Generator) -> tuple[Any, Any, Any]:
-        """Sample: actions (n,) int64, log-probabilities (n,) float32, values (n,) float32; no gradient."""
+        """Sample: actions (n,) int64, log-probabilities (n,) float32, values (n,) float32; no gradient.
+
+        rng  a generator of the policy's device. Answers are arrays, or tensors of any device
+        """
+
+    def decisions(self, rows: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What `Games.step` is given for these actions on these rows, (n,) int64."""
 
     def evaluate(self, rows: Any, actions: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Log-probabilities of these actions, entropies and values, (m,) each, with gradient."""
@@ -56,6 +71,7 @@ class Rollout:
     log_probs   (n,) float32, of the policy that acted
     advantages  (n,) float32
     targets     (n,) float32, of the value
+    returns     (3,) float64, moments of the discounted returns, `scales.moments`; zeros where rewards stay as they are
     version     number of the weights that acted
     """
 
@@ -64,6 +80,7 @@ class Rollout:
     log_probs: NDArray[np.float32]
     advantages: NDArray[np.float32]
     targets: NDArray[np.float32]
+    returns: NDArray[np.float64]
     version: int
 
     def __len__(self) -> int:
@@ -91,6 +108,7 @@ class Rollout:
             self.log_probs[which],
             self.advantages[which],
             self.targets[which],
+            self.returns * (len(self.actions[which]) / len(self)),
             self.version,
         )
 
@@ -115,6 +133,7 @@ def joined(rollouts: list[Rollout]) -> Rollout:
         end_to_end([r.log_probs for r in rollouts]),
         end_to_end([r.advantages for r in rollouts]),
         end_to_end([r.targets for r in rollouts]),
+        np.sum([r.returns for r in rollouts], axis=0),
         min(r.version for r in rollouts),
     )
 
@@ -135,19 +154,28 @@ class Tally:
     last: deque[tuple[float, ...]] = field(default_factory=lambda: deque(maxlen=WINDOW))
     games: int = 0
 
-    def add(self, games: Games, ended: NDArray[np.int64]) -> None:
-        """Count the last step; the games at `ended` (indices) are over and have not been dealt anew."""
+    def add(self, games: Games, ended: NDArray[np.int64], practice: NDArray[np.bool_]) -> None:
+        """Count the last step.
+
+        ended     indices of the games that are over and have not been dealt anew
+        practice  (n,) bool: these games began in the middle and are left out of the means
+        """
         self.returns += games.rewards
         if len(ended) == 0:
             return
+        self.games += len(ended)
+        whole = ended[~practice[ended]]
+        self._add_lines(games, whole)
+        self.returns[ended] = 0.0
+
+    def _add_lines(self, games: Games, ended: NDArray[np.int64]) -> None:
+        """A line for each of these games, which are over."""
         states = games.states.view(np.ndarray)  # SPEED: plain fields; copies of whole records cost 2 us a step
         antes, rounds = states["ante"][ended], states["round_number"][ended]
         beaten = rounds - np.isin(states["phase"][ended], (Phase.PLAY, Phase.OVER))  # as games.blinds_beaten
         won = games.outcome[ended] == Outcome.WON
         lines = zip(self.returns[ended], games.steps[ended], antes, beaten, won, strict=True)
         self.last.extend(tuple(map(float, line)) for line in lines)
-        self.games += len(ended)
-        self.returns[ended] = 0.0
 
     def means(self) -> dict[str, float]:
         """Means of the last games, by the names in MEANS; empty before the first game ends."""

@@ -21,12 +21,12 @@ from ray.rllib.utils.metrics import (
     WEIGHTS_SEQ_NO,
 )
 
-from ante.engine.actions import N_DISCRETE
 from ante.env.games import Games, Outcome
-from ante.env.layout import masked_space
 from ante.training import kernels
+from ante.training.practice import Practice
 from ante.training.precision import precision
 from ante.training.rollout import Rollout, Tally, end_to_end
+from ante.training.scales import SCALES, Scales, discounted, nothing
 
 
 class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
@@ -46,6 +46,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.module: Any = None
         self.games: Games | None = None
         self._weights_seq_no = 0
+        self.scales = Scales()
         self.num_env_steps_sampled_lifetime: int = 0
         self.make_module()
         if self._index > 0 or self.config.num_env_runners == 0 or self.config.create_env_on_local_worker:
@@ -61,10 +62,9 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
     def make_env(self) -> None:
         """The games are made, not yet dealt."""
         n = self.config.num_envs_per_env_runner
-        self.games = Games(
-            n, **self.config.env_config, flat=getattr(self.module, "flat", False), discrete=self.module.discrete
-        )
+        self.games = Games(n, **self.config.env_config, flat=self.module.flat, discrete=self.module.discrete)
         self._tally = Tally(np.zeros(n))
+        self._discounted = np.zeros(n)
         self._dealt = False
 
     def deal(self) -> None:
@@ -76,9 +76,10 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         entropy = (self.config.seed or 0, self._index, self._weights_seq_no)
         mother = np.random.SeedSequence(entropy)
         self.games.rngs = [np.random.default_rng(child) for child in mother.spawn(self.games.n)]
-        self._rng = torch.Generator().manual_seed(int(mother.generate_state(1, np.uint64)[0] >> 1))
+        self._rng = torch.Generator(self._device).manual_seed(int(mother.generate_state(1, np.uint64)[0] >> 1))
         self.games.reset()
-        self._tally.returns[:] = 0.0
+        self._tally.returns[:] = self._discounted[:] = 0.0
+        self._practice = Practice(self.games, self.config.practice, int(mother.generate_state(1)[0]))
         self._dealt = True
 
     def sample(
@@ -134,11 +135,12 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         with precision(self.config.bf16, self._device):
             for t in range(steps):
                 policy.pack(games, rows[t])
-                actions[t], log_probs[t], values[t] = policy.act(rows[t], self._rng)
-                games.step(actions[t])
+                actions[t], log_probs[t], values[t] = map(on_host, policy.act(rows[t], self._rng))
+                games.step(policy.decisions(rows[t], actions[t]))
                 rewards[t] = games.rewards
                 ended = np.flatnonzero(games.outcome)
-                self._tally.add(games, ended)
+                self._tally.add(games, ended, self._practice.begun)
+                self._practice.watch(games)
                 if len(ended):
                     cut[t, ended] = True
                     off = ended[games.outcome[ended] == Outcome.TRUNCATED]
@@ -146,7 +148,10 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
                     if len(off):
                         unfinished.append((t, off, self._rows_now()[off]))
                     games.reset(ended)
+                    self._practice.deal(games, ended)
+            values = self._meant(values)
             after = self._values_after(values, terminal, unfinished)
+        rewards, returns = self._scaled(rewards, cut)
         advantages, targets = np.empty_like(values), np.empty_like(values)
         kernels.gae(rewards, values, after, cut, self.config.gamma, self.config.lambda_, advantages, targets)
         self.num_env_steps_sampled_lifetime += steps * games.n
@@ -156,8 +161,18 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             log_probs.reshape(-1),
             advantages.reshape(-1),
             targets.reshape(-1),
+            returns,
             self._weights_seq_no,
         )
+
+    def _scaled(
+        self, rewards: NDArray[np.float32], cut: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Rewards as they are learned from (t, n), and the moments of their discounted returns (3,)."""
+        if not self.config.normalise_rewards:
+            return rewards, nothing()
+        own = discounted(rewards, cut, self.config.gamma, self._discounted)
+        return self.scales.rewards(rewards, own), own
 
     def _rows_now(self) -> NDArray[Any]:
         """The packed rows of all games as they stand, (n,)."""
@@ -173,18 +188,26 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         unfinished: list[tuple[int, NDArray[np.int64], NDArray[Any]]],
     ) -> NDArray[np.float32]:
         """The value of what each step led to: 0 where a game was won or lost, of its last sight where it was cut off."""
-        aside = torch.Generator().manual_seed(0)  # only values are wanted; the stream of actions stays as it is
         after = np.empty_like(values)
         after[:-1] = values[1:]
-        after[-1] = np.asarray(self.module.act(self._rows_now(), aside)[2])
-        after[terminal] = 0.0
+        after[-1] = self._values_of(self._rows_now())
         if unfinished:
-            seen = np.asarray(self.module.act(end_to_end([rows for _, _, rows in unfinished]), aside)[2])
+            seen = self._values_of(end_to_end([rows for _, _, rows in unfinished]))
             at = 0
             for t, which, _ in unfinished:
                 after[t, which] = seen[at : at + len(which)]
                 at += len(which)
+        after[terminal] = 0.0
         return after
+
+    def _values_of(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+        """Values of packed rows, (n,)."""
+        aside = torch.Generator(self._device).manual_seed(0)  # the stream of actions stays as it is
+        return self._meant(on_host(self.module.act(rows, aside)[2]))
+
+    def _meant(self, outputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The values that outputs of the value head mean, same shape."""
+        return self.scales.values(outputs) if self.config.normalise_values else outputs
 
     def _log(self, rollouts: list[Rollout], seconds: float) -> None:
         """Metrics since the last `get_metrics`."""
@@ -203,16 +226,17 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         return dict(self.metrics.reduce())
 
     def get_spaces(self) -> dict[str, tuple[gymnasium.Space[Any], gymnasium.Space[Any]]]:
-        """Spaces of the masked flat view; packed rows hold the same content."""
-        single: Any = (masked_space(), gymnasium.spaces.Discrete(N_DISCRETE))
+        """Spaces of what the policy sees and answers."""
+        single = self.config.rl_module_spec.module_class.spaces()
         return {INPUT_ENV_SPACES: single, INPUT_ENV_SINGLE_SPACES: single, DEFAULT_MODULE_ID: single}
 
     def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Counters, and the weights where they are asked for."""
-        state = {NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime}
+        state: dict[str, Any] = {NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime}
         if self._check_component(COMPONENT_RL_MODULE, components, not_components):
             state[COMPONENT_RL_MODULE] = self.module.get_state(**kwargs)
             state[WEIGHTS_SEQ_NO] = self._weights_seq_no
+            state[SCALES] = self.scales.state()
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -222,6 +246,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             weights = ray.get(weights) if isinstance(weights, ray.ObjectRef) else weights
             self.module.set_state(weights.get(DEFAULT_MODULE_ID, weights))
             self._weights_seq_no = int(state.get(WEIGHTS_SEQ_NO, 0))
+        if SCALES in state:
+            self.scales.restore(state[SCALES])
         self.num_env_steps_sampled_lifetime = state.get(
             NUM_ENV_STEPS_SAMPLED_LIFETIME, self.num_env_steps_sampled_lifetime
         )
@@ -240,3 +266,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
 
     def stop(self) -> None:
         """Nothing is held that must be let go."""
+
+
+def on_host(values: Any) -> NDArray[Any]:
+    """An array, or a tensor of any device, as an array."""
+    return np.asarray(values.cpu()) if isinstance(values, torch.Tensor) else np.asarray(values)

@@ -14,7 +14,7 @@ from ante.env.games import Games
 from ante.env.layout import FLAT_SIZE, masked_space
 from ante.training import twins
 from ante.training.algorithm import env_config
-from ante.training.config import TrainConfig
+from ante.training.config import TrainConfig, value_at
 from ante.training.policy import MaskedPolicy
 
 
@@ -30,7 +30,7 @@ class SingleFilePPO:
             action_space=gymnasium.spaces.Discrete(N_DISCRETE),
             model_config={"hidden": list(config.hidden)},
         )
-        self.optimizer = torch.optim.Adam(self.policy.parameters(), lr=config.lr)
+        self.optimizer = torch.optim.Adam(self.policy.parameters(), lr=value_at(config.lr, 0))
         self.steps = -(-config.batch // n)
         self.ended = 0  # games, since the beginning
 
@@ -80,7 +80,7 @@ class SingleFilePPO:
                 flat, legal, actions, log_probs, advantages, targets = (each[which] for each in kept)
                 logits, values = self.outputs(flat, legal)
                 now = (*twins.masked_stats(logits, legal.bool(), actions), values)
-                loss, _ = twins.ppo(now, log_probs, advantages, targets, config.clip, 1.0, config.entropy)
+                loss, _ = twins.ppo(now, log_probs, advantages, targets, config.clip, 1.0, value_at(config.entropy, 0))
                 self.optimizer.zero_grad(set_to_none=True)
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(self.policy.parameters(), config.grad_clip)

@@ -1,5 +1,7 @@
 """The row kernels in torch: what a CUDA device does, and what tests hold the compiled ones against."""
 
+import math
+
 import numpy as np
 import torch
 
@@ -61,21 +63,26 @@ def ppo(
     clip: float,
     value_weight: float,
     entropy_weight: float,
+    value_clip: float = math.inf,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The clipped PPO loss, with gradient, and its means: the twin of `kernels.ppo_loss`, for any policy.
 
     now         log-probabilities, entropies and values of the policy as it is, (m,) each
     log_probs   (m,) of the policy that acted; advantages (m,); targets (m,) of the value
+    value_clip  largest squared error of a value, larger ones count as this much and pull no more
 
     Answers the loss () and (5,): policy loss, value loss, entropy, KL to the old policy, share of rows clipped.
     """
     new, entropies, values = (each.float() for each in now)
-    ratios = (new - log_probs).exp()
+    log_ratios = new - log_probs
+    ratios = log_ratios.exp()
     gains = torch.minimum(advantages * ratios, advantages * ratios.clamp(1.0 - clip, 1.0 + clip))
-    policy_loss, value_loss, entropy = -gains.mean(), (values - targets).square().mean(), entropies.mean()
+    value_loss = (values - targets).square().clamp(max=value_clip).mean()
+    policy_loss, entropy = -gains.mean(), entropies.mean()
     loss = policy_loss + value_weight * value_loss - entropy_weight * entropy
+    moved = (ratios - 1.0 - log_ratios).mean()
     clipped = ((ratios - 1.0).abs() > clip).float().mean()
-    sums = torch.stack([policy_loss, value_loss, entropy, (log_probs - new).mean(), clipped]).detach()
+    sums = torch.stack([policy_loss, value_loss, entropy, moved, clipped]).detach()
     return loss, sums
 
 

@@ -79,7 +79,7 @@ def test_chances_of_draws_are_those_of_counting() -> None:
     total, enough, runs = 0.0, 0.0, 2000 if COMPILED else 20
     for _ in range(runs):
         judge(s, 0b1111, 3, powers, 1.5, d)
-        total, enough = total + d.mean / runs, enough + d.enough / runs
+        total, enough = total + d.expected / runs, enough + d.enough / runs
     exact = 1 - (35 * 34 * 33) / (44 * 43 * 42)
     assert total == pytest.approx(2 * enough)
     assert enough == pytest.approx(exact, abs=0.015 if COMPILED else 0.25)
@@ -95,7 +95,7 @@ def test_all_unseen_cards_can_be_drawn_and_no_more() -> None:
     powers = np.zeros(N_POWERS)
     powers[Hand.FOUR_OF_A_KIND - FIRST_POWER] = 3.0
     judge(s, 0, 5, powers, 2.5, d)
-    assert (d.mean, d.enough) == (3.0, 1.0)
+    assert (d.expected, d.enough) == (3.0, 1.0)
     judge(s, 0, 3, powers, 2.5, d)
-    assert (d.mean, d.enough) == (0.0, 0.0)
+    assert (d.expected, d.enough) == (0.0, 0.0)
     assert s.n_hand <= MAX_HAND

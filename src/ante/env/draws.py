@@ -33,7 +33,7 @@ draws_t = np.dtype(
         ("ranks", "i1", (16,)),
         ("suits", "i1", (4,)),
         ("rng", "u8", (1,)),
-        ("mean", "f8"),  # answers of `judge`
+        ("expected", "f8"),  # answers of `judge`
         ("enough", "f8"),
     ],
     align=True,
@@ -125,5 +125,5 @@ def judge(s, kept, draws, powers, wanted, d):
         power = best_power(d, n + draws, powers)
         total += power
         enough += 1 if power >= wanted else 0
-    d.mean = total / SAMPLES
+    d.expected = total / SAMPLES
     d.enough = enough / float(SAMPLES)

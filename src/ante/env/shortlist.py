@@ -253,7 +253,7 @@ def add_play(s, r, cards, aim, score, missing, marks, powers, d):
         wanted = log10_of(missing - score)
         judge(s, every_bit(s) & ~cards, count_bits(cards), powers, wanted, d)
         e.numbers[4] = as_byte(250.0 * d.enough)
-        e.numbers[5] = signed(d.mean - wanted)
+        e.numbers[5] = signed(d.expected - wanted)
 
 
 @rule
@@ -310,12 +310,12 @@ def add_discard(s, r, first, kept, most, aim, chance, powers, now, d):
     wanted = log10_of(max(1.0, float(s.target) - float(s.chips)))
     judge(s, every_bit(s) & ~cards, count_bits(cards), powers, wanted, d)
     e.aim = aim
-    e.numbers[0] = as_byte(20.0 * d.mean)
-    e.numbers[1] = signed(d.mean - wanted)
+    e.numbers[0] = as_byte(20.0 * d.expected)
+    e.numbers[1] = signed(d.expected - wanted)
     e.numbers[2] = as_byte(250.0 * chance)
     e.numbers[3] = 50 * count_bits(cards)
     e.numbers[4] = as_byte(250.0 * d.enough)
-    e.numbers[5] = signed(d.mean - now)
+    e.numbers[5] = signed(d.expected - now)
 
 
 @rule

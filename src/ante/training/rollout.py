@@ -1,5 +1,6 @@
 """What passes between the parts of the fast path: a policy's interface, a fragment of played steps, its statistics."""
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
@@ -172,11 +173,12 @@ class Tally:
         """A line for each of these games, which are over."""
         states = games.states.view(np.ndarray)  # SPEED: plain fields; copies of whole records cost 2 us a step
         antes, rounds = states["ante"][ended], states["round_number"][ended]
-        beaten = rounds - np.isin(states["phase"][ended], (Phase.PLAY, Phase.OVER))  # as games.blinds_beaten
+        beaten = rounds - np.isin(states["phase"][ended], (Phase.PLAY, Phase.OVER))  # as reward.blinds_beaten
         won = games.outcome[ended] == Outcome.WON
         lines = zip(self.returns[ended], games.steps[ended], antes, beaten, won, strict=True)
         self.last.extend(tuple(map(float, line)) for line in lines)
 
     def means(self) -> dict[str, float]:
-        """Means of the last games, by the names in MEANS; empty before the first game ends."""
-        return dict(zip(MEANS, np.mean(self.last, axis=0).tolist(), strict=True)) if self.last else {}
+        """Means of the last games, by the names in MEANS; NaN before the first game ends."""
+        means = np.mean(self.last, axis=0).tolist() if self.last else [math.nan] * len(MEANS)
+        return dict(zip(MEANS, means, strict=True))

@@ -15,6 +15,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.tune.registry import register_env
 
+from ante.env.reward import find_reward
 from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
 from ante.training.fast import FastPPOConfig
@@ -67,10 +68,10 @@ def start_ray(config: TrainConfig | None = None) -> None:
 
 
 def env_config(config: TrainConfig) -> dict[str, Any]:
-    """What the games are made of."""
-    return {
-        name: getattr(config, name) for name in ("deck", "stake", "challenge", "reward", "reorder", "max_decisions")
-    }
+    """What the games are made of. A potential is discounted as the learner discounts, so that it cannot mislead."""
+    names = ("deck", "stake", "challenge", "reorder", "max_decisions")
+    reward = find_reward(config.reward).discounted(config.gamma)
+    return {**{name: getattr(config, name) for name in names}, "reward": reward}
 
 
 def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) -> PPOConfig:
@@ -105,6 +106,7 @@ def fast_config(config: TrainConfig) -> FastPPOConfig:
         bf16=config.bf16 if choice.bf16 or config.bf16 != "auto" else "off",
         lag=int(config.overlap),
         practice=config.practice,
+        stages=tuple(stage.rules for stage in config.stages),
         accumulate=config.accumulate,
         kl_stop=config.kl_target,
         normalise_rewards=config.normalise_rewards,

@@ -20,6 +20,7 @@ from ante.engine.run import challenge_number, deck_number, run_numbers
 from ante.env.games import REORDERS, chosen
 from ante.env.reward import find_reward
 from ante.errors import BalatroError
+from ante.training.curriculum import Stage
 
 
 class BadConfig(BalatroError, ValueError):
@@ -50,7 +51,7 @@ class TrainConfig(BaseModel):
     deck: str = Field("b_red", description="Deck of every game.")
     stake: int = Field(1, ge=1, le=8, description="Stake of every game, 1 White to 8 Gold.")
     challenge: str | None = Field(None, description="One of the 20 challenges, which brings its own deck and stake.")
-    reward: str = Field("shaped", description="Reward by name: sparse, blinds or shaped.")
+    reward: str = Field("shaped", description="Reward by name: sparse, blinds, shaped or potential.")
     reorder: str = Field("none", description="Re-ordering on offer: none, jokers or all.")
     max_decisions: int = Field(2000, ge=10, description="Steps after which a game is cut off.")
     steps: int = Field(200_000, ge=1, description="Environment steps of the whole run, resumed parts included.")
@@ -97,6 +98,11 @@ class TrainConfig(BaseModel):
         ge=0,
         lt=1,
         description="Share of games that begin in the middle, from positions met before; fast path only.",
+    )
+    curriculum: tuple[Stage, ...] = Field(
+        (),
+        description="Easier games first, a list of stages: goal (the ante whose boss ends a game as won), deck, stake, and "
+        "promote, the share of games won at which the next stage begins. After them the run's own game; fast path only.",
     )
     policy: Literal["mlp", "entities", "shortlist"] = Field(
         "mlp",
@@ -166,6 +172,14 @@ class TrainConfig(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _stages_can_be_played(self) -> "TrainConfig":
+        if self.curriculum and self.path == "stock":
+            raise ValueError("a curriculum needs path fast: RLlib's own path plays one kind of game from first to last")
+        if self.challenge and any(stage.deck or stage.stake for stage in self.curriculum):
+            raise ValueError(f"challenge {self.challenge} brings its own deck and stake: its stages have goals only")
+        return self
+
+    @model_validator(mode="after")
     def _heads_share_the_width(self) -> "TrainConfig":
         if self.width % self.heads:
             raise ValueError(f"width {self.width} cannot be shared out among {self.heads} heads")
@@ -178,6 +192,11 @@ class TrainConfig(BaseModel):
             raise ValueError(f"minibatch {self.minibatch}{times} is larger than batch {self.batch}")
         run_numbers(self.deck, self.stake, self.challenge)
         return self
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages of the curriculum, then the run's own game; all with deck and stake."""
+        return tuple(stage.within(self.deck, self.stake) for stage in (*self.curriculum, Stage()))
 
     @property
     def folder(self) -> Path:
@@ -213,7 +232,8 @@ def sentence(error: ValidationError) -> str:
     cause = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
         return cause
-    return f"configuration key {first['loc'][0]}: {cause}, got {first['input']!r}"
+    place = first["loc"] if first["loc"][0] == "curriculum" else first["loc"][:1]
+    return f"configuration key {'.'.join(map(str, place))}: {cause}, got {first['input']!r}"
 
 
 def read_config(file: Path, **overrides: Any) -> TrainConfig:

@@ -22,7 +22,7 @@ from ray.rllib.utils.metrics import (
 from ante.errors import BalatroError
 from ante.training.fragments import Fragments
 from ante.training.learner import BatchLearner, share_cores
-from ante.training.runner import BatchRunner
+from ante.training.runner import STAGE, BatchRunner
 from ante.training.scales import SCALES
 
 Fragment = tuple[Any, dict[str, Any]]  # a rollout or a reference to one, and its runner's metrics
@@ -40,6 +40,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
         self.bf16 = "auto"
         self.lag = 0
         self.practice = 0.0
+        self.stages: tuple[dict[str, Any], ...] = ({},)
         self.accumulate = 1
         self.kl_stop: float | None = None
         self.normalise_rewards = False
@@ -60,12 +61,13 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
         bf16               auto, on or off: products of networks in bf16; auto asks the machine
         lag                batches that are played ahead while one is learned from
         practice           share of the games that begin in the middle (practice.py)
+        stages             options of `Games` by stage (curriculum.py); the last one is the game that evaluation plays
         accumulate         minibatches whose gradients are averaged for one step
         kl_stop            an update ends once a minibatch's KL to the old policy is 1.5 times this; None for never
         normalise_rewards  rewards in units of the spread of discounted returns
         normalise_values   value targets in units of their own mean and spread
         """
-        known = ("bf16", "lag", "practice", "accumulate", "kl_stop", "normalise_rewards", "normalise_values")
+        known = ("bf16", "lag", "practice", "stages", "accumulate", "kl_stop", "normalise_rewards", "normalise_values")
         for name, value in settings.items():
             if name not in known:
                 raise TypeError(f"the fast path has no setting {name!r}: it has {', '.join(known)}")
@@ -84,6 +86,7 @@ class FastPPO(PPO):  # type: ignore[misc]
     def setup(self, config: Any) -> None:
         """As PPO; nothing is being played yet."""
         share_cores(config)  # now: the number of threads shows in the last digits of the first weights
+        self._stage = 1
         self._ahead: Callable[[], list[Fragment]] | None = None
         self._thread: ThreadPoolExecutor | None = None
         super().setup(config)
@@ -145,12 +148,22 @@ class FastPPO(PPO):  # type: ignore[misc]
             found += group.fetch_ready_async_reqs(tags="fragment", timeout_seconds=POLL_SECONDS)
         return [fragment for _, fragment in sorted(found, key=lambda pair: pair[0])]
 
+    def set_stage(self, stage: int) -> None:
+        """Fragments that begin from now on are of this stage, a number from 1 on."""
+        self._stage = stage
+        group = self.env_runner_group
+        if group.local_env_runner is not None:
+            group.local_env_runner.set_state({STAGE: stage})
+        if self.config.num_env_runners > 0:
+            group.fetch_ready_async_reqs(tags=STAGE)
+            group.foreach_env_runner_async("set_state", tag=STAGE, kwargs={"state": {STAGE: stage}})
+
     def _hand_on_weights(self) -> None:
-        """All runners have the learner's weights before they begin their next fragment."""
+        """All runners have the learner's weights, and the stage, before they begin their next fragment."""
         state = self.learner_group.get_state(
             components=f"{COMPONENT_LEARNER}/{COMPONENT_RL_MODULE}", inference_only=True
         )[COMPONENT_LEARNER]
-        weights = {key: state[key] for key in (COMPONENT_RL_MODULE, WEIGHTS_SEQ_NO, SCALES)}
+        weights = {key: state[key] for key in (COMPONENT_RL_MODULE, WEIGHTS_SEQ_NO, SCALES)} | {STAGE: self._stage}
         group = self.env_runner_group
         if group.local_env_runner is not None:
             group.local_env_runner.set_state(weights)

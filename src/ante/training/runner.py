@@ -28,6 +28,8 @@ from ante.training.precision import precision
 from ante.training.rollout import Rollout, Tally, end_to_end
 from ante.training.scales import SCALES, Scales, discounted, nothing
 
+STAGE = "stage"  # in the states and metrics of runners
+
 
 class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
     """Plays `num_envs_per_env_runner` games side by side with one forward pass a step.
@@ -36,6 +38,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
     rows, actions, log-probabilities and values are written in place into (steps, games) arrays; advantages are worked
     out here, and what leaves is one `Rollout`.
     """
+
+    _practice: Practice
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
@@ -46,6 +50,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.module: Any = None
         self.games: Games | None = None
         self._weights_seq_no = 0
+        self.stage = self._dealt_stage = 1  # of the curriculum: what is to be played, and what is being played
         self.scales = Scales()
         self.num_env_steps_sampled_lifetime: int = 0
         self.make_module()
@@ -62,10 +67,32 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
     def make_env(self) -> None:
         """The games are made, not yet dealt."""
         n = self.config.num_envs_per_env_runner
-        self.games = Games(n, **self.config.env_config, flat=self.module.flat, discrete=self.module.discrete)
+        options = {**self.config.env_config, **self._rules}
+        self.games = Games(n, **options, flat=self.module.flat, discrete=self.module.discrete)
+        self._dealt_stage = self.stage
         self._tally = Tally(np.zeros(n))
         self._discounted = np.zeros(n)
         self._dealt = False
+
+    @property
+    def _rules(self) -> dict[str, Any]:
+        """What makes the games of this stage; runners that evaluate play the run's own game, the last stage's."""
+        rules: dict[str, Any] = self.config.stages[-1 if self.config.in_evaluation else self.stage - 1]
+        return rules
+
+    def _begin_stage(self) -> None:
+        """All games are dealt anew, by the rules of the stage that is to be played; statistics begin anew.
+
+        Positions to practise from stay if the new stage could have led to them: same deck, same stake, no lower goal.
+        """
+        before, kept = self.games, self._practice if self._dealt else None
+        self.make_env()
+        self.deal()
+        games = self.games
+        assert before is not None and games is not None
+        if kept is not None and (before.deck, before.stake) == (games.deck, games.stake) and before.goal <= games.goal:
+            self._practice = kept
+            kept.deal(games, np.arange(games.n))
 
     def deal(self) -> None:
         """All games begin. Seeds follow from the run's seed, this runner and the weights it begins with.
@@ -98,6 +125,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         force_reset    begin all games anew first
         """
         assert self.games is not None, "this runner has no games"
+        if self._dealt_stage != self.stage:
+            self._begin_stage()
         if force_reset or not self._dealt:
             self.deal()
         steps = int(self.config.get_rollout_fragment_length(worker_index=self._index))
@@ -219,6 +248,9 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.metrics.log_value("bytes_per_step", sum(r.nbytes for r in rollouts) / steps, window=1)
         for name, mean in self._tally.means().items():
             self.metrics.log_value(name, mean, window=1)
+        self.metrics.log_value("games_counted", len(self._tally.last), window=1)
+        if len(self.config.stages) > 1:
+            self.metrics.log_value(STAGE, self._dealt_stage, window=1)
         self._tally.games = 0
 
     def get_metrics(self) -> dict[str, Any]:
@@ -231,8 +263,11 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         return {INPUT_ENV_SPACES: single, INPUT_ENV_SINGLE_SPACES: single, DEFAULT_MODULE_ID: single}
 
     def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Counters, and the weights where they are asked for."""
-        state: dict[str, Any] = {NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime}
+        """Counters and the stage, and the weights where they are asked for."""
+        state: dict[str, Any] = {
+            NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime,
+            STAGE: self.stage,
+        }
         if self._check_component(COMPONENT_RL_MODULE, components, not_components):
             state[COMPONENT_RL_MODULE] = self.module.get_state(**kwargs)
             state[WEIGHTS_SEQ_NO] = self._weights_seq_no
@@ -240,12 +275,16 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Take over weights and counters; the last weights given always hold, older ones too (a run put back)."""
+        """Take over weights and counters; the last weights given always hold, older ones too (a run put back).
+
+        Another stage begins with the next fragment: this may be called while one is being played.
+        """
         if COMPONENT_RL_MODULE in state:
             weights = state[COMPONENT_RL_MODULE]
             weights = ray.get(weights) if isinstance(weights, ray.ObjectRef) else weights
             self.module.set_state(weights.get(DEFAULT_MODULE_ID, weights))
             self._weights_seq_no = int(state.get(WEIGHTS_SEQ_NO, 0))
+        self.stage = int(state.get(STAGE, self.stage))
         if SCALES in state:
             self.scales.restore(state[SCALES])
         self.num_env_steps_sampled_lifetime = state.get(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import cuda
 
 from ante.engine.actions import N_DISCRETE, Verb, legal_mask, pack_action
 from ante.engine.cuda import DeviceStates
@@ -100,7 +101,7 @@ def test_a_goal_ends_games(goal: int, outcomes: list[Outcome]) -> None:
     states = games.states.copy_to_host()
     states["ante"], states["blind"], states["boss"] = [2, 3], 22, 22  # The Head
     states["blind_on_deck"], states["target"] = 2, 1.0
-    games.states.copy_to_device(states)
+    games.states = cuda.to_device(states)
     games.step(np.full(2, pack_action(Verb.PLAY, 0, 0, 1)))
     host = games.host()
     assert host["states"]["phase"].tolist() == [Phase.ROUND_END] * 2

@@ -9,9 +9,10 @@ import torch
 from numpy.typing import NDArray
 
 from ante.bench import vector_row
-from ante.training.algorithm import be_quiet, fast_config
+from ante.training.algorithm import fast_config
 from ante.training.config import TrainConfig
 from ante.training.precision import precision
+from ante.training.quiet import be_quiet
 from ante.training.runner import BatchRunner, on_host
 
 BATCHES = (1, 64, 256, 1024)

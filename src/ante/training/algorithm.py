@@ -20,6 +20,7 @@ from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
 from ante.training.fast import FastPPOConfig
 from ante.training.policies import POLICIES
+from ante.training.quiet import be_quiet
 from ante.training.rollout import WINDOW
 
 ENV = "ante-balatro"
@@ -40,12 +41,6 @@ def make_env(context: Any) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     """The native vector environment, as RLlib's runner asks for it."""
     options = dict(context)
     return BalatroVectorEnv(num_envs=options.pop("num_envs", 1), observation="masked", **options)
-
-
-def be_quiet() -> None:
-    """Ray and RLlib tell of errors only."""
-    for name in ("ray", "ray.rllib", "ray.tune"):
-        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def start_ray(config: TrainConfig | None = None) -> None:

@@ -16,10 +16,12 @@ import numpy as np
 import torch
 from ray.rllib.core.rl_module.torch import TorchRLModule
 
+from ante.agents.evaluate import Player
 from ante.files import write_text
 from ante.training.checkpoints import BadCheckpoint
 from ante.training.config import TrainConfig, read_config
-from ante.training.policies import POLICIES, load_policy
+from ante.training.policies import POLICIES, load_policy, make_player
+from ante.training.quiet import be_quiet
 
 WEIGHTS, ABOUT = "weights.npz", "policy.json"
 LARGEST = 65504.0  # float16 holds no more
@@ -55,7 +57,7 @@ def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
         "trained": {name: metadata[name] for name in kept},
         "sha256": digest(folder / WEIGHTS),
     }
-    write_text(folder / "config.yaml", config.to_yaml())
+    write_text(folder / "config.yaml", config.model_copy(update={"name": folder.name, "runs": "runs"}).to_yaml())
     if not (folder / "README.md").exists():
         write_text(folder / "README.md", card(folder.name, config, about))
     write_text(folder / ABOUT, json.dumps(about, indent=1) + "\n")  # last: what is not whole is no release
@@ -102,6 +104,13 @@ def read_release(folder: Path) -> tuple[TorchRLModule, dict[str, Any]]:
             f"the weights in {folder} do not fit this version's {about['policy']} policy: {error}"
         ) from None
     return policy, about
+
+
+def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False) -> Player:
+    """The player of a run's checkpoint or of a released policy. Raises BadCheckpoint, BadConfig."""
+    be_quiet()
+    policy, _ = read_release(folder) if is_release(folder) else load_policy(folder, checkpoint)
+    return make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").reorder)
 
 
 def card(name: str, config: TrainConfig, about: dict[str, Any]) -> str:

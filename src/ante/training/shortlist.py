@@ -264,6 +264,7 @@ class ShortlistPlayer:
     """A trained shortlist policy as evaluation and videos ask for it: macro decisions, drawn or the likeliest."""
 
     discrete = False
+    reorder = "none"
 
     def __init__(self, policy: ShortlistPolicy, name: str, likeliest: bool = False, seed: int = 0) -> None:
         self.name, self._policy, self._likeliest = name, policy, likeliest

@@ -67,7 +67,8 @@ def play(reward: str, discount: float, one_chip: bool = False, **options: object
 @pytest.mark.parametrize(
     ("options", "ends"),
     [
-        ({"max_decisions": 80}, {Outcome.LOST, Outcome.TRUNCATED}),
+        ({"max_decisions": 9}, {Outcome.LOST, Outcome.TRUNCATED}),
+        ({"one_chip": True, "max_decisions": 60}, {Outcome.TRUNCATED}),
         ({"one_chip": True, "max_decisions": FAR}, {Outcome.WON}),
         ({"one_chip": True, "max_decisions": FAR, "goal": 2}, {Outcome.WON}),
         ({"one_chip": True, "max_decisions": FAR, "endless": True}, {Outcome.TRUNCATED}),
@@ -128,7 +129,7 @@ def test_a_goal_is_the_boss_that_ends_a_game_as_won(goal: int) -> None:
         assert (games.rewards == won)[going].all()
         outcome[going] = games.outcome[going]
     if COMPILED:
-        assert (outcome == Outcome.WON).sum() >= N * 3 // 4
+        assert (outcome == Outcome.WON).sum() >= N // 4
         assert (outcome == Outcome.LOST).any()
 
 

@@ -16,6 +16,8 @@ EXTRAS = {
     "pyarrow": "train",
     "tensorboard": "train",
     "numba_cuda": "gpu",
+    "sb3_contrib": "sb3",
+    "stable_baselines3": "sb3",
 }
 
 

@@ -85,6 +85,7 @@ def warm_environments() -> None:
     """One step of each view of the environments."""
     from ante.env.games import Games
     from ante.env.packed import new_rows, pack
+    from ante.env.shortlist import Shortlists, shortlist_t
 
     for flat in (True, False):
         games = Games(2, flat=flat)
@@ -94,6 +95,7 @@ def warm_environments() -> None:
         games.step(actions)
         games.info()
     pack(games, new_rows(2))
+    Shortlists().write(games, np.zeros(2, dtype=shortlist_t).view(np.recarray))
 
 
 def warm_agents() -> None:

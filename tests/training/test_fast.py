@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = [
     pytest.mark.ray,
+    pytest.mark.usefixtures("local_ray"),
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
 ]
 SMALL = {"games": 16, "batch": 512, "minibatch": 256, "epochs": 2, "hidden": (32,), "max_decisions": 60}
@@ -23,16 +24,6 @@ def algorithm(learners: int = 0, **settings: Any) -> Any:
     config = fast_config(TrainConfig(**{**SMALL, **settings}))
     config.learners(num_learners=learners)
     return config.build_algo()
-
-
-@pytest.fixture(autouse=True)
-def own_ray() -> Any:
-    """A Ray of its own for each test, which believes in more cores than there may be."""
-    import ray
-
-    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
 
 
 def weights(made: Any) -> dict[str, np.ndarray]:
@@ -222,19 +213,6 @@ def test_callbacks_are_called_with_the_fragments() -> None:
     result = made.train()
     assert (int(result["env_runners"]["seen"]), result["told"]) == (512, True)
     made.stop()
-
-
-def test_the_benchmark_answers_rates_ratios_and_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ante import bench_train
-
-    monkeypatch.setattr(bench_train, "SETTINGS", {"short": (1, 4096)})
-    rows = {row.name: row for row in bench_train.train_rows(repeats=1, games=64, hidden=(16,))}
-    for name in ("stock RLlib", "fast path", "fast path, overlap", "one loop by hand"):
-        assert rows[f"{name}, short"].value > 0
-    ratio = rows["fast path against stock RLlib, short"]
-    assert ratio.value == pytest.approx(rows["fast path, short"].value / rows["stock RLlib, short"].value)
-    parts = [row for row in rows.values() if row.unit == "us"]
-    assert len(parts) == 7 and all(row.value > 0 for row in parts)
 
 
 def test_the_driver_never_sees_a_step() -> None:

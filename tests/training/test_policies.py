@@ -51,7 +51,7 @@ def own_ray() -> Iterator[None]:
 
 @pytest.mark.ray
 @slow_uncompiled
-@pytest.mark.parametrize("policy", ["mlp", "entities"])
+@pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist"])
 def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, own_ray: None, tmp_path: Path) -> None:
     from ante.training.algorithm import build
     from ante.training.config import TrainConfig

@@ -24,12 +24,11 @@ from ante.engine.actions import (
 from ante.engine.create import room_for_joker
 from ante.engine.numbers import C_SET, PACK_KIND
 from ante.engine.play import START, random_decision
-from ante.engine.rounds import score_cards
 from ante.engine.rule import rule
-from ante.engine.state import MAX_PACKS, MAX_PLAYED, STREAM_SLOTS, Kind, Phase, new_states
+from ante.engine.state import MAX_PACKS, MAX_PLAYED, Kind, Phase, new_states
 from ante.env.games import Games
+from ante.env.probes import score_of
 
-OTHER_STREAMS = 0.4142135623730951  # a seed hash of no run in play
 MOST_SEEN = 12  # hand positions looked at; larger hands use the leftmost, which are the highest
 RESERVE = 5  # dollars kept for interest when a pack is bought
 
@@ -75,26 +74,6 @@ def play_greedy(s, scratch):
     if s.phase == Phase.PACK:
         return pick_from_pack(s)
     return go_shopping(s)
-
-
-@rule
-def forget_streams(s):
-    """No roll of this copy is one that the run will see."""
-    s.seed_hash = OTHER_STREAMS
-    s.n_streams = 0
-    for i in range(STREAM_SLOTS):
-        s.stream_ids[i] = 0
-
-
-@rule
-def score_of(s, scratch, cards):
-    """Chips that these hand positions would score now, in a copy with other random streams."""
-    scratch[0] = s
-    copy = scratch[0]
-    forget_streams(copy)
-    copy.hand_total = 0.0
-    score_cards(copy, cards)
-    return float(copy.hand_total)
 
 
 @rule

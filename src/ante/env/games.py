@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from ante.catalog.blinds import BLINDS
 from ante.engine.actions import N_DISCRETE, Verb, is_legal, to_macro, verb_of
 from ante.engine.blinds import blind_on_deck
+from ante.engine.rng import seed_hash
 from ante.engine.rule import rule
 from ante.engine.run import locked_bits, restart, run_numbers, set_seed
-from ante.engine.state import Phase, Status, new_states
+from ante.engine.state import STREAM_SLOTS, Phase, Status, new_states
 from ante.engine.step import step
 from ante.env.flat import flatten
 from ante.env.layout import FIELDS, FLAT_SIZE, new_observations
@@ -163,6 +164,18 @@ def deal(states, which, decks, stakes, challenges, steps):
 
 
 @rule
+def give_other_future(states, which, steps):
+    """The games at these indices go on with the seeds in their records: no stream has been drawn from yet."""
+    for i in which:
+        s = states[i]
+        s.seed_hash = seed_hash(s)
+        s.n_streams = 0
+        for k in range(STREAM_SLOTS):
+            s.stream_ids[k] = 0
+        steps[i] = 0
+
+
+@rule
 def observe_games(states, which, reorder, observations, flat):
     """Write observations of the games at these indices."""
     for i in which:
@@ -283,18 +296,35 @@ class Games:
         seed = options.get("seed", self.fixed_seed)
         self.decks[indices], self.stakes[indices], self.challenges[indices] = self._kind_of_run(options)
         for k, i in enumerate(indices):
-            s = self.states[i]
             if seed is not None:
                 text = seed if isinstance(seed, str) else seed[k]
-                set_seed(s, text)
+                set_seed(self.states[i], text)
                 self.seeds[i] = text.strip().upper()
             else:
-                letters = new_seed(self.rngs[i])
-                s.seed[:SEED_LENGTH] = np.frombuffer(letters, dtype=np.uint8)
-                s.seed[SEED_LENGTH:] = 0
-                s.seed_length = SEED_LENGTH
-                self.seeds[i] = letters.decode()
+                self._draw_seed(int(i))
         deal(self.states, indices, self.decks, self.stakes, self.challenges, self.steps)
+
+    def _draw_seed(self, i: int) -> None:
+        """Game i has a random seed."""
+        s, letters = self.states[i], new_seed(self.rngs[i])
+        s.seed[:SEED_LENGTH] = np.frombuffer(letters, dtype=np.uint8)
+        s.seed[SEED_LENGTH:] = 0
+        s.seed_length = SEED_LENGTH
+        self.seeds[i] = letters.decode()
+
+    def put(self, which: NDArray[np.int64], states: np.recarray) -> None:
+        """Games go on from saved states, each with a random seed: the present of the one run, the future of another.
+
+        which   (k,) indices; states (k,) state_t, which are copied
+        """
+        self.states.view(np.uint8).reshape(self.n, -1)[which] = states.view(np.uint8).reshape(len(which), -1)
+        for i in which:
+            self._draw_seed(int(i))
+        give_other_future(self.states, which, self.steps)
+        self._skip[which] = 0
+        self.outcome[which] = 0
+        self.rewards[which] = 0.0
+        observe_games(self.states, which, self.reorder, self.observations, self.flat)
 
     def _kind_of_run(self, options: dict[str, Any]) -> tuple[int, int, int]:
         """Deck, stake and challenge of runs with these options; a challenge takes the place of deck and stake."""

@@ -41,11 +41,29 @@ def make_env(context: Any) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     return BalatroVectorEnv(num_envs=options.pop("num_envs", 1), observation="masked", **options)
 
 
-def start_ray() -> None:
-    """A local Ray runs in this process, quietly; an address in RAY_ADDRESS is joined instead."""
+def be_quiet() -> None:
+    """Ray and RLlib tell of errors only."""
     for name in ("ray", "ray.rllib", "ray.tune"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    ray.init(ignore_reinit_error=True, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+
+
+def start_ray(config: TrainConfig | None = None) -> None:
+    """A local Ray runs in this process, quietly; an address in RAY_ADDRESS is joined instead, one that runs is kept.
+
+    With a configuration the local one has an object store of its size, which spills into the run's folder (the
+    system's folder for temporary files may lie in memory), and a core for each process that it asks for.
+    """
+    be_quiet()
+    own: dict[str, Any] = {}
+    if config is not None and not os.environ.get("RAY_ADDRESS") and not ray.is_initialized():
+        config.spill_folder.mkdir(parents=True, exist_ok=True)
+        own = {
+            "address": "local",
+            "object_store_memory": int(config.object_store_gb * 2**30),
+            "object_spilling_directory": str(config.spill_folder.resolve()),
+            "num_cpus": max(os.cpu_count() or 1, config.runners + 1),
+        }
+    ray.init(ignore_reinit_error=True, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, **own)
 
 
 def env_config(config: TrainConfig) -> dict[str, Any]:
@@ -86,6 +104,7 @@ def fast_config(config: TrainConfig) -> FastPPOConfig:
     made = FastPPOConfig().fast_path(
         bf16=config.bf16 if choice.bf16 or config.bf16 != "auto" else "off",
         lag=int(config.overlap),
+        practice=config.practice,
         accumulate=config.accumulate,
         kl_stop=config.kl_target,
         normalise_rewards=config.normalise_rewards,

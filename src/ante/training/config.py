@@ -27,7 +27,13 @@ class BadConfig(BalatroError, ValueError):
 
 
 Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
-ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values")  # RLlib's own path has no such thing
+ONLY_FAST = (
+    "kl_target",
+    "accumulate",
+    "normalise_rewards",
+    "normalise_values",
+    "practice",
+)  # RLlib's own path has no such thing
 
 
 def value_at(schedule: Schedule, steps: int) -> float:
@@ -92,19 +98,33 @@ class TrainConfig(BaseModel):
     overlap: bool = Field(
         False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
     )
-    policy: Literal["mlp", "entities"] = Field(
+    policy: Literal["mlp", "entities", "shortlist"] = Field(
         "mlp",
-        description="Network: mlp on the flat view, or entities, which attends to every card, joker and item; "
-        "entities on the fast path only.",
+        description="Network: mlp on the flat view; entities, which attends to every card, joker and item; or "
+        "shortlist, which weighs listed decisions. Only mlp runs on the stock path.",
     )
-    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, mlp only.")
-    width: int = Field(64, ge=8, description="Width of an entity, entities only.")
+    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, mlp and shortlist.")
+    width: int = Field(64, ge=8, description="Width of an entity or of a listed decision, entities and shortlist.")
     layers: int = Field(2, ge=1, description="Attention layers, entities only.")
     heads: int = Field(4, ge=1, description="Attention heads, which share the width out, entities only.")
     trunk: int = Field(192, ge=8, description="Width of the two shared layers after attention, entities only.")
+    practice: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="Share of games that begin in the middle, from positions met before; fast path only.",
+    )
     seed: int = Field(0, ge=0, description="Seed of the run.")
     checkpoint_every: int = Field(10, ge=1, description="Iterations between checkpoints.")
     eval_games: int = Field(100, ge=1, description="Games of the closing evaluation, from the fixed seed panel.")
+    memory_gb: float = Field(
+        8.0,
+        ge=0,
+        description="Memory of all processes together, in GB; from 80 % on the run becomes smaller; 0 = no limit.",
+    )
+    object_store_gb: float = Field(
+        2.25, ge=0.1, description="Of it for Ray's object store, in GB; what does not fit goes to disk, into the run."
+    )
 
     @field_validator("deck")
     @classmethod
@@ -168,6 +188,11 @@ class TrainConfig(BaseModel):
     def folder(self) -> Path:
         """Where the run is kept."""
         return Path(self.runs) / self.name
+
+    @property
+    def spill_folder(self) -> Path:
+        """Where Ray puts objects that its store has no room for, while the run lasts."""
+        return self.folder / "spill"
 
     def to_yaml(self) -> str:
         """The whole configuration as text."""

@@ -228,6 +228,10 @@ class EntityPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         """Write the rows of all games: out (n,) row_t, overwritten."""
         pack(games, out.view(np.recarray))
 
+    def decisions(self, rows: Any, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Actions are macro decisions already."""
+        return actions
+
     def act(
         self,
         rows: Any,

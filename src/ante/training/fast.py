@@ -39,6 +39,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
     def __init__(self, algo_class: Any = None) -> None:
         self.bf16 = "auto"
         self.lag = 0
+        self.practice = 0.0
         self.accumulate = 1
         self.kl_stop: float | None = None
         self.normalise_rewards = False
@@ -58,12 +59,13 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
 
         bf16               auto, on or off: products of networks in bf16; auto asks the machine
         lag                batches that are played ahead while one is learned from
+        practice           share of the games that begin in the middle (practice.py)
         accumulate         minibatches whose gradients are averaged for one step
         kl_stop            an update ends once a minibatch's KL to the old policy is 1.5 times this; None for never
         normalise_rewards  rewards in units of the spread of discounted returns
         normalise_values   value targets in units of their own mean and spread
         """
-        known = ("bf16", "lag", "accumulate", "kl_stop", "normalise_rewards", "normalise_values")
+        known = ("bf16", "lag", "practice", "accumulate", "kl_stop", "normalise_rewards", "normalise_values")
         for name, value in settings.items():
             if name not in known:
                 raise TypeError(f"the fast path has no setting {name!r}: it has {', '.join(known)}")

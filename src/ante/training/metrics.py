@@ -34,6 +34,10 @@ COLUMNS = (
     "clipped",  # share of rows whose ratio left the clipping range
     "epochs",  # passes made over the batch; fewer than planned where kl_target ended the update
     "lr",  # learning rate
+    "memory_gb",  # of all processes, the last reading
+    "memory_peak_gb",  # the highest reading so far
+    "minibatch",  # halved where memory runs short, as is the next one
+    "games_per_runner",
 )
 
 

@@ -215,6 +215,10 @@ class PackedPolicy(MaskedPolicy):
         """Write the rows of all games: out (n,) flat_row_t, overwritten."""
         pack_flat(games.flat, games.masks, out)
 
+    def decisions(self, rows: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Actions are numbers of the discrete view already."""
+        return actions
+
     def heads(self, octets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits (m, actions) and values (m,) float32 of packed rows as octets (m, ROW_BYTES) on any device."""
         features = self.trunk(twins.unpack_octets(octets))

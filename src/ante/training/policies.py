@@ -13,6 +13,7 @@ from ante.training.config import TrainConfig
 from ante.training.entities import EntityPlayer, EntityPolicy
 from ante.training.packed import PackedPolicy
 from ante.training.policy import MaskedPolicy, PolicyPlayer
+from ante.training.shortlist import ShortlistPlayer, ShortlistPolicy
 
 MODULE_IN_CHECKPOINT = Path("algorithm/learner_group/learner/rl_module/default_policy")
 
@@ -45,9 +46,15 @@ def of_entities(config: TrainConfig) -> dict[str, Any]:
     return {name: getattr(config, name) for name in ("width", "layers", "heads", "trunk")}
 
 
+def of_shortlist(config: TrainConfig) -> dict[str, Any]:
+    """What ShortlistPolicy reads."""
+    return {"hidden": list(config.hidden), "entry": config.width}
+
+
 POLICIES = {
     "mlp": Choice(PackedPolicy, PolicyPlayer, of_mlp, bf16=True, stock=MaskedPolicy),
     "entities": Choice(EntityPolicy, EntityPlayer, of_entities, bf16=False),  # decision 12: slower in bf16
+    "shortlist": Choice(ShortlistPolicy, ShortlistPlayer, of_shortlist, bf16=True),
 }
 
 

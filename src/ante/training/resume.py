@@ -6,7 +6,7 @@ import yaml
 
 from ante.training.config import BadConfig, TrainConfig, read_config
 
-MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", "runners")
+MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", "runners", "memory_gb", "object_store_gb")
 WHERE = ("name", "runs")  # follow the folder
 
 

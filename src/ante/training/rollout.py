@@ -19,7 +19,7 @@ class RolloutPolicy(Protocol):
     """A policy that the fast path can sample with and learn; it is an RLModule besides.
 
     row_t     NumPy dtype of one packed observation
-    discrete  whether actions are numbers of the discrete view; else macro decisions
+    discrete  whether its decisions are numbers of the discrete view; else macro decisions
     flat      whether `pack` reads `games.flat`; where it does not, the vector is never written
     value     the last layer of the value, one output wide: normalisation of values moves it
 
@@ -52,6 +52,9 @@ class RolloutPolicy(Protocol):
 
         rng  a generator of the policy's device. Answers are arrays, or tensors of any device
         """
+
+    def decisions(self, rows: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What `Games.step` is given for these actions on these rows, (n,) int64."""
 
     def evaluate(self, rows: Any, actions: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Log-probabilities of these actions, entropies and values, (m,) each, with gradient."""
@@ -151,19 +154,28 @@ class Tally:
     last: deque[tuple[float, ...]] = field(default_factory=lambda: deque(maxlen=WINDOW))
     games: int = 0
 
-    def add(self, games: Games, ended: NDArray[np.int64]) -> None:
-        """Count the last step; the games at `ended` (indices) are over and have not been dealt anew."""
+    def add(self, games: Games, ended: NDArray[np.int64], practice: NDArray[np.bool_]) -> None:
+        """Count the last step.
+
+        ended     indices of the games that are over and have not been dealt anew
+        practice  (n,) bool: these games began in the middle and are left out of the means
+        """
         self.returns += games.rewards
         if len(ended) == 0:
             return
+        self.games += len(ended)
+        whole = ended[~practice[ended]]
+        self._add_lines(games, whole)
+        self.returns[ended] = 0.0
+
+    def _add_lines(self, games: Games, ended: NDArray[np.int64]) -> None:
+        """A line for each of these games, which are over."""
         states = games.states.view(np.ndarray)  # SPEED: plain fields; copies of whole records cost 2 us a step
         antes, rounds = states["ante"][ended], states["round_number"][ended]
         beaten = rounds - np.isin(states["phase"][ended], (Phase.PLAY, Phase.OVER))  # as games.blinds_beaten
         won = games.outcome[ended] == Outcome.WON
         lines = zip(self.returns[ended], games.steps[ended], antes, beaten, won, strict=True)
         self.last.extend(tuple(map(float, line)) for line in lines)
-        self.games += len(ended)
-        self.returns[ended] = 0.0
 
     def means(self) -> dict[str, float]:
         """Means of the last games, by the names in MEANS; empty before the first game ends."""

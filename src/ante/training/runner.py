@@ -23,6 +23,7 @@ from ray.rllib.utils.metrics import (
 
 from ante.env.games import Games, Outcome
 from ante.training import kernels
+from ante.training.practice import Practice
 from ante.training.precision import precision
 from ante.training.rollout import Rollout, Tally, end_to_end
 from ante.training.scales import SCALES, Scales, discounted, nothing
@@ -78,6 +79,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self._rng = torch.Generator(self._device).manual_seed(int(mother.generate_state(1, np.uint64)[0] >> 1))
         self.games.reset()
         self._tally.returns[:] = self._discounted[:] = 0.0
+        self._practice = Practice(self.games, self.config.practice, int(mother.generate_state(1)[0]))
         self._dealt = True
 
     def sample(
@@ -134,10 +136,11 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             for t in range(steps):
                 policy.pack(games, rows[t])
                 actions[t], log_probs[t], values[t] = map(on_host, policy.act(rows[t], self._rng))
-                games.step(actions[t])
+                games.step(policy.decisions(rows[t], actions[t]))
                 rewards[t] = games.rewards
                 ended = np.flatnonzero(games.outcome)
-                self._tally.add(games, ended)
+                self._tally.add(games, ended, self._practice.begun)
+                self._practice.watch(games)
                 if len(ended):
                     cut[t, ended] = True
                     off = ended[games.outcome[ended] == Outcome.TRUNCATED]
@@ -145,6 +148,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
                     if len(off):
                         unfinished.append((t, off, self._rows_now()[off]))
                     games.reset(ended)
+                    self._practice.deal(games, ended)
             values = self._meant(values)
             after = self._values_after(values, terminal, unfinished)
         rewards, returns = self._scaled(rewards, cut)

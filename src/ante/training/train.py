@@ -4,7 +4,9 @@ A run's folder, `runs/<name>/`, holds config.yaml, metrics.csv, metrics.parquet,
 end, evaluation.json and episode.mp4.
 """
 
+import gc
 import math
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -21,10 +23,12 @@ from rich.console import Console
 from ante.agents.evaluate import Report
 from ante.agents.report import blinds_table, players_table
 from ante.files import write_text
-from ante.training.algorithm import build
+from ante.training.algorithm import build, start_ray
+from ante.training.budget import Budget, Sizes
 from ante.training.checkpoints import find_checkpoint, save_checkpoint
 from ante.training.config import BadConfig, TrainConfig
 from ante.training.evaluate import evaluate_run, write_best_game, write_report
+from ante.training.memory import MemoryGauge, memory_table
 from ante.training.metrics import Metrics
 from ante.training.view import TrainView
 
@@ -39,6 +43,20 @@ class Progressed:
     iteration: int = 0
     best: float = -math.inf
     row: dict[str, float] = field(default_factory=dict)
+    sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
+
+
+@dataclass
+class Session:
+    """What outlives the algorithm, which is built anew where memory runs short.
+
+    asked  no longer empty once the run should stop
+    """
+
+    console: Console
+    asked: list[int]
+    gauge: MemoryGauge
+    budget: Budget
 
 
 @contextmanager
@@ -94,23 +112,43 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
 
 def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
     """The algorithm, fresh or as its last checkpoint left it. Raises BadConfig, BadCheckpoint."""
-    done = Progressed()
     if not resume:
         if (config.folder / "config.yaml").exists():
             raise BadConfig(
                 f"run {config.folder} exists: go on with --resume {config.folder}, or choose another --name"
             )
-        algorithm = build(config)
+        done = Progressed(sizes=Sizes(config.minibatch, config.games))
+        algorithm = build_sized(config, done.sizes)
         config.folder.mkdir(parents=True, exist_ok=True)
         write_text(config.folder / "config.yaml", config.to_yaml())
         return algorithm, done
     checkpoint, metadata = find_checkpoint(config.folder / "checkpoints")
-    algorithm = build(config)
+    done = progressed(config, metadata)
+    algorithm = build_sized(config, done.sizes)
     algorithm.restore_from_path(str(checkpoint.resolve() / "algorithm"))
-    done.steps, done.games = metadata["timesteps"], metadata["games"]
-    done.seconds, done.iteration, done.best = metadata["seconds"], metadata["iteration"], metadata["best_reward"]
     write_text(config.folder / "config.yaml", config.to_yaml())
     return algorithm, done
+
+
+def build_sized(config: TrainConfig, sizes: Sizes) -> PPO:
+    """The algorithm with these sizes, on a Ray that is started where there is none."""
+    start_ray(config)
+    return build(config.model_copy(update={"minibatch": sizes.minibatch, "games": sizes.games}))
+
+
+def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
+    """How far a checkpoint had come. Sizes that memory made smaller stay so, until the budget becomes another one."""
+    sizes = Sizes(config.minibatch, config.games)
+    if metadata.get("memory_gb") == config.memory_gb:
+        sizes = Sizes(metadata["minibatch"], metadata["games_per_runner"])
+    return Progressed(
+        steps=metadata["timesteps"],
+        games=metadata["games"],
+        seconds=metadata["seconds"],
+        iteration=metadata["iteration"],
+        best=metadata["best_reward"],
+        sizes=sizes,
+    )
 
 
 def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
@@ -125,6 +163,9 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
         "games": done.games,
         "seconds": done.seconds,
         "iteration": done.iteration,
+        "memory_gb": config.memory_gb,
+        "minibatch": done.sizes.minibatch,
+        "games_per_runner": done.sizes.games,
         "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     save_checkpoint(
@@ -141,43 +182,89 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
 
     Raises BadConfig, BadCheckpoint, NoRoom or BadVideo.
     """
-    console = Console(stderr=True)
-    with console.status("starting Ray"):
-        algorithm, done = begin(config, resume)
-    if resume:
-        console.print(f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games")
+    console, own_ray = Console(stderr=True), not ray.is_initialized()
     try:
-        stopped = learn(config, algorithm, done, console)
+        with stopping() as asked, MemoryGauge() as gauge:
+            done = learn_all(config, resume, Session(console, asked, gauge, Budget(config.memory_gb)))
+            gauge.read()
     finally:
-        algorithm.stop()
-        ray.shutdown()
-    if stopped:
+        if own_ray:
+            ray.shutdown()
+        shutil.rmtree(config.spill_folder, ignore_errors=True)
+    if asked:
         console.print(f"stopped at {done.steps:,} steps; go on with: ante train --resume {config.folder}")
     else:
         conclude(config, console)
+    Console().print(memory_table(gauge, config.memory_gb))
     return config.folder
 
 
-def learn(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> bool:
-    """Iterate until the steps are done or a stop is asked for; answers whether it was. A checkpoint is left either way."""
+def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed:
+    """Learn to the end or to a stop. Where memory runs short, the run goes on from its checkpoint with less."""
+    again = True
+    while again:
+        with session.console.status("starting Ray"):
+            algorithm, done = begin(config, resume)
+        if resume:
+            session.console.print(f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games")
+        session.gauge.take()  # what was read before this is over
+        try:
+            again = learn(config, algorithm, done, session)
+        finally:
+            algorithm.stop()
+            del algorithm
+            gc.collect()  # RLlib's objects refer to each other in circles
+        resume = True
+    return done
+
+
+def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Session) -> bool:
+    """Iterate until the steps are done, a stop is asked for, or memory runs short; answers whether it did.
+
+    A checkpoint is left in each case.
+    """
     metrics = Metrics(config.folder, done.iteration)
-    saved = done.iteration
+    saved, less = done.iteration, False
     try:
-        with stopping() as asked, TrainView(console, config.steps, done.steps) as view:
-            while done.steps < config.steps and not asked:
+        with TrainView(session.console, config.steps, done.steps) as view:
+            while done.steps < config.steps and not session.asked and not less:
                 clock = time.perf_counter()
                 result = algorithm.train()
                 done.row = row_of(result, done, time.perf_counter() - clock)
+                done.row |= memory_columns(session.gauge, done.sizes)
                 metrics.write(done.row)
                 view.show(done.row)
-                if done.iteration % config.checkpoint_every == 0:
+                less = steps_down(done, session)
+                if done.iteration % config.checkpoint_every == 0 or less:
                     save(config, algorithm, done)
                     saved = done.iteration
             if done.iteration > saved:
                 save(config, algorithm, done)
-            return bool(asked)
+            return less and not session.asked and done.steps < config.steps
     finally:
         metrics.close()
+
+
+def memory_columns(gauge: MemoryGauge, sizes: Sizes) -> dict[str, float]:
+    """What metrics.csv tells about memory."""
+    return {
+        "memory_gb": gauge.now.total,
+        "memory_peak_gb": gauge.peak,
+        "minibatch": sizes.minibatch,
+        "games_per_runner": sizes.games,
+    }
+
+
+def steps_down(done: Progressed, session: Session) -> bool:
+    """Whether the run has to go on with smaller sizes, which then stand in `done`. Each warning is printed."""
+    reading = session.gauge.take()
+    if reading is None:
+        return False
+    verdict = session.budget.judge(reading.total, done.sizes)
+    if verdict.words:
+        session.console.print(verdict.words, soft_wrap=True)
+    done.sizes = verdict.sizes or done.sizes
+    return verdict.sizes is not None
 
 
 def conclude(config: TrainConfig, console: Console) -> None:

@@ -20,6 +20,7 @@ SHOWN = (  # column of metrics.csv, heading, format
     ("policy_loss", "policy loss", "{:.4f}"),
     ("value_loss", "value loss", "{:.4f}"),
     ("entropy", "entropy", "{:.2f}"),
+    ("memory_gb", "memory GB", "{:.1f}"),
 )
 
 

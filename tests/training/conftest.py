@@ -1,0 +1,21 @@
+"""What the tests of training share."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`; read when torch is imported
+
+
+@pytest.fixture(scope="session")
+def local_ray() -> Iterator[None]:
+    """One Ray for all tests that run in this process, which believes in more cores than there may be.
+
+    SPEED: starting it takes seconds; building an algorithm without processes of its own on it, hundredths.
+    """
+    import ray
+
+    ray.init(address="local", num_cpus=8, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()

@@ -155,3 +155,50 @@ def test_learners_in_processes_of_their_own_agree_on_everything(algorithm: Any) 
     for name, value in states[0]["scales"].items():
         assert np.array_equal(value, states[1]["scales"][name]) and value[0] > 0, name
     made.stop()
+
+
+def test_on_policy_the_learner_makes_of_a_trace_what_the_runner_would(algorithm: Any) -> None:
+    for normalise in (False, True):
+        made = algorithm(algo="appo", max_decisions=24, normalise_values=normalise, fragment=10)
+        made.train()
+        made._drop_ahead()
+        made._hand_on_weights()
+        (trace,) = made.env_runner.sample()
+        assert trace.terminal.any() and len(trace.places) > 0, "games are lost, and cut off, in this fragment"
+        rollout = made.learner_group._learner._estimated(trace)
+        values = made.env_runner._values_of(trace.rows.reshape(-1)).reshape(trace.actions.shape)
+        wanted = made.env_runner._estimated(trace, values)
+        np.testing.assert_allclose(rollout.advantages, wanted.advantages, atol=2e-3)
+        np.testing.assert_allclose(rollout.targets, wanted.targets, atol=2e-3)
+        assert np.abs(wanted.advantages).max() > 0.1
+        assert trace.cut[9::10].all() and not trace.cut.all()
+
+
+@pytest.mark.parametrize(("settings", "lags"), [({"runners": 0}, [0, 1, 2, 2, 2]), ({"runners": 2}, [0, 1, 2, 2, 2])])
+def test_batches_are_played_ahead_as_far_as_the_lag_says(
+    algorithm: Any, settings: dict[str, Any], lags: list[int]
+) -> None:
+    made = algorithm(algo="appo", lag=2, epochs=1, games=8, **settings)
+    results = [made.train() for _ in lags]
+    assert [result["learners"]["default_policy"]["policy_lag"] for result in results] == lags
+    assert all(result["env_runners"]["num_env_steps_sampled"] == 512 for result in results)
+    assert all(result["learners"]["default_policy"]["epochs"] == 1 for result in results)
+
+
+def test_appo_repeats_itself_learns_and_goes_on_from_a_checkpoint(algorithm: Any, tmp_path: Path) -> None:
+    settings = {"algo": "appo", "lag": 2, "lr": 3e-3, "epochs": 1, "batch": 1024, "normalise_values": True, "seed": 3}
+    made, twin = algorithm(**settings), algorithm(**settings)
+    results = [made.train() for _ in range(12)]
+    for before, again in zip(results[:4], (twin.train() for _ in range(4)), strict=True):
+        for name in ("policy_loss", "vf_loss", "entropy"):
+            assert before["learners"]["default_policy"][name] == again["learners"]["default_policy"][name]
+    losses = [result["learners"]["default_policy"]["vf_loss"] for result in results]
+    assert np.mean(losses[-3:]) < 0.8 * np.mean(losses[:3])
+    made.save_to_path(str(tmp_path / "here"))
+    fresh = algorithm(**settings)
+    fresh.restore_from_path(str(tmp_path / "here"))
+    here = weights(made)
+    assert all(np.array_equal(here[name], value) for name, value in weights(fresh).items())
+    went_on = told(fresh)
+    assert went_on["policy_lag"] == 0, "nothing is played ahead across a resume"
+    assert went_on["vf_loss"] < np.mean(losses[:3])

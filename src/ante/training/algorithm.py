@@ -17,11 +17,12 @@ from ray.tune.registry import register_env
 
 from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
-from ante.training.fast import FastPPOConfig
+from ante.training.fast import FastAPPOConfig, FastPPOConfig
 from ante.training.policies import POLICIES
 from ante.training.rollout import WINDOW
 
 ENV = "ante-balatro"
+ALGORITHMS = {"ppo": FastPPOConfig, "appo": FastAPPOConfig}
 
 
 class GameMetrics(RLlibCallback):  # type: ignore[misc]
@@ -101,9 +102,10 @@ def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) ->
 def fast_config(config: TrainConfig) -> FastPPOConfig:
     """The fast path; a runner that dies is started again after a second."""
     choice = POLICIES[config.policy]
-    made = FastPPOConfig().fast_path(
+    made = ALGORITHMS[config.algo]().fast_path(
         bf16=config.bf16 if choice.bf16 or config.bf16 != "auto" else "off",
-        lag=int(config.overlap),
+        lag=config.ahead,
+        piece=config.fragment,
         practice=config.practice,
         accumulate=config.accumulate,
         kl_stop=config.kl_target,
@@ -118,6 +120,8 @@ def fast_config(config: TrainConfig) -> FastPPOConfig:
 def stock_config(config: TrainConfig) -> PPOConfig:
     """RLlib's own runner, connectors and learner on the native vector environment."""
     made = PPOConfig().env_runners(gym_env_vectorize_mode="vector_entry_point").callbacks(GameMetrics)
+    if config.fragment:
+        made.env_runners(rollout_fragment_length=config.fragment)
     stock = POLICIES[config.policy].stock
     assert stock is not None, "refused by TrainConfig"
     return common(made, config, stock)

@@ -27,13 +27,8 @@ class BadConfig(BalatroError, ValueError):
 
 
 Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
-ONLY_FAST = (
-    "kl_target",
-    "accumulate",
-    "normalise_rewards",
-    "normalise_values",
-    "practice",
-)  # RLlib's own path has no such thing
+# What RLlib's own path does not have.
+ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo")
 
 
 def value_at(schedule: Schedule, steps: int) -> float:
@@ -97,6 +92,17 @@ class TrainConfig(BaseModel):
     )
     overlap: bool = Field(
         False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
+    )
+    algo: Literal["ppo", "appo"] = Field(
+        "ppo",
+        description="ppo; or appo, which always plays ahead and corrects with V-trace for the older policy that "
+        "played, fast path only.",
+    )
+    lag: int = Field(1, ge=1, le=8, description="Batches played ahead, with overlap or appo.")
+    fragment: int | None = Field(
+        None,
+        ge=1,
+        description="Steps of a game after which advantages begin anew from the value; a batch's by default.",
     )
     policy: Literal["mlp", "entities", "shortlist"] = Field(
         "mlp",
@@ -183,6 +189,11 @@ class TrainConfig(BaseModel):
             raise ValueError(f"minibatch {self.minibatch}{times} is larger than batch {self.batch}")
         run_numbers(self.deck, self.stake, self.challenge)
         return self
+
+    @property
+    def ahead(self) -> int:
+        """Batches that are played ahead."""
+        return self.lag if self.overlap or self.algo == "appo" else 0
 
     @property
     def folder(self) -> Path:

@@ -62,7 +62,7 @@ def start_ray(config: TrainConfig | None = None) -> None:
             "address": "local",
             "object_store_memory": int(config.object_store_gb * 2**30),
             "object_spilling_directory": str(config.spill_folder.resolve()),
-            "num_cpus": max(os.cpu_count() or 1, config.runners + 1),
+            "num_cpus": max(os.cpu_count() or 1, math.ceil(config.runners * config.runner_cpus) + config.learners + 1),
         }
     ray.init(ignore_reinit_error=True, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, **own)
 
@@ -76,9 +76,16 @@ def env_config(config: TrainConfig) -> dict[str, Any]:
 
 def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) -> PPOConfig:
     """The settings that both paths share."""
+    learners = max(1, config.learners)
     return (
         made.environment(ENV, env_config=env_config(config))
-        .env_runners(num_env_runners=config.runners, num_envs_per_env_runner=config.games)
+        .env_runners(
+            num_env_runners=config.runners,
+            num_envs_per_env_runner=config.games,
+            num_cpus_per_env_runner=config.runner_cpus,
+            num_gpus_per_env_runner=config.runner_gpus,
+        )
+        .learners(num_learners=config.learners, num_gpus_per_learner=config.learner_gpus)
         .rl_module(rl_module_spec=RLModuleSpec(policy, model_config=POLICIES[config.policy].settings(config)))
         .training(
             lr=config.lr,
@@ -86,8 +93,8 @@ def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) ->
             lambda_=config.gae_lambda,
             clip_param=config.clip,
             entropy_coeff=config.entropy,
-            train_batch_size_per_learner=config.batch,
-            minibatch_size=config.minibatch,
+            train_batch_size_per_learner=config.batch // learners,
+            minibatch_size=config.minibatch // learners,
             num_epochs=config.epochs,
             use_kl_loss=False,
             grad_clip=config.grad_clip,
@@ -127,9 +134,13 @@ def stock_config(config: TrainConfig) -> PPOConfig:
     return common(made, config, stock)
 
 
+def rllib_config(config: TrainConfig) -> PPOConfig:
+    """What RLlib makes the algorithm from. Nothing is started."""
+    return fast_config(config) if config.path == "fast" else stock_config(config)
+
+
 def build(config: TrainConfig) -> PPO:
     """The algorithm of a configuration, with Ray started."""
     start_ray()
     register_env(ENV, make_env)
-    made = fast_config(config) if config.path == "fast" else stock_config(config)
-    return made.build_algo()  # type: ignore[no-any-return]
+    return rllib_config(config).build_algo()  # type: ignore[no-any-return]

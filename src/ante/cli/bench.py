@@ -1,8 +1,10 @@
 """`ante bench`: speed and memory, as tables or JSON."""
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,7 +26,8 @@ class Bench:
     profile  nanoseconds of a decision by its verb, of mask and observation: where the time goes
     start    seconds to import, to a first game, and with --cold to compile everything
     gpu      decisions a second on a CUDA device (docs/gpu.md); only where asked for
-    train    steps a second of training: the fast path, stock RLlib and a hand-written loop, in turns (when named)
+    train    steps a second of training: our path, stock RLlib, SB3 and a hand-written loop, in turns; shares of the
+             limit; where the time goes (some five minutes; only where asked for)
 
     Try:
       ante bench engine
@@ -81,6 +84,8 @@ class Bench:
 
 def training_rows() -> list["Row"]:
     """Rows of `ante bench train`, which needs Ray and torch."""
+    if find_spec("sb3_contrib") is None:
+        print("ante: SB3 MaskablePPO does not take part: pip install 'ante[sb3]'", file=sys.stderr)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
     from ante.cost.contest import train_rows
 

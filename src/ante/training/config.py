@@ -108,22 +108,23 @@ class TrainConfig(BaseModel):
         ge=1,
         description="Steps of a game after which advantages begin anew from the value; a batch's by default.",
     )
-    policy: Literal["mlp", "entities", "shortlist"] = Field(
-        "mlp",
-        description="Network: mlp on the flat view; entities, which attends to every card, joker and item; or "
-        "shortlist, which weighs listed decisions. Only mlp runs on the stock path.",
-    )
-    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, mlp and shortlist.")
-    width: int = Field(64, ge=8, description="Width of an entity or of a listed decision, entities and shortlist.")
-    layers: int = Field(2, ge=1, description="Attention layers, entities only.")
-    heads: int = Field(4, ge=1, description="Attention heads, which share the width out, entities only.")
-    trunk: int = Field(192, ge=8, description="Width of the two shared layers after attention, entities only.")
     practice: float = Field(
         0.0,
         ge=0,
         lt=1,
         description="Share of games that begin in the middle, from positions met before; fast path only.",
     )
+    policy: Literal["mlp", "entities", "shortlist"] = Field(
+        "mlp",
+        description="Network: mlp on the flat view; entities, which attends to every card, joker and item; shortlist, "
+        "which weighs a list of decisions worth a thought. The last two on the fast path only.",
+    )
+    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, mlp and shortlist.")
+    entry: int = Field(64, ge=8, description="Width of a listed decision, shortlist only.")
+    width: int = Field(64, ge=8, description="Width of an entity, entities only.")
+    layers: int = Field(2, ge=1, description="Attention layers, entities only.")
+    heads: int = Field(4, ge=1, description="Attention heads, which share the width out, entities only.")
+    trunk: int = Field(192, ge=8, description="Width of the two shared layers after attention, entities only.")
     seed: int = Field(0, ge=0, description="Seed of the run.")
     checkpoint_every: int = Field(10, ge=1, description="Iterations between checkpoints.")
     eval_games: int = Field(100, ge=1, description="Games of the closing evaluation, from the fixed seed panel.")

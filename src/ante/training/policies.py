@@ -48,13 +48,13 @@ def of_entities(config: TrainConfig) -> dict[str, Any]:
 
 def of_shortlist(config: TrainConfig) -> dict[str, Any]:
     """What ShortlistPolicy reads."""
-    return {"hidden": list(config.hidden), "entry": config.width}
+    return {"hidden": list(config.hidden), "entry": config.entry}
 
 
 POLICIES = {
     "mlp": Choice(PackedPolicy, PolicyPlayer, of_mlp, bf16=True, stock=MaskedPolicy),
     "entities": Choice(EntityPolicy, EntityPlayer, of_entities, bf16=False),  # decision 12: slower in bf16
-    "shortlist": Choice(ShortlistPolicy, ShortlistPlayer, of_shortlist, bf16=True),
+    "shortlist": Choice(ShortlistPolicy, ShortlistPlayer, of_shortlist, bf16=False),  # decision 15: the same
 }
 
 

@@ -16,18 +16,8 @@ pytestmark = [
 SMALL = {"games": 16, "batch": 512, "minibatch": 128, "epochs": 2, "hidden": (32,), "max_decisions": 60, "bf16": "off"}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def own_ray() -> Iterator[None]:
-    """One Ray for all of them, which believes in more cores than there may be."""
-    import ray
-
-    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
-
-
 @pytest.fixture
-def algorithm() -> Iterator[Any]:
+def algorithm(local_ray: None) -> Iterator[Any]:
     """Makes algorithms that are stopped after the test."""
     from ante.training.algorithm import build
     from ante.training.config import TrainConfig

@@ -1,4 +1,4 @@
-"""Settings of the fast learner, on Ray: schedules, early stop, accumulation, normalisation, and all of it after a resume."""
+"""Settings of the fast path on Ray: schedules, normalisation, playing ahead, and all of it after a resume."""
 
 import os
 from collections.abc import Iterator
@@ -40,47 +40,6 @@ def weights(made: Any) -> dict[str, np.ndarray]:
 
 def told(made: Any) -> dict[str, Any]:
     return dict(made.train()["learners"]["default_policy"])
-
-
-def learn(made: Any, rollout: Any) -> dict[str, np.ndarray]:
-    from ante.training.fragments import Fragments
-
-    config = made.config
-    made.learner_group.update(
-        training_data=Fragments([rollout]), num_epochs=config.num_epochs, minibatch_size=config.minibatch_size
-    )
-    return weights(made)
-
-
-def test_two_minibatches_together_make_the_step_of_one_twice_as_large(algorithm: Any) -> None:
-    whole, halves, each = (
-        algorithm(lr=1e-3, **more) for more in ({}, {"minibatch": 64, "accumulate": 2}, {"minibatch": 64})
-    )
-    (rollout,) = whole.env_runner.sample()
-    begin = weights(whole)
-    one, two, other = (learn(made, rollout) for made in (whole, halves, each))
-    for name in one:
-        moved = np.abs(one[name] - begin[name]).max()
-        assert np.quantile(np.abs(two[name] - one[name]), 0.99) < 0.02 * moved, name
-    assert np.abs(other["trunk.0.weight"] - one["trunk.0.weight"]).max() > 1e-3, "twice as many steps go elsewhere"
-
-
-def test_an_update_ends_once_the_policy_has_moved_far_enough(algorithm: Any) -> None:
-    free, held = algorithm(lr=1e-2, epochs=8), algorithm(lr=1e-2, epochs=8, kl_target=0.01)
-    (rollout,) = free.env_runner.sample()
-    policy = held.learner_group._learner.module["default_policy"].unwrapped()
-    learn(free, rollout)
-    learn(held, rollout)
-    steps = [
-        float(next(iter(made.learner_group._learner._optimizer_parameters)).state_dict()["state"][0]["step"])
-        for made in (free, held)
-    ]
-    assert steps[0] == 8 * 4 and 0 < steps[1] < steps[0]
-    with torch.no_grad():
-        log_ratio = policy.evaluate(rollout.rows, rollout.actions)[0] - torch.from_numpy(rollout.log_probs)
-        moved = float((log_ratio.exp() - 1 - log_ratio).mean())
-    assert 0.005 < moved < 0.05
-    assert told(held)["epochs"] < 8 and told(free)["epochs"] == 8
 
 
 def test_schedules_follow_the_steps_and_are_exact_after_a_resume(algorithm: Any, tmp_path: Path) -> None:
@@ -145,23 +104,6 @@ def test_learners_in_processes_of_their_own_agree_on_everything(algorithm: Any) 
     for name, value in states[0]["scales"].items():
         assert np.array_equal(value, states[1]["scales"][name]) and value[0] > 0, name
     made.stop()
-
-
-def test_on_policy_the_learner_makes_of_a_trace_what_the_runner_would(algorithm: Any) -> None:
-    for normalise in (False, True):
-        made = algorithm(algo="appo", max_decisions=24, normalise_values=normalise, fragment=10)
-        made.train()
-        made._drop_ahead()
-        made._hand_on_weights()
-        (trace,) = made.env_runner.sample()
-        assert trace.terminal.any() and len(trace.places) > 0, "games are lost, and cut off, in this fragment"
-        rollout = made.learner_group._learner._estimated(trace)
-        values = made.env_runner._values_of(trace.rows.reshape(-1)).reshape(trace.actions.shape)
-        wanted = made.env_runner._estimated(trace, values)
-        np.testing.assert_allclose(rollout.advantages, wanted.advantages, atol=2e-3)
-        np.testing.assert_allclose(rollout.targets, wanted.targets, atol=2e-3)
-        assert np.abs(wanted.advantages).max() > 0.1
-        assert trace.cut[9::10].all() and not trace.cut.all()
 
 
 @pytest.mark.parametrize(("settings", "lags"), [({"runners": 0}, [0, 1, 2, 2, 2]), ({"runners": 2}, [0, 1, 2, 2, 2])])

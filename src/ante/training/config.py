@@ -28,7 +28,8 @@ class BadConfig(BalatroError, ValueError):
 
 
 Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
-ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values")  # RLlib's own path has no such thing
+# What RLlib's own path does not have.
+ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo")
 
 
 def value_at(schedule: Schedule, steps: int) -> float:
@@ -57,8 +58,12 @@ class TrainConfig(BaseModel):
     steps: int = Field(200_000, ge=1, description="Environment steps of the whole run, resumed parts included.")
     games: int = Field(64, ge=1, description="Games stepped together by each env runner.")
     runners: int = Field(0, ge=0, description="Env runner processes; 0 samples in the learner's own process.")
-    batch: int = Field(8192, ge=64, description="Steps of one iteration.")
-    minibatch: int = Field(1024, ge=16, description="Steps of one gradient step.")
+    runner_cpus: float = Field(1.0, ge=0, description="Cores that each env runner process takes of Ray's.")
+    runner_gpus: float = Field(0.0, ge=0, description="Share of a GPU that each env runner takes; 0 plays on the CPU.")
+    learners: int = Field(0, ge=0, description="Learner processes, which share each batch; 0 learns in the driver.")
+    learner_gpus: float = Field(0.0, ge=0, description="Share of a GPU that each learner takes; 0 learns on the CPU.")
+    batch: int = Field(8192, ge=64, description="Steps of one iteration, of all learners together.")
+    minibatch: int = Field(1024, ge=16, description="Steps put through the network at once, of all learners together.")
     epochs: int = Field(4, ge=1, description="Passes over each batch.")
     accumulate: int = Field(
         1, ge=1, description="Minibatches whose gradients are averaged for one step of Adam, fast path only."
@@ -92,6 +97,17 @@ class TrainConfig(BaseModel):
     )
     overlap: bool = Field(
         False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
+    )
+    algo: Literal["ppo", "appo"] = Field(
+        "ppo",
+        description="ppo; or appo, which always plays ahead and corrects with V-trace for the older policy that "
+        "played, fast path only.",
+    )
+    lag: int = Field(1, ge=1, le=8, description="Batches played ahead, with overlap or appo.")
+    fragment: int | None = Field(
+        None,
+        ge=1,
+        description="Steps of a game after which advantages begin anew from the value; a batch's by default.",
     )
     practice: float = Field(
         0.0,
@@ -190,6 +206,10 @@ class TrainConfig(BaseModel):
         if self.minibatch * self.accumulate > self.batch:
             times = f" times accumulate {self.accumulate}" if self.accumulate > 1 else ""
             raise ValueError(f"minibatch {self.minibatch}{times} is larger than batch {self.batch}")
+        if self.batch % max(1, self.learners) or self.minibatch % max(1, self.learners):
+            raise ValueError(
+                f"batch {self.batch} and minibatch {self.minibatch} must divide by learners {self.learners}"
+            )
         run_numbers(self.deck, self.stake, self.challenge)
         return self
 
@@ -197,6 +217,11 @@ class TrainConfig(BaseModel):
     def stages(self) -> tuple[Stage, ...]:
         """The stages of the curriculum, then the run's own game; all with deck and stake."""
         return tuple(stage.within(self.deck, self.stake) for stage in (*self.curriculum, Stage()))
+
+    @property
+    def ahead(self) -> int:
+        """Batches that are played ahead."""
+        return self.lag if self.overlap or self.algo == "appo" else 0
 
     @property
     def folder(self) -> Path:

@@ -23,9 +23,10 @@ from ray.rllib.utils.metrics import (
 
 from ante.env.games import Games, Outcome
 from ante.training import kernels
+from ante.training.estimates import values_after
 from ante.training.practice import Practice
 from ante.training.precision import precision
-from ante.training.rollout import Rollout, Tally, end_to_end
+from ante.training.rollout import Rollout, Tally, Trace, end_to_end, on_host
 from ante.training.scales import SCALES, Scales, discounted, nothing
 
 STAGE = "stage"  # in the states and metrics of runners
@@ -117,7 +118,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         explore: bool | None = None,
         force_reset: bool = False,
         **_: Any,
-    ) -> list[Rollout]:
+    ) -> list[Rollout | Trace]:
         """Play on, and answer fragments of steps x games rows.
 
         num_timesteps  rows wanted, at least; one fragment of the configuration's length by default
@@ -150,7 +151,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         (rollout,) = self.sample()
         return ray.put(rollout), self.get_metrics()
 
-    def _play(self, steps: int) -> Rollout:
+    def _play(self, steps: int) -> Rollout | Trace:
         """Play `steps` steps in every game."""
         games, policy = self.games, self.module
         assert games is not None
@@ -159,8 +160,9 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         actions = np.empty(shape, dtype=np.int64)
         log_probs, values, rewards = (np.empty(shape, dtype=np.float32) for _ in range(3))
         cut = np.zeros(shape, dtype=np.bool_)
-        unfinished: list[tuple[int, NDArray[np.int64], NDArray[Any]]] = []  # games cut off: step, which, last rows
         terminal = np.zeros(shape, dtype=np.bool_)
+        places: list[int] = []  # games cut off: step and game, and what was seen last
+        sights: list[NDArray[Any]] = []
         with precision(self.config.bf16, self._device):
             for t in range(steps):
                 policy.pack(games, rows[t])
@@ -175,24 +177,27 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
                     off = ended[games.outcome[ended] == Outcome.TRUNCATED]
                     terminal[t] = games.terminated
                     if len(off):
-                        unfinished.append((t, off, self._rows_now()[off]))
+                        places += (t * games.n + off).tolist()
+                        sights.append(self._rows_now()[off])
                     games.reset(ended)
                     self._practice.deal(games, ended)
-            values = self._meant(values)
-            after = self._values_after(values, terminal, unfinished)
-        rewards, returns = self._scaled(rewards, cut)
+            extra = end_to_end([self._rows_now(), *sights])
+            rewards, returns = self._scaled(rewards, cut)
+            if self.config.piece:
+                cut[self.config.piece - 1 :: self.config.piece] = True
+            at = np.array(places, dtype=np.int64)
+            version = self._weights_seq_no
+            trace = Trace(rows, actions, log_probs, rewards, cut, terminal, extra, at, returns, version)
+            self.num_env_steps_sampled_lifetime += len(trace)
+            return trace if self.config.vtrace else self._estimated(trace, self._meant(values))
+
+    def _estimated(self, trace: Trace, values: NDArray[np.float32]) -> Rollout:
+        """What is learned from: advantages and targets of the policy that played, whose values (t, n) these are."""
+        after = values_after(values, self._values_of(trace.extra), trace.places, trace.terminal)
         advantages, targets = np.empty_like(values), np.empty_like(values)
-        kernels.gae(rewards, values, after, cut, self.config.gamma, self.config.lambda_, advantages, targets)
-        self.num_env_steps_sampled_lifetime += steps * games.n
-        return Rollout(
-            rows.reshape(-1),
-            actions.reshape(-1),
-            log_probs.reshape(-1),
-            advantages.reshape(-1),
-            targets.reshape(-1),
-            returns,
-            self._weights_seq_no,
-        )
+        weights = self.config.gamma, self.config.lambda_
+        kernels.gae(trace.rewards, values, after, trace.cut, *weights, advantages, targets)
+        return trace.rollout(advantages, targets)
 
     def _scaled(
         self, rewards: NDArray[np.float32], cut: NDArray[np.bool_]
@@ -210,25 +215,6 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.module.pack(self.games, rows)
         return rows
 
-    def _values_after(
-        self,
-        values: NDArray[np.float32],
-        terminal: NDArray[np.bool_],
-        unfinished: list[tuple[int, NDArray[np.int64], NDArray[Any]]],
-    ) -> NDArray[np.float32]:
-        """The value of what each step led to: 0 where a game was won or lost, of its last sight where it was cut off."""
-        after = np.empty_like(values)
-        after[:-1] = values[1:]
-        after[-1] = self._values_of(self._rows_now())
-        if unfinished:
-            seen = self._values_of(end_to_end([rows for _, _, rows in unfinished]))
-            at = 0
-            for t, which, _ in unfinished:
-                after[t, which] = seen[at : at + len(which)]
-                at += len(which)
-        after[terminal] = 0.0
-        return after
-
     def _values_of(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """Values of packed rows, (n,)."""
         aside = torch.Generator(self._device).manual_seed(0)  # the stream of actions stays as it is
@@ -238,7 +224,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         """The values that outputs of the value head mean, same shape."""
         return self.scales.values(outputs) if self.config.normalise_values else outputs
 
-    def _log(self, rollouts: list[Rollout], seconds: float) -> None:
+    def _log(self, rollouts: list[Rollout | Trace], seconds: float) -> None:
         """Metrics since the last `get_metrics`."""
         steps = sum(len(rollout) for rollout in rollouts)
         self.metrics.log_value(NUM_ENV_STEPS_SAMPLED, steps, reduce="sum")
@@ -305,8 +291,3 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
 
     def stop(self) -> None:
         """Nothing is held that must be let go."""
-
-
-def on_host(values: Any) -> NDArray[Any]:
-    """An array, or a tensor of any device, as an array."""
-    return np.asarray(values.cpu()) if isinstance(values, torch.Tensor) else np.asarray(values)

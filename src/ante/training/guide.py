@@ -22,9 +22,10 @@ GUIDE: dict[str, dict[str, str]] = {
         "reorder": "jokers, so that a policy may put its jokers in order.",
         "max_decisions": "Lower to cut games that go round in circles.",
         "practice": "0.1 to 0.3, so that late antes are met before the policy reaches them by itself.",
+        "curriculum": "Where the real game is too hard to begin with: easier ones first (docs/curriculum.md).",
     },
     "The network": {
-        "policy": "First. mlp is fastest; the other two make a whole decision at once, at a higher price per step.",
+        "policy": "First. shortlist learns most by far; mlp is fastest; entities chooses cards itself.",
         "hidden": "Wider for long runs.",
         "entry": "With hidden.",
         "width": "On a GPU, where wider costs little.",

@@ -233,8 +233,10 @@ class Tally:
         states = games.states.view(np.ndarray)  # SPEED: plain fields; copies of whole records cost 2 us a step
         antes, rounds = states["ante"][ended], states["round_number"][ended]
         beaten = rounds - np.isin(states["phase"][ended], (Phase.PLAY, Phase.OVER))  # as reward.blinds_beaten
-        won = games.outcome[ended] == Outcome.WON
-        lines = zip(self.returns[ended], games.steps[ended], antes, beaten, won, strict=True)
+        won = (
+            games.outcome[ended] == Outcome.WON
+        )  # in the step that raises the ante: such a game reached the one before
+        lines = zip(self.returns[ended], games.steps[ended], antes - won, beaten, won, strict=True)
         self.last.extend(tuple(map(float, line)) for line in lines)
 
     def means(self) -> dict[str, float]:

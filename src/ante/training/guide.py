@@ -21,6 +21,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "reward": "sparse or blinds to be sure that shaping does not mislead.",
         "reorder": "jokers, so that a policy may put its jokers in order.",
         "max_decisions": "Lower to cut games that go round in circles.",
+        "curriculum": "Where the whole game is too hard to begin with.",
         "practice": "0.1 to 0.3, so that late antes are met before the policy reaches them by itself.",
         "curriculum": "Where the real game is too hard to begin with: easier ones first (docs/curriculum.md).",
     },
@@ -44,7 +45,7 @@ GUIDE: dict[str, dict[str, str]] = {
     "Learning": {
         "algo": "appo where batches are played ahead by more than one update, or by runners far away.",
         "lr": "First of these. Points that fall to a tenth towards the end of a long run.",
-        "gamma": "0.99 sees about a blind ahead, 0.998 an ante.",
+        "gamma": "Higher to look further ahead: 0.99 weighs some 100 decisions, 0.998 some 500.",
         "gae_lambda": "Lower where values are trusted and returns are noisy.",
         "clip": "Hardly ever.",
         "kl_target": "0.01 to 0.03 with many epochs, so that none of them goes too far.",

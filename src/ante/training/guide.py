@@ -43,7 +43,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "epochs": "1 for speed per step, 3 or 4 for what is learned from a step.",
     },
     "Learning": {
-        "algo": "appo where batches are played ahead by more than one update, or by runners far away.",
+        "algo": "appo where batches must be played ahead by more than one update; with lag 1 ppo did as well (decision 14).",
         "lr": "First of these. Points that fall to a tenth towards the end of a long run.",
         "gamma": "Higher to look further ahead: 0.99 weighs some 100 decisions, 0.998 some 500.",
         "gae_lambda": "Lower where values are trusted and returns are noisy.",
@@ -60,7 +60,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "path": "stock to compare with RLlib as it comes.",
         "bf16": "off to find out whether rounding is to blame.",
         "overlap": "On wherever two cores or more are free: what is played is one update old.",
-        "lag": "2 or more with appo, where runners would else wait for the learner.",
+        "lag": "Keep it at 1 if you can: four updates of lag cost half of what was learned (decision 14).",
         "runners": "One for each core beyond the learner's, on machines with four or more.",
         "runner_cpus": "Below 1 to have more runners than cores.",
         "runner_gpus": "On a GPU: 1 divided by the runners that share one, less what the learner takes.",

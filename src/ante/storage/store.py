@@ -90,6 +90,11 @@ def open_store(url: str | Path, environment: Mapping[str, str] = os.environ) -> 
     raise BadStore(f"there is no store {text!r}: write a folder, file:///folder or s3://bucket/prefix")
 
 
+def under(prefix: str, name: str) -> str:
+    """The key of a name under a prefix, which may be empty."""
+    return f"{prefix}/{name}" if prefix else name
+
+
 def check_key(key: str) -> str:
     """The key, where it is one. Raises BadStore."""
     parts = key.split("/")

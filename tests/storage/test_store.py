@@ -184,3 +184,25 @@ def test_bytes_changed_on_the_way_are_refused_by_the_server(server: Server, tmp_
     assert "arrived at" in str(caught.value)
     assert not exists(open_store("s3://game-runs/flipped", server.environment()), "a")
     assert list(open_store("s3://game-runs/flipped", server.environment()).list()) == []
+
+
+@pytest.mark.s3
+def test_an_object_that_is_not_what_was_written_is_refused(server: Server, tmp_path: Path) -> None:
+    store = open_store("s3://game-runs/changed", server.environment())
+    server.client().put_object(Bucket="game-runs", Key="changed/a", Body=b"0133", Metadata={"sha256": "0" * 64})
+    for ask in (lambda: store.get_bytes("a"), lambda: store.get_file("a", tmp_path / "back")):
+        with pytest.raises(
+            Damaged, match=r"a in s3://game-runs/changed came with 4 bytes and checksum .* 000000000000"
+        ):
+            ask()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.s3
+def test_what_others_wrote_has_no_checksum_and_can_be_read(server: Server) -> None:
+    store = open_store("s3://game-runs/others", server.environment())
+    server.client().put_object(Bucket="game-runs", Key="others/a", Body=b"by hand")
+    stat = store.stat("a")
+    assert stat
+    assert stat.sha256 is None
+    assert store.get_bytes("a") == b"by hand"

@@ -114,6 +114,8 @@ def test_what_cannot_be_published_is_refused(store: LocalStore, tmp_path: Path) 
     (clash / "deep" / "manifest.json").write_text("{}")
     with pytest.raises(BadStore, match="taken for the publication's own"):
         publish(store, SHELF, "0001", clash, {})
+    with pytest.raises(BadStore, match="there is no pointer 'newest': choose latest or best"):
+        publish(store, SHELF, "0001", folder_of(tmp_path / "one", a=b"1"), {}, ("newest",))
     assert list(store.list()) == []
 
 
@@ -167,6 +169,7 @@ def test_retention_by_count_age_and_metric_never_takes_best_or_latest(
 ) -> None:
     shutil.copytree(daily, tmp_path / "store")
     store = LocalStore(tmp_path / "store")
+    (store.folder / SHELF / "evaluation.json").write_text("[]")  # is no pointer
     now = read_manifest(store, f"{SHELF}/0005").published
     before = {stat.key for stat in store.list()}
     rehearsed = prune(store, "", keep, rehearse=True, now=now)

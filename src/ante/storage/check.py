@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass, field
 
 from ante.storage.errors import Damaged, NotThere, NotWhole
-from ante.storage.publish import MANIFEST, Part, read_manifest
+from ante.storage.publish import MANIFEST, POINTERS, Part, read_manifest
 from ante.storage.store import Stat, Store, Told, under, untold
 
 
@@ -43,7 +43,7 @@ def shelves(store: Store, prefix: str = "") -> dict[str, Shelf]:
                 name, _, path = stat.key.removeprefix(under(root, "")).partition("/")
                 if path:
                     shelf.items.setdefault(name, {})[path] = stat
-                elif name.endswith(".json"):
+                elif name in (f"{pointer}.json" for pointer in POINTERS):
                     shelf.pointers.append(name.removesuffix(".json"))
     return found
 

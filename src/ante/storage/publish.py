@@ -21,6 +21,7 @@ from ante.storage.store import Store, Told, check_key, sha256_of, under, untold
 
 MANIFEST = "manifest.json"
 VERSION = 1
+POINTERS = ("latest", "best")
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,9 @@ def publish(
     parts = parts_of(folder)
     if not parts:
         raise BadStore(f"there is nothing to publish in {folder}: it holds no file")
+    for pointer in pointers:
+        if pointer not in POINTERS:
+            raise BadStore(f"there is no pointer {pointer!r}: choose {' or '.join(POINTERS)}")
     item = under(shelf, name)
     before = standing(store, item)
     if before and before.parts != parts:

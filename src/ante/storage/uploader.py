@@ -22,7 +22,7 @@ from ante.storage.errors import AlreadyPublished, BadStore, StorageError
 from ante.storage.local import in_words
 from ante.storage.publish import publish
 from ante.storage.spool import Job, Spool, State
-from ante.storage.store import Store, open_store
+from ante.storage.store import Store, Told, open_store, untold
 
 HOPELESS = (AlreadyPublished, BadStore)  # will be the same whenever it is tried again
 NICE = 10
@@ -38,8 +38,9 @@ class Uploader:
         stop: threading.Event,
         open_url: Callable[[str], Store] = open_store,
         longest_pause: float = LONGEST_PAUSE,
+        told: Told = untold,
     ) -> None:
-        self.spool, self.stop, self.open_url = spool, stop, open_url
+        self.spool, self.stop, self.open_url, self.told = spool, stop, open_url, told
         self.pause = wait_random_exponential(multiplier=0.5, max=longest_pause)
         self.state = State(os.getpid())
         self.told_at = 0.0
@@ -65,6 +66,7 @@ class Uploader:
         attempts(self._attempt, job)
 
     def _attempt(self, job: Job) -> None:
+        self.told(-self.state.sent)  # those of an attempt that failed
         self.state = replace(self.state, sent=0)
         try:
             with in_words("notes of uploads", self.spool.folder):
@@ -85,6 +87,7 @@ class Uploader:
         self.stop.wait(seconds)
 
     def _sent(self, count: int) -> None:
+        self.told(count)
         self.state = replace(self.state, sent=self.state.sent + count)
         if time.time() - self.told_at > 0.5:
             self._tell(self.state)
@@ -106,8 +109,8 @@ class Uploader:
 
 
 def log(words: str) -> None:
-    """A line with the time."""
-    print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), words, flush=True)
+    """A line with the time, on standard error."""
+    print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), words, file=sys.stderr, flush=True)
 
 
 def start_uploader(spool: Spool) -> "subprocess.Popen[bytes]":

@@ -141,8 +141,9 @@ def test_what_a_killed_writer_left_is_cleaned_away_and_what_a_living_one_writes_
     gone.wait()
     for pid in (gone.pid, os.getpid()):
         (spool.folder / f".{pid}-1-x").mkdir(parents=True)
+        (spool.folder / f".{pid}.state.json").write_text("{")
     spool.tidy()
-    assert [path.name for path in spool.folder.iterdir()] == [f".{os.getpid()}-1-x"]
+    assert {path.name for path in spool.folder.iterdir()} == {f".{os.getpid()}-1-x", f".{os.getpid()}.state.json"}
 
 
 def test_one_uploader_works_on_a_queue(spool: Spool) -> None:

@@ -206,3 +206,10 @@ def test_what_others_wrote_has_no_checksum_and_can_be_read(server: Server) -> No
     assert stat
     assert stat.sha256 is None
     assert store.get_bytes("a") == b"by hand"
+
+
+@pytest.mark.s3
+def test_a_server_without_tls_is_told_from_one_that_is_away(server: Server) -> None:
+    store = open_store("s3://game-runs/x", server.environment(server.endpoint.replace("http:", "https:")))
+    with pytest.raises(NoAccess, match=r"is not trusted: name its authority's file in S3_CA_BUNDLE, or write http://"):
+        store.get_bytes("a")

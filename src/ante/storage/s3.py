@@ -166,7 +166,8 @@ class S3Store:
             raise NoAccess("no S3 credentials: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY") from None
         except SSLError:
             raise NoAccess(
-                f"the certificate of {self._where} is not trusted: name its authority's file in S3_CA_BUNDLE"
+                f"the certificate of {self._where} is not trusted: name its authority's file in S3_CA_BUNDLE, "
+                "or write http:// where the server speaks that"
             ) from None
         except (NoConnection, HTTPClientError, IncompleteReadError) as error:
             raise Unreachable(

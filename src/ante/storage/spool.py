@@ -156,10 +156,10 @@ class Spool:
 
     def tidy(self) -> None:
         """What killed processes left half made is gone."""
-        for left in self.folder.glob(".*-*"):
-            writer = left.name[1:].partition("-")[0]
+        for left in self.folder.glob(".[0-9]*"):
+            writer = left.name[1:].partition("-")[0].partition(".")[0]
             if writer.isdigit() and not alive(int(writer)):
-                shutil.rmtree(left)
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     @property
     def state(self) -> State | None:

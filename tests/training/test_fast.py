@@ -186,7 +186,7 @@ def test_learners_in_processes_of_their_own(learners: int, runners: int) -> None
 
 
 def test_a_lost_fragment_is_counted_and_nothing_learned_is_no_error() -> None:
-    from ante.training.learner import Fragments
+    from ante.training.fragments import Fragments
 
     made = algorithm()
     before = weights(made)
@@ -233,7 +233,7 @@ def test_the_driver_never_sees_a_step() -> None:
 def test_an_update_leaves_the_weights_that_plain_torch_leaves() -> None:
     """All epochs and minibatches again with dense vectors, autograd and Adam as torch has it."""
     from ante.training import twins
-    from ante.training.learner import Fragments
+    from ante.training.fragments import Fragments
 
     made = algorithm(bf16="off", lr=3e-3, epochs=3, minibatch=128, hidden=(24, 16), seed=5)
     learner = made.learner_group._learner

@@ -1,7 +1,6 @@
 """Every policy by name: trained, repeated, put back and played the same way."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -39,20 +38,10 @@ def test_every_policy_is_made_from_the_configuration() -> None:
         assert sizes[name, True] < sizes[name, False]
 
 
-@pytest.fixture(scope="module")
-def own_ray() -> Iterator[None]:
-    """One Ray for all of them."""
-    import ray
-
-    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
-
-
 @pytest.mark.ray
 @slow_uncompiled
 @pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist"])
-def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, own_ray: None, tmp_path: Path) -> None:
+def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, local_ray: None, tmp_path: Path) -> None:
     from ante.training.algorithm import build
     from ante.training.budget import Sizes
     from ante.training.config import TrainConfig

@@ -8,8 +8,9 @@ gymnasium = pytest.importorskip("gymnasium")
 
 from ante.engine.actions import is_legal  # noqa: E402
 from ante.engine.state import Phase  # noqa: E402
-from ante.env.games import Games, blinds_beaten  # noqa: E402
+from ante.env.games import Games  # noqa: E402
 from ante.env.layout import FLAT_SIZE  # noqa: E402
+from ante.env.reward import blinds_beaten  # noqa: E402
 from ante.env.shortlist import LEGAL  # noqa: E402
 from ante.training.packed import FilledRows, FirstLayer  # noqa: E402
 from ante.training.practice import KEPT, Practice  # noqa: E402

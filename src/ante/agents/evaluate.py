@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.engine.state import Phase
-from ante.env.games import Games, Outcome, blinds_beaten
+from ante.env.games import Games, Outcome
+from ante.env.reward import blinds_beaten
 from ante.errors import BalatroError
 
 BATCH = 128  # games played side by side

@@ -13,7 +13,8 @@ from ante.training.algorithm import fast_config
 from ante.training.config import TrainConfig
 from ante.training.precision import precision
 from ante.training.quiet import be_quiet
-from ante.training.runner import BatchRunner, on_host
+from ante.training.rollout import on_host
+from ante.training.runner import BatchRunner
 
 BATCHES = (1, 64, 256, 1024)
 STEPS = 8192  # played for the rate of sampling

@@ -38,6 +38,8 @@ COLUMNS = (
     "memory_peak_gb",  # the highest reading so far
     "minibatch",  # halved where memory runs short, as is the next one
     "games_per_runner",
+    "games_counted",  # whole games behind return, ante, blinds and win_rate, mean of the runners; fast path only
+    "stage",  # of the curriculum that these games are of; empty without one
 )
 
 

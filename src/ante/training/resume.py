@@ -6,7 +6,8 @@ import yaml
 
 from ante.training.config import BadConfig, TrainConfig, read_config
 
-MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", "runners", "memory_gb", "object_store_gb")
+MACHINES = ("runners", "runner_cpus", "runner_gpus", "learner_gpus", "memory_gb", "object_store_gb")
+MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", *MACHINES)
 WHERE = ("name", "runs")  # follow the folder
 
 

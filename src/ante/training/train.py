@@ -22,14 +22,17 @@ from rich.console import Console
 
 from ante.agents.evaluate import Report
 from ante.agents.report import blinds_table, players_table
+from ante.env.reward import find_reward
 from ante.files import write_text
 from ante.training.algorithm import build, start_ray
 from ante.training.budget import Budget, Sizes
 from ante.training.checkpoints import find_checkpoint, save_checkpoint
 from ante.training.config import BadConfig, TrainConfig
+from ante.training.curriculum import mastered
 from ante.training.evaluate import evaluate_run, write_best_game, write_report
 from ante.training.memory import MemoryGauge, memory_table
 from ante.training.metrics import Metrics
+from ante.training.rollout import WINDOW
 from ante.training.view import TrainView
 
 
@@ -44,6 +47,7 @@ class Progressed:
     best: float = -math.inf
     row: dict[str, float] = field(default_factory=dict)
     sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
+    stage: int = 1
 
 
 @dataclass
@@ -107,6 +111,8 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
         "clipped": float(learner.get("clipped", math.nan)),
         "epochs": float(learner.get("epochs", math.nan)),
         "lr": float(learner.get("default_optimizer_learning_rate", math.nan)),
+        "games_counted": float(runners.get("games_counted", math.nan)),
+        "stage": float(runners.get("stage", math.nan)),
     }
 
 
@@ -126,6 +132,8 @@ def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
     done = progressed(config, metadata)
     algorithm = build_sized(config, done.sizes)
     algorithm.restore_from_path(str(checkpoint.resolve() / "algorithm"))
+    if config.curriculum:
+        algorithm.set_stage(done.stage)
     write_text(config.folder / "config.yaml", config.to_yaml())
     return algorithm, done
 
@@ -148,16 +156,17 @@ def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
         iteration=metadata["iteration"],
         best=metadata["best_reward"],
         sizes=sizes,
+        stage=metadata.get("stage", 1),
     )
 
 
 def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
-    """A checkpoint of the run as it stands; it is the best one where its mean return is."""
-    reward = done.row["return"]
-    best = done.iteration == 1 or reward > done.best
-    done.best = max(done.best, reward) if not math.isnan(reward) else done.best
+    """A checkpoint of the run as it stands; it is the best one where its merit is."""
+    reached = merit(config, done)
+    best = done.iteration == 1 or reached > done.best
+    done.best = max(done.best, reached) if not math.isnan(reached) else done.best
     metadata = {
-        "reward": reward,
+        "reward": done.row["return"],
         "best_reward": done.best,
         "timesteps": done.steps,
         "games": done.games,
@@ -166,6 +175,7 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
         "memory_gb": config.memory_gb,
         "minibatch": done.sizes.minibatch,
         "games_per_runner": done.sizes.games,
+        "stage": done.stage,
         "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     save_checkpoint(
@@ -175,6 +185,27 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
         metadata,
         best,
     )
+
+
+def merit(config: TrainConfig, done: Progressed) -> float:
+    """What checkpoints are compared by: the mean return, or blinds beaten where a potential is paid.
+
+    (Without discount a potential costs a little in every step, so that long games look poor.) NaN where the games were
+    of a stage before the present one: theirs cannot be compared.
+    """
+    if config.curriculum and done.row["stage"] != done.stage:
+        return math.nan
+    return done.row["blinds" if find_reward(config.reward).potential else "return"]
+
+
+def promote(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> None:
+    """The next stage of the curriculum begins where the present one is mastered."""
+    if not mastered(config.stages, done.stage, done.row, WINDOW):
+        return
+    console.print(f"stage {done.stage}: {done.row['win_rate']:.0%} of games won, after {done.steps:,} steps")
+    done.stage, done.best = done.stage + 1, -math.inf
+    algorithm.set_stage(done.stage)
+    console.print(f"stage {done.stage} of {len(config.stages)} begins: {config.stages[done.stage - 1]}")
 
 
 def train(config: TrainConfig, resume: bool = False) -> Path:
@@ -235,6 +266,7 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
                 metrics.write(done.row)
                 view.show(done.row)
                 less = steps_down(done, session)
+                promote(config, algorithm, done, session.console)
                 if done.iteration % config.checkpoint_every == 0 or less:
                     save(config, algorithm, done)
                     saved = done.iteration

@@ -21,7 +21,6 @@ GUIDE: dict[str, dict[str, str]] = {
         "reward": "sparse or blinds to be sure that shaping does not mislead.",
         "reorder": "jokers, so that a policy may put its jokers in order.",
         "max_decisions": "Lower to cut games that go round in circles.",
-        "curriculum": "Where the whole game is too hard to begin with.",
         "practice": "0.1 to 0.3, so that late antes are met before the policy reaches them by itself.",
         "curriculum": "Where the real game is too hard to begin with: easier ones first (docs/curriculum.md).",
     },

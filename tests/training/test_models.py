@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from ante.agents.baselines import Baseline  # noqa: E402
-from ante.agents.evaluate import evaluate, panel  # noqa: E402
-from ante.training.release import player_from, read_release  # noqa: E402
+from ante.agents.baselines import Baseline
+from ante.agents.evaluate import evaluate, panel
+from ante.training.release import player_from, read_release
 
 MODELS = Path(__file__).parents[2] / "models"
 

@@ -57,7 +57,7 @@ def start_ray(config: TrainConfig | None = None) -> None:
             "address": "local",
             "object_store_memory": int(config.object_store_gb * 2**30),
             "object_spilling_directory": str(config.spill_folder.resolve()),
-            "num_cpus": max(os.cpu_count() or 1, config.runners + 1),
+            "num_cpus": max(os.cpu_count() or 1, 1 + config.runners + config.learners),
         }
     ray.init(ignore_reinit_error=True, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, **own)
 
@@ -74,6 +74,7 @@ def common(made: PPOConfig, config: TrainConfig, policy: type) -> PPOConfig:
     return (
         made.environment(ENV, env_config=env_config(config))
         .env_runners(num_env_runners=config.runners, num_envs_per_env_runner=config.games)
+        .learners(num_learners=config.learners)
         .rl_module(rl_module_spec=RLModuleSpec(policy, model_config={"hidden": list(config.hidden)}))
         .training(
             lr=config.lr,
@@ -81,7 +82,7 @@ def common(made: PPOConfig, config: TrainConfig, policy: type) -> PPOConfig:
             lambda_=config.gae_lambda,
             clip_param=config.clip,
             entropy_coeff=config.entropy,
-            train_batch_size_per_learner=config.batch,
+            train_batch_size_per_learner=config.batch // max(1, config.learners),
             minibatch_size=config.minibatch,
             num_epochs=config.epochs,
             use_kl_loss=False,

@@ -6,7 +6,10 @@ import yaml
 
 from ante.training.config import BadConfig, TrainConfig, read_config
 
-MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", "runners", "memory_gb", "object_store_gb")
+MAY_CHANGE = (
+    *("steps", "checkpoint_every", "eval_games", "eval_every", "trial_games"),
+    *("runners", "memory_gb", "object_store_gb", "restarts"),
+)
 WHERE = ("name", "runs")  # follow the folder
 
 

@@ -189,8 +189,6 @@ def copy_rows() -> list[Row]:
 
 def environment_rows(decisions: int = 250_000) -> list[Row]:
     """The same play with observations written, and whole steps of the vector environment."""
-    from ante.env.games import Games
-
     rows = []
     for blinds, one_chip in (("real blinds", 0), ("one-chip blinds", 1)):
         for what, flat in (("observation record", False), ("observation record and flat vector", True)):
@@ -198,7 +196,14 @@ def environment_rows(decisions: int = 250_000) -> list[Row]:
             rows.append(observed_row(f"{name}, game after game", 256, decisions, ALONE, one_chip, flat))
             for games in OBSERVED_BATCHES:
                 rows.append(observed_row(f"{name}, games in step", games, decisions, 1, one_chip, flat))
-    batch = Games(256)
+    return [*rows, vector_row()]
+
+
+def vector_row(games: int = 256) -> Row:
+    """Steps a second of the vector environment's batch on one core, actions drawn by NumPy."""
+    from ante.env.games import Games
+
+    batch = Games(games)
     batch.reset()
     rng = np.random.default_rng(1)
 
@@ -206,10 +211,9 @@ def environment_rows(decisions: int = 250_000) -> list[Row]:
         for _ in range(50):
             keys = rng.random(batch.masks.shape, dtype=np.float32)
             batch.step(np.argmax(keys * batch.masks, axis=1), batch.outcome != 0)
-        return 50.0 * 256
+        return 50.0 * games
 
-    rows.append(rate("step of the vector environment, actions drawn by NumPy", "steps/s", step, 256))
-    return rows
+    return rate("step of the vector environment, actions drawn by NumPy", "steps/s", step, games)
 
 
 def observed_row(name: str, games: int, decisions: int, turn: int, one_chip: int, flat: bool) -> Row:

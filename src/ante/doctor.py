@@ -6,7 +6,19 @@ import shutil
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-PACKAGES = ("numpy", "numba", "gymnasium", "ray", "torch", "opencv-python-headless", "av", "tyro", "pydantic")
+SHARED = "/dev/shm"  # where Ray keeps its object store on Linux
+PACKAGES = (
+    "numpy",
+    "numba",
+    "gymnasium",
+    "ray",
+    "torch",
+    "opencv-python-headless",
+    "av",
+    "tyro",
+    "pydantic",
+    "sb3-contrib",
+)
 
 
 def machine_rows() -> list[dict[str, Any]]:
@@ -19,6 +31,9 @@ def machine_rows() -> list[dict[str, Any]]:
     rows += [{"what": name, "value": package_version(name)} for name in PACKAGES]
     rows.append({"what": "engine cache", "value": f"{cache} ({'warm' if cache.exists() else 'cold: run ante warmup'})"})
     rows.append({"what": "bytes a game", "value": state_t.itemsize})
+    rows.append({"what": "memory", "value": memory()})
+    if os.path.isdir(SHARED):
+        rows.append({"what": f"free in {SHARED}", "value": f"{shutil.disk_usage(SHARED).free / 2**30:.1f} GiB"})
     rows.append({"what": "free disk", "value": f"{shutil.disk_usage('.').free / 2**30:.0f} GiB"})
     return rows
 
@@ -33,14 +48,24 @@ def package_version(name: str) -> str:
 
 def machine() -> dict[str, Any]:
     """Processor, cores and versions, to stand beside measured figures."""
-    cpu = next((line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), "unknown")
+    cpu = next(
+        (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "unknown"
+    )
     versions = {name: package_version(name) for name in ("ante", "numpy", "numba")}
     return {"cpu": cpu, "cores": os.cpu_count(), "python": platform.python_version(), **versions}
 
 
-def _cpuinfo() -> list[str]:
+def memory() -> str:
+    """How much memory is there and can be had, in words."""
+    kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in _lines("/proc/meminfo") if line.endswith("kB")}
+    if not {"MemAvailable", "MemTotal"} <= kilobytes.keys():
+        return "unknown"
+    return f"{kilobytes['MemAvailable'] / 2**20:.1f} of {kilobytes['MemTotal'] / 2**20:.1f} GiB available"
+
+
+def _lines(file: str) -> list[str]:
     try:
-        with open("/proc/cpuinfo") as file:
-            return file.read().splitlines()
+        with open(file) as stream:
+            return stream.read().splitlines()
     except OSError:  # not Linux
         return []

@@ -1,17 +1,25 @@
 """Files that are whole or not there."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
 def write_text(file: Path, text: str) -> None:
     """The file holds the text, or what it held before."""
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
+    with whole(file) as aside, aside.open("w") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+@contextmanager
+def whole(file: Path) -> Iterator[Path]:
+    """Another name in the same folder to write under; what was written then stands as `file`, or nothing does."""
+    aside = file.with_name(f".{os.getpid()}.{file.name}")
     try:
-        with aside.open("w") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
+        yield aside
         aside.replace(file)
     finally:
         aside.unlink(missing_ok=True)

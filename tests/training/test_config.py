@@ -57,6 +57,9 @@ def test_an_unknown_key_names_the_nearest() -> None:
         ({"entropy": -0.1}, "entropy: no value may be below 0"),
         ({"lr": 0}, "lr: nothing would be learned"),
         ({"kl_target": 0.02, "path": "stock"}, "kl_target 0.02 needs path fast"),
+        ({"policy": "entities", "path": "stock"}, "policy entities needs path fast"),
+        ({"policy": "entity"}, "policy: .*'mlp', 'entities' or 'shortlist'"),
+        ({"width": 60, "heads": 8}, "width 60 cannot be shared out among 8 heads"),
         ({"normalise_values": True, "path": "stock"}, "normalise_values True needs path fast"),
     ],
 )

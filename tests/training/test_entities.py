@@ -248,7 +248,7 @@ def test_a_run_s_checkpoint_is_loaded_as_the_player_of_its_policy(tmp_path: Any)
     from ante.agents.evaluate import evaluate, panel
     from ante.training.checkpoints import save_checkpoint
     from ante.training.entities import EntityPlayer
-    from ante.training.policy import MODULE_IN_CHECKPOINT, load_policy, make_player
+    from ante.training.policies import MODULE_IN_CHECKPOINT, load_policy, make_player
 
     made = policy(11)
     write = lambda folder: made.save_to_path(str(folder / MODULE_IN_CHECKPOINT))  # noqa: E731

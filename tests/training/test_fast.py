@@ -186,7 +186,7 @@ def test_learners_in_processes_of_their_own(learners: int, runners: int) -> None
 
 
 def test_a_lost_fragment_is_counted_and_nothing_learned_is_no_error() -> None:
-    from ante.training.learner import Fragments
+    from ante.training.fragments import Fragments
 
     made = algorithm()
     before = weights(made)
@@ -199,7 +199,7 @@ def test_a_lost_fragment_is_counted_and_nothing_learned_is_no_error() -> None:
 def test_a_fragment_whose_runner_died_is_left_out_and_the_other_one_is_learned_from() -> None:
     import ray
 
-    from ante.training.learner import Fragments
+    from ante.training.fragments import Fragments
 
     made = algorithm(runners=2, games=8, epochs=1)
     (lost, _), (kept, _) = made.env_runner_group.foreach_env_runner("fragment", local_env_runner=False)
@@ -259,19 +259,6 @@ def test_ended_games_are_told_to_callbacks_as_the_statistics_have_them() -> None
     made.stop()
 
 
-def test_the_benchmark_answers_rates_ratios_and_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ante import bench_train
-
-    monkeypatch.setattr(bench_train, "SETTINGS", {"short": (1, 4096)})
-    rows = {row.name: row for row in bench_train.train_rows(repeats=1, games=64, hidden=(16,))}
-    for name in ("stock RLlib", "fast path", "fast path, overlap", "one loop by hand"):
-        assert rows[f"{name}, short"].value > 0
-    ratio = rows["fast path against stock RLlib, short"]
-    assert ratio.value == pytest.approx(rows["fast path, short"].value / rows["stock RLlib, short"].value)
-    parts = [row for row in rows.values() if row.unit == "us"]
-    assert len(parts) == 7 and all(row.value > 0 for row in parts)
-
-
 def test_the_driver_never_sees_a_step() -> None:
     import ray
 
@@ -290,7 +277,7 @@ def test_the_driver_never_sees_a_step() -> None:
 def test_an_update_leaves_the_weights_that_plain_torch_leaves() -> None:
     """All epochs and minibatches again with dense vectors, autograd and Adam as torch has it."""
     from ante.training import twins
-    from ante.training.learner import Fragments
+    from ante.training.fragments import Fragments
 
     made = algorithm(bf16="off", lr=3e-3, epochs=3, minibatch=128, hidden=(24, 16), seed=5)
     learner = made.learner_group._learner

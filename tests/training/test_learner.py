@@ -11,19 +11,10 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = [
     pytest.mark.ray,
+    pytest.mark.usefixtures("local_ray"),
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
 ]
 SMALL = {"games": 16, "batch": 512, "minibatch": 128, "epochs": 2, "hidden": (32,), "max_decisions": 60, "bf16": "off"}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_ray() -> Iterator[None]:
-    """One Ray for all of them, which believes in more cores than there may be."""
-    import ray
-
-    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
 
 
 @pytest.fixture

@@ -101,6 +101,15 @@ def test_act_draws_what_evaluate_says(policy: ShortlistPolicy, played: tuple) ->
         assert abs((drawn == k).mean() - chance) < 4 * np.sqrt(chance * (1 - chance) / 4000)
 
 
+def test_rllib_sees_the_same_network(policy: ShortlistPolicy, played: tuple) -> None:
+    rows = played[0][:50]
+    batch = {"obs": torch.from_numpy(octets_of(rows).copy())}
+    with torch.no_grad():
+        logits, values = policy.heads(ListedRows(rows))
+        assert torch.equal(policy.forward_inference(batch)["action_dist_inputs"], logits)
+        assert torch.equal(policy.compute_values(batch), values)
+
+
 def test_a_minibatch_is_its_rows(policy: ShortlistPolicy, played: tuple) -> None:
     rows, actions = played
     which = np.random.default_rng(0).permutation(len(rows))[:100]

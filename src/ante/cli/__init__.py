@@ -16,9 +16,11 @@ except ModuleNotFoundError as missing:
     sys.exit(f"ante: {NotInstalled(missing)}")
 
 from ante.cli.bench import Bench
+from ante.cli.doctor import Doctor
+from ante.cli.engine import Fuzz, Warmup
 from ante.cli.golden import Golden
-from ante.cli.machine import Doctor, Fuzz, Warmup
 from ante.cli.play import Eval, Play
+from ante.cli.profile import Profile
 from ante.cli.replay import Replay
 from ante.cli.seeds import Seed
 from ante.cli.train import Train, train_command
@@ -34,6 +36,7 @@ Command = (
     | Annotated[Golden, subcommand("golden")]
     | Annotated[Replay, subcommand("replay")]
     | Annotated[Doctor, subcommand("doctor")]
+    | Annotated[Profile, subcommand("profile")]
 )
 
 

@@ -82,7 +82,7 @@ class Bench:
 def training_rows() -> list["Row"]:
     """Rows of `ante bench train`, which needs Ray and torch."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
-    from ante.bench_train import train_rows
+    from ante.cost.contest import train_rows
 
     return train_rows()
 

@@ -21,7 +21,7 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
         raise BalatroError(
             f"there is no player {name!r}: choose {', '.join(AGENTS)}, or a run's folder such as runs/ppo"
         )
-    from ante.training.policy import load_policy, make_player
+    from ante.training.policies import load_policy, make_player
 
     policy, _ = load_policy(Path(name), checkpoint)
     return make_player(policy, Path(name).name, likeliest)

@@ -12,15 +12,14 @@ import ray
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.callbacks.callbacks import RLlibCallback
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.tune.registry import register_env
 
 from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
 from ante.training.fast import FastPPOConfig
-from ante.training.packed import PackedPolicy
-from ante.training.policy import MaskedPolicy
+from ante.training.policies import POLICIES
 from ante.training.rollout import WINDOW
-from ante.training.shortlist import ShortlistPolicy
 
 ENV = "ante-balatro"
 
@@ -42,14 +41,19 @@ def make_env(context: Any) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     return BalatroVectorEnv(num_envs=options.pop("num_envs", 1), observation="masked", **options)
 
 
+def be_quiet() -> None:
+    """Ray and RLlib tell of errors only."""
+    for name in ("ray", "ray.rllib", "ray.tune"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
 def start_ray(config: TrainConfig | None = None) -> None:
     """A local Ray runs in this process, quietly; an address in RAY_ADDRESS is joined instead, one that runs is kept.
 
     With a configuration the local one has an object store of its size, which spills into the run's folder (the
     system's folder for temporary files may lie in memory), and a core for each process that it asks for.
     """
-    for name in ("ray", "ray.rllib", "ray.tune"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+    be_quiet()
     own: dict[str, Any] = {}
     if config is not None and not os.environ.get("RAY_ADDRESS") and not ray.is_initialized():
         config.spill_folder.mkdir(parents=True, exist_ok=True)
@@ -69,13 +73,13 @@ def env_config(config: TrainConfig) -> dict[str, Any]:
     }
 
 
-def common(made: PPOConfig, config: TrainConfig, policy: type) -> PPOConfig:
+def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) -> PPOConfig:
     """The settings that both paths share."""
     return (
         made.environment(ENV, env_config=env_config(config))
         .env_runners(num_env_runners=config.runners, num_envs_per_env_runner=config.games)
         .learners(num_learners=config.learners)
-        .rl_module(rl_module_spec=RLModuleSpec(policy, model_config={"hidden": list(config.hidden)}))
+        .rl_module(rl_module_spec=RLModuleSpec(policy, model_config=POLICIES[config.policy].settings(config)))
         .training(
             lr=config.lr,
             gamma=config.gamma,
@@ -97,8 +101,9 @@ def common(made: PPOConfig, config: TrainConfig, policy: type) -> PPOConfig:
 
 def fast_config(config: TrainConfig) -> FastPPOConfig:
     """The fast path; a runner that dies is started again after a second."""
+    choice = POLICIES[config.policy]
     made = FastPPOConfig().fast_path(
-        bf16=config.bf16,
+        bf16=config.bf16 if choice.bf16 or config.bf16 != "auto" else "off",
         lag=int(config.overlap),
         practice=config.practice,
         accumulate=config.accumulate,
@@ -107,14 +112,16 @@ def fast_config(config: TrainConfig) -> FastPPOConfig:
         normalise_values=config.normalise_values,
     )
     made.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=1.0)
-    common(made, config, ShortlistPolicy if config.policy == "shortlist" else PackedPolicy)
+    common(made, config, choice.fast)
     return made
 
 
 def stock_config(config: TrainConfig) -> PPOConfig:
     """RLlib's own runner, connectors and learner on the native vector environment."""
     made = PPOConfig().env_runners(gym_env_vectorize_mode="vector_entry_point").callbacks(GameMetrics)
-    return common(made, config, MaskedPolicy)
+    stock = POLICIES[config.policy].stock
+    assert stock is not None, "refused by TrainConfig"
+    return common(made, config, stock)
 
 
 def build(config: TrainConfig) -> PPO:

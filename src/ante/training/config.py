@@ -92,14 +92,23 @@ class TrainConfig(BaseModel):
     overlap: bool = Field(
         False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
     )
-    policy: Literal["mlp", "shortlist"] = Field("mlp", description="Network: mlp or shortlist.")
     practice: float = Field(
         0.0,
         ge=0,
         lt=1,
         description="Share of games that begin in the middle, from positions met before; fast path only.",
     )
-    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers.")
+    policy: Literal["mlp", "entities", "shortlist"] = Field(
+        "mlp",
+        description="Network: mlp on the flat view; entities, which attends to every card, joker and item; shortlist, "
+        "which weighs a list of decisions worth a thought. The last two on the fast path only.",
+    )
+    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, mlp and shortlist.")
+    entry: int = Field(64, ge=8, description="Width of a listed decision, shortlist only.")
+    width: int = Field(64, ge=8, description="Width of an entity, entities only.")
+    layers: int = Field(2, ge=1, description="Attention layers, entities only.")
+    heads: int = Field(4, ge=1, description="Attention heads, which share the width out, entities only.")
+    trunk: int = Field(192, ge=8, description="Width of the two shared layers after attention, entities only.")
     seed: int = Field(0, ge=0, description="Seed of the run.")
     checkpoint_every: int = Field(10, ge=1, description="Iterations between checkpoints.")
     eval_games: int = Field(100, ge=1, description="Games of the closing evaluation, from the fixed seed panel.")
@@ -160,6 +169,14 @@ class TrainConfig(BaseModel):
         for name in ONLY_FAST:
             if self.path == "stock" and getattr(self, name) != TrainConfig.model_fields[name].default:
                 raise ValueError(f"{name} {getattr(self, name)} needs path fast: RLlib's own path has no such setting")
+        if self.path == "stock" and self.policy != "mlp":
+            raise ValueError(f"policy {self.policy} needs path fast: RLlib's own path has the flat view only")
+        return self
+
+    @model_validator(mode="after")
+    def _heads_share_the_width(self) -> "TrainConfig":
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} cannot be shared out among {self.heads} heads")
         return self
 
     @model_validator(mode="after")

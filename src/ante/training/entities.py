@@ -191,7 +191,14 @@ class EntityPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
     (150, k) float32 that says more of each joker, such as its place in a graph of synergies.
     """
 
+    row_t = row_t
     discrete = False
+    flat = False
+
+    @staticmethod
+    def spaces() -> tuple[spaces.Space[Any], spaces.Space[Any]]:
+        """Of observations and actions: packed rows, macro decisions."""
+        return row_space(), macro_space()
 
     def setup(self) -> None:
         """Build the layers from model_config."""
@@ -216,6 +223,10 @@ class EntityPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         self.register_buffer("verb_table", torch.from_numpy(verb_table()), persistent=False)
         self.register_buffer("acts", torch.from_numpy(acts_table()), persistent=False)
         self.register_buffer("sets", torch.from_numpy(SETS), persistent=False)
+
+    def pack(self, games: Games, out: NDArray[Any]) -> None:
+        """Write the rows of all games: out (n,) row_t, overwritten."""
+        pack(games, out.view(np.recarray))
 
     def decisions(self, rows: Any, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Actions are macro decisions already."""

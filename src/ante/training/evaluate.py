@@ -13,7 +13,7 @@ from ante.env.games import Games
 from ante.env.text import run_name
 from ante.files import write_text
 from ante.training.config import TrainConfig
-from ante.training.policy import load_policy, make_player
+from ante.training.policies import load_policy, make_player
 from ante.watch.video import episode_frames, write_video
 
 

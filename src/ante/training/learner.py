@@ -16,6 +16,7 @@ from ray.rllib.utils.metrics import (
 
 from ante.training import twins
 from ante.training.fragments import Fragments
+from ante.training.packed import DeviceRows
 from ante.training.precision import precision
 from ante.training.rollout import Rollout, joined
 from ante.training.scales import SCALES, Scales, moments
@@ -97,7 +98,7 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         """All gradient steps of one update, with one line of metrics."""
         policy = self._policy()
         targets = self._scaled(policy, rollout)
-        staged = policy.stage(rollout.rows) if hasattr(policy, "stage") else rollout.rows
+        staged = self._staged(policy, rollout.rows)
         kept = rollout.actions, rollout.log_probs, normal(rollout.advantages), targets
         lag = self._weights_seq_no - rollout.version
         self._weights_seq_no += 1
@@ -111,6 +112,12 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
             self.apply_gradients(self.postprocess_gradients(gradients))
             done += 1
         self._tell(sums / seen, lag, epochs * done / len(groups), rows)
+
+    def _staged(self, policy: Any, rows: NDArray[Any]) -> Any:
+        """All rows, to be indexed for a minibatch, made ready once."""
+        if hasattr(policy, "stage"):
+            return policy.stage(rows)
+        return rows if self._device.type == "cpu" else DeviceRows(rows, self._device)
 
     def _scaled(self, policy: Any, rollout: Rollout) -> NDArray[np.float32]:
         """What the value head should answer, (n,); the spreads that normalisation divides by take this batch in."""

@@ -1,23 +1,20 @@
 """The masked policy: an MLP on the flat observation, with a value head; illegal actions have no probability."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from numpy.typing import NDArray
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import nn
 
-from ante.agents.evaluate import Player
+from ante.engine.actions import N_DISCRETE
 from ante.env.games import Games
-from ante.training.checkpoints import find_checkpoint
-from ante.training.entities import EntityPlayer, EntityPolicy
+from ante.env.layout import masked_space
 from ante.training.entity_rows import OFF
-
-MODULE_IN_CHECKPOINT = Path("algorithm/learner_group/learner/rl_module/default_policy")
 
 
 class MaskedPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
@@ -25,6 +22,11 @@ class MaskedPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
 
     Observation: {"observations": float32 (n, size), "action_mask": (n, actions), 1 = legal}.
     """
+
+    @staticmethod
+    def spaces() -> tuple[spaces.Space[Any], spaces.Space[Any]]:
+        """Of observations and actions: the masked flat view (packed rows hold the same), the discrete view."""
+        return masked_space(), spaces.Discrete(N_DISCRETE)
 
     def setup(self) -> None:
         """Build the layers from model_config["hidden"]."""
@@ -82,20 +84,3 @@ class PolicyPlayer:
                 chosen = torch.multinomial(logits.softmax(dim=1), 1, generator=self._generator)[:, 0]
         actions[playing] = chosen.numpy()
         return actions
-
-
-def load_policy(run: Path, pointer: str = "best") -> tuple[TorchRLModule, dict[str, Any]]:
-    """The policy of a run's checkpoint, of whichever class, and the checkpoint's metadata. Raises BadCheckpoint."""
-    checkpoint, metadata = find_checkpoint(run / "checkpoints", pointer)
-    return TorchRLModule.from_checkpoint(str((checkpoint / MODULE_IN_CHECKPOINT).resolve())), metadata
-
-
-def make_player(policy: TorchRLModule, name: str, likeliest: bool = False, seed: int = 0) -> Player:
-    """A trained policy of whichever class as evaluation and videos ask for it."""
-    if isinstance(policy, EntityPolicy):
-        return EntityPlayer(policy, name, likeliest, seed)
-    from ante.training.shortlist import ShortlistPlayer, ShortlistPolicy
-
-    if isinstance(policy, ShortlistPolicy):
-        return ShortlistPlayer(policy, name, likeliest, seed)
-    return PolicyPlayer(policy, name, likeliest, seed)

@@ -77,7 +77,7 @@ def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
 
 def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
     """A checkpoint of the run as it stands. It is the best one by its short evaluation, or by its mean return."""
-    reward, tried = done.row["return"], done.row["eval_blinds"]
+    reward, tried = done.row["return"], done.row.get("eval_blinds", math.nan)
     best = tried > done.best_trial if config.eval_every else reward > done.best
     best = best or not (config.folder / "checkpoints" / "best.json").exists()
     done.best = max(done.best, reward) if not math.isnan(reward) else done.best

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
+from gymnasium import Space
 from numpy.typing import NDArray
 
 from ante.engine.state import Phase
@@ -26,6 +27,7 @@ class RolloutPolicy(Protocol):
 
     stage(rows) -> staged
         called once for all rows of an update; `staged[indices]`, indices an int64 array, is then what `evaluate` gets.
+        Without it that is the rows, or on CUDA their bytes on the device.
     ppo_loss(rows, (actions, log_probs, advantages, targets), clip, value_weight, entropy_weight, value_clip)
         -> (loss, sums), the loss of a staged minibatch (with gradient) and its five means, instead of `evaluate` and
         `twins.ppo`.
@@ -38,11 +40,18 @@ class RolloutPolicy(Protocol):
     flat: ClassVar[bool]
     value: torch.nn.Linear
 
+    @staticmethod
+    def spaces() -> tuple[Space[Any], Space[Any]]:
+        """Gymnasium spaces of observations and actions."""
+
     def pack(self, games: Games, out: NDArray[Any]) -> None:
         """Write what the players of all games see: out (n,) row_t, overwritten."""
 
     def act(self, rows: NDArray[Any], rng: torch.Generator) -> tuple[Any, Any, Any]:
-        """Sample: actions (n,) int64, log-probabilities (n,) float32, values (n,) float32; no gradient."""
+        """Sample: actions (n,) int64, log-probabilities (n,) float32, values (n,) float32; no gradient.
+
+        rng  a generator of the policy's device. Answers are arrays, or tensors of any device
+        """
 
     def decisions(self, rows: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """What `Games.step` is given for these actions on these rows, (n,) int64."""

@@ -21,9 +21,7 @@ from ray.rllib.utils.metrics import (
     WEIGHTS_SEQ_NO,
 )
 
-from ante.engine.actions import N_DISCRETE
 from ante.env.games import Games, Outcome
-from ante.env.layout import masked_space
 from ante.training import kernels
 from ante.training.episodes import ended_games, hears
 from ante.training.practice import Practice
@@ -66,9 +64,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
     def make_env(self) -> None:
         """The games are made, not yet dealt."""
         n = self.config.num_envs_per_env_runner
-        self.games = Games(
-            n, **self.config.env_config, flat=getattr(self.module, "flat", False), discrete=self.module.discrete
-        )
+        self.games = Games(n, **self.config.env_config, flat=self.module.flat, discrete=self.module.discrete)
         self._tally = Tally(np.zeros(n))
         self._discounted = np.zeros(n)
         self._dealt = False
@@ -252,8 +248,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         return dict(self.metrics.reduce())
 
     def get_spaces(self) -> dict[str, tuple[gymnasium.Space[Any], gymnasium.Space[Any]]]:
-        """Spaces of the masked flat view; packed rows hold the same content."""
-        single: Any = (masked_space(), gymnasium.spaces.Discrete(N_DISCRETE))
+        """Spaces of what the policy sees and answers."""
+        single = self.config.rl_module_spec.module_class.spaces()
         return {INPUT_ENV_SPACES: single, INPUT_ENV_SINGLE_SPACES: single, DEFAULT_MODULE_ID: single}
 
     def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from numpy.typing import NDArray
+from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import nn
@@ -150,6 +152,11 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
     discrete = False
     flat = True
 
+    @staticmethod
+    def spaces() -> tuple[spaces.Space[Any], spaces.Space[Any]]:
+        """Of observations, packed rows as bytes, and of actions, numbers of the list."""
+        return spaces.Box(0, 255, (row_t.itemsize,), np.uint8), spaces.Discrete(MAX_ENTRIES)
+
     def setup(self) -> None:
         """Build the layers from model_config."""
         first, *later = self.model_config.get("hidden", (256, 256))
@@ -226,11 +233,16 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         return logs.gather(1, torch.as_tensor(actions)[:, None])[:, 0], entropy, values
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
-        raise NotImplementedError("rows of this policy come from the fast path")
+        return {Columns.ACTION_DIST_INPUTS: self.heads(ListedRows(rows_of(batch[Columns.OBS])))[0]}
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
         """Value of each observation, (n,) float32."""
-        raise NotImplementedError("rows of this policy come from the fast path")
+        return self.heads(ListedRows(rows_of(batch[Columns.OBS])))[1]
+
+
+def rows_of(octets: Any) -> NDArray[Any]:
+    """Packed rows (n,) of their bytes, (n, row_t.itemsize) uint8 as array or tensor."""
+    return np.ascontiguousarray(np.asarray(octets)).view(row_t)[:, 0]
 
 
 class ShortlistPlayer:

@@ -32,6 +32,7 @@ class SingleFilePPO:
         )
         self.optimizer = torch.optim.Adam(self.policy.parameters(), lr=value_at(config.lr, 0))
         self.steps = -(-config.batch // n)
+        self.ended = 0  # games, since the beginning
 
     def outputs(self, flat: torch.Tensor, legal: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Masked logits (m, actions) and values (m,)."""
@@ -55,7 +56,9 @@ class SingleFilePPO:
             games.step(actions[t].numpy())
             rewards[t] = torch.from_numpy(games.rewards)
             alive[t] = torch.from_numpy((games.outcome == 0).astype(np.float32))
-            games.reset(np.flatnonzero(games.outcome))
+            ended = np.flatnonzero(games.outcome)
+            self.ended += len(ended)
+            games.reset(ended)
         with torch.no_grad():
             last = self.outputs(torch.from_numpy(games.flat), torch.from_numpy(games.masks))[1]
         advantages, later = torch.zeros(shape), torch.zeros(shape[1])

@@ -1,9 +1,7 @@
-"""`ante warmup`, `ante fuzz` and `ante doctor`: this machine, and whether the rules hold on it."""
+"""`ante warmup` and `ante fuzz`: the engine compiled, and whether it holds."""
 
-import json
 import sys
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -59,39 +57,4 @@ class Fuzz:
             if report[1]:
                 print(f"game {report[2]}, decision {report[3]}", file=sys.stderr)
                 return 1
-        return 0
-
-
-@dataclass(frozen=True)
-class Doctor:
-    """Say what this machine has, or (--rules) which items of the game are implemented and tested.
-
-    Try:
-      ante doctor
-      ante doctor --rules --json
-    """
-
-    rules: bool = False
-    """List every item of the catalogue: where it is implemented, the tests that bear its name, recorded games with it."""
-    json: bool = False
-    """Print JSON instead of a table."""
-
-    def run(self) -> int:
-        """Print the table."""
-        from ante.doctor import machine_rows
-        from ante.rulebook.table import rules_table
-
-        rows: list[dict[str, Any]] = rules_table() if self.rules else machine_rows()
-        if self.json:
-            print(json.dumps(rows, indent=1))
-            return 0
-        from rich.console import Console
-        from rich.table import Table
-
-        table = Table()
-        for name in rows[0]:
-            table.add_column(name, overflow="fold")
-        for row in rows:
-            table.add_row(*("\n".join(value) if isinstance(value, list) else str(value) for value in row.values()))
-        Console().print(table)
         return 0

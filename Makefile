@@ -49,6 +49,7 @@ generated: setup  ## check that generated files are fresh
 	$(PY) tools/write_dispatch.py --check
 	$(PY) tools/write_observation.py --check
 	$(PY) tools/write_replays.py --check
+	$(PY) tools/write_training.py --check
 
 types: setup  ## mypy
 	.venv/bin/mypy
@@ -69,6 +70,9 @@ dispatch: setup  ## write the joker dispatcher anew
 observation: setup  ## write docs/observation.md anew
 	$(PY) tools/write_observation.py
 
+settings: setup  ## write the tables of docs/training.md anew
+	$(PY) tools/write_training.py
+
 replays: warm  ## tell the recorded games of tests/golden/replays anew; review the diff
 	$(PY) tools/write_replays.py
 
@@ -79,4 +83,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup warm train test test-slow test-bounds test-nojit test-golden lint generated types format bench dispatch observation replays lock clean
+.PHONY: help setup warm train test test-slow test-bounds test-nojit test-golden lint generated types format bench dispatch observation settings replays lock clean

@@ -85,7 +85,6 @@ def warm_environments() -> None:
     """One step of each view of the environments."""
     from ante.env.games import Games
     from ante.env.packed import new_rows, pack
-    from ante.env.shortlist import Shortlists, shortlist_t
 
     for flat in (True, False):
         games = Games(2, flat=flat)
@@ -95,7 +94,6 @@ def warm_environments() -> None:
         games.step(actions)
         games.info()
     pack(games, new_rows(2))
-    Shortlists().write(games, np.zeros(2, dtype=shortlist_t).view(np.recarray))
 
 
 def warm_agents() -> None:
@@ -109,6 +107,16 @@ def warm_agents() -> None:
         Baseline(name).choose(games, np.ones(1, dtype=np.bool_))
 
 
+def warm_shortlists() -> None:
+    """The lists of decisions worth a thought."""
+    from ante.env.games import Games
+    from ante.env.shortlist import Shortlists, shortlist_t
+
+    games = Games(2, discrete=False, flat=False)
+    games.reset()
+    Shortlists().write(games, np.zeros(2, dtype=shortlist_t).view(np.recarray))
+
+
 PARTS: dict[str, Callable[[], None]] = {
     "scoring": warm_scoring,
     "shop and packs": warm_shopping,
@@ -116,10 +124,11 @@ PARTS: dict[str, Callable[[], None]] = {
     "environments": warm_environments,
     "random play": warm_random_play,
     "baselines": warm_agents,
+    "shortlists": warm_shortlists,
 }
 STAGES: tuple[tuple[str, ...], ...] = (
     ("scoring", "shop and packs"),
     ("decisions",),
     ("environments", "random play"),
-    ("baselines",),
+    ("shortlists", "baselines"),
 )

@@ -19,7 +19,7 @@ from ante.engine.state import Kind, Phase, new_states
 from ante.engine.step import step
 from ante.env.games import Games
 from ante.env.layout import new_observations
-from ante.env.observe import observe
+from ante.env.observe import REORDER_JOKERS, REORDER_NONE, observe
 from ante.env.plays import AIM_SWAP, chance_of
 from ante.env.probes import (
     FIRST_POWER,
@@ -49,16 +49,17 @@ PAIR = int(Hand.PAIR) - FIRST_POWER
 class Few:
     """Just what `Shortlists.write` asks of games."""
 
-    def __init__(self, states: np.recarray) -> None:
+    def __init__(self, states: np.recarray, reorder: int) -> None:
+        self.reorder = reorder
         self.states, self.observations = states, new_observations(len(states))
         for s, o in zip(states, self.observations, strict=True):
             observe(s, o, 1)
 
 
-def listed(states: np.recarray) -> np.recarray:
+def listed(states: np.recarray, reorder: int = REORDER_JOKERS) -> np.recarray:
     """The lists of these games."""
     out = np.zeros(len(states), dtype=shortlist_t).view(np.recarray)
-    Shortlists().write(Few(states), out)  # type: ignore[arg-type]
+    Shortlists().write(Few(states, reorder), out)  # type: ignore[arg-type]
     return out
 
 
@@ -225,6 +226,8 @@ def test_a_better_order_of_jokers_is_listed_as_a_move() -> None:
         s.n_jokers = 2
         r = listed(states_of(s))[0]
         assert [int(e["target"]) for e in r.entries[: r.n] if e["verb"] == Verb.MOVE_JOKER] == wanted
+        fixed = listed(states_of(s), REORDER_NONE)[0]
+        assert Verb.MOVE_JOKER not in fixed.entries["verb"][: fixed.n]
 
 
 @pytest.mark.parametrize(

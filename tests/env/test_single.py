@@ -201,7 +201,7 @@ def test_rewards_are_weights() -> None:
     env.state.target = 1.0
     env.step(0)
     assert env.step(FIRST[Verb.PLAY])[1] == 2.0
-    assert set(REWARDS) == {"sparse", "blinds", "shaped"}
+    assert set(REWARDS) == {"sparse", "blinds", "shaped", "potential"}
 
 
 def test_progress_sums_to_one_for_each_blind_beaten() -> None:

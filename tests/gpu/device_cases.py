@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
+from numba import cuda
 
-from ante.engine.actions import N_DISCRETE, legal_mask
+from ante.engine.actions import N_DISCRETE, Verb, legal_mask, pack_action
 from ante.engine.cuda import DeviceStates
 from ante.engine.play import begin_player, random_decision, random_seed
 from ante.engine.run import restart
 from ante.engine.state import Phase, Status, new_states
 from ante.engine.step import step
 from ante.env.cuda import DeviceGames, NotMacro, UnfitActions
+from ante.env.games import BadGoal, Outcome
 from ante.errors import UnknownSeed
 
 
@@ -89,3 +91,21 @@ def test_random_decisions_want_macro_games() -> None:
         games.step()
     assert games.steps.copy_to_host().max() > 0
     assert games.host()["flat"].shape == (0, 0)
+
+
+@pytest.mark.parametrize(("goal", "outcomes"), [(3, [Outcome.PLAYING, Outcome.WON]), (8, [Outcome.PLAYING] * 2)])
+def test_a_goal_ends_games(goal: int, outcomes: list[Outcome]) -> None:
+    """Two games play a card against the boss of ante 2 and of ante 3, who asks for one chip."""
+    games = DeviceGames(2, seed="TESTSEED", reward="sparse", discrete=False, goal=goal, block=2)
+    games.step(np.full(2, pack_action(Verb.SELECT_BLIND, 0, 0, 0)))
+    states = games.states.copy_to_host()
+    states["ante"], states["blind"], states["boss"] = [2, 3], 22, 22  # The Head
+    states["blind_on_deck"], states["target"] = 2, 1.0
+    games.states = cuda.to_device(states)
+    games.step(np.full(2, pack_action(Verb.PLAY, 0, 0, 1)))
+    host = games.host()
+    assert host["states"]["phase"].tolist() == [Phase.ROUND_END] * 2
+    assert host["outcome"].tolist() == outcomes
+    assert host["rewards"].tolist() == [float(outcome == Outcome.WON) for outcome in outcomes]
+    with pytest.raises(BadGoal):
+        DeviceGames(1, goal=9)

@@ -11,9 +11,11 @@ from ante.engine.actions import FIRST, N_DISCRETE, Verb
 from ante.engine.play import begin_player, random_seed
 from ante.engine.run import deck_number, restart
 from ante.env.games import Games
+from ante.env.reward import Reward
 
 BUFFERS = ("states", "observations", "flat", "rewards", "outcome", "steps")
-OPTIONS = {"deck": "b_red", "stake": 3, "reorder": "jokers", "max_decisions": 150, "reward": "shaped"}
+REWARD = Reward("all", "every term", 5.0, -1.0, 0.2, 0.2, 0.1, 0.04, discount=0.99)
+OPTIONS = {"deck": "b_red", "stake": 3, "reorder": "jokers", "max_decisions": 150, "reward": REWARD}
 VIEWS = {"discrete": True, "macro": False}
 ODD, RANDOM = 0.02, 0.15  # shares of actions that are any number, legal or not, and of random legal ones
 

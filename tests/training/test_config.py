@@ -32,6 +32,16 @@ def test_schedules_are_written_read_back_and_linear_between_their_points(tmp_pat
         assert value_at(config.entropy, steps) == 0.02
 
 
+def test_what_is_played_ahead() -> None:
+    assert [make_config(values).ahead for values in ({}, {"overlap": True}, {"algo": "appo"}, {"lag": 3})] == [
+        0,
+        1,
+        1,
+        0,
+    ]
+    assert [make_config({**values, "lag": 3}).ahead for values in ({"overlap": True}, {"algo": "appo"})] == [3, 3]
+
+
 def test_an_unknown_key_names_the_nearest() -> None:
     with pytest.raises(BadConfig, match=r"unknown configuration key 'minibach': did you mean minibatch\?"):
         make_config({"minibach": 12})
@@ -58,6 +68,7 @@ def test_an_unknown_key_names_the_nearest() -> None:
         ({"lr": 0}, "lr: nothing would be learned"),
         ({"kl_target": 0.02, "path": "stock"}, "kl_target 0.02 needs path fast"),
         ({"policy": "entities", "path": "stock"}, "policy entities needs path fast"),
+        ({"algo": "appo", "path": "stock"}, "algo appo needs path fast"),
         ({"policy": "entity"}, "policy: .*'mlp', 'entities' or 'shortlist'"),
         ({"width": 60, "heads": 8}, "width 60 cannot be shared out among 8 heads"),
         ({"normalise_values": True, "path": "stock"}, "normalise_values True needs path fast"),

@@ -243,7 +243,7 @@ def test_ended_games_are_told_to_callbacks_as_the_statistics_have_them() -> None
             for name, value in (("told_return", episode.get_return()), ("told_length", len(episode))):
                 metrics_logger.log_value(name, value, window=200)
             metrics_logger.log_value("told_ante", float(episode.get_infos(-1)["ante"]), window=200)
-            assert episode.is_done and episode.is_truncated == (len(episode) == SMALL["max_decisions"])
+            assert episode.is_done and (episode.is_terminated or len(episode) == SMALL["max_decisions"])
             assert 0 <= env_index < SMALL["games"] and len(episode.id_) == 8
 
         def on_episode_step(self, **_: Any) -> None:

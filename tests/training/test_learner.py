@@ -1,4 +1,4 @@
-"""Settings of the fast learner, on Ray: schedules, early stop, accumulation, normalisation, and all of it after a resume."""
+"""Settings of the fast path on Ray: schedules, normalisation, playing ahead, and all of it after a resume."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ SMALL = {"games": 16, "batch": 512, "minibatch": 128, "epochs": 2, "hidden": (32
 
 
 @pytest.fixture
-def algorithm() -> Iterator[Any]:
+def algorithm(local_ray: None) -> Iterator[Any]:
     """Makes algorithms that are stopped after the test."""
     from ante.training.algorithm import build
     from ante.training.config import TrainConfig
@@ -41,47 +41,6 @@ def weights(made: Any) -> dict[str, np.ndarray]:
 
 def told(made: Any) -> dict[str, Any]:
     return dict(made.train()["learners"]["default_policy"])
-
-
-def learn(made: Any, rollout: Any) -> dict[str, np.ndarray]:
-    from ante.training.fragments import Fragments
-
-    config = made.config
-    made.learner_group.update(
-        training_data=Fragments([rollout]), num_epochs=config.num_epochs, minibatch_size=config.minibatch_size
-    )
-    return weights(made)
-
-
-def test_two_minibatches_together_make_the_step_of_one_twice_as_large(algorithm: Any) -> None:
-    whole, halves, each = (
-        algorithm(lr=1e-3, **more) for more in ({}, {"minibatch": 64, "accumulate": 2}, {"minibatch": 64})
-    )
-    (rollout,) = whole.env_runner.sample()
-    begin = weights(whole)
-    one, two, other = (learn(made, rollout) for made in (whole, halves, each))
-    for name in one:
-        moved = np.abs(one[name] - begin[name]).max()
-        assert np.quantile(np.abs(two[name] - one[name]), 0.99) < 0.02 * moved, name
-    assert np.abs(other["trunk.0.weight"] - one["trunk.0.weight"]).max() > 1e-3, "twice as many steps go elsewhere"
-
-
-def test_an_update_ends_once_the_policy_has_moved_far_enough(algorithm: Any) -> None:
-    free, held = algorithm(lr=1e-2, epochs=8), algorithm(lr=1e-2, epochs=8, kl_target=0.01)
-    (rollout,) = free.env_runner.sample()
-    policy = held.learner_group._learner.module["default_policy"].unwrapped()
-    learn(free, rollout)
-    learn(held, rollout)
-    steps = [
-        float(next(iter(made.learner_group._learner._optimizer_parameters)).state_dict()["state"][0]["step"])
-        for made in (free, held)
-    ]
-    assert steps[0] == 8 * 4 and 0 < steps[1] < steps[0]
-    with torch.no_grad():
-        log_ratio = policy.evaluate(rollout.rows, rollout.actions)[0] - torch.from_numpy(rollout.log_probs)
-        moved = float((log_ratio.exp() - 1 - log_ratio).mean())
-    assert 0.005 < moved < 0.05
-    assert told(held)["epochs"] < 8 and told(free)["epochs"] == 8
 
 
 def test_schedules_follow_the_steps_and_are_exact_after_a_resume(algorithm: Any, tmp_path: Path) -> None:
@@ -146,3 +105,33 @@ def test_learners_in_processes_of_their_own_agree_on_everything(algorithm: Any) 
     for name, value in states[0]["scales"].items():
         assert np.array_equal(value, states[1]["scales"][name]) and value[0] > 0, name
     made.stop()
+
+
+@pytest.mark.parametrize(("settings", "lags"), [({"runners": 0}, [0, 1, 2, 2, 2]), ({"runners": 2}, [0, 1, 2, 2, 2])])
+def test_batches_are_played_ahead_as_far_as_the_lag_says(
+    algorithm: Any, settings: dict[str, Any], lags: list[int]
+) -> None:
+    made = algorithm(algo="appo", lag=2, epochs=1, games=8, **settings)
+    results = [made.train() for _ in lags]
+    assert [result["learners"]["default_policy"]["policy_lag"] for result in results] == lags
+    assert all(result["env_runners"]["num_env_steps_sampled"] == 512 for result in results)
+    assert all(result["learners"]["default_policy"]["epochs"] == 1 for result in results)
+
+
+def test_appo_repeats_itself_learns_and_goes_on_from_a_checkpoint(algorithm: Any, tmp_path: Path) -> None:
+    settings = {"algo": "appo", "lag": 2, "lr": 3e-3, "epochs": 1, "batch": 1024, "normalise_values": True, "seed": 3}
+    made, twin = algorithm(**settings), algorithm(**settings)
+    results = [made.train() for _ in range(12)]
+    for before, again in zip(results[:4], (twin.train() for _ in range(4)), strict=True):
+        for name in ("policy_loss", "vf_loss", "entropy"):
+            assert before["learners"]["default_policy"][name] == again["learners"]["default_policy"][name]
+    losses = [result["learners"]["default_policy"]["vf_loss"] for result in results]
+    assert np.mean(losses[-3:]) < 0.8 * np.mean(losses[:3])
+    made.save_to_path(str(tmp_path / "here"))
+    fresh = algorithm(**settings)
+    fresh.restore_from_path(str(tmp_path / "here"))
+    here = weights(made)
+    assert all(np.array_equal(here[name], value) for name, value in weights(fresh).items())
+    went_on = told(fresh)
+    assert went_on["policy_lag"] == 0, "nothing is played ahead across a resume"
+    assert went_on["vf_loss"] < np.mean(losses[:3])

@@ -86,6 +86,19 @@ def test_a_minibatch_of_staged_rows_is_those_rows() -> None:
         assert torch.allclose(gradient, right, atol=2e-4 * float(right.abs().max()))
 
 
+def test_rows_are_judged_as_they_are_evaluated_after_a_change_that_leaves_no_trace_too() -> None:
+    made = policy()
+    rows = played(made)[1]
+    actions = batch_of(made, rows)[0]
+    for _ in range(2):
+        with torch.no_grad():
+            log_probs, _, values = made.evaluate(rows, actions)
+        found = made.judge(rows, actions)
+        np.testing.assert_allclose(found[0], log_probs.numpy(), atol=3e-5)
+        np.testing.assert_allclose(found[1], values.numpy(), atol=3e-5)
+        made.policy.weight.data.add_(0.1 * torch.randn_like(made.policy.weight))
+
+
 def test_the_loss_for_other_devices_has_the_same_gradient() -> None:
     """What a CUDA device does, on a CPU."""
     from ante.training.packed import DeviceRows

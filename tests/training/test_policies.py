@@ -43,6 +43,7 @@ def test_every_policy_is_made_from_the_configuration() -> None:
 @pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist"])
 def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, local_ray: None, tmp_path: Path) -> None:
     from ante.training.algorithm import build
+    from ante.training.budget import Sizes
     from ante.training.config import TrainConfig
     from ante.training.evaluate import evaluate_run, write_best_game
     from ante.training.policies import POLICIES
@@ -53,7 +54,7 @@ def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, local_ray
     first = made.learner_group._learner.module["default_policy"].unwrapped()
     assert type(first) is POLICIES[policy].fast
     before = {name: value.copy() for name, value in first.get_state().items()}
-    done, losses = Progressed(), []
+    done, losses = Progressed(sizes=Sizes(config.minibatch, config.games)), []
     for each in (made, twin):
         rows = [row_of(each.train(), Progressed(), 1.0) for _ in range(2)]
         losses.append([(row["policy_loss"], row["entropy"], row["steps"]) for row in rows])

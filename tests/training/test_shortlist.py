@@ -8,8 +8,9 @@ gymnasium = pytest.importorskip("gymnasium")
 
 from ante.engine.actions import is_legal  # noqa: E402
 from ante.engine.state import Phase  # noqa: E402
-from ante.env.games import Games, blinds_beaten  # noqa: E402
+from ante.env.games import Games  # noqa: E402
 from ante.env.layout import FLAT_SIZE  # noqa: E402
+from ante.env.reward import blinds_beaten  # noqa: E402
 from ante.env.shortlist import LEGAL  # noqa: E402
 from ante.training.packed import FilledRows, FirstLayer  # noqa: E402
 from ante.training.practice import KEPT, Practice  # noqa: E402
@@ -42,7 +43,7 @@ def seen(policy: ShortlistPolicy, games: Games, steps: int) -> tuple[np.ndarray,
     actions = np.zeros((steps, games.n), dtype=np.int64)
     for t in range(steps):
         policy.pack(games, rows[t])
-        actions[t], _, _ = policy.act(rows[t], rng)
+        actions[t] = policy.act(rows[t], rng)[0].numpy()
         games.step(policy.decisions(rows[t], actions[t]))
         games.reset(np.flatnonzero(games.outcome))
     return rows.reshape(-1), actions.reshape(-1)
@@ -63,7 +64,7 @@ def test_what_is_drawn_is_legal_and_rows_hold_what_was_seen(policy: ShortlistPol
         policy.pack(games, rows)
         flat = unpack_octets(torch.from_numpy(octets_of(rows)[:, : policy.row_t["flat"].itemsize].copy()))
         assert np.abs(flat.numpy() - games.flat).max() < 1e-3
-        decisions = policy.decisions(rows, policy.act(rows, rng)[0])
+        decisions = policy.decisions(rows, policy.act(rows, rng)[0].numpy())
         assert all(is_legal(games.states[i], int(decisions[i])) for i in range(16))
         games.step(decisions)
         games.reset(np.flatnonzero(games.outcome))
@@ -91,7 +92,7 @@ def test_act_draws_what_evaluate_says(policy: ShortlistPolicy, played: tuple) ->
     rows, _ = played
     row = rows[np.argmax(((rows["list"]["entries"]["marks"] & LEGAL) != 0).sum(axis=1))]
     many = np.repeat(row[None], 4000)
-    drawn, logs, values = policy.act(many, torch.Generator().manual_seed(9))
+    drawn, logs, values = (each.numpy() for each in policy.act(many, torch.Generator().manual_seed(9)))
     with torch.no_grad():
         again, _, also = policy.evaluate(many, drawn)
     assert np.allclose(again.numpy(), logs, atol=1e-5)
@@ -137,6 +138,12 @@ def test_the_sparse_first_layer_is_the_dense_one(played: tuple) -> None:
         assert torch.allclose(one, two, atol=1e-3, rtol=1e-4)
 
 
+def test_the_device_path_is_the_sparse_one(policy: ShortlistPolicy, played: tuple) -> None:
+    staged = policy.stage(played[0])[np.arange(0, len(played[0]), 7)]
+    with torch.no_grad():
+        assert torch.allclose(policy.table(staged), policy.dense_table(staged), atol=1e-4)
+
+
 def test_gradients_are_those_of_small_changes(policy: ShortlistPolicy, played: tuple) -> None:
     rows, actions = (each[:200] for each in played)
 
@@ -180,7 +187,7 @@ def test_practice_begins_where_others_have_been_and_counts_apart(policy: Shortli
     begun = 0
     for _ in range(400):
         policy.pack(games, rows)
-        games.step(policy.decisions(rows, policy.act(rows, rng)[0]))
+        games.step(policy.decisions(rows, policy.act(rows, rng)[0].numpy()))
         over = np.flatnonzero(games.outcome)
         before = len(tally.last)
         tally.add(games, over, practice.begun)

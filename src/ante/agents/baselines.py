@@ -161,6 +161,7 @@ class Baseline:
     """One of these players as evaluation asks for it: `choose` answers a macro decision for each game."""
 
     discrete = False
+    reorder = "none"
 
     def __init__(self, name: str, seed: int = 0) -> None:
         self.name, self._agent = name, Agent[name.upper()]

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.engine.state import Phase
-from ante.env.games import Games, Outcome, blinds_beaten
+from ante.env.games import Games, Outcome
+from ante.env.reward import blinds_beaten
 from ante.errors import BalatroError
 
 BATCH = 128  # games played side by side
@@ -30,6 +31,8 @@ class Player(Protocol):
     name: str
     discrete: bool
     """Whether `choose` answers numbers of the discrete view, else macro decisions."""
+    reorder: str
+    """The re-ordering that it makes use of: none, jokers or all."""
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """One action for each game (n,) int64; -1 where a game is not played any more."""
@@ -183,7 +186,7 @@ def evaluate(
     deck: str = "b_red",
     stake: int = 1,
     reward: str = "shaped",
-    reorder: str = "none",
+    reorder: str | None = None,
     max_decisions: int = 5000,
     advance: Callable[[int], None] = lambda _: None,
     challenge: str | None = None,
@@ -191,6 +194,7 @@ def evaluate(
 ) -> Report:
     """Play one game of each seed and count.
 
+    reorder  what may be re-ordered: what the player makes use of by default
     challenge, locked   as in `engine.run.new_run`
     advance  told how many games ended, whenever some did
     """
@@ -202,7 +206,7 @@ def evaluate(
             deck,
             stake,
             reward=reward,
-            reorder=reorder,
+            reorder=reorder or player.reorder,
             max_decisions=max_decisions,
             challenge=challenge,
             locked=locked,
@@ -268,7 +272,7 @@ class Replay:
     """A player that repeats recorded actions."""
 
     def __init__(self, record: GameRecord, player: Player) -> None:
-        self.name, self.discrete = f"{player.name}, replayed", player.discrete
+        self.name, self.discrete, self.reorder = f"{player.name}, replayed", player.discrete, player.reorder
         self._actions = iter(record.actions)
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:

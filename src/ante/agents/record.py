@@ -15,7 +15,7 @@ def record_game(player: Player, heading: Heading, max_decisions: int = MAX_DECIS
 
     Raises UnknownSeed, UnknownDeck or UnknownStake.
     """
-    games = Games(1, reorder="none", max_decisions=max_decisions, discrete=player.discrete)
+    games = Games(1, reorder=player.reorder, max_decisions=max_decisions, discrete=player.discrete)
     games.reset(options={name: value for name, value in asdict(heading).items() if value is not None})
     playing = np.ones(1, dtype=np.bool_)
     actions = []

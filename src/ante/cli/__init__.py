@@ -23,12 +23,14 @@ from ante.cli.play import Eval, Play
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
 from ante.cli.seeds import Seed
-from ante.cli.train import Train, train_command
+from ante.cli.train import Curves, Export, Train, train_command
 
 Command = (
     Annotated[Train, subcommand("train")]
     | Annotated[Eval, subcommand("eval")]
     | Annotated[Play, subcommand("play")]
+    | Annotated[Curves, subcommand("curves")]
+    | Annotated[Export, subcommand("export")]
     | Annotated[Seed, subcommand("seed")]
     | Annotated[Warmup, subcommand("warmup")]
     | Annotated[Bench, subcommand("bench")]

@@ -1,12 +1,16 @@
 """`ante bench`: speed and memory, as tables or JSON."""
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tyro.conf import Positional
+
+from ante.errors import BalatroError
 
 if TYPE_CHECKING:
     from ante.bench import Part, Row
@@ -24,19 +28,22 @@ class Bench:
     profile  nanoseconds of a decision by its verb, of mask and observation: where the time goes
     start    seconds to import, to a first game, and with --cold to compile everything
     gpu      decisions a second on a CUDA device (docs/gpu.md); only where asked for
-    train    steps a second of training: the fast path, stock RLlib and a hand-written loop, in turns (when named)
+    train    steps a second of training: our path, stock RLlib, SB3 and a hand-written loop, in turns; shares of the
+             limit; where the time goes (some five minutes; only where asked for)
 
     Try:
       ante bench engine
       ante bench engine env --json --out bench.json
       ante bench start --cold       (compiles everything anew, which takes minutes)
-      ante bench train
+      ante bench train --json --out train.json
     """
 
     parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu", "train"], ...]] = ()
     """What to measure; everything but gpu and train by default."""
     decisions: int = 500_000
     """Decisions of one repeat; there are six of each measurement."""
+    repeats: int = 5
+    """Turns of each contender, train only."""
     cold: bool = False
     """Measure the first compilation too."""
     json: bool = False
@@ -51,12 +58,15 @@ class Bench:
         from ante import bench
         from ante.doctor import machine
 
+        if self.repeats < 1:
+            raise BalatroError(f"--repeats is {self.repeats}: it takes one at least")
+
         work: dict[str, Any] = {
             "engine": lambda: bench.engine_rows(self.decisions),
             "env": lambda: bench.environment_rows(max(1, self.decisions // 2)),
             "start": lambda: bench.start_rows(self.cold),
             "gpu": bench.device_rows,
-            "train": training_rows,
+            "train": lambda: training_rows(self.repeats),
         }
         parts = self.parts or BENCH_PARTS
         rows: list[bench.Row] = []
@@ -79,12 +89,14 @@ class Bench:
         return 0
 
 
-def training_rows() -> list["Row"]:
+def training_rows(repeats: int) -> list["Row"]:
     """Rows of `ante bench train`, which needs Ray and torch."""
+    if find_spec("sb3_contrib") is None:
+        print("ante: SB3 MaskablePPO does not take part: pip install 'ante[sb3]'", file=sys.stderr)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
     from ante.cost.contest import train_rows
 
-    return train_rows()
+    return train_rows(repeats)
 
 
 def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> None:

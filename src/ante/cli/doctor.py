@@ -104,10 +104,10 @@ class Doctor:
             old = read_baseline(self.against) if self.against else None
             policy, found = figures(config)
         if old is None:
-            return resource_rows(), policy, [Compared(figure, None, None) for figure in found]
+            return resource_rows(config), policy, [Compared(figure, None, None) for figure in found]
         if old[0] != policy:
             raise BadBaseline(f"{self.against} was measured with {old[0]}, now it is {policy}: use the same --config")
-        return resource_rows(), policy, compare(found, old[1])
+        return resource_rows(config), policy, compare(found, old[1])
 
     def _list_rules(self) -> int:
         """Print every item of the catalogue."""

@@ -156,7 +156,7 @@ class Play:
             self.deck,
             self.stake,
             self.seed,
-            reorder="jokers" if human else "none",
+            reorder="jokers" if player is None else player.reorder,
             challenge=self.challenge,
             locked=locked_keys(self.locked),
             discrete=player is None or player.discrete,

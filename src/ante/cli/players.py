@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 
 def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
-    """A baseline by name, or the policy of a run's folder. Raises BalatroError."""
+    """A baseline by name, or the policy of a run's or a release's folder. Raises BalatroError."""
     from ante.agents.baselines import AGENTS, Baseline
 
     if name in AGENTS:
         return Baseline(name)
     if not Path(name).is_dir():
         raise BalatroError(
-            f"there is no player {name!r}: choose {', '.join(AGENTS)}, or a run's folder such as runs/ppo"
+            f"there is no player {name!r}: choose {', '.join(AGENTS)}, a run's folder such as runs/ppo, or a released "
+            "policy such as models/white-stake"
         )
-    from ante.training.policies import load_policy, make_player
+    from ante.training.release import player_from
 
-    policy, _ = load_policy(Path(name), checkpoint)
-    return make_player(policy, Path(name).name, likeliest)
+    return player_from(Path(name), checkpoint, likeliest)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from tyro.conf import arg
+from tyro.conf import Positional, arg
 
 from ante.errors import BalatroError
 
@@ -74,3 +74,58 @@ def train_command(arguments: Sequence[str]) -> int:
 
     train(settings, resume=command.resume is not None)
     return 0
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write a run's policy as a small folder of plain files that anyone can play: weights, settings, a model card.
+
+    `ante eval`, `ante play` and everything else that takes a run's folder takes such a folder too.
+
+    Try:
+      ante export runs/laptop models/mine
+      ante eval models/mine --panel
+    """
+
+    run_folder: Positional[Annotated[Path, arg(metavar="RUN")]]
+    """Folder of the run."""
+    folder: Positional[Annotated[Path, arg(metavar="FOLDER")]]
+    """Where to write; a model card that stands there is left as it is."""
+    checkpoint: str = "best"
+    """Which checkpoint of the run: best or latest."""
+
+    def run(self) -> int:
+        """Write and say what."""
+        from ante.training.release import write_release
+
+        write_release(self.run_folder, self.folder, self.checkpoint)
+        size = sum(file.stat().st_size for file in self.folder.iterdir())
+        print(f"{self.folder}: {size / 1e6:.1f} MB; say in its README.md how well it plays")
+        return 0
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Draw the learning curves of runs as one picture: blinds, ante, wins, entropy.
+
+    Try:
+      ante curves runs/laptop
+      ante curves runs/one runs/two --out both.png --title "Two seeds"
+    """
+
+    runs: Positional[Annotated[tuple[Path, ...], arg(metavar="RUN ...")]]
+    """Folders of runs."""
+    out: Path | None = None
+    """The picture; curves.png in the first run's folder by default."""
+    title: str = ""
+    """Written above it."""
+
+    def run(self) -> int:
+        """Draw. Raises NoCurves."""
+        from ante.watch.curves import draw_curves, read_curves
+
+        if not self.runs:
+            raise BalatroError("no run is named: try ante curves runs/NAME")
+        file = self.out or self.runs[0] / "curves.png"
+        print(draw_curves([read_curves(run) for run in self.runs], file, self.title))
+        return 0

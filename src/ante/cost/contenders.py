@@ -95,9 +95,8 @@ def rllib(made: Any) -> Contender:
 def trained(algorithm: Any) -> tuple[int, int]:
     """One `train()`; steps, and games that ended. What is played ahead is waited for: nobody else's turn may pay for it."""
     played = algorithm.train()["env_runners"]
-    if ahead := getattr(algorithm, "_ahead", None):
-        ready = ahead()
-        algorithm._ahead = lambda: ready
+    if hasattr(algorithm, "play_ahead"):
+        algorithm.play_ahead()
     return int(played["num_env_steps_sampled"]), int(played.get("num_episodes", 0))
 
 

@@ -7,12 +7,13 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from ray._private.utils import estimate_available_memory, resolve_object_store_memory
 
 from ante.bench import vector_row
-from ante.training.algorithm import be_quiet, fast_config
+from ante.training.algorithm import fast_config
 from ante.training.config import TrainConfig
 from ante.training.precision import precision
+from ante.training.quiet import be_quiet
+from ante.training.rollout import on_host
 from ante.training.runner import BatchRunner
 
 BATCHES = (1, 64, 256, 1024)
@@ -73,7 +74,7 @@ def sampling_rate(runner: BatchRunner) -> float:
 
 def latencies(runner: BatchRunner, batch: int) -> list[Figure]:
     """Milliseconds of one `act` on rows that were played: median, 95th and 99th of a hundred."""
-    rows, rng = runner._rows_now(), torch.Generator().manual_seed(0)
+    rows, rng = runner._rows_now(), torch.Generator(runner._device).manual_seed(0)
     times: list[float] = []
     with precision(runner.config.bf16, runner._device):
         for _ in range(WARM_CALLS):
@@ -81,7 +82,8 @@ def latencies(runner: BatchRunner, batch: int) -> list[Figure]:
         end = time.perf_counter() + SECONDS
         while len(times) < CALLS and (not times or time.perf_counter() < end):
             begin = time.perf_counter()
-            runner.module.act(rows, rng)
+            for answer in runner.module.act(rows, rng):
+                on_host(answer)  # waits for a device
             times.append(1e3 * (time.perf_counter() - begin))
     return [
         Figure(f"inference, batch {batch:,}, p{percent}", value, "ms", "less" if percent == 50 else "")
@@ -94,10 +96,13 @@ def percentiles(times: NDArray[np.float64]) -> list[float]:
     return [float(value) for value in np.percentile(times, (50, 95, 99))]
 
 
-def resource_rows() -> list[dict[str, Any]]:
-    """Rows {what, value} about Ray's object store and the GPUs."""
-    store = resolve_object_store_memory(estimate_available_memory())
-    return [{"what": "object store Ray would take", "value": f"{store / 2**30:.1f} GiB"}, *device_rows()]
+def resource_rows(config: TrainConfig) -> list[dict[str, Any]]:
+    """Rows {what, value} about what a run of this configuration takes, and the GPUs."""
+    rows = [
+        {"what": "memory of a run", "value": f"{config.memory_gb:g} GiB at most" if config.memory_gb else "no limit"},
+        {"what": "object store of a run", "value": f"{config.object_store_gb:g} GiB"},
+    ]
+    return [*rows, *device_rows()]
 
 
 def device_rows() -> list[dict[str, Any]]:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from ante.engine.cuda import deal_game, player_rngs, seed_rows
 from ante.engine.cuda_compiler import BLOCK, kernel, require_device
 from ante.engine.play import random_decision
+from ante.engine.rounds import WIN_ANTE
 from ante.engine.run import locked_bits, run_numbers
 from ante.engine.state import new_states
 from ante.env.flat import flatten
-from ante.env.games import MAX_DECISIONS, REORDERS, chosen, outcome_of, play_rewarded, stake_number
+from ante.env.games import MAX_DECISIONS, REORDERS, chosen, goal_number, outcome_of, play_rewarded, stake_number
 from ante.env.layout import FIELDS, FLAT_SIZE, new_observations
 from ante.env.observe import observe
 from ante.env.reward import Reward, find_reward, new_before
@@ -58,7 +59,7 @@ def step_games(
     challenges,
     discrete,
     reorder,
-    endless,
+    goal,
     limit,
     weights,
     before,
@@ -81,9 +82,9 @@ def step_games(
             deal_game(s, seeds[i], rngs[i], decks[i], stakes[i], challenges[i])
             steps[i] = 0
         else:
-            rewards[i], status = play_rewarded(s, actions[i], discrete, reorder, weights, before[i])
+            rewards[i], status = play_rewarded(s, actions[i], discrete, reorder, goal, weights, before[i])
             steps[i] += 1
-            outcome[i] = outcome_of(status, steps[i], limit, endless)
+            outcome[i] = outcome_of(status, steps[i], limit, goal)
         observe(s, observations[i], reorder)
         if len(flat) > 0:
             flatten(observations[i], flat[i])
@@ -127,7 +128,8 @@ class DeviceGames:
     block   threads of a block
     stream  a Numba stream, 0 for the default one, which torch uses too
 
-    Raises NoDevice, UnknownStake, UnknownSeed, UnknownReward, UnknownChoice, and what `run_numbers` and `locked_bits` raise.
+    Raises NoDevice, UnknownStake, UnknownSeed, UnknownReward, UnknownChoice, BadGoal, and what `run_numbers` and
+    `locked_bits` raise.
     """
 
     def __init__(
@@ -147,15 +149,17 @@ class DeviceGames:
         number: int = 0,
         block: int = BLOCK,
         stream: Any = 0,
+        goal: int = WIN_ANTE,
     ) -> None:
         reorder_number, rows = REORDERS[chosen("reorder", reorder, list(REORDERS))], seed_rows([seed] * n)
         kinds = run_numbers(deck, stake_number(stake), challenge)
+        goal = goal_number(goal, endless)
         states = new_states(n)
         states.locked[:] = locked_bits(locked)
         weights = find_reward(reward).weights
         require_device()
         self.n, self.discrete, self.block, self.stream = n, discrete, block, stream
-        self._options = (int(discrete), reorder_number, int(endless), max_decisions, cuda.to_device(weights))
+        self._options = (int(discrete), reorder_number, goal, max_decisions, cuda.to_device(weights))
         self.states = cuda.to_device(states)
         self.actions = cuda.to_device(np.zeros(n, dtype=np.int64))
         self.observations = cuda.to_device(new_observations(n))
@@ -188,7 +192,7 @@ class DeviceGames:
 
         Returns when the kernel is launched, not when it is done. Raises UnfitActions.
         """
-        discrete, reorder, endless, limit, weights = self._options
+        discrete, reorder, goal, limit, weights = self._options
         step_games.launch(
             self.n,
             self.block,
@@ -201,7 +205,7 @@ class DeviceGames:
             *self._kinds,
             discrete,
             reorder,
-            endless,
+            goal,
             limit,
             weights,
             self._before,

@@ -16,6 +16,7 @@ from ante.catalog.blinds import BLINDS
 from ante.engine.actions import N_DISCRETE, Verb, is_legal, to_macro, verb_of
 from ante.engine.blinds import blind_on_deck
 from ante.engine.rng import seed_hash
+from ante.engine.rounds import WIN_ANTE
 from ante.engine.rule import rule
 from ante.engine.run import locked_bits, restart, run_numbers, set_seed
 from ante.engine.state import STREAM_SLOTS, Phase, Status, new_states
@@ -23,7 +24,7 @@ from ante.engine.step import step
 from ante.env.flat import flatten
 from ante.env.layout import FIELDS, FLAT_SIZE, new_observations
 from ante.env.observe import REORDER_ALL, REORDER_JOKERS, REORDER_NONE, focus_target, observe
-from ante.env.reward import Reward, find_reward, measure, new_before, remember
+from ante.env.reward import Reward, blinds_beaten, find_reward, measure, new_before, remember
 from ante.errors import BalatroError, UnknownStake
 
 SEED_ALPHABET = np.frombuffer(b"123456789ABCDEFGHIJKLMNPQRSTUVWXYZ", dtype=np.uint8)  # the game deals no 0 and no O
@@ -46,6 +47,22 @@ class UnknownChoice(BalatroError, ValueError):
 
     def __init__(self, option: str, value: object, known: Sequence[str]) -> None:
         super().__init__(f"{option}={value!r} is not known: choose one of {', '.join(known)}")
+
+
+class BadGoal(BalatroError, ValueError):
+    """A goal that no game can have."""
+
+    def __init__(self, goal: object, endless: bool) -> None:
+        cause = "an endless game has no end to bring forward" if endless else f"choose an ante from 1 to {WIN_ANTE}"
+        super().__init__(f"goal={goal!r} cannot be: {cause}")
+
+
+def goal_number(goal: int, endless: bool) -> int:
+    """The ante whose boss ends a game as won; 0 where a won run goes on. Raises BadGoal."""
+    whole = isinstance(goal, (int, np.integer)) and not isinstance(goal, bool)
+    if not whole or not 1 <= goal <= WIN_ANTE or (endless and goal != WIN_ANTE):
+        raise BadGoal(goal, endless)
+    return 0 if endless else int(goal)
 
 
 def chosen(option: str, value: str, known: Sequence[str]) -> str:
@@ -95,7 +112,7 @@ def step_observe_all(
     actions,
     discrete,
     reorder,
-    endless,
+    goal,
     limit,
     weights,
     skip,
@@ -110,11 +127,11 @@ def step_observe_all(
 
     states        (n,) state_t, changed in place
     actions       (n,) int64: numbers of the discrete view where `discrete`, else macro decisions. An illegal one
-                  changes nothing and is worth nothing
+                  changes nothing and is worth nothing, but for the time that a potential is discounted by
     reorder       which re-ordering is allowed, as in `observe`
-    endless       1 = a won run goes on
+    goal          the ante whose boss ends a game as won; 0 = a won run goes on
     limit         steps after which a game is cut off
-    weights       (N_TERMS,) float64 of the reward
+    weights       (DISCOUNT + 1,) float64 of the reward
     skip          (n,) uint8: 1 = this game has just been dealt; it is only observed, its reward is 0
     before        (n,) before_t, scratch
     steps         (n,) int64, raised by one
@@ -128,30 +145,43 @@ def step_observe_all(
         rewards[i] = 0.0
         outcome[i] = 0
         if not skip[i]:
-            rewards[i], status = play_rewarded(s, actions[i], discrete, reorder, weights, before[i])
+            rewards[i], status = play_rewarded(s, actions[i], discrete, reorder, goal, weights, before[i])
             steps[i] += 1
-            outcome[i] = outcome_of(status, steps[i], limit, endless)
+            outcome[i] = outcome_of(status, steps[i], limit, goal)
         observe(s, observations[i], reorder)
         if len(flat) > 0:
             flatten(observations[i], flat[i])
 
 
 @rule
-def play_rewarded(s, action, discrete, reorder, weights, before):
+def play_rewarded(s, action, discrete, reorder, goal, weights, before):
     """One game has taken its action, of `step_observe_all`. Answers what it was worth, and the Status."""
     remember(s, before)
     decision = macro_of(s, action, discrete)
     status = int(Status.ILLEGAL) if left_out(decision, reorder) else step(s, decision)
-    return measure(s, before, status, weights), status
+    if goal < WIN_ANTE and beats_goal(s, before, goal):
+        status = int(Status.WON)
+    return measure(s, before, status, ends(status, goal), weights), status
 
 
 @rule
-def outcome_of(status, steps, limit, endless):
+def beats_goal(s, before, goal):
+    """Whether this step has beaten the boss of the goal's ante, or of a later one where a game began beyond it."""
+    beaten = before.phase == Phase.PLAY and s.phase == Phase.ROUND_END
+    return beaten and s.beat_boss != 0 and 0 < goal <= before.ante
+
+
+@rule
+def ends(status, goal):
+    """Whether a game is won or lost for good with this status."""
+    return status == Status.LOST or (status == Status.WON and goal > 0)
+
+
+@rule
+def outcome_of(status, steps, limit, goal):
     """The Outcome after a step that answered this status."""
-    if status == Status.LOST:
-        return 2
-    if status == Status.WON and not endless:
-        return 1
+    if ends(status, goal):
+        return 2 if status == Status.LOST else 1
     return 3 if steps >= limit else 0
 
 
@@ -182,12 +212,6 @@ def observe_games(states, which, reorder, observations, flat):
         observe(states[i], observations[i], reorder)
         if len(flat) > 0:
             flatten(observations[i], flat[i])
-
-
-@rule
-def blinds_beaten(s):
-    """How many blinds of this run are beaten: all that were begun, but the one in play."""
-    return int(s.round_number) - (1 if s.phase == Phase.PLAY or s.phase == Phase.OVER else 0)
 
 
 @rule
@@ -232,6 +256,10 @@ class Games:
     seeds         n game seeds
 
     rngs  one generator a game, so that a game's fate does not depend on its neighbours
+    goal  the ante, 1 to 8, whose boss ends a game as won
+
+    Raises UnknownStake, UnknownSeed, UnknownReward, UnknownChoice, BadGoal, and what `run_numbers` and `locked_bits`
+    raise.
     """
 
     def __init__(
@@ -249,6 +277,7 @@ class Games:
         flat: bool = True,
         discrete: bool = True,
         rngs: Sequence[np.random.Generator] | None = None,
+        goal: int = WIN_ANTE,
     ) -> None:
         self.n = n
         self.deck, self.stake, self.challenge = run_numbers(deck, stake_number(stake), challenge)
@@ -256,7 +285,7 @@ class Games:
         self.reward = find_reward(reward)
         self.weights = self.reward.weights
         self.reorder = REORDERS[chosen("reorder", reorder, list(REORDERS))]
-        self.limit, self.endless, self.discrete = max_decisions, int(endless), discrete
+        self.limit, self.goal, self.discrete = max_decisions, goal_number(goal, endless), discrete
         self.states = new_states(n)
         self.states.locked[:] = locked_bits(locked)
         self.observations = new_observations(n)
@@ -356,7 +385,7 @@ class Games:
             actions,
             self.discrete,
             self.reorder,
-            self.endless,
+            self.goal,
             self.limit,
             self.weights,
             skip,

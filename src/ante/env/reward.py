@@ -4,12 +4,13 @@ A reward is a row of weights, so that all of them run in the same compiled pass;
 and a new term one line in `Term` and in `measure`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.engine.rounds import WIN_ANTE
 from ante.engine.rule import rule
 from ante.engine.state import Phase, Status
 from ante.env.observe import log_of
@@ -24,14 +25,20 @@ class Term(IntEnum):
     BLIND = 2  # 1 for each blind beaten
     PROGRESS = 3  # growth of log(1 + chips) / log(1 + target), in sum 1 for each blind beaten
     ANTE = 4  # the ante in which a blind is beaten, / 8
+    POTENTIAL = 5  # discount x the game's potential after the step - its potential before (`potential_of`)
 
 
-N_TERMS = len(Term)
+DISCOUNT = len(Term)  # where the discount stands among the weights
+BLINDS_OF_A_RUN = 3 * WIN_ANTE
 
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """A reward by its weights, one for each Term."""
+    """A reward by its weights, one for each Term.
+
+    A potential cannot change which play is best: over a whole game its term sums up to nothing, as long as the learner
+    discounts by the same `discount`.
+    """
 
     name: str
     about: str
@@ -40,11 +47,19 @@ class Reward:
     blind: float = 0.0
     progress: float = 0.0
     ante: float = 0.0
+    potential: float = 0.0
+    discount: float = 1.0
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """The weights in the order of Term."""
-        return np.array([self.win, self.loss, self.blind, self.progress, self.ante])
+        """The weights in the order of Term, then the discount: (DISCOUNT + 1,)."""
+        return np.array(
+            [self.win, self.loss, self.blind, self.progress, self.ante, self.potential, self.discount], dtype=np.float64
+        )
+
+    def discounted(self, discount: float) -> "Reward":
+        """The same reward for a learner with this discount per step."""
+        return replace(self, discount=discount)
 
 
 REWARDS: dict[str, Reward] = {
@@ -53,6 +68,12 @@ REWARDS: dict[str, Reward] = {
         Reward("sparse", "1 for winning the run, else nothing", win=1.0),
         Reward("blinds", "1 for each blind beaten", blind=1.0),
         Reward("shaped", "log-progress to the target, blinds beaten, and the win", win=5.0, blind=0.2, progress=0.2),
+        Reward(
+            "potential",
+            "1 for winning the run; on the way a potential, blinds beaten / 24, which leaves the best play as it is",
+            win=1.0,
+            potential=1.0 / BLINDS_OF_A_RUN,
+        ),
     )
 }
 
@@ -74,7 +95,7 @@ def find_reward(reward: str | Reward) -> Reward:
 
 
 # What one game looked like before the step.
-before_t = np.dtype([("progress", "f8"), ("phase", "i4"), ("ante", "i4")], align=True)
+before_t = np.dtype([("progress", "f8"), ("potential", "f8"), ("phase", "i4"), ("ante", "i4")], align=True)
 
 
 def new_before(n: int) -> np.recarray:
@@ -92,16 +113,34 @@ def progress_of(s):
 
 
 @rule
+def blinds_beaten(s):
+    """How many blinds of this run are beaten: all that were begun, but the one in play."""
+    return int(s.round_number) - (1 if s.phase == Phase.PLAY or s.phase == Phase.OVER else 0)
+
+
+@rule
+def potential_of(s):
+    """Blinds beaten and the share of the one in play; 0 of a lost game."""
+    if s.phase == Phase.OVER:
+        return 0.0
+    return blinds_beaten(s) + progress_of(s)
+
+
+@rule
 def remember(s, before):
     """`before` describes the game as it is."""
     before.progress = progress_of(s)
+    before.potential = blinds_beaten(s) + before.progress if s.phase != Phase.OVER else 0.0
     before.phase = s.phase
     before.ante = s.ante
 
 
 @rule
-def measure(s, before, status, weights):
-    """The weighted sum of all terms of the step that led from `before` to s, answered with this status."""
+def measure(s, before, status, ends, weights):
+    """The weighted sum of all terms of the step that led from `before` to s, answered with this status.
+
+    ends  whether the game is over with this step, won or lost; its potential is then 0
+    """
     reward = 0.0
     if status == Status.WON:
         reward += weights[Term.WIN]
@@ -113,4 +152,7 @@ def measure(s, before, status, weights):
             reward += weights[Term.ANTE] * before.ante / 8.0
         else:
             reward += weights[Term.PROGRESS] * (progress_of(s) - before.progress)
+    if weights[Term.POTENTIAL] != 0.0:
+        after = 0.0 if ends else potential_of(s)
+        reward += weights[Term.POTENTIAL] * (weights[DISCOUNT] * after - before.potential)
     return reward

@@ -12,7 +12,6 @@ import numpy as np
 
 from ante.catalog.cards import Edition, Enhancement, Sticker
 from ante.catalog.consumables import FIRST_PLANET, FIRST_SPECTRAL, Consumable
-from ante.catalog.hands import Hand
 from ante.catalog.jokers import Joker
 from ante.catalog.tags import Tag
 from ante.engine.actions import (
@@ -35,8 +34,9 @@ from ante.engine.numbers import C_HAND, C_MAX_CARDS, PACK_KIND
 from ante.engine.rule import rule
 from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.engine.state import MAX_JOKERS, MAX_PACKS, MAX_PLAYED, Kind, Phase, new_states
+from ante.env.draws import best_power, draws_t, judge, list_unseen, take_kept
 from ante.env.games import Games
-from ante.env.observe import focus_target, jokers_hidden
+from ante.env.observe import REORDER_NONE, focus_target, jokers_hidden
 from ante.env.packed import (
     N_THINGS,
     STONE,
@@ -197,7 +197,7 @@ def interest(dollars):
 
 
 @rule
-def list_plays(s, scratch, r, sets, scores):
+def list_plays(s, scratch, r, sets, scores, powers, d):
     """The best plays, and what throws junk along with them."""
     missing = max(1.0, float(s.target) - float(s.chips))
     find_plays(s, scratch, sets, scores)
@@ -205,18 +205,17 @@ def list_plays(s, scratch, r, sets, scores):
     if n == 0:
         forced = forced_bits(s)
         cards = forced if forced else junk_of(s, 0, 1)
-        add_play(s, r, cards, 0, 0.0, missing, 0)
-        add_play(s, r, cards | junk_of(s, cards, MAX_PLAYED - count_bits(cards)), 0, 0.0, missing, FILLED)
+        add_play(s, r, cards, 0, 0.0, missing, 0, powers, d)
+        add_play(s, r, cards | junk_of(s, cards, MAX_PLAYED - count_bits(cards)), 0, 0.0, missing, FILLED, powers, d)
         return
     for k in range(n):
         hand = hand_of_set(s, scratch, sets[k])
-        add_play(s, r, sets[k], 1 + hand, scores[k], missing, 0)
+        add_play(s, r, sets[k], 1 + hand, scores[k], missing, 0, powers, d)
         room = MAX_PLAYED - count_bits(sets[k])
         junk = junk_of(s, sets[k], room)
         if k < 3 and junk:
-            add_play(
-                s, r, sets[k] | junk, 1 + hand, filled_score(s, scratch, sets[k] | junk, scores[k]), missing, FILLED
-            )
+            filled = filled_score(s, scratch, sets[k] | junk, scores[k])
+            add_play(s, r, sets[k] | junk, 1 + hand, filled, missing, FILLED, powers, d)
 
 
 @rule
@@ -236,8 +235,8 @@ def hand_of_set(s, scratch, cards):
 
 
 @rule
-def add_play(s, r, cards, aim, score, missing, marks):
-    """One play, unless it is listed already."""
+def add_play(s, r, cards, aim, score, missing, marks, powers, d):
+    """One play, unless it is listed already: what it scores, and what the hand after it may."""
     for k in range(r.n):
         if r.entries[k].cards == cards and r.entries[k].verb == Verb.PLAY:
             return
@@ -250,48 +249,57 @@ def add_play(s, r, cards, aim, score, missing, marks):
     e.numbers[1] = signed(lack)
     e.numbers[2] = signed(lack + log10_of(float(max(1, int(s.hands_left)))))
     e.numbers[3] = 50 * count_bits(cards)
+    if score < missing and s.hands_left > 1:
+        wanted = log10_of(missing - score)
+        judge(s, every_bit(s) & ~cards, count_bits(cards), powers, wanted, d)
+        e.numbers[4] = as_byte(250.0 * d.enough)
+        e.numbers[5] = signed(d.expected - wanted)
 
 
 @rule
-def list_discards(s, o, r, powers):
+def list_discards(s, o, r, powers, d):
     """Discards by what they aim at."""
     if s.discards_left <= 0:
         return
     first = int(r.n)
-    seen = seen_bits(s)
+    seen = every_bit(s)
+    now = best_power(d, take_kept(s, seen, d), powers)
     for suit in range(4):
         kept = suited(s, suit)
         if count_bits(kept) >= 2:
             chance = aimed_chance(s, kept, suit_left(o.unknown, suit))
-            add_discard(s, r, first, kept, MAX_PLAYED, AIM_FLUSH, chance, powers[Hand.FLUSH - FIRST_POWER])
+            add_discard(s, r, first, kept, MAX_PLAYED, AIM_FLUSH, chance, powers, now, d)
     window = best_window(s, o.unknown)
     kept = window_cards(s, window)
     chance = straight_chance(s, o.unknown, kept, window)
-    add_discard(s, r, first, kept, MAX_PLAYED, AIM_STRAIGHT, chance, powers[Hand.STRAIGHT - FIRST_POWER])
+    add_discard(s, r, first, kept, MAX_PLAYED, AIM_STRAIGHT, chance, powers, now, d)
     kept = alike_bits(s)
     if kept:
         chance = alike_chance(s, o.unknown, kept)
-        add_discard(s, r, first, kept, MAX_PLAYED, AIM_ALIKE, chance, powers[Hand.FULL_HOUSE - FIRST_POWER])
+        add_discard(s, r, first, kept, MAX_PLAYED, AIM_ALIKE, chance, powers, now, d)
     kept = group_bits(s)
     chance = alike_chance(s, o.unknown, kept)
-    add_discard(s, r, first, kept, MAX_PLAYED, AIM_GROUP, chance, powers[Hand.THREE_OF_A_KIND - FIRST_POWER])
+    add_discard(s, r, first, kept, MAX_PLAYED, AIM_GROUP, chance, powers, now, d)
     for k in range(first):
         if r.entries[k].verb == Verb.PLAY:
-            add_discard(s, r, first, int(r.entries[k].cards), MAX_PLAYED, AIM_BEST, 0.0, 0.0)
+            add_discard(s, r, first, int(r.entries[k].cards), MAX_PLAYED, AIM_BEST, 0.0, powers, now, d)
             break
     for most in (1, 3, 5):
-        add_discard(s, r, first, seen & ~junk_of(s, 0, most), most, AIM_LOWEST, 0.0, 0.0)
+        add_discard(s, r, first, seen & ~junk_of(s, 0, most), most, AIM_LOWEST, 0.0, powers, now, d)
 
 
 @rule
-def seen_bits(s):
+def every_bit(s):
     """All hand positions, as bits."""
     return (1 << int(s.n_hand)) - 1
 
 
 @rule
-def add_discard(s, r, first, kept, most, aim, chance, power):
-    """One discard: up to `most` of the cards outside of `kept`. Nothing where it throws none, or what another throws."""
+def add_discard(s, r, first, kept, most, aim, chance, powers, now, d):
+    """One discard: up to `most` of the cards outside of `kept`. Nothing where it throws none, or what another throws.
+
+    chance  that the aim is reached; now  the power of the hand as it is
+    """
     cards = junk_of(s, kept, most)
     if cards == 0 or cards >> 16 or not is_legal(s, pack_action(Verb.DISCARD, 0, 0, cards)):
         return
@@ -299,13 +307,15 @@ def add_discard(s, r, first, kept, most, aim, chance, power):
         if r.entries[k].cards == cards:
             return
     e = r.entries[add_entry(r, Verb.DISCARD, 0, cards, 0, LEGAL)]
-    missing = max(1.0, float(s.target) - float(s.chips))
+    wanted = log10_of(max(1.0, float(s.target) - float(s.chips)))
+    judge(s, every_bit(s) & ~cards, count_bits(cards), powers, wanted, d)
     e.aim = aim
-    e.numbers[0] = as_byte(20.0 * power)
-    e.numbers[1] = signed(power - log10_of(missing)) if power > 0.0 else 0
+    e.numbers[0] = as_byte(20.0 * d.expected)
+    e.numbers[1] = signed(d.expected - wanted)
     e.numbers[2] = as_byte(250.0 * chance)
     e.numbers[3] = 50 * count_bits(cards)
-    e.numbers[4] = 25 * min(10, count_bits(kept))
+    e.numbers[4] = as_byte(250.0 * d.enough)
+    e.numbers[5] = signed(d.expected - now)
 
 
 @rule
@@ -349,10 +359,10 @@ def cards_for(s, consumable):
     how = CARDS_FOR[consumable]
     seen = in_sight(s)
     if how == WORST_CARDS:
-        return junk_of(s, seen_bits(s) & ~seen, most)
+        return junk_of(s, every_bit(s) & ~seen, most)
     if how == TWO_ALIKE:
         return death_cards(s, seen)
-    barred = seen_bits(s) & ~seen
+    barred = every_bit(s) & ~seen
     if how == OTHER_SUIT:
         barred |= suited(s, SUIT_GIVEN[consumable])
     return worthiest(s, barred, most, consumable == Consumable.AURA)
@@ -553,15 +563,17 @@ def list_moves(s, scratch, r, suit, powers, gains):
 
 
 @rule
-def write_shortlist(s, o, scratch, r, sets, scores, powers, gains):
+def write_shortlist(s, o, reorder, scratch, r, sets, scores, powers, gains, d):
     """The list of one game.
 
     s        one record, as it was afterwards
     o        its observation_t
+    reorder  which re-ordering is allowed, as in `observe`
     scratch  (2,) state_t, changed
     r        shortlist_t, overwritten
     sets, scores    (N_FOUND,) int64 and float64, scratch
     powers, gains   (N_POWERS,) and (N_ASKED,) float64, scratch
+    d        draws_t, scratch
 
     A game that is over has an empty list.
     """
@@ -575,14 +587,16 @@ def write_shortlist(s, o, scratch, r, sets, scores, powers, gains):
         list_plain(s, r)
         weakest = list_jokers(s, scratch, r, suit, powers, gains)
         if s.phase == Phase.PLAY:
-            list_plays(s, scratch, r, sets, scores)
-            list_discards(s, o, r, powers)
+            list_unseen(o.unknown, d)
+            list_plays(s, scratch, r, sets, scores, powers, d)
+            list_discards(s, o, r, powers, d)
         elif s.phase == Phase.SHOP:
             list_wares(s, scratch, r, suit, powers, gains, weakest)
         elif s.phase == Phase.PACK:
             list_pack(s, scratch, r, suit, powers, gains, weakest)
         list_consumables(s, scratch, r, suit, powers, gains)
-        list_moves(s, scratch, r, suit, powers, gains)
+        if reorder != REORDER_NONE:
+            list_moves(s, scratch, r, suit, powers, gains)
     for k in range(r.n, MAX_ENTRIES):
         clear_entry(r.entries[k])
 
@@ -603,10 +617,10 @@ def clear_entry(e):
 
 
 @rule
-def write_shortlists(states, observations, scratch, sets, scores, powers, gains, out):
+def write_shortlists(states, observations, reorder, scratch, sets, scores, powers, gains, draws, out):
     """The lists of all games: states (n,) state_t, observations (n,) of them, out (n,) shortlist_t."""
     for i in range(len(states)):
-        write_shortlist(states[i], observations[i], scratch, out[i], sets, scores, powers, gains)
+        write_shortlist(states[i], observations[i], reorder, scratch, out[i], sets, scores, powers, gains, draws[0])
 
 
 class Shortlists:
@@ -616,11 +630,21 @@ class Shortlists:
         self._scratch = new_states(2)
         self._sets, self._scores = np.zeros(N_FOUND, dtype=np.int64), np.zeros(N_FOUND)
         self._powers, self._gains = np.zeros(N_POWERS), np.zeros(N_ASKED)
+        self._draws = np.zeros(1, dtype=draws_t).view(np.recarray)
 
     def write(self, games: Games, out: np.recarray) -> None:
         """Write the lists of all games as they were observed last: out (n,) shortlist_t, overwritten."""
         write_shortlists(
-            games.states, games.observations, self._scratch, self._sets, self._scores, self._powers, self._gains, out
+            games.states,
+            games.observations,
+            games.reorder,
+            self._scratch,
+            self._sets,
+            self._scores,
+            self._powers,
+            self._gains,
+            self._draws,
+            out,
         )
 
 

@@ -15,13 +15,17 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.tune.registry import register_env
 
+from ante.env.reward import find_reward
 from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
-from ante.training.fast import FastPPOConfig
+from ante.training.fast import FastAPPOConfig, FastPPOConfig
 from ante.training.policies import POLICIES
+from ante.training.quiet import be_quiet
 from ante.training.rollout import WINDOW
 
 ENV = "ante-balatro"
+STARTS = 4  # times that Ray is tried
+ALGORITHMS = {"ppo": FastPPOConfig, "appo": FastAPPOConfig}
 
 
 class GameMetrics(RLlibCallback):  # type: ignore[misc]
@@ -41,12 +45,6 @@ def make_env(context: Any) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     return BalatroVectorEnv(num_envs=options.pop("num_envs", 1), observation="masked", **options)
 
 
-def be_quiet() -> None:
-    """Ray and RLlib tell of errors only."""
-    for name in ("ray", "ray.rllib", "ray.tune"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-
-
 def start_ray(config: TrainConfig | None = None) -> None:
     """A local Ray runs in this process, quietly; an address in RAY_ADDRESS is joined instead, one that runs is kept.
 
@@ -61,24 +59,44 @@ def start_ray(config: TrainConfig | None = None) -> None:
             "address": "local",
             "object_store_memory": int(config.object_store_gb * 2**30),
             "object_spilling_directory": str(config.spill_folder.resolve()),
-            "num_cpus": max(os.cpu_count() or 1, 1 + config.runners + config.learners),
+            "num_cpus": max(os.cpu_count() or 1, math.ceil(config.runners * config.runner_cpus) + config.learners + 1),
         }
-    ray.init(ignore_reinit_error=True, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, **own)
+    init_ray(ignore_reinit_error=True, logging_level=logging.ERROR, **own)
+
+
+def init_ray(**options: Any) -> None:
+    """Ray is there, without its dashboard. Raises what Ray says of its last start.
+
+    Tried several times: its daemon gives up where its helpers, which import for seconds, are not ready after 15 s.
+    """
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(include_dashboard=False, log_to_driver=False, **options)
+            return
+        except Exception as error:  # Ray has no class for it
+            if not left or "timed out during startup" not in str(error):
+                raise
 
 
 def env_config(config: TrainConfig) -> dict[str, Any]:
-    """What the games are made of."""
-    return {
-        name: getattr(config, name) for name in ("deck", "stake", "challenge", "reward", "reorder", "max_decisions")
-    }
+    """What the games are made of. A potential is discounted as the learner discounts, so that it cannot mislead."""
+    names = ("deck", "stake", "challenge", "reorder", "max_decisions")
+    reward = find_reward(config.reward).discounted(config.gamma)
+    return {**{name: getattr(config, name) for name in names}, "reward": reward}
 
 
 def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) -> PPOConfig:
     """The settings that both paths share."""
+    learners = max(1, config.learners)
     return (
         made.environment(ENV, env_config=env_config(config))
-        .env_runners(num_env_runners=config.runners, num_envs_per_env_runner=config.games)
-        .learners(num_learners=config.learners)
+        .env_runners(
+            num_env_runners=config.runners,
+            num_envs_per_env_runner=config.games,
+            num_cpus_per_env_runner=config.runner_cpus,
+            num_gpus_per_env_runner=config.runner_gpus,
+        )
+        .learners(num_learners=config.learners, num_gpus_per_learner=config.learner_gpus)
         .rl_module(rl_module_spec=RLModuleSpec(policy, model_config=POLICIES[config.policy].settings(config)))
         .training(
             lr=config.lr,
@@ -86,8 +104,8 @@ def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) ->
             lambda_=config.gae_lambda,
             clip_param=config.clip,
             entropy_coeff=config.entropy,
-            train_batch_size_per_learner=config.batch // max(1, config.learners),
-            minibatch_size=config.minibatch,
+            train_batch_size_per_learner=config.batch // learners,
+            minibatch_size=config.minibatch // learners,
             num_epochs=config.epochs,
             use_kl_loss=False,
             grad_clip=config.grad_clip,
@@ -102,10 +120,12 @@ def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) ->
 def fast_config(config: TrainConfig) -> FastPPOConfig:
     """The fast path; a runner that dies is started again after a second."""
     choice = POLICIES[config.policy]
-    made = FastPPOConfig().fast_path(
+    made = ALGORITHMS[config.algo]().fast_path(
         bf16=config.bf16 if choice.bf16 or config.bf16 != "auto" else "off",
-        lag=int(config.overlap),
+        lag=config.ahead,
+        piece=config.fragment,
         practice=config.practice,
+        stages=tuple(stage.rules for stage in config.stages),
         accumulate=config.accumulate,
         kl_stop=config.kl_target,
         normalise_rewards=config.normalise_rewards,
@@ -119,14 +139,20 @@ def fast_config(config: TrainConfig) -> FastPPOConfig:
 def stock_config(config: TrainConfig) -> PPOConfig:
     """RLlib's own runner, connectors and learner on the native vector environment."""
     made = PPOConfig().env_runners(gym_env_vectorize_mode="vector_entry_point").callbacks(GameMetrics)
+    if config.fragment:
+        made.env_runners(rollout_fragment_length=config.fragment)
     stock = POLICIES[config.policy].stock
     assert stock is not None, "refused by TrainConfig"
     return common(made, config, stock)
+
+
+def rllib_config(config: TrainConfig) -> PPOConfig:
+    """What RLlib makes the algorithm from. Nothing is started."""
+    return fast_config(config) if config.path == "fast" else stock_config(config)
 
 
 def build(config: TrainConfig) -> PPO:
     """The algorithm of a configuration, with Ray started."""
     start_ray()
     register_env(ENV, make_env)
-    made = fast_config(config) if config.path == "fast" else stock_config(config)
-    return made.build_algo()  # type: ignore[no-any-return]
+    return rllib_config(config).build_algo()  # type: ignore[no-any-return]

@@ -20,6 +20,7 @@ from ante.engine.run import challenge_number, deck_number, run_numbers
 from ante.env.games import REORDERS, chosen
 from ante.env.reward import find_reward
 from ante.errors import BalatroError
+from ante.training.curriculum import Stage
 
 
 class BadConfig(BalatroError, ValueError):
@@ -27,7 +28,8 @@ class BadConfig(BalatroError, ValueError):
 
 
 Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
-ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values")  # RLlib's own path has no such thing
+# What RLlib's own path does not have.
+ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo")
 
 
 def value_at(schedule: Schedule, steps: int) -> float:
@@ -50,14 +52,18 @@ class TrainConfig(BaseModel):
     deck: str = Field("b_red", description="Deck of every game.")
     stake: int = Field(1, ge=1, le=8, description="Stake of every game, 1 White to 8 Gold.")
     challenge: str | None = Field(None, description="One of the 20 challenges, which brings its own deck and stake.")
-    reward: str = Field("shaped", description="Reward by name: sparse, blinds or shaped.")
+    reward: str = Field("shaped", description="Reward by name: sparse, blinds, shaped or potential.")
     reorder: str = Field("none", description="Re-ordering on offer: none, jokers or all.")
     max_decisions: int = Field(2000, ge=10, description="Steps after which a game is cut off.")
     steps: int = Field(200_000, ge=1, description="Environment steps of the whole run, resumed parts included.")
     games: int = Field(64, ge=1, description="Games stepped together by each env runner.")
     runners: int = Field(0, ge=0, description="Env runner processes; 0 samples in the learner's own process.")
-    batch: int = Field(8192, ge=64, description="Steps of one iteration.")
-    minibatch: int = Field(1024, ge=16, description="Steps of one gradient step.")
+    runner_cpus: float = Field(1.0, ge=0, description="Cores that each env runner process takes of Ray's.")
+    runner_gpus: float = Field(0.0, ge=0, description="Share of a GPU that each env runner takes; 0 plays on the CPU.")
+    learners: int = Field(0, ge=0, description="Learner processes, which share each batch; 0 learns in the driver.")
+    learner_gpus: float = Field(0.0, ge=0, description="Share of a GPU that each learner takes; 0 learns on the CPU.")
+    batch: int = Field(8192, ge=64, description="Steps of one iteration, of all learners together.")
+    minibatch: int = Field(1024, ge=16, description="Steps put through the network at once, of all learners together.")
     epochs: int = Field(4, ge=1, description="Passes over each batch.")
     accumulate: int = Field(
         1, ge=1, description="Minibatches whose gradients are averaged for one step of Adam, fast path only."
@@ -92,11 +98,27 @@ class TrainConfig(BaseModel):
     overlap: bool = Field(
         False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
     )
+    algo: Literal["ppo", "appo"] = Field(
+        "ppo",
+        description="ppo; or appo, which always plays ahead and corrects with V-trace for the older policy that "
+        "played, fast path only.",
+    )
+    lag: int = Field(1, ge=1, le=8, description="Batches played ahead, with overlap or appo.")
+    fragment: int | None = Field(
+        None,
+        ge=1,
+        description="Steps of a game after which advantages begin anew from the value; a batch's by default.",
+    )
     practice: float = Field(
         0.0,
         ge=0,
         lt=1,
         description="Share of games that begin in the middle, from positions met before; fast path only.",
+    )
+    curriculum: tuple[Stage, ...] = Field(
+        (),
+        description="Easier games first, a list of stages: goal (the ante whose boss ends a game as won), deck, stake, and "
+        "promote, the share of games won at which the next stage begins. After them the run's own game; fast path only.",
     )
     policy: Literal["mlp", "entities", "shortlist"] = Field(
         "mlp",
@@ -120,7 +142,6 @@ class TrainConfig(BaseModel):
     object_store_gb: float = Field(
         2.25, ge=0.1, description="Of it for Ray's object store, in GB; what does not fit goes to disk, into the run."
     )
-    learners: int = Field(0, ge=0, description="Learner processes; 0 learns in the driver.")
     restarts: int = Field(
         3, ge=0, description="Restarts from the last checkpoint after losses in a row without a new checkpoint between."
     )
@@ -174,6 +195,14 @@ class TrainConfig(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _stages_can_be_played(self) -> "TrainConfig":
+        if self.curriculum and self.path == "stock":
+            raise ValueError("a curriculum needs path fast: RLlib's own path plays one kind of game from first to last")
+        if self.challenge and any(stage.deck or stage.stake for stage in self.curriculum):
+            raise ValueError(f"challenge {self.challenge} brings its own deck and stake: its stages have goals only")
+        return self
+
+    @model_validator(mode="after")
     def _heads_share_the_width(self) -> "TrainConfig":
         if self.width % self.heads:
             raise ValueError(f"width {self.width} cannot be shared out among {self.heads} heads")
@@ -184,8 +213,22 @@ class TrainConfig(BaseModel):
         if self.minibatch * self.accumulate > self.batch:
             times = f" times accumulate {self.accumulate}" if self.accumulate > 1 else ""
             raise ValueError(f"minibatch {self.minibatch}{times} is larger than batch {self.batch}")
+        if self.batch % max(1, self.learners) or self.minibatch % max(1, self.learners):
+            raise ValueError(
+                f"batch {self.batch} and minibatch {self.minibatch} must divide by learners {self.learners}"
+            )
         run_numbers(self.deck, self.stake, self.challenge)
         return self
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages of the curriculum, then the run's own game; all with deck and stake."""
+        return tuple(stage.within(self.deck, self.stake) for stage in (*self.curriculum, Stage()))
+
+    @property
+    def ahead(self) -> int:
+        """Batches that are played ahead."""
+        return self.lag if self.overlap or self.algo == "appo" else 0
 
     @property
     def folder(self) -> Path:
@@ -221,7 +264,8 @@ def sentence(error: ValidationError) -> str:
     cause = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
         return cause
-    return f"configuration key {first['loc'][0]}: {cause}, got {first['input']!r}"
+    place = first["loc"] if first["loc"][0] == "curriculum" else first["loc"][:1]
+    return f"configuration key {'.'.join(map(str, place))}: {cause}, got {first['input']!r}"
 
 
 def read_config(file: Path, **overrides: Any) -> TrainConfig:

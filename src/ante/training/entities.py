@@ -422,6 +422,7 @@ class EntityPlayer:
     """A trained entity policy as evaluation and videos ask for it: macro decisions, drawn or the likeliest."""
 
     discrete = False
+    reorder = "none"
 
     def __init__(self, policy: EntityPolicy, name: str, likeliest: bool = False, seed: int = 0) -> None:
         self.name, self._policy, self._likeliest = name, policy, likeliest

@@ -20,7 +20,10 @@ from ante.watch.video import episode_frames, write_video
 def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report]]:
     """Reports of the run's best checkpoint and of the baselines, each on the same games."""
     policy, _ = load_policy(config.folder)
-    players: list[Player] = [make_player(policy, config.name), *(Baseline(name) for name in AGENTS)]
+    players: list[Player] = [
+        make_player(policy, config.name, reorder=config.reorder),
+        *(Baseline(name) for name in AGENTS),
+    ]
     seeds = panel()[: config.eval_games]
     return [(player, evaluate(player, seeds, **rules(config), advance=advance)) for player in players]
 

@@ -1,5 +1,6 @@
 """Fragments on their way from the env runners to the learners."""
 
+from collections.abc import Callable
 from typing import Any
 
 import ray
@@ -31,16 +32,19 @@ class Fragments(TrainingData):  # type: ignore[misc]
             return [(Fragments(self.fragments[i::num_shards]), {}) for i in range(num_shards)]
         return [(Fragments(self.fragments, (i, num_shards)), {}) for i in range(num_shards)]
 
-    def rollouts(self) -> tuple[list[Rollout], int]:
-        """What there is of them, and how many were lost with the process that held them."""
+    def rollouts(self, estimated: Callable[[Any], Rollout]) -> tuple[list[Rollout], int]:
+        """What there is of them, and how many were lost with the process that held them.
+
+        estimated  makes a rollout of a fragment
+        """
         found, lost = [], 0
         for fragment in self.fragments:
             try:
-                rollout: Rollout = ray.get(fragment) if isinstance(fragment, ray.ObjectRef) else fragment
+                played = ray.get(fragment) if isinstance(fragment, ray.ObjectRef) else fragment
             except (ray.exceptions.ObjectLostError, ray.exceptions.GetTimeoutError):
                 lost += 1
                 continue
-            number, parts = self.share
+            rollout, (number, parts) = estimated(played), self.share
             each = len(rollout) // parts
             found.append(rollout.part(slice(number * each, (number + 1) * each)) if parts > 1 else rollout)
         return found, lost

@@ -185,6 +185,25 @@ def sample_masked(logits, legal, uniforms, actions, log_probs):
 
 
 @kernel
+def masked_log_probs(logits, legal, actions, log_probs):
+    """The log-probability of given actions in the softmax of the legal logits.
+
+    logits (n, actions) float32, legal (n, bytes) uint8 as in `sample_masked`, actions (n,) int64, log_probs (n,)
+    float32, overwritten
+    """
+    for i in range(len(logits)):
+        top = np.float32(-np.inf)
+        for j in range(logits.shape[1]):
+            if (legal[i, j >> 3] >> (j & 7)) & 1:
+                top = max(top, logits[i, j])
+        total = 0.0
+        for j in range(logits.shape[1]):
+            if (legal[i, j >> 3] >> (j & 7)) & 1:
+                total += np.exp(np.float64(logits[i, j] - top))
+        log_probs[i] = np.float64(logits[i, actions[i]] - top) - np.log(total)
+
+
+@kernel
 def gae(rewards, values, after, cut, discount, decay, advantages, targets):
     """Generalised advantage estimation over a fragment.
 

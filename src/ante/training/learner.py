@@ -15,15 +15,18 @@ from ray.rllib.utils.metrics import (
 )
 
 from ante.training import twins
+from ante.training.estimates import values_after, vtrace
 from ante.training.fragments import Fragments
 from ante.training.packed import DeviceRows
 from ante.training.precision import precision
-from ante.training.rollout import Rollout, joined
+from ante.training.rollout import Rollout, Trace, joined, on_host
 from ante.training.scales import SCALES, Scales, moments
 
 NAMES = ("policy_loss", "vf_loss", "entropy", "mean_kl_loss", "clipped")
 KL = NAMES.index("mean_kl_loss")
 TOO_FAR = 1.5  # times the KL target
+RATIO_TOP = 1.0  # of V-trace, its rho and c
+JUDGED = 4096  # rows put through the network at once
 MOST_UNLIKE_ZERO = 1e-4  # below this spread advantages are not blown up
 Gradients = dict[Any, torch.Tensor]
 
@@ -77,7 +80,7 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         self._check_is_built()
         self.before_gradient_based_update(timesteps=timesteps or {})
         begin = time.perf_counter()
-        rollouts, lost = training_data.rollouts()
+        rollouts, lost = training_data.rollouts(self._estimated)
         rows = self._agreed(sum(map(len, rollouts)))
         self.metrics.log_value((DEFAULT_MODULE_ID, "fragments_lost"), lost, reduce="sum")
         if rows > 0:
@@ -112,6 +115,24 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
             self.apply_gradients(self.postprocess_gradients(gradients))
             done += 1
         self._tell(sums / seen, lag, epochs * done / len(groups), rows)
+
+    def _estimated(self, played: Rollout | Trace) -> Rollout:
+        """What is learned from; where advantages are still to be worked out, that is V-trace with the present policy."""
+        if isinstance(played, Rollout):
+            return played
+        policy, shape, config = self._policy(), played.actions.shape, self.config
+        with precision(config.bf16, self._device.type), torch.no_grad():
+            log_probs, values = judged(policy, played.rows.reshape(-1), played.actions.reshape(-1))
+            aside = torch.Generator(self._device).manual_seed(0)
+            extra = on_host(policy.act(played.extra, aside)[2])
+        if config.normalise_values:
+            values, extra = self.scales.values(values), self.scales.values(extra)
+        values, ratios = values.reshape(shape), np.exp(log_probs.reshape(shape) - played.log_probs)
+        after = values_after(values, extra, played.places, played.terminal)
+        advantages, targets = np.empty_like(values), np.empty_like(values)
+        weights = config.gamma, config.lambda_, RATIO_TOP, RATIO_TOP
+        vtrace(played.rewards, values, after, played.cut, ratios, *weights, advantages, targets)
+        return played.rollout(advantages, targets)
 
     def _staged(self, policy: Any, rows: NDArray[Any]) -> Any:
         """All rows, to be indexed for a minibatch, made ready once."""
@@ -236,3 +257,18 @@ def normal(advantages: NDArray[np.float32]) -> NDArray[np.float32]:
     """Advantages with mean 0 and spread 1, (n,) float32."""
     spread = max(MOST_UNLIKE_ZERO, float(advantages.std(dtype=np.float64)))
     return ((advantages - advantages.mean(dtype=np.float64)) / spread).astype(np.float32)
+
+
+def judged(
+    policy: Any, rows: NDArray[Any], actions: NDArray[np.int64]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Log-probabilities of these actions on these rows and values, (n,) each, of the policy as it is; no gradient."""
+    log_probs, values = (np.empty(len(rows), dtype=np.float32) for _ in range(2))
+    for at in range(0, len(rows), JUDGED):
+        part = slice(at, at + JUDGED)
+        if hasattr(policy, "judge"):
+            found = policy.judge(rows[part], actions[part])
+        else:
+            found = policy.evaluate(rows[part], actions[part])[::2]
+        log_probs[part], values[part] = map(on_host, found)
+    return log_probs, values

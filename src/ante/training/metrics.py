@@ -42,6 +42,8 @@ COLUMNS = (
     "eval_ante",
     "eval_win_rate",
     "eval_seconds",
+    "games_counted",  # whole games behind return, ante, blinds and win_rate, mean of the runners; fast path only
+    "stage",  # of the curriculum that these games are of; empty without one
 )
 
 

@@ -247,6 +247,19 @@ class PackedPolicy(MaskedPolicy):
         kernels.sample_masked(logits.numpy(), filled.legal, uniforms.numpy(), actions, log_probs)
         return actions, log_probs, values.numpy()
 
+    def judge(self, rows: NDArray[Any], actions: NDArray[np.int64]) -> tuple[Any, Any]:
+        """Log-probabilities of these actions and values as they are now, as `RolloutPolicy.judge`."""
+        with torch.inference_mode():
+            if self.device.type != "cpu":
+                log_probs, _, values = self.evaluate(DeviceRows(rows, self.device)[np.arange(len(rows))], actions)
+                return log_probs, values
+            self._cast_state = None  # as in `ppo_gradient`
+            filled, net = FilledRows(rows), self.cast(product_dtype())
+            features = net.features(filled)[-1].kept
+            logits, log_probs = net.logits(features).float().numpy(), np.empty(len(rows), dtype=np.float32)
+            kernels.masked_log_probs(logits, filled.legal, actions, log_probs)
+            return log_probs, net.values(features).numpy()
+
     def stage(self, rows: NDArray[Any]) -> FilledRows | DeviceRows:
         """All rows of an update, made ready once; index it for a minibatch."""
         return FilledRows(rows) if self.device.type == "cpu" else DeviceRows(rows, self.device)

@@ -64,7 +64,11 @@ def load_policy(run: Path, pointer: str = "best") -> tuple[TorchRLModule, dict[s
     return TorchRLModule.from_checkpoint(str((checkpoint / MODULE_IN_CHECKPOINT).resolve())), metadata
 
 
-def make_player(policy: TorchRLModule, name: str, likeliest: bool = False, seed: int = 0) -> Player:
-    """A trained policy of any class as evaluation and videos ask for it."""
+def make_player(
+    policy: TorchRLModule, name: str, likeliest: bool = False, seed: int = 0, reorder: str = "none"
+) -> Player:
+    """A trained policy of any class as evaluation and videos ask for it; `reorder` is what its games offered."""
     choice = next(each for each in POLICIES.values() if type(policy) in (each.fast, each.stock))
-    return choice.player(policy, name, likeliest, seed)
+    player = choice.player(policy, name, likeliest, seed)
+    player.reorder = reorder
+    return player

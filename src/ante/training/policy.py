@@ -64,6 +64,7 @@ class PolicyPlayer:
     """A trained policy as evaluation and videos ask for it: numbers of the discrete view, sampled or the likeliest."""
 
     discrete = True
+    reorder = "none"
 
     def __init__(self, policy: MaskedPolicy, name: str, likeliest: bool = False, seed: int = 0) -> None:
         self.name, self._policy, self._likeliest = name, policy, likeliest

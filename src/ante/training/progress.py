@@ -7,6 +7,7 @@ from typing import Any
 
 from ray.rllib.algorithms.ppo import PPO
 
+from ante.env.reward import find_reward
 from ante.training.budget import Sizes
 from ante.training.checkpoints import save_checkpoint
 from ante.training.config import TrainConfig
@@ -24,6 +25,7 @@ class Progressed:
     best_trial: float = -math.inf
     row: dict[str, float] = field(default_factory=dict)
     sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
+    stage: int = 1
 
 
 def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str, float]:
@@ -56,6 +58,8 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
         "clipped": float(learner.get("clipped", math.nan)),
         "epochs": float(learner.get("epochs", math.nan)),
         "lr": float(learner.get("default_optimizer_learning_rate", math.nan)),
+        "games_counted": float(runners.get("games_counted", math.nan)),
+        "stage": float(runners.get("stage", math.nan)),
     }
 
 
@@ -72,18 +76,19 @@ def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
         best=metadata["best_reward"],
         best_trial=metadata.get("best_trial", -math.inf),
         sizes=sizes,
+        stage=metadata.get("stage", 1),
     )
 
 
 def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
-    """A checkpoint of the run as it stands. It is the best one by its short evaluation, or by its mean return."""
-    reward, tried = done.row["return"], done.row.get("eval_blinds", math.nan)
-    best = tried > done.best_trial if config.eval_every else reward > done.best
+    """A checkpoint of the run as it stands. It is the best one by its short evaluation, or by its merit."""
+    reached, tried = merit(config, done), done.row.get("eval_blinds", math.nan)
+    best = tried > done.best_trial if config.eval_every else reached > done.best
     best = best or not (config.folder / "checkpoints" / "best.json").exists()
-    done.best = max(done.best, reward) if not math.isnan(reward) else done.best
+    done.best = max(done.best, reached) if not math.isnan(reached) else done.best
     done.best_trial = max(done.best_trial, tried) if not math.isnan(tried) else done.best_trial
     metadata = {
-        "reward": reward,
+        "reward": done.row["return"],
         "best_reward": done.best,
         "trial": tried,
         "best_trial": done.best_trial,
@@ -94,6 +99,7 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
         "memory_gb": config.memory_gb,
         "minibatch": done.sizes.minibatch,
         "games_per_runner": done.sizes.games,
+        "stage": done.stage,
         "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     save_checkpoint(
@@ -103,3 +109,14 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
         metadata,
         best,
     )
+
+
+def merit(config: TrainConfig, done: Progressed) -> float:
+    """What checkpoints are compared by: the mean return, or blinds beaten where a potential is paid.
+
+    (Without discount a potential costs a little in every step, so that long games look poor.) NaN where the games were
+    of a stage before the present one: theirs cannot be compared.
+    """
+    if config.curriculum and done.row["stage"] != done.stage:
+        return math.nan
+    return done.row["blinds" if find_reward(config.reward).potential else "return"]

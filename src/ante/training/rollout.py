@@ -1,5 +1,6 @@
 """What passes between the parts of the fast path: a policy's interface, a fragment of played steps, its statistics."""
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
@@ -28,6 +29,8 @@ class RolloutPolicy(Protocol):
     stage(rows) -> staged
         called once for all rows of an update; `staged[indices]`, indices an int64 array, is then what `evaluate` gets.
         Without it that is the rows, or on CUDA their bytes on the device.
+    judge(rows, actions) -> (log_probs, values)
+        what `evaluate` says of packed rows, (n,) each as array or tensor, without gradient and without entropies.
     ppo_loss(rows, (actions, log_probs, advantages, targets), clip, value_weight, entropy_weight, value_clip)
         -> (loss, sums), the loss of a staged minibatch (with gradient) and its five means, instead of `evaluate` and
         `twins.ppo`.
@@ -113,6 +116,63 @@ class Rollout:
         )
 
 
+@dataclass(slots=True)
+class Trace:
+    """A fragment of t steps in n games as it was played, before anything is made of it.
+
+    rows       (t, n) row_t
+    actions    (t, n) int64
+    log_probs  (t, n) float32, of the policy that acted
+    rewards    (t, n) float32, as they are learned from
+    cut        (t, n) bool: the next row does not go on from this one
+    terminal   (t, n) bool: the game was won or lost with this step
+    extra      (n + m,) row_t: what the last step led to, then the last sight of m games that were cut off
+    places     (m,) int64: the steps that cut them off, t n + i
+    returns    (3,) float64, as in Rollout; version as there
+    """
+
+    rows: NDArray[Any]
+    actions: NDArray[np.int64]
+    log_probs: NDArray[np.float32]
+    rewards: NDArray[np.float32]
+    cut: NDArray[np.bool_]
+    terminal: NDArray[np.bool_]
+    extra: NDArray[Any]
+    places: NDArray[np.int64]
+    returns: NDArray[np.float64]
+    version: int
+
+    def __len__(self) -> int:
+        """Steps of all games together."""
+        return self.actions.size
+
+    def env_steps(self) -> int:
+        """Steps, under the name that RLlib's evaluation asks for."""
+        return len(self)
+
+    def agent_steps(self) -> int:
+        """Steps, under the name that RLlib's evaluation asks for."""
+        return len(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that travel."""
+        kept = self.rows, self.actions, self.log_probs, self.rewards, self.cut, self.terminal, self.extra, self.places
+        return sum(a.nbytes for a in kept)
+
+    def rollout(self, advantages: NDArray[np.float32], targets: NDArray[np.float32]) -> Rollout:
+        """What is learned from: advantages and targets (t, n)."""
+        return Rollout(
+            self.rows.reshape(-1),
+            self.actions.reshape(-1),
+            self.log_probs.reshape(-1),
+            advantages.reshape(-1),
+            targets.reshape(-1),
+            self.returns,
+            self.version,
+        )
+
+
 def end_to_end(parts: list[NDArray[Any]]) -> NDArray[Any]:
     """Arrays one after the other. (NumPy's own concatenate drops the padding of records.) At least one."""
     whole = np.empty(sum(map(len, parts)), dtype=parts[0].dtype)
@@ -172,11 +232,19 @@ class Tally:
         """A line for each of these games, which are over."""
         states = games.states.view(np.ndarray)  # SPEED: plain fields; copies of whole records cost 2 us a step
         antes, rounds = states["ante"][ended], states["round_number"][ended]
-        beaten = rounds - np.isin(states["phase"][ended], (Phase.PLAY, Phase.OVER))  # as games.blinds_beaten
-        won = games.outcome[ended] == Outcome.WON
-        lines = zip(self.returns[ended], games.steps[ended], antes, beaten, won, strict=True)
+        beaten = rounds - np.isin(states["phase"][ended], (Phase.PLAY, Phase.OVER))  # as reward.blinds_beaten
+        won = (
+            games.outcome[ended] == Outcome.WON
+        )  # in the step that raises the ante: such a game reached the one before
+        lines = zip(self.returns[ended], games.steps[ended], antes - won, beaten, won, strict=True)
         self.last.extend(tuple(map(float, line)) for line in lines)
 
     def means(self) -> dict[str, float]:
-        """Means of the last games, by the names in MEANS; empty before the first game ends."""
-        return dict(zip(MEANS, np.mean(self.last, axis=0).tolist(), strict=True)) if self.last else {}
+        """Means of the last games, by the names in MEANS; NaN before the first game ends."""
+        means = np.mean(self.last, axis=0).tolist() if self.last else [math.nan] * len(MEANS)
+        return dict(zip(MEANS, means, strict=True))
+
+
+def on_host(values: Any) -> NDArray[Any]:
+    """An array, or a tensor of any device, as an array."""
+    return np.asarray(values.cpu()) if isinstance(values, torch.Tensor) else np.asarray(values)

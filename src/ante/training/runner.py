@@ -24,10 +24,13 @@ from ray.rllib.utils.metrics import (
 from ante.env.games import Games, Outcome
 from ante.training import kernels
 from ante.training.episodes import ended_games, hears
+from ante.training.estimates import values_after
 from ante.training.practice import Practice
 from ante.training.precision import precision
-from ante.training.rollout import Rollout, Tally, end_to_end
+from ante.training.rollout import Rollout, Tally, Trace, end_to_end, on_host
 from ante.training.scales import SCALES, Scales, discounted, nothing
+
+STAGE = "stage"  # in the states and metrics of runners
 
 
 class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
@@ -37,6 +40,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
     rows, actions, log-probabilities and values are written in place into (steps, games) arrays; advantages are worked
     out here, and what leaves is one `Rollout`.
     """
+
+    _practice: Practice
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
@@ -48,6 +53,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.module: Any = None
         self.games: Games | None = None
         self._weights_seq_no = 0
+        self.stage = self._dealt_stage = 1  # of the curriculum: what is to be played, and what is being played
         self.scales = Scales()
         self.num_env_steps_sampled_lifetime: int = 0
         self.make_module()
@@ -64,10 +70,32 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
     def make_env(self) -> None:
         """The games are made, not yet dealt."""
         n = self.config.num_envs_per_env_runner
-        self.games = Games(n, **self.config.env_config, flat=self.module.flat, discrete=self.module.discrete)
+        options = {**self.config.env_config, **self._rules}
+        self.games = Games(n, **options, flat=self.module.flat, discrete=self.module.discrete)
+        self._dealt_stage = self.stage
         self._tally = Tally(np.zeros(n))
         self._discounted = np.zeros(n)
         self._dealt = False
+
+    @property
+    def _rules(self) -> dict[str, Any]:
+        """What makes the games of this stage; runners that evaluate play the run's own game, the last stage's."""
+        rules: dict[str, Any] = self.config.stages[-1 if self.config.in_evaluation else self.stage - 1]
+        return rules
+
+    def _begin_stage(self) -> None:
+        """All games are dealt anew, by the rules of the stage that is to be played; statistics begin anew.
+
+        Positions to practise from stay if the new stage could have led to them: same deck, same stake, no lower goal.
+        """
+        before, kept = self.games, self._practice if self._dealt else None
+        self.make_env()
+        self.deal()
+        games = self.games
+        assert before is not None and games is not None
+        if kept is not None and (before.deck, before.stake) == (games.deck, games.stake) and before.goal <= games.goal:
+            self._practice = kept
+            kept.deal(games, np.arange(games.n))
 
     def deal(self) -> None:
         """All games begin. Seeds follow from the run's seed, this runner and the weights it begins with.
@@ -92,7 +120,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         explore: bool | None = None,
         force_reset: bool = False,
         **_: Any,
-    ) -> list[Rollout]:
+    ) -> list[Rollout | Trace]:
         """Play on, and answer fragments of steps x games rows.
 
         num_timesteps  rows wanted, at least; one fragment of the configuration's length by default
@@ -100,6 +128,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         force_reset    begin all games anew first
         """
         assert self.games is not None, "this runner has no games"
+        if self._dealt_stage != self.stage:
+            self._begin_stage()
         if force_reset or not self._dealt:
             self.deal()
         steps = int(self.config.get_rollout_fragment_length(worker_index=self._index))
@@ -123,7 +153,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         (rollout,) = self.sample()
         return ray.put(rollout), self.get_metrics()
 
-    def _play(self, steps: int) -> Rollout:
+    def _play(self, steps: int) -> Rollout | Trace:
         """Play `steps` steps in every game."""
         games, policy = self.games, self.module
         assert games is not None
@@ -132,8 +162,9 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         actions = np.empty(shape, dtype=np.int64)
         log_probs, values, rewards = (np.empty(shape, dtype=np.float32) for _ in range(3))
         cut = np.zeros(shape, dtype=np.bool_)
-        unfinished: list[tuple[int, NDArray[np.int64], NDArray[Any]]] = []  # games cut off: step, which, last rows
         terminal = np.zeros(shape, dtype=np.bool_)
+        places: list[int] = []  # games cut off: step and game, and what was seen last
+        sights: list[NDArray[Any]] = []
         with precision(self.config.bf16, self._device):
             for t in range(steps):
                 policy.pack(games, rows[t])
@@ -150,24 +181,27 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
                     off = ended[games.outcome[ended] == Outcome.TRUNCATED]
                     terminal[t] = games.terminated
                     if len(off):
-                        unfinished.append((t, off, self._rows_now()[off]))
+                        places += (t * games.n + off).tolist()
+                        sights.append(self._rows_now()[off])
                     games.reset(ended)
                     self._practice.deal(games, ended)
-            values = self._meant(values)
-            after = self._values_after(values, terminal, unfinished)
-        rewards, returns = self._scaled(rewards, cut)
+            extra = end_to_end([self._rows_now(), *sights])
+            rewards, returns = self._scaled(rewards, cut)
+            if self.config.piece:
+                cut[self.config.piece - 1 :: self.config.piece] = True
+            at = np.array(places, dtype=np.int64)
+            version = self._weights_seq_no
+            trace = Trace(rows, actions, log_probs, rewards, cut, terminal, extra, at, returns, version)
+            self.num_env_steps_sampled_lifetime += len(trace)
+            return trace if self.config.vtrace else self._estimated(trace, self._meant(values))
+
+    def _estimated(self, trace: Trace, values: NDArray[np.float32]) -> Rollout:
+        """What is learned from: advantages and targets of the policy that played, whose values (t, n) these are."""
+        after = values_after(values, self._values_of(trace.extra), trace.places, trace.terminal)
         advantages, targets = np.empty_like(values), np.empty_like(values)
-        kernels.gae(rewards, values, after, cut, self.config.gamma, self.config.lambda_, advantages, targets)
-        self.num_env_steps_sampled_lifetime += steps * games.n
-        return Rollout(
-            rows.reshape(-1),
-            actions.reshape(-1),
-            log_probs.reshape(-1),
-            advantages.reshape(-1),
-            targets.reshape(-1),
-            returns,
-            self._weights_seq_no,
-        )
+        weights = self.config.gamma, self.config.lambda_
+        kernels.gae(trace.rewards, values, after, trace.cut, *weights, advantages, targets)
+        return trace.rollout(advantages, targets)
 
     def _scaled(
         self, rewards: NDArray[np.float32], cut: NDArray[np.bool_]
@@ -203,25 +237,6 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.module.pack(self.games, rows)
         return rows
 
-    def _values_after(
-        self,
-        values: NDArray[np.float32],
-        terminal: NDArray[np.bool_],
-        unfinished: list[tuple[int, NDArray[np.int64], NDArray[Any]]],
-    ) -> NDArray[np.float32]:
-        """The value of what each step led to: 0 where a game was won or lost, of its last sight where it was cut off."""
-        after = np.empty_like(values)
-        after[:-1] = values[1:]
-        after[-1] = self._values_of(self._rows_now())
-        if unfinished:
-            seen = self._values_of(end_to_end([rows for _, _, rows in unfinished]))
-            at = 0
-            for t, which, _ in unfinished:
-                after[t, which] = seen[at : at + len(which)]
-                at += len(which)
-        after[terminal] = 0.0
-        return after
-
     def _values_of(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """Values of packed rows, (n,)."""
         aside = torch.Generator(self._device).manual_seed(0)  # the stream of actions stays as it is
@@ -231,7 +246,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         """The values that outputs of the value head mean, same shape."""
         return self.scales.values(outputs) if self.config.normalise_values else outputs
 
-    def _log(self, rollouts: list[Rollout], seconds: float) -> None:
+    def _log(self, rollouts: list[Rollout | Trace], seconds: float) -> None:
         """Metrics since the last `get_metrics`."""
         steps = sum(len(rollout) for rollout in rollouts)
         self.metrics.log_value(NUM_ENV_STEPS_SAMPLED, steps, reduce="sum")
@@ -241,6 +256,9 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.metrics.log_value("bytes_per_step", sum(r.nbytes for r in rollouts) / steps, window=1)
         for name, mean in self._tally.means().items():
             self.metrics.log_value(name, mean, window=1)
+        self.metrics.log_value("games_counted", len(self._tally.last), window=1)
+        if len(self.config.stages) > 1:
+            self.metrics.log_value(STAGE, self._dealt_stage, window=1)
         self._tally.games = 0
 
     def get_metrics(self) -> dict[str, Any]:
@@ -253,8 +271,11 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         return {INPUT_ENV_SPACES: single, INPUT_ENV_SINGLE_SPACES: single, DEFAULT_MODULE_ID: single}
 
     def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Counters, and the weights where they are asked for."""
-        state: dict[str, Any] = {NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime}
+        """Counters and the stage, and the weights where they are asked for."""
+        state: dict[str, Any] = {
+            NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime,
+            STAGE: self.stage,
+        }
         if self._check_component(COMPONENT_RL_MODULE, components, not_components):
             state[COMPONENT_RL_MODULE] = self.module.get_state(**kwargs)
             state[WEIGHTS_SEQ_NO] = self._weights_seq_no
@@ -262,12 +283,16 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Take over weights and counters; the last weights given always hold, older ones too (a run put back)."""
+        """Take over weights and counters; the last weights given always hold, older ones too (a run put back).
+
+        Another stage begins with the next fragment: this may be called while one is being played.
+        """
         if COMPONENT_RL_MODULE in state:
             weights = state[COMPONENT_RL_MODULE]
             weights = ray.get(weights) if isinstance(weights, ray.ObjectRef) else weights
             self.module.set_state(weights.get(DEFAULT_MODULE_ID, weights))
             self._weights_seq_no = int(state.get(WEIGHTS_SEQ_NO, 0))
+        self.stage = int(state.get(STAGE, self.stage))
         if SCALES in state:
             self.scales.restore(state[SCALES])
         self.num_env_steps_sampled_lifetime = state.get(
@@ -288,8 +313,3 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
 
     def stop(self) -> None:
         """Nothing is held that must be let go."""
-
-
-def on_host(values: Any) -> NDArray[Any]:
-    """An array, or a tensor of any device, as an array."""
-    return np.asarray(values.cpu()) if isinstance(values, torch.Tensor) else np.asarray(values)

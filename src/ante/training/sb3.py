@@ -17,7 +17,7 @@ from ante.engine.actions import N_DISCRETE
 from ante.env.games import Games, one_seed
 from ante.env.layout import masked_space
 from ante.training.algorithm import env_config
-from ante.training.config import TrainConfig
+from ante.training.config import TrainConfig, value_at
 
 
 class GamesVecEnv(VecEnv):  # type: ignore[misc]
@@ -112,20 +112,20 @@ class Trunk(BaseFeaturesExtractor):  # type: ignore[misc]
 
 
 def maskable_ppo(config: TrainConfig) -> MaskablePPO:
-    """MaskablePPO with the games, network, batch and epochs of this configuration, on the CPU."""
+    """MaskablePPO with the games, network, batch and epochs of this configuration, on the CPU; no schedules."""
     n = config.games
     return MaskablePPO(
         "MlpPolicy",
         GamesVecEnv(Games(n, **env_config(config))),
-        learning_rate=config.lr,
+        learning_rate=value_at(config.lr, 0),
         n_steps=-(-config.batch // n),
         batch_size=config.minibatch,
         n_epochs=config.epochs,
         gamma=config.gamma,
         gae_lambda=config.gae_lambda,
         clip_range=config.clip,
-        ent_coef=config.entropy,
-        vf_coef=1.0,  # as RLlib's vf_loss_coeff
+        ent_coef=value_at(config.entropy, 0),
+        vf_coef=config.value_weight,
         max_grad_norm=config.grad_clip,
         policy_kwargs={
             "features_extractor_class": Trunk,

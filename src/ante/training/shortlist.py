@@ -31,11 +31,12 @@ from ante.env.shortlist import (
     decisions_of,
     shortlist_t,
 )
-from ante.training import kernels
+from ante.training import kernels, twins
+from ante.training.entity_rows import OFF
 from ante.training.packed import FilledRows, FirstLayer
 from ante.training.rows import FULL, flat_row_t, octets_of, pack_flat
 
-OFF = -1e9  # logit of an entry that cannot be chosen
+SMALLEST = 1e-30  # of random numbers whose logarithm is taken
 row_t = np.dtype([("flat", flat_row_t), ("list", shortlist_t)])
 AT_LIST = flat_row_t.itemsize
 N_GLOBALS = N_POWERS + 1
@@ -57,7 +58,7 @@ class ListedRows:
     """
 
     def __init__(self, rows: NDArray[Any]) -> None:
-        self.filled = FilledRows(rows)
+        self.rows, self.filled = rows, FilledRows(rows)
         lists = rows["list"]
         self.counts = lists["n"].astype(np.int64)
         self.starts = np.concatenate([[0], np.cumsum(self.counts)])
@@ -80,7 +81,7 @@ class ListedRows:
         """The rows at these indices of the whole; nothing is copied."""
         part = object.__new__(ListedRows)
         part.counts, part.starts, part.ids, part.numbers = self.counts, self.starts, self.ids, self.numbers
-        part.globals, part.filled, part.which = self.globals, self.filled[which], which
+        part.globals, part.rows, part.filled, part.which = self.globals, self.rows, self.filled[which], which
         return part
 
     def entries(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -134,8 +135,8 @@ class EntryEncoder(nn.Module):  # type: ignore[misc]
     def forward(self, ids: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
         """(m, width)."""
         thing, verb, trait, aim, marks = ids.unbind(1)
-        bits = ((marks[:, None] >> torch.arange(N_MARKS)) & 1).float()
-        known = torch.cat([torch.ones(len(ids), 1), numbers, bits], dim=1)
+        bits = ((marks[:, None] >> torch.arange(N_MARKS, device=ids.device)) & 1).float()
+        known = torch.cat([torch.ones_like(bits[:, :1]), numbers, bits], dim=1)
         kinds = functional.one_hot(self.kinds[verb], N_KINDS).float()
         by_kind = (kinds[:, :, None] * known[:, None, :]).flatten(1)
         x = self.things(thing) + self.verbs(verb) + self.traits(trait) + self.aims(aim) + self.numbers(by_kind)
@@ -188,38 +189,51 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         """The macro decisions that these numbers of the rows' lists mean."""
         return decisions_of(rows["list"]["entries"], actions)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights lie."""
+        return self.value.weight.device
+
+    def table(self, rows: ListedRows) -> torch.Tensor:
+        """The first layer's output of a minibatch, (m, width): sparse on a CPU, dense on any other device."""
+        if self.device.type != "cpu":
+            return self.dense_table(rows)
+        dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else torch.float32
+        return SparseFirst.apply(self.first.weight, self.first.bias, rows.filled, dtype)
+
+    def dense_table(self, rows: ListedRows) -> torch.Tensor:
+        """The same from the dense vectors, unpacked on the device."""
+        octets = torch.from_numpy(octets_of(rows.rows[rows.which])[:, :AT_LIST].copy())
+        return self.first(twins.unpack_octets(octets.to(self.device)))
+
     def heads(self, rows: ListedRows) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits (m, MAX_ENTRIES), OFF where nothing can be chosen, and values (m,)."""
-        dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else torch.float32
-        ids, numbers, row, place = rows.entries()
+        ids, numbers, row, place = (each.to(self.device) for each in rows.entries())
         entries = self.entries(ids, numbers)
-        known = torch.from_numpy(rows.globals[rows.which])
-        table = functional.silu(
-            SparseFirst.apply(self.first.weight, self.first.bias, rows.filled, dtype) + self.globals(known)
-        )
-        m = len(rows)
-        counts = torch.from_numpy(rows.counts[rows.which])
-        mean = torch.zeros(m, entries.shape[1], dtype=entries.dtype).index_add(0, row, entries)
-        mean = mean / counts.clamp(min=1)[:, None]
+        known = torch.from_numpy(rows.globals[rows.which]).to(self.device)
+        table = functional.silu(self.table(rows) + self.globals(known))
+        counts = torch.from_numpy(rows.counts[rows.which]).to(self.device)
+        mean = torch.zeros(len(rows), entries.shape[1], dtype=entries.dtype, device=self.device)
+        mean = mean.index_add(0, row, entries) / counts.clamp(min=1)[:, None]
         begin = (torch.cumsum(counts, 0) - counts).clamp(max=max(0, len(row) - 1))
         trunk = self.trunk(torch.cat([table, mean.float(), entries[begin].float()], dim=1))
         asked = self.key(entries) + self.query(trunk)[row]
         scores = self.score(functional.silu(asked)).squeeze(1).float()
         scores = torch.where(ids[:, 4] & LEGAL != 0, scores, OFF)
-        logits = torch.full((m, MAX_ENTRIES), OFF).index_put((row, place), scores)
+        logits = torch.full((len(rows), MAX_ENTRIES), OFF, device=self.device).index_put((row, place), scores)
         return logits, self.value(trunk).squeeze(1).float()
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
-    def act(self, rows: NDArray[Any], rng: torch.Generator, likeliest: bool = False) -> tuple[Any, Any, Any]:
-        """Sample a number of each row's list, as `RolloutPolicy.act`."""
+    def act(self, rows: NDArray[Any], rng: torch.Generator | None, likeliest: bool = False) -> tuple[Any, Any, Any]:
+        """Choose a number of each row's list, drawn or the likeliest; else as `RolloutPolicy.act`."""
         logits, values = self.heads(ListedRows(rows))
         if likeliest:
             chosen = logits.argmax(dim=1)
-        else:
-            noise = torch.rand(logits.shape, generator=rng).clamp_(min=1e-20).log_().neg_().log_().neg_()
-            chosen = (logits + noise).argmax(dim=1)
+        else:  # the largest of logits with Gumbel noise is a draw from their softmax
+            uniforms = torch.rand(logits.shape, generator=rng, device=self.device).clamp_(min=SMALLEST)
+            chosen = (logits - uniforms.log_().neg_().log_()).argmax(dim=1)
         log_probs = logits.log_softmax(dim=1).gather(1, chosen[:, None])[:, 0]
-        return chosen.numpy(), log_probs.numpy(), values.numpy()
+        return chosen, log_probs, values
 
     def stage(self, rows: NDArray[Any]) -> ListedRows:
         """All rows of an update, made ready once; index it for a minibatch."""
@@ -230,7 +244,8 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         logits, values = self.heads(rows if isinstance(rows, ListedRows) else ListedRows(rows))
         logs = logits.log_softmax(dim=1)
         entropy = -(logs.exp() * logs.clamp(min=-50.0)).sum(dim=1)
-        return logs.gather(1, torch.as_tensor(actions)[:, None])[:, 0], entropy, values
+        chosen = torch.as_tensor(actions, device=self.device)
+        return logs.gather(1, chosen[:, None])[:, 0], entropy, values
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
         return {Columns.ACTION_DIST_INPUTS: self.heads(ListedRows(rows_of(batch[Columns.OBS])))[0]}
@@ -249,10 +264,11 @@ class ShortlistPlayer:
     """A trained shortlist policy as evaluation and videos ask for it: macro decisions, drawn or the likeliest."""
 
     discrete = False
+    reorder = "none"
 
     def __init__(self, policy: ShortlistPolicy, name: str, likeliest: bool = False, seed: int = 0) -> None:
         self.name, self._policy, self._likeliest = name, policy, likeliest
-        self._generator = torch.Generator().manual_seed(seed)
+        self._generator = torch.Generator(policy.device).manual_seed(seed)
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """One macro decision for each game (n,) int64, -1 where a game is not played any more."""
@@ -260,6 +276,6 @@ class ShortlistPlayer:
         self._policy.pack(games, rows)
         actions = np.full(games.n, -1, dtype=np.int64)
         asked = rows[playing]
-        chosen = self._policy.act(asked, self._generator, self._likeliest)[0]
+        chosen = self._policy.act(asked, self._generator, self._likeliest)[0].cpu().numpy()
         actions[playing] = self._policy.decisions(asked, chosen)
         return actions

@@ -26,11 +26,13 @@ from ante.training.algorithm import build, start_ray
 from ante.training.budget import Budget, Sizes
 from ante.training.checkpoints import find_checkpoint
 from ante.training.config import BadConfig, TrainConfig
+from ante.training.curriculum import mastered
 from ante.training.evaluate import TRIED, evaluate_run, trial, write_best_game, write_report
 from ante.training.fast import NoRunner
 from ante.training.memory import MemoryGauge, memory_table
 from ante.training.metrics import Metrics
 from ante.training.progress import Progressed, progressed, row_of, save
+from ante.training.rollout import WINDOW
 from ante.training.view import TrainView
 
 LOST = (ray.exceptions.RayError, NoRunner)
@@ -83,6 +85,8 @@ def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
     done = progressed(config, metadata)
     algorithm = build_sized(config, done.sizes)
     algorithm.restore_from_path(str(checkpoint.resolve() / "algorithm"))
+    if config.curriculum:
+        algorithm.set_stage(done.stage)
     write_text(config.folder / "config.yaml", config.to_yaml())
     return algorithm, done
 
@@ -91,6 +95,16 @@ def build_sized(config: TrainConfig, sizes: Sizes) -> PPO:
     """The algorithm with these sizes, on a Ray that is started where there is none."""
     start_ray(config)
     return build(config.model_copy(update={"minibatch": sizes.minibatch, "games": sizes.games}))
+
+
+def promote(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> None:
+    """The next stage of the curriculum begins where the present one is mastered."""
+    if not mastered(config.stages, done.stage, done.row, WINDOW):
+        return
+    console.print(f"stage {done.stage}: {done.row['win_rate']:.0%} of games won, after {done.steps:,} steps")
+    done.stage, done.best = done.stage + 1, -math.inf
+    algorithm.set_stage(done.stage)
+    console.print(f"stage {done.stage} of {len(config.stages)} begins: {config.stages[done.stage - 1]}")
 
 
 def train(config: TrainConfig, resume: bool = False) -> Path:
@@ -163,6 +177,7 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
                 metrics.write(done.row)
                 view.show(done.row)
                 less, better = steps_down(done, session), done.row["eval_blinds"] > done.best_trial
+                promote(config, algorithm, done, session.console)
                 if done.iteration % config.checkpoint_every == 0 or less or better:
                     save(config, algorithm, done)
                     saved = done.iteration

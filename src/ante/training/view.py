@@ -22,6 +22,7 @@ SHOWN = (  # column of metrics.csv, heading, format
     ("entropy", "entropy", "{:.2f}"),
     ("memory_gb", "memory GB", "{:.1f}"),
 )
+STAGE = ("stage", "stage", "{:.0f}")  # beside them in a run with a curriculum
 
 
 def shown(value: float, form: str) -> str:
@@ -62,12 +63,13 @@ class TrainView(AbstractContextManager["TrainView"]):
 
     def show(self, row: dict[str, float]) -> None:
         """The metrics of one iteration."""
-        cells = [shown(row[name], form) for name, _, form in SHOWN]
+        columns = SHOWN if math.isnan(row["stage"]) else (STAGE, *SHOWN)
+        cells = [shown(row[name], form) for name, _, form in columns]
         self._progress.update(self._task, completed=row["steps"], description=f"iteration {row['iteration']:.0f}")
         if self._live is None:
-            text = "  ".join(f"{heading} {cell}" for (_, heading, _), cell in zip(SHOWN, cells, strict=True))
+            text = "  ".join(f"{heading} {cell}" for (_, heading, _), cell in zip(columns, cells, strict=True))
             self._console.print(f"{row['steps']:>11,.0f} steps  {text}", soft_wrap=True)
             return
-        table = Table(*(heading for _, heading, _ in SHOWN), expand=True)
+        table = Table(*(heading for _, heading, _ in columns), expand=True)
         table.add_row(*cells)
         self._live.update(Group(table, self._progress))

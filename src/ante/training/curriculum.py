@@ -1,0 +1,52 @@
+"""A curriculum: easier games first, the next stage once enough of this one's are won. Knows neither Ray nor torch."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from ante.engine.rounds import WIN_ANTE
+from ante.engine.run import deck_number
+
+
+class Stage(BaseModel):
+    """One stage: what its games are, and when the next one begins."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    goal: int = Field(WIN_ANTE, ge=1, le=WIN_ANTE, description="Ante whose boss ends a game as won.")
+    deck: str | None = Field(None, description="Deck; that of the run by default.")
+    stake: int | None = Field(None, ge=1, le=8, description="Stake; that of the run by default.")
+    promote: float = Field(0.5, gt=0, le=1, description="Share of games won at which the next stage begins.")
+
+    @field_validator("deck")
+    @classmethod
+    def _known_deck(cls, deck: str | None) -> str | None:
+        if deck is not None:
+            deck_number(deck)
+        return deck
+
+    def within(self, deck: str, stake: int) -> "Stage":
+        """The stage in a run of this deck and stake, which fill in what it leaves open."""
+        return self.model_copy(update={"deck": self.deck or deck, "stake": self.stake or stake})
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """What its games are made of, as options of `Games`."""
+        return {"goal": self.goal, "deck": self.deck, "stake": self.stake}
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"to the boss of ante {self.goal}, deck {self.deck}, stake {self.stake}"
+
+
+def mastered(stages: Sequence[Stage], stage: int, row: dict[str, float], window: int) -> bool:
+    """Whether the stage after `stage` (numbers from 1 on) begins: never after the last one.
+
+    row     a line of metrics. It speaks for a stage only if all its games were of that stage, and if every runner has
+            counted a full window of them: as long as few have ended, they are mostly the short ones, which were lost
+    window  games that a runner counts at most
+    """
+    if stage >= len(stages) or row["stage"] != stage or row["games_counted"] < window:
+        return False
+    return row["win_rate"] >= stages[stage - 1].promote

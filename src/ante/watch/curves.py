@@ -1,0 +1,101 @@
+"""Learning curves of runs as one picture: blinds and ante, wins, return, entropy over steps, from metrics.csv."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from ante.errors import BalatroError
+
+PANELS = (
+    ("blinds", "blinds beaten a game"),
+    ("ante", "highest ante, mean"),
+    ("win_rate", "games won"),
+    ("entropy", "entropy of the policy, nats"),
+)
+SMOOTHED = 40  # a curve of n points is a mean over n / SMOOTHED of them
+INCHES, DPI = (11.0, 6.5), 110
+
+
+class NoCurves(BalatroError, ValueError):
+    """A run whose metrics cannot be drawn."""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The metrics of one run, column by column, each (iterations,) float64."""
+
+    name: str
+    columns: dict[str, NDArray[np.float64]]
+
+
+def read_curves(run: Path) -> Curves:
+    """The metrics of a run's folder. Raises NoCurves."""
+    file = run / "metrics.csv"
+    try:
+        with file.open(newline="") as stream:
+            rows = [row for row in csv.DictReader(stream) if None not in row.values()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoCurves(f"cannot read the metrics of {run}: {error}") from None
+    missing = {"steps", "seconds", *(name for name, _ in PANELS)} - set(rows[0] if rows else ())
+    if missing:
+        raise NoCurves(f"{file} has no {', '.join(sorted(missing))}: is {run} the folder of a run that has begun?")
+    names = {"steps", "seconds", *(name for name, _ in PANELS)}
+    return Curves(run.name, {name: np.array([float(row[name] or "nan") for row in rows]) for name in names})
+
+
+def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A running mean that ignores what is missing; as long as `values`, narrower at both ends."""
+    half = len(values) // (2 * SMOOTHED)
+    known = np.where(np.isnan(values), 0.0, values)
+    sums = np.concatenate([[0.0], np.cumsum(known)])
+    counts = np.concatenate([[0], np.cumsum(~np.isnan(values))])
+    last = np.minimum(np.arange(len(values)) + half + 1, len(values))
+    first = np.maximum(np.arange(len(values)) - half, 0)
+    seen = counts[last] - counts[first]
+    return np.where(seen > 0, (sums[last] - sums[first]) / np.maximum(seen, 1), np.nan)
+
+
+def draw_curves(curves: Sequence[Curves], file: Path, title: str = "", lines: dict[str, float] | None = None) -> Path:
+    """Write the picture, whole or not at all; answers the file.
+
+    lines  names and blinds a game of other players, drawn as level lines
+    """
+    figure = Figure(figsize=INCHES, dpi=DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, (name, about) in zip(figure.subplots(2, 2).flat, PANELS, strict=True):
+        draw_panel(axes, curves, name, about)
+        if name == "blinds":
+            for player, level in (lines or {}).items():
+                axes.axhline(level, color="grey", linestyle="--", linewidth=1)
+                axes.annotate(
+                    player, (0.99, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", color="grey"
+                )
+    if title:
+        figure.suptitle(title)
+    aside = file.with_name(f".{file.stem}.part{file.suffix}")
+    figure.savefig(aside)
+    aside.replace(file)
+    return file
+
+
+def draw_panel(axes: Axes, curves: Sequence[Curves], name: str, about: str) -> None:
+    """One measure of all runs: each point faint, the running mean above them."""
+    for number, each in enumerate(curves):
+        steps, values, color = each.columns["steps"] / 1e6, each.columns[name], f"C{number}"
+        if name == "win_rate":
+            values = 100.0 * values
+        axes.plot(steps, values, ".", color=color, alpha=0.15, markersize=3, markeredgewidth=0)
+        minutes = each.columns["seconds"][-1] / 60.0
+        axes.plot(steps, smooth(values), color=color, label=f"{each.name}, {minutes:.0f} min")
+    axes.set_title(f"{about}, %" if name == "win_rate" else about, fontsize=10)
+    axes.set_xlabel("million decisions")
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)

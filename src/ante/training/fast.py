@@ -24,6 +24,7 @@ from ray.rllib.utils.metrics import (
 )
 
 from ante.errors import BalatroError
+from ante.training.episodes import warn_of_silence
 from ante.training.fragments import Fragments
 from ante.training.learner import BatchLearner, share_cores
 from ante.training.runner import STAGE, BatchRunner
@@ -110,6 +111,7 @@ class FastPPO(PPO):  # type: ignore[misc]
 
     def setup(self, config: Any) -> None:
         """As PPO; nothing is being played yet."""
+        warn_of_silence(config)
         share_cores(config)  # now: the number of threads shows in the last digits of the first weights
         self._stage = 1
         self._ahead: deque[Callable[[], list[Fragment]]] = deque()

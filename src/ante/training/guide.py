@@ -12,6 +12,8 @@ GUIDE: dict[str, dict[str, str]] = {
         "steps": "First. With --resume a run may get more.",
         "seed": "To see how much of a result is luck: three seeds at least.",
         "checkpoint_every": "Lower where a lost hour hurts, higher where writing is slow.",
+        "eval_every": "10 or so in long runs: the best checkpoint is then one that plays well on the panel.",
+        "trial_games": "Higher for a surer choice of the best checkpoint; 64 games cost seconds.",
         "eval_games": "Higher for narrower intervals: 1,000 for a figure that is published.",
     },
     "The games": {
@@ -65,6 +67,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "runner_gpus": "On a GPU: 1 divided by the runners that share one, less what the learner takes.",
         "learners": "2 or more where one GPU does not keep up; batch and minibatch are shared out.",
         "learner_gpus": "On a GPU: 1, or less where runners share it.",
+        "restarts": "Higher where processes are taken away often, as on spot machines; 0 to stop at the first loss.",
         "memory_gb": "To what may be used; 0 where something else limits it, as in a cluster.",
         "object_store_gb": "Higher with many runners and large batches: eight batches should fit.",
     },

@@ -22,7 +22,9 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "ante.cli", *words], input=stdin, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("command", ["train", "eval", "play", "seed", "warmup", "bench", "fuzz", "doctor", "replay"])
+@pytest.mark.parametrize(
+    "command", ["train", "eval", "play", "seed", "warmup", "bench", "fuzz", "doctor", "replay", "artifacts"]
+)
 def test_help_of_each_command_shows_an_example(command: str) -> None:
     result = ante(command, "--help")
     assert result.returncode == 0
@@ -116,6 +118,33 @@ def test_bad_replay_commands_are_one_sentence(inside: Inside, words: list[str], 
     assert error.startswith("ante: ")
     assert message in error
     assert len(error.splitlines()) == 1
+
+
+def test_players_are_held_against_each_other_on_the_same_games(inside: Inside, tmp_path: Path) -> None:
+    file = tmp_path / "two.json"
+    code, out, _ = inside("eval", "random", "greedy", "--games", "6", "--save", str(file))
+    assert code == 0
+    assert "6 games, b_red, stake 1" in out and "blinds beaten by those who played them" in out
+    two = json.loads(file.read_text())
+    assert [report["player"] for report in two] == ["random", "greedy"]
+    assert len({tuple(record["seed"] for record in report["records"]) for report in two}) == 1
+    alone = json.loads(inside("eval", "greedy", "--games", "6", "--json")[1])
+    assert alone == two[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["random", "--panel", "--games", "5"], "leave out --games, or leave out --panel"),
+        (["random", "--panel", "--stake", "3"], "leave out --stake"),
+        (["random", "nobody"], "there is no player 'nobody'"),
+        ([], "no player is named"),
+    ],
+)
+def test_bad_evaluations_are_one_sentence(inside: Inside, words: list[str], message: str) -> None:
+    code, out, error = inside("eval", *words)
+    assert (code, out) == (2, "")
+    assert message in error
 
 
 def test_every_item_of_the_game_is_implemented_and_has_a_test_that_bears_its_name() -> None:

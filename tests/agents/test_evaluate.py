@@ -10,6 +10,7 @@ import pytest
 
 from ante.agents.baselines import Baseline
 from ante.agents.evaluate import BadSeedsFile, Replay, evaluate, panel, read_seeds, wilson
+from ante.agents.report import blinds_of_all
 from ante.engine.state import Phase
 from ante.env.games import Games, Outcome
 from ante.errors import UnknownSeed
@@ -53,6 +54,18 @@ def test_a_game_played_again_ends_alike_and_is_counted_alike() -> None:
     assert Outcome(int(games.outcome[0])).name.lower() == record.outcome
     assert (beaten, games.steps[0]) == (record.blinds, record.decisions)
     assert total == pytest.approx(record.reward)
+
+
+def test_players_stand_side_by_side_blind_by_blind() -> None:
+    reports = [evaluate(Baseline(name), panel()[:8]) for name in ("random", "greedy")]
+    table = blinds_of_all(reports)
+    columns = [list(column.cells) for column in table.columns]
+    assert [column.header for column in table.columns] == ["ante", "blind", "random", "greedy"]
+    assert columns[1][:3] == ["Small", "Big", "Boss"]
+    for report, cells in zip(reports, columns[2:], strict=True):
+        first = report.blinds[0].cleared
+        assert cells[0].startswith(f"{first.hits / first.trials:.1%} (") and cells[0].endswith(f"of {first.trials}")
+        assert sum(cell != "-" for cell in cells) == sum(row.cleared.trials > 0 for row in report.blinds)
 
 
 def test_the_report_is_plain_json() -> None:

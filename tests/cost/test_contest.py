@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,18 +10,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = [
     pytest.mark.ray,
+    pytest.mark.usefixtures("local_ray"),
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_ray() -> Iterator[None]:
-    """One Ray for all tests of this file."""
-    import ray
-
-    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
 
 
 def test_the_contest_answers_rates_ratios_shares_and_parts(monkeypatch: pytest.MonkeyPatch) -> None:

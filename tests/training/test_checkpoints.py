@@ -65,10 +65,20 @@ def test_a_full_disk_leaves_the_older_checkpoint_and_nothing_half_written(tmp_pa
     assert find_checkpoint(tmp_path)[0] == old
 
 
-def test_saving_the_same_step_again_replaces_it(tmp_path: Path) -> None:
-    save_checkpoint(tmp_path, 1, weights(10), {}, best=True)
-    save_checkpoint(tmp_path, 1, weights(20), {}, best=True)
-    assert find_checkpoint(tmp_path)[1]["files"] == {"deep/weights.bin": 20}
+def test_saving_the_same_step_again_never_touches_the_one_before(tmp_path: Path) -> None:
+    first = save_checkpoint(tmp_path, 1, weights(10), {}, best=True)
+
+    def killed(folder: Path) -> None:
+        (folder / "part.bin").write_bytes(bytes(10))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        save_checkpoint(tmp_path, 1, killed, {}, best=True)
+    assert find_checkpoint(tmp_path)[0] == first
+    found = [save_checkpoint(tmp_path, 1, weights(20 + i), {}, best=False) for i in range(KEPT + 2)]
+    assert find_checkpoint(tmp_path) == (found[-1], {"files": {"deep/weights.bin": 20 + KEPT + 1}})
+    assert find_checkpoint(tmp_path, "best")[0] == first
+    assert sorted(path for path in tmp_path.iterdir() if path.is_dir()) == [first, *found[-KEPT:]]
 
 
 def test_text_is_replaced_whole(tmp_path: Path) -> None:

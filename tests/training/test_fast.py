@@ -196,6 +196,24 @@ def test_a_lost_fragment_is_counted_and_nothing_learned_is_no_error() -> None:
     made.stop()
 
 
+def test_a_fragment_whose_runner_died_is_left_out_and_the_other_one_is_learned_from() -> None:
+    import ray
+
+    from ante.training.fragments import Fragments
+
+    made = algorithm(runners=2, games=8, epochs=1)
+    (lost, _), (kept, _) = made.env_runner_group.foreach_env_runner("fragment", local_env_runner=False)
+    ray.kill(made.env_runner_group._worker_manager.actors()[1], no_restart=True)
+    with pytest.raises(ray.exceptions.ObjectLostError):
+        ray.get(lost, timeout=30)
+    before = weights(made)
+    (learned,) = made.learner_group.update(training_data=Fragments([lost, kept]), num_epochs=1, minibatch_size=64)
+    told = learned["default_policy"]
+    assert (told["fragments_lost"].peek(), told["num_module_steps_trained"].peek()) == (1, len(ray.get(kept)))
+    assert not same(before, weights(made))
+    made.stop()
+
+
 def test_callbacks_are_called_with_the_fragments() -> None:
     from ray.rllib.callbacks.callbacks import RLlibCallback
 
@@ -212,6 +230,32 @@ def test_callbacks_are_called_with_the_fragments() -> None:
     made = fast_config(TrainConfig(**SMALL)).callbacks(Counting).build_algo()
     result = made.train()
     assert (int(result["env_runners"]["seen"]), result["told"]) == (512, True)
+    made.stop()
+
+
+def test_ended_games_are_told_to_callbacks_as_the_statistics_have_them() -> None:
+    from ante.training.algorithm import GameMetrics, fast_config
+    from ante.training.config import TrainConfig
+
+    class Ends(GameMetrics):
+        def on_episode_end(self, *, episode: Any, metrics_logger: Any, env_index: int, **others: Any) -> None:
+            metrics_logger.log_value("ends", 1, reduce="sum")
+            for name, value in (("told_return", episode.get_return()), ("told_length", len(episode))):
+                metrics_logger.log_value(name, value, window=200)
+            metrics_logger.log_value("told_ante", float(episode.get_infos(-1)["ante"]), window=200)
+            assert episode.is_done and (episode.is_terminated or len(episode) == SMALL["max_decisions"])
+            assert 0 <= env_index < SMALL["games"] and len(episode.id_) == 8
+
+        def on_episode_step(self, **_: Any) -> None:
+            raise AssertionError("never called")
+
+    with pytest.warns(UserWarning, match="on_episode_step is never called on the fast path"):
+        made = fast_config(TrainConfig(**SMALL)).callbacks(Ends).build_algo()
+    told = made.train()["env_runners"]
+    assert 0 < told["num_episodes"] == told["ends"] < 200
+    assert told["told_return"] == pytest.approx(told["episode_return_mean"])
+    assert told["told_length"] == pytest.approx(told["episode_len_mean"])
+    assert told["told_ante"] == pytest.approx(told["ante"])
     made.stop()
 
 

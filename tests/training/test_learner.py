@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = [
     pytest.mark.ray,
+    pytest.mark.usefixtures("local_ray"),
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
 ]
 SMALL = {"games": 16, "batch": 512, "minibatch": 128, "epochs": 2, "hidden": (32,), "max_decisions": 60, "bf16": "off"}

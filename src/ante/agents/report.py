@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from ante.agents.evaluate import Report, Share
+from ante.agents.evaluate import BLIND_NAMES, Report, Share
 
 
 def percent(share: Share) -> str:
@@ -37,4 +37,19 @@ def blinds_table(report: Report) -> Table:
         table.add_column(heading, justify="left" if heading == "blind" else "right")
     for row in report.blinds:
         table.add_row(str(row.ante), row.blind, str(row.cleared.trials), str(row.skipped), percent(row.cleared))
+    return table
+
+
+def blinds_of_all(reports: Sequence[Report]) -> Table:
+    """The same for several players side by side: the share beaten, and of how many who played it."""
+    table = Table(title="blinds beaten by those who played them (95 % intervals)")
+    for heading in ("ante", "blind", *(report.player for report in reports)):
+        table.add_column(heading, justify="left" if heading == "blind" else "right")
+    rates = [{(row.ante, row.blind): row.cleared for row in report.blinds} for report in reports]
+    order = {(row.ante, BLIND_NAMES.index(row.blind)) for report in reports for row in report.blinds}
+    for ante, number in sorted(order):
+        blind = BLIND_NAMES[number]
+        shares = [found.get((ante, blind)) for found in rates]
+        cells = (f"{percent(share)} of {share.trials}" if share and share.trials else "-" for share in shares)
+        table.add_row(str(ante), blind, *cells)
     return table

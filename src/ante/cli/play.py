@@ -1,8 +1,9 @@
 """`ante eval` and `ante play`: players at the table."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
@@ -10,19 +11,27 @@ from ante.cli.players import game_bar, player_of
 from ante.cli.seeds import locked_keys
 from ante.errors import BalatroError
 
+if TYPE_CHECKING:
+    from ante.agents.evaluate import Report
+
 
 @dataclass(frozen=True)
 class Eval:
     """Play a fixed list of seeds and count: win rate, mean ante, blinds beaten one by one, with 95 % intervals.
 
+    Several players play the same games, side by side in one table.
+
     Try:
       ante eval greedy
+      ante eval random greedy runs/ppo --panel --save panel.json
       ante eval runs/ppo --games 50
       ante eval random --seeds my-seeds.txt --deck b_plasma --stake 3 --json
     """
 
-    player: Positional[Annotated[str, arg(metavar="random|greedy|RUN")]]
-    """A baseline, or the folder of a run."""
+    players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|RUN ...")]]
+    """Baselines, or folders of runs."""
+    panel: bool = False
+    """Exactly the frozen panel: its 1,000 seeds, Red Deck, White Stake, everything unlocked."""
     games: int | None = None
     """How many of the seeds; all by default."""
     seeds: Path | None = None
@@ -40,40 +49,60 @@ class Eval:
     likeliest: bool = False
     """Take a policy's likeliest action instead of a sampled one."""
     json: bool = False
-    """Print the whole report as one JSON object: every field of Report, games included."""
-    out: Path | None = None
+    """Print the whole report as one JSON object: every field of Report, games included. Several players: a list."""
+    out: Annotated[Path | None, arg(aliases=("--save",))] = None
     """Write that JSON to a file too."""
 
     def run(self) -> int:
         """Play, then print."""
-        from ante.agents.evaluate import PANEL, evaluate, read_seeds
+        from ante.agents.evaluate import PANEL, read_seeds
 
+        self.check()
         seeds = read_seeds(self.seeds or PANEL, self.games)
-        player = player_of(self.player, self.likeliest, self.checkpoint)
-        with game_bar(len(seeds), player.name) as advance:
-            report = evaluate(
-                player,
-                seeds,
-                self.deck,
-                self.stake,
-                advance=advance,
-                challenge=self.challenge,
-                locked=locked_keys(self.locked),
-            )
+        reports = self.reports(seeds)
+        text = reports[0].to_json() if len(reports) == 1 else f"[{', '.join(report.to_json() for report in reports)}]"
         if self.out:
             from ante.files import write_text
 
-            write_text(self.out, report.to_json())
+            write_text(self.out, text)
         if self.json:
-            print(report.to_json())
+            print(text)
             return 0
         from rich.console import Console
 
-        from ante.agents.report import blinds_table, players_table
+        from ante.agents.report import blinds_of_all, blinds_table, players_table
 
-        Console().print(players_table([report]))
-        Console().print(blinds_table(report))
+        Console().print(players_table(reports))
+        Console().print(blinds_table(reports[0]) if len(reports) == 1 else blinds_of_all(reports))
         return 0
+
+    def check(self) -> None:
+        """Somebody plays, and --panel stands alone. Raises BalatroError."""
+        if not self.players:
+            raise BalatroError("no player is named: try ante eval greedy")
+        plain = Eval(self.players)
+        for name in ("games", "seeds", "deck", "stake", "challenge", "locked"):
+            if self.panel and getattr(self, name) != getattr(plain, name):
+                raise BalatroError(f"--panel is always the same 1,000 games: leave out --{name}, or leave out --panel")
+
+    def reports(self, seeds: Sequence[str]) -> list["Report"]:
+        """A report of each player on these seeds. Raises BalatroError before anything is played."""
+        from ante.agents.evaluate import evaluate
+
+        found = []
+        for player in [player_of(name, self.likeliest, self.checkpoint) for name in self.players]:
+            with game_bar(len(seeds), player.name) as advance:
+                report = evaluate(
+                    player,
+                    seeds,
+                    self.deck,
+                    self.stake,
+                    advance=advance,
+                    challenge=self.challenge,
+                    locked=locked_keys(self.locked),
+                )
+            found.append(report)
+        return found
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from ante.training.quiet import be_quiet
 from ante.training.rollout import WINDOW
 
 ENV = "ante-balatro"
+STARTS = 4  # times that Ray is tried
 ALGORITHMS = {"ppo": FastPPOConfig, "appo": FastAPPOConfig}
 
 
@@ -60,7 +61,21 @@ def start_ray(config: TrainConfig | None = None) -> None:
             "object_spilling_directory": str(config.spill_folder.resolve()),
             "num_cpus": max(os.cpu_count() or 1, math.ceil(config.runners * config.runner_cpus) + config.learners + 1),
         }
-    ray.init(ignore_reinit_error=True, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, **own)
+    init_ray(ignore_reinit_error=True, logging_level=logging.ERROR, **own)
+
+
+def init_ray(**options: Any) -> None:
+    """Ray is there, without its dashboard. Raises what Ray says of its last start.
+
+    Tried several times: its daemon gives up where its helpers, which import for seconds, are not ready after 15 s.
+    """
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(include_dashboard=False, log_to_driver=False, **options)
+            return
+        except Exception as error:  # Ray has no class for it
+            if not left or "timed out during startup" not in str(error):
+                raise
 
 
 def env_config(config: TrainConfig) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Checkpoints of a run on disk: written aside, then named whole; `latest.json` and `best.json` point to them."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -28,15 +29,17 @@ def save_checkpoint(
     write  fills an empty folder. Raises NoRoom where the disk is full; nothing half-written is left behind.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    target, aside = folder / f"{step:012d}", folder / f".{step:012d}.part"
+    target = free_name(folder, f"{step:012d}")
+    aside = folder / f".{target.name}.part"
     shutil.rmtree(aside, ignore_errors=True)
     try:
         aside.mkdir()
         write(aside)
         files = sorted(file for file in aside.rglob("*") if file.is_file())
         sizes = {str(file.relative_to(aside)): file.stat().st_size for file in files}
+        for file in files:
+            flush(file)
         write_text(aside / "metadata.json", json.dumps({**metadata, "files": sizes}, indent=1))
-        shutil.rmtree(target, ignore_errors=True)
         aside.rename(target)
         for pointer in ("latest", "best") if best else ("latest",):
             write_text(folder / f"{pointer}.json", json.dumps({"checkpoint": target.name, **metadata}))
@@ -47,10 +50,26 @@ def save_checkpoint(
     return target
 
 
+def free_name(folder: Path, name: str) -> Path:
+    """A new name, which sorts after those of the same step: a checkpoint that something points to is never replaced."""
+    taken = sorted(path.name for path in folder.glob(f"{name}*"))
+    if not taken:
+        return folder / name
+    return folder / f"{name}-{int(taken[-1].partition('-')[2] or 0) + 1:03d}"
+
+
+def flush(file: Path) -> None:
+    """The file is on the disk, so that it outlives a loss of power as soon as something points to it."""
+    with file.open("rb") as stream:
+        os.fsync(stream.fileno())
+
+
 def drop_old(folder: Path) -> None:
-    """Only the newest checkpoints and the best one remain."""
+    """Only the newest checkpoints and the best one remain, and nothing that a killed run has left half-written."""
     kept = {json.loads(file.read_text())["checkpoint"] for file in folder.glob("*.json")}
-    for old in sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")[:-KEPT]:
+    for half in folder.glob(".*"):
+        shutil.rmtree(half) if half.is_dir() else half.unlink()
+    for old in sorted(path for path in folder.iterdir() if path.is_dir())[:-KEPT]:
         if old.name not in kept:
             shutil.rmtree(old)
 

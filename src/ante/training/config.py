@@ -142,6 +142,13 @@ class TrainConfig(BaseModel):
     object_store_gb: float = Field(
         2.25, ge=0.1, description="Of it for Ray's object store, in GB; what does not fit goes to disk, into the run."
     )
+    restarts: int = Field(
+        3, ge=0, description="Restarts from the last checkpoint after losses in a row without a new checkpoint between."
+    )
+    eval_every: int = Field(
+        0, ge=0, description="Iterations between short evaluations, which then choose the best checkpoint; 0 = none."
+    )
+    trial_games: int = Field(64, ge=1, description="Games of each short evaluation, the first of the seed panel.")
 
     @field_validator("deck")
     @classmethod

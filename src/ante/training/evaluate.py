@@ -1,7 +1,11 @@
-"""The closing evaluation of a run: the policy and the baselines on the seed panel, and a video of its best game."""
+"""Evaluations of a run on the seed panel: short ones while it learns, the closing one with a video of its best game."""
 
+import time
 from pathlib import Path
 from typing import Any
+
+import torch
+from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import GameRecord, Player, Replay, Report, evaluate, panel
@@ -21,8 +25,41 @@ def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report
         *(Baseline(name) for name in AGENTS),
     ]
     seeds = panel()[: config.eval_games]
-    rules = {name: getattr(config, name) for name in ("deck", "stake", "challenge", "reward", "reorder")}
-    return [(player, evaluate(player, seeds, **rules, advance=advance)) for player in players]
+    return [(player, evaluate(player, seeds, **rules(config), advance=advance)) for player in players]
+
+
+def rules(config: TrainConfig) -> dict[str, Any]:
+    """What a run's games are played by."""
+    return {name: getattr(config, name) for name in ("deck", "stake", "challenge", "reward", "reorder")}
+
+
+TRIED = ("eval_blinds", "eval_ante", "eval_win_rate", "eval_seconds")
+
+
+def trial(config: TrainConfig, algorithm: Any) -> dict[str, float]:
+    """The present policy on the first seeds of the panel, by the names in TRIED.
+
+    The run goes on as if nothing had been: a copy of the policy plays games of its own, and torch's generator is put
+    back as it was.
+    """
+    begin = time.perf_counter()
+    with torch.random.fork_rng(devices=[]):
+        player = make_player(present_policy(algorithm), config.name)
+        seeds = panel()[: config.trial_games]
+        report = evaluate(player, seeds, **rules(config), max_decisions=config.max_decisions)
+    figures = report.mean_blinds, report.mean_ante, report.wins.rate, time.perf_counter() - begin
+    return dict(zip(TRIED, figures, strict=True))
+
+
+def present_policy(algorithm: Any) -> TorchRLModule:
+    """A copy of the policy, on the CPU, with the weights that the learner has now."""
+    like = algorithm.env_runner.module
+    policy = type(like)(
+        observation_space=like.observation_space, action_space=like.action_space, model_config=like.model_config
+    )
+    state = algorithm.learner_group.get_state(components="learner/rl_module")["learner"]["rl_module"]
+    policy.set_state(state["default_policy"])
+    return policy
 
 
 def write_report(config: TrainConfig, report: Report) -> Path:

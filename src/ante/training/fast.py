@@ -24,6 +24,7 @@ from ray.rllib.utils.metrics import (
 )
 
 from ante.errors import BalatroError
+from ante.training.episodes import warn_of_silence
 from ante.training.fragments import Fragments
 from ante.training.learner import BatchLearner, share_cores
 from ante.training.runner import STAGE, BatchRunner
@@ -110,6 +111,7 @@ class FastPPO(PPO):  # type: ignore[misc]
 
     def setup(self, config: Any) -> None:
         """As PPO; nothing is being played yet."""
+        warn_of_silence(config)
         share_cores(config)  # now: the number of threads shows in the last digits of the first weights
         self._stage = 1
         self._ahead: deque[Callable[[], list[Fragment]]] = deque()
@@ -190,10 +192,14 @@ class FastPPO(PPO):  # type: ignore[misc]
         return [fragment for _, fragment in sorted(found, key=lambda pair: pair[0])]
 
     def set_stage(self, stage: int) -> None:
-        """Fragments that begin from now on are of this stage, a number from 1 on."""
+        """Fragments that are launched from now on are of this stage, a number from 1 on.
+
+        A thread that plays ahead is told with the next weights: what is launched already is of the stage before.
+        """
         self._stage = stage
         group = self.env_runner_group
-        if group.local_env_runner is not None:
+        playing_ahead = self._thread is not None and bool(self._ahead)
+        if group.local_env_runner is not None and not playing_ahead:
             group.local_env_runner.set_state({STAGE: stage})
         if self.config.num_env_runners > 0:
             group.fetch_ready_async_reqs(tags=STAGE)

@@ -38,6 +38,10 @@ COLUMNS = (
     "memory_peak_gb",  # the highest reading so far
     "minibatch",  # halved where memory runs short, as is the next one
     "games_per_runner",
+    "eval_blinds",  # beaten, mean of a short evaluation on the seed panel; this and the next three where there was one
+    "eval_ante",
+    "eval_win_rate",
+    "eval_seconds",
     "games_counted",  # whole games behind return, ante, blinds and win_rate, mean of the runners; fast path only
     "stage",  # of the curriculum that these games are of; empty without one
 )

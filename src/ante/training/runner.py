@@ -23,6 +23,7 @@ from ray.rllib.utils.metrics import (
 
 from ante.env.games import Games, Outcome
 from ante.training import kernels
+from ante.training.episodes import ended_games, hears
 from ante.training.estimates import values_after
 from ante.training.practice import Practice
 from ante.training.precision import precision
@@ -48,6 +49,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         if self._index > 0:
             torch.set_num_threads(1)  # SPEED: one runner a core; threads that wait for each other cost more
         self._callbacks = [made() for made in force_list(self.config.callbacks_class)]
+        self._tells_ends = hears("on_episode_end", self.config.callbacks_class, self.config.callbacks_on_episode_end)
         self.module: Any = None
         self.games: Games | None = None
         self._weights_seq_no = 0
@@ -170,6 +172,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
                 games.step(policy.decisions(rows[t], actions[t]))
                 rewards[t] = games.rewards
                 ended = np.flatnonzero(games.outcome)
+                if self._tells_ends and len(ended):
+                    self._tell_ends(games, ended[~self._practice.begun[ended]])
                 self._tally.add(games, ended, self._practice.begun)
                 self._practice.watch(games)
                 if len(ended):
@@ -207,6 +211,24 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             return rewards, nothing()
         own = discounted(rewards, cut, self.config.gamma, self._discounted)
         return self.scales.rewards(rewards, own), own
+
+    def _tell_ends(self, games: Games, ended: NDArray[np.int64]) -> None:
+        """Callbacks hear of the games at `ended`, which have not been dealt anew."""
+        returns = self._tally.returns + games.rewards
+        for i, game in ended_games(games.info(), ended, games.steps, returns, games.truncated):
+            make_callback(
+                "on_episode_end",
+                callbacks_objects=self._callbacks,
+                callbacks_functions=self.config.callbacks_on_episode_end,
+                kwargs={
+                    "episode": game,
+                    "env_runner": self,
+                    "metrics_logger": self.metrics,
+                    "env": None,
+                    "env_index": i,
+                    "rl_module": self.module,
+                },
+            )
 
     def _rows_now(self) -> NDArray[Any]:
         """The packed rows of all games as they stand, (n,)."""

@@ -11,10 +11,9 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import ray
 from ray.rllib.algorithms.ppo import PPO
@@ -22,32 +21,21 @@ from rich.console import Console
 
 from ante.agents.evaluate import Report
 from ante.agents.report import blinds_table, players_table
-from ante.env.reward import find_reward
 from ante.files import write_text
 from ante.training.algorithm import build, start_ray
 from ante.training.budget import Budget, Sizes
-from ante.training.checkpoints import find_checkpoint, save_checkpoint
+from ante.training.checkpoints import find_checkpoint
 from ante.training.config import BadConfig, TrainConfig
 from ante.training.curriculum import mastered
-from ante.training.evaluate import evaluate_run, write_best_game, write_report
+from ante.training.evaluate import TRIED, evaluate_run, trial, write_best_game, write_report
+from ante.training.fast import NoRunner
 from ante.training.memory import MemoryGauge, memory_table
 from ante.training.metrics import Metrics
+from ante.training.progress import Progressed, progressed, row_of, save
 from ante.training.rollout import WINDOW
 from ante.training.view import TrainView
 
-
-@dataclass
-class Progressed:
-    """How far a run has come."""
-
-    steps: int = 0
-    games: int = 0
-    seconds: float = 0.0
-    iteration: int = 0
-    best: float = -math.inf
-    row: dict[str, float] = field(default_factory=dict)
-    sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
-    stage: int = 1
+LOST = (ray.exceptions.RayError, NoRunner)
 
 
 @dataclass
@@ -81,45 +69,10 @@ def stopping() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str, float]:
-    """The metrics of one iteration, which is added to `done`."""
-    runners, learner = result["env_runners"], result["learners"]["default_policy"]
-    steps, games = int(runners["num_env_steps_sampled"]), int(runners.get("num_episodes", 0))
-    done.steps += steps
-    done.games += games
-    done.iteration += 1
-    done.seconds += seconds
-    return {
-        "iteration": done.iteration,
-        "steps": done.steps,
-        "games": done.games,
-        "seconds": done.seconds,
-        "steps_per_second": steps / seconds,
-        "games_per_second": games / seconds,
-        "return": float(runners.get("episode_return_mean", math.nan)),
-        "ante": float(runners.get("ante", math.nan)),
-        "blinds": float(runners.get("blinds", math.nan)),
-        "win_rate": float(runners.get("win_rate", math.nan)),
-        "policy_loss": float(learner["policy_loss"]),
-        "value_loss": float(learner["vf_loss"]),
-        "entropy": float(learner["entropy"]),
-        "sample_seconds": float(runners.get("sample_seconds", math.nan)),
-        "learn_seconds": float(learner.get("learn_seconds", math.nan)),
-        "policy_lag": float(learner.get("policy_lag", math.nan)),
-        "bytes_per_step": float(runners.get("bytes_per_step", math.nan)),
-        "kl": float(learner.get("mean_kl_loss", math.nan)),
-        "clipped": float(learner.get("clipped", math.nan)),
-        "epochs": float(learner.get("epochs", math.nan)),
-        "lr": float(learner.get("default_optimizer_learning_rate", math.nan)),
-        "games_counted": float(runners.get("games_counted", math.nan)),
-        "stage": float(runners.get("stage", math.nan)),
-    }
-
-
 def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
-    """The algorithm, fresh or as its last checkpoint left it. Raises BadConfig, BadCheckpoint."""
-    if not resume:
-        if (config.folder / "config.yaml").exists():
+    """The algorithm, as its last checkpoint left it, or fresh where there is none. Raises BadConfig, BadCheckpoint."""
+    if not (resume and (config.folder / "checkpoints" / "latest.json").exists()):
+        if not resume and (config.folder / "config.yaml").exists():
             raise BadConfig(
                 f"run {config.folder} exists: go on with --resume {config.folder}, or choose another --name"
             )
@@ -142,60 +95,6 @@ def build_sized(config: TrainConfig, sizes: Sizes) -> PPO:
     """The algorithm with these sizes, on a Ray that is started where there is none."""
     start_ray(config)
     return build(config.model_copy(update={"minibatch": sizes.minibatch, "games": sizes.games}))
-
-
-def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
-    """How far a checkpoint had come. Sizes that memory made smaller stay so, until the budget becomes another one."""
-    sizes = Sizes(config.minibatch, config.games)
-    if metadata.get("memory_gb") == config.memory_gb:
-        sizes = Sizes(metadata["minibatch"], metadata["games_per_runner"])
-    return Progressed(
-        steps=metadata["timesteps"],
-        games=metadata["games"],
-        seconds=metadata["seconds"],
-        iteration=metadata["iteration"],
-        best=metadata["best_reward"],
-        sizes=sizes,
-        stage=metadata.get("stage", 1),
-    )
-
-
-def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
-    """A checkpoint of the run as it stands; it is the best one where its merit is."""
-    reached = merit(config, done)
-    best = done.iteration == 1 or reached > done.best
-    done.best = max(done.best, reached) if not math.isnan(reached) else done.best
-    metadata = {
-        "reward": done.row["return"],
-        "best_reward": done.best,
-        "timesteps": done.steps,
-        "games": done.games,
-        "seconds": done.seconds,
-        "iteration": done.iteration,
-        "memory_gb": config.memory_gb,
-        "minibatch": done.sizes.minibatch,
-        "games_per_runner": done.sizes.games,
-        "stage": done.stage,
-        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
-    save_checkpoint(
-        config.folder / "checkpoints",
-        done.steps,
-        lambda folder: algorithm.save_to_path(str(folder.resolve() / "algorithm")) and None,
-        metadata,
-        best,
-    )
-
-
-def merit(config: TrainConfig, done: Progressed) -> float:
-    """What checkpoints are compared by: the mean return, or blinds beaten where a potential is paid.
-
-    (Without discount a potential costs a little in every step, so that long games look poor.) NaN where the games were
-    of a stage before the present one: theirs cannot be compared.
-    """
-    if config.curriculum and done.row["stage"] != done.stage:
-        return math.nan
-    return done.row["blinds" if find_reward(config.reward).potential else "return"]
 
 
 def promote(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> None:
@@ -231,16 +130,27 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
 
 
 def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed:
-    """Learn to the end or to a stop. Where memory runs short, the run goes on from its checkpoint with less."""
-    again = True
+    """Learn to the end or to a stop. Where memory runs short or a process is lost, go on from the last checkpoint.
+
+    Raises what a process was lost of, once that has happened `restarts` times without a new checkpoint between.
+    """
+    again, losses, reached = True, 0, -1
     while again:
         with session.console.status("starting Ray"):
             algorithm, done = begin(config, resume)
         if resume:
             session.console.print(f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games")
         session.gauge.take()  # what was read before this is over
+        losses, reached = (losses, reached) if done.iteration <= reached else (0, done.iteration)
         try:
             again = learn(config, algorithm, done, session)
+        except LOST as error:
+            losses += 1
+            if losses > config.restarts or session.asked:
+                raise
+            first = str(error).partition("\n")[0]
+            words = f"a process was lost ({type(error).__name__}: {first}); restart {losses} of {config.restarts}"
+            session.console.print(words, soft_wrap=True)
         finally:
             algorithm.stop()
             del algorithm
@@ -263,11 +173,12 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
                 result = algorithm.train()
                 done.row = row_of(result, done, time.perf_counter() - clock)
                 done.row |= memory_columns(session.gauge, done.sizes)
+                done.row |= tried(config, algorithm, done, session.console)
                 metrics.write(done.row)
                 view.show(done.row)
-                less = steps_down(done, session)
+                less, better = steps_down(done, session), done.row["eval_blinds"] > done.best_trial
                 promote(config, algorithm, done, session.console)
-                if done.iteration % config.checkpoint_every == 0 or less:
+                if done.iteration % config.checkpoint_every == 0 or less or better:
                     save(config, algorithm, done)
                     saved = done.iteration
             if done.iteration > saved:
@@ -275,6 +186,19 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
             return less and not session.asked and done.steps < config.steps
     finally:
         metrics.close()
+
+
+def tried(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> dict[str, float]:
+    """The columns of a short evaluation where one is due, else without numbers."""
+    if not config.eval_every or done.iteration % config.eval_every:
+        return dict.fromkeys(TRIED, math.nan)
+    found = trial(config, algorithm)
+    console.print(
+        f"iteration {done.iteration}: {found['eval_blinds']:.2f} blinds beaten, ante {found['eval_ante']:.2f}, "
+        f"wins {found['eval_win_rate']:.1%} in {config.trial_games} games of the panel",
+        soft_wrap=True,
+    )
+    return found
 
 
 def memory_columns(gauge: MemoryGauge, sizes: Sizes) -> dict[str, float]:

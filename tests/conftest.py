@@ -1,4 +1,4 @@
-"""What the tests of training share."""
+"""What tests of several folders share."""
 
 import os
 from collections.abc import Iterator
@@ -16,6 +16,8 @@ def local_ray() -> Iterator[None]:
     """
     import ray
 
-    ray.init(address="local", num_cpus=8, include_dashboard=False, log_to_driver=False)
+    from ante.training.algorithm import init_ray
+
+    init_ray(address="local", num_cpus=8)
     yield
     ray.shutdown()

@@ -22,7 +22,9 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "ante.cli", *words], input=stdin, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("command", ["train", "eval", "play", "seed", "warmup", "bench", "fuzz", "doctor", "replay"])
+@pytest.mark.parametrize(
+    "command", ["train", "eval", "play", "seed", "warmup", "bench", "fuzz", "doctor", "replay", "artifacts"]
+)
 def test_help_of_each_command_shows_an_example(command: str) -> None:
     result = ante(command, "--help")
     assert result.returncode == 0

@@ -18,6 +18,9 @@ EXTRAS = {
     "numba_cuda": "gpu",
     "sb3_contrib": "sb3",
     "stable_baselines3": "sb3",
+    "boto3": "s3",
+    "botocore": "s3",
+    "tenacity": "s3",
 }
 
 

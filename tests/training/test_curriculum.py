@@ -105,17 +105,26 @@ def played(made: Any) -> list[tuple[int, int, int, int]]:
 @NO_RAY
 @pytest.mark.ray
 @pytest.mark.usefixtures("local_ray")
-@pytest.mark.parametrize(("runners", "overlap"), [(0, False), (0, True), (2, True)])
-def test_runners_change_over_together_and_count_the_new_games_only(runners: int, overlap: bool) -> None:
-    made = build(runners=runners, overlap=overlap)
+@pytest.mark.parametrize(
+    ("settings", "stages"),
+    [
+        ({}, [3, 3, 3]),
+        ({"overlap": True}, [1, 3, 3]),
+        ({"overlap": True, "lag": 2}, [1, 1, 3]),
+        ({"overlap": True, "runners": 2}, [1, 3, 3]),
+        ({"algo": "appo"}, [1, 3, 3]),
+    ],
+)
+def test_runners_change_over_together_and_count_the_new_games_only(settings: dict[str, Any], stages: list[int]) -> None:
+    made, runners = build(**settings), settings.get("runners", 0)
     first = made.train()["env_runners"]
     assert first["stage"] == 1
     assert played(made) == [(1, 1, 0, 1)] * max(1, runners)
     made.set_stage(3)
     results = [made.train()["env_runners"] for _ in range(3)]
-    assert [result["stage"] for result in results] == ([1, 3, 3] if overlap else [3, 3, 3])
+    assert [result["stage"] for result in results] == stages
     assert played(made) == [(3, 6, 1, 2)] * max(1, runners)
-    anew = results[1] if overlap else results[0]
+    anew = results[stages.index(3)]
     assert anew["games_counted"] * max(1, runners) == anew["num_episodes"], "games of the first stage are not counted"
     assert made.env_runner_group.local_env_runner.get_state()["stage"] == 3, "what a runner that comes back is told"
     made.stop()

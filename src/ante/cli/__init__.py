@@ -15,6 +15,7 @@ try:
 except ModuleNotFoundError as missing:
     sys.exit(f"ante: {NotInstalled(missing)}")
 
+from ante.cli.artifacts import Artifacts
 from ante.cli.bench import Bench
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
@@ -39,6 +40,7 @@ Command = (
     | Annotated[Replay, subcommand("replay")]
     | Annotated[Doctor, subcommand("doctor")]
     | Annotated[Profile, subcommand("profile")]
+    | Annotated[Artifacts, subcommand("artifacts")]
 )
 
 

@@ -192,10 +192,14 @@ class FastPPO(PPO):  # type: ignore[misc]
         return [fragment for _, fragment in sorted(found, key=lambda pair: pair[0])]
 
     def set_stage(self, stage: int) -> None:
-        """Fragments that begin from now on are of this stage, a number from 1 on."""
+        """Fragments that are launched from now on are of this stage, a number from 1 on.
+
+        A thread that plays ahead is told with the next weights: what is launched already is of the stage before.
+        """
         self._stage = stage
         group = self.env_runner_group
-        if group.local_env_runner is not None:
+        playing_ahead = self._thread is not None and bool(self._ahead)
+        if group.local_env_runner is not None and not playing_ahead:
             group.local_env_runner.set_state({STAGE: stage})
         if self.config.num_env_runners > 0:
             group.fetch_ready_async_reqs(tags=STAGE)

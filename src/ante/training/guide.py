@@ -20,7 +20,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "deck": "To train for another deck.",
         "stake": "To make it harder.",
         "challenge": "To train for a challenge.",
-        "reward": "sparse or blinds to be sure that shaping does not mislead.",
+        "reward": "potential, sparse or blinds to be sure that shaping does not mislead.",
         "reorder": "jokers, so that a policy may put its jokers in order.",
         "max_decisions": "Lower to cut games that go round in circles.",
         "practice": "0.1 to 0.3, so that late antes are met before the policy reaches them by itself.",

@@ -41,6 +41,7 @@ def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
 
     Raises BadCheckpoint, and BadRelease where a weight does not fit into float16.
     """
+    be_quiet()
     policy, metadata = load_policy(run, pointer)
     config = read_config(run / "config.yaml")
     weights = {name: value.numpy() for name, value in policy.state_dict().items()}

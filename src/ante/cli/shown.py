@@ -1,0 +1,50 @@
+"""How sizes, moments, tables and progress look on the terminal."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+
+def show(rows: list[Any], heads: tuple[str, ...], cells: Sequence[tuple[str, ...]], as_json: bool) -> None:
+    """Rows as JSON or as a table."""
+    if as_json:
+        print(json.dumps(rows, indent=1))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*heads)
+    for row in cells:
+        table.add_row(*row)
+    Console().print(table)
+
+
+def size(count: int) -> str:
+    """Bytes for people."""
+    return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count:,} B"
+
+
+def when(seconds: float) -> str:
+    """A moment for people."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+@contextmanager
+def bytes_bar(total: int, about: str) -> Iterator[Callable[[int], None]]:
+    """A progress bar over bytes; yields what to call with those that went through."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task(about, total=total)
+        yield lambda count: bar.advance(task, count)

@@ -1,0 +1,109 @@
+"""What stands in a store, and whether it is still what was published."""
+
+import hashlib
+from dataclasses import dataclass, field
+
+from ante.storage.errors import Damaged, NotThere, NotWhole
+from ante.storage.publish import MANIFEST, POINTERS, Part, read_manifest
+from ante.storage.store import Stat, Store, Told, under, untold
+
+
+@dataclass
+class Shelf:
+    """What stands directly under a prefix that holds publications: their files by path, and the pointers' names."""
+
+    items: dict[str, dict[str, Stat]] = field(default_factory=dict)
+    pointers: list[str] = field(default_factory=list)
+
+    @property
+    def finished(self) -> list[str]:
+        """Names with a manifest."""
+        return [name for name, files in self.items.items() if MANIFEST in files]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a publication: `unfinished`, or a part that is `missing` or has another `size`, `checksum`."""
+
+    item: str
+    part: str
+    wrong: str
+
+
+def shelves(store: Store, prefix: str = "") -> dict[str, Shelf]:
+    """Every shelf under a prefix: where something is completely published. Folders beside it are unfinished."""
+    there = list(store.list(prefix))
+    roots = sorted(
+        {stat.key.removesuffix(MANIFEST).rstrip("/").rpartition("/")[0] for stat in there if is_manifest(stat)}
+    )
+    found = {root: Shelf() for root in roots}
+    for stat in there:
+        for root, shelf in found.items():
+            if stat.key.startswith(under(root, "")):
+                name, _, path = stat.key.removeprefix(under(root, "")).partition("/")
+                if path:
+                    shelf.items.setdefault(name, {})[path] = stat
+                elif name in (f"{pointer}.json" for pointer in POINTERS):
+                    shelf.pointers.append(name.removesuffix(".json"))
+    return found
+
+
+def is_manifest(stat: Stat) -> bool:
+    """Whether an object is a publication's manifest."""
+    return stat.key.endswith(f"/{MANIFEST}")
+
+
+def bytes_under(store: Store, prefix: str) -> int:
+    """What `verify` will read."""
+    return sum(
+        stat.bytes
+        for shelf in shelves(store, prefix).values()
+        for name in shelf.finished
+        for path, stat in shelf.items[name].items()
+        if path != MANIFEST
+    )
+
+
+def verify(store: Store, prefix: str = "", deep: bool = True, told: Told = untold) -> list[Finding]:
+    """What is wrong with the publications under a prefix; nothing where all are as they were published.
+
+    deep  read every byte again; without, only sizes are compared
+    """
+    findings: list[Finding] = []
+    for root, shelf in shelves(store, prefix).items():
+        for name, there in shelf.items.items():
+            findings += wrong_parts(store, under(root, name), there, deep, told)
+    return findings
+
+
+def wrong_parts(store: Store, item: str, there: dict[str, Stat], deep: bool, told: Told) -> list[Finding]:
+    """What is wrong with one publication."""
+    if MANIFEST not in there:
+        return [Finding(item, "", "unfinished")]
+    try:
+        manifest = read_manifest(store, item)
+    except (NotWhole, Damaged):
+        return [Finding(item, MANIFEST, "checksum")]
+    findings = []
+    for path, part in manifest.parts.items():
+        wrong = wrong_part(store, f"{item}/{path}", part, there.get(path), deep)
+        told(part.bytes)
+        findings += [Finding(item, path, wrong)] if wrong else []
+    return findings
+
+
+def wrong_part(store: Store, key: str, part: Part, there: Stat | None, deep: bool) -> str:
+    """What is wrong with a part, or an empty text."""
+    if there is None:
+        return "missing"
+    if there.bytes != part.bytes:
+        return "size"
+    if not deep:
+        return ""
+    try:
+        same = hashlib.sha256(store.get_bytes(key)).hexdigest() == part.sha256
+    except NotThere:  # deleted since it was listed
+        return "missing"
+    except Damaged:
+        same = False
+    return "" if same else "checksum"

@@ -1,0 +1,174 @@
+"""A folder as a store. The checksum of `name` stands beside it in `.name.sha256`, readable by `sha256sum -c`."""
+
+import errno
+import hashlib
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from ante.files import whole, write_text
+from ante.storage.errors import Damaged, NoAccess, NotThere, StoreFull
+from ante.storage.store import CHUNK, Stat, Told, check_key, sha256_of, untold
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class LocalStore:
+    """Objects as files under a folder, which need not exist yet."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.expanduser().absolute()
+        self.url = f"file://{self.folder}"
+
+    def __repr__(self) -> str:
+        return f"LocalStore({self.url})"
+
+    def put_file(
+        self, key: str, file: Path, sha256: str | None = None, resume: Path | None = None, told: Told = untold
+    ) -> Stat:
+        """See Store. A copy is not resumed: it begins anew."""
+        with file.open("rb") as stream:
+            return self._put(key, stream, sha256, told)
+
+    def put_bytes(self, key: str, data: bytes) -> Stat:
+        """See Store."""
+        return self._put(key, io.BytesIO(data), None, untold)
+
+    def _put(self, key: str, stream: BinaryIO, sha256: str | None, told: Told) -> Stat:
+        target = self._file(key)
+        with in_words(key, self.folder):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with whole(target) as aside:
+                with aside.open("wb") as copy:
+                    found = copied(stream, copy, told)
+                    copy.flush()
+                    os.fsync(copy.fileno())
+                if sha256 not in (None, found):
+                    raise Damaged(
+                        f"{key} has the checksum {found[:12]} and should have {str(sha256)[:12]}: not written"
+                    )
+                # Until the new file stands, the old one may be met too: both sums are good.
+                write_sums(target, [found, *sums(target)[:1]])
+            write_sums(target, [found])
+            sync_folder(target.parent)
+        return Stat(key, target.stat().st_size, found, target.stat().st_mtime)
+
+    def get_file(self, key: str, file: Path, told: Told = untold) -> Stat:
+        """See Store."""
+        source = self._there(key)
+        with in_words(file, file.parent):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with whole(file) as aside:
+                with source.open("rb") as stream, aside.open("wb") as copy:
+                    found = copied(stream, copy, told)
+                    copy.flush()
+                    os.fsync(copy.fileno())
+                self._compare(key, source, found)
+        return Stat(key, source.stat().st_size, found, source.stat().st_mtime)
+
+    def get_bytes(self, key: str) -> bytes:
+        """See Store."""
+        source = self._there(key)
+        data = source.read_bytes()
+        self._compare(key, source, hashlib.sha256(data).hexdigest())
+        return data
+
+    def stat(self, key: str) -> Stat | None:
+        """See Store."""
+        file = self._file(key)
+        if not file.is_file():
+            return None
+        known = sums(file)
+        if len(known) > 1:  # a writer was killed between the file and its sum
+            known = [sha256_of(file)]
+        return Stat(key, file.stat().st_size, known[0] if known else None, file.stat().st_mtime)
+
+    def list(self, prefix: str = "") -> Iterator[Stat]:
+        """See Store."""
+        start = self.folder / prefix.rpartition("/")[0]
+        files = (file for file in start.rglob("*") if file.is_file())
+        keys = sorted((file.relative_to(self.folder).as_posix(), file) for file in files)
+        for key, file in keys:
+            if key.startswith(prefix) and not any(part.startswith(".") for part in key.split("/")):
+                facts = file.stat()
+                yield Stat(key, facts.st_size, None, facts.st_mtime)
+
+    def delete(self, key: str) -> None:
+        """See Store. Folders that are empty then go too."""
+        file = self._file(key)
+        file.unlink(missing_ok=True)
+        sum_file(file).unlink(missing_ok=True)
+        for folder in file.parents:
+            if folder == self.folder or not folder.is_dir() or any(folder.iterdir()):
+                break
+            folder.rmdir()
+
+    def _file(self, key: str) -> Path:
+        return self.folder / check_key(key)
+
+    def _there(self, key: str) -> Path:
+        file = self._file(key)
+        if not file.is_file():
+            raise NotThere(f"there is no {key} in {self.url}: ante artifacts ls shows what there is")
+        return file
+
+    def _compare(self, key: str, file: Path, found: str) -> None:
+        known = sums(file)
+        if known and found not in known:
+            raise Damaged(
+                f"{key} in {self.url} has the checksum {found[:12]} and should have {known[0][:12]}: "
+                "its bytes changed since they were written; take another one"
+            )
+
+
+def copied(source: BinaryIO, target: BinaryIO, told: Told) -> str:
+    """The source's rest is in the target; answers its SHA-256."""
+    digest = hashlib.sha256()
+    while chunk := source.read(CHUNK):
+        target.write(chunk)
+        digest.update(chunk)
+        told(len(chunk))
+    return digest.hexdigest()
+
+
+def sum_file(file: Path) -> Path:
+    """Where a file's checksum stands."""
+    return file.with_name(f".{file.name}.sha256")
+
+
+def sums(file: Path) -> list[str]:
+    """The checksums a file may have: one, or two while it is replaced, or none known."""
+    beside = sum_file(file)
+    return [line.split()[0] for line in beside.read_text().splitlines()] if beside.is_file() else []
+
+
+def write_sums(file: Path, known: list[str]) -> None:
+    """A file's checksums stand beside it."""
+    write_text(sum_file(file), "".join(f"{value}  {file.name}\n" for value in known))
+
+
+def sync_folder(folder: Path) -> None:
+    """Names of files in the folder outlive a loss of power."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def in_words(what: object, folder: Path) -> Iterator[None]:
+    """A full disk or one that may not be written, in words. Raises StoreFull, NoAccess."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            raise StoreFull(
+                f"cannot write {what}: {error.strerror}; free some room under {folder}; nothing half-written is left"
+            ) from None
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise NoAccess(f"cannot write {what}: {error.strerror}; allow writing to {folder}") from None
+        raise

@@ -1,0 +1,103 @@
+"""A large file travels in parts. Notes beside it say which have arrived, so that an interrupted upload goes on.
+
+The notes hold what a server needs at the end (ETag and SHA-256 of each part): not every one lists them.
+"""
+
+import base64
+import hashlib
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ante.files import write_text
+from ante.storage.store import Told
+
+PART = 8 << 20  # bytes; S3 wants at least 5 MiB and at most 10,000 parts
+GONE = ("NoSuchUpload", "404")
+
+
+def put_parts(
+    client: Any, bucket: str, key: str, file: Path, sha256: str, part_bytes: int, resume: Path | None, told: Told
+) -> None:
+    """The object stands complete.
+
+    resume  the notes; without them, an upload that fails is given up at the server, so that no parts are left there
+    """
+    part_bytes = max(part_bytes, -(-file.stat().st_size // 10_000))
+    wanted = {"bucket": bucket, "key": key, "sha256": sha256, "part_bytes": part_bytes}
+    notes = read_notes(resume, wanted)
+    try:
+        send(client, wanted, notes, file, resume, told)
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in GONE or not notes.get("upload"):
+            raise
+        # The server has forgotten the upload: it was completed though the answer was lost, or it was cleaned away.
+        if not stands(client, bucket, key, sha256):
+            send(client, wanted, {**wanted, "parts": []}, file, resume, told)
+    if resume:
+        resume.unlink(missing_ok=True)
+
+
+def send(
+    client: Any, wanted: dict[str, Any], notes: dict[str, Any], file: Path, resume: Path | None, told: Told
+) -> None:
+    """Parts that are not noted yet are sent, then joined."""
+    where = {"Bucket": wanted["bucket"], "Key": wanted["key"]}
+    if not notes.get("upload"):
+        answer = client.create_multipart_upload(
+            **where, ChecksumAlgorithm="SHA256", Metadata={"sha256": wanted["sha256"]}
+        )
+        notes["upload"] = answer["UploadId"]
+        keep(resume, notes)
+    where["UploadId"] = notes["upload"]
+    try:
+        with file.open("rb") as stream:
+            number = 0
+            while data := stream.read(wanted["part_bytes"]):
+                number += 1
+                if number > len(notes["parts"]):
+                    notes["parts"].append(send_part(client, where, number, data))
+                    keep(resume, notes)
+                told(len(data))
+        client.complete_multipart_upload(**where, MultipartUpload={"Parts": notes["parts"]})
+    except Exception:
+        if resume is None:
+            with suppress(ClientError, BotoCoreError):  # what went wrong first is what the caller hears of
+                client.abort_multipart_upload(**where)
+        raise
+
+
+def send_part(client: Any, where: dict[str, str], number: int, data: bytes) -> dict[str, Any]:
+    """One part has arrived; answers what is noted of it."""
+    checksum = base64.b64encode(hashlib.sha256(data).digest()).decode()
+    answer = client.upload_part(**where, PartNumber=number, Body=data, ChecksumSHA256=checksum)
+    return {"PartNumber": number, "ETag": answer["ETag"], "ChecksumSHA256": checksum}
+
+
+def stands(client: Any, bucket: str, key: str, sha256: str) -> bool:
+    """Whether the object is there with these contents."""
+    try:
+        answer = client.head_object(Bucket=bucket, Key=key)
+    except ClientError as error:
+        if error.response["Error"]["Code"] in ("404", "NoSuchKey"):
+            return False
+        raise
+    return bool(answer["Metadata"].get("sha256") == sha256)
+
+
+def read_notes(resume: Path | None, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Notes of the same upload of the same file, or new ones."""
+    if resume and resume.is_file():
+        found: dict[str, Any] = json.loads(resume.read_text())
+        if all(found.get(name) == value for name, value in wanted.items()):
+            return found
+    return {**wanted, "parts": []}
+
+
+def keep(resume: Path | None, notes: dict[str, Any]) -> None:
+    """The notes are on disk."""
+    if resume:
+        write_text(resume, json.dumps(notes))

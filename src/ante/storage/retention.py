@@ -1,0 +1,86 @@
+"""Which publications of a shelf are kept. What a pointer names is never deleted."""
+
+import time
+from dataclasses import dataclass
+
+from ante.storage.check import Shelf, shelves
+from ante.storage.errors import BadStore
+from ante.storage.publish import MANIFEST, Manifest, pointed, read_manifest
+from ante.storage.store import Store, under
+
+HOUR, DAY = 3600.0, 86400.0
+
+
+@dataclass(frozen=True)
+class Retention:
+    """What is kept beside what pointers name: the newest and young, and the best by a number of the metadata."""
+
+    newest: int | None = None
+    """Keep so many of the newest."""
+    days: float | None = None
+    """Of these, keep those that are not older."""
+    metric: str | None = None
+    """Keep the best by this number of the metadata too, however old."""
+    best: int = 1
+    """How many of the best."""
+    unfinished_hours: float = 48
+    """What was never completely published goes once its last file is so old."""
+
+    def __post_init__(self) -> None:
+        for name in ("newest", "days", "best", "unfinished_hours"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise BadStore(f"{name} is {value}: it cannot be less than 0")
+
+
+def doomed(store: Store, root: str, shelf: Shelf, keep: Retention, now: float) -> list[str]:
+    """Names on a shelf that are not kept, oldest first."""
+    found = sorted(
+        (read_manifest(store, under(root, name)) for name in shelf.finished), key=lambda item: item.published
+    )
+    kept = {pointed(store, root, pointer) for pointer in shelf.pointers}
+    if keep.newest is None and keep.days is None:
+        kept |= {item.name for item in found}
+    newest = found if keep.newest is None else found[len(found) - min(keep.newest, len(found)) :]
+    kept |= {item.name for item in newest if keep.days is None or now - item.published <= keep.days * DAY}
+    kept |= {item.name for item in best_of(found, keep)}
+    old = [item.name for item in found if item.name not in kept]
+    return old + [name for name in unfinished(shelf, keep, now) if name not in kept]
+
+
+def best_of(found: list[Manifest], keep: Retention) -> list[Manifest]:
+    """The best publications by the metric; those without such a number are none of them."""
+    if keep.metric is None:
+        return []
+    rated = [(item.metadata.get(keep.metric), item) for item in found]
+    numbers = [(float(value), item) for value, item in rated if isinstance(value, int | float) and value == value]
+    return [item for _, item in sorted(numbers, key=lambda pair: pair[0], reverse=True)[: keep.best]]
+
+
+def unfinished(shelf: Shelf, keep: Retention, now: float) -> list[str]:
+    """Names without a manifest whose last file is old enough."""
+    left = {name: files for name, files in shelf.items.items() if MANIFEST not in files}
+    return [
+        name
+        for name, files in left.items()
+        if now - max(stat.modified for stat in files.values()) > keep.unfinished_hours * HOUR
+    ]
+
+
+def prune(
+    store: Store, prefix: str, keep: Retention, rehearse: bool = False, now: float | None = None
+) -> list[tuple[str, int]]:
+    """Publications that are not kept are gone; answers them with their bytes.
+
+    The manifest goes first, so that nobody trusts what is half deleted.
+    rehearse  only answer what would go
+    """
+    gone = []
+    for root in shelves(store, prefix):
+        shelf = shelves(store, under(root, ""))[root]  # all of it: pointers stand beside what the prefix may name
+        for name in doomed(store, root, shelf, keep, time.time() if now is None else now):
+            files = shelf.items[name]
+            for path in sorted(files, key=lambda path: path != MANIFEST) if not rehearse else ():
+                store.delete(f"{under(root, name)}/{path}")
+            gone.append((under(root, name), sum(stat.bytes for stat in files.values())))
+    return gone

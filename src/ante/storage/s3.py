@@ -1,0 +1,203 @@
+"""A bucket of any S3 server as a store. An object's SHA-256 stands in its metadata; each part travels with its own."""
+
+import base64
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    HTTPClientError,
+    IncompleteReadError,
+    NoCredentialsError,
+    SSLError,
+)
+from botocore.exceptions import (
+    ConnectionError as NoConnection,
+)
+
+from ante.files import whole
+from ante.storage.errors import Damaged, NoAccess, NoBucket, NotThere, StorageError, StoreFull, Unreachable
+from ante.storage.local import in_words
+from ante.storage.multipart import PART, put_parts
+from ante.storage.settings import S3Settings
+from ante.storage.store import CHUNK, Stat, Told, check_key, sha256_of, untold
+
+REFUSED = ("SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied", "ExpiredToken", "InvalidToken", "403", "401")
+WRONG_SUM = ("BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "InvalidPart")
+FULL = ("XMinioStorageFull", "InsufficientStorage", "QuotaExceeded", "507")
+
+
+class S3Store:
+    """Objects of a bucket whose keys begin with a prefix."""
+
+    def __init__(self, settings: S3Settings, prefix: str = "", part_bytes: int = PART, attempts: int = 4) -> None:
+        self.settings = settings
+        self.prefix = f"{check_key(prefix.strip('/'))}/" if prefix.strip("/") else ""
+        self.url = f"s3://{settings.bucket}/{self.prefix}".rstrip("/")
+        self.part_bytes = part_bytes
+        self.client: Any = boto3.client(
+            "s3",
+            endpoint_url=settings.endpoint,
+            region_name=settings.region,
+            aws_access_key_id=settings.access_key,
+            aws_secret_access_key=settings.secret_key,
+            aws_session_token=settings.session_token,
+            verify=settings.verify,
+            config=Config(
+                s3={"addressing_style": "path"},
+                retries={"mode": "standard", "max_attempts": attempts},
+                connect_timeout=5,
+                read_timeout=60,
+            ),
+        )
+
+    def __repr__(self) -> str:
+        return f"S3Store({self.url} at {self.settings.endpoint or 'AWS'})"
+
+    def put_file(
+        self, key: str, file: Path, sha256: str | None = None, resume: Path | None = None, told: Told = untold
+    ) -> Stat:
+        """See Store. Larger files travel in parts, of which those that have arrived are not sent again."""
+        name, size, found = self._key(key), file.stat().st_size, sha256_of(file)
+        if sha256 not in (None, found):
+            raise Damaged(f"{key} has the checksum {found[:12]} and should have {str(sha256)[:12]}: not sent")
+        with self._in_words(key):
+            if size > self.part_bytes:
+                put_parts(self.client, self.settings.bucket, name, file, found, self.part_bytes, resume, told)
+            else:
+                self._put(name, file.read_bytes(), found)
+                told(size)
+        return Stat(key, size, found, time.time())
+
+    def put_bytes(self, key: str, data: bytes) -> Stat:
+        """See Store."""
+        found = hashlib.sha256(data).hexdigest()
+        with self._in_words(key):
+            self._put(self._key(key), data, found)
+        return Stat(key, len(data), found, time.time())
+
+    def _put(self, name: str, data: bytes, sha256: str) -> None:
+        checksum = base64.b64encode(bytes.fromhex(sha256)).decode()
+        self.client.put_object(
+            Bucket=self.settings.bucket, Key=name, Body=data, ChecksumSHA256=checksum, Metadata={"sha256": sha256}
+        )
+
+    def get_file(self, key: str, file: Path, told: Told = untold) -> Stat:
+        """See Store."""
+        digest, size = hashlib.sha256(), 0
+        with in_words(file, file.parent):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with whole(file) as aside:
+                with self._in_words(key), aside.open("wb") as copy:
+                    answer = self.client.get_object(Bucket=self.settings.bucket, Key=self._key(key))
+                    for chunk in answer["Body"].iter_chunks(CHUNK):
+                        copy.write(chunk)
+                        digest.update(chunk)
+                        size += len(chunk)
+                        told(len(chunk))
+                    copy.flush()
+                    os.fsync(copy.fileno())
+                self._compare(key, answer, digest.hexdigest(), size)
+        return Stat(key, size, digest.hexdigest(), answer["LastModified"].timestamp())
+
+    def get_bytes(self, key: str) -> bytes:
+        """See Store."""
+        with self._in_words(key):
+            answer = self.client.get_object(Bucket=self.settings.bucket, Key=self._key(key))
+            data: bytes = answer["Body"].read()
+        self._compare(key, answer, hashlib.sha256(data).hexdigest(), len(data))
+        return data
+
+    def stat(self, key: str) -> Stat | None:
+        """See Store. Raises NoBucket too: a missing object and a missing bucket look alike to HEAD."""
+        try:
+            with self._in_words(key):
+                answer = self.client.head_object(Bucket=self.settings.bucket, Key=self._key(key))
+        except NotThere:
+            with self._in_words(key):
+                self.client.list_objects_v2(Bucket=self.settings.bucket, MaxKeys=1)
+            return None
+        sha256 = answer.get("Metadata", {}).get("sha256")
+        return Stat(key, answer["ContentLength"], sha256, answer["LastModified"].timestamp())
+
+    def list(self, prefix: str = "") -> Iterator[Stat]:
+        """See Store."""
+        with self._in_words(prefix):
+            pages = self.client.get_paginator("list_objects_v2").paginate(
+                Bucket=self.settings.bucket, Prefix=self.prefix + prefix
+            )
+            for page in pages:
+                for row in page.get("Contents", []):
+                    key = row["Key"].removeprefix(self.prefix)
+                    yield Stat(key, row["Size"], None, row["LastModified"].timestamp())
+
+    def delete(self, key: str) -> None:
+        """See Store."""
+        with self._in_words(key):
+            self.client.delete_object(Bucket=self.settings.bucket, Key=self._key(key))
+
+    def _key(self, key: str) -> str:
+        return self.prefix + check_key(key)
+
+    def _compare(self, key: str, answer: dict[str, Any], found: str, size: int) -> None:
+        known = answer.get("Metadata", {}).get("sha256")
+        if size != answer["ContentLength"] or known not in (None, found):
+            raise Damaged(
+                f"{key} in {self.url} came with {size} bytes and checksum {found[:12]}, and should have "
+                f"{answer['ContentLength']} and {str(known)[:12]}: its bytes changed; take another one"
+            )
+
+    @contextmanager
+    def _in_words(self, key: str) -> Iterator[None]:
+        """What the server or the way to it says, in our words; never what was sent, which holds secrets."""
+        try:
+            yield
+        except ClientError as error:
+            raise self._refusal(key, error) from None
+        except NoCredentialsError:
+            raise NoAccess("no S3 credentials: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY") from None
+        except SSLError:
+            raise NoAccess(
+                f"the certificate of {self._where} is not trusted: name its authority's file in S3_CA_BUNDLE, "
+                "or write http:// where the server speaks that"
+            ) from None
+        except (NoConnection, HTTPClientError, IncompleteReadError) as error:
+            raise Unreachable(
+                f"{self._where} does not answer ({type(error).__name__}): check S3_ENDPOINT_URL and that the server runs"
+            ) from None
+        except BotoCoreError as error:
+            raise StorageError(f"{key}: {type(error).__name__} at {self._where}") from None
+
+    def _refusal(self, key: str, error: ClientError) -> StorageError:
+        code = str(error.response.get("Error", {}).get("Code", ""))
+        status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        if code in REFUSED or status in (401, 403):
+            return NoAccess(
+                f"{self._where} refuses these credentials for {self.url} ({code}): "
+                "check S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, and what the key may do"
+            )
+        if code == "NoSuchBucket":
+            return NoBucket(
+                f"there is no bucket {self.settings.bucket} at {self._where}: create it, or name another one"
+            )
+        if code in ("NoSuchKey", "404"):
+            return NotThere(f"there is no {key} in {self.url}: ante artifacts ls shows what there is")
+        if code in WRONG_SUM:
+            return Damaged(f"{key} arrived at {self._where} with another checksum ({code}): it was refused")
+        if code in FULL or status == 507:
+            return StoreFull(f"{self._where} has no room for {key} ({code}): free some, or prune old runs")
+        if status >= 500 or code in ("SlowDown", "RequestTimeout"):
+            return Unreachable(f"{self._where} answers {code or status}: it is busy or ill")
+        return StorageError(f"{self._where} refuses {key}: {code or status}")
+
+    @property
+    def _where(self) -> str:
+        return self.settings.endpoint or f"AWS {self.settings.region}"

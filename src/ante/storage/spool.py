@@ -1,0 +1,212 @@
+"""The queue of uploads on disk: a folder for each job, which is there whole or not at all, and outlives every process.
+
+SPOOL/jobs/ID/job.json   what to publish and where; never changes
+SPOOL/jobs/ID/payload/   its files: hard links where the disk allows them, which cost nothing, else copies
+SPOOL/jobs/ID/notes/     what interrupted uploads of large files go on from
+SPOOL/refused/ID/        jobs that can never succeed as they are, with the reason in refused.txt
+SPOOL/state.json         what the uploader does now
+SPOOL/uploader.lock      held by the one uploader that works on this queue
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ante.files import write_text
+from ante.storage.errors import NotWhole, SpoolFull
+from ante.storage.local import in_words, sync_folder
+
+
+@dataclass(frozen=True)
+class Job:
+    """A publication to come: see publish.publish. `queued` in seconds since 1970."""
+
+    id: str
+    store: str
+    shelf: str
+    name: str
+    metadata: dict[str, Any]
+    pointers: tuple[str, ...]
+    bytes: int
+    queued: float
+
+
+@dataclass(frozen=True)
+class State:
+    """What an uploader does: the job, bytes of it that stand in the store, failed attempts at it and the last error."""
+
+    pid: int
+    job: str = ""
+    sent: int = 0
+    attempts: int = 0
+    error: str = ""
+    changed: float = 0.0
+
+
+class Spool:
+    """A folder of jobs, first in, first out. Any number of processes may add; one uploader takes away."""
+
+    def __init__(self, folder: Path, max_bytes: int = 4 << 30) -> None:
+        self.folder, self.max_bytes = folder.absolute(), max_bytes
+        self.waiting, self.refused = self.folder / "jobs", self.folder / "refused"
+
+    def add(
+        self,
+        folder: Path,
+        store: str,
+        shelf: str,
+        name: str,
+        metadata: dict[str, Any],
+        pointers: Sequence[str] = ("latest",),
+        wait_seconds: float = 0.0,
+    ) -> Job:
+        """The folder's files wait to be published; the folder may then go. Later changes of its files in place would
+        be published too, so it must hold files that are replaced, not rewritten.
+
+        wait_seconds  how long to wait for room
+        Raises SpoolFull, StoreFull; then nothing was added.
+        """
+        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        self._wait_for_room(name, size, wait_seconds)
+        now = time.time()
+        job = Job(
+            f"{int(now * 1e6):017d}-{uuid.uuid4().hex[:8]}", store, shelf, name, metadata, tuple(pointers), size, now
+        )
+        aside = self.folder / f".{os.getpid()}-{job.id}"
+        with in_words(f"{name} to the queue", self.folder):
+            try:
+                self.waiting.mkdir(parents=True, exist_ok=True)
+                for file in (file for file in folder.rglob("*") if file.is_file()):
+                    target = aside / "payload" / file.relative_to(folder)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    link_or_copy(file, target)
+                aside.mkdir(exist_ok=True)
+                write_text(aside / "job.json", json.dumps(asdict(job)))
+                sync_folder(aside)
+                aside.rename(self.waiting / job.id)
+                sync_folder(self.waiting)
+            finally:
+                shutil.rmtree(aside, ignore_errors=True)
+        return job
+
+    def _wait_for_room(self, name: str, size: int, wait_seconds: float) -> None:
+        until = time.monotonic() + wait_seconds
+        while (held := self.bytes) + size > self.max_bytes:
+            if time.monotonic() >= until or size > self.max_bytes:
+                raise SpoolFull(
+                    f"the queue {self.folder} holds {held / 1e6:,.0f} of {self.max_bytes / 1e6:,.0f} MB and has no room "
+                    f"for {name} ({size / 1e6:,.0f} MB): ante artifacts queue shows why uploads wait"
+                )
+            time.sleep(min(0.2, wait_seconds))
+
+    def jobs(self) -> list[Job]:
+        """What waits, oldest first."""
+        names = sorted(path.name for path in self.waiting.iterdir()) if self.waiting.is_dir() else []
+        found = (self._read(self.waiting / name) for name in names)
+        return [job for job in found if job]
+
+    def refusals(self) -> list[tuple[Job, str]]:
+        """Jobs that were put aside, and why."""
+        folders = sorted(self.refused.iterdir()) if self.refused.is_dir() else []
+        found = ((self._read(folder), (folder / "refused.txt").read_text()) for folder in folders)
+        return [(job, why) for job, why in found if job]
+
+    def _read(self, folder: Path) -> Job | None:
+        """A job; None where it was taken away meanwhile."""
+        try:
+            values = json.loads((folder / "job.json").read_text())
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise NotWhole(f"{folder / 'job.json'} cannot be read ({error}): move the folder {folder} away") from None
+        return Job(**{**values, "pointers": tuple(values["pointers"])})
+
+    @property
+    def bytes(self) -> int:
+        """What the waiting jobs hold."""
+        return sum(job.bytes for job in self.jobs())
+
+    def payload(self, job: Job) -> Path:
+        """A waiting job's files."""
+        return self.waiting / job.id / "payload"
+
+    def notes(self, job: Job) -> Path:
+        """Where a waiting job's uploads note how far they are."""
+        return self.waiting / job.id / "notes"
+
+    def done(self, job: Job) -> None:
+        """The job is over."""
+        aside = self.folder / f".{os.getpid()}-{job.id}"
+        (self.waiting / job.id).rename(aside)  # at once, then at leisure
+        shutil.rmtree(aside)
+
+    def refuse(self, job: Job, why: str) -> None:
+        """The job is put aside for a person to look at."""
+        self.refused.mkdir(parents=True, exist_ok=True)
+        write_text(self.waiting / job.id / "refused.txt", why)
+        (self.waiting / job.id).rename(self.refused / job.id)
+
+    def tidy(self) -> None:
+        """What killed processes left half made is gone."""
+        for left in self.folder.glob(".[0-9]*"):
+            writer = left.name[1:].partition("-")[0].partition(".")[0]
+            if writer.isdigit() and not alive(int(writer)):
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+    @property
+    def state(self) -> State | None:
+        """What the uploader said last; None where none has worked here yet."""
+        file = self.folder / "state.json"
+        return State(**json.loads(file.read_text())) if file.is_file() else None
+
+    def tell(self, state: State) -> None:
+        """The state stands on disk."""
+        write_text(self.folder / "state.json", json.dumps(asdict(state)))
+
+    @contextmanager
+    def taken(self) -> Iterator[bool]:
+        """Yields whether this process is now the queue's uploader; the system takes that back when it dies."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "uploader.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield True
+
+    def working(self) -> bool:
+        """Whether an uploader works on the queue."""
+        if not (self.folder / "uploader.lock").is_file():
+            return False
+        with self.taken() as free:
+            return not free
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """The target holds the source's bytes, on disk."""
+    try:
+        os.link(source, target)
+    except OSError:  # another disk, or one without links
+        shutil.copyfile(source, target)
+    with target.open("rb") as stream:
+        os.fsync(stream.fileno())
+
+
+def alive(pid: int) -> bool:
+    """Whether a process of this number runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

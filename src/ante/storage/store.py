@@ -1,0 +1,109 @@
+"""The one protocol behind which runs are kept, and stores by their URL."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ante.storage.errors import BadStore
+
+CHUNK = 1 << 20
+Told = Callable[[int], None]  # is called with the number of bytes that went through since the last call
+
+
+@dataclass(frozen=True)
+class Stat:
+    """An object: key, size in bytes, hex SHA-256 (None where nobody kept it, and in listings), seconds since 1970."""
+
+    key: str
+    bytes: int
+    sha256: str | None
+    modified: float
+
+
+def untold(_: int) -> None:
+    """Nobody wants to know."""
+
+
+class Store(Protocol):
+    """Objects under keys such as `runs/ppo/config.yaml`. An object is there whole or not at all; every method may
+    raise a StorageError.
+    """
+
+    url: str
+
+    def put_file(
+        self, key: str, file: Path, sha256: str | None = None, resume: Path | None = None, told: Told = untold
+    ) -> Stat:
+        """The object holds the file's bytes. Raises Damaged where they do not have the checksum given.
+
+        resume  a file of notes; an upload that was interrupted goes on from it, and it is removed at the end
+        """
+
+    def put_bytes(self, key: str, data: bytes) -> Stat:
+        """The object holds the bytes."""
+
+    def get_file(self, key: str, file: Path, told: Told = untold) -> Stat:
+        """The file holds the object's bytes, or what it held before. Raises NotThere, Damaged."""
+
+    def get_bytes(self, key: str) -> bytes:
+        """The object's bytes. Raises NotThere, Damaged."""
+
+    def stat(self, key: str) -> Stat | None:
+        """What is known of an object, None where there is none."""
+
+    def list(self, prefix: str = "") -> Iterator[Stat]:
+        """Objects whose keys begin with a prefix, in the order of keys, without checksums."""
+
+    def delete(self, key: str) -> None:
+        """The object is not there."""
+
+
+def exists(store: Store, key: str) -> bool:
+    """Whether there is such an object."""
+    return store.stat(key) is not None
+
+
+def open_store(url: str | Path, environment: Mapping[str, str] = os.environ) -> Store:
+    """A store by its URL: a folder (`runs`, `file:///data/runs`) or `s3://bucket/prefix`. Raises BadStore, NoAccess.
+
+    environment  where an S3 store finds endpoint and credentials (docs/artifacts.md)
+    """
+    from ante.storage.local import LocalStore
+
+    text = str(url)
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        return LocalStore(Path(text))
+    if "@" in rest.partition("/")[0]:
+        raise BadStore("a store's URL carries no credentials: put them into S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY")
+    if scheme == "file" and rest.startswith("/"):
+        return LocalStore(Path(rest))
+    if scheme == "s3":
+        from ante.storage.s3 import S3Store
+        from ante.storage.settings import S3Settings
+
+        bucket, _, prefix = rest.partition("/")
+        return S3Store(S3Settings.read(environment, bucket), prefix)
+    raise BadStore(f"there is no store {text!r}: write a folder, file:///folder or s3://bucket/prefix")
+
+
+def under(prefix: str, name: str) -> str:
+    """The key of a name under a prefix, which may be empty."""
+    return f"{prefix}/{name}" if prefix else name
+
+
+def check_key(key: str) -> str:
+    """The key, where it is one. Raises BadStore."""
+    parts = key.split("/")
+    if not key or any(not part or part.startswith(".") or "\\" in part or "\0" in part for part in parts):
+        raise BadStore(f"{key!r} cannot be a key: write names joined by /, none of which begins with a dot")
+    return key
+
+
+def sha256_of(file: Path) -> str:
+    """A file's SHA-256 in hex."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,215 @@
+"""What both stores promise, and what each says when it cannot keep it."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ante.storage.errors import BadStore, Damaged, NoAccess, NoBucket, NotThere, StorageError, Unreachable
+from ante.storage.local import LocalStore
+from ante.storage.store import Store, exists, open_store
+from tests.storage.server import SECRET, Server, proxy_to
+
+PART = 5 << 20
+
+
+@pytest.fixture(params=["folder", pytest.param("s3", marks=pytest.mark.s3)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    if request.param == "folder":
+        return open_store(tmp_path / "store")
+    server: Server = request.getfixturevalue("server")
+    return open_store(f"s3://game-runs/{tmp_path.name}", server.environment())
+
+
+def filled(file: Path, size: int) -> Path:
+    file.write_bytes(os.urandom(size))
+    return file
+
+
+def test_bytes_come_back_and_are_counted_and_summed(store: Store) -> None:
+    data = os.urandom(1000)
+    for stat in (store.put_bytes("a/b.bin", data), store.stat("a/b.bin")):
+        assert stat is not None
+        assert (stat.bytes, stat.sha256) == (1000, hashlib.sha256(data).hexdigest())
+    assert store.get_bytes("a/b.bin") == data
+    store.put_bytes("a/b.bin", b"newer")
+    assert store.get_bytes("a/b.bin") == b"newer"
+
+
+@pytest.mark.parametrize("size", [0, 1, 20_000_000])
+def test_files_come_back_and_progress_adds_up(store: Store, tmp_path: Path, size: int) -> None:
+    file, up, down = filled(tmp_path / "file", size), [0], [0]
+    store.put_file("deep/er/file", file, told=up.append)
+    store.get_file("deep/er/file", tmp_path / "back", told=down.append)
+    assert (tmp_path / "back").read_bytes() == file.read_bytes()
+    assert (sum(up), sum(down)) == (size, size)
+
+
+def test_listing_is_in_order_and_only_of_the_prefix(store: Store) -> None:
+    for key in ("runs/b", "runs/a/2", "runs/a/1", "other", "runs/ab"):
+        store.put_bytes(key, key.encode())
+    assert [(stat.key, stat.bytes) for stat in store.list("runs/a")] == [
+        ("runs/a/1", 8),
+        ("runs/a/2", 8),
+        ("runs/ab", 7),
+    ]
+    assert [stat.key for stat in store.list()] == ["other", "runs/a/1", "runs/a/2", "runs/ab", "runs/b"]
+    assert list(store.list("nothing/here")) == []
+
+
+def test_what_is_deleted_is_gone_and_may_be_deleted_again(store: Store) -> None:
+    store.put_bytes("x/y", b"1")
+    store.delete("x/y")
+    store.delete("x/y")
+    assert not exists(store, "x/y")
+    assert list(store.list()) == []
+
+
+def test_what_is_not_there_says_so(store: Store, tmp_path: Path) -> None:
+    assert store.stat("nope") is None
+    with pytest.raises(NotThere, match=r"there is no nope in .*: ante artifacts ls"):
+        store.get_bytes("nope")
+    with pytest.raises(NotThere):
+        store.get_file("nope", tmp_path / "target")
+    assert not list(tmp_path.glob("*target*"))
+
+
+def test_a_file_with_another_checksum_is_not_written(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(Damaged, match=r"the file|file has the checksum .* should have 000000000000"):
+        store.put_file("file", filled(tmp_path / "file", 100), sha256="0" * 64)
+    assert not exists(store, "file")
+
+
+@pytest.mark.parametrize("key", ["", "/a", "a//b", "../a", "a/.hidden", "a/", "a\\b"])
+def test_what_cannot_be_a_key_is_refused(store: Store, key: str) -> None:
+    with pytest.raises(BadStore, match="cannot be a key"):
+        store.put_bytes(key, b"")
+
+
+@pytest.mark.parametrize("url", ["ftp://x/y", "file://runs", "s3://ab/x", "s3://k:s@bucket/x"])
+def test_what_cannot_be_a_store_is_refused(url: str) -> None:
+    with pytest.raises(BadStore):
+        open_store(url, {})
+
+
+def test_a_flipped_bit_in_a_folder_is_found(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    store.put_bytes("a", b"0123")
+    (tmp_path / "a").write_bytes(b"0133")
+    with pytest.raises(Damaged, match=r"a in file://.* has the checksum .* and should have"):
+        store.get_bytes("a")
+    with pytest.raises(Damaged):
+        store.get_file("a", tmp_path / "back")
+    assert not (tmp_path / "back").exists()
+
+
+def test_checksums_of_a_folder_are_read_by_sha256sum(tmp_path: Path) -> None:
+    LocalStore(tmp_path).put_bytes("a", b"0123")
+    assert subprocess.run(["sha256sum", "-c", ".a.sha256"], cwd=tmp_path, capture_output=True).returncode == 0
+
+
+def test_a_writer_killed_between_file_and_checksum_leaves_one_that_can_be_read(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    store.put_bytes("a", b"old")
+    old, new = (hashlib.sha256(data).hexdigest() for data in (b"old", b"new"))
+    for data in (b"old", b"new"):  # killed before and after the file took its name
+        (tmp_path / ".a.sha256").write_text(f"{new}  a\n{old}  a\n")
+        (tmp_path / "a").write_bytes(data)
+        assert store.get_bytes("a") == data
+        stat = store.stat("a")
+        assert stat and stat.sha256 == hashlib.sha256(data).hexdigest()
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "store")
+    store.put_bytes("a", b"old")
+    script = (
+        "import resource, sys; from pathlib import Path; from ante.storage.store import open_store\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))\n"
+        "open_store(sys.argv[1]).put_bytes('a', bytes(100_000))"
+    )
+    ended = subprocess.run([sys.executable, "-c", script, str(tmp_path / "store")], capture_output=True, text=True)
+    assert "StoreFull: cannot write a: File too large; free some room under" in ended.stderr
+    assert store.get_bytes("a") == b"old"
+    assert sorted(file.name for file in (tmp_path / "store").iterdir()) == [".a.sha256", "a"]
+
+
+def test_secrets_never_show() -> None:
+    settings = {"S3_ACCESS_KEY_ID": "the-key", "S3_SECRET_ACCESS_KEY": SECRET}
+    store = open_store("s3://bucket/prefix", settings)
+    for text in (repr(store), repr(store.settings), store.url):
+        assert "the-key" not in text and SECRET not in text
+    with pytest.raises(NoAccess, match="S3_SECRET_ACCESS_KEY is not set"):
+        open_store("s3://bucket", {"S3_ACCESS_KEY_ID": "the-key"})
+
+
+def test_a_server_that_does_not_answer_is_named() -> None:
+    away = {"S3_ENDPOINT_URL": "http://127.0.0.1:9", "S3_ACCESS_KEY_ID": "k", "S3_SECRET_ACCESS_KEY": SECRET}
+    with pytest.raises(Unreachable, match=r"http://127.0.0.1:9 does not answer .*: check S3_ENDPOINT_URL") as caught:
+        open_store("s3://bucket", away).get_bytes("a")
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.s3
+def test_a_wrong_secret_is_refused_in_words_without_it(server: Server) -> None:
+    wrong = {**server.environment(), "S3_SECRET_ACCESS_KEY": "a-wrong-secret"}
+    store = open_store("s3://game-runs/secret", wrong)
+    for ask in (lambda: store.put_bytes("a", b""), lambda: store.get_bytes("a"), lambda: store.stat("a")):
+        with pytest.raises(
+            NoAccess, match=r"refuses these credentials for s3://game-runs/secret \(.*\): check"
+        ) as caught:
+            ask()
+        assert "a-wrong-secret" not in str(caught.value)
+
+
+@pytest.mark.s3
+def test_a_missing_bucket_is_named(server: Server) -> None:
+    store = open_store("s3://no-such-bucket/x", server.environment())
+    for ask in (lambda: store.put_bytes("a", b"1"), lambda: store.stat("a"), lambda: list(store.list())):
+        with pytest.raises(NoBucket, match=r"there is no bucket no-such-bucket at http.*: create it"):
+            ask()
+
+
+@pytest.mark.s3
+def test_bytes_changed_on_the_way_are_refused_by_the_server(server: Server, tmp_path: Path) -> None:
+    with proxy_to(server) as proxy:
+        store = open_store("s3://game-runs/flipped", server.environment(proxy.endpoint))
+        proxy.flip_at = 200_000  # in the middle of the body
+        with pytest.raises(StorageError) as caught:
+            store.put_file("a", filled(tmp_path / "a", 1_000_000))
+    assert isinstance(caught.value, Damaged), caught.value
+    assert "arrived at" in str(caught.value)
+    assert not exists(open_store("s3://game-runs/flipped", server.environment()), "a")
+    assert list(open_store("s3://game-runs/flipped", server.environment()).list()) == []
+
+
+@pytest.mark.s3
+def test_an_object_that_is_not_what_was_written_is_refused(server: Server, tmp_path: Path) -> None:
+    store = open_store("s3://game-runs/changed", server.environment())
+    server.client().put_object(Bucket="game-runs", Key="changed/a", Body=b"0133", Metadata={"sha256": "0" * 64})
+    for ask in (lambda: store.get_bytes("a"), lambda: store.get_file("a", tmp_path / "back")):
+        with pytest.raises(
+            Damaged, match=r"a in s3://game-runs/changed came with 4 bytes and checksum .* 000000000000"
+        ):
+            ask()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.s3
+def test_what_others_wrote_has_no_checksum_and_can_be_read(server: Server) -> None:
+    store = open_store("s3://game-runs/others", server.environment())
+    server.client().put_object(Bucket="game-runs", Key="others/a", Body=b"by hand")
+    stat = store.stat("a")
+    assert stat
+    assert stat.sha256 is None
+    assert store.get_bytes("a") == b"by hand"
+
+
+@pytest.mark.s3
+def test_a_server_without_tls_is_told_from_one_that_is_away(server: Server) -> None:
+    store = open_store("s3://game-runs/x", server.environment(server.endpoint.replace("http:", "https:")))
+    with pytest.raises(NoAccess, match=r"is not trusted: name its authority's file in S3_CA_BUNDLE, or write http://"):
+        store.get_bytes("a")

@@ -196,20 +196,21 @@ def test_a_lost_fragment_is_counted_and_nothing_learned_is_no_error() -> None:
     made.stop()
 
 
-def test_a_fragment_whose_runner_died_is_left_out_and_the_other_one_is_learned_from() -> None:
+def test_a_fragment_that_the_store_has_lost_is_left_out_and_the_other_one_is_learned_from() -> None:
     import ray
+    from ray._private.internal_api import free
 
     from ante.training.fragments import Fragments
 
-    made = algorithm(runners=2, games=8, epochs=1)
-    (lost, _), (kept, _) = made.env_runner_group.foreach_env_runner("fragment", local_env_runner=False)
-    ray.kill(made.env_runner_group._worker_manager.actors()[1], no_restart=True)
+    made = algorithm(epochs=1)
+    lost, kept = (ray.put(made.env_runner.sample()[0]) for _ in range(2))
+    free([lost])
     with pytest.raises(ray.exceptions.ObjectLostError):
         ray.get(lost, timeout=30)
     before = weights(made)
     (learned,) = made.learner_group.update(training_data=Fragments([lost, kept]), num_epochs=1, minibatch_size=64)
     told = learned["default_policy"]
-    assert (told["fragments_lost"].peek(), told["num_module_steps_trained"].peek()) == (1, len(ray.get(kept)))
+    assert (told["fragments_lost"].peek(), told["num_module_steps_trained"].peek()) == (1, 512)
     assert not same(before, weights(made))
     made.stop()
 

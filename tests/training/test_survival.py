@@ -166,7 +166,7 @@ def losing(monkeypatch: pytest.MonkeyPatch, moments: list[int]) -> None:
     def train(algorithm: Any) -> Any:
         begun.append(1)
         if len(begun) in moments:
-            raise ActorDiedError("lost")
+            raise ActorDiedError()
         return original(algorithm)
 
     monkeypatch.setattr(Algorithm, "train", train)
@@ -197,7 +197,7 @@ def test_short_evaluations_choose_the_best_checkpoint_and_change_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ante.agents.evaluate import evaluate, panel
-    from ante.training.policy import load_policy, make_player
+    from ante.training.policies import load_policy, make_player
 
     blind = run(monkeypatch, tmp_path, name="blind", steps=256 * 4, lr=0.01)
     seen = run(monkeypatch, tmp_path, name="seen", steps=256 * 4, lr=0.01, eval_every=2, trial_games=3)

@@ -44,7 +44,7 @@ def trial(config: TrainConfig, algorithm: Any) -> dict[str, float]:
     """
     begin = time.perf_counter()
     with torch.random.fork_rng(devices=[]):
-        player = make_player(present_policy(algorithm), config.name)
+        player = make_player(present_policy(algorithm), config.name, reorder=config.reorder)
         seeds = panel()[: config.trial_games]
         report = evaluate(player, seeds, **rules(config), max_decisions=config.max_decisions)
     figures = report.mean_blinds, report.mean_ante, report.wins.rate, time.perf_counter() - begin

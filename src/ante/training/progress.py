@@ -15,7 +15,7 @@ from ante.training.config import TrainConfig
 
 @dataclass
 class Progressed:
-    """How far a run has come."""
+    """How far a run has come; saved is the iteration of its last checkpoint, 0 where there is none."""
 
     steps: int = 0
     games: int = 0
@@ -26,6 +26,7 @@ class Progressed:
     row: dict[str, float] = field(default_factory=dict)
     sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
     stage: int = 1
+    saved: int = 0
 
 
 def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str, float]:
@@ -77,6 +78,7 @@ def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
         best_trial=metadata.get("best_trial", -math.inf),
         sizes=sizes,
         stage=metadata.get("stage", 1),
+        saved=metadata["iteration"],
     )
 
 
@@ -109,6 +111,7 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
         metadata,
         best,
     )
+    done.saved = done.iteration
 
 
 def merit(config: TrainConfig, done: Progressed) -> float:

@@ -122,7 +122,8 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
             ray.shutdown()
         shutil.rmtree(config.spill_folder, ignore_errors=True)
     if asked:
-        console.print(f"stopped at {done.steps:,} steps; go on with: ante train --resume {config.folder}")
+        words = f"stopped at {done.steps:,} steps; go on with: ante train --resume {config.folder}"
+        console.print(words, soft_wrap=True)
     else:
         conclude(config, console)
     Console().print(memory_table(gauge, config.memory_gb))
@@ -139,13 +140,13 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
         with session.console.status("starting Ray"):
             algorithm, done = begin(config, resume)
         if resume:
-            session.console.print(f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games")
+            words = f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games"
+            session.console.print(words, soft_wrap=True)
         session.gauge.take()  # what was read before this is over
-        losses, reached = (losses, reached) if done.iteration <= reached else (0, done.iteration)
         try:
             again = learn(config, algorithm, done, session)
         except LOST as error:
-            losses += 1
+            losses, reached = (losses + 1 if done.saved == reached else 1), done.saved
             if losses > config.restarts or session.asked:
                 raise
             first = str(error).partition("\n")[0]
@@ -165,7 +166,7 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
     A checkpoint is left in each case.
     """
     metrics = Metrics(config.folder, done.iteration)
-    saved, less = done.iteration, False
+    less = False
     try:
         with TrainView(session.console, config.steps, done.steps) as view:
             while done.steps < config.steps and not session.asked and not less:
@@ -180,8 +181,7 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
                 promote(config, algorithm, done, session.console)
                 if done.iteration % config.checkpoint_every == 0 or less or better:
                     save(config, algorithm, done)
-                    saved = done.iteration
-            if done.iteration > saved:
+            if done.iteration > done.saved:
                 save(config, algorithm, done)
             return less and not session.asked and done.steps < config.steps
     finally:

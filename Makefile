@@ -45,7 +45,7 @@ lint: setup  ## ruff, layers, yaml, generated files
 	.venv/bin/yamllint .
 	$(MAKE) --no-print-directory generated
 
-generated: setup  ## check that generated files are fresh
+generated: warm  ## check that generated files are fresh
 	$(PY) tools/write_dispatch.py --check
 	$(PY) tools/write_observation.py --check
 	$(PY) tools/write_replays.py --check

@@ -16,6 +16,14 @@ GUIDE: dict[str, dict[str, str]] = {
         "trial_games": "Higher for a surer choice of the best checkpoint; 64 games cost seconds.",
         "eval_games": "Higher for narrower intervals: 1,000 for a figure that is published.",
     },
+    "The store": {
+        "store": "Wherever the machine may go away, as in a cluster; then --resume auto goes on from it.",
+        "store_newest": "Higher to look back further, 0 where room costs nothing.",
+        "store_wait_seconds": "Higher where the way to the store is slow.",
+        "store_grace_seconds": "A little less than the machine's own grace (30 seconds in Kubernetes).",
+        "store_pause_seconds": "0 where training must never wait; higher where every checkpoint must arrive.",
+        "spool_gb": "To some ten checkpoints.",
+    },
     "The games": {
         "deck": "To train for another deck.",
         "stake": "To make it harder.",

@@ -28,6 +28,7 @@ from ante.training.checkpoints import find_checkpoint
 from ante.training.config import BadConfig, TrainConfig
 from ante.training.curriculum import mastered
 from ante.training.evaluate import TRIED, evaluate_run, trial, write_best_game, write_report
+from ante.training.exporter import RunExporter, Runners, exporting
 from ante.training.fast import NoRunner
 from ante.training.memory import MemoryGauge, memory_table
 from ante.training.metrics import Metrics
@@ -49,6 +50,7 @@ class Session:
     asked: list[int]
     gauge: MemoryGauge
     budget: Budget
+    exporter: RunExporter
 
 
 @contextmanager
@@ -110,12 +112,19 @@ def promote(config: TrainConfig, algorithm: PPO, done: Progressed, console: Cons
 def train(config: TrainConfig, resume: bool = False) -> Path:
     """Run PPO until config.steps, or until Ctrl-C, then evaluate; answers the run's folder.
 
-    Raises BadConfig, BadCheckpoint, NoRoom or BadVideo.
+    Raises BadConfig, BadCheckpoint, NoRoom, BadVideo or CannotServe.
     """
+    with exporting(config) as exporter:
+        return train_exported(config, resume, exporter)
+
+
+def train_exported(config: TrainConfig, resume: bool, exporter: RunExporter) -> Path:
+    """The same, while others may ask the exporter how it goes."""
     console, own_ray = Console(stderr=True), not ray.is_initialized()
     try:
         with stopping() as asked, MemoryGauge() as gauge:
-            done = learn_all(config, resume, Session(console, asked, gauge, Budget(config.memory_gb)))
+            exporter.memory = lambda: gauge.now
+            done = learn_all(config, resume, Session(console, asked, gauge, Budget(config.memory_gb), exporter))
             gauge.read()
     finally:
         if own_ray:
@@ -144,8 +153,11 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
             session.console.print(words, soft_wrap=True)
         session.gauge.take()  # what was read before this is over
         try:
+            session.exporter.row = {"steps": done.steps, "games": done.games, "iteration": done.iteration}
+            session.exporter.learning = True
             again = learn(config, algorithm, done, session)
         except LOST as error:
+            session.exporter.losses += 1
             losses, reached = (losses + 1 if done.saved == reached else 1), done.saved
             if losses > config.restarts or session.asked:
                 raise
@@ -153,6 +165,7 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
             words = f"a process was lost ({type(error).__name__}: {first}); restart {losses} of {config.restarts}"
             session.console.print(words, soft_wrap=True)
         finally:
+            session.exporter.learning = False
             algorithm.stop()
             del algorithm
             gc.collect()  # RLlib's objects refer to each other in circles
@@ -176,6 +189,7 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
                 done.row |= memory_columns(session.gauge, done.sizes)
                 done.row |= tried(config, algorithm, done, session.console)
                 metrics.write(done.row)
+                session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
                 view.show(done.row)
                 less, better = steps_down(done, session), done.row["eval_blinds"] > done.best_trial
                 promote(config, algorithm, done, session.console)
@@ -186,6 +200,14 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
             return less and not session.asked and done.steps < config.steps
     finally:
         metrics.close()
+
+
+def runners_of(algorithm: PPO) -> Runners:
+    """How many env runner processes there are, and how they do."""
+    group = algorithm.env_runner_group
+    return Runners(
+        group.num_remote_env_runners(), group.num_healthy_remote_env_runners(), group.num_remote_worker_restarts()
+    )
 
 
 def tried(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> dict[str, float]:

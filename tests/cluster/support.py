@@ -23,7 +23,9 @@ def run(*command: str, timeout: float = 120, given: str | None = None, check: bo
     """What a command prints. Raises Failed with both of its streams."""
     done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=timeout)
     if check and done.returncode:
-        raise Failed(f"{shlex.join(command)} ended with {done.returncode}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+        raise Failed(
+            f"{shlex.join(command)} ended with {done.returncode}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+        )
     return done.stdout
 
 
@@ -78,7 +80,9 @@ class Cluster:
     def pods(self, component: str, ready: bool = False) -> list[str]:
         """Names of the pods of one part of a training: head, gpu, submitter."""
         selector = f"app.kubernetes.io/component={component}"
-        items = [pod for pod in self.get("pods", selector=selector)["items"] if not pod["metadata"].get("deletionTimestamp")]
+        items = [
+            pod for pod in self.get("pods", selector=selector)["items"] if not pod["metadata"].get("deletionTimestamp")
+        ]
         return [pod["metadata"]["name"] for pod in items if not ready or is_ready(pod)]
 
     def job(self, name: str) -> str:

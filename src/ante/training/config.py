@@ -150,6 +150,9 @@ class TrainConfig(BaseModel):
         0, ge=0, description="Iterations between short evaluations, which then choose the best checkpoint; 0 = none."
     )
     trial_games: int = Field(64, ge=1, description="Games of each short evaluation, the first of the seed panel.")
+    metrics_port: int = Field(
+        0, ge=0, le=65535, description="Port at which Prometheus finds the run's numbers (/metrics); 0 = none."
+    )
 
     store: str | None = Field(
         None,

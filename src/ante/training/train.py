@@ -26,6 +26,7 @@ from ante.training.checkpoints import find_checkpoint
 from ante.training.config import BadConfig, TrainConfig
 from ante.training.curriculum import mastered
 from ante.training.evaluate import TRIED, evaluate_run, trial, write_best_game, write_report
+from ante.training.exporter import RunExporter, Runners, exporting
 from ante.training.fast import NoRunner
 from ante.training.keeping import fetching, keeping, say
 from ante.training.memory import MemoryGauge, memory_table
@@ -52,6 +53,7 @@ class Session:
     asked: list[Stop]
     gauge: MemoryGauge
     budget: Budget
+    exporter: RunExporter
     publisher: Publisher | None = None
 
     def save(self, config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
@@ -103,24 +105,31 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
     """Run PPO until config.steps, or until Ctrl-C, then evaluate; answers the run's folder.
 
     With a store the run is kept there too, and a resumed one goes on from what is there if that has more steps.
-    Raises BadConfig, BadCheckpoint, NoRoom, BadVideo or StorageError; NotUploaded where the store did not get all.
+    Raises BadConfig, BadCheckpoint, CannotServe, NoRoom, BadVideo or StorageError; NotUploaded where the store did not
+    get all.
     """
     console = Console(stderr=True)
-    if resume:
-        with fetching(config, console) as told:
-            bring(config, partial(say, console), told)
-    with keeping(config, resume, console) as publisher:
-        run(config, resume, console, publisher)
+    with exporting(config) as exporter:
+        if resume:
+            with fetching(config, console) as told:
+                bring(config, partial(say, console), told)
+        with keeping(config, resume, console) as publisher:
+            exporter.spool = publisher.spool if publisher else None
+            run(config, resume, console, exporter, publisher)
     return config.folder
 
 
-def run(config: TrainConfig, resume: bool, console: Console, publisher: Publisher | None) -> None:
+def run(
+    config: TrainConfig, resume: bool, console: Console, exporter: RunExporter, publisher: Publisher | None
+) -> None:
     """The run learns, and is concluded where nobody stopped it."""
     own_ray = not ray.is_initialized()
     try:
         with stopping() as asked, MemoryGauge() as gauge:
-            session = Session(console, asked, gauge, Budget(config.memory_gb), publisher)
-            done = learn_all(config, resume, session)
+            exporter.memory = lambda: gauge.now
+            done = learn_all(
+                config, resume, Session(console, asked, gauge, Budget(config.memory_gb), exporter, publisher)
+            )
             gauge.read()
     finally:
         if own_ray:
@@ -151,8 +160,11 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
             session.console.print(words, soft_wrap=True)
         session.gauge.take()  # what was read before this is over
         try:
+            session.exporter.row = {"steps": done.steps, "games": done.games, "iteration": done.iteration}
+            session.exporter.learning = True
             again = learn(config, algorithm, done, session)
         except LOST as error:
+            session.exporter.losses += 1
             losses, reached = (losses + 1 if done.saved == reached else 1), done.saved
             if losses > config.restarts or session.asked:
                 raise
@@ -160,6 +172,7 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
             words = f"a process was lost ({type(error).__name__}: {first}); restart {losses} of {config.restarts}"
             session.console.print(words, soft_wrap=True)
         finally:
+            session.exporter.learning = False
             algorithm.stop()
             del algorithm
             gc.collect()  # RLlib's objects refer to each other in circles
@@ -183,6 +196,7 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
                 done.row |= memory_columns(session.gauge, done.sizes)
                 done.row |= tried(config, algorithm, done, session.console)
                 metrics.write(done.row)
+                session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
                 view.show(done.row)
                 less, better = steps_down(done, session), done.row["eval_blinds"] > done.best_trial
                 promote(config, algorithm, done, session.console)
@@ -195,6 +209,14 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
             return less and not session.asked and done.steps < config.steps
     finally:
         metrics.close()
+
+
+def runners_of(algorithm: PPO) -> Runners:
+    """How many env runner processes there are, and how they do."""
+    group = algorithm.env_runner_group
+    return Runners(
+        group.num_remote_env_runners(), group.num_healthy_remote_env_runners(), group.num_remote_worker_restarts()
+    )
 
 
 def tried(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> dict[str, float]:

@@ -15,6 +15,7 @@ EXTRAS = {
     "ray": "train",
     "torch": "train",
     "pyarrow": "train",
+    "duckdb": "data",
     "tensorboard": "train",
     "numba_cuda": "gpu",
     "sb3_contrib": "sb3",

@@ -398,6 +398,19 @@ def read_settings(files: tuple[Path, ...] = (), sets: tuple[str, ...] = (), **mo
     return Settings.from_values(values, **{key: value for key, value in more.items() if value is not None})
 
 
+def presets() -> dict[str, Path]:
+    """Values files that come with Ante, by name."""
+    return {file.stem: file for file in sorted((Path(__file__).parent / "presets").glob("*.yaml"))}
+
+
+def preset(name: str) -> Path:
+    """One of them. Raises BadSettings, naming those that there are."""
+    known = presets()
+    if name not in known:
+        raise BadSettings(f"there is no preset {name!r}: choose one of {', '.join(known)}")
+    return known[name]
+
+
 def read_values(file: Path) -> dict[str, Any]:
     """The keys of a values file. Raises BadSettings."""
     try:

@@ -9,6 +9,7 @@ class BalatroError(Exception):
 
 
 EXTRAS = {
+    "prometheus_client": "metrics",
     "cv2": "watch",
     "av": "watch",
     "ray": "train",

@@ -16,6 +16,14 @@ GUIDE: dict[str, dict[str, str]] = {
         "trial_games": "Higher for a surer choice of the best checkpoint; 64 games cost seconds.",
         "eval_games": "Higher for narrower intervals: 1,000 for a figure that is published.",
     },
+    "The store": {
+        "store": "Wherever the machine may go away, as in a cluster; then --resume auto goes on from it.",
+        "store_newest": "Higher to look back further, 0 where room costs nothing.",
+        "store_wait_seconds": "Higher where the way to the store is slow.",
+        "store_grace_seconds": "A little less than the machine's own grace (30 seconds in Kubernetes).",
+        "store_pause_seconds": "0 where training must never wait; higher where every checkpoint must arrive.",
+        "spool_gb": "To some ten checkpoints.",
+    },
     "The games": {
         "deck": "To train for another deck.",
         "stake": "To make it harder.",
@@ -69,6 +77,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "learner_gpus": "On a GPU: 1, or less where runners share it.",
         "runner_resource": "In a cluster whose pods offer places for env runners by that name (deploy sets it).",
         "learner_resource": "The same for learners.",
+        "metrics_port": "In a cluster, where dashboards and alerts ask for it (docs/runbooks.md); one for each run of a machine.",
         "restarts": "Higher where processes are taken away often, as on spot machines; 0 to stop at the first loss.",
         "memory_gb": "To what may be used; 0 where something else limits it, as in a cluster.",
         "object_store_gb": "Higher with many runners and large batches: eight batches should fit.",

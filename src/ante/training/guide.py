@@ -75,6 +75,8 @@ GUIDE: dict[str, dict[str, str]] = {
         "runner_gpus": "On a GPU: 1 divided by the runners that share one, less what the learner takes.",
         "learners": "2 or more where one GPU does not keep up; batch and minibatch are shared out.",
         "learner_gpus": "On a GPU: 1, or less where runners share it.",
+        "runner_resource": "In a cluster whose pods offer places for env runners by that name (deploy sets it).",
+        "learner_resource": "The same for learners.",
         "metrics_port": "In a cluster, where dashboards and alerts ask for it (docs/runbooks.md); one for each run of a machine.",
         "restarts": "Higher where processes are taken away often, as on spot machines; 0 to stop at the first loss.",
         "memory_gb": "To what may be used; 0 where something else limits it, as in a cluster.",

@@ -20,6 +20,7 @@ from ante.cli.bench import Bench
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
 from ante.cli.golden import Golden
+from ante.cli.hints import Hints
 from ante.cli.play import Eval, Play
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
@@ -41,6 +42,7 @@ Command = (
     | Annotated[Doctor, subcommand("doctor")]
     | Annotated[Profile, subcommand("profile")]
     | Annotated[Artifacts, subcommand("artifacts")]
+    | Annotated[Hints, subcommand("hints")]
 )
 
 

@@ -16,7 +16,7 @@ from ante.catalog.hands import HANDS
 from ante.catalog.jokers import JOKERS
 from ante.engine.actions import Verb
 from ante.engine.state import new_states
-from ante.env.games import Games
+from ante.env.games import Games, observe_games
 from ante.env.packed import T_CONSUMABLE, T_JOKER
 from ante.env.plays import AIM_SWAP, N_HANDS
 from ante.env.probes import N_ASKED
@@ -70,6 +70,14 @@ class Question:
         digest = hashlib.sha256("\0".join(parts).encode())
         digest.update(self.picture or b"")
         return digest.hexdigest()
+
+
+def games_at(states: np.recarray, reorder: str = "none") -> Games:
+    """Games that stand as these records (n,) say, observed."""
+    games = Games(len(states), reorder=reorder, discrete=False, flat=False)
+    games.states.view(np.uint8)[:] = np.ascontiguousarray(states).view(np.uint8)
+    observe_games(games.states, np.arange(games.n), games.reorder, games.observations, games.flat)
+    return games
 
 
 def lists_of(games: Games) -> np.recarray:

@@ -23,6 +23,9 @@ EXTRAS = {
     "boto3": "s3",
     "botocore": "s3",
     "tenacity": "s3",
+    "openai": "hints",
+    "anthropic": "hints",
+    "purgatory": "hints",
 }
 
 

@@ -17,9 +17,13 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
 
     if name in AGENTS:
         return Baseline(name)
+    if name == "rules":
+        from ante.hints.player import RulesPlayer
+
+        return RulesPlayer()
     if not Path(name).is_dir():
         raise BalatroError(
-            f"there is no player {name!r}: choose {', '.join(AGENTS)}, a run's folder such as runs/ppo, or a released "
+            f"there is no player {name!r}: choose {', '.join(AGENTS)}, rules, a run's folder such as runs/ppo, or a released "
             "policy such as models/white-stake"
         )
     from ante.training.release import player_from

@@ -22,7 +22,9 @@ OF_THE_RELEASE = ("name", "namespace")
 
 def comment(text: str, indent: str) -> str:
     """A text as a comment."""
-    return textwrap.fill(" ".join(text.split()), 118, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ") + "\n"
+    return (
+        textwrap.fill(" ".join(text.split()), 118, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ") + "\n"
+    )
 
 
 def block(model: BaseModel, indent: str = "") -> str:

@@ -84,7 +84,9 @@ class LlmServer(Part):
     )
     vllm_image: ServiceImage = ServiceImage(repository="docker.io/vllm/vllm-openai", tag="v0.33.0")
     llamacpp_image: ServiceImage = ServiceImage(repository="ghcr.io/ggml-org/llama.cpp", tag="server")
-    model_path: str = Field("", description="Weights: a path under /models, or a name to download; llm.model by default.")
+    model_path: str = Field(
+        "", description="Weights: a path under /models, or a name to download; llm.model by default."
+    )
     projector_path: str = Field("", description="File of the vision part under /models, llamacpp only.")
     args: tuple[str, ...] = Field((), description="More arguments of the server.")
     storage: Disk = Disk(size="50Gi")
@@ -109,7 +111,9 @@ class NetworkPolicies(Part):
         ("0.0.0.0/0",), description="Addresses of the API server, which autoscaling and preflight ask."
     )
     api_server_ports: tuple[int, ...] = Field((443, 6443), description="Its ports.")
-    operator_namespace_labels: dict[str, str] = Field({}, description="Labels of the namespace of KubeRay; any by default.")
+    operator_namespace_labels: dict[str, str] = Field(
+        {}, description="Labels of the namespace of KubeRay; any by default."
+    )
     operator_pod_labels: dict[str, str] = Field(
         {"app.kubernetes.io/name": "kuberay-operator"}, description="Labels of KubeRay's pods, which ask the head."
     )
@@ -153,8 +157,12 @@ class Alerts(Part):
     labels: dict[str, str] = Field({}, description="Labels that Prometheus selects them by, such as release.")
     severity: str = Field("warning", description="Label severity of every alert.")
     stall: str = Field("5m", pattern=r"^[0-9]+(s|m|h)$", description="Time without an environment step.")
-    window: str = Field("15m", pattern=r"^[0-9]+(s|m|h)$", description="Time over which hints and restarts are counted.")
-    pending: str = Field("1m", pattern=r"^[0-9]+(s|m|h)$", description="Time that something must hold before it is told.")
+    window: str = Field(
+        "15m", pattern=r"^[0-9]+(s|m|h)$", description="Time over which hints and restarts are counted."
+    )
+    pending: str = Field(
+        "1m", pattern=r"^[0-9]+(s|m|h)$", description="Time that something must hold before it is told."
+    )
     backlog: str = Field("15m", pattern=r"^[0-9]+(s|m|h)$", description="Time that uploads may wait without an end.")
     hint_success: float = Field(0.8, ge=0, le=1, description="Share of hints that must succeed.")
     head_memory: float = Field(0.85, gt=0, le=1, description="Share of its memory that the head may take.")
@@ -222,4 +230,6 @@ class ChartValues(Settings):
     rbac: Rbac = Rbac()
     preflight: Preflight = Preflight()
     fullname_override: str = Field("", description="Name of all objects; the release's by default.")
-    skip_crd_check: bool = Field(False, description="Do not look for KubeRay's CRDs first, as where there is no cluster.")
+    skip_crd_check: bool = Field(
+        False, description="Do not look for KubeRay's CRDs first, as where there is no cluster."
+    )

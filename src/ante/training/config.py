@@ -62,6 +62,8 @@ class TrainConfig(BaseModel):
     runner_gpus: float = Field(0.0, ge=0, description="Share of a GPU that each env runner takes; 0 plays on the CPU.")
     learners: int = Field(0, ge=0, description="Learner processes, which share each batch; 0 learns in the driver.")
     learner_gpus: float = Field(0.0, ge=0, description="Share of a GPU that each learner takes; 0 learns on the CPU.")
+    runner_resource: str = Field("", description="Ray resource of which each env runner takes one; none by default.")
+    learner_resource: str = Field("", description="Ray resource of which each learner takes one; none by default.")
     batch: int = Field(8192, ge=64, description="Steps of one iteration, of all learners together.")
     minibatch: int = Field(1024, ge=16, description="Steps put through the network at once, of all learners together.")
     epochs: int = Field(4, ge=1, description="Passes over each batch.")

@@ -68,6 +68,8 @@ GUIDE: dict[str, dict[str, str]] = {
         "learners": "2 or more where one GPU does not keep up; batch and minibatch are shared out.",
         "learner_gpus": "On a GPU: 1, or less where runners share it.",
         "metrics_port": "In a cluster, where dashboards and alerts ask for it (docs/runbooks.md); one for each run of a machine.",
+        "runner_resource": "In a cluster whose pods offer places for env runners by that name (deploy sets it).",
+        "learner_resource": "The same for learners.",
         "restarts": "Higher where processes are taken away often, as on spot machines; 0 to stop at the first loss.",
         "memory_gb": "To what may be used; 0 where something else limits it, as in a cluster.",
         "object_store_gb": "Higher with many runners and large batches: eight batches should fit.",

@@ -7,15 +7,9 @@ import yaml
 from ante.training.config import BadConfig, TrainConfig, read_config
 
 MACHINES = (
-    "runners",
-    "runner_cpus",
-    "runner_gpus",
-    "learner_gpus",
-    "memory_gb",
-    "object_store_gb",
-    "restarts",
-    "metrics_port",
-)
+    "runners", "runner_cpus", "runner_gpus", "runner_resource", "learner_gpus", "learner_resource", "memory_gb",
+    "object_store_gb", "restarts", "metrics_port",
+)  # fmt: skip
 MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", "eval_every", "trial_games", *MACHINES)
 WHERE = ("name", "runs")  # follow the folder
 

@@ -22,6 +22,7 @@ EXTRAS = {
     "boto3": "s3",
     "botocore": "s3",
     "tenacity": "s3",
+    "cryptography": "s3",
 }
 
 

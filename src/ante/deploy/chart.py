@@ -5,9 +5,8 @@ helm/ante/values.yaml and values.schema.json are written from these models by to
 
 from typing import Any, Literal
 
-from pydantic import Field
-
 from ante.deploy.settings import Part, Settings
+from pydantic import Field
 
 
 class ServiceImage(Part):

@@ -369,7 +369,9 @@ def sentence(error: ValidationError) -> str:
         known = keys_at(first["loc"][:-1])
         near = get_close_matches(str(first["loc"][-1]), known, 1)
         return f"there is no setting {place}: " + (f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}")
-    cause = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "value_error":  # our own words, which tell what was given where it is no secret
+        return f"setting {place}: {first['msg'].removeprefix('Value error, ')}"
+    cause = first["msg"]
     given = f", got {first['input']!r}" if isinstance(first["input"], str | int | float | bool | None) else ""
     return f"setting {place}: {cause}{given}"
 

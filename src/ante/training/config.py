@@ -20,6 +20,7 @@ from ante.engine.run import challenge_number, deck_number, run_numbers
 from ante.env.games import REORDERS, chosen
 from ante.env.reward import find_reward
 from ante.errors import BalatroError
+from ante.storage.store import split_url
 from ante.training.curriculum import Stage
 
 
@@ -155,6 +156,31 @@ class TrainConfig(BaseModel):
         0, ge=0, le=65535, description="Port at which Prometheus finds the run's numbers (/metrics); 0 = none."
     )
 
+    store: str | None = Field(
+        None,
+        description="Where the run is kept beside its folder: a folder or s3://bucket/prefix, under the run's name.",
+    )
+    store_newest: int = Field(
+        5, ge=0, description="Newest checkpoints kept in the store, beside latest and best; 0 = all."
+    )
+    store_wait_seconds: float = Field(
+        600.0, ge=0, description="How long the run waits at its end for uploads to arrive."
+    )
+    store_grace_seconds: float = Field(
+        25.0, ge=0, description="The same after a termination (SIGTERM), counted from when it came."
+    )
+    store_pause_seconds: float = Field(
+        60.0, ge=0, description="How long a checkpoint waits for room in a full queue of uploads before it is left out."
+    )
+    spool_gb: float = Field(4.0, gt=0, description="What may wait to be uploaded, in GB, in the run's folder.")
+
+    @field_validator("store")
+    @classmethod
+    def _a_store(cls, store: str | None) -> str | None:
+        if store is not None:
+            split_url(store)
+        return store
+
     @field_validator("deck")
     @classmethod
     def _known_deck(cls, deck: str) -> str:
@@ -244,6 +270,11 @@ class TrainConfig(BaseModel):
     def spill_folder(self) -> Path:
         """Where Ray puts objects that its store has no room for, while the run lasts."""
         return self.folder / "spill"
+
+    @property
+    def spool_folder(self) -> Path:
+        """Where uploads to the store wait."""
+        return self.folder / "spool"
 
     def to_yaml(self) -> str:
         """The whole configuration as text."""

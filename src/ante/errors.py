@@ -26,6 +26,7 @@ EXTRAS = {
     "openai": "hints",
     "anthropic": "hints",
     "purgatory": "hints",
+    "cryptography": "s3",
 }
 
 

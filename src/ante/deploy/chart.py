@@ -67,7 +67,6 @@ class ObjectStore(Part):
         "API of MinIO's: training then uses the server's own credentials.",
     )
     storage: Disk = Disk(size="50Gi")
-    video_days: int = Field(0, ge=0, description="Days after which episode videos are deleted; 0 keeps them.")
     live_path: str = Field("/minio/health/live", description="Path that answers while the server lives.")
     ready_path: str = Field("/minio/health/ready", description="Path that answers once it serves.")
     resources: Resources = resources("250m", "512Mi", "2", "2Gi")

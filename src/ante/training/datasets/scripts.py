@@ -1,18 +1,17 @@
 """Games to make a dataset of: how each begins and what is decided, from a player or from replays."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ante.agents.evaluate import GameRecord, Player, evaluate
-from ante.engine.actions import DISCRETE, TAKES_SELECTION, Verb, cards_of, target_of, to_macro, to_of, verb_of
-from ante.engine.run import new_run
+from ante.agents.evaluate import Player
+from ante.engine.actions import DISCRETE, TAKES_SELECTION, Verb, cards_of, target_of, to_of, verb_of
 from ante.engine.state import MAX_HAND
-from ante.engine.step import step
 from ante.env.games import new_seed, one_seed
 from ante.env.replay import BadReplay, Heading, read_file, read_replay
+from ante.recording.games import record_games
 from ante.training.datasets.layout import BadDataset
 
 NUMBERS = {tuple(int(part) for part in row): number for number, row in enumerate(DISCRETE)}
@@ -39,26 +38,10 @@ def played_scripts(
     heading: Heading,
     batch: int,
     advance: Callable[[int], None] = lambda _: None,
-    max_decisions: int = 5000,
 ) -> Iterator[list[Script]]:
     """Games of a player, `batch` at a time; the heading's deck, stake and challenge, one game a seed."""
-    kind = {name: value for name, value in asdict(heading).items() if name != "seed"}
-    for first in range(0, len(seeds), batch):
-        part = seeds[first : first + batch]
-        report = evaluate(player, part, **kind, max_decisions=max_decisions, advance=advance)
-        yield [script_of(record, kind, player.discrete) for record in report.records]
-
-
-def script_of(record: GameRecord, kind: dict[str, object], discrete: bool) -> Script:
-    """A recorded game as macro decisions."""
-    heading = Heading(record.seed, **kind)  # type: ignore[arg-type]
-    if not discrete:
-        return Script(heading, record.actions)
-    s, macros = new_run(**asdict(heading)), []
-    for number in record.actions:
-        macros.append(int(to_macro(s, np.int64(number))))
-        step(s, np.int64(macros[-1]))
-    return Script(heading, tuple(macros))
+    for games in record_games(player, seeds, heading, batch, advance):
+        yield [Script(game.heading, game.actions) for game in games]
 
 
 def replay_scripts(files: Iterable[Path]) -> list[Script]:

@@ -1,9 +1,9 @@
 """A real cluster, named by KUBECONFIG, with KubeRay's operator and an image of Ante; see docs/deploy.md.
 
-    KUBECONFIG     the cluster; its default namespace is not touched, each module has a namespace of its own
-    CLUSTER_LOAD   command that brings an image archive to the nodes, such as `kind load image-archive`; without it the
-                   images are there already
-    CLUSTER_IMAGE  the archive, as tests/cluster/image.sh writes it
+KUBECONFIG     the cluster; its default namespace is not touched, each module has a namespace of its own
+CLUSTER_LOAD   command that brings an image archive to the nodes, such as `kind load image-archive`; without it the
+               images are there already
+CLUSTER_IMAGE  the archive, as tests/cluster/image.sh writes it
 """
 
 import os
@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.cluster.support import Cluster, Failed, Journal, run
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,6 @@ import boto3
 import pytest
 import yaml
 from botocore.config import Config
-
 from tests.cluster.conftest import CHART, ROOT, VALUES
 from tests.cluster.support import Cluster, Journal, eventually
 
@@ -68,7 +67,7 @@ def test_the_bucket_holds_what_the_run_has_made(trained: Run, bucket: Any, journ
     (ROOT / "runs/cluster/bucket.json").write_text(json.dumps(sizes, indent=1))
     latest = json.loads(bucket.Object("runs/run/checkpoints/latest.json").get()["Body"].read())
     assert any(key.startswith("runs/run/checkpoints/") and key.endswith("manifest.json") for key in sizes)
-    assert "120,832 steps" in trained.log and str(latest).count("120832") or latest
+    assert ("120,832 steps" in trained.log and str(latest).count("120832")) or latest
     for wanted in (r"config\.yaml$", r"metrics\.csv$", r"evaluation\.json$", r"\.mp4$", r"report\.html$"):
         assert any(re.search(wanted, key) and size for key, size in sizes.items()), wanted
 
@@ -112,13 +111,17 @@ def test_no_secret_stands_where_it_can_be_read(trained: Run) -> None:
 
     found = trained.cluster.get("secret", f"{NAME}-s3")["data"]
     private = base64.b64decode(found["S3_SECRET_ACCESS_KEY"]).decode()
-    told = trained.log + json.dumps([trained.cluster.get(kind) for kind in ("rayjobs", "rayclusters", "pods", "configmaps")])
+    told = trained.log + json.dumps(
+        [trained.cluster.get(kind) for kind in ("rayjobs", "rayclusters", "pods", "configmaps")]
+    )
     assert private not in told
 
 
 def test_upgrade_rollback_uninstall(trained: Run, journal: Journal) -> None:
     cluster = trained.cluster
-    cluster.helm("upgrade", NAME, str(CHART), *VALUES_OF, "--set", "gpuWorkers.replicas=1,training.name=other", timeout=180)
+    cluster.helm(
+        "upgrade", NAME, str(CHART), *VALUES_OF, "--set", "gpuWorkers.replicas=1,training.name=other", timeout=180
+    )
     chosen = lambda: yaml.safe_load(cluster.helm("get", "manifest", NAME)) is not None  # noqa: E731
     assert chosen
     journal.note("upgraded", revision=2)

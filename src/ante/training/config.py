@@ -1,5 +1,6 @@
 """What a training run is made of: frozen, validated, written beside the results. Knows neither Ray nor torch."""
 
+import re
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +30,7 @@ class BadConfig(BalatroError, ValueError):
 
 
 Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
+VIDEO_RULE = re.compile(r"best|worst|first_win|(every|random):[1-9]\d*")
 # What RLlib's own path does not have.
 ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo")
 
@@ -173,6 +175,14 @@ class TrainConfig(BaseModel):
         60.0, ge=0, description="How long a checkpoint waits for room in a full queue of uploads before it is left out."
     )
     spool_gb: float = Field(4.0, gt=0, description="What may wait to be uploaded, in GB, in the run's folder.")
+    videos: tuple[str, ...] = Field(
+        ("best", "worst", "first_win"),
+        description="Which games of an evaluation become videos: best, worst, first_win, every:N, random:N. The best one "
+        "of the closing evaluation always does.",
+    )
+    videos_each: int = Field(4, ge=0, le=16, description="Most videos of one evaluation.")
+    keep_videos: int = Field(40, ge=1, description="Videos of a run that are kept; the oldest go first.")
+    keep_episodes: int = Field(400, ge=16, description="Replays of a run that are kept; the oldest go first.")
 
     @field_validator("store")
     @classmethod
@@ -215,6 +225,14 @@ class TrainConfig(BaseModel):
         if info.field_name == "lr" and points[0][1] == 0:
             raise ValueError("nothing would be learned: it must begin above 0")
         return schedule
+
+    @field_validator("videos")
+    @classmethod
+    def _known_rules(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
+        for rule in rules:
+            if not VIDEO_RULE.fullmatch(rule):
+                raise ValueError(f"{rule!r} is no rule: best, worst, first_win, every:20 or random:2")
+        return rules
 
     @model_validator(mode="after")
     def _fits_the_path(self) -> "TrainConfig":

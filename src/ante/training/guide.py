@@ -14,6 +14,10 @@ GUIDE: dict[str, dict[str, str]] = {
         "checkpoint_every": "Lower where a lost hour hurts, higher where writing is slow.",
         "eval_every": "10 or so in long runs: the best checkpoint is then one that plays well on the panel.",
         "trial_games": "Higher for a surer choice of the best checkpoint; 64 games cost seconds.",
+        "videos": "random:2 for games as they come; [] for none but the best of the end.",
+        "videos_each": "Higher where rules ask for more: a video costs seconds.",
+        "keep_videos": "Higher where there is room: a video is 1 to 2 MB.",
+        "keep_episodes": "Higher to look at more games in the report: a replay is half a kilobyte.",
         "eval_games": "Higher for narrower intervals: 1,000 for a figure that is published.",
     },
     "The store": {

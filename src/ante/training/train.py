@@ -1,7 +1,7 @@
 """The main job: PPO on real games, on RLlib, with checkpoints, metrics and a closing evaluation.
 
-A run's folder, `runs/<name>/`, holds config.yaml, metrics.csv, metrics.parquet, tensorboard/, checkpoints/ and, at the
-end, evaluation.json and episode.mp4.
+A run's folder, `runs/<name>/`, holds config.yaml, machine.json, metrics.csv, metrics.parquet, tensorboard/, checkpoints/,
+episodes/ (replays and videos) and, at the end, evaluation.json, episode.mp4 and report.html.
 """
 
 import gc
@@ -25,10 +25,12 @@ from ante.training.budget import Budget, Sizes
 from ante.training.checkpoints import find_checkpoint
 from ante.training.config import BadConfig, TrainConfig
 from ante.training.curriculum import mastered
-from ante.training.evaluate import TRIED, evaluate_run, trial, write_best_game, write_report
+from ante.training.evaluate import TRIED, evaluate_run, trial, write_report
 from ante.training.exporter import RunExporter, Runners, exporting
 from ante.training.fast import NoRunner
+from ante.training.films import keep_games, write_best
 from ante.training.keeping import fetching, keeping, say
+from ante.training.machine import write_machine
 from ante.training.memory import MemoryGauge, memory_table
 from ante.training.metrics import Metrics
 from ante.training.progress import Progressed, progressed, row_of, save
@@ -74,6 +76,7 @@ def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
         algorithm = build_sized(config, done.sizes)
         config.folder.mkdir(parents=True, exist_ok=True)
         write_text(config.folder / "config.yaml", config.to_yaml())
+        write_machine(config.folder)
         return algorithm, done
     checkpoint, metadata = find_checkpoint(config.folder / "checkpoints")
     done = progressed(config, metadata)
@@ -82,6 +85,7 @@ def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
     if config.curriculum:
         algorithm.set_stage(done.stage)
     write_text(config.folder / "config.yaml", config.to_yaml())
+    write_machine(config.folder)
     return algorithm, done
 
 
@@ -223,7 +227,8 @@ def tried(config: TrainConfig, algorithm: PPO, done: Progressed, console: Consol
     """The columns of a short evaluation where one is due, else without numbers."""
     if not config.eval_every or done.iteration % config.eval_every:
         return dict.fromkeys(TRIED, math.nan)
-    found = trial(config, algorithm)
+    found, player, report = trial(config, algorithm)
+    keep_games(config, player, report, done.steps)
     console.print(
         f"iteration {done.iteration}: {found['eval_blinds']:.2f} blinds beaten, ante {found['eval_ante']:.2f}, "
         f"wins {found['eval_win_rate']:.1%} in {config.trial_games} games of the panel",
@@ -265,9 +270,10 @@ def conclude(config: TrainConfig, console: Console) -> None:
         evaluated = evaluate_run(config, advance)
         reports += [report for _, report in evaluated]
         player, report = evaluated[0]
-        status.update("writing the video")
+        status.update("writing videos")
         write_report(config, report)
-        video, best = write_best_game(config, player, report)
+        steps = find_checkpoint(config.folder / "checkpoints", "best")[1]["timesteps"]
+        video, best = write_best(config, keep_games(config, player, report, steps, final=True))
     out = Console()
     out.print(players_table(reports))
     out.print(blinds_table(report))

@@ -109,7 +109,7 @@ def lost_steps(log: str) -> list[int]:
 
 
 def test_a_training_survives_every_loss(cluster: Cluster, journal: Journal) -> None:
-    values = ("--values", str(CHART / "ci/gpu-values.yaml"), "--values", str(VALUES), "--set", GROUPS)
+    values = ("--values", str(VALUES), "--set", GROUPS)
     cluster.helm("install", NAME, str(CHART), *values, timeout=180)
     eventually("first checkpoint", 600, lambda: cluster.steps() > BATCH * EVERY)
     for fault in FAULTS:

@@ -15,7 +15,7 @@ from tests.cluster.support import Cluster, Journal, bucket_of, eventually, secre
 
 pytestmark = pytest.mark.cluster
 NAME = "ante"
-VALUES_OF = ("--values", str(CHART / "ci/gpu-values.yaml"), "--values", str(VALUES))
+VALUES_OF = ("--values", str(VALUES))
 
 
 @dataclass

@@ -27,6 +27,9 @@ EXTRAS = {
     "anthropic": "hints",
     "purgatory": "hints",
     "cryptography": "s3",
+    "kubernetes": "cluster",
+    "codeflare_sdk": "cluster",
+    "requests": "cluster",
 }
 
 

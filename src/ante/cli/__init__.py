@@ -17,6 +17,7 @@ except ModuleNotFoundError as missing:
 
 from ante.cli.artifacts import Artifacts
 from ante.cli.bench import Bench
+from ante.cli.cluster import Cluster
 from ante.cli.data import Data
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
@@ -45,6 +46,7 @@ Command = (
     | Annotated[Artifacts, subcommand("artifacts")]
     | Annotated[Data, subcommand("data")]
     | Annotated[Hints, subcommand("hints")]
+    | Annotated[Cluster, subcommand("cluster")]
 )
 
 

@@ -80,13 +80,21 @@ def drop_old(folder: Path) -> None:
             shutil.rmtree(old)
 
 
+def pointed_at(folder: Path, pointer: str) -> str | None:
+    """The name of the checkpoint that a pointer names; None where there is no such pointer. Raises BadCheckpoint."""
+    file = folder / f"{pointer}.json"
+    try:
+        return str(json.loads(file.read_text())["checkpoint"]) if file.exists() else None
+    except (OSError, ValueError, KeyError) as error:
+        raise BadCheckpoint(f"{file} cannot be read ({error}): use another checkpoint") from None
+
+
 def find_checkpoint(folder: Path, pointer: str = "latest") -> tuple[Path, dict[str, Any]]:
     """A whole checkpoint and its metadata. Raises BadCheckpoint, saying what is missing."""
-    try:
-        target = folder / json.loads((folder / f"{pointer}.json").read_text())["checkpoint"]
-    except (OSError, ValueError, KeyError) as error:
-        raise BadCheckpoint(f"no {pointer} checkpoint under {folder}: {error}") from None
-    return target, read_metadata(target)
+    name = pointed_at(folder, pointer)
+    if name is None:
+        raise BadCheckpoint(f"no {pointer} checkpoint under {folder}: {pointer}.json is missing")
+    return folder / name, read_metadata(folder / name)
 
 
 def read_metadata(target: Path) -> dict[str, Any]:

@@ -318,6 +318,8 @@ def sentence(error: ValidationError) -> str:
     cause = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
         return cause
+    if first["loc"][0] == "store":  # not shown: it may hold a secret
+        return f"configuration key store: {cause}"
     place = first["loc"] if first["loc"][0] == "curriculum" else first["loc"][:1]
     return f"configuration key {'.'.join(map(str, place))}: {cause}, got {first['input']!r}"
 

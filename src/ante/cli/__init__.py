@@ -21,6 +21,7 @@ from ante.cli.data import Data
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
 from ante.cli.golden import Golden
+from ante.cli.league import LeagueCommand
 from ante.cli.play import Eval, Play
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
@@ -43,6 +44,7 @@ Command = (
     | Annotated[Profile, subcommand("profile")]
     | Annotated[Artifacts, subcommand("artifacts")]
     | Annotated[Data, subcommand("data")]
+    | Annotated[LeagueCommand, subcommand("league")]
 )
 
 

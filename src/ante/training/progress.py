@@ -110,6 +110,7 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
         lambda folder: algorithm.save_to_path(str(folder.resolve() / "algorithm")) and None,
         metadata,
         best,
+        config.keep_checkpoints,
     )
     done.saved = done.iteration
 

@@ -7,7 +7,7 @@ import yaml
 from ante.training.config import BadConfig, TrainConfig, read_config
 
 MACHINES = ("runners", "runner_cpus", "runner_gpus", "learner_gpus", "memory_gb", "object_store_gb", "restarts")
-MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", "eval_every", "trial_games", *MACHINES)
+MAY_CHANGE = ("steps", "checkpoint_every", "keep_checkpoints", "eval_games", "eval_every", "trial_games", *MACHINES)
 WHERE = ("name", "runs")  # follow the folder
 
 

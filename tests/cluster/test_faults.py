@@ -120,7 +120,9 @@ def test_a_training_survives_every_loss(cluster: Cluster, journal: Journal) -> N
         except pytest.skip.Exception as skipped:
             journal.note("fault left out", fault=fault.__name__, why=str(skipped))
             continue
-        eventually(f"training again after {fault.__name__}", 420, lambda goal=before + BATCH * EVERY: cluster.steps() > goal)
+        eventually(
+            f"training again after {fault.__name__}", 420, lambda goal=before + BATCH * EVERY: cluster.steps() > goal
+        )
         eventually("all pods", 240, lambda: len(cluster.pods("head", True) + cluster.pods("gpu", True)) == 3)
         journal.note("fault", fault=fault.__name__, steps=before, seconds=round(time.monotonic() - begin))
     eventually("the end", 1200, lambda: cluster.job(NAME) in ("Complete", "Failed"), every=3)

@@ -23,6 +23,7 @@ from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
 from ante.cli.golden import Golden
 from ante.cli.hints import Hints
+from ante.cli.league import LeagueCommand
 from ante.cli.play import Eval, Play
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
@@ -47,6 +48,7 @@ Command = (
     | Annotated[Data, subcommand("data")]
     | Annotated[Hints, subcommand("hints")]
     | Annotated[Cluster, subcommand("cluster")]
+    | Annotated[LeagueCommand, subcommand("league")]
 )
 
 

@@ -138,6 +138,9 @@ class TrainConfig(BaseModel):
     trunk: int = Field(192, ge=8, description="Width of the two shared layers after attention, entities only.")
     seed: int = Field(0, ge=0, description="Seed of the run.")
     checkpoint_every: int = Field(10, ge=1, description="Iterations between checkpoints.")
+    keep_checkpoints: int = Field(
+        3, ge=0, description="Newest checkpoints that are kept beside the best one; 0 = all of them."
+    )
     eval_games: int = Field(100, ge=1, description="Games of the closing evaluation, from the fixed seed panel.")
     memory_gb: float = Field(
         8.0,

@@ -12,6 +12,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "steps": "First. With --resume a run may get more.",
         "seed": "To see how much of a result is luck: three seeds at least.",
         "checkpoint_every": "Lower where a lost hour hurts, higher where writing is slow.",
+        "keep_checkpoints": "0 to let the checkpoints of a run play a league (docs/league.md).",
         "eval_every": "10 or so in long runs: the best checkpoint is then one that plays well on the panel.",
         "trial_games": "Higher for a surer choice of the best checkpoint; 64 games cost seconds.",
         "videos": "random:2 for games as they come; [] for none but the best of the end.",

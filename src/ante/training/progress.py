@@ -120,6 +120,7 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> Saved:
         lambda folder: algorithm.save_to_path(str(folder.resolve() / "algorithm")) and None,
         metadata,
         best,
+        config.keep_checkpoints,
     )
     done.saved = done.iteration
     return Saved(folder, metadata, best)

@@ -114,7 +114,7 @@ def policy_from(folder: Path, checkpoint: str = "best") -> TorchRLModule:
 
 
 def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False) -> Player:
-    """The player of a run's checkpoint or of a released policy. Raises BadCheckpoint, BadConfig."""
+    """The player of a run's checkpoint (best, latest or by name) or of a release. Raises BadCheckpoint, BadConfig."""
     policy = policy_from(folder, checkpoint)
     return make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").reorder)
 

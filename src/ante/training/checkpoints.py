@@ -89,8 +89,7 @@ def checkpoints_of(folder: Path) -> list[str]:
 def point_best(folder: Path, name: str) -> None:
     """`best.json` names this checkpoint. Raises BadCheckpoint where it is missing or not whole."""
     target, metadata = find_checkpoint(folder, name)
-    told = {key: value for key, value in metadata.items() if key != "files"}
-    write_text(folder / "best.json", json.dumps({"checkpoint": target.name, **told}))
+    point(folder, "best", target.name, {key: value for key, value in metadata.items() if key != "files"})
 
 
 def pointed_at(folder: Path, pointer: str) -> str | None:

@@ -29,11 +29,13 @@ from ante.cli.profile import Profile
 from ante.cli.replay import Replay
 from ante.cli.seeds import Seed
 from ante.cli.train import Curves, Export, Train, train_command
+from ante.cli.watch import Watch
 
 Command = (
     Annotated[Train, subcommand("train")]
     | Annotated[Eval, subcommand("eval")]
     | Annotated[Play, subcommand("play")]
+    | Annotated[Watch, subcommand("watch")]
     | Annotated[Curves, subcommand("curves")]
     | Annotated[Export, subcommand("export")]
     | Annotated[Seed, subcommand("seed")]

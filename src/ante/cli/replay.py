@@ -17,8 +17,11 @@ from ante.errors import BalatroError
 class ShowReplay:
     """Print a replay, or (--line) the whole table as it stood where one of its lines begins.
 
+    The short replays in a run's folder are told in full.
+
     Try:
       ante replay show tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt
+      ante replay show runs/ppo/episodes/000000300000-2K9H9HN.txt.gz
       ante replay show game.txt --line 40
     """
 
@@ -32,11 +35,13 @@ class ShowReplay:
         from rich.console import Console
         from rich.text import Text
 
-        from ante.env.replay import BadReplay, read_file, read_replay, state_at
+        from ante.env.replay import BadReplay, read_replay, state_at
         from ante.env.text import describe
+        from ante.watch.episode import read_text, told
 
-        text = read_file(self.file)
+        text = read_text(self.file)
         with named(self.file):
+            text = told(text)
             read_replay(text)
             if self.line is not None:
                 if not 1 <= self.line <= len(text.splitlines()):
@@ -66,19 +71,20 @@ class CheckReplays:
 
     def run(self) -> int:
         """Play, report."""
-        from ante.env.replay import check_replay, read_file, read_replay
+        from ante.env.replay import check_replay, read_replay
+        from ante.watch.episode import check_compact, is_compact, read_text
 
         if not self.files:
             raise BalatroError("no replay is named: ante replay check FILE...")
         texts = {}
         for file in self.files:  # all of them are read before the first is played
-            texts[file] = read_file(file)
+            texts[file] = read_text(file)
             with named(file):
                 read_replay(texts[file])
         rows: list[dict[str, Any]] = []
         with game_bar(len(texts), "replays") as advance:
             for file, text in texts.items():
-                found = check_replay(text)
+                found = check_compact(text) if is_compact(text) else check_replay(text)
                 difference = {"line": None, "got": None, "wanted": None} if found is None else asdict(found)
                 decisions = len(read_replay(text)[1])
                 rows.append({"file": str(file), "decisions": decisions, "equal": found is None, **difference})

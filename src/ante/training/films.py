@@ -57,7 +57,7 @@ def keep_games(config: TrainConfig, player: Player, report: Report, steps: int, 
     steps  environment steps that the policy had seen. Raises BadVideo.
     """
     won_before = any(FIRST_WIN in entry.why for entry in read_index(config.folder))
-    rules = (BEST, *config.videos) if final else config.videos
+    rules = tuple(dict.fromkeys((BEST, *config.videos))) if final else config.videos
     most = max(1, config.videos_each) if final else config.videos_each
     chosen = choose(rules, report.records, most, won_before, steps)
     about, entries = f"{config.name}, {in_short(steps)} steps", []

@@ -39,6 +39,7 @@ from ante.training.restoring import bring
 from ante.training.rollout import WINDOW
 from ante.training.stopping import Stop, stopping
 from ante.training.view import TrainView
+from ante.watch.report import write_report as write_page
 
 LOST = (ray.exceptions.RayError, NoRunner)
 
@@ -260,7 +261,7 @@ def steps_down(done: Progressed, session: Session) -> bool:
 
 
 def conclude(config: TrainConfig, console: Console) -> None:
-    """Evaluate the best checkpoint beside the baselines, print the tables, and write a video of its best game."""
+    """Evaluate the best checkpoint beside the baselines, print the tables, write videos and the report."""
     reports: list[Report] = []
     with console.status("") as status:
 
@@ -274,9 +275,12 @@ def conclude(config: TrainConfig, console: Console) -> None:
         write_report(config, report)
         steps = find_checkpoint(config.folder / "checkpoints", "best")[1]["timesteps"]
         video, best = write_best(config, keep_games(config, player, report, steps, final=True))
+        status.update("writing the report")
+        page = write_page(config.folder)
     out = Console()
     out.print(players_table(reports))
     out.print(blinds_table(report))
     out.print(f"run         {config.folder}\nevaluation  {config.folder / 'evaluation.json'}")
     out.print(f"video       {video}: seed {best.seed}, {best.outcome} in ante {best.ante}, {best.blinds} blinds beaten")
+    out.print(f"report      {page}: open it in a browser, or ante watch {config.folder} --serve")
     out.print(f"curves      tensorboard --logdir {config.runs}")

@@ -18,6 +18,7 @@ from ante.env.games import Games, Outcome, observe_games
 from ante.env.replay import (
     FIRST_LINE,
     BadReplay,
+    Disagreement,
     Heading,
     RefusedDecision,
     action_text,
@@ -25,6 +26,7 @@ from ante.env.replay import (
     outcome,
     read_file,
     read_replay,
+    write_replay,
 )
 from ante.files import whole
 from ante.watch.notes import Explained, Note
@@ -134,8 +136,7 @@ def fingerprint(s: Any) -> str:
 
 def write_compact(file: Path, heading: Heading, episode: Episode) -> None:
     """A gzipped replay without its words: heading, a line for each decision, the end. Raises RefusedDecision."""
-    last = episode.end()
-    end = f"end {outcome(last)} in ante {last.ante} with ${last.dollars} after {len(episode.actions)} decisions"
+    end = ending(episode.end(), len(episode.actions))
     lines = [*heading_lines(heading), "", *(action_text(action) for action in episode.actions), end]
     with whole(file) as aside:
         aside.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode("ascii"), mtime=0))
@@ -149,6 +150,36 @@ def read_text(file: Path) -> str:
         return gzip.decompress(file.read_bytes()).decode("ascii")
     except (OSError, EOFError, ValueError) as error:
         raise BadReplay(f"cannot read {file}: {error}") from None
+
+
+def is_compact(text: str) -> bool:
+    """Whether a replay has decisions only, none of the words."""
+    return not any("#" in line or line.startswith((" ", "-")) for line in text.splitlines())
+
+
+def told(text: str) -> str:
+    """A compact replay with its words; any other one as it is. Raises BadReplay, RefusedDecision."""
+    return write_replay(*read_replay(text)) if is_compact(text) else text
+
+
+def check_compact(text: str) -> Disagreement | None:
+    """Play a compact replay again: the first of its lines that the engine tells otherwise, None where all are equal.
+
+    Raises BadReplay, UnknownSeed, UnknownDeck or UnknownStake.
+    """
+    heading, actions = read_replay(text)
+    lines = text.splitlines()
+    try:
+        last = Episode(begin(heading), decided(actions)).end()
+    except RefusedDecision as error:
+        return Disagreement(len(lines), str(error), lines[-1])
+    got = ending(last, len(actions))
+    return None if got == lines[-1] else Disagreement(len(lines), got, lines[-1])
+
+
+def ending(s: Any, decisions: int) -> str:
+    """The last line of a replay."""
+    return f"end {outcome(s)} in ante {s.ante} with ${s.dollars} after {decisions} decisions"
 
 
 def read_episode(file: Path) -> tuple[Heading, Episode]:

@@ -73,7 +73,7 @@ class Access:
         """What the API server answers, read from JSON. Raises NoCluster, and ApiException for a refusal."""
         headers = {"Accept": "application/json", "Content-Type": f"application/{content}"}
         pairs = [(name, str(value)) for name, value in (query or {}).items()]
-        text = json.dumps(body) if content != "json" and body is not None else body
+        text = json.dumps(body) if content.endswith("yaml") else body  # the client writes the rest as JSON
         request = self.api_client.param_serialize(
             method, f"/{path}", query_params=pairs, header_params=headers, body=text, auth_settings=["BearerToken"]
         )

@@ -106,6 +106,9 @@ class NetworkPolicies(Part):
         {"kubernetes.io/metadata.name": "kube-system"}, description="Labels of the namespace of the DNS servers."
     )
     dns_ports: tuple[int, ...] = Field((53,), description="Ports of the DNS servers' pods; 5353 too on OpenShift.")
+    dns_cidrs: tuple[str, ...] = Field(
+        (), description="Addresses of DNS servers that are no pods, such as 169.254.20.10/32 of NodeLocal DNS."
+    )
     api_server_cidrs: tuple[str, ...] = Field(
         ("0.0.0.0/0",), description="Addresses of the API server, which autoscaling and preflight ask."
     )

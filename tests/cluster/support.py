@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -142,3 +143,8 @@ def bucket_of(cluster: Cluster, release: str) -> Iterator[Any]:
             aws_secret_access_key=given["S3_SECRET_ACCESS_KEY"], region_name="us-east-1",
             config=Config(s3={"addressing_style": "path"}),
         ).Bucket("ante")  # fmt: skip
+
+
+def ante(*arguments: str, **options: Any) -> str:
+    """What the command of this checkout prints."""
+    return run(sys.executable, "-m", "ante.cli", *arguments, **{"timeout": 600, **options})

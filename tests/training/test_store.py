@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +62,12 @@ class Pod:
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out)
 
-    def until(self, asked: Callable[[], object], seconds: float = 240) -> None:
+    def until(self, asked: Callable[[], object], seconds: float = 600) -> None:
         end = time.monotonic() + seconds
         while not asked():
             assert self.process.poll() is None, self.log.read_text()
             assert time.monotonic() < end, self.log.read_text()
-            time.sleep(0.02)
+            time.sleep(0.1)
 
     def iterations(self) -> int:
         return len(rows(self.run)) if (self.run / "metrics.csv").exists() else 0
@@ -76,14 +77,39 @@ class Pod:
         files = (file for file in self.folder.rglob("*") if file.is_file())
         return "".join(file.read_bytes().decode(errors="replace") for file in files)
 
-    def die(self) -> None:
-        """SIGKILL for trainer and uploader, as the end of a machine is; its disk is gone too."""
+    def die(self) -> str:
+        """SIGKILL for trainer and uploader, as the end of a machine is; its disk is gone too. Answers what it held."""
         state = Spool(self.run / "spool").state
         self.process.kill()
         self.process.wait()
         if state:
-            os.kill(state.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(state.pid, signal.SIGKILL)
+            wait_for_end(state.pid)
+        held = self.written()
         shutil.rmtree(self.folder)
+        return held
+
+
+def wait_for_end(pid: int) -> None:
+    """A killed process that is no child of ours writes no longer."""
+    while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split(")")[-1].split()[:1]:
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def begin(store: Store, tmp_path: Path) -> Iterator[Callable[[str, int], Pod]]:
+    """Begins a pod by its name and steps; none outlives its test."""
+    pods: list[Pod] = []
+
+    def one(name: str, steps: int) -> Pod:
+        pods.append(Pod(tmp_path / name, store, steps))
+        return pods[-1]
+
+    yield one
+    for pod in pods:
+        if pod.process.poll() is None:
+            pod.die()
 
 
 def stored_steps(store: Store) -> int:
@@ -93,26 +119,27 @@ def stored_steps(store: Store) -> int:
     return int(read_manifest(store, f"pod/checkpoints/{pointed(store, 'pod/checkpoints')}").metadata["timesteps"])
 
 
-def test_one_command_begins_survives_a_lost_machine_and_an_eviction_and_ends(store: Store, tmp_path: Path) -> None:
-    """Killed with its disk, then terminated, each time begun again on an empty machine; 60 iterations are asked for."""
-    first = Pod(tmp_path / "first", store, 1_000_000)
+def test_one_command_begins_survives_a_lost_machine_and_an_eviction_and_ends(
+    store: Store, tmp_path: Path, begin: Callable[[str, int], Pod]
+) -> None:
+    """Killed with its disk, then terminated, each time begun again on an empty machine, at last with an end in sight."""
+    first = begin("first", 1_000_000)
     first.until(lambda: stored_steps(store) >= 256 * 8)
-    assert SECRET not in first.written()
-    first.die()
+    assert SECRET not in first.die()
     saved = stored_steps(store)
 
-    second = Pod(tmp_path / "second", store, 1_000_000)
+    second = begin("second", 1_000_000)
     second.until(lambda: second.iterations() * 256 > saved + 256 * 4)
     second.process.send_signal(signal.SIGTERM)
-    assert second.process.wait(120) == 0, second.log.read_text()
+    assert second.process.wait(600) == 0, second.log.read_text()
     assert f"resumed runs/pod after {saved:,} steps" in second.log.read_text()
     made = second.iterations()
     assert [int(row["iteration"]) for row in rows(second.run)] == list(range(1, made + 1))
     assert stored_steps(store) == 256 * made, "what a termination leaves arrives within its grace"
     shutil.rmtree(second.folder)
 
-    third = Pod(tmp_path / "third", store, 256 * (made + 5))
-    assert third.process.wait(240) == 0, third.log.read_text()
+    third = begin("third", 256 * (made + 5))
+    assert third.process.wait(600) == 0, third.log.read_text()
     assert_whole(third.run, made + 5)
     assert SECRET not in third.written()
     assert verify(store) == []

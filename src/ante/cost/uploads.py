@@ -93,11 +93,12 @@ def in_turns(algorithm: Any, uploads: Uploads, repeats: int, steps: int) -> dict
 
 def step_times(algorithm: Any, before: Callable[[], None], steps: int) -> list[float]:
     """Seconds of each of so many train steps; `before` is called before each of them, and its time counts."""
-    times = []
-    for _ in range(steps):
-        _, seconds = timed(lambda: (before(), algorithm.train()))
-        times.append(seconds)
-    return times
+
+    def step() -> None:
+        before()
+        algorithm.train()
+
+    return [timed(step)[1] for _ in range(steps)]
 
 
 def rows_of(turns: dict[str, list[list[float]]], games: int, megabytes: int) -> list[Row]:

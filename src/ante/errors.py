@@ -25,6 +25,7 @@ EXTRAS = {
     "kubernetes": "cluster",
     "codeflare_sdk": "cluster",
     "requests": "cluster",
+    "cryptography": "s3",
 }
 
 

@@ -19,6 +19,8 @@ from ante.training.exporter import COUNTERS, GAUGES, CannotServe, RunExporter, R
 from ante.training.memory import GB, Reading
 from ante.training.metrics import COLUMNS
 
+TOLD = sorted({column for column, _ in (*COUNTERS.values(), *GAUGES.values())})
+
 
 def scraped(port: int) -> dict[tuple[str, str], float]:
     """Value of each sample by its name and its label `process`; every one carries the run's name."""
@@ -29,21 +31,25 @@ def scraped(port: int) -> dict[tuple[str, str], float]:
     return {(sample.name, sample.labels.get("process", "")): sample.value for sample in samples}
 
 
+def test_columns_of_metrics_that_are_told_exist() -> None:
+    assert {name for name in TOLD if not name.startswith("hint_")} <= set(COLUMNS)
+
+
 def test_a_scrape_shows_the_last_iteration_and_what_waits_now(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "a").write_bytes(b"x" * 1000)
     spool = Spool(tmp_path / "spool")
     exporter = RunExporter("first", spool)
-    exporter.row = {name: float(place) for place, name in enumerate(COLUMNS)} | {"win_rate": math.nan}
+    exporter.row = {name: float(place) for place, name in enumerate(TOLD)} | {"win_rate": math.nan}
     exporter.runners, exporter.learning, exporter.losses = Runners(3, 2, 5), True, 4
     exporter.memory = lambda: Reading({"driver": 1.5, "runner 1": 0.25})
     with serving(exporter, 0) as port:
         found = scraped(port)
         for name, (column, _) in COUNTERS.items():
-            assert found[f"{name}_total", ""] == COLUMNS.index(column)
+            assert found[f"{name}_total", ""] == TOLD.index(column)
         for name, (column, _) in GAUGES.items():
             if column != "win_rate":
-                assert found[name, ""] == COLUMNS.index(column)
+                assert found[name, ""] == TOLD.index(column)
         assert ("ante_episode_win_rate", "") not in found  # not known yet
         assert found["ante_env_runners_wanted", ""] == 3 and found["ante_env_runners_healthy", ""] == 2
         assert found["ante_env_runner_restarts_total", ""] == 5 and found["ante_training_losses_total", ""] == 4
@@ -64,7 +70,7 @@ def test_a_scrape_shows_the_last_iteration_and_what_waits_now(tmp_path: Path) ->
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 def test_prometheus_finds_nothing_to_complain_of_in_names_and_help() -> None:
     exporter = RunExporter("first")
-    exporter.row = dict.fromkeys(COLUMNS, 1.0)
+    exporter.row = dict.fromkeys(TOLD, 1.0)
     exporter.memory = lambda: Reading({"driver": 1.0})
     with serving(exporter, 0) as port:
         text = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=10).content

@@ -140,3 +140,32 @@ http://{{ include "ante.name" . }}-llm:8000/v1
       key: {{ $.Values.s3.secretKeyKey }}
 {{- end }}
 {{- end -}}
+
+
+{{/* The certificates of the bucket's server, where a ConfigMap has them. */}}
+{{- define "ante.caMount" -}}
+{{- if .Values.s3.caConfigMap -}}
+- name: s3-ca
+  mountPath: /etc/ante-ca
+  readOnly: true
+{{- end -}}
+{{- end -}}
+
+{{- define "ante.caVolume" -}}
+{{- with .Values.s3.caConfigMap -}}
+- name: s3-ca
+  configMap:
+    name: {{ . }}
+{{- end -}}
+{{- end -}}
+
+{{/* Port of a URL. */}}
+{{- define "ante.port" -}}
+{{- $found := urlParse . -}}
+{{- $host := get $found "host" -}}
+{{- if regexMatch ":[0-9]+$" $host -}}
+{{- regexFind "[0-9]+$" $host -}}
+{{- else -}}
+{{- ternary 80 443 (eq (get $found "scheme") "http") -}}
+{{- end -}}
+{{- end -}}

@@ -59,7 +59,10 @@
   "learners" (int $training.learners) "learner_gpus" $training.learnerGpus "learner_resource" "ante_learner"
   "memory_gb" 0 -}}
 {{- if $training.metricsPort }}{{ $_ := set $own "metrics_port" (int $training.metricsPort) }}{{ end -}}
-{{- toYaml (merge $own $training.config) -}}
+{{- range $key, $value := $training.config -}}
+{{- if not (hasKey $own $key) }}{{ $_ := set $own $key $value }}{{ end -}}
+{{- end -}}
+{{- toYaml $own -}}
 {{- end -}}
 
 {{/* A word as a shell reads it. */}}

@@ -5,8 +5,9 @@ helm/ante/values.yaml and values.schema.json are written from these models by to
 
 from typing import Any, Literal
 
-from ante.deploy.settings import Part, Settings
 from pydantic import Field
+
+from ante.deploy.settings import Part, Settings
 
 
 class ServiceImage(Part):
@@ -66,7 +67,6 @@ class ObjectStore(Part):
         "API of MinIO's: training then uses the server's own credentials.",
     )
     storage: Disk = Disk(size="50Gi")
-    video_days: int = Field(0, ge=0, description="Days after which episode videos are deleted; 0 keeps them.")
     live_path: str = Field("/minio/health/live", description="Path that answers while the server lives.")
     ready_path: str = Field("/minio/health/ready", description="Path that answers once it serves.")
     resources: Resources = resources("250m", "512Mi", "2", "2Gi")
@@ -106,6 +106,9 @@ class NetworkPolicies(Part):
         {"kubernetes.io/metadata.name": "kube-system"}, description="Labels of the namespace of the DNS servers."
     )
     dns_ports: tuple[int, ...] = Field((53,), description="Ports of the DNS servers' pods; 5353 too on OpenShift.")
+    dns_cidrs: tuple[str, ...] = Field(
+        (), description="Addresses of DNS servers that are no pods, such as 169.254.20.10/32 of NodeLocal DNS."
+    )
     api_server_cidrs: tuple[str, ...] = Field(
         ("0.0.0.0/0",), description="Addresses of the API server, which autoscaling and preflight ask."
     )

@@ -62,6 +62,11 @@ class S3Store:
     def __repr__(self) -> str:
         return f"S3Store({self.url} at {self.settings.endpoint or 'AWS'})"
 
+    def create_bucket(self) -> None:
+        """The bucket is made. Raises StorageError, also where it stands already."""
+        with self._in_words(self.settings.bucket):
+            self.client.create_bucket(Bucket=self.settings.bucket)
+
     def put_file(
         self, key: str, file: Path, sha256: str | None = None, resume: Path | None = None, told: Told = untold
     ) -> Stat:

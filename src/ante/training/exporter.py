@@ -26,6 +26,10 @@ COUNTERS = {  # metric: column of metrics.csv, help
     "ante_env_steps": ("steps", "Environment steps learned from, resumed parts included."),
     "ante_games": ("games", "Games that ended."),
     "ante_iterations": ("iteration", "Batches learned from."),
+    "ante_hint_asks": ("hint_asks", "Questions asked of the advisor, where there is one."),
+    "ante_hint_calls": ("hint_calls", "Requests that went out to the LLM, each retry counted."),
+    "ante_hint_tokens": ("hint_tokens", "Tokens of questions and answers."),
+    "ante_hint_cache_hits": ("hint_cache_hits", "Questions answered from memory."),
 }
 GAUGES = {
     "ante_env_steps_per_second": ("steps_per_second", "Environment steps a second, last iteration."),
@@ -43,6 +47,11 @@ GAUGES = {
     "ante_policy_lag": ("policy_lag", "Updates between the weights that played and those that learned."),
     "ante_sample_seconds": ("sample_seconds", "Seconds of one fragment's play, mean of the runners."),
     "ante_learn_seconds": ("learn_seconds", "Seconds of the last iteration's gradient steps."),
+    "ante_hint_success_ratio": ("hint_success", "Share of the last questions that ended with a hint."),
+    "ante_hint_latency_p50_seconds": ("hint_p50", "Seconds of a call to the LLM, median of the last ones."),
+    "ante_hint_latency_p95_seconds": ("hint_p95", "The same, 95th of a hundred."),
+    "ante_hint_breaker": ("hint_breaker", "0 closed, 1 half-opened, 2 opened: no calls go out."),
+    "ante_hint_agreement_ratio": ("hint_agreement", "Share of hints that the policy had chosen itself."),
     "ante_curriculum_stage": ("stage", "Stage of the curriculum, from 1 on."),
 }
 
@@ -92,7 +101,7 @@ class RunExporter(Collector):
     def _of_iterations(self) -> Iterator[Metric]:
         row = self.row
         for name, (column, text) in COUNTERS.items():
-            if column in row:
+            if not math.isnan(row.get(column, math.nan)):
                 yield self._counter(name, text, row[column])
         for name, (column, text) in GAUGES.items():
             if not math.isnan(row.get(column, math.nan)):

@@ -1,0 +1,70 @@
+{{/* Parts of the NetworkPolicies. */}}
+
+{{/* A selector by labels; everything for none. */}}
+{{- define "ante.matching" -}}
+{{- if . -}}
+matchLabels:
+  {{- toYaml . | nindent 2 }}
+{{- else -}}
+{}
+{{- end -}}
+{{- end -}}
+
+{{/* Pods of this training by component. root, components */}}
+{{- define "ante.policy.pods" -}}
+matchLabels:
+  {{- include "ante.selector" .root | nindent 2 }}
+matchExpressions:
+  - key: app.kubernetes.io/component
+    operator: In
+    values: {{ toJson .components }}
+{{- end -}}
+
+{{/* To addresses, and to pods of any namespace, at one port. cidrs, port */}}
+{{- define "ante.policy.outside" -}}
+- to:
+    - namespaceSelector: {}
+    {{- range .cidrs }}
+    - ipBlock:
+        cidr: {{ . }}
+    {{- end }}
+  ports:
+    - {port: {{ .port }}, protocol: TCP}
+{{- end -}}
+
+{{- define "ante.policy.toS3" -}}
+{{- if and .Values.objectStore.enabled (not .Values.s3.endpoint) -}}
+- to:
+    - podSelector:
+        {{- include "ante.policy.pods" (dict "root" . "components" (list "objectstore")) | nindent 8 }}
+  ports:
+    - {port: 9000, protocol: TCP}
+{{- else -}}
+{{- $url := .Values.s3.endpoint | default "https://s3.amazonaws.com" -}}
+{{- include "ante.policy.outside" (dict "cidrs" .Values.networkPolicies.s3Cidrs "port" (include "ante.port" $url)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "ante.policy.toLlm" -}}
+{{- if and .Values.llmServer.enabled (not .Values.llm.endpoint) -}}
+- to:
+    - podSelector:
+        {{- include "ante.policy.pods" (dict "root" . "components" (list "llm")) | nindent 8 }}
+  ports:
+    - {port: 8000, protocol: TCP}
+{{- else if .Values.llm.enabled -}}
+{{- include "ante.policy.outside" (dict "cidrs" .Values.networkPolicies.llmCidrs "port" (include "ante.port" .Values.llm.endpoint)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "ante.policy.toApiServer" -}}
+- to:
+    {{- range .Values.networkPolicies.apiServerCidrs }}
+    - ipBlock:
+        cidr: {{ . }}
+    {{- end }}
+  ports:
+    {{- range .Values.networkPolicies.apiServerPorts }}
+    - {port: {{ int . }}, protocol: TCP}
+    {{- end }}
+{{- end -}}

@@ -1,0 +1,106 @@
+"""What a pod of the cluster can reach: the pod of `helm test` runs this.
+
+    python -m ante.deploy.inside s3://BUCKET/PREFIX
+
+Bucket and LLM come from the S3_* and LLM_* variables of the pod, the API server from its service account.
+"""
+
+import os
+import ssl
+import sys
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import requests
+
+from ante.errors import BalatroError
+from ante.storage.store import open_store
+
+ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+SECONDS = 20.0
+
+
+class NotReady(BalatroError):
+    """Something that the training would miss."""
+
+
+def check_bucket(url: str, environment: Mapping[str, str]) -> str:
+    """An object can be written, read, listed and deleted. Raises StorageError, NotReady."""
+    store, data = open_store(url, environment), uuid.uuid4().bytes
+    key = f"preflight/{uuid.uuid4().hex}"
+    store.put_bytes(key, data)
+    try:
+        if store.get_bytes(key) != data or [found.key for found in store.list(key)] != [key]:
+            raise NotReady(f"{url} gives back something else than was written: is it one server?")
+    finally:
+        store.delete(key)
+    return f"{url} takes, lists, gives back and deletes"
+
+
+def check_llm(environment: Mapping[str, str]) -> str:
+    """The LLM serves the model that is asked for. Raises NotReady."""
+    endpoint, model = environment["LLM_ENDPOINT"].rstrip("/"), environment.get("LLM_MODEL", "")
+    key = environment.get("LLM_API_KEY")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    answer = ask(f"{endpoint}/models", headers, "LLM_ENDPOINT, and whether its pod runs")
+    try:
+        served = [each["id"] for each in answer.json()["data"]]
+    except (ValueError, KeyError, TypeError):
+        raise NotReady(f"{endpoint}/models answers something else than a list of models: check LLM_ENDPOINT") from None
+    if model not in served:
+        raise NotReady(f"{endpoint} serves {', '.join(served) or 'nothing'}, not {model}: set llm.model to one of them")
+    return f"{endpoint} serves {model}"
+
+
+def check_operator(environment: Mapping[str, str], account: Path = ACCOUNT) -> str:
+    """The API server knows Ray's objects. Raises NotReady."""
+    server = f"https://{environment['KUBERNETES_SERVICE_HOST']}:{environment.get('KUBERNETES_SERVICE_PORT', '443')}"
+    headers = {"Authorization": f"Bearer {(account / 'token').read_text().strip()}"}
+    answer = ask(f"{server}/apis/ray.io/v1", headers, "networkPolicies.apiServerCidrs", str(account / "ca.crt"))
+    kinds = {each["kind"] for each in answer.json()["resources"]}
+    missing = {"RayCluster", "RayJob"} - kinds
+    if missing:
+        raise NotReady(f"ray.io/v1 lacks {', '.join(sorted(missing))}: install KubeRay's definitions anew")
+    return "ray.io/v1 has RayCluster and RayJob"
+
+
+def ask(url: str, headers: Mapping[str, str], check: str, authority: str | bool = True) -> requests.Response:
+    """The answer of a server. Raises NotReady."""
+    try:
+        answer = requests.get(url, headers=dict(headers), timeout=SECONDS, verify=authority)
+    except (requests.RequestException, ssl.SSLError) as error:
+        raise NotReady(f"{url} does not answer ({type(error).__name__}): check {check}") from None
+    if answer.status_code != 200:
+        raise NotReady(f"{url} answers {answer.status_code}: check {check}")
+    return answer
+
+
+def checks(url: str, environment: Mapping[str, str]) -> dict[str, Callable[[], str]]:
+    """What is to be checked here, by name."""
+    found: dict[str, Callable[[], str]] = {"bucket": lambda: check_bucket(url, environment)}
+    if environment.get("LLM_ENDPOINT"):
+        found["LLM"] = lambda: check_llm(environment)
+    if environment.get("KUBERNETES_SERVICE_HOST"):
+        found["operator"] = lambda: check_operator(environment)
+    return found
+
+
+def main(arguments: Sequence[str] | None = None, environment: Mapping[str, str] = os.environ) -> int:
+    """A line for each check; exit code 1 where one fails."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if len(words) != 1:
+        print("usage: python -m ante.deploy.inside s3://BUCKET/PREFIX", file=sys.stderr)
+        return 2
+    failed = 0
+    for name, check in checks(words[0], environment).items():
+        try:
+            print(f"ok      {name:9} {check()}", flush=True)
+        except (BalatroError, OSError) as error:
+            failed += 1
+            print(f"FAILED  {name:9} {error}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""Users of a MinIO server, through its admin API: the three calls that one bucket's user needs.
+
+A body that holds a secret travels encrypted with the caller's own secret key, as MinIO wants it (package madmin-go,
+EncryptData): salt, kind, nonce, then AES-256-GCM with a key that PBKDF2 derives. One package holds up to 16 KiB.
+"""
+
+import hashlib
+import json
+import os
+from typing import Any
+from urllib.parse import urlencode
+
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from botocore.exceptions import HTTPClientError
+from botocore.httpsession import URLLib3Session
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from ante.storage.errors import NoAccess, StorageError, Unreachable
+from ante.storage.settings import S3Settings
+
+KIND, ROUNDS, PACKAGE = b"\x02", 8192, 1 << 14  # PBKDF2 with AES-GCM; its rounds; bytes of one package
+LAST = b"\x80"  # marks the last package
+
+
+def encrypted(secret_key: str, data: bytes) -> bytes:
+    """A body that only those who know the secret key can read."""
+    assert len(data) <= PACKAGE
+    salt, nonce = os.urandom(32), os.urandom(8)
+    cipher = AESGCM(hashlib.pbkdf2_hmac("sha256", secret_key.encode(), salt, ROUNDS, 32))
+    tag = cipher.encrypt(nonce + (0).to_bytes(4, "little"), b"", None)
+    package = cipher.encrypt(nonce + (1).to_bytes(4, "little"), data, LAST + tag)
+    return salt + KIND + nonce + package
+
+
+def bucket_policy(bucket: str) -> dict[str, Any]:
+    """What the user of one bucket may do: all that training needs, there and nowhere else."""
+    own = f"arn:aws:s3:::{bucket}"
+    seen = ["s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"]
+    done = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {"Effect": "Allow", "Action": seen, "Resource": [own]},
+            {"Effect": "Allow", "Action": done, "Resource": [f"{own}/*"]},
+        ],
+    }
+
+
+class MinioAdmin:
+    """The admin API of a server, asked with its own credentials."""
+
+    def __init__(self, settings: S3Settings) -> None:
+        self.settings, self.session = settings, URLLib3Session(verify=settings.verify, timeout=30)
+
+    def add_bucket_user(self, access_key: str, secret_key: str) -> None:
+        """There is a user with this secret who may use the settings' bucket only. Raises StorageError."""
+        assert self.settings.secret_key
+        policy = f"ante-{self.settings.bucket}"
+        user = json.dumps({"secretKey": secret_key, "status": "enabled"}).encode()
+        self._put("add-canned-policy", {"name": policy}, json.dumps(bucket_policy(self.settings.bucket)).encode())
+        self._put("add-user", {"accessKey": access_key}, encrypted(self.settings.secret_key, user))
+        self._put("set-user-or-group-policy", {"policyName": policy, "userOrGroup": access_key, "isGroup": "false"}, b"")
+
+    def _put(self, call: str, parameters: dict[str, str], body: bytes) -> None:
+        settings = self.settings
+        url = f"{settings.endpoint}/minio/admin/v3/{call}?{urlencode(parameters)}"
+        digest = hashlib.sha256(body).hexdigest()
+        request = AWSRequest("PUT", url, {"X-Amz-Content-SHA256": digest}, body)
+        SigV4Auth(Credentials(settings.access_key, settings.secret_key), "s3", settings.region).add_auth(request)
+        try:
+            answer = self.session.send(request.prepare())
+        except HTTPClientError as error:
+            raise Unreachable(f"{settings.endpoint} does not answer ({type(error).__name__})") from None
+        if answer.status_code == 200:
+            return
+        if answer.status_code in (401, 403):
+            raise NoAccess(
+                f"{settings.endpoint} refuses its administrator ({answer.status_code}): "
+                "check MINIO_ROOT_USER and MINIO_ROOT_PASSWORD"
+            )
+        raise StorageError(
+            f"{settings.endpoint} refuses {call} ({answer.status_code}): where it has no admin API of MinIO's, "
+            "set objectStore.scopedUser false"
+        )

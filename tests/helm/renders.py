@@ -1,0 +1,55 @@
+"""What the chart makes of its CI values, as files to be reviewed: python -m tests.helm.renders writes them anew."""
+
+from pathlib import Path
+
+import yaml
+
+from tests.support.helm import CHART, Rendered, Values, render
+from tests.support.manifests import Object
+
+GOLDEN = Path(__file__).parent / "golden"
+CI = {file.name.removesuffix("-values.yaml"): file for file in sorted((CHART / "ci").glob("*-values.yaml"))}
+MADE = "<made at install>"
+
+
+class Blocks(yaml.SafeDumper):
+    """Text of several lines as a block."""
+
+
+def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+Blocks.add_representer(str, text)
+
+
+def values_of(name: str) -> Values:
+    """One of the CI values."""
+    return dict(yaml.safe_load(CI[name].read_text()))
+
+
+def settled(found: Object) -> Object:
+    """The object without what is new in each rendering, and without the dashboard, which has a file of its own."""
+    if found["kind"] == "Secret":
+        return found | {"data": dict.fromkeys(found["data"], MADE)}
+    if "ante.json" in found.get("data", {}):
+        return found | {"data": {"ante.json": "<files/dashboard.json>"}}
+    return found
+
+
+def written(rendered: Rendered) -> str:
+    """Notes and objects as text."""
+    notes = "".join(f"# {line}".rstrip() + "\n" for line in rendered.notes.splitlines())
+    objects = (yaml.dump(settled(found), Dumper=Blocks, sort_keys=False, width=10_000) for found in rendered.objects)
+    return notes + "".join(f"---\n{one}" for one in objects)
+
+
+def main() -> None:
+    """Write all of them."""
+    GOLDEN.mkdir(exist_ok=True)
+    for name in CI:
+        (GOLDEN / f"{name}.yaml").write_text(written(render(values_of(name))))
+
+
+if __name__ == "__main__":
+    main()

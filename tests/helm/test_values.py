@@ -1,0 +1,191 @@
+"""values.yaml: every value documented, used, and refused where it is misspelt or of the wrong type."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+import yaml
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from ante.deploy.chart import ChartValues
+from ante.deploy.settings import CHART_ONLY, Settings
+from tests.support.helm import CHART, ChartError, Values, render, render_as_is, render_files
+
+ROOT = CHART.parent.parent
+TEXT = (CHART / "values.yaml").read_text()
+SKIP = ("skipCrdCheck",)  # has a test of its own
+FULL: Values = {
+    "cpuWorkers": {"enabled": True, "spot": True},
+    "training": {"metricsPort": 9100},
+    "llm": {"enabled": True, "model": "m", "vision": True, "existingSecret": "key"},
+    "llmServer": {"enabled": True},
+    "monitoring": {"podMonitor": {"enabled": True}, "dashboard": {"enabled": True}, "alerts": {"enabled": True}},
+    "ingress": {"enabled": True, "dashboardHost": "one", "consoleHost": "two"},
+    "route": {"enabled": True},
+}
+BASES: tuple[Values, ...] = (  # a value matters where what it belongs to is there
+    {},
+    FULL,
+    FULL | {"autoscaling": {"enabled": True}, "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:1"}}
+    | {"training": {"metricsPort": 9100, "runnerGpus": 0.1, "learnerGpus": 0.5}},
+    FULL | {"llmServer": {"enabled": True, "kind": "llamacpp"}, "networkPolicies": {"llmDownloads": True}},
+    {"llm": {"enabled": True, "model": "m", "endpoint": "http://llm"}, "objectStore": {"enabled": False},
+     "queue": {"name": "q"}, "cpuWorkers": {"enabled": True}, "training": {"learnerGpus": 0},
+     "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:1", "existingSecret": "redis"}},
+)  # fmt: skip
+
+
+def leaves(model: BaseModel, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], FieldInfo, Any]]:
+    """Every value: its path, what is known of it, its default."""
+    for name, field in type(model).model_fields.items():
+        value, key = getattr(model, name), (*path, field.alias or name)
+        if isinstance(value, BaseModel):
+            yield from leaves(value, key)
+        elif key not in (("name",), ("namespace",)):
+            yield key, field, value
+
+
+DEFAULTS = yaml.safe_load(TEXT)
+LEAVES = list(leaves(ChartValues()))
+
+
+@pytest.mark.parametrize("tool", ["write_chart", "write_dashboard"])
+def test_generated_files_are_fresh(tool: str) -> None:
+    done = subprocess.run([sys.executable, f"tools/{tool}.py", "--check"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_defaults_are_those_of_the_python_settings() -> None:
+    shared = {key: value for key, value in DEFAULTS.items() if key not in CHART_ONLY}
+    assert Settings.model_validate(shared) == Settings()
+    assert set(CHART_ONLY) >= {field.alias for name, field in ChartValues.model_fields.items()
+                               if name not in Settings.model_fields}  # fmt: skip
+
+
+def test_every_value_has_a_comment_above_it() -> None:
+    lines = TEXT.splitlines()
+    keys = [number for number, line in enumerate(lines) if re.match(r" *[\w]+:", line)]
+    assert len(keys) > 150
+    bare = [lines[number] for number in keys if not lines[number - 1].lstrip().startswith("# ")]
+    assert bare == []
+
+
+def set_at(path: tuple[str, ...], value: Any) -> Values:
+    """Values with one of them set."""
+    for key in reversed(path):
+        value = {key: value}
+    return dict(value)
+
+
+def over(base: Values, more: Values) -> Values:
+    """Values over others, block by block."""
+    both = {key: over(base[key], value) if isinstance(value, dict) and isinstance(base.get(key), dict) else value
+            for key, value in more.items()}  # fmt: skip
+    return {**base, **both}
+
+
+def others(field: FieldInfo, default: Any) -> Iterator[Any]:
+    """Other values that a setting may have."""
+    kinds = [kind for kind in (field.annotation, *get_args(field.annotation)) if get_origin(kind) is Literal]
+    yield from (choice for kind in kinds for choice in get_args(kind) if choice != default)
+    if isinstance(default, bool):
+        yield from (True, False)
+    elif isinstance(default, int | float):
+        yield from (default + 1, default * 0.9, 9200)
+    elif isinstance(default, dict):
+        yield {"other": "x"}
+    elif isinstance(default, tuple):
+        yield from (["other"], [7], [{"kind": "User", "name": "x"}])
+    else:
+        yield from ("other", "7m", "9.9.9", "http://other:1", "sha256:" + "1" * 64, 3)
+
+
+def told(values: Values) -> dict[str, str] | None:
+    """Everything that is rendered but the secrets, which are new each time; None where the values are refused."""
+    try:
+        files = render_files({"skipCrdCheck": True, **values})
+    except ChartError:
+        return None
+    return {file: text for file, text in files.items() if not file.endswith("/secrets.yaml")}
+
+
+BEFORE = {number: told(base) for number, base in enumerate(BASES)}
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "default"), [pytest.param(*leaf, id=".".join(leaf[0])) for leaf in LEAVES if leaf[0] != SKIP]
+)
+def test_every_value_changes_what_is_rendered(path: tuple[str, ...], field: FieldInfo, default: Any) -> None:
+    for number, base in enumerate(BASES):
+        for value in others(field, default):
+            after = told(over(base, set_at(path, value)))
+            if after is not None and after != BEFORE[number]:
+                return
+    raise AssertionError(f"{'.'.join(path)} changes nothing")
+
+
+def test_the_bases_are_rendered() -> None:
+    assert None not in BEFORE.values()
+
+
+BLOCKS = sorted({path[:-1] for path, _, _ in LEAVES})
+
+
+@pytest.mark.parametrize("path", BLOCKS, ids=lambda path: ".".join(path) or "top")
+def test_a_key_that_does_not_exist_is_refused_everywhere(path: tuple[str, ...]) -> None:
+    with pytest.raises(ChartError, match="misspelt"):
+        render(set_at((*path, "misspelt"), 1))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"gpuWorkers": {"replicas": "two"}}, "gpuWorkers.replicas|gpuWorkers/replicas"),
+        ({"gpuWorkers": {"replicas": -1}}, "minimum"),
+        ({"image": {"pullPolicy": "Sometimes"}}, "pullPolicy"),
+        ({"head": {"terminationGracePeriodSeconds": 5}}, "60"),
+        ({"monitoring": {"alerts": {"stall": "five minutes"}}}, "stall"),
+        ({"llmServer": {"kind": "chatbot"}}, "kind"),
+        ({"objectStore": {"resources": {"limits": {"cpu": 2}}}}, "cpu"),
+        ({"training": {"args": "--lr 1"}}, "args"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_refused_by_name(values: Values, words: str) -> None:
+    with pytest.raises(ChartError, match=words):
+        render(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"gpuWorkers": {"enabled": False}}, "there is no worker pod"),
+        ({"gpuWorkers": {"runnersPerWorker": 0}}, "there is no env runner"),
+        ({"gpuWorkers": {"runnersPerWorker": 8}}, "8 runners x 1 cores and 1 learners do not fit"),
+        ({"gpuWorkers": {"gpus": 0}}, "1 learners x 1 GPU do not fit into a pod of gpuWorkers with 0"),
+        ({"llm": {"enabled": True}}, "llm.enabled needs llm.model"),
+        ({"llmServer": {"enabled": True}}, "llmServer.enabled needs llm.model"),
+        ({"gcsFaultTolerance": {"enabled": True}}, "redisAddress"),
+        ({"monitoring": {"alerts": {"enabled": True}}}, "set training.metricsPort"),
+        ({"s3": {"podRole": True}}, "objectStore.enabled false"),
+        ({"queue": {"name": "q"}, "autoscaling": {"enabled": True}}, "admits a workload as a whole"),
+        ({"ingress": {"enabled": True}}, "ingress.dashboardHost"),
+        ({"fullnameOverride": "Ante_1"}, "cannot name a training"),
+    ],
+)
+def test_what_cannot_work_is_refused_in_a_sentence(values: Values, words: str) -> None:
+    with pytest.raises(ChartError, match=words):
+        render(values)
+
+
+def test_a_cluster_without_kuberay_is_told_what_to_install() -> None:
+    with pytest.raises(ChartError, match=r"does not know ray\.io/v1: install KubeRay first, helm repo add kuberay"):
+        render_as_is({})
+
+
+def test_a_longer_name_than_objects_may_have_is_refused() -> None:
+    with pytest.raises(ChartError, match="at most 39 letters"):
+        render({}, name="a" * 41)

@@ -1,0 +1,86 @@
+"""Helm's own engine in this process (helm-python-sdk), and the `helm` program where there is one: the same answers."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import helm_python
+
+from tests.support.manifests import Object, read_all
+
+CHART = Path(__file__).resolve().parent.parent.parent / "helm" / "ante"
+PROGRAM = shutil.which("helm")
+Values = dict[str, Any]
+
+helm_python.disable_logging()
+
+
+class ChartError(Exception):
+    """What Helm says of a chart or of values that it refuses."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A chart's objects, and its notes."""
+
+    objects: list[Object]
+    notes: str
+
+    def kind(self, kind: str) -> dict[str, Object]:
+        """Objects of a kind by name."""
+        return {found["metadata"]["name"]: found for found in self.objects if found["kind"] == kind}
+
+
+def render(values: Values, name: str = "ante", namespace: str = "default", chart: Path = CHART) -> Rendered:
+    """The chart in this process, which knows no API beyond Kubernetes' own: skipCrdCheck is set. Raises ChartError."""
+    return render_as_is({"skipCrdCheck": True, **values}, name, namespace, chart)
+
+
+def render_as_is(values: Values, name: str = "ante", namespace: str = "default", chart: Path = CHART) -> Rendered:
+    """The same with the values as they are."""
+    files = render_files(values, name, namespace, chart)
+    notes = "".join(text for file, text in files.items() if file.endswith("NOTES.txt"))
+    manifests = sorted(file for file in files if not file.endswith("NOTES.txt"))
+    return Rendered([found for file in manifests for found in read_all(files[file])], notes)
+
+
+def render_files(values: Values, name: str = "ante", namespace: str = "default", chart: Path = CHART) -> dict[str, str]:
+    """The text that each template becomes. Raises ChartError."""
+    try:
+        with helm_python.Chart.load(chart) as loaded:
+            loaded.validate_schema(values)
+            return dict(loaded.render(values, name=name, namespace=namespace))
+    except helm_python.HelmError as error:
+        raise ChartError(str(error)) from None
+
+
+def merged_values(values: Values, chart: Path = CHART) -> Values:
+    """The chart's defaults with values over them."""
+    with helm_python.Chart.load(chart) as loaded:
+        return dict(loaded.merge_values(values))
+
+
+def lint(values: Values, chart: Path = CHART) -> list[str]:
+    """What is wrong with the chart; advice about an icon apart."""
+    report = helm_python.lint(str(chart), values, strict=True)
+    told = [found["error"] for found in report["messages"] if "icon is recommended" not in found["error"]]
+    return [*told, *report["errors"]]
+
+
+def render_by_program(values: Values, name: str = "ante", namespace: str = "default") -> list[Object]:
+    """The objects as the program makes them for a cluster with KubeRay. Raises ChartError."""
+    assert PROGRAM
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(values, file)  # not YAML, whose readers differ: 1e-3 is a word to one and a number to the other
+        file.flush()
+        command = [PROGRAM, "template", name, str(CHART), "--namespace", namespace, "--values", file.name]
+        command += ["--api-versions", "ray.io/v1"]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "HELM_DEBUG": "false"})
+    if done.returncode:
+        raise ChartError(done.stderr)
+    return read_all(done.stdout)

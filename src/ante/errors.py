@@ -22,6 +22,9 @@ EXTRAS = {
     "boto3": "s3",
     "botocore": "s3",
     "tenacity": "s3",
+    "kubernetes": "cluster",
+    "codeflare_sdk": "cluster",
+    "requests": "cluster",
     "cryptography": "s3",
 }
 

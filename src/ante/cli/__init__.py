@@ -17,6 +17,7 @@ except ModuleNotFoundError as missing:
 
 from ante.cli.artifacts import Artifacts
 from ante.cli.bench import Bench
+from ante.cli.cluster import Cluster
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
 from ante.cli.golden import Golden
@@ -41,6 +42,7 @@ Command = (
     | Annotated[Doctor, subcommand("doctor")]
     | Annotated[Profile, subcommand("profile")]
     | Annotated[Artifacts, subcommand("artifacts")]
+    | Annotated[Cluster, subcommand("cluster")]
 )
 
 

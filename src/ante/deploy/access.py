@@ -1,0 +1,280 @@
+"""The Kubernetes API: who we are, and objects got, applied and deleted. Every refusal becomes a sentence."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import urllib3
+from kubernetes import client, config
+from kubernetes.client.exceptions import ApiException
+
+from ante.errors import BalatroError
+
+Object = dict[str, Any]
+
+MANAGER = "ante"  # name under which the API server keeps our fields
+TIMEOUT = (5.0, 30.0)  # seconds to connect, to answer
+INSTALL_KUBERAY = (
+    "helm repo add kuberay https://ray-project.github.io/kuberay-helm && helm install kuberay-operator "
+    "kuberay/kuberay-operator --version 1.7.0 --namespace kuberay-system --create-namespace"
+)
+# Kind: path before the namespace, name in paths, whether it lives in a namespace.
+KINDS = {
+    "Namespace": ("api/v1", "namespaces", False),
+    "Node": ("api/v1", "nodes", False),
+    "Pod": ("api/v1", "pods", True),
+    "Service": ("api/v1", "services", True),
+    "Secret": ("api/v1", "secrets", True),
+    "ConfigMap": ("api/v1", "configmaps", True),
+    "ServiceAccount": ("api/v1", "serviceaccounts", True),
+    "ResourceQuota": ("api/v1", "resourcequotas", True),
+    "Deployment": ("apis/apps/v1", "deployments", True),
+    "RayJob": ("apis/ray.io/v1", "rayjobs", True),
+    "RayCluster": ("apis/ray.io/v1", "rayclusters", True),
+    "LocalQueue": ("apis/kueue.x-k8s.io/{kueue}", "localqueues", True),
+    "ClusterQueue": ("apis/kueue.x-k8s.io/{kueue}", "clusterqueues", False),
+    "SelfSubjectAccessReview": ("apis/authorization.k8s.io/v1", "selfsubjectaccessreviews", False),
+}
+
+
+class NoCluster(BalatroError, ConnectionError):
+    """No Kubernetes API can be reached."""
+
+
+class NotAllowed(BalatroError, PermissionError):
+    """The API server refuses us."""
+
+
+class NotThere(BalatroError, LookupError):
+    """An object that does not exist."""
+
+
+class NoKind(BalatroError, LookupError):
+    """A kind of object that the cluster does not know."""
+
+
+class Rejected(BalatroError, ValueError):
+    """An object that the API server does not take."""
+
+
+class Access:
+    """One Kubernetes API, as one user."""
+
+    def __init__(self, api_client: client.ApiClient, namespace: str = "default") -> None:
+        self.api_client = api_client
+        self.namespace = namespace
+        self.host = api_client.configuration.host
+
+    def request(
+        self, method: str, path: str, body: Any = None, query: dict[str, Any] | None = None, content: str = "json"
+    ) -> Any:
+        """What the API server answers, read from JSON. Raises NoCluster, and ApiException for a refusal."""
+        headers = {"Accept": "application/json", "Content-Type": f"application/{content}"}
+        pairs = [(name, str(value)) for name, value in (query or {}).items()]
+        text = json.dumps(body) if content.endswith("yaml") else body  # the client writes the rest as JSON
+        request = self.api_client.param_serialize(
+            method, f"/{path}", query_params=pairs, header_params=headers, body=text, auth_settings=["BearerToken"]
+        )
+        try:
+            answer = self.api_client.call_api(*request, _request_timeout=TIMEOUT)
+            data = answer.read()
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise NoCluster(
+                f"no answer from {self.host}: {reason(error)}; see kubectl cluster-info, or choose another --context"
+            ) from None
+        if not 200 <= answer.status <= 299:
+            raise ApiException(http_resp=answer)
+        return json.loads(data) if data else {}
+
+    def version(self) -> tuple[int, int]:
+        """Major and minor version of the API server. Raises NoCluster, NotAllowed."""
+        found = self.ask("GET", "version", "the version")
+        return int(found["major"]), int("".join(letter for letter in found["minor"] if letter.isdigit()))
+
+    def ask(self, method: str, path: str, what: str, **options: Any) -> Any:
+        """The same as `request`, with refusals as our errors. Raises NoCluster, NotAllowed, NotThere, NoKind, Rejected."""
+        try:
+            return self.request(method, path, **options)
+        except ApiException as error:
+            raise refusal(error, method, what) from None
+
+    def path(self, kind: str, namespace: str | None, name: str = "") -> str:
+        """Path of a kind, or of one object; namespace None: ours, "": all."""
+        prefix, plural, inside = KINDS[kind]
+        if "{kueue}" in prefix:
+            prefix = prefix.format(kueue=self.kueue_version())
+        chosen = self.namespace if namespace is None else namespace
+        middle = f"namespaces/{chosen}/" if inside and chosen else ""
+        return f"{prefix}/{middle}{plural}" + (f"/{name}" if name else "")
+
+    def kueue_version(self) -> str:
+        """The newest version of Kueue's API that the cluster serves. Raises NoKind."""
+        try:
+            group = self.request("GET", "apis/kueue.x-k8s.io")
+        except ApiException:
+            raise NoKind(
+                "this cluster has no Kueue: install it (https://kueue.sigs.k8s.io), or leave out queue.name"
+            ) from None
+        return str(group["preferredVersion"]["version"])
+
+    def get(self, kind: str, name: str, namespace: str | None = None) -> Object:
+        """One object. Raises NotThere, NoKind, NotAllowed, NoCluster."""
+        found: Object = self.ask("GET", self.path(kind, namespace, name), f"{kind} {name}")
+        return found
+
+    def find(self, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        """One object, or none."""
+        try:
+            return self.get(kind, name, namespace)
+        except NotThere:
+            return None
+
+    def list(self, kind: str, namespace: str | None = None, labels: str = "") -> list[Object]:
+        """All objects of a kind, with labels such as a=b,c=d."""
+        query = {"labelSelector": labels} if labels else None
+        found = self.ask("GET", self.path(kind, namespace), f"{kind}s", query=query)
+        return [{"kind": kind, **item} for item in found["items"]]
+
+    def apply(self, found: Object, dry_run: bool = False) -> Object:
+        """The object stands as it is given (server-side apply, unknown fields refused), or would with `dry_run`."""
+        query = {"fieldManager": MANAGER, "force": "true", "fieldValidation": "Strict"}
+        if dry_run:
+            query["dryRun"] = "All"
+        name = found["metadata"]["name"]
+        path = self.path(found["kind"], found["metadata"].get("namespace"), name)
+        made: Object = self.ask(
+            "PATCH", path, f"{found['kind']} {name}", body=found, query=query, content="apply-patch+yaml"
+        )
+        return made
+
+    def merge(self, kind: str, name: str, patch: Object) -> Object:
+        """The object with some fields replaced."""
+        made: Object = self.ask(
+            "PATCH", self.path(kind, None, name), f"{kind} {name}", body=patch, content="merge-patch+json"
+        )
+        return made
+
+    def delete(self, kind: str, name: str, grace_seconds: int | None = None) -> bool:
+        """The object is on its way out, with what depends on it; False where there was none."""
+        options: Object = {"propagationPolicy": "Foreground" if kind.startswith("Ray") else "Background"}
+        if grace_seconds is not None:
+            options["gracePeriodSeconds"] = grace_seconds
+        try:
+            self.ask("DELETE", self.path(kind, None, name), f"{kind} {name}", body=options)
+        except NotThere:
+            return False
+        return True
+
+    def may(self, verb: str, kind: str, subresource: str = "") -> bool:
+        """Whether we are allowed to."""
+        prefix, plural, inside = KINDS[kind]
+        group = prefix.split("/")[1] if prefix.startswith("apis/") else ""
+        wanted = {"verb": verb, "group": group, "resource": plural, "subresource": subresource}
+        if inside:
+            wanted["namespace"] = self.namespace
+        review = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": wanted},
+        }
+        answer = self.ask("POST", self.path("SelfSubjectAccessReview", None), "permissions", body=review)
+        return bool(answer["status"]["allowed"])
+
+    def logs(self, pod: str, follow: bool = False, container: str = "", tail: int | None = None) -> Iterator[str]:
+        """Lines that a pod has said, with `follow` until it ends. Raises NotThere, NotAllowed, Rejected."""
+        options: dict[str, Any] = {"follow": follow, "_preload_content": False}
+        if container:
+            options["container"] = container
+        if tail is not None:
+            options["tail_lines"] = tail
+        try:
+            stream = client.CoreV1Api(self.api_client).read_namespaced_pod_log(pod, self.namespace, **options)
+        except ApiException as error:
+            raise refusal(error, "GET", f"the log of pod {pod}") from None
+        with closing(stream):
+            rest = b""
+            for part in stream.stream(amt=None, decode_content=False):
+                *lines, rest = (rest + part).split(b"\n")
+                yield from (line.decode(errors="replace") for line in lines)
+            if rest:
+                yield rest.decode(errors="replace")
+
+    def wait_gone(self, kind: str, name: str, seconds: float) -> bool:
+        """Whether the object is gone within so many seconds."""
+        end = time.monotonic() + seconds
+        while self.find(kind, name) is not None:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.5)
+        return True
+
+
+def connect(context: str | None = None, namespace: str | None = None) -> Access:
+    """The cluster that kubectl would ask, or the one that this pod runs in. Raises NoCluster."""
+    try:
+        api_client = config.new_client_from_config(context=context)
+        chosen = context_named(context)
+        return Access(quick(api_client), namespace or chosen["context"].get("namespace") or "default")
+    except config.ConfigException as error:
+        if context:
+            raise NoCluster(f"no context {context!r}: {error}; kubectl config get-contexts lists them") from None
+    try:
+        inside = client.Configuration()
+        config.load_incluster_config(client_configuration=inside)
+    except config.ConfigException:
+        raise NoCluster(
+            "no cluster is configured: set KUBECONFIG, or write ~/.kube/config (kubectl cluster-info tells)"
+        ) from None
+    return Access(quick(client.ApiClient(inside)), namespace or own_namespace())
+
+
+def context_named(context: str | None) -> Object:
+    """One context of the kubeconfig; the current one by default."""
+    every, current = config.list_kube_config_contexts()
+    found: Object = current if context is None else next(one for one in every if one["name"] == context)
+    return found
+
+
+def own_namespace() -> str:
+    """The namespace of the pod that this runs in."""
+    with open("/var/run/secrets/kubernetes.io/serviceaccount/namespace") as stream:
+        return stream.read().strip()
+
+
+def quick(api_client: client.ApiClient) -> client.ApiClient:
+    """The client, which does not try a dead server again and again."""
+    api_client.configuration.retries = False
+    return client.ApiClient(api_client.configuration)
+
+
+def reason(error: Exception) -> str:
+    """The heart of a chain of network errors."""
+    inner = getattr(error, "reason", None) or (error.args[-1] if error.args else error)
+    return str(inner).rpartition(">: ")[2] or type(error).__name__
+
+
+def message(error: ApiException) -> tuple[str, bool]:
+    """What the API server says, and whether it is its own word (it answers unknown paths with a page)."""
+    try:
+        status = json.loads(error.body or "")
+        return str(status.get("message") or error.reason), status.get("kind") == "Status"
+    except (ValueError, TypeError, AttributeError):
+        return str(error.body or error.reason).strip(), False
+
+
+def refusal(error: ApiException, method: str, what: str) -> BalatroError:
+    """What the API server refuses, with the way out."""
+    words, own = message(error)
+    if error.status == 401:
+        return NotAllowed(f"the API server does not know us: log in again ({words})")
+    if error.status == 403:
+        return NotAllowed(f"not allowed ({method} {what}): {words}; k8s/rbac.yaml holds the role that is needed")
+    if error.status == 404 and what.startswith("Ray") and (not own or "could not find the requested" in words):
+        return NoKind(f"this cluster does not know ray.io/v1: install KubeRay: {INSTALL_KUBERAY}")
+    if error.status == 404 and own and method == "PATCH" and "namespaces" in words:
+        return NotThere(f"{words}: kubectl create namespace, then again")
+    if error.status == 404:
+        return NotThere(f"there is no {what}")
+    return Rejected(f"{what} was refused: {words}")

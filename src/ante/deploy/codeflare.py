@@ -1,0 +1,145 @@
+"""The notebook's door: a cluster of the CodeFlare SDK that is made of Ante's settings.
+
+`create_resource()` gives the objects of `spec.py`, so that a notebook, Helm and `ante cluster` start the same cluster.
+What else is changed, and why (tried with codeflare-sdk 0.40.1):
+
+- apply() waits for certificates that only OpenShift AI makes, for up to 300 s elsewhere: not unless asked;
+- apply() prints refusals and goes on: here the API server is asked first, and a refusal is raised;
+- the Kueue label is dropped where Kueue no longer serves v1beta1: ours stands in the object;
+- wait_ready() never returns without an Ingress or a Route, and never says why pods wait;
+- job_client asks for an Ingress or a Route: here a tunnel leads to the head.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from codeflare_sdk import Cluster, ClusterConfiguration
+from kubernetes import client
+
+from ante.deploy.access import Access, Object, connect
+from ante.deploy.jobs import follow, job_client, newest, submit
+from ante.deploy.placement import check_fits, gpus_of
+from ante.deploy.settings import Settings, make_settings
+from ante.deploy.spec import entrypoint, objects
+from ante.deploy.trainings import pods, take_away, training
+
+if TYPE_CHECKING:
+    from ray.job_submission import JobSubmissionClient
+
+WAIT_SECONDS = 180.0
+POLL_SECONDS = 2.0
+
+
+class AnteCluster(Cluster):  # type: ignore[misc]
+    """A Ray cluster for training, made of the same settings as the Helm chart and `ante cluster`.
+
+    settings    Settings, or a dict as in values.yaml
+    api_client  of Kubernetes, such as that of `codeflare_sdk.Codeflare`; by default the one that kubectl would use
+
+    Raises BadSettings, DoesNotFit, NoCluster.
+    """
+
+    def __init__(self, settings: Settings | Mapping[str, Any], api_client: client.ApiClient | None = None) -> None:
+        given = settings if isinstance(settings, Settings) else make_settings(settings)
+        self.settings = waiting(given)
+        check_fits(self.settings)
+        self.access = (
+            Access(api_client, self.settings.namespace) if api_client else connect(None, self.settings.namespace)
+        )
+        self._ways = ExitStack()
+        super().__init__(configuration(self.settings), api_client=self.access.api_client)
+
+    def create_resource(self) -> Object:
+        """The RayCluster, as `ante cluster up` makes it."""
+        return objects(self.settings)[-1]
+
+    def apply(self, force: bool = False, timeout: int = 0) -> None:
+        """The cluster is asked for. `timeout`: seconds to wait for certificates of OpenShift AI.
+
+        Raises NotAllowed, NoKind, Rejected, NotThere.
+        """
+        for one in objects(self.settings):
+            self.access.apply(one, dry_run=True)
+        for one in objects(self.settings)[:-1]:
+            self.access.apply(one)
+        super().apply(force=force, timeout=timeout)
+        self.access.get("RayCluster", self.settings.name)  # the SDK prints refusals: this raises
+
+    def _generate_tls_certs_with_wait(self, timeout: int = 0) -> bool:
+        return bool(super()._generate_tls_certs_with_wait(timeout=timeout)) if timeout else True
+
+    def wait_ready(self, timeout: int | None = None, dashboard_check: bool = False) -> None:
+        """The cluster runs; tells on the way what its pods wait for.
+
+        `dashboard_check` is the SDK's own, which needs an Ingress or a Route. Raises TimeoutError, NotThere.
+        """
+        if dashboard_check:
+            super().wait_ready(timeout=timeout, dashboard_check=True)
+            return
+        end, told = time.monotonic() + (timeout or float("inf")), ""
+        while (now := training(self.access, self.settings.name)).state != "ready":
+            waits = [f"{pod.name}: {pod.why}" for pod in pods(self.access, self.settings.name) if pod.why]
+            words = "; ".join([now.state, now.reason, *waits[:3]])
+            if words != told:
+                print(words)
+            told = words
+            if time.monotonic() > end:
+                raise TimeoutError(f"cluster {self.settings.name} is not ready after {timeout} s: {words}")
+            time.sleep(POLL_SECONDS)
+        print(f"cluster {self.settings.name} is ready")
+
+    @property
+    def job_client(self) -> "JobSubmissionClient":
+        """Ray's client for jobs, through a tunnel that stays open until down() or close(). Raises NoJobs, NotThere."""
+        if self._job_submission_client is None:
+            way = job_client(self.access, self.settings.name, self.settings.name)
+            self._job_submission_client = self._ways.enter_context(way)
+        return self._job_submission_client
+
+    def train(self) -> str:
+        """The training of the settings has begun, or goes on with what the bucket holds of it; answers the job's id."""
+        return submit(self.job_client, self.settings.run, entrypoint(self.settings))
+
+    def lines(self, job: str = "", follow_on: bool = True) -> Iterator[str]:
+        """What a job says, the newest by default, until it ends."""
+        jobs = self.job_client
+        yield from follow(jobs, job or newest(jobs), follow_on)
+
+    def close(self) -> None:
+        """The tunnel is closed; the cluster stays."""
+        self._job_submission_client = None
+        self._ways.close()
+
+    def down(self) -> None:
+        """The cluster, its pods and its configuration are gone; what is in the bucket stays."""
+        self.close()
+        take_away(self.access, self.settings.name, WAIT_SECONDS, lambda what: print(f"{what}: deleted"))
+
+
+def waiting(settings: Settings) -> Settings:
+    """The same settings for a cluster that waits for jobs."""
+    return settings.model_copy(update={"job": settings.job.model_copy(update={"enabled": False})})
+
+
+def configuration(settings: Settings) -> ClusterConfiguration:
+    """What the SDK shows of a cluster before it runs. The cluster itself is made by create_resource()."""
+    group = next(iter(settings.groups.values()))
+    gpus = gpus_of(group)
+    return ClusterConfiguration(
+        name=settings.name,
+        namespace=settings.namespace,
+        image=settings.image.reference,
+        head_cpu_requests=settings.head.cpu_request or settings.head.cpus,
+        head_cpu_limits=settings.head.cpus,
+        head_memory_requests=settings.head.memory_request or settings.head.memory,
+        head_memory_limits=settings.head.memory,
+        num_workers=group.replicas,
+        worker_cpu_requests=group.cpu_request or group.cpus,
+        worker_cpu_limits=group.cpus,
+        worker_memory_requests=group.memory_request or group.memory,
+        worker_memory_limits=group.memory,
+        worker_extended_resource_requests={settings.gpu_workers.gpu_resource: gpus} if gpus else {},
+        verify_tls=True,
+    )

@@ -1,0 +1,87 @@
+"""Jobs on a Ray cluster that waits for them, through a tunnel to its head."""
+
+import base64
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ante.deploy.access import Access, Object
+from ante.deploy.trainings import DASHBOARD_PORT, head_pod
+from ante.deploy.tunnel import tunnel
+from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ray.job_submission import JobSubmissionClient
+
+
+class NoJobs(BalatroError, ConnectionError):
+    """A head that takes no jobs."""
+
+
+def token(access: Access, cluster: Object) -> str | None:
+    """What Ray asks for, from the Secret that KubeRay keeps; none where Ray does not ask. Raises NotThere, NotAllowed."""
+    auth = cluster["spec"].get("authOptions", {})
+    if auth.get("mode") != "token":
+        return None
+    secret = access.get("Secret", auth.get("secretName") or cluster["metadata"]["name"])
+    return base64.b64decode(secret["data"]["auth_token"]).decode()
+
+
+@contextmanager
+def job_client(access: Access, cluster: str, instance: str, address: str = "") -> Iterator["JobSubmissionClient"]:
+    """Ray's own client for the jobs of a RayCluster, at an address or through a tunnel. Raises NoJobs, NotThere."""
+    from ray.job_submission import JobSubmissionClient
+
+    secret = token(access, access.get("RayCluster", cluster))
+    headers = {"Authorization": f"Bearer {secret}"} if secret else None
+
+    def made(url: str) -> JobSubmissionClient:
+        try:
+            return JobSubmissionClient(url, headers=headers)
+        except (ConnectionError, RuntimeError) as error:
+            words = str(error).partition("\n")[0]
+            raise NoJobs(
+                f"the head of {cluster} takes no jobs at {url}: {words}; ante cluster status {instance}"
+            ) from None
+
+    if address:
+        yield made(address)
+        return
+    with tunnel(access, head_pod(access, instance), DASHBOARD_PORT) as port:
+        yield made(f"http://127.0.0.1:{port}")
+
+
+def submit(jobs: "JobSubmissionClient", run: str, entrypoint: str) -> str:
+    """The training has begun on the cluster; answers the job's id. Raises NoJobs."""
+    try:
+        return str(jobs.submit_job(entrypoint=entrypoint, submission_id=f"{run}-{int(time.time())}"))
+    except RuntimeError as error:
+        raise NoJobs(f"the head refuses the job: {str(error).partition(chr(10))[0]}") from None
+
+
+def newest(jobs: "JobSubmissionClient") -> str:
+    """The job that was submitted last. Raises NoJobs where there is none."""
+    found = [job for job in jobs.list_jobs() if job.submission_id]
+    if not found:
+        raise NoJobs("nothing was submitted to this cluster: ante cluster submit")
+    return str(max(found, key=lambda job: job.start_time or 0).submission_id)
+
+
+def follow(jobs: "JobSubmissionClient", job: str, on: bool) -> Iterator[str]:
+    """What a job has said; with `on` until it ends."""
+    if not on:
+        yield from jobs.get_job_logs(job).splitlines()
+        return
+    import asyncio
+
+    lines, loop = jobs.tail_job_logs(job), asyncio.new_event_loop()
+    try:
+        while True:
+            try:
+                yield from loop.run_until_complete(anext(lines)).splitlines()
+            except StopAsyncIteration:
+                return
+    finally:
+        loop.run_until_complete(lines.aclose())
+        loop.close()

@@ -1,0 +1,151 @@
+"""A pod that proves from inside what only a pod can: the image is there, the bucket takes objects, the LLM answers."""
+
+import json
+import time
+from collections.abc import Callable
+
+from ante.deploy.access import Access, NotThere, Object, Rejected
+from ante.deploy.checks import Check, bad, from_json, good, unsure
+from ante.deploy.settings import Settings
+from ante.deploy.spec import container_security, environment, identity, image, mounts, names, volumes
+from ante.deploy.trainings import pod_state
+
+NEVER = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
+POLL_SECONDS = 1.0
+DENIED_ROLE = "k8s/rbac.yaml holds the role that is needed"
+
+
+def proof_pod(settings: Settings) -> Object:
+    """The pod: our image, the variables of a Ray pod, one command."""
+    component = {"app.kubernetes.io/component": "preflight"}
+    container = {
+        "name": "preflight",
+        **image(settings),
+        "command": ["ante", "cluster", "preflight", "--in-pod", "--json"],
+        "env": environment(settings),
+        "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"cpu": "1", "memory": "1Gi"}},
+        "securityContext": container_security(settings),
+        "volumeMounts": mounts(settings, head=False),
+    }
+    pod = identity(settings, token=False)
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"{settings.name}-preflight",
+            "namespace": settings.namespace,
+            "labels": names(settings) | component,
+        },
+        "spec": {
+            **pod,
+            "serviceAccountName": "default",  # ours may not exist yet
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": 5,
+            "nodeSelector": settings.head.node_selector,
+            "tolerations": list(settings.head.tolerations),
+            "containers": [container],
+            "volumes": volumes(settings, settings.head, head=False),
+        },
+    }
+
+
+def prove(access: Access, settings: Settings, seconds: float, told: Callable[[str], None]) -> list[Check]:
+    """What the pod found. It is gone afterwards."""
+    pod = proof_pod(settings)
+    name = pod["metadata"]["name"]
+    access.delete("Pod", name, grace_seconds=0)
+    access.wait_gone("Pod", name, 30)
+    try:
+        access.apply(pod)
+    except Rejected as error:
+        return [bad("pod", str(error))]
+    try:
+        found = wait_for_end(access, name, seconds, told)
+        if isinstance(found, Check):
+            return [found]
+        lines = list(access.logs(name))
+    finally:
+        access.delete("Pod", name, grace_seconds=0)
+    return [good("image", f"{settings.image.reference} runs on node {found['spec'].get('nodeName', '')}"), *read(lines)]
+
+
+def wait_for_end(access: Access, name: str, seconds: float, told: Callable[[str], None]) -> Object | Check:
+    """The pod once it has ended, or what keeps it from it."""
+    end = time.monotonic() + seconds
+    while True:
+        pod = access.get("Pod", name)
+        state = pod_state(pod)
+        if state.phase in ("Succeeded", "Failed"):
+            return pod
+        if blocked := trouble(pod, state.why):
+            return blocked
+        told(f"{state.phase} {state.why}".strip())
+        if time.monotonic() > end:
+            words = f"the pod is {state.phase} after {seconds:.0f} s {state.why}".strip()
+            return bad("pod", words, f"kubectl --namespace {access.namespace} describe pod {name}; or raise --seconds")
+        time.sleep(POLL_SECONDS)
+
+
+def trouble(pod: Object, why: str) -> Check | None:
+    """What a pod that waits will wait for in vain."""
+    wanted = pod["spec"]["containers"][0]["image"]
+    if any(reason in why for reason in NEVER):
+        fix = "push it, mend image.repository and image.tag, or name image.pullSecrets; without a registry load it on the nodes"
+        return bad("image", f"{wanted} cannot be pulled: {why}", fix)
+    if "CreateContainerConfigError" in why:
+        return bad("secrets", why, "create the Secret, with the keys that s3.accessKeyKey and s3.secretKeyKey name")
+    if "RunContainerError" in why or "CreateContainerError" in why:
+        return bad("image", f"{wanted} does not start: {why}")
+    scheduled = [one for one in pod.get("status", {}).get("conditions", ()) if one["type"] == "PodScheduled"]
+    if scheduled and scheduled[0]["status"] == "False" and scheduled[0].get("reason") == "Unschedulable":
+        return bad("placement", f"not even a small pod finds a node: {scheduled[0].get('message', '')}")
+    return None
+
+
+def read(lines: list[str]) -> list[Check]:
+    """The checks that the pod printed; what else it printed is told where there are none."""
+    found = []
+    for line in lines:
+        try:
+            found.append(from_json(json.loads(line)))
+        except ValueError:
+            continue
+    if not found:
+        last = " / ".join(line for line in lines if line.strip())[-300:]
+        return [bad("pod", f"the image does not know ante's preflight: {last}", "build it from Dockerfile.ray")]
+    return found
+
+
+def secrets(access: Access, settings: Settings) -> list[Check]:
+    """The Secrets that pods read are there, with their keys. Their contents are not looked at."""
+    wanted: dict[str, list[str]] = {}
+    if settings.s3_secret:
+        wanted[settings.s3_secret] = [settings.s3.access_key_key, settings.s3.secret_key_key]
+    if settings.llm.enabled and settings.llm.existing_secret:
+        wanted.setdefault(settings.llm.existing_secret, []).append(settings.llm.api_key_key)
+    for name in (*settings.env_from_secrets, *settings.image.pull_secrets):
+        wanted.setdefault(name, [])
+    if settings.auth.mode == "token" and settings.auth.existing_secret:
+        wanted.setdefault(settings.auth.existing_secret, []).append("auth_token")
+    return [secret(access, name, keys) for name, keys in wanted.items()]
+
+
+def secret(access: Access, name: str, keys: list[str]) -> Check:
+    """One Secret."""
+    create = f"kubectl --namespace {access.namespace} create secret generic {name} " + " ".join(
+        f"--from-literal={key}=..." for key in keys
+    )
+    try:
+        if not access.may("get", "Secret"):
+            return unsure("secrets", f"not allowed to look at Secret {name}", DENIED_ROLE)
+        found = access.get("Secret", name)
+    except NotThere:
+        return bad("secrets", f"there is no Secret {name} in namespace {access.namespace}", create.strip())
+    missing = [key for key in keys if key not in found.get("data", {})]
+    if missing:
+        return bad(
+            "secrets",
+            f"Secret {name} has no key {', '.join(missing)}",
+            f"{create} --dry-run=client -o yaml | kubectl apply -f -",
+        )
+    return good("secrets", f"{name}: {', '.join(keys)}" if keys else name)

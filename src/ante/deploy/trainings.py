@@ -1,0 +1,223 @@
+"""What runs in a namespace: trainings, their pods and why they wait, made and taken away."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ante.deploy.access import Access, NotThere, Object
+from ante.errors import BalatroError
+
+SELECTOR = "app.kubernetes.io/name=ante"
+INSTANCE = "app.kubernetes.io/instance"
+COMPONENT = "app.kubernetes.io/component"
+DASHBOARD_PORT = 8265
+OURS = ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")  # in the order in which they are taken away
+SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "finalizers")
+ENDED = ("Complete", "Failed")
+
+
+class OfHelm(BalatroError, ValueError):
+    """Objects that Helm looks after."""
+
+
+@dataclass(frozen=True)
+class PodState:
+    """One pod of a training."""
+
+    name: str
+    part: str  # head, gpu, cpu, submitter
+    phase: str
+    ready: bool
+    restarts: int
+    node: str
+    why: str  # why it does not run
+
+
+@dataclass(frozen=True)
+class Training:
+    """One RayJob, or a RayCluster that waits for jobs. `begun` in seconds since 1970."""
+
+    name: str
+    namespace: str
+    kind: str
+    state: str
+    reason: str
+    cluster: str  # its RayCluster; empty where there is none
+    begun: float
+    failed: int  # tries of the RayJob
+    suspended: bool
+    entrypoint: str
+    job_status: str  # of Ray: PENDING, RUNNING, SUCCEEDED, FAILED
+
+    def as_json(self) -> Object:
+        """Plain data."""
+        return asdict(self)
+
+
+def training_of(found: Object) -> Training:
+    """What an object of KubeRay tells."""
+    status, spec, about = found.get("status", {}), found["spec"], found["metadata"]
+    job = found["kind"] == "RayJob"
+    state = (status.get("jobDeploymentStatus") if job else status.get("state")) or "New"
+    return Training(
+        about["name"], about["namespace"], found["kind"], state,
+        status.get("message") or status.get("reason") or "",
+        (status.get("rayClusterName") or "") if job else about["name"],
+        datetime.fromisoformat(about["creationTimestamp"]).timestamp() if about.get("creationTimestamp") else 0.0,
+        int(status.get("failed") or 0), bool(spec.get("suspend")),
+        spec.get("entrypoint", ""), status.get("jobStatus", ""),
+    )  # fmt: skip
+
+
+def trainings(access: Access, everywhere: bool = False) -> list[Training]:
+    """Trainings of the namespace, or of all of them; clusters that belong to a RayJob are part of it."""
+    namespace = "" if everywhere else None
+    jobs = [training_of(found) for found in access.list("RayJob", namespace, SELECTOR)]
+    theirs = {(job.namespace, job.cluster) for job in jobs}
+    clusters = [
+        training_of(found)
+        for found in access.list("RayCluster", namespace, SELECTOR)
+        if not owned(found)
+    ]  # fmt: skip
+    return jobs + [one for one in clusters if (one.namespace, one.name) not in theirs]
+
+
+def owned(found: Object) -> bool:
+    """Whether the object belongs to a RayJob."""
+    return any(owner["kind"] == "RayJob" for owner in found["metadata"].get("ownerReferences", ()))
+
+
+def training(access: Access, name: str) -> Training:
+    """One training by name. Raises NotThere, naming those that there are."""
+    for kind in ("RayJob", "RayCluster"):
+        if found := access.find(kind, name):
+            return training_of(found)
+    known = ", ".join(one.name for one in trainings(access)) or "none; ante cluster submit begins one"
+    raise NotThere(f"there is no training {name!r} in namespace {access.namespace}: there are {known}")
+
+
+def pods(access: Access, name: str) -> list[PodState]:
+    """Pods of a training, the head first."""
+    found = access.list("Pod", labels=f"{INSTANCE}={name}")
+    states = [pod_state(pod) for pod in found if COMPONENT in pod["metadata"].get("labels", {})]
+    return sorted(states, key=lambda pod: (pod.part != "head", pod.part, pod.name))
+
+
+def pod_state(pod: Object) -> PodState:
+    """What a pod tells of itself."""
+    status, about = pod.get("status", {}), pod["metadata"]
+    containers = [*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
+    conditions = {one["type"]: one for one in status.get("conditions", ())}
+    phase = "Terminating" if about.get("deletionTimestamp") else status.get("phase", "Unknown")
+    return PodState(
+        about["name"], about.get("labels", {}).get(COMPONENT, ""), phase,
+        conditions.get("Ready", {}).get("status") == "True",
+        sum(int(one.get("restartCount", 0)) for one in containers),
+        pod.get("spec", {}).get("nodeName", ""), why(conditions, containers, status),
+    )  # fmt: skip
+
+
+def why(conditions: dict[str, Any], containers: list[Any], status: Object) -> str:
+    """Why a pod does not run: not scheduled, an image, a Secret, killed."""
+    scheduled = conditions.get("PodScheduled", {})
+    if scheduled.get("status") == "False":
+        return str(scheduled.get("message") or scheduled.get("reason") or "not scheduled")
+    for one in containers:
+        waiting = one.get("state", {}).get("waiting")
+        if waiting and waiting.get("reason") not in ("PodInitializing", "ContainerCreating"):
+            return f"{one['name']}: {waiting['reason']} {waiting.get('message', '')}".strip()
+        for state in (one.get("state", {}), one.get("lastState", {})):
+            ended = state.get("terminated")
+            if ended and ended.get("exitCode"):
+                return f"{one['name']}: ended with {ended['exitCode']} ({ended.get('reason', 'Error')})"
+    return str(status.get("message") or "")
+
+
+def head_pod(access: Access, name: str) -> str:
+    """The head that runs. Raises NotThere, telling why there is none."""
+    heads = [pod for pod in pods(access, name) if pod.part == "head" and pod.phase != "Terminating"]
+    running = [pod for pod in heads if pod.phase == "Running" and pod.ready]
+    if running:
+        return running[-1].name
+    state = f"is {heads[-1].phase} {heads[-1].why}".strip() if heads else "does not exist"
+    raise NotThere(f"the head of {name} {state}: ante cluster status {name}")
+
+
+def make(access: Access, found: list[Object], dry_run: bool = False) -> Iterator[str]:
+    """The objects stand, one after the other. Raises OfHelm for those that Helm looks after."""
+    for one in found:
+        refuse_helm(access.find(one["kind"], one["metadata"]["name"]))
+    for one in found:
+        access.apply(one, dry_run)
+        yield f"{one['kind']} {one['metadata']['name']}"
+
+
+def refuse_helm(found: Object | None) -> None:
+    """Raises OfHelm where Helm made the object: two who change it would undo each other's work."""
+    if found and (release := found["metadata"].get("annotations", {}).get("meta.helm.sh/release-name")):
+        raise OfHelm(
+            f"{found['kind']} {found['metadata']['name']} belongs to Helm's release {release}: use helm upgrade "
+            f"{release}, or helm uninstall {release}"
+        )
+
+
+def take_away(access: Access, name: str, seconds: float, told: Callable[[str], None]) -> bool:
+    """Everything that we made for a training is gone, pods too; what is in the bucket stays.
+
+    False where something is still going after so many seconds. Raises OfHelm, NotThere.
+    """
+    found = [one for kind in OURS for one in access.list(kind, labels=f"{SELECTOR},{INSTANCE}={name}")]
+    if not found:
+        raise NotThere(f"there is nothing of a training {name!r} in namespace {access.namespace}")
+    for one in found:
+        refuse_helm(one)
+    mine = [one for one in found if not (one["kind"] == "RayCluster" and owned(one))]
+    for one in mine:
+        access.delete(one["kind"], one["metadata"]["name"])
+        told(f"{one['kind']} {one['metadata']['name']}")
+    end = time.monotonic() + seconds
+    for one in found:
+        if not access.wait_gone(one["kind"], one["metadata"]["name"], max(0.0, end - time.monotonic())):
+            return False
+    while pods(access, name):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.5)
+    return True
+
+
+def begin_again(access: Access, name: str, arguments: str = "", seconds: float = 180) -> str:
+    """A training that was suspended, failed or ended goes on from the store. Answers what was done. Raises NotThere."""
+    found = access.get("RayJob", name)
+    refuse_helm(found)
+    now = training_of(found)
+    if now.suspended:
+        access.merge("RayJob", name, {"spec": {"suspend": False}})
+        return "is no longer suspended"
+    if now.state not in ENDED:
+        raise BalatroError(f"training {name} is {now.state}: there is nothing to resume; ante cluster logs {name} -f")
+    again = fresh(found)
+    again["spec"]["entrypoint"] = f"{again['spec']['entrypoint']} {arguments}".strip()
+    access.delete("RayJob", name)
+    if not access.wait_gone("RayJob", name, seconds):
+        raise BalatroError(f"the old RayJob {name} is not gone after {seconds:.0f} s: ante cluster status {name}")
+    access.apply(again)
+    return "goes on from its newest checkpoint"
+
+
+def fresh(found: Object) -> Object:
+    """An object as somebody wrote it, without what the API server and KubeRay added."""
+    about = {key: value for key, value in found["metadata"].items() if key not in SERVER_FIELDS}
+    spec = {key: value for key, value in found["spec"].items() if key not in ("jobId", "suspend")}
+    return {"apiVersion": "ray.io/v1", "kind": found["kind"], "metadata": about, "spec": spec}
+
+
+def age(since: float) -> str:
+    """Time gone by, as kubectl writes it."""
+    seconds = max(0, int(datetime.now(UTC).timestamp() - since))
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"

@@ -1,0 +1,74 @@
+"""A port of this machine that leads to a port of a pod, as `kubectl port-forward` does it."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from kubernetes import client
+from kubernetes.client.exceptions import ApiException
+from kubernetes.stream import portforward
+
+from ante.deploy.access import Access
+from ante.errors import BalatroError
+
+BYTES = 65536
+
+
+class NoTunnel(BalatroError, ConnectionError):
+    """A port of a pod that cannot be reached."""
+
+
+@contextmanager
+def tunnel(access: Access, pod: str, port: int, local: int = 0) -> Iterator[int]:
+    """The local port, open while the block lasts. Raises NoTunnel."""
+    try:
+        listener = socket.create_server(("127.0.0.1", local))
+    except OSError as error:
+        raise NoTunnel(f"port {local} of this machine is taken ({error.strerror}): choose another --port") from None
+    with listener:
+        open_way(access, pod, port).close()  # says at once what is wrong
+        threading.Thread(target=accept, args=(listener, access, pod, port), daemon=True).start()
+        yield listener.getsockname()[1]
+
+
+def open_way(access: Access, pod: str, port: int) -> socket.socket:
+    """A socket that leads to the pod. Raises NoTunnel."""
+    connect = client.CoreV1Api(client.ApiClient(access.api_client.configuration)).connect_get_namespaced_pod_portforward
+    try:
+        return portforward(connect, pod, access.namespace, ports=str(port)).socket(port)  # type: ignore[no-any-return]
+    except ApiException as error:
+        raise NoTunnel(f"no way to port {port} of pod {pod}: {error.reason}") from None
+
+
+def accept(listener: socket.socket, access: Access, pod: str, port: int) -> None:
+    """Each connection gets a way of its own, until the listener is closed."""
+    while True:
+        try:
+            here, _ = listener.accept()
+        except OSError:
+            return
+        threading.Thread(target=join, args=(here, access, pod, port), daemon=True).start()
+
+
+def join(here: socket.socket, access: Access, pod: str, port: int) -> None:
+    """Bytes go both ways until one side ends."""
+    with here:
+        try:
+            there = open_way(access, pod, port)
+        except NoTunnel:
+            return  # the caller sees a closed connection, and asks again
+        back = threading.Thread(target=pump, args=(there, here), daemon=True)
+        back.start()
+        pump(here, there)
+        back.join()
+        there.close()
+
+
+def pump(one: socket.socket, two: socket.socket) -> None:
+    """What comes out of one goes into the other; its end is told."""
+    with suppress(OSError):
+        while data := one.recv(BYTES):
+            two.sendall(data)
+    with suppress(OSError):
+        two.shutdown(socket.SHUT_WR)

@@ -1,0 +1,391 @@
+"""`ante cluster` from start to end against a Kubernetes API in memory."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from ante.deploy.access import connect
+from ante.deploy.settings import make_settings, preset, read_settings
+from ante.deploy.spec import as_yaml, objects
+from tests.deploy.conftest import Ante
+from tests.support.apiserver import Cluster, node
+from tests.support.manifests import read_all
+
+SECRET = {"kind": "Secret", "metadata": {"name": "ante-s3", "namespace": "default"},
+          "data": {"S3_ACCESS_KEY_ID": "YQ==", "S3_SECRET_ACCESS_KEY": "Yg=="}}  # fmt: skip
+PROVED = "\n".join(
+    json.dumps({"name": name, "state": "ok", "words": name, "fix": ""}) for name in ("bucket", "llm")
+)  # fmt: skip
+
+
+def made(cluster: Cluster) -> set[str]:
+    """Objects that are not the cluster's own."""
+    return {f"{kind}/{name}" for kind, _, name in cluster.objects if kind not in ("Namespace", "Node", "Deployment")}
+
+
+def test_submit_makes_what_render_prints_and_down_leaves_nothing(kubernetes: Cluster, ante: Ante) -> None:
+    code, printed, _ = ante("submit", "--preset", "gpu", "--name", "first", "--dry-run")
+    assert code == 0
+    assert made(kubernetes) == set()
+    wanted = read_all(printed)
+    assert wanted == json.loads(json.dumps(objects(read_settings((preset("gpu"),), name="first"))))
+    assert ante("submit", "--preset", "gpu", "--name", "first")[0] == 0
+    for one in wanted:
+        there = kubernetes.objects[one["kind"], "default", "first" if one["kind"] != "ConfigMap" else "first-train"]
+        assert {key: there.get(key) for key in ("spec", "data")} == {key: one.get(key) for key in ("spec", "data")}
+    assert ante("ls")[1].count("first") >= 1
+    assert ante("down", "first", "--seconds", "10")[0] == 0
+    assert made(kubernetes) == set()
+
+
+def test_status_tells_the_pods_and_why_they_wait(kubernetes: Cluster, ante: Ante) -> None:
+    words = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."
+    kubernetes.pod_states["gpu"] = {
+        "phase": "Pending",
+        "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": words}],
+    }
+    ante("submit", "--preset", "gpu", "--name", "first")
+    code, printed, _ = ante("status", "first", "--json")
+    assert code == 0
+    found = json.loads(printed)
+    assert found["training"]["state"] == "Running"
+    pods = {pod["name"]: pod for pod in found["pods"]}
+    assert [pod["part"] for pod in found["pods"]] == ["head", "gpu", "gpu", "submitter"]
+    assert pods["first-abcde-gpu-0"]["why"] == words
+    assert pods["first-abcde-head"]["ready"]
+    assert words[:40] in ante("status", "first")[1]
+
+
+def test_a_failed_training_is_told_by_the_exit_code(kubernetes: Cluster, ante: Ante) -> None:
+    ante("submit", "--preset", "cpu", "--name", "first")
+    job = kubernetes.objects["RayJob", "default", "first"]
+    job["status"] |= {"jobDeploymentStatus": "Failed", "message": "entrypoint ended with 1", "failed": 4}
+    code, printed, _ = ante("status", "first")
+    assert code == 1
+    assert "entrypoint ended with 1" in printed
+    assert "tries that failed: 4" in printed
+
+
+def test_logs_are_those_of_the_training_until_it_ends(kubernetes: Cluster, ante: Ante) -> None:
+    kubernetes.logs = {"submitter": "8,192 steps\n16,384 steps\n", "head": "raylet started\n"}
+    ante("submit", "--preset", "cpu", "--name", "first")
+    assert ante("logs", "first")[1] == "8,192 steps\n16,384 steps\n"
+    assert ante("logs", "first", "--part", "head")[1] == "raylet started\n"
+    kubernetes.objects["RayJob", "default", "first"]["status"]["jobDeploymentStatus"] = "Complete"
+    assert ante("logs", "first", "-f")[1] == "8,192 steps\n16,384 steps\n"
+    code, _, told = ante("logs", "first", "--part", "cpuu")
+    assert (code, "no cpuu pod of first has begun" in told) == (2, True)
+
+
+def test_resume_goes_on_with_the_same_objects(kubernetes: Cluster, ante: Ante) -> None:
+    ante("submit", "--preset", "cpu", "--name", "first")
+    job = kubernetes.objects["RayJob", "default", "first"]
+    before = json.loads(json.dumps(job))
+    code, _, told = ante("resume", "first")
+    assert (code, "is Running: there is nothing to resume" in told) == (2, True)
+    job["status"]["jobDeploymentStatus"] = "Failed"
+    assert ante("resume", "first", "--steps", "900000")[0] == 0
+    now = kubernetes.objects["RayJob", "default", "first"]
+    assert now["metadata"]["uid"] != before["metadata"]["uid"]
+    assert now["status"]["jobDeploymentStatus"] == "Running"
+    assert now["spec"].pop("entrypoint") == before["spec"].pop("entrypoint") + " --steps 900000"
+    assert now["spec"].pop("suspend", False) == before["spec"].pop("suspend")
+    assert now["spec"] == before["spec"]
+
+
+def test_a_suspended_training_is_started(kubernetes: Cluster, ante: Ante) -> None:
+    ante("submit", "--preset", "cpu", "--set", "job.suspend=true", "--name", "first")
+    assert kubernetes.all("RayCluster") == []
+    assert "is no longer suspended" in ante("resume", "first")[1]
+    assert len(kubernetes.all("RayCluster")) == 1
+
+
+def test_what_helm_looks_after_is_left_alone(kubernetes: Cluster, ante: Ante) -> None:
+    ante("submit", "--preset", "cpu", "--name", "first")
+    kubernetes.objects["RayJob", "default", "first"]["metadata"]["annotations"] = {"meta.helm.sh/release-name": "first"}
+    before = made(kubernetes)
+    for command in (("down", "first"), ("submit", "--preset", "cpu", "--name", "first"), ("resume", "first")):
+        code, _, told = ante(*command)
+        assert code == 2
+        assert "belongs to Helm's release first: use helm upgrade first, or helm uninstall first" in told
+    assert made(kubernetes) == before
+
+
+ERRORS: dict[str, tuple[tuple[str, ...], str]] = {
+    "no training": (("status", "second"), "there is no training 'second' in namespace default: there are first"),
+    "nothing to delete": (("down", "second"), "there is nothing of a training 'second' in namespace default"),
+    "no namespace": (("submit", "--preset", "cpu", "-n", "games"), 'namespaces "games" not found: kubectl create'),
+    "no context": (("ls", "--context", "moon"), "no context 'moon'"),
+    "impossible": (("submit", "--set", "gpuWorkers.replicas=0"), "these settings cannot run: there is no worker pod"),
+    "no file": (("render", "-f", "/none.yaml"), "cannot read /none.yaml"),
+    "misspelt": (("render", "--set", "gpuWorkers.replica=2"), "did you mean replicas?"),
+    "no head": (("dashboard", "first"), "the head of first is Pending"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_what_is_wrong_is_one_sentence_with_the_way_out(name: str, kubernetes: Cluster, ante: Ante) -> None:
+    kubernetes.pod_states["head"] = {"phase": "Pending", "conditions": []}
+    ante("submit", "--preset", "cpu", "--name", "first")
+    words, message = ERRORS[name]
+    code, printed, told = ante(*words)
+    assert (code, printed) == (2, "")
+    assert message in told
+    assert told.count("\n") == 1
+
+
+def test_a_cluster_without_kuberay_is_told_how_to_get_it(kubernetes: Cluster, ante: Ante) -> None:
+    del kubernetes.groups["ray.io/v1"]
+    code, _, told = ante("submit", "--preset", "cpu")
+    assert code == 2
+    assert "this cluster does not know ray.io/v1: install KubeRay: helm repo add kuberay" in told
+
+
+def test_a_user_who_may_not_is_told_the_role(kubernetes: Cluster, ante: Ante) -> None:
+    kubernetes.denied.add(("list", "rayjobs"))
+    code, _, told = ante("ls")
+    assert code == 2
+    assert "k8s/rbac.yaml holds the role that is needed" in told
+
+
+def test_an_api_that_does_not_answer_is_named(
+    kubernetes: Cluster, ante: Ante, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    text = (tmp_path / "kubeconfig").read_text()
+    host = connect().host
+    (tmp_path / "dead").write_text(text.replace(host, "http://127.0.0.1:9"))
+    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "dead"))
+    code, _, told = ante("ls")
+    assert code == 2
+    assert "no answer from http://127.0.0.1:9" in told
+    assert told.count("\n") == 1
+
+
+class Jobs(BaseHTTPRequestHandler):
+    """The part of Ray's job server that is asked."""
+
+    submitted: list[dict[str, Any]]
+    tokens: set[str]
+
+    def log_message(self, *_: Any) -> None: ...
+
+    def do_GET(self) -> None:
+        self.tokens.add(self.headers.get("Authorization", ""))
+        rows = [
+            {"type": "SUBMISSION", "submission_id": one["submission_id"], "status": "RUNNING", "start_time": number,
+             "entrypoint": one["entrypoint"]}
+            for number, one in enumerate(self.submitted)
+        ]  # fmt: skip
+        version = {"version": "4", "ray_version": "2.58.0", "ray_commit": "", "session_name": "s"}
+        one = {f"/api/jobs/{row['submission_id']}": row for row in rows}
+        logs = {"logs": "8,192 steps\n16,384 steps\n"}
+        self.send(({"/api/version": version, "/api/jobs/": rows} | one).get(self.path, logs))
+
+    def do_POST(self) -> None:
+        self.tokens.add(self.headers.get("Authorization", ""))
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.submitted.append(body)
+        self.send({"job_id": body["submission_id"], "submission_id": body["submission_id"]})
+
+    def send(self, found: Any) -> None:
+        data = json.dumps(found).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+@contextmanager
+def job_server() -> Iterator[tuple[int, type[Jobs]]]:
+    handler = type("Bound", (Jobs,), {"submitted": [], "tokens": set()})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    yield server.server_address[1], handler
+    server.shutdown()
+    server.server_close()
+
+
+def test_on_a_cluster_that_waits_the_training_is_a_job_sent_through_a_tunnel(kubernetes: Cluster, ante: Ante) -> None:
+    values = ("--preset", "cpu", "--name", "first")
+    assert ante("up", *values)[0] == 0
+    assert {name for name in made(kubernetes) if name.startswith("Ray")} == {"RayCluster/first"}
+    with job_server() as (port, jobs):
+        kubernetes.ports[8265] = port
+        code, printed, told = ante("submit", *values, "--set", "training.config.steps=5000")
+        assert (code, told) == (0, "")
+        assert ante("logs", "first")[1] == "8,192 steps\n16,384 steps\n"
+    (job,) = jobs.submitted
+    assert job["submission_id"] in printed
+    assert (
+        job["entrypoint"]
+        == "ante train --config /etc/ante/train.yaml --name first --store s3://ante/runs --resume auto"
+    )
+    assert jobs.tokens == {"Bearer ray-token"}
+    assert "steps: 5000" in kubernetes.objects["ConfigMap", "default", "first-train"]["data"]["train.yaml"]
+    assert ante("down", "first", "--seconds", "10")[0] == 0
+    assert made(kubernetes) == set()
+
+
+def test_a_head_that_takes_no_jobs_is_told_in_words(kubernetes: Cluster, ante: Ante) -> None:
+    ante("up", "--preset", "cpu")
+    code, _, told = ante("submit", "--preset", "cpu")  # nothing listens behind the port
+    assert code == 2
+    assert "takes no jobs" in told or "no way to port 8265" in told
+
+
+def ready(kubernetes: Cluster) -> None:
+    kubernetes.put(json.loads(json.dumps(SECRET)))
+    kubernetes.pod_states["preflight"] = {"phase": "Succeeded"}
+    kubernetes.logs["preflight"] = f"some warning\n{PROVED}\n"
+
+
+def preflight(ante: Ante, *more: str) -> tuple[int, dict[str, dict[str, str]]]:
+    code, printed, _ = ante("preflight", "--preset", "gpu", "--json", *more)
+    return code, {check["name"]: check for check in map(json.loads, printed.splitlines())}
+
+
+def test_preflight_is_green_where_all_is_there_and_leaves_no_pod(kubernetes: Cluster, ante: Ante) -> None:
+    ready(kubernetes)
+    code, found = preflight(ante)
+    assert {check["state"] for check in found.values()} == {"ok"}
+    assert code == 0
+    assert set(found) >= {"settings", "api", "namespace", "kuberay", "operator", "permissions", "objects", "capacity"}
+    assert set(found) >= {"secrets", "image", "bucket", "llm"}
+    assert made(kubernetes) == {"Secret/ante-s3"}
+    assert "ready: 12 checks, 0 not certain" in ante("preflight", "--preset", "gpu")[1]
+
+
+def no_crds(kubernetes: Cluster) -> None:
+    del kubernetes.groups["ray.io/v1"]
+
+
+def small_quota(kubernetes: Cluster) -> None:
+    hard = {"hard": {"requests.nvidia.com/gpu": "1"}}
+    about = {"name": "team", "namespace": "default"}
+    kubernetes.put({"kind": "ResourceQuota", "metadata": about, "spec": hard, "status": hard})
+
+
+def no_gpus(kubernetes: Cluster) -> None:
+    kubernetes.put(node("one", cpu="32", memory="128Gi"))
+
+
+def tainted(kubernetes: Cluster) -> None:
+    taint = {"key": "reserved", "value": "yes", "effect": "NoSchedule"}
+    kubernetes.put(node("one", cpu="32", memory="128Gi", gpus=2, taints=[taint]))
+
+
+def full(kubernetes: Cluster) -> None:
+    other = {"containers": [{"resources": {"requests": {"nvidia.com/gpu": "1"}}}], "nodeName": "one"}
+    kubernetes.put({"kind": "Pod", "metadata": {"name": "other", "namespace": "theirs"}, "spec": other})
+
+
+def no_secret(kubernetes: Cluster) -> None:
+    del kubernetes.objects["Secret", "default", "ante-s3"]
+
+
+def no_key(kubernetes: Cluster) -> None:
+    kubernetes.objects["Secret", "default", "ante-s3"]["data"].pop("S3_SECRET_ACCESS_KEY")
+
+
+def no_image(kubernetes: Cluster) -> None:
+    waiting = {"waiting": {"reason": "ErrImagePull", "message": "not found"}}
+    state = {"phase": "Pending", "containerStatuses": [{"name": "preflight", "state": waiting}]}
+    kubernetes.pod_states["preflight"] = state
+
+
+def other_image(kubernetes: Cluster) -> None:
+    kubernetes.logs["preflight"] = "sh: ante: not found\n"
+
+
+def wrong_key(kubernetes: Cluster) -> None:
+    told = {"name": "bucket", "state": "fail", "words": "SignatureDoesNotMatch", "fix": "mend the keys in the Secret"}
+    kubernetes.logs["preflight"] = json.dumps(told)
+
+
+def forbidden(kubernetes: Cluster) -> None:
+    kubernetes.denied.add(("create", "rayjobs"))
+
+
+def asleep(kubernetes: Cluster) -> None:
+    kubernetes.objects["Deployment", "kuberay-system", "kuberay-operator"]["status"] = {}
+
+
+RED = {
+    "no CRDs": (no_crds, "kuberay", "does not know ray.io/v1", "helm repo add kuberay"),
+    "no quota": (small_quota, "quota", "quota team leaves 1 of requests.nvidia.com/gpu, the training asks for 2", "ask"),
+    "no GPUs": (no_gpus, "capacity", "gpuWorkers 1 of 2 finds no node: it asks for 1 of nvidia.com/gpu, no node has", "lower"),
+    "nodes taken": (full, "capacity", "gpuWorkers 2 of 2 finds no node: it asks for 1 of nvidia.com/gpu (0 free on one)", "add"),
+    "nodes tainted": (tainted, "capacity", "it tolerates no node's taints", "lower"),
+    "no Secret": (no_secret, "secrets", "there is no Secret ante-s3", "kubectl --namespace default create secret generic"),
+    "no key": (no_key, "secrets", "Secret ante-s3 has no key S3_SECRET_ACCESS_KEY", "kubectl"),
+    "no image": (no_image, "image", "ante-ray:0.1.0 cannot be pulled", "image.repository"),
+    "another image": (other_image, "pod", "the image does not know ante's preflight: sh: ante: not found", "Dockerfile.ray"),
+    "wrong S3 secret": (wrong_key, "bucket", "SignatureDoesNotMatch", "mend the keys"),
+    "not allowed": (forbidden, "permissions", "not allowed in default: create rayjobs", "k8s/rbac.yaml"),
+    "operator asleep": (asleep, "operator", "has no pod that is ready", "get pods"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RED)
+def test_preflight_is_red_with_the_sentence_and_the_command(name: str, kubernetes: Cluster, ante: Ante) -> None:
+    ready(kubernetes)
+    spoil, check, words, fix = RED[name]
+    spoil(kubernetes)
+    code, found = preflight(ante)
+    assert code == 1
+    assert found[check]["state"] == "fail"
+    assert words in found[check]["words"]
+    assert fix in found[check]["fix"]
+    assert not [pod for pod in kubernetes.all("Pod", "default")]
+
+
+def test_preflight_of_a_queue_names_it_and_what_it_lacks(kubernetes: Cluster, ante: Ante) -> None:
+    ready(kubernetes)
+    more = ("--set", "queue.name=night")
+    code, found = preflight(ante, *more)
+    assert (code, found["queue"]["state"]) == (1, "fail")
+    assert "there is no local queue 'night' in default" in found["queue"]["words"]
+    about = {"name": "night", "namespace": "default"}
+    kubernetes.put({"kind": "LocalQueue", "metadata": about, "spec": {"clusterQueue": "team"}})
+    quotas = [{"name": name, "nominalQuota": amount} for name, amount in (("cpu", 64), ("memory", "256Gi"))]
+    flavors = {"flavors": [{"name": "default", "resources": quotas}]}
+    team = kubernetes.put({"kind": "ClusterQueue", "metadata": {"name": "team"}, "spec": {"resourceGroups": [flavors]}})
+    words = preflight(ante, *more)[1]["queue"]["words"]
+    assert words == "cluster queue team has none of nvidia.com/gpu, the training asks for 2"
+    team["spec"]["resourceGroups"][0]["flavors"][0]["resources"].append({"name": "nvidia.com/gpu", "nominalQuota": "2"})
+    code, found = preflight(ante, *more)
+    assert (code, found["queue"]["words"]) == (0, "night, admitted by team")
+
+
+def test_preflight_without_a_cluster_tells_the_settings_and_stops(
+    ante: Ante, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "none"))
+    code, found = preflight(ante, "--set", "gpuWorkers.runnersPerWorker=99")
+    assert code == 1
+    assert set(found) == {"settings", "api"}
+    assert "no cluster is configured" in found["api"]["words"]
+
+
+def test_no_secret_is_printed_or_written_by_any_command(kubernetes: Cluster, ante: Ante) -> None:
+    ready(kubernetes)
+    kubernetes.objects["Secret", "default", "ante-s3"]["data"] = {
+        "S3_ACCESS_KEY_ID": "QUtJQVZJU0lCTEU=", "S3_SECRET_ACCESS_KEY": "U0VDUkVUVklTSUJMRQ==",
+    }  # fmt: skip
+    printed = [
+        ante(*words)
+        for words in (
+            ("preflight", "--preset", "gpu"), ("submit", "--preset", "gpu"), ("status", "--json"), ("ls", "--json"),
+            ("logs",), ("render", "--preset", "gpu"), ("down",),
+        )
+    ]  # fmt: skip
+    text = str(printed) + as_yaml(objects(make_settings({})))
+    for secret in ("VISIBLE", "QUtJQVZJU0lCTEU=", "U0VDUkVUVklTSUJMRQ==", "ray-token"):
+        assert secret not in text

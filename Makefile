@@ -26,8 +26,8 @@ warm: setup  ## compile the engine once, into the cache that everything shares
 test: warm  ## run the tests
 	$(PY) -m pytest -q
 
-test-slow: warm  ## the tests that take minutes: training on Ray, a real S3 server, the step compiled for a GPU
-	$(PY) -m pytest -q -m "slow or ray or s3"
+test-slow: warm  ## the tests that take minutes: training on Ray, a real S3 server, a browser, the step compiled for a GPU
+	$(PY) -m pytest -q -m "slow or ray or s3 or browser"
 
 test-bounds: setup  ## the engine's tests with every array access checked, compiled for that anew
 	NUMBA_BOUNDSCHECK=1 ANTE_CACHE_DIR=$${ANTE_CACHE_DIR:-$$HOME/.cache/ante}/bounds $(PY) -m pytest -q tests/properties tests/engine tests/golden

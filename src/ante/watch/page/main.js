@@ -16,4 +16,4 @@ drawEvaluation();
 drawDetails();
 openFromAddress();
 addEventListener("hashchange", openFromAddress);
-document.documentElement.dataset.ready = "1";
+document.documentElement.dataset.ready = Math.round(performance.now()); // ms since the page was asked for

@@ -60,7 +60,7 @@ function showTab(tab) {
       el("button", { type: "button", id: "play", onclick: togglePlaying }, "Play"),
       el("button", { type: "button", onclick: () => { stopPlaying(); show(player.at + 1); }, "aria-label": "Step on" }, "▶"),
       slider, el("span.at.soft", { id: "at" }), speed),
-    el("p.soft", { style: "margin:8px 0 0;font-size:12.5px" }, el("kbd", {}, "←"), " ", el("kbd", {}, "→"), " step · ", el("kbd", {}, "space"), " play · ", el("kbd", {}, "Home"), " ", el("kbd", {}, "End")));
+    el("p.soft.keys", { style: "margin:8px 0 0;font-size:12.5px" }, el("kbd", {}, "←"), " ", el("kbd", {}, "→"), " step · ", el("kbd", {}, "space"), " play · ", el("kbd", {}, "Home"), " ", el("kbd", {}, "End")));
   show(player.at);
 }
 

@@ -9,11 +9,13 @@ class BalatroError(Exception):
 
 
 EXTRAS = {
+    "prometheus_client": "metrics",
     "cv2": "watch",
     "av": "watch",
     "ray": "train",
     "torch": "train",
     "pyarrow": "train",
+    "duckdb": "data",
     "tensorboard": "train",
     "numba_cuda": "gpu",
     "sb3_contrib": "sb3",

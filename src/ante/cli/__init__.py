@@ -17,6 +17,7 @@ except ModuleNotFoundError as missing:
 
 from ante.cli.artifacts import Artifacts
 from ante.cli.bench import Bench
+from ante.cli.data import Data
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
 from ante.cli.golden import Golden
@@ -42,6 +43,7 @@ Command = (
     | Annotated[Doctor, subcommand("doctor")]
     | Annotated[Profile, subcommand("profile")]
     | Annotated[Artifacts, subcommand("artifacts")]
+    | Annotated[Data, subcommand("data")]
     | Annotated[Hints, subcommand("hints")]
 )
 

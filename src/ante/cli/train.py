@@ -1,15 +1,23 @@
 """`ante train`, whose settings are flags."""
 
 import os
+import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 from tyro.conf import Positional, arg
 
 from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.training.config import TrainConfig
+
+BY_NAME = ("latest", "auto")  # values of --resume that mean the run of this name
+WHERE = ("name", "runs", "store")  # settings that say which run
 
 
 @dataclass(frozen=True)
@@ -24,12 +32,17 @@ class Train:
       ante train --config configs/quick.yaml --name first
       ante train --deck b_blue --steps 2000000 --lr 2e-4
       ante train --resume runs/first --steps 1000000
+      ante train --name first --store s3://game-runs/runs --resume auto
+
+    With --store the run is kept there too, and --resume auto goes on with it on any machine, an empty one as well, or
+    begins it where there is none: the one line for a pod that may be started again (docs/artifacts.md).
     """
 
     config: Path | None = None
     """YAML file of settings; flags replace single ones."""
-    resume: Path | None = None
-    """Folder of a run to go on with."""
+    resume: str | None = None
+    """Folder of a run to go on with; or latest: the furthest checkpoint of run --name here or in its --store; or auto:
+    the same, and a new run where there is none yet."""
 
     def run(self) -> int:
         """Never called: `train_command` parses the settings too."""
@@ -37,25 +50,14 @@ class Train:
 
 
 def train_command(arguments: Sequence[str]) -> int:
-    """`ante train`: the settings are flags of their own, whose defaults come from --config or --resume."""
-    from argparse import ArgumentParser
+    """`ante train`: the settings are flags of their own, whose defaults come from --config or from the resumed run."""
     from dataclasses import field, make_dataclass
 
-    from ante.training.config import TrainConfig, read_config
+    from ante.training.config import TrainConfig
 
-    early = ArgumentParser(add_help=False, allow_abbrev=False)
-    early.add_argument("--config", type=Path)
-    early.add_argument("--resume", type=Path)
-    chosen, _ = early.parse_known_args(arguments)
-    if chosen.config and chosen.resume:
-        raise BalatroError("--config and --resume exclude each other: a resumed run has its own config.yaml")
-    base = TrainConfig()
-    if chosen.config:
-        base = read_config(chosen.config)
-    elif chosen.resume:
-        from ante.training.resume import config_of_run
-
-        base = config_of_run(chosen.resume)
+    chosen = chosen_early(arguments)
+    asks_for_help = "--help" in arguments or "-h" in arguments
+    base, before = defaults(chosen, asks_for_help)
     whole = make_dataclass(
         "Train", [("settings", Annotated[TrainConfig, arg(name="")], field(default=base))], bases=(Train,), frozen=True
     )
@@ -63,10 +65,10 @@ def train_command(arguments: Sequence[str]) -> int:
         whole, prog="ante train", description=Train.__doc__, default=whole(chosen.config, chosen.resume), args=arguments
     )
     settings: TrainConfig = command.settings
-    if command.resume:
+    if before:
         from ante.training.resume import check_resumed
 
-        check_resumed(base, settings)
+        check_resumed(before, settings)
     # SPEED: waiting threads sleep instead of spinning, else training beside other work is ten times slower. Read by
     # OpenMP when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -74,6 +76,41 @@ def train_command(arguments: Sequence[str]) -> int:
 
     train(settings, resume=command.resume is not None)
     return 0
+
+
+def chosen_early(arguments: Sequence[str]) -> Namespace:
+    """What says where the other settings' defaults come from."""
+    early = ArgumentParser(add_help=False, allow_abbrev=False)
+    early.add_argument("--config", type=Path)
+    for name in ("resume", *WHERE):
+        early.add_argument(f"--{name}")
+    chosen, _ = early.parse_known_args(arguments)
+    if chosen.config and chosen.resume and chosen.resume not in BY_NAME:
+        raise BalatroError("--config and --resume RUN exclude each other: a resumed run has its own config.yaml")
+    return chosen
+
+
+def defaults(chosen: Namespace, asks_for_help: bool) -> tuple["TrainConfig", "TrainConfig | None"]:
+    """The settings that flags change, and those of the run that is resumed, if one is."""
+    from ante.training.config import TrainConfig, make_config, read_config
+
+    base = read_config(chosen.config) if chosen.config else TrainConfig()
+    if not chosen.resume or asks_for_help:
+        return base, None
+    from ante.training.resume import config_of_run
+
+    if chosen.resume not in BY_NAME:
+        before = config_of_run(Path(chosen.resume))
+        return before, before
+    from ante.training.restoring import known_config
+
+    given = {name: getattr(chosen, name) for name in WHERE if getattr(chosen, name)}
+    base = make_config({**base.model_dump(), **given})
+    found = known_config(base, lambda words: print(f"ante: {words}", file=sys.stderr))
+    if found is None and chosen.resume == "latest":
+        where = f"{base.runs} or {base.store}" if base.store else f"{base.runs}: name its --store"
+        raise BalatroError(f"there is no checkpoint of run {base.name} in {where}; --resume auto would begin one")
+    return (found if found and not chosen.config else base), found
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ class Queue:
     """Show the uploads that wait on this machine and what the uploader does, or (--upload) do them now.
 
     Try:
-      ante artifacts queue runs/.spool
-      ante artifacts queue runs/.spool --upload
+      ante artifacts queue runs/ppo/spool
+      ante artifacts queue runs/ppo/spool --upload
     """
 
     spool: Positional[Annotated[Path, arg(metavar="SPOOL")]]
@@ -75,7 +75,7 @@ def print_queue(spool: "Spool") -> None:
         now = state if state and state.job == job.id else None
         rows.append(
             (
-                f"{job.shelf}/{job.name}",
+                job.about,
                 job.store,
                 size(job.bytes),
                 when(job.queued),
@@ -83,7 +83,7 @@ def print_queue(spool: "Spool") -> None:
                 now.error if now else "",
             )
         )
-    rows += [(f"{job.shelf}/{job.name}", job.store, size(job.bytes), when(job.queued), "put aside", why)
+    rows += [(job.about, job.store, size(job.bytes), when(job.queued), "put aside", why)
              for job, why in spool.refusals()]  # fmt: skip
     show([], ("upload", "to", "size", "queued", "state", "what went wrong"), rows, False)
     works = "an uploader works on it" if spool.working() else "no uploader works on it"

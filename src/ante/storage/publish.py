@@ -99,6 +99,16 @@ def publish(
     return before
 
 
+def replace_files(
+    store: Store, shelf: str, folder: Path, gone: Sequence[str], notes: Path | None = None, told: Told = untold
+) -> None:
+    """The folder's files stand under the shelf, each in place of what stood there, and the paths `gone` do not."""
+    for path, part in parts_of(folder).items():
+        put_part(store, f"{shelf}/{path}", folder / path, part, notes, told)
+    for path in gone:
+        store.delete(f"{shelf}/{path}")
+
+
 def put_part(store: Store, key: str, file: Path, part: Part, notes: Path | None, told: Told) -> None:
     """The part stands in the store; nothing is sent where it does already."""
     there = store.stat(key)

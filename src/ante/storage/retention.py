@@ -1,10 +1,12 @@
 """Which publications of a shelf are kept. What a pointer names is never deleted."""
 
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ante.storage.check import Shelf, shelves
-from ante.storage.errors import BadStore
+from ante.storage.errors import BadStore, Damaged, NotWhole
 from ante.storage.publish import MANIFEST, Manifest, pointed, read_manifest
 from ante.storage.store import Store, under
 
@@ -35,9 +37,7 @@ class Retention:
 
 def doomed(store: Store, root: str, shelf: Shelf, keep: Retention, now: float) -> list[str]:
     """Names on a shelf that are not kept, oldest first."""
-    found = sorted(
-        (read_manifest(store, under(root, name)) for name in shelf.finished), key=lambda item: item.published
-    )
+    found = sorted(readable(store, root, shelf), key=lambda item: item.published)
     kept = {pointed(store, root, pointer) for pointer in shelf.pointers}
     if keep.newest is None and keep.days is None:
         kept |= {item.name for item in found}
@@ -46,6 +46,13 @@ def doomed(store: Store, root: str, shelf: Shelf, keep: Retention, now: float) -
     kept |= {item.name for item in best_of(found, keep)}
     old = [item.name for item in found if item.name not in kept]
     return old + [name for name in unfinished(shelf, keep, now) if name not in kept]
+
+
+def readable(store: Store, root: str, shelf: Shelf) -> Iterator[Manifest]:
+    """The manifests of a shelf. Those that cannot be read are left out, and so are kept: verify tells of them."""
+    for name in shelf.finished:
+        with suppress(NotWhole, Damaged):
+            yield read_manifest(store, under(root, name))
 
 
 def best_of(found: list[Manifest], keep: Retention) -> list[Manifest]:

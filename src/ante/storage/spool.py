@@ -14,10 +14,11 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ante.files import write_text
@@ -27,7 +28,11 @@ from ante.storage.local import in_words, sync_folder
 
 @dataclass(frozen=True)
 class Job:
-    """A publication to come: see publish.publish. `queued` in seconds since 1970."""
+    """A publication to come: see publish.publish. `queued` in seconds since 1970.
+
+    newest  how many publications are then kept on the shelf, 0 for all; see retention
+    loose   it is no publication, but files under the shelf that replace what stood there; `gone` are deleted
+    """
 
     id: str
     store: str
@@ -37,6 +42,14 @@ class Job:
     pointers: tuple[str, ...]
     bytes: int
     queued: float
+    newest: int = 0
+    loose: bool = False
+    gone: tuple[str, ...] = ()
+
+    @property
+    def about(self) -> str:
+        """What it is called."""
+        return f"{self.shelf}/{self.name}"
 
 
 @dataclass(frozen=True)
@@ -67,28 +80,54 @@ class Spool:
         metadata: dict[str, Any],
         pointers: Sequence[str] = ("latest",),
         wait_seconds: float = 0.0,
+        newest: int = 0,
+        copies: Mapping[str, Path] = MappingProxyType({}),
     ) -> Job:
         """The folder's files wait to be published; the folder may then go. Later changes of its files in place would
         be published too, so it must hold files that are replaced, not rewritten.
 
         wait_seconds  how long to wait for room
+        newest        how many publications are kept on the shelf
+        copies        more files by their path in the publication, as they are now
         Raises SpoolFull, StoreFull; then nothing was added.
         """
-        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-        self._wait_for_room(name, size, wait_seconds)
-        now = time.time()
-        job = Job(
-            f"{int(now * 1e6):017d}-{uuid.uuid4().hex[:8]}", store, shelf, name, metadata, tuple(pointers), size, now
-        )
+        links = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+        size = bytes_of(links) + bytes_of(copies)
+        job = Job(new_id(), store, shelf, name, metadata, tuple(pointers), size, time.time(), newest)
+        return self._queue(job, links, copies, wait_seconds)
+
+    def add_files(
+        self,
+        store: str,
+        shelf: str,
+        links: Mapping[str, Path],
+        copies: Mapping[str, Path],
+        gone: Sequence[str] = (),
+        wait_seconds: float = 0.0,
+    ) -> Job:
+        """Files wait to stand under the shelf, where they replace what stood there.
+
+        links   by their path under the shelf: files that are replaced, not rewritten
+        copies  those that grow, which are sent as they are now
+        gone    paths that are to be deleted
+        Raises SpoolFull, StoreFull; then nothing was added.
+        """
+        size, name = bytes_of(links) + bytes_of(copies), f"{len(links) + len(copies)} files"
+        job = Job(new_id(), store, shelf, name, {}, (), size, time.time(), loose=True, gone=tuple(gone))
+        return self._queue(job, links, copies, wait_seconds)
+
+    def _queue(self, job: Job, links: Mapping[str, Path], copies: Mapping[str, Path], wait_seconds: float) -> Job:
+        self._wait_for_room(job.name, job.bytes, wait_seconds)
         aside = self.folder / f".{os.getpid()}-{job.id}"
-        with in_words(f"{name} to the queue", self.folder):
+        with in_words(f"{job.name} to the queue", self.folder):
             try:
                 self.waiting.mkdir(parents=True, exist_ok=True)
-                for file in (file for file in folder.rglob("*") if file.is_file()):
-                    target = aside / "payload" / file.relative_to(folder)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    link_or_copy(file, target)
-                aside.mkdir(exist_ok=True)
+                (aside / "payload").mkdir(parents=True)
+                for files, take in ((links, link_or_copy), (copies, copy)):
+                    for path, file in files.items():
+                        target = aside / "payload" / path
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        take(file, target)
                 write_text(aside / "job.json", json.dumps(asdict(job)))
                 sync_folder(aside)
                 aside.rename(self.waiting / job.id)
@@ -127,7 +166,7 @@ class Spool:
             return None
         except ValueError as error:
             raise NotWhole(f"{folder / 'job.json'} cannot be read ({error}): move the folder {folder} away") from None
-        return Job(**{**values, "pointers": tuple(values["pointers"])})
+        return Job(**{**values, "pointers": tuple(values["pointers"]), "gone": tuple(values.get("gone", ()))})
 
     @property
     def bytes(self) -> int:
@@ -191,13 +230,34 @@ class Spool:
             return not free
 
 
+def new_id() -> str:
+    """A name that no other job has, later than those before."""
+    return f"{int(time.time() * 1e6):017d}-{uuid.uuid4().hex[:8]}"
+
+
+def bytes_of(files: Mapping[str, Path]) -> int:
+    """Size of all of them."""
+    return sum(file.stat().st_size for file in files.values())
+
+
 def link_or_copy(source: Path, target: Path) -> None:
     """The target holds the source's bytes, on disk."""
     try:
         os.link(source, target)
     except OSError:  # another disk, or one without links
         shutil.copyfile(source, target)
-    with target.open("rb") as stream:
+    flush(target)
+
+
+def copy(source: Path, target: Path) -> None:
+    """The target holds the source's bytes of this moment, on disk."""
+    shutil.copyfile(source, target)
+    flush(target)
+
+
+def flush(file: Path) -> None:
+    """The file outlives a loss of power."""
+    with file.open("rb") as stream:
         os.fsync(stream.fileno())
 
 

@@ -73,20 +73,26 @@ def open_store(url: str | Path, environment: Mapping[str, str] = os.environ) -> 
     """
     from ante.storage.local import LocalStore
 
+    scheme, rest = split_url(url)
+    if scheme == "file":
+        return LocalStore(Path(rest))
+    from ante.storage.s3 import S3Store
+    from ante.storage.settings import S3Settings
+
+    bucket, _, prefix = rest.partition("/")
+    return S3Store(S3Settings.read(environment, bucket), prefix)
+
+
+def split_url(url: str | Path) -> tuple[str, str]:
+    """`file` and a folder, or `s3` and bucket/prefix, which may both be empty. Raises BadStore."""
     text = str(url)
     scheme, separator, rest = text.partition("://")
     if not separator:
-        return LocalStore(Path(text))
+        return "file", text
     if "@" in rest.partition("/")[0]:
         raise BadStore("a store's URL carries no credentials: put them into S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY")
-    if scheme == "file" and rest.startswith("/"):
-        return LocalStore(Path(rest))
-    if scheme == "s3":
-        from ante.storage.s3 import S3Store
-        from ante.storage.settings import S3Settings
-
-        bucket, _, prefix = rest.partition("/")
-        return S3Store(S3Settings.read(environment, bucket), prefix)
+    if scheme == "s3" or (scheme == "file" and rest.startswith("/")):
+        return scheme, rest
     raise BadStore(f"there is no store {text!r}: write a folder, file:///folder or s3://bucket/prefix")
 
 

@@ -20,9 +20,10 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_whe
 
 from ante.storage.errors import AlreadyPublished, BadStore, StorageError
 from ante.storage.local import in_words
-from ante.storage.publish import publish
+from ante.storage.publish import publish, replace_files
+from ante.storage.retention import Retention, prune
 from ante.storage.spool import Job, Spool, State
-from ante.storage.store import Store, Told, open_store, untold
+from ante.storage.store import Store, Told, open_store, under, untold
 
 HOPELESS = (AlreadyPublished, BadStore)  # will be the same whenever it is tried again
 NICE = 10
@@ -72,16 +73,21 @@ class Uploader:
             with in_words("notes of uploads", self.spool.folder):
                 self._publish(job)
         except HOPELESS as error:
-            log(f"{job.shelf}/{job.name} is put aside: {error}")
+            log(f"{job.about} is put aside: {error}")
             self.spool.refuse(job, str(error))
             return
         self.spool.done(job)
-        log(f"{job.shelf}/{job.name} stands in {job.store}")
+        log(f"{job.about} stands in {job.store}")
 
     def _publish(self, job: Job) -> None:
         payload, notes = self.spool.payload(job), self.spool.notes(job)
         store = self.open_url(job.store)
+        if job.loose:
+            replace_files(store, job.shelf, payload, job.gone, notes, self._sent)
+            return
         publish(store, job.shelf, job.name, payload, job.metadata, job.pointers, notes, self._sent)
+        if job.newest:
+            prune_shelf(store, job)
 
     def _pause(self, seconds: float) -> None:
         self.stop.wait(seconds)
@@ -106,6 +112,15 @@ class Uploader:
             self.spool.tell(self.state)
         except OSError as error:  # the state is for people; uploads go on without
             log(f"cannot write the state of {self.spool.folder}: {error}")
+
+
+def prune_shelf(store: Store, job: Job) -> None:
+    """Only the newest publications are left on the job's shelf. What hinders that is logged: the next job tries again."""
+    try:
+        for item, _ in prune(store, under(job.shelf, ""), Retention(newest=job.newest)):
+            log(f"{item} is not kept any longer")
+    except StorageError as error:
+        log(f"cannot prune {job.shelf}: {error}")
 
 
 def log(words: str) -> None:

@@ -95,8 +95,13 @@ def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) ->
             num_envs_per_env_runner=config.games,
             num_cpus_per_env_runner=config.runner_cpus,
             num_gpus_per_env_runner=config.runner_gpus,
+            custom_resources_per_env_runner={config.runner_resource: 1} if config.runner_resource else {},
         )
-        .learners(num_learners=config.learners, num_gpus_per_learner=config.learner_gpus)
+        .learners(
+            num_learners=config.learners,
+            num_gpus_per_learner=config.learner_gpus,
+            custom_resources_per_learner={config.learner_resource: 1} if config.learner_resource else {},
+        )
         .rl_module(rl_module_spec=RLModuleSpec(policy, model_config=POLICIES[config.policy].settings(config)))
         .training(
             lr=config.lr,

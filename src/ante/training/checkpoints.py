@@ -3,7 +3,8 @@
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +43,17 @@ def save_checkpoint(
         write_text(aside / "metadata.json", json.dumps({**metadata, "files": sizes}, indent=1))
         aside.rename(target)
         for pointer in ("latest", "best") if best else ("latest",):
-            write_text(folder / f"{pointer}.json", json.dumps({"checkpoint": target.name, **metadata}))
+            point(folder, pointer, target.name, metadata)
     except OSError as error:
         shutil.rmtree(aside, ignore_errors=True)
         raise NoRoom(f"cannot write checkpoint {target}: {error}; free some disk and use --resume") from error
     drop_old(folder)
     return target
+
+
+def point(folder: Path, pointer: str, name: str, metadata: dict[str, Any]) -> None:
+    """`latest.json` or `best.json` under `folder` names this checkpoint."""
+    write_text(folder / f"{pointer}.json", json.dumps({"checkpoint": name, **metadata}))
 
 
 def free_name(folder: Path, name: str) -> Path:
@@ -78,11 +84,26 @@ def find_checkpoint(folder: Path, pointer: str = "latest") -> tuple[Path, dict[s
     """A whole checkpoint and its metadata. Raises BadCheckpoint, saying what is missing."""
     try:
         target = folder / json.loads((folder / f"{pointer}.json").read_text())["checkpoint"]
-        metadata = json.loads((target / "metadata.json").read_text())
     except (OSError, ValueError, KeyError) as error:
         raise BadCheckpoint(f"no {pointer} checkpoint under {folder}: {error}") from None
+    return target, read_metadata(target)
+
+
+def read_metadata(target: Path) -> dict[str, Any]:
+    """The metadata of a checkpoint, all of whose files are there. Raises BadCheckpoint, saying what is missing."""
+    try:
+        metadata: dict[str, Any] = json.loads((target / "metadata.json").read_text())
+    except (OSError, ValueError) as error:
+        raise BadCheckpoint(f"checkpoint {target} is not whole: {error}; use another one") from None
     for name, size in metadata["files"].items():
         file = target / name
         if not file.is_file() or file.stat().st_size != size:
             raise BadCheckpoint(f"checkpoint {target} is not whole: {name} should have {size} bytes; use another one")
-    return target, metadata
+    return metadata
+
+
+def whole_checkpoints(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Names and metadata of the checkpoints under `folder` that are whole, the furthest first."""
+    for path in sorted((path for path in folder.iterdir() if path.is_dir() and path.name[0] != "."), reverse=True):
+        with suppress(BadCheckpoint):
+            yield path.name, read_metadata(path)

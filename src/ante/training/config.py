@@ -20,6 +20,7 @@ from ante.engine.run import challenge_number, deck_number, run_numbers
 from ante.env.games import REORDERS, chosen
 from ante.env.reward import find_reward
 from ante.errors import BalatroError
+from ante.storage.store import split_url
 from ante.training.curriculum import Stage
 
 
@@ -62,6 +63,8 @@ class TrainConfig(BaseModel):
     runner_gpus: float = Field(0.0, ge=0, description="Share of a GPU that each env runner takes; 0 plays on the CPU.")
     learners: int = Field(0, ge=0, description="Learner processes, which share each batch; 0 learns in the driver.")
     learner_gpus: float = Field(0.0, ge=0, description="Share of a GPU that each learner takes; 0 learns on the CPU.")
+    runner_resource: str = Field("", description="Ray resource of which each env runner takes one; none by default.")
+    learner_resource: str = Field("", description="Ray resource of which each learner takes one; none by default.")
     batch: int = Field(8192, ge=64, description="Steps of one iteration, of all learners together.")
     minibatch: int = Field(1024, ge=16, description="Steps put through the network at once, of all learners together.")
     epochs: int = Field(4, ge=1, description="Passes over each batch.")
@@ -149,6 +152,34 @@ class TrainConfig(BaseModel):
         0, ge=0, description="Iterations between short evaluations, which then choose the best checkpoint; 0 = none."
     )
     trial_games: int = Field(64, ge=1, description="Games of each short evaluation, the first of the seed panel.")
+    metrics_port: int = Field(
+        0, ge=0, le=65535, description="Port at which Prometheus finds the run's numbers (/metrics); 0 = none."
+    )
+
+    store: str | None = Field(
+        None,
+        description="Where the run is kept beside its folder: a folder or s3://bucket/prefix, under the run's name.",
+    )
+    store_newest: int = Field(
+        5, ge=0, description="Newest checkpoints kept in the store, beside latest and best; 0 = all."
+    )
+    store_wait_seconds: float = Field(
+        600.0, ge=0, description="How long the run waits at its end for uploads to arrive."
+    )
+    store_grace_seconds: float = Field(
+        25.0, ge=0, description="The same after a termination (SIGTERM), counted from when it came."
+    )
+    store_pause_seconds: float = Field(
+        60.0, ge=0, description="How long a checkpoint waits for room in a full queue of uploads before it is left out."
+    )
+    spool_gb: float = Field(4.0, gt=0, description="What may wait to be uploaded, in GB, in the run's folder.")
+
+    @field_validator("store")
+    @classmethod
+    def _a_store(cls, store: str | None) -> str | None:
+        if store is not None:
+            split_url(store)
+        return store
 
     @field_validator("deck")
     @classmethod
@@ -239,6 +270,11 @@ class TrainConfig(BaseModel):
     def spill_folder(self) -> Path:
         """Where Ray puts objects that its store has no room for, while the run lasts."""
         return self.folder / "spill"
+
+    @property
+    def spool_folder(self) -> Path:
+        """Where uploads to the store wait."""
+        return self.folder / "spool"
 
     def to_yaml(self) -> str:
         """The whole configuration as text."""

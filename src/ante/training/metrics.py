@@ -4,6 +4,8 @@ import csv
 import io
 import math
 import os
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow.csv
@@ -51,19 +53,34 @@ class Metrics:
     """Writes each row down at once. A resumed run goes on after row `done`; later rows, which no checkpoint covers, go."""
 
     def __init__(self, folder: Path, done: int = 0) -> None:
-        self.file = folder / "metrics.csv"
-        write_text(self.file, as_csv(read_rows(self.file, done)))
+        self.file, board = folder / "metrics.csv", folder / "tensorboard"
+        rows = read_rows(self.file, done)
+        write_text(self.file, as_csv(rows))
         self._stream = self.file.open("a", newline="")
         self._csv = csv.DictWriter(self._stream, COLUMNS)
-        self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=None)  # type: ignore[no-untyped-call]
+        there = board.is_dir() and any(board.iterdir())
+        # TensorBoard forgets what earlier files of the folder say from the step `purge_step` on.
+        purged = int(rows[-1]["steps"]) + 1 if rows and there else 0
+        self._board = SummaryWriter(str(board), purge_step=purged)  # type: ignore[no-untyped-call]
+        if not there:
+            self._tell_again(rows)
 
     def write(self, row: dict[str, float]) -> None:
         """One iteration."""
         self._csv.writerow(row)
         self._stream.flush()
+        self._show(row)
+
+    def _show(self, row: Mapping[str, float], moment: float | None = None) -> None:
         for name, value in row.items():
             if not math.isnan(value):
-                self._board.add_scalar(name, value, int(row["steps"]))  # type: ignore[no-untyped-call]
+                self._board.add_scalar(name, value, int(row["steps"]), walltime=moment)  # type: ignore[no-untyped-call]
+
+    def _tell_again(self, rows: list[dict[str, str]]) -> None:
+        """TensorBoard has the rows of a run that comes from elsewhere, as if it had been made just now."""
+        for row in rows:
+            numbers = {name: float(value or "nan") for name, value in row.items()}
+            self._show(numbers, time.time() - float(rows[-1]["seconds"]) + numbers["seconds"])
 
     def close(self) -> None:
         """Everything is on disk, metrics.parquet too."""

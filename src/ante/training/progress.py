@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ray.rllib.algorithms.ppo import PPO
@@ -82,7 +83,16 @@ def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
     )
 
 
-def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
+@dataclass(frozen=True)
+class Saved:
+    """A checkpoint that was just written."""
+
+    folder: Path
+    metadata: dict[str, Any]
+    best: bool
+
+
+def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> Saved:
     """A checkpoint of the run as it stands. It is the best one by its short evaluation, or by its merit."""
     reached, tried = merit(config, done), done.row.get("eval_blinds", math.nan)
     best = tried > done.best_trial if config.eval_every else reached > done.best
@@ -104,7 +114,7 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
         "stage": done.stage,
         "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-    save_checkpoint(
+    folder = save_checkpoint(
         config.folder / "checkpoints",
         done.steps,
         lambda folder: algorithm.save_to_path(str(folder.resolve() / "algorithm")) and None,
@@ -112,6 +122,7 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
         best,
     )
     done.saved = done.iteration
+    return Saved(folder, metadata, best)
 
 
 def merit(config: TrainConfig, done: Progressed) -> float:

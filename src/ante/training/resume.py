@@ -6,8 +6,20 @@ import yaml
 
 from ante.training.config import BadConfig, TrainConfig, read_config
 
-MACHINES = ("runners", "runner_cpus", "runner_gpus", "learner_gpus", "memory_gb", "object_store_gb", "restarts")
-MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", "eval_every", "trial_games", *MACHINES)
+MACHINES = (
+    "runners",
+    "runner_cpus",
+    "runner_gpus",
+    "runner_resource",
+    "learner_gpus",
+    "learner_resource",
+    "memory_gb",
+    "object_store_gb",
+    "restarts",
+    "metrics_port",
+)
+STORE = ("store", "store_newest", "store_wait_seconds", "store_grace_seconds", "store_pause_seconds", "spool_gb")
+MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", "eval_every", "trial_games", *MACHINES, *STORE)
 WHERE = ("name", "runs")  # follow the folder
 
 

@@ -9,11 +9,9 @@ import math
 import shutil
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import FrameType
 
 import ray
 from ray.rllib.algorithms.ppo import PPO
@@ -28,11 +26,16 @@ from ante.training.checkpoints import find_checkpoint
 from ante.training.config import BadConfig, TrainConfig
 from ante.training.curriculum import mastered
 from ante.training.evaluate import TRIED, evaluate_run, trial, write_best_game, write_report
+from ante.training.exporter import RunExporter, Runners, exporting
 from ante.training.fast import NoRunner
+from ante.training.keeping import fetching, keeping, say
 from ante.training.memory import MemoryGauge, memory_table
 from ante.training.metrics import Metrics
 from ante.training.progress import Progressed, progressed, row_of, save
+from ante.training.publishing import Publisher
+from ante.training.restoring import bring
 from ante.training.rollout import WINDOW
+from ante.training.stopping import Stop, stopping
 from ante.training.view import TrainView
 
 LOST = (ray.exceptions.RayError, NoRunner)
@@ -42,31 +45,22 @@ LOST = (ray.exceptions.RayError, NoRunner)
 class Session:
     """What outlives the algorithm, which is built anew where memory runs short.
 
-    asked  no longer empty once the run should stop
+    asked      no longer empty once the run should stop
+    publisher  where the run is kept in a store too
     """
 
     console: Console
-    asked: list[int]
+    asked: list[Stop]
     gauge: MemoryGauge
     budget: Budget
+    exporter: RunExporter
+    publisher: Publisher | None = None
 
-
-@contextmanager
-def stopping() -> Iterator[list[int]]:
-    """Yields a list that is no longer empty once Ctrl-C or a termination was asked for. A second Ctrl-C interrupts."""
-    asked: list[int] = []
-
-    def ask(number: int, _: FrameType | None) -> None:
-        if asked and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        asked.append(number)
-
-    old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
+    def save(self, config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
+        """A checkpoint of the run as it stands, here and soon in its store."""
+        saved = save(config, algorithm, done)
+        if self.publisher:
+            self.publisher.checkpoint(saved.folder, saved.metadata, saved.best)
 
 
 def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
@@ -110,12 +104,32 @@ def promote(config: TrainConfig, algorithm: PPO, done: Progressed, console: Cons
 def train(config: TrainConfig, resume: bool = False) -> Path:
     """Run PPO until config.steps, or until Ctrl-C, then evaluate; answers the run's folder.
 
-    Raises BadConfig, BadCheckpoint, NoRoom or BadVideo.
+    With a store the run is kept there too, and a resumed one goes on from what is there if that has more steps.
+    Raises BadConfig, BadCheckpoint, CannotServe, NoRoom, BadVideo or StorageError; NotUploaded where the store did not
+    get all.
     """
-    console, own_ray = Console(stderr=True), not ray.is_initialized()
+    console = Console(stderr=True)
+    with exporting(config) as exporter:
+        if resume:
+            with fetching(config, console) as told:
+                bring(config, partial(say, console), told)
+        with keeping(config, resume, console) as publisher:
+            exporter.spool = publisher.spool if publisher else None
+            run(config, resume, console, exporter, publisher)
+    return config.folder
+
+
+def run(
+    config: TrainConfig, resume: bool, console: Console, exporter: RunExporter, publisher: Publisher | None
+) -> None:
+    """The run learns, and is concluded where nobody stopped it."""
+    own_ray = not ray.is_initialized()
     try:
         with stopping() as asked, MemoryGauge() as gauge:
-            done = learn_all(config, resume, Session(console, asked, gauge, Budget(config.memory_gb)))
+            exporter.memory = lambda: gauge.now
+            done = learn_all(
+                config, resume, Session(console, asked, gauge, Budget(config.memory_gb), exporter, publisher)
+            )
             gauge.read()
     finally:
         if own_ray:
@@ -127,7 +141,9 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
     else:
         conclude(config, console)
     Console().print(memory_table(gauge, config.memory_gb))
-    return config.folder
+    if publisher:
+        publisher.terminated = next((stop.at for stop in asked if stop.number == signal.SIGTERM), None)
+        publisher.files(last=True)
 
 
 def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed:
@@ -139,13 +155,16 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
     while again:
         with session.console.status("starting Ray"):
             algorithm, done = begin(config, resume)
-        if resume:
+        if done.iteration:
             words = f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games"
             session.console.print(words, soft_wrap=True)
         session.gauge.take()  # what was read before this is over
         try:
+            session.exporter.row = {"steps": done.steps, "games": done.games, "iteration": done.iteration}
+            session.exporter.learning = True
             again = learn(config, algorithm, done, session)
         except LOST as error:
+            session.exporter.losses += 1
             losses, reached = (losses + 1 if done.saved == reached else 1), done.saved
             if losses > config.restarts or session.asked:
                 raise
@@ -153,6 +172,7 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
             words = f"a process was lost ({type(error).__name__}: {first}); restart {losses} of {config.restarts}"
             session.console.print(words, soft_wrap=True)
         finally:
+            session.exporter.learning = False
             algorithm.stop()
             del algorithm
             gc.collect()  # RLlib's objects refer to each other in circles
@@ -176,16 +196,27 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
                 done.row |= memory_columns(session.gauge, done.sizes)
                 done.row |= tried(config, algorithm, done, session.console)
                 metrics.write(done.row)
+                session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
                 view.show(done.row)
                 less, better = steps_down(done, session), done.row["eval_blinds"] > done.best_trial
                 promote(config, algorithm, done, session.console)
                 if done.iteration % config.checkpoint_every == 0 or less or better:
-                    save(config, algorithm, done)
+                    session.save(config, algorithm, done)
+                if session.publisher:
+                    session.publisher.tend()
             if done.iteration > done.saved:
-                save(config, algorithm, done)
+                session.save(config, algorithm, done)
             return less and not session.asked and done.steps < config.steps
     finally:
         metrics.close()
+
+
+def runners_of(algorithm: PPO) -> Runners:
+    """How many env runner processes there are, and how they do."""
+    group = algorithm.env_runner_group
+    return Runners(
+        group.num_remote_env_runners(), group.num_healthy_remote_env_runners(), group.num_remote_worker_restarts()
+    )
 
 
 def tried(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> dict[str, float]:

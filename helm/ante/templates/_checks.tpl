@@ -1,0 +1,46 @@
+{{/* What would not work, said before anything is made. `ante cluster preflight -f values.yaml` says more. */}}
+{{- define "ante.checks" -}}
+{{- if not (or .Values.skipCrdCheck (.Capabilities.APIVersions.Has "ray.io/v1")) -}}
+{{- fail "this cluster does not know ray.io/v1: install KubeRay first, helm repo add kuberay https://ray-project.github.io/kuberay-helm && helm install kuberay-operator kuberay/kuberay-operator -n kuberay-system --create-namespace (skipCrdCheck: true renders without)" -}}
+{{- end -}}
+{{- $pods := 0 -}}
+{{- $runners := 0 -}}
+{{- range fromJsonArray (include "ante.ray.groups" .) -}}
+{{- $one := dict "root" $ "group" . -}}
+{{- $group := get $.Values (printf "%sWorkers" .) -}}
+{{- $mine := include "ante.ray.runners" $one | int -}}
+{{- $learners := include "ante.ray.learners" $one | int -}}
+{{- $pods = add $pods (include "ante.ray.pods" $one | int) -}}
+{{- $runners = add $runners (mul (include "ante.ray.pods" $one | int) $mine) -}}
+{{- if gt (addf (mulf $mine $.Values.training.runnerCpus) $learners) (addf (int $group.cpus) 0.000001) -}}
+{{- fail (printf "%d runners x %v cores and %d learners do not fit into a pod of %sWorkers with %d: lower %sWorkers.runnersPerWorker" $mine $.Values.training.runnerCpus $learners . (int $group.cpus) .) -}}
+{{- end -}}
+{{- if gt (addf (mulf $mine $.Values.training.runnerGpus) (mulf $learners $.Values.training.learnerGpus)) (addf (int ($group.gpus | default 0)) 0.000001) -}}
+{{- fail (printf "%d runners x %v GPU and %d learners x %v GPU do not fit into a pod of %sWorkers with %d: lower training.learnerGpus, training.runnerGpus or %sWorkers.runnersPerWorker" $mine $.Values.training.runnerGpus $learners $.Values.training.learnerGpus . (int ($group.gpus | default 0)) .) -}}
+{{- end -}}
+{{- end -}}
+{{- if not $pods -}}
+{{- fail "there is no worker pod: enable gpuWorkers or cpuWorkers with replicas" -}}
+{{- end -}}
+{{- if not $runners -}}
+{{- fail "there is no env runner: raise cpus or runnersPerWorker of a group" -}}
+{{- end -}}
+{{- if and .Values.llm.enabled (not (and .Values.llm.model (include "ante.llm.endpoint" .))) -}}
+{{- fail "llm.enabled needs llm.model, and llm.endpoint or llmServer.enabled" -}}
+{{- end -}}
+{{- if and .Values.llmServer.enabled (not .Values.llm.model) -}}
+{{- fail "llmServer.enabled needs llm.model, the name under which it serves" -}}
+{{- end -}}
+{{- if and .Values.gcsFaultTolerance.enabled (not .Values.gcsFaultTolerance.redisAddress) -}}
+{{- fail "gcsFaultTolerance.enabled needs gcsFaultTolerance.redisAddress" -}}
+{{- end -}}
+{{- if and (or .Values.monitoring.podMonitor.enabled .Values.monitoring.alerts.enabled) (not .Values.training.metricsPort) -}}
+{{- fail "monitoring asks for the driver's numbers: set training.metricsPort, such as 9100" -}}
+{{- end -}}
+{{- if and .Values.objectStore.enabled .Values.s3.podRole -}}
+{{- fail "objectStore has users of its own and knows no roles of pods: s3.podRole false, or objectStore.enabled false" -}}
+{{- end -}}
+{{- if and .Values.queue.name .Values.autoscaling.enabled -}}
+{{- fail (printf "queue %s admits a workload as a whole, autoscaling changes it: disable one of them" .Values.queue.name) -}}
+{{- end -}}
+{{- end -}}

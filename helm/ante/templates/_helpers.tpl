@@ -1,0 +1,142 @@
+{{/* Names, labels, and what several pods share. ray.tpl holds the Ray pods. */}}
+
+{{- define "ante.name" -}}
+{{- $name := .Values.fullnameOverride | default .Release.Name -}}
+{{- if not (regexMatch "^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$" $name) -}}
+{{- fail (printf "%q cannot name a training: a letter, then at most 39 letters, digits and dashes (fullnameOverride)" $name) -}}
+{{- end -}}
+{{- $name -}}
+{{- end -}}
+
+{{/* Labels by which all doors find the objects of one training. */}}
+{{- define "ante.selector" -}}
+app.kubernetes.io/name: ante
+app.kubernetes.io/instance: {{ include "ante.name" . }}
+{{- end -}}
+
+{{/* Metadata of an object that the other doors make too. */}}
+{{- define "ante.metadata" -}}
+name: {{ .name | default (include "ante.name" .root) }}
+namespace: {{ .root.Release.Namespace }}
+labels:
+  {{- include "ante.selector" .root | nindent 2 }}
+{{- end -}}
+
+{{/* Metadata of an object that only the chart makes. */}}
+{{- define "ante.chartMetadata" -}}
+name: {{ include "ante.name" .root }}{{ with .suffix }}-{{ . }}{{ end }}
+namespace: {{ .root.Release.Namespace }}
+labels:
+  {{- include "ante.selector" .root | nindent 2 }}
+  {{- with .component }}
+  app.kubernetes.io/component: {{ . }}
+  {{- end }}
+  app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+  helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
+{{- end -}}
+
+{{- define "ante.componentSelector" -}}
+{{ include "ante.selector" .root }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{/* The reference of an image block. */}}
+{{- define "ante.reference" -}}
+{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
+{{- end -}}
+
+{{- define "ante.image" -}}
+image: {{ include "ante.reference" . | quote }}
+imagePullPolicy: {{ .pullPolicy }}
+{{- end -}}
+
+{{- define "ante.account" -}}
+{{- .Values.serviceAccount.name | default (ternary (include "ante.name" .) "default" .Values.serviceAccount.create) -}}
+{{- end -}}
+
+{{/* Who a pod is, and whose files it writes. root, token: whether it may ask the API server. */}}
+{{- define "ante.identity" -}}
+{{- $security := .root.Values.security -}}
+serviceAccountName: {{ include "ante.account" .root }}
+automountServiceAccountToken: {{ .token }}
+securityContext:
+  runAsNonRoot: true
+  {{- if not $security.platformUser }}
+  runAsUser: {{ int64 $security.runAsUser }}
+  runAsGroup: {{ int64 $security.runAsGroup }}
+  fsGroup: {{ int64 $security.fsGroup }}
+  {{- end }}
+  seccompProfile:
+    type: RuntimeDefault
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "ante.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: {{ .Values.security.readOnlyRootFilesystem }}
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{- define "ante.place" -}}
+{{- with .nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "ante.s3.endpoint" -}}
+{{- if .Values.s3.endpoint -}}
+{{- .Values.s3.endpoint -}}
+{{- else if .Values.objectStore.enabled -}}
+http://{{ include "ante.name" . }}-objectstore:9000
+{{- end -}}
+{{- end -}}
+
+{{- define "ante.s3.secret" -}}
+{{- if not .Values.s3.podRole -}}
+{{- .Values.s3.existingSecret | default (printf "%s-s3" (include "ante.name" .)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Secret with the object store's own credentials. */}}
+{{- define "ante.objectStore.secret" -}}
+{{- .Values.objectStore.existingSecret | default (printf "%s-objectstore" (include "ante.name" .)) -}}
+{{- end -}}
+
+{{- define "ante.llm.endpoint" -}}
+{{- if .Values.llm.endpoint -}}
+{{- .Values.llm.endpoint -}}
+{{- else if .Values.llmServer.enabled -}}
+http://{{ include "ante.name" . }}-llm:8000/v1
+{{- end -}}
+{{- end -}}
+
+{{/* Where bucket and LLM are, as environment variables of a pod that is not Ray's. */}}
+{{- define "ante.serviceEnv" -}}
+{{- range $name, $value := fromJson (include "ante.ray.s3Env" .) }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- with include "ante.s3.secret" . }}
+- name: S3_ACCESS_KEY_ID
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.s3.accessKeyKey }}
+- name: S3_SECRET_ACCESS_KEY
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.s3.secretKeyKey }}
+{{- end }}
+{{- end -}}

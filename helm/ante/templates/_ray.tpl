@@ -1,0 +1,381 @@
+{{/* The Ray pods, as src/ante/deploy/spec.py and placement.py make them; a test holds both equal. */}}
+
+{{/* Groups of workers that exist, in Ray's order, as a list of names. */}}
+{{- define "ante.ray.groups" -}}
+{{- $found := list -}}
+{{- if .Values.gpuWorkers.enabled }}{{ $found = append $found "gpu" }}{{ end -}}
+{{- if .Values.cpuWorkers.enabled }}{{ $found = append $found "cpu" }}{{ end -}}
+{{- toJson $found -}}
+{{- end -}}
+
+{{/* Pods of a group that the run is planned for. root, group */}}
+{{- define "ante.ray.pods" -}}
+{{- $group := get .root.Values (printf "%sWorkers" .group) -}}
+{{- ternary $group.maxReplicas $group.replicas .root.Values.autoscaling.enabled | int -}}
+{{- end -}}
+
+{{/* Learners that a pod of a group has room for: those of the first group, spread. root, group */}}
+{{- define "ante.ray.learners" -}}
+{{- $pods := include "ante.ray.pods" . | int -}}
+{{- if and (eq .group (first (fromJsonArray (include "ante.ray.groups" .root)))) $pods -}}
+{{- ceil (divf .root.Values.training.learners $pods) | int -}}
+{{- else -}}
+0
+{{- end -}}
+{{- end -}}
+
+{{/* Env runners of a pod: the number asked for, or as many as fit beside the learners. root, group */}}
+{{- define "ante.ray.runners" -}}
+{{- $group := get .root.Values (printf "%sWorkers" .group) -}}
+{{- $training := .root.Values.training -}}
+{{- if ne (toString $group.runnersPerWorker) "auto" -}}
+{{- int $group.runnersPerWorker -}}
+{{- else -}}
+{{- $learners := include "ante.ray.learners" . | int -}}
+{{- $fits := floor (addf (divf (sub (int $group.cpus) $learners) $training.runnerCpus) 0.000001) | int -}}
+{{- if $training.runnerGpus -}}
+{{- $left := subf (int ($group.gpus | default 0)) (mulf $learners $training.learnerGpus) -}}
+{{- $fits = min $fits (floor (addf (divf $left $training.runnerGpus) 0.000001) | int) -}}
+{{- end -}}
+{{- max 0 $fits -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Settings of `ante train` in the cluster. */}}
+{{- define "ante.ray.train" -}}
+{{- $training := .Values.training -}}
+{{- $runners := 0 -}}
+{{- range fromJsonArray (include "ante.ray.groups" .) -}}
+{{- $one := dict "root" $ "group" . -}}
+{{- $runners = add $runners (mul (include "ante.ray.pods" $one | int) (include "ante.ray.runners" $one | int)) -}}
+{{- end -}}
+{{- $games := $training.gamesPerRunner -}}
+{{- if eq (toString $games) "auto" -}}
+{{- $games = mul 64 (max 1 (floor $training.runnerCpus | int)) -}}
+{{- end -}}
+{{- $own := dict
+  "runs" "/var/lib/ante/runs" "runners" (int $runners) "games" (int $games)
+  "runner_cpus" $training.runnerCpus "runner_gpus" $training.runnerGpus "runner_resource" "ante_runner"
+  "learners" (int $training.learners) "learner_gpus" $training.learnerGpus "learner_resource" "ante_learner"
+  "memory_gb" 0 -}}
+{{- if $training.metricsPort }}{{ $_ := set $own "metrics_port" (int $training.metricsPort) }}{{ end -}}
+{{- toYaml (merge $own $training.config) -}}
+{{- end -}}
+
+{{/* A word as a shell reads it. */}}
+{{- define "ante.shellWord" -}}
+{{- if regexMatch "^[A-Za-z0-9@%+=:,./_-]+$" . -}}
+{{- . -}}
+{{- else -}}
+'{{ replace "'" "'\"'\"'" . }}'
+{{- end -}}
+{{- end -}}
+
+{{- define "ante.ray.run" -}}
+{{- .Values.training.name | default (include "ante.name" .) -}}
+{{- end -}}
+
+{{- define "ante.store" -}}
+s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
+{{- end -}}
+
+{{/* The command that begins the training, or goes on with what the store holds of it. */}}
+{{- define "ante.ray.entrypoint" -}}
+{{- $words := list "ante" "train" "--config" "/etc/ante/train.yaml" "--name" (include "ante.ray.run" .) "--store" (include "ante.store" .) "--resume" "auto" -}}
+{{- $quoted := list -}}
+{{- range concat $words .Values.training.args }}{{ $quoted = append $quoted (include "ante.shellWord" .) }}{{ end -}}
+{{- join " " $quoted -}}
+{{- end -}}
+
+{{/* Environment variables that say where the bucket is. */}}
+{{- define "ante.ray.s3Env" -}}
+{{- $s3 := .Values.s3 -}}
+{{- $found := dict "S3_BUCKET_NAME" $s3.bucket "S3_REGION_NAME" $s3.region -}}
+{{- with include "ante.s3.endpoint" . }}{{ $_ := set $found "S3_ENDPOINT_URL" . }}{{ end -}}
+{{- if not $s3.verify }}{{ $_ := set $found "S3_VERIFY" "false" }}{{ end -}}
+{{- if $s3.caConfigMap }}{{ $_ := set $found "S3_CA_BUNDLE" "/etc/ante-ca/ca.crt" }}{{ end -}}
+{{- toJson $found -}}
+{{- end -}}
+
+{{/* Environment of a Ray container; secrets by reference only. */}}
+{{- define "ante.ray.env" -}}
+{{- $plain := dict "HOME" "/var/lib/ante" "ANTE_CACHE_DIR" "/var/lib/ante/cache" "RAY_USAGE_STATS_ENABLED" "0" -}}
+{{- $order := list "HOME" "ANTE_CACHE_DIR" "RAY_USAGE_STATS_ENABLED" -}}
+{{- $s3 := fromJson (include "ante.ray.s3Env" .) -}}
+{{- range list "S3_BUCKET_NAME" "S3_REGION_NAME" "S3_ENDPOINT_URL" "S3_VERIFY" "S3_CA_BUNDLE" -}}
+{{- if hasKey $s3 . }}{{ $_ := set $plain . (get $s3 .) }}{{ $order = append $order . }}{{ end -}}
+{{- end -}}
+{{- if .Values.llm.enabled -}}
+{{- $_ := set $plain "LLM_ENDPOINT" (include "ante.llm.endpoint" .) -}}
+{{- $_ := set $plain "LLM_MODEL" .Values.llm.model -}}
+{{- $_ := set $plain "LLM_VISION" (ternary "true" "false" .Values.llm.vision) -}}
+{{- $order = concat $order (list "LLM_ENDPOINT" "LLM_MODEL" "LLM_VISION") -}}
+{{- end -}}
+{{- range $name, $value := .Values.env -}}
+{{- if not (hasKey $plain $name) }}{{ $order = append $order $name }}{{ end -}}
+{{- $_ := set $plain $name $value -}}
+{{- end -}}
+{{- range $order }}
+- name: {{ . }}
+  value: {{ get $plain . | quote }}
+{{- end }}
+- name: RAY_AUTH_MODE
+  value: {{ .Values.auth.mode }}
+{{- with include "ante.s3.secret" . }}
+- name: S3_ACCESS_KEY_ID
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.s3.accessKeyKey }}
+- name: S3_SECRET_ACCESS_KEY
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.s3.secretKeyKey }}
+{{- end }}
+{{- if and .Values.llm.enabled .Values.llm.existingSecret }}
+- name: LLM_API_KEY
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.llm.existingSecret }}
+      key: {{ .Values.llm.apiKeyKey }}
+{{- end }}
+{{- end -}}
+
+{{/* Requests and limits. pod, gpus */}}
+{{- define "ante.ray.resources" -}}
+requests:
+  cpu: {{ .pod.cpuRequest | default (toString (int .pod.cpus)) | quote }}
+  memory: {{ .pod.memoryRequest | default .pod.memory }}
+  {{- if .gpus }}
+  {{ .pod.gpuResource }}: {{ int .pod.gpus | quote }}
+  {{- end }}
+limits:
+  cpu: {{ int .pod.cpus | quote }}
+  memory: {{ .pod.memory }}
+  {{- if .gpus }}
+  {{ .pod.gpuResource }}: {{ int .pod.gpus | quote }}
+  {{- end }}
+{{- end -}}
+
+{{- define "ante.ray.probe" -}}
+httpGet:
+  path: /api/healthz
+  port: 52365
+timeoutSeconds: 5
+{{- end -}}
+
+{{/* A Ray pod. root, pod, component, ports: a list of name and number */}}
+{{- define "ante.ray.template" -}}
+{{- $root := .root -}}
+{{- $pod := .pod -}}
+{{- $head := eq .component "head" -}}
+{{- $labels := merge (dict "app.kubernetes.io/component" .component) (fromYaml (include "ante.selector" .root)) $pod.labels -}}
+{{- $tolerations := $pod.tolerations | default list -}}
+{{- if $pod.spot -}}
+{{- $tolerations = concat $tolerations (fromYamlArray (include "ante.ray.spotTaints" .)) -}}
+{{- end -}}
+metadata:
+  labels:
+    {{- toYaml $labels | nindent 4 }}
+  {{- with $pod.annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  {{- include "ante.identity" (dict "root" $root "token" (and $head $root.Values.autoscaling.enabled)) | nindent 2 }}
+  terminationGracePeriodSeconds: {{ int $pod.terminationGracePeriodSeconds }}
+  initContainers:
+    - name: warm
+      {{- include "ante.image" $root.Values.image | nindent 6 }}
+      command:
+        - sh
+        - -c
+        - mkdir -p /var/lib/ante/cache && if [ -d {{ $root.Values.image.cachePath }} ]; then cp -r {{ $root.Values.image.cachePath }}/. /var/lib/ante/cache/; fi && ante warmup
+      env:
+        - name: HOME
+          value: {{ get $root.Values.env "HOME" | default "/var/lib/ante" | quote }}
+        - name: ANTE_CACHE_DIR
+          value: {{ get $root.Values.env "ANTE_CACHE_DIR" | default "/var/lib/ante/cache" | quote }}
+      resources:
+        {{- include "ante.ray.resources" (dict "pod" $pod "gpus" false) | nindent 8 }}
+      securityContext:
+        {{- include "ante.containerSecurity" $root | nindent 8 }}
+      volumeMounts:
+        - name: data
+          mountPath: /var/lib/ante
+        - name: tmp
+          mountPath: /tmp
+  containers:
+    - name: {{ ternary "ray-head" "ray-worker" $head }}
+      {{- include "ante.image" $root.Values.image | nindent 6 }}
+      env:
+        {{- include "ante.ray.env" $root | trim | nindent 8 }}
+      {{- with $root.Values.envFromSecrets }}
+      envFrom:
+        {{- range . }}
+        - secretRef:
+            name: {{ . }}
+        {{- end }}
+      {{- end }}
+      ports:
+        {{- range .ports }}
+        - name: {{ first . }}
+          containerPort: {{ last . | int }}
+        {{- end }}
+      resources:
+        {{- include "ante.ray.resources" (dict "pod" $pod "gpus" $pod.gpus) | nindent 8 }}
+      securityContext:
+        {{- include "ante.containerSecurity" $root | nindent 8 }}
+      readinessProbe:
+        {{- include "ante.ray.probe" . | nindent 8 }}
+        periodSeconds: 10
+        failureThreshold: 6
+      livenessProbe:
+        {{- include "ante.ray.probe" . | nindent 8 }}
+        initialDelaySeconds: 60
+        periodSeconds: 15
+        failureThreshold: 12
+      volumeMounts:
+        - name: data
+          mountPath: /var/lib/ante
+        - name: tmp
+          mountPath: /tmp
+        - name: shared-mem
+          mountPath: /dev/shm
+        {{- if $head }}
+        - name: train
+          mountPath: /etc/ante
+          readOnly: true
+        {{- end }}
+        {{- if $root.Values.s3.caConfigMap }}
+        - name: s3-ca
+          mountPath: /etc/ante-ca
+          readOnly: true
+        {{- end }}
+  volumes:
+    - name: data
+      emptyDir:
+        sizeLimit: {{ $pod.scratch }}
+    - name: tmp
+      emptyDir:
+        sizeLimit: {{ $pod.scratch }}
+    - name: shared-mem
+      emptyDir:
+        medium: Memory
+        sizeLimit: {{ add (int $pod.objectStoreMib) 64 }}Mi
+    {{- if $head }}
+    - name: train
+      configMap:
+        name: {{ include "ante.name" $root }}-train
+    {{- end }}
+    {{- with $root.Values.s3.caConfigMap }}
+    - name: s3-ca
+      configMap:
+        name: {{ . }}
+    {{- end }}
+  {{- with $pod.nodeSelector }}
+  nodeSelector:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $tolerations }}
+  tolerations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $pod.affinity }}
+  affinity:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $pod.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  {{- with $pod.runtimeClassName }}
+  runtimeClassName: {{ . }}
+  {{- end }}
+{{- end -}}
+
+{{- define "ante.ray.spotTaints" -}}
+- {key: cloud.google.com/gke-spot, operator: Equal, value: "true", effect: NoSchedule}
+- {key: kubernetes.azure.com/scalesetpriority, operator: Equal, value: spot, effect: NoSchedule}
+- {key: spot, operator: Exists, effect: NoSchedule}
+{{- end -}}
+
+{{/* One group of workers. root, group */}}
+{{- define "ante.ray.workers" -}}
+{{- $group := get .root.Values (printf "%sWorkers" .group) -}}
+{{- $scaled := .root.Values.autoscaling.enabled -}}
+groupName: {{ .group }}
+replicas: {{ int $group.replicas }}
+minReplicas: {{ ternary $group.minReplicas $group.replicas $scaled | int }}
+maxReplicas: {{ ternary $group.maxReplicas $group.replicas $scaled | int }}
+rayStartParams:
+  num-cpus: {{ int $group.cpus | quote }}
+  num-gpus: {{ int ($group.gpus | default 0) | quote }}
+  object-store-memory: {{ mul (int $group.objectStoreMib) 1048576 | quote }}
+  resources: {{ printf "\"{\\\"ante_runner\\\": %s, \\\"ante_learner\\\": %s}\"" (include "ante.ray.runners" .) (include "ante.ray.learners" .) | squote }}
+template:
+  {{- include "ante.ray.template" (dict "root" .root "pod" $group "component" .group "ports" (list (list "metrics" 8080))) | nindent 2 }}
+{{- end -}}
+
+{{/* The Ray cluster: a head, groups of workers. */}}
+{{- define "ante.ray.cluster" -}}
+{{- $ports := list (list "gcs" 6379) (list "dashboard" 8265) (list "client" 10001) (list "metrics" 8080) -}}
+{{- with .Values.training.metricsPort }}{{ $ports = append $ports (list "training" .) }}{{ end -}}
+rayVersion: {{ .Values.ray.version | quote }}
+authOptions:
+  mode: {{ .Values.auth.mode }}
+  {{- if and (eq .Values.auth.mode "token") .Values.auth.existingSecret }}
+  secretName: {{ .Values.auth.existingSecret }}
+  {{- end }}
+enableInTreeAutoscaling: {{ .Values.autoscaling.enabled }}
+{{- if .Values.autoscaling.enabled }}
+autoscalerOptions:
+  version: v2
+  idleTimeoutSeconds: {{ int .Values.autoscaling.idleTimeoutSeconds }}
+  upscalingMode: {{ .Values.autoscaling.upscalingMode }}
+  imagePullPolicy: {{ .Values.image.pullPolicy }}
+  resources:
+    requests:
+      cpu: 100m
+      memory: 512Mi
+    limits:
+      cpu: 500m
+      memory: 512Mi
+  securityContext:
+    {{- include "ante.containerSecurity" . | nindent 4 }}
+{{- end }}
+{{- if .Values.gcsFaultTolerance.enabled }}
+gcsFaultToleranceOptions:
+  redisAddress: {{ .Values.gcsFaultTolerance.redisAddress | quote }}
+  {{- with .Values.gcsFaultTolerance.existingSecret }}
+  redisPassword:
+    valueFrom:
+      secretKeyRef:
+        name: {{ . }}
+        key: {{ $.Values.gcsFaultTolerance.passwordKey }}
+  {{- end }}
+{{- end }}
+headGroupSpec:
+  serviceType: ClusterIP
+  rayStartParams:
+    dashboard-host: 0.0.0.0
+    num-cpus: "0"
+    object-store-memory: {{ mul (int .Values.head.objectStoreMib) 1048576 | quote }}
+  template:
+    {{- include "ante.ray.template" (dict "root" . "pod" .Values.head "component" "head" "ports" $ports) | nindent 4 }}
+workerGroupSpecs:
+  {{- range fromJsonArray (include "ante.ray.groups" .) }}
+  - {{- include "ante.ray.workers" (dict "root" $ "group" .) | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
+{{/* Labels of what a queue admits. */}}
+{{- define "ante.ray.metadata" -}}
+{{- include "ante.metadata" (dict "root" .) }}
+  {{- with .Values.queue.name }}
+  kueue.x-k8s.io/queue-name: {{ . }}
+  {{- end }}
+  {{- with .Values.queue.priorityClass }}
+  kueue.x-k8s.io/priority-class: {{ . }}
+  {{- end }}
+{{- end -}}

@@ -1,0 +1,256 @@
+"""Whether the work fits the pods, before any pod is asked for.
+
+Env runners and learners are Ray actors. Each pod offers as many `ante_runner` and `ante_learner` as it is to hold, each
+actor takes one: so Ray can place them in one way only, and what fits here fits there.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ante.deploy.settings import BadSettings, GpuWorkers, Settings, Workers, quantity
+from ante.training.config import BadConfig, TrainConfig, make_config
+
+RUNNER, LEARNER = "ante_runner", "ante_learner"  # Ray resources
+GAMES_PER_CORE = 64
+LEARNER_CPUS = 1  # cores of a pod that a learner works with, whether or not Ray counts them
+RUNNER_MEMORY, LEARNER_MEMORY, RAY_MEMORY = 0.5e9, 1.5e9, 0.4e9  # bytes, resident; `import torch` alone is 0.5e9
+DATA = "/var/lib/ante"  # of a pod: runs, caches and the home of processes, a volume
+OWN = {
+    "name": "training.name", "runs": "", "store": "s3", "resume": "",
+    "runners": "gpuWorkers.runnersPerWorker and cpuWorkers.runnersPerWorker", "games": "training.gamesPerRunner",
+    "runner_cpus": "training.runnerCpus", "runner_gpus": "training.runnerGpus", "learners": "training.learners",
+    "learner_gpus": "training.learnerGpus", "runner_resource": "", "learner_resource": "", "memory_gb": "head.memory",
+    "metrics_port": "training.metricsPort",
+}  # fmt: skip
+
+
+class DoesNotFit(BadSettings):
+    """Work that no placement of the pods can take."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What one pod of a group is to hold."""
+
+    group: str
+    pods: int
+    runners: int
+    learners: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The whole run, cut into actors."""
+
+    loads: tuple[Load, ...]
+    games: int  # of one runner
+    learners: int
+
+    @property
+    def runners(self) -> int:
+        """Env runners of all pods."""
+        return sum(load.pods * load.runners for load in self.loads)
+
+    def load(self, group: str) -> Load:
+        """What one pod of a group holds."""
+        return next(load for load in self.loads if load.group == group)
+
+
+def pods_of(settings: Settings, group: Workers) -> int:
+    """Pods that the run is planned for: the most that autoscaling gives, else the replicas."""
+    return group.max_replicas if settings.autoscaling.enabled else group.replicas
+
+
+def gpus_of(group: Workers) -> int:
+    """GPUs of a pod."""
+    return group.gpus if isinstance(group, GpuWorkers) else 0
+
+
+def learner_group(settings: Settings) -> str:
+    """The group whose pods hold the learners."""
+    return next(iter(settings.groups), "")
+
+
+def learners_per_pod(settings: Settings, name: str) -> int:
+    """Learners that a pod of a group has room for."""
+    pods = pods_of(settings, settings.groups[name])
+    return math.ceil(settings.training.learners / pods) if name == learner_group(settings) and pods else 0
+
+
+def runners_per_pod(settings: Settings, name: str) -> int:
+    """Env runners of a pod: the number asked for, or as many as fit beside the learners."""
+    group, training = settings.groups[name], settings.training
+    if group.runners_per_worker != "auto":
+        return int(group.runners_per_worker)
+    learners = learners_per_pod(settings, name)
+    fits = math.floor((group.cpus - learners * LEARNER_CPUS) / training.runner_cpus + 1e-6)
+    if training.runner_gpus:
+        left = gpus_of(group) - learners * training.learner_gpus
+        fits = min(fits, math.floor(left / training.runner_gpus + 1e-6))
+    return max(0, fits)
+
+
+def make_plan(settings: Settings) -> Plan:
+    """How the work is cut. Checks nothing."""
+    training = settings.training
+    loads = tuple(
+        Load(name, pods_of(settings, group), runners_per_pod(settings, name), learners_per_pod(settings, name))
+        for name, group in settings.groups.items()
+    )
+    games = training.games_per_runner
+    if games == "auto":
+        games = GAMES_PER_CORE * max(1, math.floor(training.runner_cpus))
+    return Plan(loads, games, training.learners)
+
+
+def train_values(settings: Settings) -> dict[str, Any]:
+    """Settings of `ante train` in the cluster: the user's, and those that follow from the groups."""
+    plan, training = make_plan(settings), settings.training
+    own = {
+        "runs": f"{DATA}/runs", "runners": plan.runners, "games": plan.games,
+        "runner_cpus": training.runner_cpus, "runner_gpus": training.runner_gpus, "runner_resource": RUNNER,
+        "learners": training.learners, "learner_gpus": training.learner_gpus, "learner_resource": LEARNER,
+        "memory_gb": 0,
+    }  # fmt: skip
+    if training.metrics_port:
+        own["metrics_port"] = training.metrics_port
+    return {**training.config, **own}
+
+
+def problems(settings: Settings) -> list[str]:
+    """Everything that makes these settings impossible, a sentence each."""
+    found = [*group_problems(settings), *share_problems(settings), *whole_problems(settings)]
+    return found or list(training_problems(settings))
+
+
+def check_fits(settings: Settings) -> Plan:
+    """The plan of settings that can run. Raises DoesNotFit with every reason."""
+    found = problems(settings)
+    if found:
+        raise DoesNotFit("these settings cannot run: " + "; ".join(found))
+    return make_plan(settings)
+
+
+def group_problems(settings: Settings) -> Iterator[str]:
+    """What is wrong with one pod of a group."""
+    pods = {"head": settings.head, **{f"{name}Workers": group for name, group in settings.groups.items()}}
+    for name, pod in pods.items():
+        memory, store = quantity(pod.memory), pod.object_store_mib * 2**20
+        if pod.cpu_request and quantity(pod.cpu_request) > pod.cpus:
+            yield f"{name}.cpuRequest {pod.cpu_request} is more than the limit, {name}.cpus {pod.cpus}"
+        if pod.memory_request and quantity(pod.memory_request) > memory:
+            yield f"{name}.memoryRequest {pod.memory_request} is more than the limit, {name}.memory {pod.memory}"
+        if store > 0.6 * memory:
+            yield (
+                f"{name}.objectStoreMib {pod.object_store_mib} is more than 60 % of {name}.memory {pod.memory}, "
+                "of which it is a part: processes would be killed"
+            )
+    for name, group in settings.groups.items():
+        if not settings.autoscaling.enabled:
+            continue
+        if group.min_replicas > group.max_replicas:
+            yield f"{name}Workers.minReplicas {group.min_replicas} is more than maxReplicas {group.max_replicas}"
+        elif not group.min_replicas <= group.replicas <= group.max_replicas:
+            yield f"{name}Workers.replicas {group.replicas} is not between minReplicas and maxReplicas"
+
+
+def share_problems(settings: Settings) -> Iterator[str]:
+    """What does not fit into one pod: each actor for itself, then a pod's actors together."""
+    training = settings.training
+    for share, what in ((training.runner_gpus, "runnerGpus"), (training.learner_gpus, "learnerGpus")):
+        if share > 1 and share != int(share):
+            yield f"training.{what} {share} is no share that Ray knows: below 1, or whole GPUs"
+    for load in make_plan(settings).loads:
+        group = settings.groups[load.group]
+        yield from cpu_problems(settings, load, group)
+        yield from gpu_problems(settings, load, group)
+        yield from memory_problems(load, group)
+
+
+def cpu_problems(settings: Settings, load: Load, group: Workers) -> Iterator[str]:
+    """Cores of one pod."""
+    name, cpus = f"{load.group}Workers", settings.training.runner_cpus
+    if load.runners and cpus > group.cpus:
+        yield f"an env runner wants {cpus:g} cores, a pod of {name} has {group.cpus}: lower training.runnerCpus"
+        return
+    need = load.runners * cpus + load.learners * LEARNER_CPUS
+    if need > group.cpus + 1e-6:
+        yield (
+            f"{load.runners} runners x {cpus:g} cores and {load.learners} learners x {LEARNER_CPUS} need {need:g} cores, "
+            f"a pod of {name} has {group.cpus}: lower {name}.runnersPerWorker"
+        )
+
+
+def gpu_problems(settings: Settings, load: Load, group: Workers) -> Iterator[str]:
+    """GPUs of one pod."""
+    name, training, gpus = f"{load.group}Workers", settings.training, gpus_of(group)
+    if load.runners and training.runner_gpus > gpus:
+        yield (
+            f"an env runner wants {training.runner_gpus:g} of a GPU, a pod of {name} has {gpus}: "
+            f"set training.runnerGpus 0 or {name}.runnersPerWorker 0"
+        )
+        return
+    if load.learners and training.learner_gpus > gpus:
+        yield f"a learner wants {training.learner_gpus:g} GPU, a pod of {name} has {gpus}: lower training.learnerGpus"
+        return
+    need = load.runners * training.runner_gpus + load.learners * training.learner_gpus
+    if need > gpus + 1e-6:
+        yield (
+            f"{load.runners} runners x {training.runner_gpus:g} GPU and {load.learners} learners x "
+            f"{training.learner_gpus:g} need {need:g} GPUs, a pod of {name} has {gpus}: lower {name}.runnersPerWorker"
+        )
+
+
+def memory_problems(load: Load, group: Workers) -> Iterator[str]:
+    """Memory of one pod."""
+    need = load.runners * RUNNER_MEMORY + load.learners * LEARNER_MEMORY + RAY_MEMORY + group.object_store_mib * 2**20
+    if need > quantity(group.memory):
+        yield (
+            f"{load.runners} runners, {load.learners} learners and the object store need about {need / 2**30:.1f}Gi, a pod "
+            f"of {load.group}Workers has {group.memory}: raise its memory or lower its runnersPerWorker"
+        )
+
+
+def whole_problems(settings: Settings) -> Iterator[str]:
+    """What is wrong with the sum."""
+    plan, training = make_plan(settings), settings.training
+    if not settings.groups or not sum(load.pods for load in plan.loads):
+        yield "there is no worker pod: enable gpuWorkers or cpuWorkers with replicas"
+        return
+    home = learner_group(settings)
+    if not training.learners:
+        yield "training.learners 0 would learn in the head, which has neither cores nor GPUs to give: 1 at least"
+    elif not plan.load(home).pods:
+        yield f"{training.learners} learners want pods of {home}Workers, which has none: raise its replicas"
+    elif home == "cpu" and settings.cpu_workers.spot:
+        yield "the learner would run on spot pods, and every one lost stops the training: cpuWorkers.spot false"
+    if not plan.runners:
+        yield "there is no env runner: raise cpus or runnersPerWorker of a group"
+    if settings.queue.name and settings.autoscaling.enabled:
+        yield f"queue {settings.queue.name} admits a workload as a whole, autoscaling changes it: disable one of them"
+    if settings.queue.priority_class and not settings.queue.name:
+        yield "queue.priorityClass needs queue.name"
+
+
+def training_problems(settings: Settings) -> Iterator[str]:
+    """What `ante train` would refuse, or do worse than meant."""
+    for key in settings.training.config:
+        if key in OWN:
+            instead = f": set {OWN[key]} instead" if OWN[key] else ""
+            yield f"training.config.{key} follows from the cluster{instead}"
+            return
+    values = train_values(settings)
+    try:
+        config = make_config(
+            {key: value for key, value in values.items() if key in TrainConfig.model_fields or key not in OWN}
+        )
+    except BadConfig as error:
+        yield f"training.config: {error}"
+        return
+    if config.runners * config.games > config.batch:
+        yield (
+            f"{config.runners} runners x {config.games} games play more than training.config.batch {config.batch} steps at "
+            "once: raise batch, or lower training.gamesPerRunner"
+        )

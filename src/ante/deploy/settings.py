@@ -1,0 +1,449 @@
+"""What a training cluster is made of: one model for Helm's values.yaml, the notebook and `ante cluster`.
+
+Keys are camelCase, as in values.yaml; Python names are their snake_case. A Secret is named, its content never stands
+here. Derived numbers (runners, games) are in `placement.py`, Kubernetes objects in `spec.py`.
+"""
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic.alias_generators import to_camel
+
+from ante.errors import BalatroError
+
+# Keys of values.yaml that only the chart has: it brings services that the other doors expect to stand.
+CHART_ONLY = (
+    "objectStore", "llmServer", "networkPolicies", "monitoring", "podDisruptionBudget", "ingress", "route",
+    "preflight", "rbac", "skipCrdCheck", "global", "nameOverride", "fullnameOverride",
+)  # fmt: skip
+# What it brings, the block that names its address, and the address.
+SERVICES = (("objectStore", "s3", "http://{name}-objectstore:9000"), ("llmServer", "llm", "http://{name}-llm:8000/v1"))
+QUANTITY = re.compile(r"^(\d+(?:\.\d+)?)(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$")
+FACTORS = {None: 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15,
+           "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}  # fmt: skip
+SECRET_WORDS = re.compile(r"(PASSWORD|PASSWD|SECRET|TOKEN|ACCESS_KEY|API_KEY|PRIVATE_KEY|CREDENTIAL)", re.IGNORECASE)
+
+
+class BadSettings(BalatroError, ValueError):
+    """Settings of a cluster that cannot be used."""
+
+
+def quantity(text: str) -> float:
+    """A Kubernetes quantity as a number: cores or bytes. Raises ValueError."""
+    found = QUANTITY.match(str(text))
+    if not found:
+        raise ValueError(f"{text!r} is no quantity: write 500m, 2, 512Mi or 16Gi")
+    return float(found[1]) * FACTORS[found[2]]
+
+
+class Part(BaseModel):
+    """One block of values.yaml."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+
+class Image(Part):
+    """The image that every Ray pod runs."""
+
+    repository: str = Field("ante-ray", min_length=1, description="Registry and name.")
+    tag: str = Field("0.1.0", description="Tag; the release by default.")
+    digest: str = Field("", pattern=r"^(sha256:[0-9a-f]{64})?$", description="sha256:... instead of the tag.")
+    pull_policy: Literal["IfNotPresent", "Always", "Never"] = Field("IfNotPresent", description="When nodes pull it.")
+    pull_secrets: tuple[str, ...] = Field((), description="Names of Secrets with the registry's credentials.")
+    cache_path: str = Field(
+        "/opt/ante/cache", description="Folder of the image with compiled code, copied at pod start."
+    )
+
+    @property
+    def reference(self) -> str:
+        """The name under which nodes pull it."""
+        return f"{self.repository}@{self.digest}" if self.digest else f"{self.repository}:{self.tag}"
+
+
+class Ray(Part):
+    """Ray itself."""
+
+    version: str = Field("2.58.0", pattern=r"^\d+\.\d+\.\d+$", description="Version of Ray inside the image.")
+
+
+class Pod(Part):
+    """Resources and place of the pods of one group."""
+
+    cpus: int = Field(2, ge=1, description="Cores: the limit, and what Ray counts with on workers.")
+    cpu_request: str = Field("", description="Cores kept free for a pod on its node; as many as cpus by default.")
+    memory: str = Field("8Gi", description="Memory limit.")
+    memory_request: str = Field("", description="Memory kept free on the node; the limit by default.")
+    object_store_mib: int = Field(1024, ge=80, description="Ray's object store of a pod, in MiB, part of its memory.")
+    scratch: str = Field("20Gi", description="Disk of a pod for runs, spilled objects and caches; lost with the pod.")
+    node_selector: dict[str, str] = Field({}, description="Labels that a node must have.")
+    tolerations: tuple[dict[str, Any], ...] = Field((), description="Taints that the pods tolerate.")
+    affinity: dict[str, Any] = Field({}, description="Affinity of the pods, as in a pod.")
+    priority_class_name: str = Field("", description="Priority class.")
+    runtime_class_name: str = Field("", description="Runtime class, such as nvidia.")
+    labels: dict[str, str] = Field({}, description="More labels for the pods.")
+    annotations: dict[str, str] = Field({}, description="Annotations of the pods.")
+    termination_grace_period_seconds: int = Field(
+        120, ge=60, description="Seconds that a pod has to end: Ray drains for up to 30, uploads want theirs."
+    )
+
+    @field_validator("cpu_request", "memory_request", "memory", "scratch")
+    @classmethod
+    def _a_quantity(cls, text: str) -> str:
+        if text:
+            quantity(text)
+        return text
+
+
+class Head(Pod):
+    """The pod with Ray's control, its dashboard and the driver of the training. Ray plans no work there."""
+
+    memory: str = Field("12Gi", description="Memory limit; the driver and its report need some.")
+
+
+class Workers(Pod):
+    """A group of equal worker pods."""
+
+    enabled: bool = Field(True, description="Whether the group exists.")
+    replicas: int = Field(1, ge=0, description="Pods; with autoscaling those at the beginning.")
+    min_replicas: int = Field(0, ge=0, description="Fewest pods, with autoscaling.")
+    max_replicas: int = Field(1, ge=0, description="Most pods, with autoscaling; the run is planned for these.")
+    runners_per_worker: int | Literal["auto"] = Field(
+        "auto", description="Env runners of a pod; auto: as many as its cores (and GPU shares) hold beside the learner."
+    )
+
+
+class GpuWorkers(Workers):
+    """Worker pods with GPUs: the learner, and env runners beside it."""
+
+    cpus: int = Field(8, ge=1, description="Cores: the limit, and what Ray counts with.")
+    memory: str = Field("32Gi", description="Memory limit.")
+    object_store_mib: int = Field(4096, ge=80, description="Ray's object store of a pod, in MiB, part of its memory.")
+    gpus: int = Field(1, ge=0, description="GPUs of a pod.")
+    gpu_resource: str = Field("nvidia.com/gpu", description="What the node calls a GPU; a MIG slice has its own name.")
+
+
+class CpuWorkers(Workers):
+    """Worker pods without a GPU: env runners only, or all of it where there is no GPU group."""
+
+    enabled: bool = Field(False, description="Whether the group exists.")
+    cpus: int = Field(8, ge=1, description="Cores: the limit, and what Ray counts with.")
+    memory: str = Field("16Gi", description="Memory limit.")
+    object_store_mib: int = Field(2048, ge=80, description="Ray's object store of a pod, in MiB, part of its memory.")
+    spot: bool = Field(False, description="Pods may be taken away: they tolerate the taints of spot nodes.")
+
+
+class Training(Part):
+    """What is trained, and how the work is cut."""
+
+    name: str = Field("", pattern=r"^[\w.-]*$", description="Name of the run in the bucket; the release's by default.")
+    config: dict[str, Any] = Field(
+        {}, description="Settings of `ante train`, but for those that follow from the groups."
+    )
+    args: tuple[str, ...] = Field((), description="More arguments of `ante train`.")
+    runner_cpus: float = Field(1.0, gt=0, description="Cores of an env runner.")
+    runner_gpus: float = Field(0.0, ge=0, description="Share of a GPU of an env runner; 0 plays on the CPU.")
+    games_per_runner: int | Literal["auto"] = Field("auto", description="Games of an env runner; auto: 64 a core.")
+    learners: int = Field(1, ge=0, description="Learner processes, on GPU workers where there are any.")
+    learner_gpus: float = Field(1.0, ge=0, description="Share of a GPU of a learner; 0 learns on the CPU.")
+    metrics_port: int = Field(0, ge=0, le=65535, description="Port of the driver's Prometheus metrics; 0: none.")
+
+
+class S3(Part):
+    """Where artifacts go."""
+
+    endpoint: str = Field("", description="URL of the S3 server; AWS without one.")
+    bucket: str = Field("ante", min_length=3, description="Bucket.")
+    prefix: str = Field(
+        "runs", pattern=r"^[^/].*[^/]$|^[^/]$|^$", description="Folder in the bucket that holds all runs."
+    )
+    region: str = Field("us-east-1", description="Region.")
+    pod_role: bool = Field(False, description="Pods have a role of their own, by their service account: no Secret.")
+    existing_secret: str = Field("", description="Secret with the credentials; NAME-s3 by default.")
+    access_key_key: str = Field("S3_ACCESS_KEY_ID", description="Its key that holds the access key.")
+    secret_key_key: str = Field("S3_SECRET_ACCESS_KEY", description="Its key that holds the secret key.")
+    verify: bool = Field(True, description="Whether the server's certificate is checked.")
+    ca_config_map: str = Field("", description="ConfigMap with ca.crt to check it with.")
+
+    @field_validator("endpoint")
+    @classmethod
+    def _a_url(cls, endpoint: str) -> str:
+        if endpoint and not endpoint.startswith(("http://", "https://")):
+            raise ValueError("it begins with http:// or https://")
+        if "@" in endpoint:
+            raise ValueError("it carries credentials: put them into the Secret that s3.existingSecret names")
+        return endpoint
+
+    @property
+    def url(self) -> str:
+        """The store as `ante` names it."""
+        return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
+
+
+class Llm(Part):
+    """The LLM that gives hints, where there is one."""
+
+    enabled: bool = Field(False, description="Whether training may ask it.")
+    endpoint: str = Field("", description="Its OpenAI-compatible URL, such as http://llm:8000/v1.")
+    model: str = Field("", description="Model by name.")
+    vision: bool = Field(False, description="Whether it is shown pictures.")
+    existing_secret: str = Field("", description="Secret with its key; none by default.")
+    api_key_key: str = Field("LLM_API_KEY", description="Key of the Secret that holds it.")
+
+    @model_validator(mode="after")
+    def _is_named(self) -> "Llm":
+        if self.enabled and not (self.endpoint and self.model):
+            raise ValueError("llm.enabled needs llm.endpoint and llm.model")
+        return self
+
+
+class Queue(Part):
+    """Kueue."""
+
+    name: str = Field("", description="Local queue that admits the workload; none by default.")
+    priority_class: str = Field("", description="Workload priority class.")
+
+
+class Autoscaling(Part):
+    """Ray's autoscaler."""
+
+    enabled: bool = Field(False, description="Pods come and go between minReplicas and maxReplicas.")
+    idle_timeout_seconds: int = Field(300, ge=10, description="Idle seconds after which a pod goes.")
+    upscaling_mode: Literal["Default", "Aggressive", "Conservative"] = Field(
+        "Default", description="How fast they come."
+    )
+
+
+class Auth(Part):
+    """Who may reach Ray."""
+
+    mode: Literal["token", "disabled"] = Field("token", description="token: dashboard and jobs ask for one.")
+    existing_secret: str = Field("", description="Secret whose key auth_token holds it; KubeRay makes one by default.")
+
+
+class GcsFaultTolerance(Part):
+    """Ray's control state in Redis, so that workers outlive the head."""
+
+    enabled: bool = Field(False, description="Whether it is kept. It does not save a RayJob's driver.")
+    redis_address: str = Field("", description="Redis, such as redis:6379.")
+    existing_secret: str = Field("", description="Secret with its password; none by default.")
+    password_key: str = Field("password", description="Key of the Secret that holds it.")
+
+    @model_validator(mode="after")
+    def _has_redis(self) -> "GcsFaultTolerance":
+        if self.enabled and not self.redis_address:
+            raise ValueError("gcsFaultTolerance.enabled needs gcsFaultTolerance.redisAddress")
+        return self
+
+
+class Deletion(Part):
+    """What goes when after the end of the training, in seconds. With a queue the whole cluster goes at once."""
+
+    workers_after_seconds: int = Field(60, ge=0, description="Worker pods, and with them the GPUs.")
+    cluster_after_seconds: int = Field(3600, ge=0, description="The head, whose dashboard and logs help to understand.")
+    job_after_seconds: int = Field(0, ge=0, description="The RayJob itself; 0: it stays.")
+
+
+class Job(Part):
+    """The RayJob around the training."""
+
+    enabled: bool = Field(True, description="RayJob with its cluster; false: a RayCluster that waits for jobs.")
+    backoff_limit: int = Field(3, ge=0, description="New clusters after failures of the training.")
+    submitter_backoff_limit: int = Field(5, ge=0, description="New starts of the training in its cluster.")
+    active_deadline_seconds: int = Field(0, ge=0, description="Seconds after which it is stopped; 0: never.")
+    pre_running_deadline_seconds: int = Field(0, ge=0, description="Seconds for it to begin to run; 0: any.")
+    suspend: bool = Field(False, description="Whether it waits; a queue decides by itself.")
+    deletion: Deletion = Deletion()
+
+
+class Security(Part):
+    """How little pods may do."""
+
+    platform_user: bool = Field(False, description="The platform chooses user and groups, as OpenShift does.")
+    run_as_user: int = Field(1000, ge=1, description="User of the processes.")
+    run_as_group: int = Field(1000, ge=0, description="Group of the processes.")
+    fs_group: int = Field(1000, ge=0, description="Group of the volumes.")
+    read_only_root_filesystem: bool = Field(True, description="Processes write to volumes only.")
+
+
+class ServiceAccount(Part):
+    """Who the pods are."""
+
+    create: bool = Field(True, description="Whether it is made.")
+    name: str = Field("", description="Its name; the release's by default.")
+    annotations: dict[str, str] = Field({}, description="Such as the role of a cloud.")
+
+
+class Settings(Part):
+    """A whole training cluster."""
+
+    name: str = Field(
+        "ante", pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=40, description="Name of all objects."
+    )
+    namespace: str = Field("default", pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", description="Namespace.")
+    image: Image = Image()
+    ray: Ray = Ray()
+    head: Head = Head()
+    gpu_workers: GpuWorkers = GpuWorkers()
+    cpu_workers: CpuWorkers = CpuWorkers()
+    training: Training = Training()
+    job: Job = Job()
+    s3: S3 = S3()
+    llm: Llm = Llm()
+    queue: Queue = Queue()
+    autoscaling: Autoscaling = Autoscaling()
+    auth: Auth = Auth()
+    gcs_fault_tolerance: GcsFaultTolerance = GcsFaultTolerance()
+    security: Security = Security()
+    service_account: ServiceAccount = ServiceAccount()
+    env: dict[str, str] = Field({}, description="More environment variables of all Ray pods; no secrets.")
+    env_from_secrets: tuple[str, ...] = Field((), description="Secrets whose keys become environment variables.")
+
+    @field_validator("env")
+    @classmethod
+    def _no_secrets(cls, env: dict[str, str]) -> dict[str, str]:
+        for name in env:
+            if SECRET_WORDS.search(name):
+                raise ValueError(f"{name} looks like a secret: keep it in a Secret and name that in envFromSecrets")
+        return env
+
+    @property
+    def run(self) -> str:
+        """Name of the run in the bucket."""
+        return self.training.name or self.name
+
+    @property
+    def s3_secret(self) -> str:
+        """Secret with the credentials of the store; empty where pods have a role."""
+        return "" if self.s3.pod_role else self.s3.existing_secret or f"{self.name}-s3"
+
+    @property
+    def account(self) -> str:
+        """Name of the service account."""
+        return self.service_account.name or (self.name if self.service_account.create else "default")
+
+    @property
+    def groups(self) -> "dict[str, GpuWorkers | CpuWorkers]":
+        """The groups of workers that exist, by the name that Ray knows them by."""
+        both: dict[str, GpuWorkers | CpuWorkers] = {"gpu": self.gpu_workers, "cpu": self.cpu_workers}
+        return {name: group for name, group in both.items() if group.enabled}
+
+    @staticmethod
+    def from_values(values: Mapping[str, Any], **more: Any) -> "Settings":
+        """Settings of the keys of a values.yaml, and `more` (name, namespace). Raises BadSettings.
+
+        Of the services that the chart brings only the addresses are kept, where the user has named no others.
+        """
+        kept = {key: value for key, value in values.items() if key not in CHART_ONLY} | more
+        name = kept.get("name", Settings.model_fields["name"].default)
+        for block, shared, url in SERVICES:
+            if (values.get(block) or {}).get("enabled") and not (kept.get(shared) or {}).get("endpoint"):
+                kept = merged(kept, {shared: {"endpoint": url.format(name=name)}})
+        return make_settings(kept)
+
+    def to_values(self) -> dict[str, Any]:
+        """What differs from the defaults, as values.yaml would say it, name and namespace left out."""
+        found: dict[str, Any] = self.model_dump(
+            mode="json", by_alias=True, exclude_defaults=True, exclude={"name", "namespace"}
+        )
+        return found
+
+
+def make_settings(values: Mapping[str, Any]) -> Settings:
+    """Validated settings. Raises BadSettings, naming the nearest key for an unknown one."""
+    try:
+        return Settings.model_validate(dict(values))
+    except ValidationError as error:
+        raise BadSettings(sentence(error)) from None
+
+
+def sentence(error: ValidationError) -> str:
+    """The first thing that is wrong, in words."""
+    first = error.errors()[0]
+    place = ".".join(str(key) for key in first["loc"] if key not in ("int", "literal['auto']"))
+    if first["type"] == "extra_forbidden":
+        known = keys_at(first["loc"][:-1])
+        near = get_close_matches(str(first["loc"][-1]), known, 1)
+        return f"there is no setting {place}: " + (f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}")
+    if first["type"] == "value_error":  # our own words, which tell what was given where it is no secret
+        return f"setting {place}: {first['msg'].removeprefix('Value error, ')}"
+    cause = first["msg"]
+    given = f", got {first['input']!r}" if isinstance(first["input"], str | int | float | bool | None) else ""
+    return f"setting {place}: {cause}{given}"
+
+
+def keys_at(path: tuple[int | str, ...]) -> list[str]:
+    """The settings of a block."""
+    model: type[BaseModel] = Settings
+    for key in path:
+        names = {field.alias: field.annotation for field in model.model_fields.values()} | {
+            name: field.annotation for name, field in model.model_fields.items()
+        }
+        model = names[str(key)]  # type: ignore[assignment]
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def read_settings(files: tuple[Path, ...] = (), sets: tuple[str, ...] = (), **more: Any) -> Settings:
+    """Settings of values files, later ones replacing single keys of earlier ones, then key=value pairs, then `more`.
+
+    `more` are name and namespace, left out where None. Raises BadSettings.
+    """
+    values: dict[str, Any] = {}
+    for file in files:
+        values = merged(values, read_values(file))
+    for pair in sets:
+        values = merged(values, one_value(pair))
+    return Settings.from_values(values, **{key: value for key, value in more.items() if value is not None})
+
+
+def presets() -> dict[str, Path]:
+    """Values files that come with Ante, by name."""
+    return {file.stem: file for file in sorted((Path(__file__).parent / "presets").glob("*.yaml"))}
+
+
+def preset(name: str) -> Path:
+    """One of them. Raises BadSettings, naming those that there are."""
+    known = presets()
+    if name not in known:
+        raise BadSettings(f"there is no preset {name!r}: choose one of {', '.join(known)}")
+    return known[name]
+
+
+def read_values(file: Path) -> dict[str, Any]:
+    """The keys of a values file. Raises BadSettings."""
+    try:
+        values = yaml.safe_load(file.read_text()) or {}
+    except (OSError, yaml.YAMLError) as error:
+        raise BadSettings(f"cannot read {file}: {error}") from None
+    if not isinstance(values, dict):
+        raise BadSettings(f"{file} is not a list of `key: value` lines")
+    return values
+
+
+def one_value(pair: str) -> dict[str, Any]:
+    """`gpuWorkers.replicas=2` as nested keys; the value is read as YAML. Raises BadSettings."""
+    path, equals, text = pair.partition("=")
+    if not equals or not path:
+        raise BadSettings(f"--set {pair}: write key=value, such as gpuWorkers.replicas=2")
+    try:
+        value = yaml.safe_load(text) if text else ""
+    except yaml.YAMLError as error:
+        raise BadSettings(f"--set {pair}: cannot read the value: {error}") from None
+    *outer, last = path.split(".")
+    nested: dict[str, Any] = {last: value}
+    for key in reversed(outer):
+        nested = {key: nested}
+    return nested
+
+
+def merged(one: dict[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
+    """The second's keys over the first's, block by block, as Helm does it."""
+    result = dict(one)
+    for key, value in two.items():
+        both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
+        result[key] = merged(result[key], value) if both else value
+    return result

@@ -1,0 +1,472 @@
+"""Settings as Kubernetes objects, plain data: a RayJob or a RayCluster with its service account and configuration."""
+
+import json
+import shlex
+from typing import Any
+
+import yaml
+
+from ante.deploy.placement import DATA, LEARNER, RUNNER, Load, gpus_of, make_plan, train_values
+from ante.deploy.settings import Head, Pod, Settings, Workers
+
+Object = dict[str, Any]
+
+RAY_API = "ray.io/v1"
+CONFIG = "/etc/ante/train.yaml"
+CA = "/etc/ante-ca"
+QUEUE_LABEL, PRIORITY_LABEL = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
+MIB = 2**20
+HEALTH_PORT = 52365  # of Ray's agent on every node
+SPOT_TAINTS: tuple[Object, ...] = (
+    {"key": "cloud.google.com/gke-spot", "operator": "Equal", "value": "true", "effect": "NoSchedule"},
+    {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule"},
+    {"key": "spot", "operator": "Exists", "effect": "NoSchedule"},
+)
+
+
+def objects(settings: Settings) -> list[Object]:
+    """Everything that one training needs, in the order in which it is made."""
+    account = [service_account(settings)] if settings.service_account.create else []
+    return [*account, train_config_map(settings), ray_job(settings) if settings.job.enabled else ray_cluster(settings)]
+
+
+def names(settings: Settings) -> dict[str, str]:
+    """Labels by which the objects of one training are found."""
+    return {"app.kubernetes.io/name": "ante", "app.kubernetes.io/instance": settings.name}
+
+
+def metadata(settings: Settings, name: str = "", **more: Any) -> Object:
+    """Name, namespace and labels of an object."""
+    return {"name": name or settings.name, "namespace": settings.namespace, "labels": names(settings), **more}
+
+
+def service_account(settings: Settings) -> Object:
+    """Who the pods are; it may do nothing, except that KubeRay lets the autoscaler of a head change its cluster."""
+    annotations = settings.service_account.annotations
+    return {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": metadata(settings, settings.account, **({"annotations": annotations} if annotations else {})),
+        "automountServiceAccountToken": False,
+    }
+
+
+def train_config_map(settings: Settings) -> Object:
+    """The settings of `ante train` as a file."""
+    text = yaml.safe_dump(train_values(settings), sort_keys=True)
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata(settings, config_map_name(settings)),
+        "data": {"train.yaml": text},
+    }
+
+
+def config_map_name(settings: Settings) -> str:
+    """Name of the ConfigMap with the settings of training."""
+    return f"{settings.name}-train"
+
+
+def entrypoint(settings: Settings) -> str:
+    """The command that begins the training, or goes on with what the store holds of it."""
+    words = [
+        "ante",
+        "train",
+        "--config",
+        CONFIG,
+        "--name",
+        settings.run,
+        "--store",
+        settings.s3.url,
+        "--resume",
+        "auto",
+    ]
+    return shlex.join([*words, *settings.training.args])
+
+
+def ray_cluster(settings: Settings) -> Object:
+    """A Ray cluster that waits for jobs."""
+    return {
+        "apiVersion": RAY_API,
+        "kind": "RayCluster",
+        "metadata": workload_metadata(settings),
+        "spec": cluster_spec(settings),
+    }
+
+
+def ray_job(settings: Settings) -> Object:
+    """The training, with a Ray cluster of its own."""
+    job = settings.job
+    spec: Object = {
+        "entrypoint": entrypoint(settings),
+        "submissionMode": "K8sJobMode",
+        "backoffLimit": job.backoff_limit,
+        "submitterConfig": {"backoffLimit": job.submitter_backoff_limit},
+        **deletion(settings),
+        "suspend": job.suspend,
+        "submitterPodTemplate": submitter(settings),
+        "rayClusterSpec": cluster_spec(settings),
+    }
+    if job.active_deadline_seconds:
+        spec["activeDeadlineSeconds"] = job.active_deadline_seconds
+    if job.pre_running_deadline_seconds:
+        spec["preRunningDeadlineSeconds"] = job.pre_running_deadline_seconds
+    return {"apiVersion": RAY_API, "kind": "RayJob", "metadata": workload_metadata(settings), "spec": spec}
+
+
+def workload_metadata(settings: Settings) -> Object:
+    """Metadata of what a queue admits."""
+    labels = names(settings)
+    if settings.queue.name:
+        labels[QUEUE_LABEL] = settings.queue.name
+    if settings.queue.priority_class:
+        labels[PRIORITY_LABEL] = settings.queue.priority_class
+    return metadata(settings) | {"labels": labels}
+
+
+def deletion(settings: Settings) -> Object:
+    """What KubeRay deletes when. Kueue and a suspended job know only the whole cluster at once."""
+    rules = settings.job.deletion
+    if settings.queue.name or settings.job.suspend:
+        return {"shutdownAfterJobFinishes": True, "ttlSecondsAfterFinished": rules.workers_after_seconds}
+    steps = [("DeleteWorkers", rules.workers_after_seconds), ("DeleteCluster", rules.cluster_after_seconds)]
+    if rules.job_after_seconds:
+        steps.append(("DeleteSelf", rules.job_after_seconds))
+    return {
+        "shutdownAfterJobFinishes": False,
+        "deletionStrategy": {
+            "deletionRules": [
+                {"policy": policy, "condition": {"jobStatus": status, "ttlSeconds": seconds}}
+                for status in ("SUCCEEDED", "FAILED")
+                for policy, seconds in steps
+            ]
+        },
+    }
+
+
+def submitter(settings: Settings) -> Object:
+    """The pod that hands the entrypoint to the head and follows it."""
+    container = {
+        "name": "ray-job-submitter",
+        **image(settings),
+        "env": [{"name": "HOME", "value": "/tmp"}, *auth_env(settings)],
+        "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "1Gi"}},
+        "securityContext": container_security(settings),
+        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],
+    }
+    pod = {
+        "restartPolicy": "Never",
+        **identity(settings, token=False),
+        "containers": [container],
+        "volumes": [{"name": "tmp", "emptyDir": {"sizeLimit": "1Gi"}}],
+    }
+    return {"metadata": {"labels": names(settings) | {"app.kubernetes.io/component": "submitter"}}, "spec": pod}
+
+
+def cluster_spec(settings: Settings) -> Object:
+    """The Ray cluster: a head, groups of workers."""
+    auth: Object = {"mode": settings.auth.mode}
+    if settings.auth.mode == "token" and settings.auth.existing_secret:
+        auth["secretName"] = settings.auth.existing_secret
+    spec: Object = {
+        "rayVersion": settings.ray.version,
+        "authOptions": auth,
+        "enableInTreeAutoscaling": settings.autoscaling.enabled,
+        "headGroupSpec": head_group(settings),
+        "workerGroupSpecs": [worker_group(settings, name, group) for name, group in settings.groups.items()],
+    }
+    if settings.autoscaling.enabled:
+        spec["autoscalerOptions"] = autoscaler(settings)
+    if settings.gcs_fault_tolerance.enabled:
+        spec["gcsFaultToleranceOptions"] = gcs_options(settings)
+    return spec
+
+
+def autoscaler(settings: Settings) -> Object:
+    """Ray's autoscaler, a container of the head."""
+    return {
+        "version": "v2",
+        "idleTimeoutSeconds": settings.autoscaling.idle_timeout_seconds,
+        "upscalingMode": settings.autoscaling.upscaling_mode,
+        "imagePullPolicy": settings.image.pull_policy,
+        "resources": {"requests": {"cpu": "100m", "memory": "512Mi"}, "limits": {"cpu": "500m", "memory": "512Mi"}},
+        "securityContext": container_security(settings),
+    }
+
+
+def gcs_options(settings: Settings) -> Object:
+    """Where Ray keeps its control state."""
+    gcs = settings.gcs_fault_tolerance
+    options: Object = {"redisAddress": gcs.redis_address}
+    if gcs.existing_secret:
+        options["redisPassword"] = {"valueFrom": secret_key(gcs.existing_secret, gcs.password_key)}
+    return options
+
+
+def head_group(settings: Settings) -> Object:
+    """The head: no work is planned there, so that a busy cluster can always be reached."""
+    head = settings.head
+    ports = [("gcs", 6379), ("dashboard", 8265), ("client", 10001), ("metrics", 8080)]
+    if settings.training.metrics_port:
+        ports.append(("training", settings.training.metrics_port))
+    template = pod_template(settings, "head", head, container(settings, "ray-head", head, 0, "", ports))
+    return {
+        "serviceType": "ClusterIP",
+        "rayStartParams": {"dashboard-host": "0.0.0.0", "num-cpus": "0", "object-store-memory": store_bytes(head)},
+        "template": template,
+    }
+
+
+def worker_group(settings: Settings, name: str, group: Workers) -> Object:
+    """A group of workers, which offer their cores, GPUs and places for actors."""
+    gpus, scaled = gpus_of(group), settings.autoscaling.enabled
+    resource = getattr(group, "gpu_resource", "")
+    params = {
+        "num-cpus": str(group.cpus),
+        "num-gpus": str(gpus),
+        "object-store-memory": store_bytes(group),
+        "resources": ray_resources(make_plan(settings).load(name)),
+    }
+    ray_container = container(settings, "ray-worker", group, gpus, resource, [("metrics", 8080)])
+    return {
+        "groupName": name,
+        "replicas": group.replicas,
+        "minReplicas": group.min_replicas if scaled else group.replicas,
+        "maxReplicas": group.max_replicas if scaled else group.replicas,
+        "rayStartParams": params,
+        "template": pod_template(settings, name, group, ray_container),
+    }
+
+
+def ray_resources(load: Load) -> str:
+    """Places for actors as KubeRay hands them to a shell: JSON in double quotes, its own quotes escaped."""
+    return json.dumps(json.dumps({RUNNER: load.runners, LEARNER: load.learners}))
+
+
+def store_bytes(pod: Pod) -> str:
+    """Size of Ray's object store."""
+    return str(pod.object_store_mib * MIB)
+
+
+def pod_template(settings: Settings, component: str, pod: Pod, ray_container: Object) -> Object:
+    """A Ray pod: its container, the one before it that brings compiled code, its volumes and its place."""
+    head = component == "head"
+    spec: Object = {
+        **identity(settings, token=head and settings.autoscaling.enabled),
+        "terminationGracePeriodSeconds": pod.termination_grace_period_seconds,
+        "initContainers": [warm_container(settings, ray_container)],
+        "containers": [ray_container],
+        "volumes": volumes(settings, pod, head),
+    }
+    tolerations = [*pod.tolerations, *(SPOT_TAINTS if getattr(pod, "spot", False) else ())]
+    place = {
+        "nodeSelector": pod.node_selector,
+        "tolerations": tolerations,
+        "affinity": pod.affinity,
+        "priorityClassName": pod.priority_class_name,
+        "runtimeClassName": pod.runtime_class_name,
+    }
+    spec |= {key: value for key, value in place.items() if value}
+    labels = pod.labels | names(settings) | {"app.kubernetes.io/component": component}
+    described: Object = {"labels": labels}
+    if pod.annotations:
+        described["annotations"] = pod.annotations
+    return {"metadata": described, "spec": spec}
+
+
+def container(
+    settings: Settings, name: str, pod: Pod, gpus: int, resource: str, ports: list[tuple[str, int]]
+) -> Object:
+    """Ray itself. KubeRay adds the command."""
+    return {
+        "name": name,
+        **image(settings),
+        "env": environment(settings),
+        **(
+            {"envFrom": secrets}
+            if (secrets := [{"secretRef": {"name": one}} for one in settings.env_from_secrets])
+            else {}
+        ),
+        "ports": [{"name": port, "containerPort": number} for port, number in ports],
+        "resources": resources(pod, gpus, resource),
+        "securityContext": container_security(settings),
+        "readinessProbe": probe(seconds=10, failures=6),
+        "livenessProbe": probe(seconds=15, failures=12, delay=60),
+        "volumeMounts": mounts(settings, isinstance(pod, Head)),
+    }
+
+
+def warm_container(settings: Settings, ray_container: Object) -> Object:
+    """Compiled code is in the pod's cache before Ray starts: the image's, and what this processor needs beside it."""
+    copy = f"mkdir -p {DATA}/cache && if [ -d {settings.image.cache_path} ]; then cp -r {settings.image.cache_path}/. {DATA}/cache/; fi"
+    return {
+        "name": "warm",
+        **image(settings),
+        "command": ["sh", "-c", f"{copy} && ante warmup"],
+        "env": [entry for entry in ray_container["env"] if entry["name"] in ("HOME", "ANTE_CACHE_DIR")],
+        "resources": {kind: without_gpus(found) for kind, found in ray_container["resources"].items()},
+        "securityContext": container_security(settings),
+        "volumeMounts": [{"name": "data", "mountPath": DATA}, {"name": "tmp", "mountPath": "/tmp"}],
+    }
+
+
+def without_gpus(amounts: Object) -> Object:
+    """Cores and memory of a pod."""
+    return {name: amount for name, amount in amounts.items() if name in ("cpu", "memory")}
+
+
+def probe(seconds: int, failures: int, delay: int = 0) -> Object:
+    """Ray's own answer for a node: its agent on every one."""
+    begin = {"initialDelaySeconds": delay} if delay else {}
+    check = {"httpGet": {"path": "/api/healthz", "port": HEALTH_PORT}}
+    return {**check, **begin, "periodSeconds": seconds, "timeoutSeconds": 5, "failureThreshold": failures}
+
+
+def resources(pod: Pod, gpus: int, resource: str) -> Object:
+    """Requests and limits. GPUs are the same in both, as Kubernetes wants it."""
+    claimed = {resource: str(gpus)} if gpus else {}
+    return {
+        "requests": {"cpu": pod.cpu_request or str(pod.cpus), "memory": pod.memory_request or pod.memory, **claimed},
+        "limits": {"cpu": str(pod.cpus), "memory": pod.memory, **claimed},
+    }
+
+
+def image(settings: Settings) -> Object:
+    """The image and when it is pulled."""
+    return {"image": settings.image.reference, "imagePullPolicy": settings.image.pull_policy}
+
+
+def identity(settings: Settings, token: bool) -> Object:
+    """Who a pod is, and whose files it writes."""
+    security = settings.security
+    user = {"runAsUser": security.run_as_user, "runAsGroup": security.run_as_group, "fsGroup": security.fs_group}
+    found: Object = {
+        "serviceAccountName": settings.account,
+        "automountServiceAccountToken": token,
+        "securityContext": {
+            "runAsNonRoot": True,
+            **({} if security.platform_user else user),
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }
+    if settings.image.pull_secrets:
+        found["imagePullSecrets"] = [{"name": name} for name in settings.image.pull_secrets]
+    return found
+
+
+def container_security(settings: Settings) -> Object:
+    """A process that can do no more than it must."""
+    return {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": settings.security.read_only_root_filesystem,
+        "capabilities": {"drop": ["ALL"]},
+    }
+
+
+def volumes(settings: Settings, pod: Pod, head: bool) -> list[Object]:
+    """What a Ray pod may write to, and the files it reads."""
+    found: list[Object] = [
+        {"name": "data", "emptyDir": {"sizeLimit": pod.scratch}},
+        {"name": "tmp", "emptyDir": {"sizeLimit": pod.scratch}},
+        {"name": "shared-mem", "emptyDir": {"medium": "Memory", "sizeLimit": f"{pod.object_store_mib + 64}Mi"}},
+    ]
+    if head:
+        found.append({"name": "train", "configMap": {"name": config_map_name(settings)}})
+    if settings.s3.ca_config_map:
+        found.append({"name": "s3-ca", "configMap": {"name": settings.s3.ca_config_map}})
+    return found
+
+
+def mounts(settings: Settings, head: bool) -> list[Object]:
+    """Where a Ray pod finds its volumes."""
+    found: list[Object] = [
+        {"name": "data", "mountPath": DATA},
+        {"name": "tmp", "mountPath": "/tmp"},
+        {"name": "shared-mem", "mountPath": "/dev/shm"},
+    ]
+    if head:
+        found.append({"name": "train", "mountPath": "/etc/ante", "readOnly": True})
+    if settings.s3.ca_config_map:
+        found.append({"name": "s3-ca", "mountPath": CA, "readOnly": True})
+    return found
+
+
+def environment(settings: Settings) -> list[Object]:
+    """Environment variables of a Ray container; secrets by reference only."""
+    plain = {
+        "HOME": DATA,
+        "ANTE_CACHE_DIR": f"{DATA}/cache",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        **s3_environment(settings),
+        **llm_environment(settings),
+        **settings.env,
+    }
+    return [
+        *({"name": name, "value": value} for name, value in plain.items()),
+        *auth_env(settings),
+        *secret_env(settings),
+    ]
+
+
+def s3_environment(settings: Settings) -> dict[str, str]:
+    """Where the bucket is, as `ante` reads it."""
+    s3 = settings.s3
+    found = {"S3_BUCKET_NAME": s3.bucket, "S3_REGION_NAME": s3.region}
+    if s3.endpoint:
+        found["S3_ENDPOINT_URL"] = s3.endpoint
+    if not s3.verify:
+        found["S3_VERIFY"] = "false"
+    if s3.ca_config_map:
+        found["S3_CA_BUNDLE"] = f"{CA}/ca.crt"
+    return found
+
+
+def llm_environment(settings: Settings) -> dict[str, str]:
+    """Where the LLM is, as `ante` reads it."""
+    llm = settings.llm
+    if not llm.enabled:
+        return {}
+    return {"LLM_ENDPOINT": llm.endpoint, "LLM_MODEL": llm.model, "LLM_VISION": "true" if llm.vision else "false"}
+
+
+def auth_env(settings: Settings) -> list[Object]:
+    """Said in so many words: what Ray does by default changes with its versions. KubeRay adds the token."""
+    return [{"name": "RAY_AUTH_MODE", "value": settings.auth.mode}]
+
+
+def secret_env(settings: Settings) -> list[Object]:
+    """Environment variables whose values stand in Secrets."""
+    s3, llm, found = settings.s3, settings.llm, []
+    if settings.s3_secret:
+        found.append(("S3_ACCESS_KEY_ID", settings.s3_secret, s3.access_key_key))
+        found.append(("S3_SECRET_ACCESS_KEY", settings.s3_secret, s3.secret_key_key))
+    if llm.enabled and llm.existing_secret:
+        found.append(("LLM_API_KEY", llm.existing_secret, llm.api_key_key))
+    return [{"name": name, "valueFrom": secret_key(secret, key)} for name, secret, key in found]
+
+
+def secret_key(secret: str, key: str) -> Object:
+    """A reference to one key of a Secret."""
+    return {"secretKeyRef": {"name": secret, "key": key}}
+
+
+class Plain(yaml.SafeDumper):
+    """YAML as people write it: no references, text of several lines as a block."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Nothing is written as a reference."""
+        return True
+
+
+def block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """A string."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+Plain.add_representer(str, block)
+
+
+def as_yaml(found: list[Object]) -> str:
+    """Objects as one YAML stream."""
+    text: str = yaml.dump_all(found, Dumper=Plain, sort_keys=False, explicit_start=True, width=120)
+    return text

@@ -1,0 +1,119 @@
+"""A run's store from beginning to end: what is fetched before, and what is waited for after. Knows neither Ray nor torch."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ante.storage.errors import StorageError
+from ante.storage.spool import Spool
+from ante.storage.store import check_key, open_store
+from ante.training.config import TrainConfig
+from ante.training.publishing import Publisher
+from ante.training.restoring import check_new
+from ante.training.stopping import Stop, stopping
+
+LOOKS_SECONDS = 0.2  # between two looks at the queue
+
+
+class NotUploaded(StorageError):
+    """What a run has made and its store has not got yet."""
+
+
+def say(console: Console, words: str) -> None:
+    """A line for the user, as it stands."""
+    console.print(words, soft_wrap=True, markup=False, highlight=False)
+
+
+@contextmanager
+def fetching(config: TrainConfig, console: Console) -> Iterator[Callable[[int], None]]:
+    """A bar over what a run fetches from its store; yields what to call with bytes that came."""
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), DownloadColumn(), console=console, transient=True
+    ) as bar:
+        task = bar.add_task(f"looking for {config.name} in {config.store or config.runs}", total=None)
+        yield lambda count: bar.update(task, advance=count, description=f"fetching {config.name} from {config.store}")
+
+
+@contextmanager
+def keeping(config: TrainConfig, resume: bool, console: Console) -> Iterator[Publisher | None]:
+    """What stands behind `with` can publish; at its end uploads are waited for. Yields None without a store.
+
+    Raises BadConfig where a new run's name is taken in the store, StorageError; NotUploaded where the wait was too short.
+    """
+    if not config.store:
+        yield None
+        return
+    publisher = begin(config, resume, partial(say, console))
+    try:
+        yield publisher
+    except KeyboardInterrupt:
+        say(console, left_over(publisher.spool))
+        raise
+    except BaseException:
+        wait(publisher, console)
+        say(console, left_over(publisher.spool))
+        raise
+    else:
+        wait(publisher, console)
+        if publisher.spool.jobs():
+            raise NotUploaded(left_over(publisher.spool))
+    finally:
+        publisher.close()
+
+
+def begin(config: TrainConfig, resume: bool, tell: Callable[[str], None]) -> Publisher:
+    """A publisher, to whom what a killed attempt has left is known."""
+    assert config.store
+    store = open_store(config.store)
+    check_key(config.name)
+    if not resume:
+        check_new(config, tell)
+    publisher = Publisher(config, store, tell)
+    publisher.adopt()
+    return publisher
+
+
+def wait(publisher: Publisher, console: Console) -> None:
+    """The queue is empty, or its time is over, or Ctrl-C was pressed."""
+    spool, config, until = publisher.spool, publisher.config, publisher.deadline()
+    total = spool.bytes
+    if total:
+        at_most = f"at most {max(0.0, until - time.monotonic()):.0f} s; Ctrl-C ends the wait"
+        say(console, f"{len(spool.jobs())} uploads to {publisher.url} are under way ({total / 1e6:,.1f} MB): {at_most}")
+    columns = TextColumn("uploading"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    with stopping() as asked, Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=total)
+        while spool.jobs() and time.monotonic() < min(until, *(patience(stop, config) for stop in asked), until):
+            publisher.tend()
+            bar.update(task, completed=total - spool.bytes + sent(spool))
+            time.sleep(LOOKS_SECONDS)
+    for job, why in spool.refusals():
+        say(console, f"refused: {job.about}: {why}")
+
+
+def patience(stop: Stop, config: TrainConfig) -> float:
+    """Until when a wait goes on that a signal has come into."""
+    return stop.at + (config.store_grace_seconds if stop.number == signal.SIGTERM else 0.0)
+
+
+def sent(spool: Spool) -> int:
+    """Bytes of the first job that stand in the store."""
+    return spool.state.sent if spool.state else 0
+
+
+def left_over(spool: Spool) -> str:
+    """What waits in a queue, why, and how it goes on."""
+    jobs, error = spool.jobs(), spool.state.error if spool.state else ""
+    if not jobs:
+        return "everything is uploaded"
+    why = f" ({error})" if error else ""
+    return (
+        f"{len(jobs)} uploads to {jobs[0].store} still wait, {spool.bytes / 1e6:,.1f} MB{why}; their process goes on as "
+        f"long as this machine runs, and nothing is lost: see ante artifacts queue {spool.folder}, and once it has ended "
+        f"go on with ante artifacts queue {spool.folder} --upload"
+    )

@@ -1,0 +1,175 @@
+"""Going on with a run from its store, on a machine that may be empty. Knows neither Ray nor torch.
+
+What counts is the number of steps: of the checkpoints here and in the store the one with most of them is taken, and
+where that one is damaged the one before it.
+"""
+
+from pathlib import Path
+
+import yaml
+
+from ante.storage.errors import BadStore, Damaged, NotThere, NotWhole, StorageError
+from ante.storage.publish import fetch, pointed
+from ante.storage.store import Store, Told, check_key, open_store, untold
+from ante.training.checkpoints import (
+    BadCheckpoint,
+    find_checkpoint,
+    free_name,
+    point,
+    read_metadata,
+    whole_checkpoints,
+)
+from ante.training.config import BadConfig, TrainConfig, make_config
+from ante.training.publishing import AT_THE_END, CHECKPOINTS, NOTHING, OF_RUN, Say, steps_of, stored
+from ante.training.resume import config_of_run
+
+
+def known_config(config: TrainConfig, say: Say) -> TrainConfig | None:
+    """The configuration of the run of this name, from its folder or its store; None where it has no checkpoint yet.
+
+    Raises StorageError where the store cannot be asked and there is no checkpoint here.
+    """
+    if any((config.folder / CHECKPOINTS).glob("*.json")):
+        return config_of_run(config.folder)
+    if not config.store:
+        return None
+    store = open_store(config.store)
+    for name in stored(store, config.name):
+        key = f"{config.name}/{CHECKPOINTS}/{name}/{OF_RUN}/config.yaml"
+        try:
+            found = make_config(yaml.safe_load(store.get_bytes(key)))
+        except (Damaged, NotThere) as error:
+            say(f"checkpoint {name} cannot be used, the one before it is tried: {error}")
+            continue
+        return found.model_copy(update={"name": config.name, "runs": config.runs, "store": config.store})
+    return None
+
+
+def bring(config: TrainConfig, say: Say, told: Told = untold) -> None:
+    """The run's folder has its furthest whole checkpoint, from here or from the store, and what belongs to it; nothing
+    where there is none yet.
+
+    told  is called with bytes that were fetched
+    Raises BadCheckpoint where there are checkpoints and none is whole; StorageError where the store cannot be asked and
+    none is here.
+    """
+    folder = config.folder / CHECKPOINTS
+    here = newest_whole(folder, say)
+    store, found = ask(config, here, say)
+    further = [name for name in found if steps_of(name) > here]
+    for name in further:
+        assert store
+        try:
+            bring_checkpoint(config, store, name, told)
+        except (Damaged, NotWhole, BadCheckpoint) as error:
+            say(f"checkpoint {name} cannot be used, the one before it is tried: {error}")
+            continue
+        bring_best(config, store, name, say, told)
+        bring_files(config, store, say, told)
+        return
+    if here == NOTHING and (further or (folder / "latest.json").exists()):
+        raise BadCheckpoint(
+            f"run {config.folder} has checkpoints, and none of them is whole: ante artifacts verify names what is wrong; "
+            "begin another run with another --name"
+        )
+
+
+def ask(config: TrainConfig, here: int, say: Say) -> tuple[Store | None, list[str]]:
+    """The store, and the names of the run's checkpoints in it. A store that is away is not needed where one is here."""
+    if not config.store:
+        return None, []
+    try:
+        store = open_store(config.store)
+        return store, stored(store, config.name)
+    except StorageError as error:
+        if not error.passing or here == NOTHING:
+            raise
+        say(f"the store cannot be asked, so the run goes on from its folder: {error}")
+        return None, []
+
+
+def newest_whole(folder: Path, say: Say) -> int:
+    """Steps of the furthest whole checkpoint under `folder`, which `latest.json` then names; NOTHING where none is."""
+    if not (folder / "latest.json").exists():
+        return NOTHING
+    try:
+        return int(find_checkpoint(folder)[1]["timesteps"])
+    except BadCheckpoint as error:
+        say(f"{error}: the one before it is tried")
+    for name, metadata in whole_checkpoints(folder):
+        point(folder, "latest", name, metadata)
+        return int(metadata["timesteps"])
+    return NOTHING
+
+
+def bring_checkpoint(config: TrainConfig, store: Store, name: str, told: Told) -> None:
+    """The checkpoint is the run's latest one, and metrics.csv is what it was then.
+
+    Raises Damaged, NotWhole, BadCheckpoint; then the folder is as it was.
+    """
+    target = fetch_checkpoint(config, store, name, told)
+    metadata = read_metadata(target)
+    for file in ("metrics.csv", "config.yaml"):
+        if (target / OF_RUN / file).exists():
+            (target / OF_RUN / file).replace(config.folder / file)
+    point(target.parent, "latest", target.name, metadata)
+
+
+def fetch_checkpoint(config: TrainConfig, store: Store, name: str, told: Told) -> Path:
+    """A new folder that holds the publication."""
+    folder = config.folder / CHECKPOINTS
+    folder.mkdir(parents=True, exist_ok=True)
+    target = free_name(folder, f"{steps_of(name):012d}")
+    fetch(store, f"{config.name}/{CHECKPOINTS}/{name}", target, told)
+    return target
+
+
+def bring_best(config: TrainConfig, store: Store, latest: str, say: Say, told: Told) -> None:
+    """`best.json` names what is the best one in the store; the latest one where that cannot be had."""
+    folder = config.folder / CHECKPOINTS
+    target, metadata = find_checkpoint(folder)
+    try:
+        best = pointed(store, f"{config.name}/{CHECKPOINTS}", "best")
+        if best != latest and steps_of(best) <= steps_of(latest):
+            target = fetch_checkpoint(config, store, best, told)
+            metadata = read_metadata(target)
+    except (NotThere, Damaged, NotWhole, BadCheckpoint) as error:
+        say(f"the best checkpoint in the store cannot be used, the latest one takes its place: {error}")
+        target, metadata = find_checkpoint(folder)
+    point(folder, "best", target.name, metadata)
+
+
+def bring_files(config: TrainConfig, store: Store, say: Say, told: Told) -> None:
+    """What else the run has in the store is in its folder: episodes, replays, evaluations."""
+    for stat in store.list(f"{config.name}/"):
+        path = stat.key.removeprefix(f"{config.name}/")
+        if path.partition("/")[0] in (CHECKPOINTS, *AT_THE_END, "metrics.csv", "config.yaml") or not is_key(path):
+            continue
+        try:
+            store.get_file(stat.key, config.folder / path, told)
+        except (Damaged, NotThere) as error:
+            say(f"{path} is left out: {error}")
+
+
+def is_key(path: str) -> bool:
+    """Whether it is a path that a run may have: nothing hidden, nothing that leads out of its folder."""
+    try:
+        return bool(check_key(path))
+    except BadStore:
+        return False
+
+
+def check_new(config: TrainConfig, say: Say) -> None:
+    """The store has no run of this name. Raises BadConfig; a store that is away is told of."""
+    try:
+        taken = config.store and stored(open_store(config.store), config.name)
+    except StorageError as error:
+        if not error.passing:
+            raise
+        say(f"whether {config.store} has a run {config.name} cannot be seen now; uploads will wait: {error}")
+        return
+    if taken:
+        raise BadConfig(
+            f"run {config.name} exists in {config.store}: go on with --name {config.name} --resume latest, or choose "
+            "another --name"
+        )

@@ -1,0 +1,123 @@
+"""A real cluster as the tests use it: kubectl and helm as programs, waiting with words, a journal of what took how long."""
+
+import json
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+STEPS = re.compile(r"^\s*([\d,]+) steps  ", re.MULTILINE)
+RESUMED = re.compile(r"resumed \S+ after ([\d,]+) steps")
+
+
+class Failed(AssertionError):
+    """A command that ended otherwise than it should."""
+
+
+def run(*command: str, timeout: float = 120, given: str | None = None, check: bool = True) -> str:
+    """What a command prints. Raises Failed with both of its streams."""
+    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=timeout)
+    if check and done.returncode:
+        raise Failed(
+            f"{shlex.join(command)} ended with {done.returncode}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+        )
+    return done.stdout
+
+
+def eventually(what: str, seconds: float, probe: Callable[[], Any], every: float = 1.0) -> Any:
+    """The first answer of `probe` that is not false. Raises Failed after so many seconds, with the last error."""
+    end, last = time.monotonic() + seconds, ""
+    while time.monotonic() < end:
+        try:
+            if found := probe():
+                return found
+        except (Failed, OSError, ValueError, KeyError) as error:
+            last = str(error)
+        time.sleep(every)
+    raise Failed(f"{what}: not within {seconds:.0f} s {last}")
+
+
+@dataclass
+class Journal:
+    """What happened when, printed at once and kept as JSON lines beside the tests' results."""
+
+    file: Path
+    begin: float = field(default_factory=time.monotonic)
+
+    def note(self, what: str, **figures: Any) -> None:
+        """One line."""
+        line = {"at": round(time.monotonic() - self.begin, 1), "what": what, **figures}
+        print(json.dumps(line), flush=True)
+        with self.file.open("a") as stream:
+            stream.write(json.dumps(line) + "\n")
+
+
+@dataclass
+class Cluster:
+    """One namespace of a cluster."""
+
+    namespace: str
+
+    def kubectl(self, *arguments: str, **options: Any) -> str:
+        """What kubectl prints."""
+        return run("kubectl", "--namespace", self.namespace, *arguments, **options)
+
+    def helm(self, *arguments: str, **options: Any) -> str:
+        """What helm prints."""
+        return run("helm", "--namespace", self.namespace, *arguments, **options)
+
+    def get(self, kind: str, *name: str, selector: str = "") -> dict[str, Any]:
+        """An object, or a list of objects."""
+        chosen = ("--selector", selector) if selector else ()
+        found: dict[str, Any] = json.loads(self.kubectl("get", kind, *name, *chosen, "--output", "json"))
+        return found
+
+    def pods(self, component: str, ready: bool = False) -> list[str]:
+        """Names of the pods of one part of a training: head, gpu, submitter."""
+        selector = f"app.kubernetes.io/component={component}"
+        items = [
+            pod for pod in self.get("pods", selector=selector)["items"] if not pod["metadata"].get("deletionTimestamp")
+        ]
+        return [pod["metadata"]["name"] for pod in items if not ready or is_ready(pod)]
+
+    def job(self, name: str) -> str:
+        """Status of a RayJob: Initializing, Running, Complete, Failed."""
+        return str(self.get("rayjob", name).get("status", {}).get("jobDeploymentStatus", ""))
+
+    def log(self) -> str:
+        """What the training has said so far, all submissions of it."""
+        return "\n".join(self.kubectl("logs", pod, "--tail=-1", check=False) for pod in self.pods("submitter"))
+
+    def steps(self) -> int:
+        """Environment steps of the newest iteration that the log tells of; 0 before the first."""
+        found = STEPS.findall(self.log())
+        return int(found[-1].replace(",", "")) if found else 0
+
+    @contextmanager
+    def forwarded(self, target: str, port: int) -> Iterator[int]:
+        """A port of this machine that leads to one of a service or pod."""
+        process = subprocess.Popen(
+            ["kubectl", "--namespace", self.namespace, "port-forward", target, f":{port}"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            found = re.search(r"127\.0\.0\.1:(\d+)", line)
+            if not found:
+                raise Failed(f"no way to {target}: {line}")
+            yield int(found[1])
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def is_ready(pod: dict[str, Any]) -> bool:
+    """Whether Kubernetes counts a pod as ready."""
+    conditions = pod.get("status", {}).get("conditions", [])
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)

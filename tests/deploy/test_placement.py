@@ -1,0 +1,114 @@
+"""The placement check: settings that can run pass, each impossible one is refused with the sentence that says why."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from ante.deploy.placement import DoesNotFit, check_fits, make_plan, problems, train_values
+from ante.deploy.settings import make_settings, preset, presets, read_settings
+from ante.training.config import make_config
+
+CPU_ONLY: dict[str, Any] = {"gpuWorkers": {"enabled": False}, "cpuWorkers": {"enabled": True, "replicas": 2}}
+SCALING = {"autoscaling": {"enabled": True}}
+IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
+    "no workers": ({"gpuWorkers": {"enabled": False}}, "there is no worker pod"),
+    "no pods": ({"gpuWorkers": {"replicas": 0}}, "there is no worker pod"),
+    "no learner": ({"training": {"learners": 0}}, "training.learners 0 would learn in the head"),
+    "learner without pods": (
+        {"gpuWorkers": {"replicas": 0}, "cpuWorkers": {"enabled": True}},
+        "1 learners want pods of gpuWorkers, which has none",
+    ),
+    "learner on spot": (
+        {**CPU_ONLY, "cpuWorkers": {"enabled": True, "spot": True}, "training": {"learnerGpus": 0}},
+        "the learner would run on spot pods",
+    ),
+    "learner wants a GPU of a CPU pod": (CPU_ONLY, "a learner wants 1 GPU, a pod of cpuWorkers has 0"),
+    "runner wants a GPU of a CPU pod": (
+        {"cpuWorkers": {"enabled": True, "runnersPerWorker": 2}, "training": {"runnerGpus": 0.1, "learnerGpus": 0.5}},
+        "an env runner wants 0.1 of a GPU, a pod of cpuWorkers has 0",
+    ),
+    "GPUs of a pod overdrawn": (
+        {"gpuWorkers": {"runnersPerWorker": 6}, "training": {"runnerGpus": 0.1, "learnerGpus": 0.5}},
+        "need 1.1 GPUs, a pod of gpuWorkers has 1",
+    ),
+    "a share above one GPU": (
+        {"gpuWorkers": {"gpus": 4}, "training": {"learnerGpus": 1.5}},
+        "training.learnerGpus 1.5 is no share that Ray knows",
+    ),
+    "cores of a pod overdrawn": ({"gpuWorkers": {"runnersPerWorker": 8}}, "need 9 cores, a pod of gpuWorkers has 8"),
+    "a runner larger than a pod": (
+        {"gpuWorkers": {"runnersPerWorker": 1}, "training": {"runnerCpus": 9}},
+        "an env runner wants 9 cores, a pod of gpuWorkers has 8",
+    ),
+    "no runner": ({"gpuWorkers": {"runnersPerWorker": 0}}, "there is no env runner"),
+    "memory of a pod overdrawn": (
+        {"gpuWorkers": {"cpus": 64, "memory": "16Gi"}},
+        "63 runners, 1 learners and the object store need about",
+    ),
+    "object store too large": ({"head": {"memory": "1Gi"}}, "head.objectStoreMib 1024 is more than 60 %"),
+    "request above limit": ({"head": {"cpuRequest": "4"}}, "head.cpuRequest 4 is more than the limit, head.cpus 2"),
+    "memory request above limit": ({"head": {"memoryRequest": "13Gi"}}, "head.memoryRequest 13Gi is more than"),
+    "bounds crossed": (
+        {**SCALING, "gpuWorkers": {"minReplicas": 3, "maxReplicas": 2}},
+        "gpuWorkers.minReplicas 3 is more than maxReplicas 2",
+    ),
+    "replicas out of bounds": (
+        {**SCALING, "gpuWorkers": {"replicas": 5, "maxReplicas": 2}},
+        "gpuWorkers.replicas 5 is not between",
+    ),
+    "queue and autoscaling": ({**SCALING, "queue": {"name": "default"}}, "queue default admits a workload as a whole"),
+    "priority without queue": ({"queue": {"priorityClass": "high"}}, "queue.priorityClass needs queue.name"),
+    "more games than steps": (
+        {"training": {"gamesPerRunner": 2048}},
+        "7 runners x 2048 games play more than training.config.batch 8192",
+    ),
+    "batch that learners cannot share": (
+        {"gpuWorkers": {"gpus": 3, "replicas": 1}, "training": {"learners": 3, "learnerGpus": 0.5}},
+        "must divide by learners 3",
+    ),
+    "setting that training does not know": ({"training": {"config": {"epoch": 1}}}, "did you mean epochs?"),
+    "setting that follows from the cluster": (
+        {"training": {"config": {"runners": 4}}},
+        "training.config.runners follows from the cluster: set gpuWorkers.runnersPerWorker",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", presets())
+def test_presets_can_run(name: str) -> None:
+    assert problems(read_settings((preset(name),))) == []
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_impossible_settings_are_refused_with_the_reason(name: str) -> None:
+    values, words = IMPOSSIBLE[name]
+    with pytest.raises(DoesNotFit) as refused:
+        check_fits(make_settings(values))
+    assert words in str(refused.value)
+
+
+def test_automatic_runners_leave_a_core_and_a_gpu_share_to_the_learner() -> None:
+    plan = make_plan(make_settings({"gpuWorkers": {"replicas": 2, "cpus": 8}}))
+    assert (plan.load("gpu").runners, plan.load("gpu").learners, plan.runners) == (7, 1, 14)
+    shared = {"gpuWorkers": {"cpus": 16}, "training": {"runnerGpus": 0.05, "learnerGpus": 0.4}}
+    assert make_plan(make_settings(shared)).load("gpu").runners == 12  # (1 - 0.4) / 0.05, and 15 cores
+
+
+def test_with_autoscaling_the_run_is_cut_for_the_most_pods() -> None:
+    values = {**SCALING, "cpuWorkers": {"enabled": True, "replicas": 1, "maxReplicas": 8, "cpus": 4}}
+    assert make_plan(make_settings(values)).load("cpu").pods == 8
+
+
+@pytest.mark.parametrize(("cpus", "runner_cpus", "learner_gpus"), [*product((1, 3, 8), (0.5, 1, 2), (0, 0.5, 1))])
+def test_an_automatic_cut_that_passes_never_overdraws_a_pod(cpus: int, runner_cpus: float, learner_gpus: float) -> None:
+    training = {"runnerCpus": runner_cpus, "learnerGpus": learner_gpus, "runnerGpus": 0.25}
+    settings = make_settings({"gpuWorkers": {"cpus": cpus}, "training": training})
+    load = make_plan(settings).load("gpu")
+    fits = load.runners * runner_cpus + 1 <= cpus and load.runners * 0.25 + learner_gpus <= 1 and load.runners > 0
+    assert (problems(settings) == []) == fits
+
+
+def test_the_file_for_training_is_one_that_training_takes() -> None:
+    config = make_config(train_values(read_settings((preset("gpu"),), ("training.config.lr=0.001",))))
+    assert (config.runners, config.games, config.learners, config.learner_gpus, config.lr) == (10, 64, 2, 0.5, 0.001)

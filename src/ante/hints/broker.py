@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 from ante.env.shortlist import decisions_of
 from ante.env.text import macro_name
 from ante.hints.advice import Advice
-from ante.hints.desk import Desk, make_advisor
 from ante.hints.ledger import GOOD, Ledger
 from ante.hints.potential import Potential
 from ante.hints.question import games_at, lists_of, question_of, without_seed
@@ -63,19 +63,22 @@ class Broker:
     ) -> None:
         self._settings, self._players, self._picture = settings, max(1, players), picture
         self._lock, self._open = threading.Lock(), 0
-        self._done: dict[int, list[Delivered]] = defaultdict(list)
+        self._done: dict[str, list[Delivered]] = defaultdict(list)
         self._noted: list[dict[str, Any]] = []
+        self._boot, self._forgotten = uuid4().hex, 0
         self._potential = Potential()
         self.ledger = Ledger()
         self._loop: asyncio.AbstractEventLoop | None = None
         if settings is not None:
+            from ante.hints.desk import Desk, make_advisor
+
             self._desk = Desk(settings, make_advisor(settings, environment))
             self.ledger = self._desk.ledger
             self._gate = asyncio.Semaphore(settings.concurrency)
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=self._loop.run_forever, name="hints", daemon=True).start()
 
-    def ask(self, player: int, tickets: list[int], states: Any, reorder: str) -> None:
+    def ask(self, player: str, tickets: list[int], states: Any, reorder: str) -> None:
         """Ask about these positions, (k,) state_t; each comes back under its ticket."""
         lists = lists_of(games_at(states, reorder))
         if self._loop is None:
@@ -87,7 +90,7 @@ class Broker:
         for ticket, s, listed in zip(tickets, states, lists, strict=True):
             asyncio.run_coroutine_threadsafe(self._asked(player, ticket, s, listed), self._loop)
 
-    def _advise(self, player: int, ticket: int, s: Any, listed: Any) -> None:
+    def _advise(self, player: str, ticket: int, s: Any, listed: Any) -> None:
         """The rules' hint; without the words of a whole question, of which a thousand would take a second."""
         begin = time.perf_counter()
         entry = choose(listed)
@@ -98,7 +101,7 @@ class Broker:
         self.ledger.ended(GOOD, time.perf_counter() - begin)
         self._deliver(player, Delivered(ticket, advice, time.perf_counter() - begin), listed)
 
-    async def _asked(self, player: int, ticket: int, s: Any, listed: Any) -> None:
+    async def _asked(self, player: str, ticket: int, s: Any, listed: Any) -> None:
         """One ask by the desk. Whatever happens, the ticket comes back."""
         begin, advice = time.monotonic(), None
         try:
@@ -112,13 +115,13 @@ class Broker:
                 self._open -= 1
             self._deliver(player, Delivered(ticket, advice, time.monotonic() - begin), listed)
 
-    def _deliver(self, player: int, delivered: Delivered, listed: Any) -> None:
+    def _deliver(self, player: str, delivered: Delivered, listed: Any) -> None:
         with self._lock:
             self._done[player].append(delivered)
             if delivered.advice is not None:
                 self._potential.add(listed, delivered.advice.outlook)
 
-    def take(self, player: int) -> Taken:
+    def take(self, player: str) -> Taken:
         """What has come for this player since it last asked."""
         with self._lock:
             return Taken(self._done.pop(player, []), self._credits(), self._potential.weights)
@@ -138,12 +141,19 @@ class Broker:
             self.ledger.compared += compared
             self.ledger.agreed += agreed
 
-    def report(self) -> dict[str, Any]:
-        """The ledger, the alarm if there is one, and the rows noted since the last report."""
+    def report(self, boot: str = "", known: int = 0) -> dict[str, Any]:
+        """The ledger, the alarm if there is one, and the rows noted beyond the first `known` of this boot.
+
+        Rows that are known are forgotten; so a report that gets lost on its way costs none.
+        """
         with self._lock:
-            rows, self._noted = self._noted, []
+            if boot == self._boot:
+                del self._noted[: known - self._forgotten]
+                self._forgotten = known
+            rows = list(self._noted)
+            told = {"boot": self._boot, "known": self._forgotten + len(rows)}
             ends, figures = dict(self.ledger.ends), self.ledger.figures()
-            return {"figures": figures, "ends": ends, "alarm": self.ledger.alarm(), "rows": rows}
+            return {"figures": figures, "ends": ends, "alarm": self.ledger.alarm(), "rows": rows, **told}
 
 
 def hint_field(advice: Advice | None, agreed: bool) -> dict[str, Any] | None:

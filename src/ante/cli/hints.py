@@ -258,13 +258,10 @@ def state_of(position: str, deck: str = "b_red", stake: int = 1) -> Any:
 
 def picture_of(state: Any) -> bytes:
     """The frame of a position (1,) as PNG, without the seed."""
-    import cv2
-
     from ante.hints.question import without_seed
-    from ante.watch.draw import draw
+    from ante.watch.picture import png_of
 
-    frame = draw(without_seed(state.reshape(1)[0]))
-    return bytes(cv2.imencode(".png", frame[:, :, ::-1])[1])
+    return png_of(without_seed(state.reshape(1)[0]))
 
 
 @dataclass(frozen=True)

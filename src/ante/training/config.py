@@ -32,7 +32,7 @@ class BadConfig(BalatroError, ValueError):
 Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
 VIDEO_RULE = re.compile(r"best|worst|first_win|(every|random):[1-9]\d*")
 # What RLlib's own path does not have.
-ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo")
+ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo", "hints")
 
 
 def value_at(schedule: Schedule, steps: int) -> float:
@@ -157,6 +157,27 @@ class TrainConfig(BaseModel):
         0, ge=0, description="Iterations between short evaluations, which then choose the best checkpoint; 0 = none."
     )
     trial_games: int = Field(64, ge=1, description="Games of each short evaluation, the first of the seed panel.")
+    hints: Literal["off", "rules", "llm"] = Field(
+        "off",
+        description="Who is asked where the policy is unsure: nobody, the rule-based advisor, or the LLM of LLM_ENDPOINT; "
+        "shortlist and mlp on the fast path only.",
+    )
+    hint_share: float = Field(
+        0.05, ge=0, le=1, description="Decisions that may be asked about, as a share of any 1,000 in a row."
+    )
+    hint_confidence: float = Field(
+        0.7, ge=0, le=1, description="Chance of its likeliest action below which the policy is unsure."
+    )
+    hint_imitation: Schedule = Field(
+        0.1, description="Weight of the loss that imitates hints: a number, or points as in lr."
+    )
+    hint_prior: Schedule = Field(
+        0.0,
+        description="Chance of following a hint in a game that begins from its position: a number, or points as in lr.",
+    )
+    hint_shaping: float = Field(
+        0.0, ge=0, description="Weight of the potential learned from the advisor's outlooks, shortlist only."
+    )
     metrics_port: int = Field(
         0, ge=0, le=65535, description="Port at which Prometheus finds the run's numbers (/metrics); 0 = none."
     )
@@ -216,7 +237,7 @@ class TrainConfig(BaseModel):
     def _known_reorder(cls, reorder: str) -> str:
         return chosen("reorder", reorder, list(REORDERS))
 
-    @field_validator("lr", "entropy")
+    @field_validator("lr", "entropy", "hint_imitation", "hint_prior")
     @classmethod
     def _a_schedule(cls, schedule: Schedule, info: ValidationInfo) -> Schedule:
         points = schedule if isinstance(schedule, tuple) else ((0, schedule), (1, schedule))
@@ -225,6 +246,8 @@ class TrainConfig(BaseModel):
             raise ValueError("points are [steps, value], two at least, the first at 0, each later than the one before")
         if min(value for _, value in points) < 0:
             raise ValueError("no value may be below 0")
+        if info.field_name == "hint_prior" and max(value for _, value in points) > 1:
+            raise ValueError("it is a chance: no value may be above 1")
         if info.field_name == "lr" and points[0][1] == 0:
             raise ValueError("nothing would be learned: it must begin above 0")
         return schedule
@@ -244,6 +267,16 @@ class TrainConfig(BaseModel):
                 raise ValueError(f"{name} {getattr(self, name)} needs path fast: RLlib's own path has no such setting")
         if self.path == "stock" and self.policy != "mlp":
             raise ValueError(f"policy {self.policy} needs path fast: RLlib's own path has the flat view only")
+        return self
+
+    @model_validator(mode="after")
+    def _hints_can_be_used(self) -> "TrainConfig":
+        if self.hints != "off" and self.policy == "entities":
+            raise ValueError("hints need policy shortlist or mlp: entities has no list of its options")
+        if self.hint_shaping and self.policy != "shortlist":
+            raise ValueError(
+                f"hint_shaping {self.hint_shaping:g} needs policy shortlist, whose list the potential reads"
+            )
         return self
 
     @model_validator(mode="after")

@@ -70,6 +70,14 @@ GUIDE: dict[str, dict[str, str]] = {
         "normalise_values": "Where the value loss is far from 1: then lr and grad_clip mean the same in every run.",
         "grad_clip": "Hardly ever.",
     },
+    "Hints": {
+        "hints": "rules to begin faster than by luck; llm where a model runs beside the training (docs/hints.md).",
+        "hint_share": "Lower where hints cost money.",
+        "hint_confidence": "Higher to ask about more decisions, up to the share.",
+        "hint_imitation": "Points that fall to 0, so that the policy outgrows its advisor.",
+        "hint_prior": "0.5 falling to 0, to try what is advised without imitating it.",
+        "hint_shaping": "0.1 or so, where rewards are rare.",
+    },
     "Speed and machines": {
         "path": "stock to compare with RLlib as it comes.",
         "bf16": "off to find out whether rounding is to blame.",

@@ -236,6 +236,12 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         log_probs = logits.log_softmax(dim=1).gather(1, chosen[:, None])[:, 0]
         return chosen, log_probs, values
 
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def chances(self, rows: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-probabilities of every number of the list and values, as `RolloutPolicy.chances`."""
+        logits, values = self.heads(ListedRows(rows))
+        return logits.log_softmax(dim=1), values
+
     def stage(self, rows: NDArray[Any]) -> ListedRows:
         """All rows of an update, made ready once; index it for a minibatch."""
         return ListedRows(rows)

@@ -9,6 +9,8 @@ import math
 import shutil
 import signal
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,7 +34,7 @@ from ante.training.films import keep_games, write_best
 from ante.training.keeping import fetching, keeping, say
 from ante.training.machine import write_machine
 from ante.training.memory import MemoryGauge, memory_table
-from ante.training.metrics import Metrics
+from ante.training.metrics import NO_HINTS, Metrics
 from ante.training.progress import Progressed, progressed, row_of, save
 from ante.training.publishing import Publisher
 from ante.training.restoring import bring
@@ -193,12 +195,16 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
     metrics = Metrics(config.folder, done.iteration)
     less = False
     try:
-        with TrainView(session.console, config.steps, done.steps) as view:
+        with (
+            TrainView(session.console, config.steps, done.steps) as view,
+            watching(config, algorithm, session.console) as hints,
+        ):
             while done.steps < config.steps and not session.asked and not less:
                 clock = time.perf_counter()
                 result = algorithm.train()
                 done.row = row_of(result, done, time.perf_counter() - clock)
                 done.row |= memory_columns(session.gauge, done.sizes)
+                done.row |= hints()
                 done.row |= tried(config, algorithm, done, session.console)
                 metrics.write(done.row)
                 session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
@@ -214,6 +220,21 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
             return less and not session.asked and done.steps < config.steps
     finally:
         metrics.close()
+
+
+@contextmanager
+def watching(config: TrainConfig, algorithm: PPO, console: Console) -> Iterator[Callable[[], dict[str, float]]]:
+    """Yields what answers the ledger's columns now, without numbers in a run without hints; alarms are printed."""
+    if config.hints == "off":
+        yield lambda: NO_HINTS
+        return
+    from ante.training.brokerage import HintWatch
+
+    watch = HintWatch(algorithm.hint_broker, config.folder, partial(console.print, soft_wrap=True))
+    try:
+        yield watch.now
+    finally:
+        watch.close()
 
 
 def runners_of(algorithm: PPO) -> Runners:

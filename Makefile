@@ -27,7 +27,10 @@ warm: setup  ## compile the engine once, into the cache that everything shares
 test: warm  ## run the tests
 	$(PY) -m pytest -q
 
-test-slow: warm  ## the tests that take minutes: training on Ray beside all others
+system:  ## what the tests need of the system: Chromium and a font (Debian, Ubuntu)
+	tools/system.sh
+
+test-slow: warm system  ## the tests that take minutes: training on Ray beside all others
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-ray test-long
 
 test-ray: warm
@@ -96,4 +99,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden lint generated types format bench dispatch observation settings replays lock clean
+.PHONY: help setup system warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden lint generated types format bench dispatch observation settings replays lock clean

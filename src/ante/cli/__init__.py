@@ -21,6 +21,7 @@ from ante.cli.cluster import Cluster
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
 from ante.cli.golden import Golden
+from ante.cli.images import Images
 from ante.cli.play import Eval, Play
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
@@ -42,6 +43,7 @@ Command = (
     | Annotated[Doctor, subcommand("doctor")]
     | Annotated[Profile, subcommand("profile")]
     | Annotated[Artifacts, subcommand("artifacts")]
+    | Annotated[Images, subcommand("images")]
     | Annotated[Cluster, subcommand("cluster")]
 )
 

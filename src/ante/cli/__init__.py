@@ -23,6 +23,7 @@ from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
 from ante.cli.golden import Golden
 from ante.cli.hints import Hints
+from ante.cli.images import Images
 from ante.cli.league import LeagueCommand
 from ante.cli.play import Eval, Play
 from ante.cli.profile import Profile
@@ -49,6 +50,7 @@ Command = (
     | Annotated[Artifacts, subcommand("artifacts")]
     | Annotated[Data, subcommand("data")]
     | Annotated[Hints, subcommand("hints")]
+    | Annotated[Images, subcommand("images")]
     | Annotated[Cluster, subcommand("cluster")]
     | Annotated[LeagueCommand, subcommand("league")]
 )

@@ -39,7 +39,12 @@ PANELS = (  # title, unit, (expression, legend) ...; three in a row
         ("ray_node_mem_used / ray_node_mem_total", "{{RayNodeType}} {{pod}}"),
     ),
     ("GPU in use", "percent", ("ray_node_gpus_utilization", "{{pod}} {{GpuIndex}}")),
-    ("Uploads that wait", "short", (f"ante_upload_backlog_jobs{RUN}", "jobs"), (f"ante_upload_failures{RUN}", "failures")),
+    (
+        "Uploads that wait",
+        "short",
+        (f"ante_upload_backlog_jobs{RUN}", "jobs"),
+        (f"ante_upload_failures{RUN}", "failures"),
+    ),
     ("Bytes that wait", "bytes", (f"ante_upload_backlog_bytes{RUN}", "{{run}}")),
     (
         "Hints",
@@ -47,7 +52,12 @@ PANELS = (  # title, unit, (expression, legend) ...; three in a row
         (f"ante_hint_success_ratio{RUN}", "succeed"),
         (f"ante_hint_agreement_ratio{RUN}", "agreed with"),
     ),
-    ("Latency of the LLM", "s", (f"ante_hint_latency_p50_seconds{RUN}", "p50"), (f"ante_hint_latency_p95_seconds{RUN}", "p95")),
+    (
+        "Latency of the LLM",
+        "s",
+        (f"ante_hint_latency_p50_seconds{RUN}", "p50"),
+        (f"ante_hint_latency_p95_seconds{RUN}", "p95"),
+    ),
     ("Calls of the LLM a second", "ops", (f"rate(ante_hint_calls_total{RUN}[5m])", "calls")),
     ("Stage of the curriculum", "short", (f"ante_curriculum_stage{RUN}", "{{run}}")),
 )
@@ -62,7 +72,10 @@ def panel(number: int, title: str, unit: str, *queries: tuple[str, str]) -> dict
         "title": title,
         "datasource": SOURCE,
         "gridPos": {"x": number % 3 * 8, "y": number // 3 * 7, "w": 8, "h": 7},
-        "fieldConfig": {"defaults": {"unit": unit, "min": 0 if unit in ("bytes", "percentunit") else None}, "overrides": []},
+        "fieldConfig": {
+            "defaults": {"unit": unit, "min": 0 if unit in ("bytes", "percentunit") else None},
+            "overrides": [],
+        },
         "targets": [
             {"refId": chr(65 + place), "datasource": SOURCE, "expr": query, "legendFormat": legend}
             for place, (query, legend) in enumerate(queries)

@@ -28,8 +28,8 @@ FULL: Values = {
     "route": {"enabled": True},
 }
 BASES: tuple[Values, ...] = (  # a value matters where what it belongs to is there
-    {},
     FULL,
+    {},
     FULL | {"autoscaling": {"enabled": True}, "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:1"}}
     | {"training": {"metricsPort": 9100, "runnerGpus": 0.1, "learnerGpus": 0.5}},
     FULL | {"llmServer": {"enabled": True, "kind": "llamacpp"}, "networkPolicies": {"llmDownloads": True}},

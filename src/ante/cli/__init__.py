@@ -26,6 +26,7 @@ from ante.cli.play import Eval, Play
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
 from ante.cli.seeds import Seed
+from ante.cli.stats import Stats
 from ante.cli.train import Curves, Export, Train, train_command
 
 Command = (
@@ -45,6 +46,7 @@ Command = (
     | Annotated[Artifacts, subcommand("artifacts")]
     | Annotated[Data, subcommand("data")]
     | Annotated[LeagueCommand, subcommand("league")]
+    | Annotated[Stats, subcommand("stats")]
 )
 
 

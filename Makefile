@@ -4,6 +4,7 @@ SHELL := bash
 PY := .venv/bin/python
 UV_VERSION := 0.9.30
 STAMP := .venv/.stamp
+CLUSTER_IMAGE ?= runs/cluster/image.tar
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -26,8 +27,23 @@ warm: setup  ## compile the engine once, into the cache that everything shares
 test: warm  ## run the tests
 	$(PY) -m pytest -q
 
-test-slow: warm  ## the tests that take minutes: training on Ray, a real S3 server, the step compiled for a GPU
-	$(PY) -m pytest -q -m "slow or ray or s3"
+system:  ## what the tests need of the system: Chromium and a font (Debian, Ubuntu)
+	tools/system.sh
+
+test-slow: warm system  ## the tests that take minutes: training on Ray beside all others
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-ray test-long
+
+test-ray: warm
+	$(PY) -m pytest -q -m ray
+
+test-long: warm
+	$(PY) -m pytest -q -m "(slow or s3 or browser) and not ray"
+
+cluster-image:  ## build the image of Dockerfile.ray without a registry, for make cluster-test (root, debootstrap, buildah)
+	tests/cluster/image.sh test $(CLUSTER_IMAGE)
+
+cluster-test: setup  ## run everything on the Kubernetes of KUBECONFIG, with images brought by CLUSTER_LOAD
+	CLUSTER_IMAGE=$(abspath $(CLUSTER_IMAGE)) $(PY) -m pytest -v -s -m cluster tests/cluster
 
 test-bounds: setup  ## the engine's tests with every array access checked, compiled for that anew
 	NUMBA_BOUNDSCHECK=1 ANTE_CACHE_DIR=$${ANTE_CACHE_DIR:-$$HOME/.cache/ante}/bounds $(PY) -m pytest -q tests/properties tests/engine tests/golden
@@ -50,6 +66,8 @@ generated: warm  ## check that generated files are fresh
 	$(PY) tools/write_observation.py --check
 	$(PY) tools/write_replays.py --check
 	$(PY) tools/write_training.py --check
+	$(PY) tools/write_chart.py --check
+	$(PY) tools/write_dashboard.py --check
 
 types: setup  ## mypy
 	.venv/bin/mypy
@@ -73,6 +91,11 @@ observation: setup  ## write docs/observation.md anew
 settings: setup  ## write the tables of docs/training.md anew
 	$(PY) tools/write_training.py
 
+chart: setup  ## write the chart's values, schema, dashboard and reviewed renders anew; review the diff
+	$(PY) tools/write_chart.py
+	$(PY) tools/write_dashboard.py
+	$(PY) -m tests.helm.renders
+
 replays: warm  ## tell the recorded games of tests/golden/replays anew; review the diff
 	$(PY) tools/write_replays.py
 
@@ -83,4 +106,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup warm train test test-slow test-bounds test-nojit test-golden lint generated types format bench dispatch observation settings replays lock clean
+.PHONY: help setup system warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden lint generated types format bench dispatch observation settings chart replays lock clean

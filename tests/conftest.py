@@ -2,8 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.storage.server import Server
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`; read when torch is imported
 
@@ -21,3 +25,14 @@ def local_ray() -> Iterator[None]:
     init_ray(address="local", num_cpus=8)
     yield
     ray.shutdown()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Server"]:
+    """One S3 server for all tests that want one."""
+    from tests.storage.server import Server
+
+    server = Server(tmp_path_factory.mktemp("s3") / "data")
+    server.start()
+    yield server
+    server.remove()

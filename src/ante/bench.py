@@ -34,7 +34,7 @@ class Row:
 
     name     what was measured
     value    the median
-    unit     of the value: decisions/s, steps/s, copies/s, s, bytes, ns, x
+    unit     of the value: decisions/s, steps/s, copies/s, s, ms, bytes, ns, x
     low      the smallest of the repeats
     high     the largest of the repeats
     games    games in the batch, 0 where that means nothing

@@ -15,6 +15,7 @@ EXTRAS = {
     "ray": "train",
     "torch": "train",
     "pyarrow": "train",
+    "duckdb": "data",
     "tensorboard": "train",
     "numba_cuda": "gpu",
     "sb3_contrib": "sb3",
@@ -22,10 +23,13 @@ EXTRAS = {
     "boto3": "s3",
     "botocore": "s3",
     "tenacity": "s3",
+    "openai": "hints",
+    "anthropic": "hints",
+    "purgatory": "hints",
+    "cryptography": "s3",
     "kubernetes": "cluster",
     "codeflare_sdk": "cluster",
     "requests": "cluster",
-    "cryptography": "s3",
 }
 
 

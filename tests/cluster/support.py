@@ -1,15 +1,20 @@
 """A real cluster as the tests use it: kubectl and helm as programs, waiting with words, a journal of what took how long."""
 
+import base64
 import json
 import re
 import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import boto3
+from botocore.config import Config
 
 STEPS = re.compile(r"^\s*([\d,]+) steps  ", re.MULTILINE)
 RESUMED = re.compile(r"resumed \S+ after ([\d,]+) steps")
@@ -78,7 +83,7 @@ class Cluster:
         return found
 
     def pods(self, component: str, ready: bool = False) -> list[str]:
-        """Names of the pods of one part of a training: head, gpu, submitter."""
+        """Names of the pods of one part of a training (head, gpu, submitter), oldest first."""
         selector = f"app.kubernetes.io/component={component}"
         items = [
             pod for pod in self.get("pods", selector=selector)["items"] if not pod["metadata"].get("deletionTimestamp")
@@ -121,3 +126,25 @@ def is_ready(pod: dict[str, Any]) -> bool:
     """Whether Kubernetes counts a pod as ready."""
     conditions = pod.get("status", {}).get("conditions", [])
     return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+def secret_of(cluster: Cluster, name: str) -> dict[str, str]:
+    """A Secret in plain."""
+    return {key: base64.b64decode(text).decode() for key, text in cluster.get("secret", name)["data"].items()}
+
+
+@contextmanager
+def bucket_of(cluster: Cluster, release: str) -> Iterator[Any]:
+    """The bucket of a release, a boto3 Bucket, read with the run's own credentials."""
+    given = secret_of(cluster, f"{release}-s3")
+    with cluster.forwarded(f"service/{release}-objectstore", 9000) as port:
+        yield boto3.resource(
+            "s3", endpoint_url=f"http://127.0.0.1:{port}", aws_access_key_id=given["S3_ACCESS_KEY_ID"],
+            aws_secret_access_key=given["S3_SECRET_ACCESS_KEY"], region_name="us-east-1",
+            config=Config(s3={"addressing_style": "path"}),
+        ).Bucket("ante")  # fmt: skip
+
+
+def ante(*arguments: str, **options: Any) -> str:
+    """What the command of this checkout prints."""
+    return run(sys.executable, "-m", "ante.cli", *arguments, **{"timeout": 600, **options})

@@ -1,4 +1,7 @@
-"""A real S3 server for tests, which can be killed and started again, and a way to it that can be cut."""
+"""A real S3 server for tests, which can be killed and started again, and a way to it that can be cut.
+
+python -m tests.storage.server COMMAND ...    runs a command with a server beside it, and its environment
+"""
 
 import os
 import shutil
@@ -6,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -163,3 +167,20 @@ def proxy_to(server: Server) -> Iterator[Proxy]:
         yield proxy
     finally:
         proxy.close()
+
+
+def main() -> int:
+    """Run the command; the server yields to it."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(Path(folder) / "data")
+        server.start()
+        assert server.process
+        subprocess.run(["renice", "-n", "19", "-g", str(server.process.pid)], check=True, stdout=subprocess.DEVNULL)
+        try:
+            return subprocess.run(sys.argv[1:], env={**os.environ, **server.environment()}).returncode
+        finally:
+            server.remove()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -42,3 +42,28 @@ def test_a_resumed_run_drops_rows_that_no_checkpoint_covers(tmp_path: Path) -> N
     resumed.write(row(3))
     resumed.close()
     assert pyarrow.parquet.read_table(tmp_path / "metrics.parquet")["iteration"].to_pylist() == [1, 2, 3]
+
+
+def told(folder: Path) -> list[tuple[int, float]]:
+    """What TensorBoard shows as return."""
+    board = EventAccumulator(str(folder / "tensorboard"))
+    board.Reload()
+    return [(event.step, event.value) for event in board.Scalars("return")]
+
+
+def test_tensorboard_forgets_what_was_undone_and_is_made_anew_on_another_machine(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    metrics = Metrics(tmp_path / "one")
+    for i in (1, 2, 3):
+        metrics.write(row(i))
+    metrics.close()
+    resumed = Metrics(tmp_path / "one", done=2)
+    resumed.write({**row(3), "return": 7.0})
+    resumed.close()
+    assert told(tmp_path / "one") == [(100, 0.5), (200, 0.5), (300, 7.0)]
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "metrics.csv").write_bytes((tmp_path / "one" / "metrics.csv").read_bytes())
+    elsewhere = Metrics(tmp_path / "two", done=3)
+    elsewhere.write(row(4))
+    elsewhere.close()
+    assert told(tmp_path / "two") == [(100, 0.5), (200, 0.5), (300, 7.0), (400, 0.5)]

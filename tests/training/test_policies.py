@@ -45,7 +45,8 @@ def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, local_ray
     from ante.training.algorithm import build
     from ante.training.budget import Sizes
     from ante.training.config import TrainConfig
-    from ante.training.evaluate import evaluate_run, write_best_game
+    from ante.training.evaluate import evaluate_run
+    from ante.training.films import keep_games, write_best
     from ante.training.policies import POLICIES
     from ante.training.train import Progressed, begin, row_of, save
 
@@ -70,6 +71,7 @@ def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, local_ray
     again.train()
     player, report = evaluate_run(config, lambda _: None)[0]
     assert (report.player, report.games) == (config.name, 2)
-    assert write_best_game(config, player, report)[0].stat().st_size > 5000
+    kept = keep_games(config, player, report, 256, final=True)
+    assert write_best(config, kept)[0].stat().st_size > 5000
     for each in (made, twin, again):
         each.stop()

@@ -114,21 +114,22 @@ def test_a_resumed_run_keeps_what_it_learns_with(place: Path) -> None:
     assert "lr is 0.0003 in this run and cannot become 0.1" in done.stderr
 
 
-def test_a_truncated_checkpoint_is_refused(place: Path) -> None:
-    checkpoint = place / "runs" / "small" / "checkpoints" / str(latest(place / "runs" / "small")["checkpoint"])
+def test_a_truncated_checkpoint_is_refused_and_training_goes_on_from_the_one_before(place: Path) -> None:
+    run = place / "runs" / "small"
+    checkpoint = run / "checkpoints" / str(latest(run)["checkpoint"])
     file = max((path for path in checkpoint.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
-    whole = file.read_bytes()
+    whole, steps = file.read_bytes(), int(latest(run)["timesteps"])
+    before = sorted(path.name for path in (run / "checkpoints").iterdir() if path.is_dir())[-2]
     file.write_bytes(whole[: len(whole) // 2])
-    try:
-        for command in (
-            ["train", "--resume", "runs/small", "--steps", "9000"],
-            ["eval", "runs/small", "--checkpoint", "latest"],
-        ):
-            done = ante(*command, cwd=place)
-            assert done.returncode == 2
-            assert "is not whole" in done.stderr and file.name in done.stderr
-    finally:
-        file.write_bytes(whole)
+    done = ante("eval", "runs/small", "--checkpoint", "latest", cwd=place)
+    assert done.returncode == 2
+    assert "is not whole" in done.stderr and file.name in done.stderr
+    done = ante("train", "--resume", "runs/small", "--steps", str(steps), cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "is not whole" in done.stderr and "the one before it is tried" in done.stderr
+    assert f"after {int(before[:12]):,} steps" in done.stderr
+    assert [int(row["iteration"]) for row in rows(run)] == list(range(1, latest(run)["iteration"] + 1))
+    assert latest(run)["timesteps"] == steps
 
 
 def test_control_c_leaves_a_checkpoint_to_go_on_from(place: Path) -> None:

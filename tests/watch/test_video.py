@@ -11,14 +11,21 @@ from numpy.typing import NDArray
 from ante.agents.baselines import Baseline
 from ante.env.games import Games
 from ante.watch.draw import draw
-from ante.watch.video import FPS, HOLD_END, BadVideo, episode_frames, write_video
+from ante.watch.episode import Episode, collect
+from ante.watch.frames import END, FPS, episode_frames
+from ante.watch.video import BadVideo, write_video
+
+
+def greedy_episode() -> tuple[Episode, Games]:
+    games = Games(1, discrete=False, reorder="none")
+    games.reset(options={"seed": "ABCDEFGH"})
+    return collect(games, Baseline("greedy").choose), games
 
 
 def test_an_episode_becomes_a_video_that_plays_back(tmp_path: Path) -> None:
-    games = Games(1, discrete=False, reorder="none")
-    games.reset(options={"seed": "ABCDEFGH"})
-    frames = list(episode_frames(games, Baseline("greedy").choose))
+    episode, games = greedy_episode()
     assert games.outcome[0] != 0
+    frames = list(episode_frames(episode))
     file = tmp_path / "videos" / "episode.mp4"
     assert write_video(file, frames, title="greedy ABCDEFGH") == len(frames)
     with av.open(str(file)) as video:
@@ -33,8 +40,10 @@ def test_an_episode_becomes_a_video_that_plays_back(tmp_path: Path) -> None:
     assert np.array_equal(frames[-1], last)
     for shown, drawn in ((decoded[0], frames[0]), (decoded[-1], frames[-1])):
         assert np.abs(shown.astype(int) - drawn.astype(int)).mean() < 6
-    assert np.array_equal(frames[-1], frames[-HOLD_END])
+    assert np.array_equal(frames[-1], frames[-round(END * FPS)])
     assert list(file.parent.iterdir()) == [file]
+    data = file.read_bytes()
+    assert data.index(b"moov") < data.index(b"mdat"), "faststart: a browser plays before it has all of it"
 
 
 def test_a_failure_in_the_middle_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -18,20 +18,25 @@ except ModuleNotFoundError as missing:
 from ante.cli.artifacts import Artifacts
 from ante.cli.bench import Bench
 from ante.cli.cluster import Cluster
+from ante.cli.data import Data
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
 from ante.cli.golden import Golden
+from ante.cli.hints import Hints
 from ante.cli.images import Images
+from ante.cli.league import LeagueCommand
 from ante.cli.play import Eval, Play
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
 from ante.cli.seeds import Seed
 from ante.cli.train import Curves, Export, Train, train_command
+from ante.cli.watch import Watch
 
 Command = (
     Annotated[Train, subcommand("train")]
     | Annotated[Eval, subcommand("eval")]
     | Annotated[Play, subcommand("play")]
+    | Annotated[Watch, subcommand("watch")]
     | Annotated[Curves, subcommand("curves")]
     | Annotated[Export, subcommand("export")]
     | Annotated[Seed, subcommand("seed")]
@@ -44,7 +49,10 @@ Command = (
     | Annotated[Profile, subcommand("profile")]
     | Annotated[Artifacts, subcommand("artifacts")]
     | Annotated[Images, subcommand("images")]
+    | Annotated[Data, subcommand("data")]
+    | Annotated[Hints, subcommand("hints")]
     | Annotated[Cluster, subcommand("cluster")]
+    | Annotated[LeagueCommand, subcommand("league")]
 )
 
 

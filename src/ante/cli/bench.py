@@ -30,20 +30,24 @@ class Bench:
     gpu      decisions a second on a CUDA device (docs/gpu.md); only where asked for
     train    steps a second of training: our path, stock RLlib, SB3 and a hand-written loop, in turns; shares of the
              limit; where the time goes (some five minutes; only where asked for)
+    upload   a train step with and without a 64 MB upload running, in turns (docs/artifacts.md; only where asked for)
 
     Try:
       ante bench engine
       ante bench engine env --json --out bench.json
       ante bench start --cold       (compiles everything anew, which takes minutes)
       ante bench train --json --out train.json
+      ante bench upload --store s3://game-runs/bench
     """
 
-    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu", "train"], ...]] = ()
-    """What to measure; everything but gpu and train by default."""
+    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu", "train", "upload"], ...]] = ()
+    """What to measure; everything but gpu, train and upload by default."""
     decisions: int = 500_000
     """Decisions of one repeat; there are six of each measurement."""
     repeats: int = 5
-    """Turns of each contender, train only."""
+    """Turns of each contender, train and upload only."""
+    store: str | None = None
+    """Where upload sends to: s3://bucket/prefix, or a folder. What it sends is deleted at the end."""
     cold: bool = False
     """Measure the first compilation too."""
     json: bool = False
@@ -67,6 +71,7 @@ class Bench:
             "start": lambda: bench.start_rows(self.cold),
             "gpu": bench.device_rows,
             "train": lambda: training_rows(self.repeats),
+            "upload": lambda: uploading_rows(self.store, self.repeats),
         }
         parts = self.parts or BENCH_PARTS
         rows: list[bench.Row] = []
@@ -99,6 +104,16 @@ def training_rows(repeats: int) -> list["Row"]:
     return train_rows(repeats)
 
 
+def uploading_rows(store: str | None, repeats: int) -> list["Row"]:
+    """Rows of `ante bench upload`. Raises BalatroError."""
+    if store is None:
+        raise BalatroError("ante bench upload needs a --store to send to, such as s3://game-runs/bench")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+    from ante.cost.uploads import upload_rows
+
+    return upload_rows(store, repeats)
+
+
 def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> None:
     """Measured rows and profiles as tables."""
     from rich.console import Console
@@ -108,7 +123,7 @@ def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> Non
     if rows:
         table = Table("what", "games", "threads", "median", "lowest", "highest", "unit")
         for row in rows:
-            form = "{:,.2f}" if row.unit in ("s", "x", "us") else "{:,.0f}"
+            form = "{:,.2f}" if row.unit in ("s", "ms", "x", "us") else "{:,.0f}"
             figures = (form.format(value) for value in (row.value, row.low, row.high))
             table.add_row(row.name, f"{row.games:,}" if row.games else "", str(row.threads), *figures, row.unit)
         console.print(table)

@@ -170,10 +170,15 @@ class Play:
                 play_by_keys(games, console, keys)
         elif self.video:
             from ante.env.text import run_name
-            from ante.watch.video import episode_frames, write_video
+            from ante.watch.episode import annotate, collect
+            from ante.watch.frames import episode_frames
+            from ante.watch.notes import Explained
+            from ante.watch.video import write_video
 
             title = f"{player.name}: {games.seeds[0]}, {run_name(games.states[0])}"
-            frames = write_video(self.video, episode_frames(games, player.choose, *self.size), title=title)
+            episode = collect(games, player.choose)
+            notes = annotate(episode, player) if isinstance(player, Explained) else None
+            frames = write_video(self.video, episode_frames(episode, notes, player.name, self.size), title=title)
             console.print(f"{self.video}: {frames} frames, seed {games.seeds[0]}")
         else:
             from ante.watch.terminal import watch

@@ -12,14 +12,23 @@ if TYPE_CHECKING:
 
 
 def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
-    """A baseline by name, or the policy of a run's or a release's folder. Raises BalatroError."""
+    """A baseline by name, or the policy of a run's or a release's folder; RUN@NAME is that checkpoint of it.
+
+    Raises BalatroError.
+    """
     from ante.agents.baselines import AGENTS, Baseline
 
     if name in AGENTS:
         return Baseline(name)
+    if name == "rules":
+        from ante.hints.player import RulesPlayer
+
+        return RulesPlayer()
+    if "@" in name and not Path(name).exists():
+        name, _, checkpoint = name.rpartition("@")
     if not Path(name).is_dir():
         raise BalatroError(
-            f"there is no player {name!r}: choose {', '.join(AGENTS)}, a run's folder such as runs/ppo, or a released "
+            f"there is no player {name!r}: choose {', '.join(AGENTS)}, rules, a run's folder such as runs/ppo, or a released "
             "policy such as models/white-stake"
         )
     from ante.training.release import player_from

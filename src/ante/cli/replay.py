@@ -17,8 +17,11 @@ from ante.errors import BalatroError
 class ShowReplay:
     """Print a replay, or (--line) the whole table as it stood where one of its lines begins.
 
+    The short replays in a run's folder are told in full.
+
     Try:
       ante replay show tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt
+      ante replay show runs/ppo/episodes/000000300000-2K9H9HN.txt.gz
       ante replay show game.txt --line 40
     """
 
@@ -32,11 +35,13 @@ class ShowReplay:
         from rich.console import Console
         from rich.text import Text
 
-        from ante.env.replay import BadReplay, read_file, read_replay, state_at
+        from ante.env.replay import BadReplay, read_replay, state_at
         from ante.env.text import describe
+        from ante.watch.episode import read_text, told
 
-        text = read_file(self.file)
+        text = read_text(self.file)
         with named(self.file):
+            text = told(text)
             read_replay(text)
             if self.line is not None:
                 if not 1 <= self.line <= len(text.splitlines()):
@@ -66,19 +71,20 @@ class CheckReplays:
 
     def run(self) -> int:
         """Play, report."""
-        from ante.env.replay import check_replay, read_file, read_replay
+        from ante.env.replay import check_replay, read_replay
+        from ante.watch.episode import check_compact, is_compact, read_text
 
         if not self.files:
             raise BalatroError("no replay is named: ante replay check FILE...")
         texts = {}
         for file in self.files:  # all of them are read before the first is played
-            texts[file] = read_file(file)
+            texts[file] = read_text(file)
             with named(file):
                 read_replay(texts[file])
         rows: list[dict[str, Any]] = []
         with game_bar(len(texts), "replays") as advance:
             for file, text in texts.items():
-                found = check_replay(text)
+                found = check_compact(text) if is_compact(text) else check_replay(text)
                 difference = {"line": None, "got": None, "wanted": None} if found is None else asdict(found)
                 decisions = len(read_replay(text)[1])
                 rows.append({"file": str(file), "decisions": decisions, "equal": found is None, **difference})
@@ -138,6 +144,76 @@ class RecordReplay:
         return 0
 
 
+@dataclass(frozen=True)
+class VerifyReplays:
+    """Record many games, write each as a replay, play it again from the text and compare the final records byte for byte.
+
+    Prints games, differences and bytes a game. Exit code 1 where one game ends elsewhere.
+
+    Try:
+      ante replay verify random --games 1000
+      ante replay verify models/white-stake --games 1000 --json
+      ante replay verify greedy --games 50 --out replays/
+    """
+
+    player: Positional[Annotated[str, arg(metavar="random|greedy|RUN")]]
+    """Who plays."""
+    games: int = 1000
+    """How many games, on the first seeds of the panel."""
+    deck: str = "b_red"
+    """Deck by key or name."""
+    stake: int = 1
+    """1 White to 8 Gold."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    out: Path | None = None
+    """Folder that keeps the replays, SEED.txt each."""
+    checkpoint: str = "best"
+    """Which checkpoint of a run: best or latest."""
+    likeliest: bool = False
+    """Take a policy's likeliest action instead of a sampled one."""
+    json: bool = False
+    """Print every figure as one JSON object."""
+
+    def run(self) -> int:
+        """Play, replay, compare."""
+        from itertools import chain
+
+        from ante.agents.evaluate import PANEL, read_seeds
+        from ante.env.replay import Heading
+        from ante.files import write_text
+        from ante.recording.fidelity import check_fidelity
+        from ante.recording.games import Recording, record_games
+
+        if self.games < 1:
+            raise BalatroError(f"--games {self.games}: at least one game is needed")
+        seeds = read_seeds(PANEL, self.games)
+        player = player_of(self.player, self.likeliest, self.checkpoint)
+        if self.out:
+            self.out.mkdir(parents=True, exist_ok=True)
+
+        def keep(game: Recording, text: str) -> None:
+            if self.out:
+                write_text(self.out / f"{game.heading.seed}.txt", text)
+
+        with game_bar(len(seeds), player.name) as advance:
+            batches = record_games(player, seeds, Heading("", self.deck, self.stake, self.challenge), advance=advance)
+            found = check_fidelity(chain.from_iterable(batches), keep)
+        if self.json:
+            print(json.dumps({"player": player.name, **found.to_json()}, indent=1))
+        else:
+            print(
+                f"{found.games:,} games of {player.name}, {found.decisions:,} decisions: {len(found.differences)} differ\n"
+                f"a replay: {found.text_bytes:,.0f} bytes of text (most {found.text_bytes_most:,}), "
+                f"{found.gzip_bytes:,.0f} with gzip (most {found.gzip_bytes_most:,}); "
+                f"seed and decisions alone {found.action_bytes:,.0f} with gzip; a record {found.state_bytes:,}\n"
+                f"read and played again in {found.seconds:.1f} s"
+            )
+            for each in found.differences:
+                print(f"{each.seed}: differs in {', '.join(each.fields)}")
+        return 1 if found.differences else 0
+
+
 @contextmanager
 def named(file: Path) -> Iterator[None]:
     """A replay that cannot be read is named by its file."""
@@ -162,7 +238,8 @@ class Replay:
     command: Annotated[
         Annotated[ShowReplay, subcommand("show")]
         | Annotated[CheckReplays, subcommand("check")]
-        | Annotated[RecordReplay, subcommand("record")],
+        | Annotated[RecordReplay, subcommand("record")]
+        | Annotated[VerifyReplays, subcommand("verify")],
         arg(name=""),
     ]
 

@@ -85,6 +85,10 @@ def chosen_early(arguments: Sequence[str]) -> Namespace:
     for name in ("resume", *WHERE):
         early.add_argument(f"--{name}")
     chosen, _ = early.parse_known_args(arguments)
+    if chosen.store:
+        from ante.storage.store import split_url
+
+        split_url(chosen.store)  # before others show what may hold a secret
     if chosen.config and chosen.resume and chosen.resume not in BY_NAME:
         raise BalatroError("--config and --resume RUN exclude each other: a resumed run has its own config.yaml")
     return chosen

@@ -9,7 +9,6 @@ from ante.deploy.placement import make_plan, problems
 from ante.deploy.proof import DENIED_ROLE, prove, secrets
 from ante.deploy.settings import Settings
 from ante.deploy.spec import objects, ray_cluster
-from ante.deploy.trainings import OfHelm, refuse_helm
 from ante.errors import BalatroError
 
 OLDEST = (1, 28)  # Kubernetes
@@ -143,10 +142,7 @@ def accepted(access: Access, settings: Settings) -> Check:
     """The API server would take the objects as they are (nothing is made)."""
     try:
         for one in [*objects(settings)[:-1], objects(settings)[-1], ray_cluster(settings)]:
-            refuse_helm(access.find(one["kind"], one["metadata"]["name"]))
             access.apply(one, dry_run=True)
-    except OfHelm as error:
-        return unsure("objects", str(error))
     except NoKind:
         return bad("objects", "RayJob and RayCluster could not be tried", INSTALL_KUBERAY)
     except Rejected as error:

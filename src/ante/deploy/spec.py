@@ -451,7 +451,11 @@ def secret_key(secret: str, key: str) -> Object:
 
 
 class Plain(yaml.SafeDumper):
-    """YAML as people write it: no references, text of several lines as a block."""
+    """YAML as people write it: no references, text of several lines as a block, lists indented."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """One level deeper."""
+        super().increase_indent(flow, False)
 
     def ignore_aliases(self, data: Any) -> bool:
         """Nothing is written as a reference."""
@@ -468,5 +472,5 @@ Plain.add_representer(str, block)
 
 def as_yaml(found: list[Object]) -> str:
     """Objects as one YAML stream."""
-    text: str = yaml.dump_all(found, Dumper=Plain, sort_keys=False, explicit_start=True, width=120)
+    text: str = yaml.dump_all(found, Dumper=Plain, sort_keys=False, explicit_start=True, width=100)
     return text

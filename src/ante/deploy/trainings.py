@@ -12,6 +12,7 @@ from ante.errors import BalatroError
 SELECTOR = "app.kubernetes.io/name=ante"
 INSTANCE = "app.kubernetes.io/instance"
 COMPONENT = "app.kubernetes.io/component"
+PARTS = ("head", "gpu", "cpu", "submitter")
 DASHBOARD_PORT = 8265
 OURS = ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")  # in the order in which they are taken away
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "finalizers")
@@ -99,9 +100,9 @@ def training(access: Access, name: str) -> Training:
 
 
 def pods(access: Access, name: str) -> list[PodState]:
-    """Pods of a training, the head first."""
+    """Pods of a training, the head first; services that stand beside it are not among them."""
     found = access.list("Pod", labels=f"{INSTANCE}={name}")
-    states = [pod_state(pod) for pod in found if COMPONENT in pod["metadata"].get("labels", {})]
+    states = [pod_state(pod) for pod in found if pod["metadata"].get("labels", {}).get(COMPONENT) in PARTS]
     return sorted(states, key=lambda pod: (pod.part != "head", pod.part, pod.name))
 
 

@@ -61,7 +61,9 @@ class MinioAdmin:
         user = json.dumps({"secretKey": secret_key, "status": "enabled"}).encode()
         self._put("add-canned-policy", {"name": policy}, json.dumps(bucket_policy(self.settings.bucket)).encode())
         self._put("add-user", {"accessKey": access_key}, encrypted(self.settings.secret_key, user))
-        self._put("set-user-or-group-policy", {"policyName": policy, "userOrGroup": access_key, "isGroup": "false"}, b"")
+        self._put(
+            "set-user-or-group-policy", {"policyName": policy, "userOrGroup": access_key, "isGroup": "false"}, b""
+        )
 
     def _put(self, call: str, parameters: dict[str, str], body: bytes) -> None:
         settings = self.settings

@@ -138,7 +138,19 @@ def fast_config(config: TrainConfig) -> FastPPOConfig:
     )
     made.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=1.0)
     common(made, config, choice.fast)
+    if config.hints != "off":
+        with_hints(made, config)
     return made
+
+
+def with_hints(made: FastPPOConfig, config: TrainConfig) -> None:
+    """Runners ask for hints and the learner imitates them; the broker itself is started by `build`."""
+    from ante.training.brokerage import plan_of
+    from ante.training.hinted import HintedLearner, HintedRunner
+
+    made.fast_path(hints=plan_of(config))
+    made.env_runners(env_runner_cls=HintedRunner)
+    made.training(learner_class=HintedLearner)
 
 
 def stock_config(config: TrainConfig) -> PPOConfig:
@@ -160,4 +172,12 @@ def build(config: TrainConfig) -> PPO:
     """The algorithm of a configuration, with Ray started."""
     start_ray()
     register_env(ENV, make_env)
-    return rllib_config(config).build_algo()  # type: ignore[no-any-return]
+    made = rllib_config(config)
+    if config.hints == "off":
+        return made.build_algo()  # type: ignore[no-any-return]
+    from ante.training.brokerage import start_broker
+
+    broker = start_broker(config, made.hints.broker)
+    algorithm = made.build_algo()
+    algorithm.hint_broker = broker  # which lives as long as this handle
+    return algorithm  # type: ignore[no-any-return]

@@ -23,10 +23,11 @@ class NoRoom(BalatroError, OSError):
 
 
 def save_checkpoint(
-    folder: Path, step: int, write: Callable[[Path], None], metadata: dict[str, Any], best: bool
+    folder: Path, step: int, write: Callable[[Path], None], metadata: dict[str, Any], best: bool, kept: int = KEPT
 ) -> Path:
     """A new checkpoint stands under `folder`, and `latest.json` (and `best.json`) name it.
 
+    kept   newest checkpoints that stay beside the best one; 0 keeps all
     write  fills an empty folder. Raises NoRoom where the disk is full; nothing half-written is left behind.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -47,7 +48,7 @@ def save_checkpoint(
     except OSError as error:
         shutil.rmtree(aside, ignore_errors=True)
         raise NoRoom(f"cannot write checkpoint {target}: {error}; free some disk and use --resume") from error
-    drop_old(folder)
+    drop_old(folder, kept)
     return target
 
 
@@ -70,23 +71,45 @@ def flush(file: Path) -> None:
         os.fsync(stream.fileno())
 
 
-def drop_old(folder: Path) -> None:
+def drop_old(folder: Path, kept: int) -> None:
     """Only the newest checkpoints and the best one remain, and nothing that a killed run has left half-written."""
-    kept = {json.loads(file.read_text())["checkpoint"] for file in folder.glob("*.json")}
+    named = {json.loads(file.read_text())["checkpoint"] for file in folder.glob("*.json")}
     for half in folder.glob(".*"):
         shutil.rmtree(half) if half.is_dir() else half.unlink()
-    for old in sorted(path for path in folder.iterdir() if path.is_dir())[:-KEPT]:
-        if old.name not in kept:
+    for old in sorted(path for path in folder.iterdir() if path.is_dir())[:-kept] if kept else ():
+        if old.name not in named:
             shutil.rmtree(old)
 
 
-def find_checkpoint(folder: Path, pointer: str = "latest") -> tuple[Path, dict[str, Any]]:
-    """A whole checkpoint and its metadata. Raises BadCheckpoint, saying what is missing."""
+def checkpoints_of(folder: Path) -> list[str]:
+    """The names of all checkpoints under `folder`, oldest first."""
+    return sorted(path.parent.name for path in folder.glob("[!.]*/metadata.json"))
+
+
+def point_best(folder: Path, name: str) -> None:
+    """`best.json` names this checkpoint. Raises BadCheckpoint where it is missing or not whole."""
+    target, metadata = find_checkpoint(folder, name)
+    point(folder, "best", target.name, {key: value for key, value in metadata.items() if key != "files"})
+
+
+def pointed_at(folder: Path, pointer: str) -> str | None:
+    """The name of the checkpoint that a pointer names; None where there is no such pointer. Raises BadCheckpoint."""
+    file = folder / f"{pointer}.json"
     try:
-        target = folder / json.loads((folder / f"{pointer}.json").read_text())["checkpoint"]
+        return str(json.loads(file.read_text())["checkpoint"]) if file.exists() else None
     except (OSError, ValueError, KeyError) as error:
-        raise BadCheckpoint(f"no {pointer} checkpoint under {folder}: {error}") from None
-    return target, read_metadata(target)
+        raise BadCheckpoint(f"{file} cannot be read ({error}): use another checkpoint") from None
+
+
+def find_checkpoint(folder: Path, pointer: str = "latest") -> tuple[Path, dict[str, Any]]:
+    """A whole checkpoint and its metadata. Raises BadCheckpoint, saying what is missing.
+
+    pointer  latest or best, or the checkpoint's own name
+    """
+    name = pointer if (folder / pointer).is_dir() else pointed_at(folder, pointer)
+    if name is None:
+        raise BadCheckpoint(f"no {pointer} checkpoint under {folder}: {pointer}.json is missing")
+    return folder / name, read_metadata(folder / name)
 
 
 def read_metadata(target: Path) -> dict[str, Any]:

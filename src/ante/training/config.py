@@ -1,5 +1,6 @@
 """What a training run is made of: frozen, validated, written beside the results. Knows neither Ray nor torch."""
 
+import re
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
@@ -29,8 +30,9 @@ class BadConfig(BalatroError, ValueError):
 
 
 Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
+VIDEO_RULE = re.compile(r"best|worst|first_win|(every|random):[1-9]\d*")
 # What RLlib's own path does not have.
-ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo")
+ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo", "hints")
 
 
 def value_at(schedule: Schedule, steps: int) -> float:
@@ -136,6 +138,9 @@ class TrainConfig(BaseModel):
     trunk: int = Field(192, ge=8, description="Width of the two shared layers after attention, entities only.")
     seed: int = Field(0, ge=0, description="Seed of the run.")
     checkpoint_every: int = Field(10, ge=1, description="Iterations between checkpoints.")
+    keep_checkpoints: int = Field(
+        3, ge=0, description="Newest checkpoints that are kept beside the best one; 0 = all of them."
+    )
     eval_games: int = Field(100, ge=1, description="Games of the closing evaluation, from the fixed seed panel.")
     memory_gb: float = Field(
         8.0,
@@ -152,6 +157,27 @@ class TrainConfig(BaseModel):
         0, ge=0, description="Iterations between short evaluations, which then choose the best checkpoint; 0 = none."
     )
     trial_games: int = Field(64, ge=1, description="Games of each short evaluation, the first of the seed panel.")
+    hints: Literal["off", "rules", "llm"] = Field(
+        "off",
+        description="Who is asked where the policy is unsure: nobody, the rule-based advisor, or the LLM of LLM_ENDPOINT; "
+        "shortlist and mlp on the fast path only.",
+    )
+    hint_share: float = Field(
+        0.05, ge=0, le=1, description="Decisions that may be asked about, as a share of any 1,000 in a row."
+    )
+    hint_confidence: float = Field(
+        0.7, ge=0, le=1, description="Chance of its likeliest action below which the policy is unsure."
+    )
+    hint_imitation: Schedule = Field(
+        0.1, description="Weight of the loss that imitates hints: a number, or points as in lr."
+    )
+    hint_prior: Schedule = Field(
+        0.0,
+        description="Chance of following a hint in a game that begins from its position: a number, or points as in lr.",
+    )
+    hint_shaping: float = Field(
+        0.0, ge=0, description="Weight of the potential learned from the advisor's outlooks, shortlist only."
+    )
     metrics_port: int = Field(
         0, ge=0, le=65535, description="Port at which Prometheus finds the run's numbers (/metrics); 0 = none."
     )
@@ -173,6 +199,14 @@ class TrainConfig(BaseModel):
         60.0, ge=0, description="How long a checkpoint waits for room in a full queue of uploads before it is left out."
     )
     spool_gb: float = Field(4.0, gt=0, description="What may wait to be uploaded, in GB, in the run's folder.")
+    videos: tuple[str, ...] = Field(
+        ("best", "worst", "first_win"),
+        description="Which games of an evaluation become videos: best, worst, first_win, every:N, random:N. The best one "
+        "of the closing evaluation always does.",
+    )
+    videos_each: int = Field(4, ge=0, le=16, description="Most videos of one evaluation.")
+    keep_videos: int = Field(40, ge=1, description="Videos of a run that are kept; the oldest go first.")
+    keep_episodes: int = Field(400, ge=16, description="Replays of a run that are kept; the oldest go first.")
 
     @field_validator("store")
     @classmethod
@@ -203,7 +237,7 @@ class TrainConfig(BaseModel):
     def _known_reorder(cls, reorder: str) -> str:
         return chosen("reorder", reorder, list(REORDERS))
 
-    @field_validator("lr", "entropy")
+    @field_validator("lr", "entropy", "hint_imitation", "hint_prior")
     @classmethod
     def _a_schedule(cls, schedule: Schedule, info: ValidationInfo) -> Schedule:
         points = schedule if isinstance(schedule, tuple) else ((0, schedule), (1, schedule))
@@ -212,9 +246,19 @@ class TrainConfig(BaseModel):
             raise ValueError("points are [steps, value], two at least, the first at 0, each later than the one before")
         if min(value for _, value in points) < 0:
             raise ValueError("no value may be below 0")
+        if info.field_name == "hint_prior" and max(value for _, value in points) > 1:
+            raise ValueError("it is a chance: no value may be above 1")
         if info.field_name == "lr" and points[0][1] == 0:
             raise ValueError("nothing would be learned: it must begin above 0")
         return schedule
+
+    @field_validator("videos")
+    @classmethod
+    def _known_rules(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
+        for rule in rules:
+            if not VIDEO_RULE.fullmatch(rule):
+                raise ValueError(f"{rule!r} is no rule: best, worst, first_win, every:20 or random:2")
+        return rules
 
     @model_validator(mode="after")
     def _fits_the_path(self) -> "TrainConfig":
@@ -223,6 +267,16 @@ class TrainConfig(BaseModel):
                 raise ValueError(f"{name} {getattr(self, name)} needs path fast: RLlib's own path has no such setting")
         if self.path == "stock" and self.policy != "mlp":
             raise ValueError(f"policy {self.policy} needs path fast: RLlib's own path has the flat view only")
+        return self
+
+    @model_validator(mode="after")
+    def _hints_can_be_used(self) -> "TrainConfig":
+        if self.hints != "off" and self.policy == "entities":
+            raise ValueError("hints need policy shortlist or mlp: entities has no list of its options")
+        if self.hint_shaping and self.policy != "shortlist":
+            raise ValueError(
+                f"hint_shaping {self.hint_shaping:g} needs policy shortlist, whose list the potential reads"
+            )
         return self
 
     @model_validator(mode="after")
@@ -300,6 +354,8 @@ def sentence(error: ValidationError) -> str:
     cause = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
         return cause
+    if first["loc"][0] == "store":  # not shown: it may hold a secret
+        return f"configuration key store: {cause}"
     place = first["loc"] if first["loc"][0] == "curriculum" else first["loc"][:1]
     return f"configuration key {'.'.join(map(str, place))}: {cause}, got {first['input']!r}"
 

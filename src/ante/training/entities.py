@@ -58,7 +58,9 @@ from ante.training.entity_rows import (
     targets_of,
     verb_table,
 )
+from ante.watch.notes import Note, note_of
 
+DRAWN = 64  # decisions among which the likeliest options are looked for
 AURA = T_CONSUMABLE + int(Consumable.AURA)
 MOVE_JOKER = int(Verb.MOVE_JOKER)  # as torch.compile reads it
 N_BITS = 48
@@ -437,6 +439,17 @@ class EntityPlayer:
         actions = np.full(games.n, NO_ACTION, dtype=np.int64)
         actions[playing] = self._policy.act(self._rows[playing], self._generator, self._likeliest)[0].cpu().numpy()
         return actions
+
+    def explain(self, games: Games, taken: int) -> Note:
+        """See `watch.notes.Explained`. Decisions are too many to list: the options are found by drawing."""
+        rows = new_rows(1)
+        pack(games, rows)
+        generator = torch.Generator(self._generator.device).manual_seed(0)
+        drawn = self._policy.act(rows.repeat(DRAWN), generator)[0].cpu().numpy()
+        decisions = np.unique(np.append(drawn, taken))
+        with torch.inference_mode():
+            logs, _, values = self._policy.evaluate(rows.repeat(len(decisions)), decisions)
+        return note_of(decisions, logs.exp().cpu().numpy(), taken, float(values[0]))
 
 
 def table(rows: int, width: int) -> nn.Parameter:

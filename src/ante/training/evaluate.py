@@ -1,4 +1,4 @@
-"""Evaluations of a run on the seed panel: short ones while it learns, the closing one with a video of its best game."""
+"""Evaluations of a run on the seed panel: short ones while it learns, the closing one beside the baselines."""
 
 import time
 from pathlib import Path
@@ -8,13 +8,10 @@ import torch
 from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from ante.agents.baselines import AGENTS, Baseline
-from ante.agents.evaluate import GameRecord, Player, Replay, Report, evaluate, panel
-from ante.env.games import Games
-from ante.env.text import run_name
+from ante.agents.evaluate import Player, Report, evaluate, panel
 from ante.files import write_text
 from ante.training.config import TrainConfig
 from ante.training.policies import load_policy, make_player
-from ante.watch.video import episode_frames, write_video
 
 
 def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report]]:
@@ -36,8 +33,8 @@ def rules(config: TrainConfig) -> dict[str, Any]:
 TRIED = ("eval_blinds", "eval_ante", "eval_win_rate", "eval_seconds")
 
 
-def trial(config: TrainConfig, algorithm: Any) -> dict[str, float]:
-    """The present policy on the first seeds of the panel, by the names in TRIED.
+def trial(config: TrainConfig, algorithm: Any) -> tuple[dict[str, float], Player, Report]:
+    """The present policy on the first seeds of the panel: figures by the names in TRIED, who played, and the report.
 
     The run goes on as if nothing had been: a copy of the policy plays games of its own, and torch's generator is put
     back as it was.
@@ -48,7 +45,7 @@ def trial(config: TrainConfig, algorithm: Any) -> dict[str, float]:
         seeds = panel()[: config.trial_games]
         report = evaluate(player, seeds, **rules(config), max_decisions=config.max_decisions)
     figures = report.mean_blinds, report.mean_ante, report.wins.rate, time.perf_counter() - begin
-    return dict(zip(TRIED, figures, strict=True))
+    return dict(zip(TRIED, figures, strict=True)), player, report
 
 
 def present_policy(algorithm: Any) -> TorchRLModule:
@@ -67,21 +64,3 @@ def write_report(config: TrainConfig, report: Report) -> Path:
     file = config.folder / "evaluation.json"
     write_text(file, report.to_json())
     return file
-
-
-def write_best_game(config: TrainConfig, player: Player, report: Report) -> tuple[Path, GameRecord]:
-    """A video of the game that went furthest."""
-    best = max(report.records, key=lambda record: (record.outcome == "won", record.blinds, record.reward))
-    file = config.folder / "episode.mp4"
-    write_game(file, Replay(best, player), best.seed, config)
-    return file, best
-
-
-def write_game(file: Path, player: Player, seed: str, config: TrainConfig) -> int:
-    """A video of one game by this player; answers its frames. Raises BadVideo."""
-    games = Games(
-        1, config.deck, config.stake, challenge=config.challenge, reorder=config.reorder, discrete=player.discrete
-    )
-    games.reset(options={"seed": seed})
-    title = f"{player.name}: {seed}, {run_name(games.states[0])}"
-    return write_video(file, episode_frames(games, player.choose), title=title)

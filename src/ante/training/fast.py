@@ -52,6 +52,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
         self.kl_stop: float | None = None
         self.normalise_rewards = False
         self.normalise_values = False
+        self.hints: Any = None
         super().__init__(algo_class=algo_class or FastPPO)
         self.env_runners(
             env_runner_cls=BatchRunner,
@@ -74,6 +75,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
         kl_stop            an update ends once a minibatch's KL to the old policy is 1.5 times this; None for never
         normalise_rewards  rewards in units of the spread of discounted returns
         normalise_values   value targets in units of their own mean and spread
+        hints              hinting.HintPlan, which needs the runner and the learner of hinted.py; None for no hints
         """
         known = (
             "bf16",
@@ -85,6 +87,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
             "kl_stop",
             "normalise_rewards",
             "normalise_values",
+            "hints",
         )
         for name, value in settings.items():
             if name not in known:

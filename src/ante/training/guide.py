@@ -12,8 +12,13 @@ GUIDE: dict[str, dict[str, str]] = {
         "steps": "First. With --resume a run may get more.",
         "seed": "To see how much of a result is luck: three seeds at least.",
         "checkpoint_every": "Lower where a lost hour hurts, higher where writing is slow.",
+        "keep_checkpoints": "0 to let the checkpoints of a run play a league (docs/league.md).",
         "eval_every": "10 or so in long runs: the best checkpoint is then one that plays well on the panel.",
         "trial_games": "Higher for a surer choice of the best checkpoint; 64 games cost seconds.",
+        "videos": "random:2 for games as they come; [] for none but the best of the end.",
+        "videos_each": "Higher where rules ask for more: a video costs seconds.",
+        "keep_videos": "Higher where there is room: a video is 1 to 2 MB.",
+        "keep_episodes": "Higher to look at more games in the report: a replay is half a kilobyte.",
         "eval_games": "Higher for narrower intervals: 1,000 for a figure that is published.",
     },
     "The store": {
@@ -64,6 +69,14 @@ GUIDE: dict[str, dict[str, str]] = {
         "normalise_rewards": "With a reward of unknown size.",
         "normalise_values": "Where the value loss is far from 1: then lr and grad_clip mean the same in every run.",
         "grad_clip": "Hardly ever.",
+    },
+    "Hints": {
+        "hints": "rules to begin faster than by luck; llm where a model runs beside the training (docs/hints.md).",
+        "hint_share": "Lower where hints cost money.",
+        "hint_confidence": "Higher to ask about more decisions, up to the share.",
+        "hint_imitation": "Points that fall to 0, so that the policy outgrows its advisor.",
+        "hint_prior": "0.5 falling to 0, to try what is advised without imitating it.",
+        "hint_shaping": "0.1 or so, where rewards are rare.",
     },
     "Speed and machines": {
         "path": "stock to compare with RLlib as it comes.",

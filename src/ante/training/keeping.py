@@ -32,9 +32,8 @@ def say(console: Console, words: str) -> None:
 @contextmanager
 def fetching(config: TrainConfig, console: Console) -> Iterator[Callable[[int], None]]:
     """A bar over what a run fetches from its store; yields what to call with bytes that came."""
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(), DownloadColumn(), console=console, transient=True
-    ) as bar:
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"looking for {config.name} in {config.store or config.runs}", total=None)
         yield lambda count: bar.update(task, advance=count, description=f"fetching {config.name} from {config.store}")
 
@@ -86,9 +85,10 @@ def wait(publisher: Publisher, console: Console) -> None:
         at_most = f"at most {max(0.0, until - time.monotonic()):.0f} s; Ctrl-C ends the wait"
         say(console, f"{len(spool.jobs())} uploads to {publisher.url} are under way ({total / 1e6:,.1f} MB): {at_most}")
     columns = TextColumn("uploading"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
-    with stopping() as asked, Progress(*columns, console=console, transient=True) as bar:
+    shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with stopping() as asked, shown as bar:
         task = bar.add_task("", total=total)
-        while spool.jobs() and time.monotonic() < min(until, *(patience(stop, config) for stop in asked), until):
+        while spool.jobs() and time.monotonic() < min([until, *(patience(stop, config) for stop in asked)]):
             publisher.tend()
             bar.update(task, completed=total - spool.bytes + sent(spool))
             time.sleep(LOOKS_SECONDS)

@@ -175,7 +175,11 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
             if share < 1.0:
                 torch._foreach_mul_(list(gradients.values()), share)
             total = {key: total[key] + each for key, each in gradients.items()} if total else gradients
-        return self._averaged(total, sums)
+        return self._averaged(self._besides(policy, total), sums)
+
+    def _besides(self, policy: Any, gradients: Gradients) -> Gradients:
+        """The gradient of a step, with that of anything else that is learned."""
+        return gradients
 
     def _minibatch(self, policy: Any, rows: Any, batch: tuple[Any, ...]) -> tuple[Gradients, NDArray[np.float64]]:
         """Gradients of one minibatch, and the means in NAMES."""

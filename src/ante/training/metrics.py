@@ -46,7 +46,18 @@ COLUMNS = (
     "eval_seconds",
     "games_counted",  # whole games behind return, ante, blinds and win_rate, mean of the runners; fast path only
     "stage",  # of the curriculum that these games are of; empty without one
+    "hint_asks",  # positions asked about so far; this and the next nine in a run with hints only
+    "hint_calls",  # requests that went to the LLM so far, retries counted
+    "hint_success",  # share of the last 50 asks that ended with a hint
+    "hint_p50",  # seconds of a call, median of the last 1,000
+    "hint_p95",
+    "hint_tokens",  # of questions and answers so far
+    "hint_cache_hits",  # asks answered from memory so far
+    "hint_breaker",  # 0 closed, 1 half-opened, 2 opened
+    "hint_agreement",  # share of hints that the policy had chosen itself
+    "hint_loss",  # cross-entropy on hinted positions
 )
+NO_HINTS = {name: math.nan for name in COLUMNS if name.startswith("hint_") and name != "hint_loss"}  # of the ledger
 
 
 class Metrics:

@@ -247,6 +247,18 @@ class PackedPolicy(MaskedPolicy):
         kernels.sample_masked(logits.numpy(), filled.legal, uniforms.numpy(), actions, log_probs)
         return actions, log_probs, values.numpy()
 
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def chances(self, rows: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-probabilities of every number of the discrete view and values, as `RolloutPolicy.chances`."""
+        octets = torch.from_numpy(octets_of(rows)).to(self.device)
+        if self.device.type == "cpu":
+            net = self.cast(product_dtype())
+            features = net.features(FilledRows(rows))[-1].kept
+            logits, values = net.logits(features).float(), net.values(features)
+        else:
+            logits, values = self.heads(octets)
+        return logits.masked_fill(~twins.legal_of(octets), twins.OFF).log_softmax(dim=1), values
+
     def judge(self, rows: NDArray[Any], actions: NDArray[np.int64]) -> tuple[Any, Any]:
         """Log-probabilities of these actions and values as they are now, as `RolloutPolicy.judge`."""
         with torch.inference_mode():

@@ -11,10 +11,11 @@ from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import nn
 
-from ante.engine.actions import N_DISCRETE
+from ante.engine.actions import N_DISCRETE, to_macro
 from ante.env.games import Games
 from ante.env.layout import masked_space
 from ante.training.entity_rows import OFF
+from ante.watch.notes import Note, note_of
 
 
 class MaskedPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
@@ -73,15 +74,28 @@ class PolicyPlayer:
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """One number of the discrete view for each game (n,) int64, -1 where a game is not played any more."""
         actions = np.full(games.n, -1, dtype=np.int64)
-        seen = {
-            "observations": torch.from_numpy(games.flat[playing]),
-            "action_mask": torch.from_numpy(games.masks[playing]),
-        }
         with torch.inference_mode():
-            logits = self._policy.forward_inference({Columns.OBS: seen})[Columns.ACTION_DIST_INPUTS]
+            logits = self._policy.forward_inference(seen_by(games, playing))[Columns.ACTION_DIST_INPUTS]
             if self._likeliest:
                 chosen = logits.argmax(dim=1)
             else:
                 chosen = torch.multinomial(logits.softmax(dim=1), 1, generator=self._generator)[:, 0]
         actions[playing] = chosen.numpy()
         return actions
+
+    def explain(self, games: Games, taken: int) -> Note:
+        """See `watch.notes.Explained`. Cards are selected one by one: `taken` is one choice among those at its end."""
+        seen = seen_by(games, np.ones(1, dtype=np.bool_))
+        with torch.inference_mode():
+            logits = self._policy.forward_inference(seen)[Columns.ACTION_DIST_INPUTS]
+            value = float(self._policy.compute_values(seen)[0])
+        chances = logits.softmax(dim=1)[0].numpy()
+        numbers = np.flatnonzero(games.masks[0])
+        decisions = np.array([to_macro(games.states[0], number) for number in numbers])
+        return note_of(decisions, chances[numbers], taken, value)
+
+
+def seen_by(games: Games, playing: NDArray[np.bool_]) -> dict[str, Any]:
+    """The observations of these games as RLlib hands them to a module."""
+    observations, masks = torch.from_numpy(games.flat[playing]), torch.from_numpy(games.masks[playing])
+    return {Columns.OBS: {"observations": observations, "action_mask": masks}}

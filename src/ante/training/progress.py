@@ -62,6 +62,7 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
         "lr": float(learner.get("default_optimizer_learning_rate", math.nan)),
         "games_counted": float(runners.get("games_counted", math.nan)),
         "stage": float(runners.get("stage", math.nan)),
+        "hint_loss": float(learner.get("imitation_loss", math.nan)),
     }
 
 
@@ -120,6 +121,7 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> Saved:
         lambda folder: algorithm.save_to_path(str(folder.resolve() / "algorithm")) and None,
         metadata,
         best,
+        config.keep_checkpoints,
     )
     done.saved = done.iteration
     return Saved(folder, metadata, best)

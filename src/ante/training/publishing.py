@@ -20,7 +20,7 @@ from ante.storage.publish import MANIFEST
 from ante.storage.spool import Job, Spool
 from ante.storage.store import Store
 from ante.storage.uploader import start_uploader
-from ante.training.checkpoints import find_checkpoint
+from ante.training.checkpoints import find_checkpoint, pointed_at
 from ante.training.config import TrainConfig
 
 CHECKPOINTS, OF_RUN = "checkpoints", "run"  # a run's shelf in the store; folder of the run's files in a checkpoint
@@ -107,7 +107,7 @@ class Publisher:
             return
         target, metadata = find_checkpoint(folder)
         if int(metadata["timesteps"]) > max((NOTHING, *self._queued(), *self._published())):
-            self.checkpoint(target, metadata, find_checkpoint(folder, "best")[0] == target)
+            self.checkpoint(target, metadata, best=pointed_at(folder, "best") in (target.name, None))
 
     def _queued(self) -> list[int]:
         """Steps of the checkpoints that wait."""

@@ -107,10 +107,15 @@ def read_release(folder: Path) -> tuple[TorchRLModule, dict[str, Any]]:
     return policy, about
 
 
-def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False) -> Player:
-    """The player of a run's checkpoint or of a released policy. Raises BadCheckpoint, BadConfig."""
+def policy_from(folder: Path, checkpoint: str = "best") -> TorchRLModule:
+    """The policy of a run's checkpoint or a released one. Raises BadCheckpoint, BadConfig."""
     be_quiet()
-    policy, _ = read_release(folder) if is_release(folder) else load_policy(folder, checkpoint)
+    return (read_release(folder) if is_release(folder) else load_policy(folder, checkpoint))[0]
+
+
+def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False) -> Player:
+    """The player of a run's checkpoint (best, latest or by name) or of a release. Raises BadCheckpoint, BadConfig."""
+    policy = policy_from(folder, checkpoint)
     return make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").reorder)
 
 

@@ -66,6 +66,7 @@ def bring(config: TrainConfig, say: Say, told: Told = untold) -> None:
             continue
         bring_best(config, store, name, say, told)
         bring_files(config, store, say, told)
+        say(f"checkpoint {name} was fetched from {config.store}")
         return
     if here == NOTHING and (further or (folder / "latest.json").exists()):
         raise BadCheckpoint(

@@ -19,7 +19,9 @@ MACHINES = (
     "metrics_port",
 )
 STORE = ("store", "store_newest", "store_wait_seconds", "store_grace_seconds", "store_pause_seconds", "spool_gb")
-MAY_CHANGE = ("steps", "checkpoint_every", "eval_games", "eval_every", "trial_games", *MACHINES, *STORE)
+EPISODES = ("videos", "videos_each", "keep_videos", "keep_episodes")
+PACE = ("steps", "checkpoint_every", "keep_checkpoints", "eval_games", "eval_every", "trial_games")
+MAY_CHANGE = (*PACE, *EPISODES, *MACHINES, *STORE)
 WHERE = ("name", "runs")  # follow the folder
 
 

@@ -29,6 +29,9 @@ class RolloutPolicy(Protocol):
     stage(rows) -> staged
         called once for all rows of an update; `staged[indices]`, indices an int64 array, is then what `evaluate` gets.
         Without it that is the rows, or on CUDA their bytes on the device.
+    chances(rows) -> (log_probs, values)
+        log-probabilities of every action (n, actions), OFF where there is none, and values (n,), as tensors without
+        gradient. Hints need it: they ask how sure a policy is.
     judge(rows, actions) -> (log_probs, values)
         what `evaluate` says of packed rows, (n,) each as array or tensor, without gradient and without entropies.
     ppo_loss(rows, (actions, log_probs, advantages, targets), clip, value_weight, entropy_weight, value_clip)
@@ -64,6 +67,14 @@ class RolloutPolicy(Protocol):
 
 
 @dataclass(slots=True)
+class Labelled:
+    """Positions with the decision that somebody else would take: rows (k,) row_t, actions (k,) int64."""
+
+    rows: NDArray[Any]
+    actions: NDArray[np.int64]
+
+
+@dataclass(slots=True)
 class Rollout:
     """A fragment of played steps as the learner wants it, n = steps x games rows.
 
@@ -76,6 +87,7 @@ class Rollout:
     targets     (n,) float32, of the value
     returns     (3,) float64, moments of the discounted returns, `scales.moments`; zeros where rewards stay as they are
     version     number of the weights that acted
+    labelled    hints that came meanwhile; None without hints
     """
 
     rows: NDArray[Any]
@@ -85,6 +97,7 @@ class Rollout:
     targets: NDArray[np.float32]
     returns: NDArray[np.float64]
     version: int
+    labelled: Labelled | None = None
 
     def __len__(self) -> int:
         """Steps."""
@@ -113,6 +126,7 @@ class Rollout:
             self.targets[which],
             self.returns * (len(self.actions[which]) / len(self)),
             self.version,
+            self.labelled,
         )
 
 
@@ -128,7 +142,7 @@ class Trace:
     terminal   (t, n) bool: the game was won or lost with this step
     extra      (n + m,) row_t: what the last step led to, then the last sight of m games that were cut off
     places     (m,) int64: the steps that cut them off, t n + i
-    returns    (3,) float64, as in Rollout; version as there
+    returns    (3,) float64, as in Rollout; version and labelled as there
     """
 
     rows: NDArray[Any]
@@ -141,6 +155,7 @@ class Trace:
     places: NDArray[np.int64]
     returns: NDArray[np.float64]
     version: int
+    labelled: Labelled | None = None
 
     def __len__(self) -> int:
         """Steps of all games together."""
@@ -170,6 +185,7 @@ class Trace:
             targets.reshape(-1),
             self.returns,
             self.version,
+            self.labelled,
         )
 
 
@@ -195,7 +211,16 @@ def joined(rollouts: list[Rollout]) -> Rollout:
         end_to_end([r.targets for r in rollouts]),
         np.sum([r.returns for r in rollouts], axis=0),
         min(r.version for r in rollouts),
+        all_labelled([r.labelled for r in rollouts]),
     )
+
+
+def all_labelled(parts: list[Labelled | None]) -> Labelled | None:
+    """Hints one after the other; None where there are none."""
+    some = [part for part in parts if part is not None]
+    if not some:
+        return None
+    return Labelled(end_to_end([part.rows for part in some]), end_to_end([part.actions for part in some]))
 
 
 MEANS = ("episode_return_mean", "episode_len_mean", "ante", "blinds", "win_rate")

@@ -27,7 +27,7 @@ from ante.training.episodes import ended_games, hears
 from ante.training.estimates import values_after
 from ante.training.practice import Practice
 from ante.training.precision import precision
-from ante.training.rollout import Rollout, Tally, Trace, end_to_end, on_host
+from ante.training.rollout import Labelled, Rollout, Tally, Trace, end_to_end, on_host
 from ante.training.scales import SCALES, Scales, discounted, nothing
 
 STAGE = "stage"  # in the states and metrics of runners
@@ -168,7 +168,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         with precision(self.config.bf16, self._device):
             for t in range(steps):
                 policy.pack(games, rows[t])
-                actions[t], log_probs[t], values[t] = map(on_host, policy.act(rows[t], self._rng))
+                actions[t], log_probs[t], values[t] = self._acted(games, rows[t])
                 games.step(policy.decisions(rows[t], actions[t]))
                 rewards[t] = games.rewards
                 ended = np.flatnonzero(games.outcome)
@@ -177,6 +177,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
                 self._tally.add(games, ended, self._practice.begun)
                 self._practice.watch(games)
                 if len(ended):
+                    self._over(games, ended)
                     cut[t, ended] = True
                     off = ended[games.outcome[ended] == Outcome.TRUNCATED]
                     terminal[t] = games.terminated
@@ -184,16 +185,43 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
                         places += (t * games.n + off).tolist()
                         sights.append(self._rows_now()[off])
                     games.reset(ended)
-                    self._practice.deal(games, ended)
+                    self._renewed(games, ended)
             extra = end_to_end([self._rows_now(), *sights])
-            rewards, returns = self._scaled(rewards, cut)
+            at = np.array(places, dtype=np.int64)
+            rewards, returns = self._scaled(self._shaped(rewards, rows, extra, at, terminal), cut)
             if self.config.piece:
                 cut[self.config.piece - 1 :: self.config.piece] = True
-            at = np.array(places, dtype=np.int64)
-            version = self._weights_seq_no
-            trace = Trace(rows, actions, log_probs, rewards, cut, terminal, extra, at, returns, version)
+            told = self._weights_seq_no, self._labelled()
+            trace = Trace(rows, actions, log_probs, rewards, cut, terminal, extra, at, returns, *told)
             self.num_env_steps_sampled_lifetime += len(trace)
             return trace if self.config.vtrace else self._estimated(trace, self._meant(values))
+
+    def _acted(self, games: Games, rows: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """Actions, their log-probabilities and values of all games, (n,) each; `rows` (n,) is what they see."""
+        actions, log_probs, values = map(on_host, self.module.act(rows, self._rng))
+        return actions, log_probs, values
+
+    def _over(self, games: Games, ended: NDArray[np.int64]) -> None:
+        """The games at `ended` are over and have not been dealt anew."""
+
+    def _renewed(self, games: Games, which: NDArray[np.int64]) -> None:
+        """These games have just been dealt; some go on from elsewhere."""
+        self._practice.deal(games, which)
+
+    def _shaped(
+        self,
+        rewards: NDArray[np.float32],
+        rows: NDArray[Any],
+        extra: NDArray[Any],
+        places: NDArray[np.int64],
+        terminal: NDArray[np.bool_],
+    ) -> NDArray[np.float32]:
+        """Rewards of a fragment (t, n), with whatever is paid besides; the others as in `Trace`."""
+        return rewards
+
+    def _labelled(self) -> Labelled | None:
+        """Hints that came since the last fragment."""
+        return None
 
     def _estimated(self, trace: Trace, values: NDArray[np.float32]) -> Rollout:
         """What is learned from: advantages and targets of the policy that played, whose values (t, n) these are."""

@@ -35,6 +35,7 @@ from ante.training import kernels, twins
 from ante.training.entity_rows import OFF
 from ante.training.packed import FilledRows, FirstLayer
 from ante.training.rows import FULL, flat_row_t, octets_of, pack_flat
+from ante.watch.notes import Note, note_of
 
 SMALLEST = 1e-30  # of random numbers whose logarithm is taken
 row_t = np.dtype([("flat", flat_row_t), ("list", shortlist_t)])
@@ -235,6 +236,12 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         log_probs = logits.log_softmax(dim=1).gather(1, chosen[:, None])[:, 0]
         return chosen, log_probs, values
 
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def chances(self, rows: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-probabilities of every number of the list and values, as `RolloutPolicy.chances`."""
+        logits, values = self.heads(ListedRows(rows))
+        return logits.log_softmax(dim=1), values
+
     def stage(self, rows: NDArray[Any]) -> ListedRows:
         """All rows of an update, made ready once; index it for a minibatch."""
         return ListedRows(rows)
@@ -279,3 +286,13 @@ class ShortlistPlayer:
         chosen = self._policy.act(asked, self._generator, self._likeliest)[0].cpu().numpy()
         actions[playing] = self._policy.decisions(asked, chosen)
         return actions
+
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def explain(self, games: Games, taken: int) -> Note:
+        """See `watch.notes.Explained`. What is not on the list has no probability."""
+        rows = np.zeros(1, dtype=row_t)
+        self._policy.pack(games, rows)
+        logits, values = self._policy.heads(ListedRows(rows))
+        numbers = np.arange(int(rows["list"]["n"][0]))
+        decisions = self._policy.decisions(rows[np.zeros_like(numbers)], numbers)
+        return note_of(decisions, logits.softmax(dim=1)[0, numbers].cpu().numpy(), taken, float(values[0]))

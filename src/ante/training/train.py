@@ -1,7 +1,7 @@
 """The main job: PPO on real games, on RLlib, with checkpoints, metrics and a closing evaluation.
 
-A run's folder, `runs/<name>/`, holds config.yaml, metrics.csv, metrics.parquet, tensorboard/, checkpoints/ and, at the
-end, evaluation.json and episode.mp4.
+A run's folder, `runs/<name>/`, holds config.yaml, machine.json, metrics.csv, metrics.parquet, tensorboard/, checkpoints/,
+episodes/ (replays and videos) and, at the end, evaluation.json, episode.mp4 and report.html.
 """
 
 import gc
@@ -9,6 +9,8 @@ import math
 import shutil
 import signal
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,18 +27,21 @@ from ante.training.budget import Budget, Sizes
 from ante.training.checkpoints import find_checkpoint
 from ante.training.config import BadConfig, TrainConfig
 from ante.training.curriculum import mastered
-from ante.training.evaluate import TRIED, evaluate_run, trial, write_best_game, write_report
+from ante.training.evaluate import TRIED, evaluate_run, trial, write_report
 from ante.training.exporter import RunExporter, Runners, exporting
 from ante.training.fast import NoRunner
+from ante.training.films import keep_games, write_best
 from ante.training.keeping import fetching, keeping, say
+from ante.training.machine import write_machine
 from ante.training.memory import MemoryGauge, memory_table
-from ante.training.metrics import Metrics
+from ante.training.metrics import NO_HINTS, Metrics
 from ante.training.progress import Progressed, progressed, row_of, save
 from ante.training.publishing import Publisher
 from ante.training.restoring import bring
 from ante.training.rollout import WINDOW
 from ante.training.stopping import Stop, stopping
 from ante.training.view import TrainView
+from ante.watch.report import write_report as write_page
 
 LOST = (ray.exceptions.RayError, NoRunner)
 
@@ -74,6 +79,7 @@ def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
         algorithm = build_sized(config, done.sizes)
         config.folder.mkdir(parents=True, exist_ok=True)
         write_text(config.folder / "config.yaml", config.to_yaml())
+        write_machine(config.folder)
         return algorithm, done
     checkpoint, metadata = find_checkpoint(config.folder / "checkpoints")
     done = progressed(config, metadata)
@@ -82,6 +88,7 @@ def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
     if config.curriculum:
         algorithm.set_stage(done.stage)
     write_text(config.folder / "config.yaml", config.to_yaml())
+    write_machine(config.folder)
     return algorithm, done
 
 
@@ -188,12 +195,16 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
     metrics = Metrics(config.folder, done.iteration)
     less = False
     try:
-        with TrainView(session.console, config.steps, done.steps) as view:
+        with (
+            TrainView(session.console, config.steps, done.steps) as view,
+            watching(config, algorithm, session.console) as hints,
+        ):
             while done.steps < config.steps and not session.asked and not less:
                 clock = time.perf_counter()
                 result = algorithm.train()
                 done.row = row_of(result, done, time.perf_counter() - clock)
                 done.row |= memory_columns(session.gauge, done.sizes)
+                done.row |= hints()
                 done.row |= tried(config, algorithm, done, session.console)
                 metrics.write(done.row)
                 session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
@@ -211,6 +222,21 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
         metrics.close()
 
 
+@contextmanager
+def watching(config: TrainConfig, algorithm: PPO, console: Console) -> Iterator[Callable[[], dict[str, float]]]:
+    """Yields what answers the ledger's columns now, without numbers in a run without hints; alarms are printed."""
+    if config.hints == "off":
+        yield lambda: NO_HINTS
+        return
+    from ante.training.brokerage import HintWatch
+
+    watch = HintWatch(algorithm.hint_broker, config.folder, partial(console.print, soft_wrap=True))
+    try:
+        yield watch.now
+    finally:
+        watch.close()
+
+
 def runners_of(algorithm: PPO) -> Runners:
     """How many env runner processes there are, and how they do."""
     group = algorithm.env_runner_group
@@ -223,7 +249,8 @@ def tried(config: TrainConfig, algorithm: PPO, done: Progressed, console: Consol
     """The columns of a short evaluation where one is due, else without numbers."""
     if not config.eval_every or done.iteration % config.eval_every:
         return dict.fromkeys(TRIED, math.nan)
-    found = trial(config, algorithm)
+    found, player, report = trial(config, algorithm)
+    keep_games(config, player, report, done.steps)
     console.print(
         f"iteration {done.iteration}: {found['eval_blinds']:.2f} blinds beaten, ante {found['eval_ante']:.2f}, "
         f"wins {found['eval_win_rate']:.1%} in {config.trial_games} games of the panel",
@@ -255,7 +282,7 @@ def steps_down(done: Progressed, session: Session) -> bool:
 
 
 def conclude(config: TrainConfig, console: Console) -> None:
-    """Evaluate the best checkpoint beside the baselines, print the tables, and write a video of its best game."""
+    """Evaluate the best checkpoint beside the baselines, print the tables, write videos and the report."""
     reports: list[Report] = []
     with console.status("") as status:
 
@@ -265,12 +292,16 @@ def conclude(config: TrainConfig, console: Console) -> None:
         evaluated = evaluate_run(config, advance)
         reports += [report for _, report in evaluated]
         player, report = evaluated[0]
-        status.update("writing the video")
+        status.update("writing videos")
         write_report(config, report)
-        video, best = write_best_game(config, player, report)
+        steps = find_checkpoint(config.folder / "checkpoints", "best")[1]["timesteps"]
+        video, best = write_best(config, keep_games(config, player, report, steps, final=True))
+        status.update("writing the report")
+        page = write_page(config.folder)
     out = Console()
     out.print(players_table(reports))
     out.print(blinds_table(report))
     out.print(f"run         {config.folder}\nevaluation  {config.folder / 'evaluation.json'}")
     out.print(f"video       {video}: seed {best.seed}, {best.outcome} in ante {best.ante}, {best.blinds} blinds beaten")
+    out.print(f"report      {page}: open it in a browser, or ante watch {config.folder} --serve")
     out.print(f"curves      tensorboard --logdir {config.runs}")

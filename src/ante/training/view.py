@@ -24,6 +24,13 @@ SHOWN = (  # column of metrics.csv, heading, format
 )
 STAGE = ("stage", "stage", "{:.0f}")  # beside them in a run with a curriculum
 
+HINTS = (  # beside them in a run with hints
+    ("hint_asks", "hint asks", "{:,.0f}"),
+    ("hint_success", "succeeded", "{:.0%}"),
+    ("hint_p95", "p95 s", "{:.2f}"),
+    ("hint_agreement", "agreed", "{:.0%}"),
+)
+
 
 def shown(value: float, form: str) -> str:
     """A number, or a dash where there is none yet."""
@@ -64,6 +71,7 @@ class TrainView(AbstractContextManager["TrainView"]):
     def show(self, row: dict[str, float]) -> None:
         """The metrics of one iteration."""
         columns = SHOWN if math.isnan(row["stage"]) else (STAGE, *SHOWN)
+        columns += () if math.isnan(row["hint_asks"]) else HINTS
         cells = [shown(row[name], form) for name, _, form in columns]
         self._progress.update(self._task, completed=row["steps"], description=f"iteration {row['iteration']:.0f}")
         if self._live is None:

@@ -4,6 +4,7 @@ Left stands the score, in the middle what can be done now, above it the jokers, 
 """
 
 import colorsys
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -68,30 +69,61 @@ TOP = Box(158, 8, 474, 84)  # jokers and consumables
 HAND = Box(158, 254, 474, 98)
 
 
+@dataclass(frozen=True)
+class Layout:
+    """Where things lie below the jokers.
+
+    table  what can be done now
+    wide   the same where there is no hand: blinds and shop
+    hand   the cards in hand
+    below  the lowest strip; None where the hand has its room
+    """
+
+    table: Box
+    wide: Box
+    hand: Box
+    below: Box | None = None
+
+
+PLAIN = Layout(TABLE, Box(TABLE.x, TABLE.y, TABLE.w, 254), HAND)
+WITH_STRIP = Layout(Box(158, 96, 474, 114), Box(158, 96, 474, 206), Box(158, 210, 474, 92), Box(158, 306, 474, 50))
+
+
 def draw(s: Any, width: int = 640, height: int = 360, caption: str = "") -> NDArray[np.uint8]:
     """A frame of one game, uint8 (height, width, 3), RGB. caption: one line below the score, such as the last action."""
     canvas = Canvas(width, height, FELT)
     draw_score(canvas, s, caption)
     draw_owned(canvas, s)
-    if s.phase == Phase.BLIND_SELECT:
-        draw_blinds(canvas, s)
-    elif s.phase == Phase.SHOP:
-        draw_shop(canvas, s)
-    elif s.phase == Phase.PACK:
-        draw_pack(canvas, s)
-    elif s.phase == Phase.ROUND_END:
-        draw_banner(canvas, f"${s.payout}", "to cash out", GOLD)
-    elif s.phase == Phase.OVER:
-        draw_banner(canvas, "GAME OVER", f"ante {s.ante}, {s.round_number - 1} blinds beaten", RED)
-    else:
-        draw_play(canvas, s)
-    if s.n_hand and s.phase in (Phase.PLAY, Phase.PACK, Phase.OVER):
-        draw_hand(canvas, s)
+    draw_table(canvas, s, PLAIN)
     return canvas.image
 
 
-def draw_score(canvas: Canvas, s: Any, caption: str) -> None:
-    """The left panel: blind, target, score, money, hands, discards, ante, deck and seed."""
+def draw_table(canvas: Canvas, s: Any, layout: Layout) -> None:
+    """What lies below the jokers: the blinds, the shop, a pack, or the round and its hand."""
+    if s.phase == Phase.BLIND_SELECT:
+        draw_blinds(canvas, s, layout.wide)
+    elif s.phase == Phase.SHOP:
+        draw_shop(canvas, s, layout.wide)
+    elif s.phase == Phase.PACK:
+        draw_pack(canvas, s, layout.table)
+    elif s.phase == Phase.ROUND_END:
+        draw_banner(canvas, layout.table, f"${s.payout}", "to cash out", GOLD)
+    elif s.phase == Phase.OVER:
+        draw_banner(canvas, layout.table, "GAME OVER", f"ante {s.ante}, {s.round_number - 1} blinds beaten", RED)
+    else:
+        draw_play(canvas, s, layout.table)
+    if s.n_hand and s.phase in (Phase.PLAY, Phase.PACK, Phase.OVER):
+        draw_hand(canvas, s, layout.hand)
+
+
+def draw_score(
+    canvas: Canvas, s: Any, caption: str, about: str = "", value: tuple[str, str, str] | None = None
+) -> None:
+    """The left panel: blind, target, score, money, hands, discards, ante, deck and seed.
+
+    about  a line above deck and seed, such as who plays
+    value  a poker hand with its chips and mult, instead of the selected or the last one
+    """
     canvas.fill(Box(0, 0, 150, 360), PANEL)
     playing = s.phase in (Phase.PLAY, Phase.OVER) and s.blind
     row = BLINDS[int(s.blind) if playing else int(blind_on_deck(s))]
@@ -110,7 +142,9 @@ def draw_score(canvas: Canvas, s: Any, caption: str) -> None:
     canvas.fill(Box(10, 94, 130, 6), INK, 3)
     if share > 0.02:
         canvas.fill(Box(10, 94, 130 * share, 6), GREEN if share >= 1 else ORANGE, 3)
-    draw_hand_value(canvas, s)
+    shown = hand_value(s) if value is None else value
+    if shown:
+        draw_hand_value(canvas, *shown)
     counts = (("hands", s.hands_left, BLUE), ("discards", s.discards_left, RED))
     for i, (name, value, tint) in enumerate(counts):
         canvas.fill(Box(10 + 67 * i, 168, 63, 34), INK, 5)
@@ -123,26 +157,31 @@ def draw_score(canvas: Canvas, s: Any, caption: str) -> None:
         canvas.text(name, 41 + 67 * i, 259, 8, GREY, align="middle")
         canvas.text(value, 41 + 67 * i, 276, 14, ORANGE, BOLD, "middle")
     canvas.paragraph(caption, Box(8, 288, 134, 34), 9, WHITE)
+    if about:
+        canvas.fitted(about, Box(10, 319, 130, 10), 8, GOLD)
     seed = bytes(s.seed[: int(s.seed_length)]).decode()
     canvas.text(run_name(s), 10, 340, 8, GREY)
     canvas.text(f"seed {seed}", 10, 352, 8, GREY)
 
 
-def draw_hand_value(canvas: Canvas, s: Any) -> None:
-    """The selected poker hand, or the last one played, as chips times mult."""
+def hand_value(s: Any) -> tuple[str, str, str] | None:
+    """The selected poker hand, or the last one played: its name, chips, mult."""
     made = int(selected_hand(s))
     hand = made - 1 if made else int(s.last_hand)
     if hand < 0:
-        return
+        return None
     row, level = HANDS[hand], int(s.levels[hand])
-    canvas.fitted(f"{row.name}  lvl {level}", Box(10, 106, 130, 14), 10, WHITE, BOLD)
-    if made:
-        chips = row.chips + (level - 1) * row.chips_per_level
-        mult = row.mult + (level - 1) * row.mult_per_level
-        parts = (number(float(chips)), number(float(mult)))
-    else:
-        parts = (number(float(s.score_chips)), number(float(s.score_mult)))
-    for i, (text, colour) in enumerate(zip(parts, (BLUE, RED), strict=True)):
+    name = f"{row.name}  lvl {level}"
+    if not made:
+        return name, number(float(s.score_chips)), number(float(s.score_mult))
+    chips, mult = row.chips + (level - 1) * row.chips_per_level, row.mult + (level - 1) * row.mult_per_level
+    return name, number(float(chips)), number(float(mult))
+
+
+def draw_hand_value(canvas: Canvas, name: str, chips: str, mult: str) -> None:
+    """A poker hand as chips times mult."""
+    canvas.fitted(name, Box(10, 106, 130, 14), 10, WHITE, BOLD)
+    for i, (text, colour) in enumerate(((chips, BLUE), (mult, RED))):
         box = Box(10 + 70 * i, 124, 60, 26)
         canvas.fill(box, colour, 5)
         canvas.fitted(text, box.inset(3), 15, WHITE, BOLD)
@@ -277,22 +316,24 @@ def draw_card(canvas: Canvas, card: Any, box: Box) -> None:
         draw_debuff(canvas, box)
 
 
-def draw_hand(canvas: Canvas, s: Any) -> None:
+def draw_hand(canvas: Canvas, s: Any, box: Box) -> None:
     """The hand: selected cards stand higher."""
-    for i, x in enumerate(places(HAND, int(s.n_hand), CARD_W, CARD_W + 5)):
+    for i, x in enumerate(places(box, int(s.n_hand), CARD_W, CARD_W + 5)):
         raised = 14 if (int(s.selected) >> i) & 1 else 0
-        draw_card(canvas, s.cards[s.hand[i]], Box(x, HAND.y + 20 - raised, CARD_W, CARD_H))
-    canvas.text(f"hand {s.n_hand}/{hand_limit(s)}", HAND.x, HAND.bottom + 2, 8, GREY)
+        draw_card(canvas, s.cards[s.hand[i]], Box(x, box.y + 20 - raised, CARD_W, CARD_H))
+    canvas.text(f"hand {s.n_hand}/{hand_limit(s)}", box.x, box.bottom + 2, 8, GREY)
 
 
-def draw_play(canvas: Canvas, s: Any) -> None:
+def draw_play(canvas: Canvas, s: Any, box: Box) -> None:
     """The table during a round: the draw pile, and the poker hands by level."""
     unseen = sum(1 for i in range(s.n_cards) if s.cards[i].place == Place.DECK)
-    canvas.frame(Box(TABLE.right - 56, TABLE.y + 40, 44, 62), WHITE, 3, 5, RED)
-    canvas.text(str(unseen), TABLE.right - 34, TABLE.y + 78, 18, WHITE, BOLD, "middle")
-    canvas.text("to draw", TABLE.right - 34, TABLE.y + 112, 8, WHITE, align="middle")
+    pile = Box(box.right - 56, box.y + box.h / 2 - 35, 44, 62)
+    canvas.frame(pile, WHITE, 3, 5, RED)
+    canvas.text(str(unseen), pile.x + 22, pile.y + 38, 18, WHITE, BOLD, "middle")
+    canvas.text("to draw", pile.x + 22, pile.bottom + 10, 8, WHITE, align="middle")
+    pitch = min(19.0, box.h / 6.6)
     for i, row in enumerate(HANDS):
-        x, y = TABLE.x + 14 + 196 * (i // 6), TABLE.y + 26 + 19 * (i % 6)
+        x, y = box.x + 14 + 196 * (i // 6), box.y + (box.h - 6 * pitch) / 2 + pitch * (0.7 + i % 6)
         level = int(s.levels[row.hand])
         shade = WHITE if s.plays[row.hand] or level > 1 else GREY
         canvas.text(row.name, x, y, 9.5, shade)
@@ -300,10 +341,10 @@ def draw_play(canvas: Canvas, s: Any) -> None:
         canvas.text(f"{s.plays[row.hand]}x", x + 158, y, 9.5, shade, align="right")
 
 
-def draw_blinds(canvas: Canvas, s: Any) -> None:
+def draw_blinds(canvas: Canvas, s: Any, table: Box) -> None:
     """The three blinds of the ante, the one on deck in front."""
     for i, name in enumerate(("Small Blind", "Big Blind", BLINDS[s.boss].name)):
-        box = Box(TABLE.x + 8 + 158 * i, TABLE.y + 8, 148, 236)
+        box = Box(table.x + 8 + 158 * i, table.y + 8, 148, table.h - 18)
         blind = i + 1 if i < 2 else int(s.boss)
         now, done = i == s.blind_on_deck, i < s.blind_on_deck
         canvas.frame(box, GOLD if now else PANEL, 2.5, 6, PANEL)
@@ -313,10 +354,11 @@ def draw_blinds(canvas: Canvas, s: Any) -> None:
         canvas.text(number(float(blind_target(s, blind))), box.x + box.w / 2, box.y + 72, 18, RED, BOLD, "middle")
         canvas.text(f"reward ${BLINDS[blind].reward}", box.x + box.w / 2, box.y + 92, 10, GOLD, align="middle")
         if i == 2:
-            canvas.paragraph(BLINDS[blind].effect, Box(box.x + 10, box.y + 104, box.w - 20, 80), 10, WHITE)
+            canvas.paragraph(BLINDS[blind].effect, Box(box.x + 10, box.y + 104, box.w - 20, box.h - 134), 10, WHITE)
         elif s.skip_tags[i]:
-            canvas.text("skip for", box.x + box.w / 2, box.y + 140, 9, GREY, align="middle")
-            canvas.fitted(TAGS[s.skip_tags[i]].name, Box(box.x + 8, box.y + 146, box.w - 16, 18), 11, WHITE, BOLD)
+            y = box.y + 100 + (box.h - 130) * 0.3
+            canvas.text("skip for", box.x + box.w / 2, y, 9, GREY, align="middle")
+            canvas.fitted(TAGS[s.skip_tags[i]].name, Box(box.x + 8, y + 6, box.w - 16, 18), 11, WHITE, BOLD)
         if now:
             canvas.text("SELECT", box.x + box.w / 2, box.bottom - 14, 14, GOLD, BOLD, "middle")
         elif done:
@@ -324,18 +366,19 @@ def draw_blinds(canvas: Canvas, s: Any) -> None:
             canvas.text("behind you", box.x + box.w / 2, box.bottom - 14, 11, GREY, align="middle")
 
 
-def draw_shop(canvas: Canvas, s: Any) -> None:
+def draw_shop(canvas: Canvas, s: Any, table: Box) -> None:
     """Cards above; vouchers, packs and the reroll below."""
-    canvas.fill(Box(TABLE.x, TABLE.y, TABLE.w, 254), PANEL, 6)
-    canvas.text("SHOP", TABLE.x + 12, TABLE.y + 24, 16, RED, BOLD)
-    canvas.text(f"reroll ${reroll_price(s)}", TABLE.x + 12, TABLE.y + 44, 11, GREEN, BOLD)
+    canvas.fill(table, PANEL, 6)
+    canvas.text("SHOP", table.x + 12, table.y + 24, 16, RED, BOLD)
+    canvas.text(f"reroll ${reroll_price(s)}", table.x + 12, table.y + 44, 11, GREEN, BOLD)
+    upper, lower = table.h * 0.33, table.h * 0.36
     row = [item for item in s.row[: s.n_row] if item.kind != Kind.NONE]
-    for item, x in zip(row, places(Box(TABLE.x + 110, 0, 356, 0), len(row), 62, 76), strict=True):
-        draw_item(canvas, item, Box(x, TABLE.y + 24, 62, 84), int(shop_price(item)))
+    for item, x in zip(row, places(Box(table.x + 110, 0, 356, 0), len(row), 62, 76), strict=True):
+        draw_item(canvas, item, Box(x, table.y + 20, 62, upper), int(shop_price(item)))
     wares = [("voucher", int(v)) for v in s.shop_vouchers[: s.n_shop_vouchers] if v]
     wares += [("pack", i) for i in range(len(s.packs)) if s.packs[i] >= 0]
-    for (kind, which), x in zip(wares, places(Box(TABLE.x + 8, 0, TABLE.w - 16, 0), len(wares), 78, 100), strict=True):
-        box = Box(x, TABLE.y + 148, 78, 92)
+    for (kind, which), x in zip(wares, places(Box(table.x + 8, 0, table.w - 16, 0), len(wares), 78, 100), strict=True):
+        box = Box(x, table.bottom - lower - 10, 78, lower)
         if kind == "voucher":
             draw_ware(canvas, box, VOUCHERS[which].name, "voucher", ORANGE, int(voucher_price(s, which)))
         else:
@@ -343,7 +386,7 @@ def draw_shop(canvas: Canvas, s: Any) -> None:
             about = f"{pack.choose} of {pack.size}"
             draw_ware(canvas, box, pack.name, about, PACK_COLOURS[pack.kind], int(pack_price(s, which)))
     if not row and not wares:
-        canvas.text("sold out", TABLE.x + TABLE.w / 2, TABLE.y + 120, 14, GREY, align="middle")
+        canvas.text("sold out", table.x + table.w / 2, table.y + table.h / 2, 14, GREY, align="middle")
 
 
 def draw_ware(canvas: Canvas, box: Box, name: str, about: str, colour: Colour, price: int) -> None:
@@ -354,18 +397,19 @@ def draw_ware(canvas: Canvas, box: Box, name: str, about: str, colour: Colour, p
     draw_price(canvas, box, price)
 
 
-def draw_pack(canvas: Canvas, s: Any) -> None:
+def draw_pack(canvas: Canvas, s: Any, box: Box) -> None:
     """The cards of the open pack."""
-    canvas.fill(TABLE, PANEL, 6)
-    canvas.text(PACKS[s.pack_id].name, TABLE.x + 12, TABLE.y + 22, 14, WHITE, BOLD)
-    canvas.text(f"take {s.picks_left}", TABLE.right - 12, TABLE.y + 22, 12, GOLD, BOLD, "right")
-    inner = Box(TABLE.x + 8, 0, TABLE.w - 16, 0)
+    canvas.fill(box, PANEL, 6)
+    canvas.text(PACKS[s.pack_id].name, box.x + 12, box.y + 22, 14, WHITE, BOLD)
+    canvas.text(f"take {s.picks_left}", box.right - 12, box.y + 22, 12, GOLD, BOLD, "right")
+    inner = Box(box.x + 8, 0, box.w - 16, 0)
     for item, x in zip(s.pack[: s.n_pack], places(inner, int(s.n_pack), 66, 84), strict=True):
-        draw_item(canvas, item, Box(x, TABLE.y + 40, 66, 92))
+        draw_item(canvas, item, Box(x, box.y + 30, 66, min(92.0, box.h - 36)))
 
 
-def draw_banner(canvas: Canvas, text: str, below: str, colour: Colour) -> None:
+def draw_banner(canvas: Canvas, box: Box, text: str, below: str, colour: Colour) -> None:
     """One big word across the table."""
-    canvas.fill(TABLE, PANEL, 8)
-    canvas.text(text, TABLE.x + TABLE.w / 2, TABLE.y + 82, 40, colour, BOLD, "middle")
-    canvas.text(below, TABLE.x + TABLE.w / 2, TABLE.y + 112, 14, WHITE, align="middle")
+    canvas.fill(box, PANEL, 8)
+    middle = box.y + box.h / 2
+    canvas.text(text, box.x + box.w / 2, middle + 7, 40, colour, BOLD, "middle")
+    canvas.text(below, box.x + box.w / 2, middle + 37, 14, WHITE, align="middle")

@@ -12,7 +12,7 @@ from rich.text import Text
 from ante.engine.actions import DISCRETE, FIRST, Verb
 from ante.env.games import Games, Outcome
 from ante.env.text import action_name, describe, macro_name
-from ante.watch.video import Choose
+from ante.watch.episode import Choose
 
 CARD_KEYS = "1234567890"
 FIXED_KEYS = {FIRST[Verb.PLAY]: "p", FIRST[Verb.DISCARD]: "x", FIRST[Verb.SELECT_BLIND]: "p"}

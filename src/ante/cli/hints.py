@@ -1,0 +1,281 @@
+"""`ante hints`: an LLM endpoint probed, one question shown."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tyro.conf import Positional, arg, subcommand
+
+from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.hints.advice import Advice
+    from ante.hints.probe import Probe
+    from ante.hints.question import Question
+    from ante.hints.settings import HintSettings
+
+
+def settings_of(endpoint: str | None, model: str | None) -> "HintSettings":
+    """The settings of the environment, with what the flags say. Raises BadHints."""
+    import os
+
+    from ante.hints.settings import read_settings
+
+    return read_settings(os.environ, endpoint=endpoint, model=model)
+
+
+@dataclass(frozen=True)
+class ProbeHints:
+    """Ask an LLM endpoint real questions and say what will work: models, structured answers, pictures, latency.
+
+    Whom to ask stands in LLM_ENDPOINT, LLM_MODEL and LLM_API_KEY (docs/hints.md has the others). Exit code 1 where
+    training would get no hints.
+
+    Try:
+      ante hints probe
+      ante hints probe --endpoint http://127.0.0.1:8000/v1 --model fake
+      ante hints probe --asks 1000 --json      (how many of a thousand answers are discarded, and why)
+    """
+
+    endpoint: str | None = None
+    """URL instead of LLM_ENDPOINT."""
+    model: str | None = None
+    """Model instead of LLM_MODEL; the only one there is, where neither names one."""
+    asks: int = 12
+    """Questions asked, each of them another."""
+    picture: bool = True
+    """Ask one with a rendered frame too."""
+    json: bool = False
+    """Print one JSON object: every field of Probe, works and verdict."""
+
+    def run(self) -> int:
+        """Ask and tell."""
+        import asyncio
+        import os
+        from itertools import islice
+
+        from ante.hints.player import sample_questions
+        from ante.hints.probe import probe
+
+        if self.asks < 1:
+            raise BalatroError(f"--asks is {self.asks}: one question at least is needed")
+        settings = settings_of(self.endpoint, self.model)
+        if settings.model is None:
+            settings = settings.model_copy(update={"model": only_model(settings)})
+        questions = list(islice(sample_questions(), self.asks))
+        picture = picture_of(state_of("TESTSEED@3")) if self.picture else None
+        with ask_bar(len(questions)) as advance:
+            found = asyncio.run(probe(settings, os.environ, questions, picture, advance))
+        if self.json:
+            print(json.dumps({**asdict(found), "works": found.works, "verdict": found.verdict()}, indent=1))
+        else:
+            print_probe(found)
+        return 0 if found.works else 1
+
+
+def only_model(settings: "HintSettings") -> str | None:
+    """The model that the server has, if it has just one. Raises BadHints where it has several or cannot say."""
+    import asyncio
+    import os
+
+    from ante.hints.desk import cause_of, make_advisor
+    from ante.hints.settings import BadHints
+
+    async def names() -> list[str]:
+        advisor = make_advisor(settings.model_copy(update={"model": "-"}), os.environ)
+        try:
+            found: list[str] = await advisor.models()
+            return found
+        finally:
+            await advisor.close()
+
+    try:
+        found = asyncio.run(names())
+    except BalatroError:
+        raise
+    except Exception as error:
+        raise BadHints(f"{settings.endpoint} does not list its models ({cause_of(error)}: {error})") from None
+    if len(found) != 1:
+        raise BadHints(f"set LLM_MODEL to one of {', '.join(found) or 'none at all'}")
+    return found[0]
+
+
+@contextmanager
+def ask_bar(asks: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar over asks; yields what to call with the number that ended."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = ("asking", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=asks)
+        yield lambda ended: bar.advance(task, ended)
+
+
+def print_probe(found: "Probe") -> None:
+    """What was found, as a table, and the verdict."""
+    from rich.console import Console
+    from rich.table import Table
+
+    def ok(value: bool | None) -> str:
+        return "not tried" if value is None else "yes" if value else "no"
+
+    table = Table("what", "found", show_header=False)
+    table.add_row("endpoint", found.endpoint)
+    table.add_row("models", ", ".join(found.models) or "not listed")
+    table.add_row("asked for", f"{found.model}, {'listed' if found.known else 'not listed'}")
+    table.add_row("keeps to the schema", ok(found.structured))
+    table.add_row("reads pictures", ok(found.vision))
+    if found.asks:
+        table.add_row("hints that can be used", f"{found.valid} of {found.asks}")
+        table.add_row("first answer", f"{found.first:.2f} s")
+        table.add_row("p50, p95, deadline", f"{found.p50:.2f} s, {found.p95:.2f} s, {found.deadline:g} s")
+        table.add_row("tokens an ask", f"{found.tokens_per_ask:,.0f}")
+    if found.trouble:
+        table.add_row("trouble", found.trouble)
+    Console().print(table)
+    print(*found.verdict(), sep="\n")
+
+
+@dataclass(frozen=True)
+class AskHint:
+    """Show one question as an advisor gets it, the picture beside it, and what is answered.
+
+    The position is the game's SEED after STEP decisions of the rule-based advisor, or a replay's file before LINE.
+
+    Try:
+      ante hints ask TESTSEED@12
+      ante hints ask tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt@40 --picture frame.png
+      ante hints ask TESTSEED@12 --by llm
+    """
+
+    position: Positional[Annotated[str, arg(metavar="SEED@STEP|REPLAY@LINE")]]
+    """Which position."""
+    by: Literal["rules", "llm", "both"] = "rules"
+    """Who answers."""
+    deck: str = "b_red"
+    """Deck by key or name, for a seed."""
+    stake: int = 1
+    """1 White to 8 Gold, for a seed."""
+    picture: Path | None = None
+    """Write the frame here as PNG."""
+    endpoint: str | None = None
+    """URL instead of LLM_ENDPOINT."""
+    model: str | None = None
+    """Model instead of LLM_MODEL."""
+    json: bool = False
+    """Print one JSON object: system, text, options, answers."""
+
+    def run(self) -> int:
+        """Ask and show."""
+        from ante.hints.question import games_at, lists_of, question_of
+
+        state = state_of(self.position, self.deck, self.stake)
+        settings = settings_of(self.endpoint, self.model)
+        frame = picture_of(state) if self.picture or (settings.vision and self.by != "rules") else None
+        listed = lists_of(games_at(state.reshape(1)))[0]
+        question = question_of(state.reshape(1)[0], listed, settings.prompt, frame if settings.vision else None)
+        if question is None:
+            raise BalatroError(f"{self.position} is the end of the game: nothing is to be decided there")
+        if self.picture and frame:
+            self.picture.write_bytes(frame)
+        answers = self.answers(question, settings)
+        if self.json:
+            found = {
+                "system": question.system,
+                "text": question.text,
+                "options": [asdict(option) for option in question.options],
+                "answers": {who: advice and asdict(advice) for who, (advice, _) in answers.items()},
+            }
+            print(json.dumps(found, indent=1))
+        else:
+            print(f"-- told once ({question.prompt})\n{question.system}\n\n-- asked\n{question.text}")
+            for who, (advice, why) in answers.items():
+                print(f"\n-- {who} answers\n{told(advice) if advice else why}")
+            if self.picture:
+                print(f"\npicture: {self.picture}")
+        return 0 if all(advice for advice, _ in answers.values()) else 1
+
+    def answers(self, question: "Question", settings: "HintSettings") -> dict[str, tuple["Advice | None", str]]:
+        """By who answers: the hint, or why there is none."""
+        import asyncio
+        import os
+
+        from ante.hints.desk import Desk, make_advisor
+        from ante.hints.rules import advise
+
+        found: dict[str, tuple[Advice | None, str]] = {}
+        if self.by != "llm":
+            found["rules"] = advise(question), ""
+        if self.by != "rules":
+
+            async def ask() -> None:
+                desk = Desk(settings, make_advisor(settings, os.environ))
+                advice = await desk.advise(question)
+                why = ", ".join(f"{how} ({count})" for how, count in desk.ledger.ends.items())
+                found["llm"] = advice, f"no hint: {why}"
+                await desk.close()
+
+            asyncio.run(ask())
+        return found
+
+
+def told(advice: "Advice") -> str:
+    """A hint in words."""
+    return f"{advice.text}. {advice.reason} (confidence {advice.confidence} %, outlook {advice.outlook} %, by {advice.source})"
+
+
+def state_of(position: str, deck: str = "b_red", stake: int = 1) -> Any:
+    """The record of a position SEED@STEP or REPLAY@LINE, (1,) state_t. Raises BalatroError."""
+    import numpy as np
+
+    from ante.env.games import Games
+
+    name, at, number = position.rpartition("@")
+    if not at or not number.isdigit():
+        raise BalatroError(f"{position!r} names no position: write SEED@STEP such as TESTSEED@12, or FILE@LINE")
+    if Path(name).is_file():
+        from ante.engine.state import new_states
+        from ante.env.replay import read_file, state_at
+
+        found = new_states(1)
+        found.view(np.uint8)[:] = np.frombuffer(state_at(read_file(Path(name)), int(number)).tobytes(), dtype=np.uint8)
+        return found
+    from ante.hints.player import RulesPlayer
+
+    games = Games(1, deck, stake, name, reorder="none", discrete=False)
+    games.reset()
+    player = RulesPlayer()
+    for _ in range(int(number)):
+        if games.outcome[0]:
+            raise BalatroError(f"the game of {name} ends after {games.steps[0]} decisions: ask about an earlier step")
+        games.step(player.choose(games, np.ones(1, dtype=np.bool_)))
+    return games.states
+
+
+def picture_of(state: Any) -> bytes:
+    """The frame of a position (1,) as PNG, without the seed."""
+    from ante.hints.question import without_seed
+    from ante.watch.picture import png_of
+
+    return png_of(without_seed(state.reshape(1)[0]))
+
+
+@dataclass(frozen=True)
+class Hints:
+    """Advice from an LLM or from rules: check an endpoint, look at a question (docs/hints.md).
+
+    Try:
+      ante hints probe
+      ante hints ask TESTSEED@12
+      ante train --hints rules
+    """
+
+    command: Annotated[Annotated[ProbeHints, subcommand("probe")] | Annotated[AskHint, subcommand("ask")], arg(name="")]
+
+    def run(self) -> int:
+        """Do it."""
+        return self.command.run()

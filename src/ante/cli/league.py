@@ -1,0 +1,313 @@
+"""`ante league`: players on the same seeds, rated against each other."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import Positional, arg, subcommand
+
+from ante.cli.players import game_bar
+from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.league.folder import League
+    from ante.league.order import OrderReport
+    from ante.league.ratings import Interval
+    from ante.league.standing import Table
+
+
+@dataclass(frozen=True)
+class RunLeague:
+    """Begin a league, or go on with one: every player plays the same seeds, only what is missing is played.
+
+    Try:
+      ante league run leagues/first random greedy models/white-stake --games 200
+      ante league run leagues/first                        (goes on after a stop)
+      ante league run leagues/first --games 400            (more games for everybody)
+    """
+
+    folder: Positional[Annotated[Path, arg(metavar="LEAGUE")]]
+    """Folder of the league."""
+    players: Positional[Annotated[tuple[str, ...], arg(metavar="PLAYER ...")]] = ()
+    """random, greedy, a run (RUN@best, RUN@latest, RUN@CHECKPOINT, RUN@all) or a release."""
+    games: int | None = None
+    """Games of each player, the first seeds of the panel: a multiple of 50; 200 in a new league."""
+    deck: str = "b_red"
+    """Deck by key or name, in a new league."""
+    stake: int = 1
+    """1 White to 8 Gold, in a new league."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), in a new league instead of deck and stake."""
+    likeliest: bool = False
+    """These players take their policy's likeliest action instead of a sampled one; their names end with `!`."""
+    workers: int = 1
+    """Processes, on Ray from 2 on."""
+
+    def run(self) -> int:
+        """Play what is missing, print the table."""
+        from ante.league.folder import ABOUT, League, Rules
+
+        if (self.folder / ABOUT).exists():
+            league = League(self.folder)
+            self.check_rules(league)
+            if self.games is not None:
+                league.extend(self.games)
+        else:
+            if not self.players:
+                raise BalatroError(
+                    f"no league in {self.folder}: name its players, ante league run {self.folder} greedy"
+                )
+            entrants_of_all(self.players, self.likeliest)  # refused before anything is written
+            league = League.begin(self.folder, Rules(self.games or 200, self.deck, self.stake, self.challenge))
+        return play(league, self.players, self.likeliest, self.workers)
+
+    def check_rules(self, league: "League") -> None:
+        """A league keeps its rules. Raises BalatroError."""
+        for name in ("deck", "stake", "challenge"):
+            asked, has = getattr(self, name), getattr(league.rules, name)
+            if asked != has and asked != RunLeague.__dataclass_fields__[name].default:
+                raise BalatroError(f"{self.folder} is played with {name} {has}: begin another league for {asked}")
+
+
+@dataclass(frozen=True)
+class AddToLeague:
+    """Let more players into a league; they play its games, the others none.
+
+    Try:
+      ante league add leagues/first runs/ppo@all
+      ante league add leagues/first models/white-stake --likeliest
+    """
+
+    folder: Positional[Annotated[Path, arg(metavar="LEAGUE")]]
+    """Folder of the league."""
+    players: Positional[Annotated[tuple[str, ...], arg(metavar="PLAYER ...")]]
+    """random, greedy, a run (RUN@best, RUN@latest, RUN@CHECKPOINT, RUN@all) or a release."""
+    likeliest: bool = False
+    """They take their policy's likeliest action instead of a sampled one; their names end with `!`."""
+    workers: int = 1
+    """Processes, on Ray from 2 on."""
+
+    def run(self) -> int:
+        """Play what is missing, print the table."""
+        from ante.league.folder import League
+
+        if not self.players:
+            raise BalatroError(f"nobody is named: ante league add {self.folder} runs/ppo")
+        return play(League(self.folder), self.players, self.likeliest, self.workers)
+
+
+@dataclass(frozen=True)
+class LeagueTable:
+    """Show how the players of a league stand, from stored games: Elo, wins, blinds, each with its 95 % interval.
+
+    With --order the order of a run's checkpoints is held against training, and the games that an order needs are
+    counted, for players on the same seeds and for players on seeds of their own.
+
+    Try:
+      ante league table leagues/first
+      ante league table leagues/first --matrix --plot league.png
+      ante league table leagues/first --order runs/ppo --json
+    """
+
+    folder: Positional[Annotated[Path, arg(metavar="LEAGUE")]]
+    """Folder of the league."""
+    matrix: bool = False
+    """Show also what everybody won against everybody."""
+    order: str | None = None
+    """A run: do its checkpoints stand in the order of training?"""
+    plot: Path | None = None
+    """Draw Elo over training as a picture here."""
+    json: bool = False
+    """Print everything as one JSON object."""
+
+    def run(self) -> int:
+        """Read, print."""
+        from ante.league.folder import League
+        from ante.league.standing import order_of_run, table_of
+
+        league = League(self.folder)
+        table = table_of(league)
+        report = order_of_run(league, str(Path(self.order))) if self.order else None
+        if self.plot:
+            from ante.league.picture import draw_table
+
+            draw_table(table, self.plot)
+        if self.json:
+            print(json.dumps(table_json(table, report), indent=1))
+            return 0
+        show_table(table)
+        if self.matrix:
+            show_matrix(table)
+        if report:
+            show_order(report)
+        return 0
+
+
+@dataclass(frozen=True)
+class Promote:
+    """Let a run's strongest checkpoint become its best, if it is surely better on the league's games.
+
+    Surely: the whole interval of the paired difference lies above 0, widened for the number of checkpoints that were
+    compared. Exit code 1 where nothing is promoted.
+
+    Try:
+      ante league promote leagues/first runs/ppo
+    """
+
+    folder: Positional[Annotated[Path, arg(metavar="LEAGUE")]]
+    """Folder of the league."""
+    run_folder: Positional[Annotated[Path, arg(metavar="RUN")]]
+    """Folder of the run, some of whose checkpoints have played, the best one among them."""
+    json: bool = False
+    """Print the verdict as one JSON object."""
+
+    def run(self) -> int:
+        """Judge, and point `best` elsewhere where that is right."""
+        from ante.league.folder import League
+        from ante.league.standing import judge_run
+        from ante.training.checkpoints import find_checkpoint, point_best
+
+        league, checkpoints = League(self.folder), self.run_folder / "checkpoints"
+        best = f"{self.run_folder.name}@{find_checkpoint(checkpoints, 'best')[0].name}"
+        verdict = judge_run(league, str(self.run_folder), best)
+        if verdict.promoted:
+            point_best(checkpoints, league.entrants[verdict.challenger].pin)
+        if self.json:
+            print(json.dumps({**asdict(verdict), "promoted": verdict.promoted}, indent=1))
+        else:
+            found = "is the best checkpoint now" if verdict.promoted else "is not surely better: best stays"
+            print(
+                f"{verdict.challenger} against {verdict.best}: {spread(verdict.difference, '+.2f')} blinds on the same "
+                f"seeds; {verdict.challenger} {found}"
+            )
+        return 0 if verdict.promoted else 1
+
+
+def entrants_of_all(players: Sequence[str], likeliest: bool) -> list[Any]:
+    """Whom these names mean. Raises BalatroError."""
+    from ante.training.seats import entrants_of
+
+    return [entrant for name in players for entrant in entrants_of(name, likeliest)]
+
+
+def play(league: "League", players: Sequence[str], likeliest: bool, workers: int) -> int:
+    """These take part, everybody plays what is missing, the table is shown."""
+    from ante.league.folder import STRETCH
+    from ante.league.play import play_missing
+    from ante.league.standing import table_of
+    from ante.training.seats import seat_of
+
+    if workers < 1:
+        raise BalatroError(f"--workers {workers}: at least one process has to play")
+    league.check_engine()
+    league.enter(entrants_of_all(players, likeliest))
+    waiting = [each for each in league.entrants.values() if league.missing(each.name)]
+    if workers > 1 and waiting:
+        from ante.training.tournament import play_on_ray
+
+        missing = sum(len(league.missing(each.name)) for each in waiting) * STRETCH
+        with game_bar(missing, f"{len(waiting)} players, {workers} processes") as advance:
+            play_on_ray(league, waiting, workers, advance)
+    else:
+        for entrant in waiting:
+            with game_bar(len(league.missing(entrant.name)) * STRETCH, entrant.name) as advance:
+                play_missing(league, entrant, seat_of(entrant), advance)
+    show_table(table_of(league))
+    return 0
+
+
+def spread(found: "Interval", form: str) -> str:
+    """An estimate and its interval."""
+    return f"{found.value:{form}} ({found.low:{form}} to {found.high:{form}})"
+
+
+def show_table(table: "Table") -> None:
+    """The standings on the terminal."""
+    from rich.console import Console
+    from rich.table import Table as Rows
+
+    from ante.agents.report import percent
+
+    rules = table.rules
+    shown = Rows(
+        title=f"{rules['games']} games, {rules['challenge'] or rules['deck']}, stake {rules['stake']} (95 % intervals)"
+    )
+    for head in ("player", "Elo", "wins", "blinds beaten", "ante", "behind the first, blinds"):
+        shown.add_column(head, justify="left" if head == "player" else "right")
+    for row in table.rows:
+        behind = "" if row.behind is None else spread(row.behind, "+.2f")
+        shown.add_row(
+            row.player.name,
+            spread(row.elo, ".0f"),
+            percent(row.wins),
+            spread(row.blinds, ".2f"),
+            spread(row.ante, ".2f"),
+            behind,
+        )
+    Console().print(shown)
+    if table.partial:
+        print(f"not all games played yet: {', '.join(table.partial)}")
+
+
+def show_matrix(table: "Table") -> None:
+    """What everybody won against everybody."""
+    from rich.console import Console
+    from rich.table import Table as Rows
+
+    shown = Rows(title="share of seeds on which the row's player came further (a tie is half)")
+    shown.add_column("")
+    for number in range(1, 1 + len(table.rows)):
+        shown.add_column(str(number), justify="right")
+    for i, row in enumerate(table.rows):
+        cells = ["" if i == j else f"{share:.0%}" for j, share in enumerate(table.shares[i])]
+        shown.add_row(f"{i + 1} {row.player.name}", *cells)
+    Console().print(shown)
+
+
+def show_order(report: "OrderReport") -> None:
+    """The order of checkpoints, and the games that it takes."""
+    from rich.console import Console
+    from rich.table import Table as Rows
+
+    from ante.league.order import WANTED
+
+    print(f"order of {len(report.players)} checkpoints against training: Kendall tau {spread(report.tau, '.2f')}")
+    shown = Rows("games of each", "same seeds", "own seeds", title="mean tau with the order of all games")
+    for size in report.sizes:
+        shown.add_row(f"{size.games}", f"{size.shared:.2f}", f"{size.independent:.2f}")
+    Console().print(shown)
+    same, own = (f"{n} games" if n else "more games than these" for n in (report.shared, report.independent))
+    print(f"tau {WANTED} takes {same} on the same seeds, {own} on seeds of their own")
+
+
+def table_json(table: "Table", report: "OrderReport | None") -> dict[str, Any]:
+    """Everything, for scripts."""
+    rows = [asdict(row) for row in table.rows]
+    found = {"rules": table.rules, "players": rows, "shares": table.shares.tolist(), "partial": table.partial}
+    return {**found, "order": asdict(report)} if report else found
+
+
+@dataclass(frozen=True)
+class LeagueCommand:
+    """A league: players on the same seeds, rated against each other; stored, resumable (docs/league.md).
+
+    Try:
+      ante league run leagues/first random greedy models/white-stake --games 200
+      ante league add leagues/first runs/ppo@all
+      ante league table leagues/first --order runs/ppo --plot league.png
+      ante league promote leagues/first runs/ppo
+    """
+
+    command: Annotated[
+        Annotated[RunLeague, subcommand("run")]
+        | Annotated[AddToLeague, subcommand("add")]
+        | Annotated[LeagueTable, subcommand("table")]
+        | Annotated[Promote, subcommand("promote")],
+        arg(name=""),
+    ]
+
+    def run(self) -> int:
+        """Do it."""
+        return self.command.run()

@@ -1,0 +1,207 @@
+"""`ante watch`: a run as a web page, and videos of replays."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
+
+from tyro.conf import Positional, arg
+
+from ante.cli.players import game_bar, player_of
+from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.storage.store import Store
+    from ante.watch.notes import Explained
+
+LONGEST_LINK = 7 * 24  # hours, by the rules of S3
+SMALL = ("config.yaml", "machine.json", "metrics.csv", "evaluation.json", "episodes/index.json")
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Write a run's report, one HTML file with curves, episodes, videos and a player; or make a video of any replay.
+
+    The report of a run's folder is RUN/report.html and needs no server. That of a run in a bucket is written here, and
+    its videos are links that work for --hours; with --serve they come through this machine.
+
+    Try:
+      ante watch runs/ppo
+      ante watch runs/ppo --serve --port 8000
+      ante watch runs/ppo --player runs/ppo           (probabilities for all episodes)
+      ante watch s3://bucket/runs/ppo --out ppo.html
+      ante watch game.txt --video game.mp4 --player models/white-stake
+    """
+
+    what: Positional[Annotated[str, arg(metavar="RUN|REPLAY")]]
+    """Folder of a run, its URL in a store (s3://bucket/runs/NAME), or the file of a replay."""
+    out: Annotated[Path | None, arg(aliases=["-o"])] = None
+    """File of the report; RUN/report.html by default, NAME-report.html here for a run in a store."""
+    video: Path | None = None
+    """Write a video of the replay here."""
+    size: tuple[int, int] = (640, 360)
+    """Width and height of the video."""
+    player: str | None = None
+    """A run's folder or a released policy, to say what it thinks of each decision that has no notes yet."""
+    checkpoint: str = "best"
+    """Which checkpoint of that player: best or latest."""
+    serve: bool = False
+    """Serve the report on this machine until Ctrl-C."""
+    port: int = 0
+    """Port of --serve; any free one by default."""
+    open: bool = False
+    """Open the report in the browser."""
+    traces: int = 200
+    """How many episodes can be played step by step; those with videos come first, then the newest."""
+    hours: float = 24.0
+    """How long links into a bucket work: 168 at most."""
+
+    def run(self) -> int:
+        """Write, and serve where asked."""
+        self.check()
+        if self.is_replay():
+            return self.film()
+        if "://" not in self.what:
+            return self.report(Path(self.what))
+        from ante.storage.store import open_store
+
+        with TemporaryDirectory(prefix="ante-watch-") as place:
+            return self.report_stored(open_store(self.what), Path(place) / self.what.rstrip("/").rpartition("/")[2])
+
+    def check(self) -> None:
+        """The flags fit each other. Raises BalatroError."""
+        if not 0 < self.hours <= LONGEST_LINK:
+            raise BalatroError(
+                f"--hours {self.hours:g} cannot be: a link into a bucket works for {LONGEST_LINK} at most"
+            )
+        if self.video and not self.is_replay():
+            raise BalatroError(f"--video needs a replay, and {self.what} is none: name one of RUN/episodes/*.txt.gz")
+        if self.is_replay() and not self.video:
+            raise BalatroError(f"say where the video goes: ante watch {self.what} --video game.mp4")
+        if "://" not in self.what and not Path(self.what).exists():
+            raise BalatroError(f"there is no {self.what}: name a run's folder, its URL in a store, or a replay's file")
+
+    def is_replay(self) -> bool:
+        """Whether a file is named."""
+        return "://" not in self.what and Path(self.what).is_file()
+
+    def explained(self) -> "Explained | None":
+        """The player that thinks, where one is named. Raises BalatroError."""
+        from ante.watch.notes import Explained
+
+        if self.player is None:
+            return None
+        player = player_of(self.player, likeliest=False, checkpoint=self.checkpoint)
+        if not isinstance(player, Explained):
+            raise BalatroError(f"{self.player} has no probabilities: name a run's folder, or models/white-stake")
+        return player
+
+    def film(self) -> int:
+        """A video of the replay."""
+        from ante.watch.episode import annotate, read_episode
+        from ante.watch.frames import episode_frames
+        from ante.watch.notes import read_notes
+        from ante.watch.video import write_video
+
+        assert self.video is not None
+        file = Path(self.what)
+        heading, episode = read_episode(file)
+        beside = file.with_name(file.name.removesuffix(".txt.gz") + ".notes.json.gz")
+        player, notes, about = self.explained(), None, ""
+        if player is not None:
+            about, notes = player.name, annotate(episode, player)
+        elif beside.exists():
+            about, notes = read_notes(beside)
+        frames = write_video(self.video, episode_frames(episode, notes, about, self.size), title=heading.seed)
+        print(f"{self.video}: {frames} frames, seed {heading.seed}")
+        return 0
+
+    def report(self, run: Path) -> int:
+        """The report of a folder."""
+        from ante.watch.report import REPORT, links_from, write_report
+
+        file = self.out or run / REPORT
+        with self.bar(run) as advance:
+            link = quote if self.serve else links_from(file, run)
+            write_report(run, file, link, self.explained(), self.traces, advance)
+        print(file)
+        return self.show(run, file)
+
+    def report_stored(self, store: "Store", run: Path) -> int:
+        """The report of a run in a store, whose small files come here first."""
+        from ante.watch.report import REPORT, write_report
+
+        bring(store, run)
+        presigned = getattr(store, "presigned", None)
+        if self.serve:
+            target, link = run / REPORT, {}
+        elif presigned is None:
+            raise BalatroError(f"{self.what} has no links: write its folder without file://, or add --serve")
+        else:
+            target = self.out or Path(f"{run.name}-{REPORT}")
+            link = {"link": lambda key: presigned(key, int(self.hours * 3600))}
+        with self.bar(run) as advance:
+            write_report(run, target, player=self.explained(), traces=self.traces, advance=advance, **link)
+        print(target if not self.serve else f"{self.what}: {target.stat().st_size / 1e6:.1f} MB")
+        return self.show(run, target, lambda key: bring_one(store, run, key))
+
+    @contextmanager
+    def bar(self, run: Path) -> Iterator[Any]:
+        """A progress bar over the episodes that are played again."""
+        from ante.watch.gallery import read_index
+
+        with game_bar(min(self.traces, len(read_index(run))), "report") as advance:
+            yield advance
+
+    def show(self, run: Path, file: Path, fetch: Any = lambda _: None) -> int:
+        """Serve the report, or open it, where asked."""
+        import webbrowser
+
+        if not self.serve:
+            if self.open:
+                webbrowser.open(file.absolute().as_uri())
+            return 0
+        from ante.watch.serve import server_of
+
+        with server_of(run, self.port, fetch, file) as server:
+            address = f"http://{server.server_address[0]}:{server.server_address[1]}/"
+            print(f"{address}   (Ctrl-C ends)", flush=True)
+            if self.open:
+                webbrowser.open(address)
+            try:
+                server.serve_forever()
+            except KeyboardInterrupt:
+                print()
+        return 0
+
+
+def bring(store: "Store", run: Path) -> None:
+    """What a report is made of is in this folder: everything but videos, posters and checkpoints."""
+    from ante.watch.gallery import FOLDER, read_index
+
+    for key in SMALL:
+        bring_one(store, run, key, must=key == "config.yaml")
+    entries = read_index(run)
+    names = [name for entry in entries for name in (entry.replay, entry.notes) if name]
+    with game_bar(len(names), "fetching") as advance:
+        for name in names:
+            bring_one(store, run, f"{FOLDER}/{name}")
+            advance(1)
+
+
+def bring_one(store: "Store", run: Path, key: str, must: bool = False) -> None:
+    """One file of the run is in this folder; one that the store does not have only if it `must`. Raises StorageError."""
+    from ante.storage.errors import NotThere
+
+    file = run / key
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        store.get_file(key, file)
+    except NotThere:
+        if must:
+            raise BalatroError(
+                f"{store.url} is no run: it has no {key}; ante artifacts ls shows what there is"
+            ) from None

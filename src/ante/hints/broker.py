@@ -1,0 +1,169 @@
+"""The broker: takes positions from those who play, asks beside them, and keeps what comes until it is fetched.
+
+Nothing here waits: `ask` and `take` come back at once. With rules the answer is worked out on the spot, with an LLM in
+an event loop of its own thread. In training it lives in a process of its own (training/hinting.py makes it a Ray actor).
+"""
+
+import asyncio
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.env.shortlist import decisions_of
+from ante.env.text import macro_name
+from ante.hints.advice import Advice
+from ante.hints.ledger import GOOD, Ledger
+from ante.hints.potential import Potential
+from ante.hints.question import games_at, lists_of, question_of, without_seed
+from ante.hints.rules import choose, outlook, reason
+from ante.hints.settings import HintSettings
+
+AHEAD = 4  # asks that may wait for each one under way
+MANY = 10_000  # asks at once by rules
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """What became of one ask; no advice where none came. `seconds` from ask to answer."""
+
+    ticket: int
+    advice: Advice | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a player fetches.
+
+    credits    how many positions it may send before it fetches again
+    potential  weights of the line through all outlooks, None before there are enough
+    """
+
+    delivered: list[Delivered]
+    credits: int
+    potential: NDArray[np.float64] | None
+
+
+class Broker:
+    """One for a run; `players` share what it can take."""
+
+    def __init__(
+        self,
+        settings: HintSettings | None,
+        environment: Mapping[str, str],
+        players: int = 1,
+        picture: Callable[[Any], bytes] | None = None,
+    ) -> None:
+        self._settings, self._players, self._picture = settings, max(1, players), picture
+        self._lock, self._open = threading.Lock(), 0
+        self._done: dict[str, list[Delivered]] = defaultdict(list)
+        self._noted: list[dict[str, Any]] = []
+        self._boot, self._forgotten = uuid4().hex, 0
+        self._potential = Potential()
+        self.ledger = Ledger()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        if settings is not None:
+            from ante.hints.desk import Desk, make_advisor
+
+            self._desk = Desk(settings, make_advisor(settings, environment))
+            self.ledger = self._desk.ledger
+            self._gate = asyncio.Semaphore(settings.concurrency)
+            self._loop = asyncio.new_event_loop()
+            threading.Thread(target=self._loop.run_forever, name="hints", daemon=True).start()
+
+    def ask(self, player: str, tickets: list[int], states: Any, reorder: str) -> None:
+        """Ask about these positions, (k,) state_t; each comes back under its ticket."""
+        lists = lists_of(games_at(states, reorder))
+        if self._loop is None:
+            for ticket, s, listed in zip(tickets, states, lists, strict=True):
+                self._advise(player, ticket, s, listed)
+            return
+        with self._lock:
+            self._open += len(tickets)
+        for ticket, s, listed in zip(tickets, states, lists, strict=True):
+            asyncio.run_coroutine_threadsafe(self._asked(player, ticket, s, listed), self._loop)
+
+    def _advise(self, player: str, ticket: int, s: Any, listed: Any) -> None:
+        """The rules' hint; without the words of a whole question, of which a thousand would take a second."""
+        begin = time.perf_counter()
+        entry = choose(listed)
+        decision = int(decisions_of(listed["entries"][None], np.array([entry]))[0])
+        words = reason(listed["entries"][entry])
+        advice = Advice(entry, decision, macro_name(s, decision), 100, outlook(listed), words, "rules")
+        self.ledger.asks += 1
+        self.ledger.ended(GOOD, time.perf_counter() - begin)
+        self._deliver(player, Delivered(ticket, advice, time.perf_counter() - begin), listed)
+
+    async def _asked(self, player: str, ticket: int, s: Any, listed: Any) -> None:
+        """One ask by the desk. Whatever happens, the ticket comes back."""
+        begin, advice = time.monotonic(), None
+        try:
+            async with self._gate:
+                assert self._settings is not None
+                frame = self._picture(without_seed(s)) if self._picture and self._settings.vision else None
+                question = question_of(s, listed, self._settings.prompt, frame)
+                advice = await self._desk.advise(question) if question is not None else None
+        finally:
+            with self._lock:
+                self._open -= 1
+            self._deliver(player, Delivered(ticket, advice, time.monotonic() - begin), listed)
+
+    def _deliver(self, player: str, delivered: Delivered, listed: Any) -> None:
+        with self._lock:
+            self._done[player].append(delivered)
+            if delivered.advice is not None:
+                self._potential.add(listed, delivered.advice.outlook)
+
+    def take(self, player: str) -> Taken:
+        """What has come for this player since it last asked."""
+        with self._lock:
+            return Taken(self._done.pop(player, []), self._credits(), self._potential.weights)
+
+    def _credits(self) -> int:
+        """Positions that one player may send; a single one to try with while the breaker is open."""
+        if self._settings is None:
+            return MANY
+        if self.ledger.breaker == "opened":
+            return int(self._open == 0)
+        return max(0, self._settings.concurrency * (1 + AHEAD) - self._open) // self._players
+
+    def note(self, rows: list[dict[str, Any]], compared: int, agreed: int) -> None:
+        """A player tells what became of hinted decisions, to be fetched with `report`."""
+        with self._lock:
+            self._noted += rows
+            self.ledger.compared += compared
+            self.ledger.agreed += agreed
+
+    def report(self, boot: str = "", known: int = 0) -> dict[str, Any]:
+        """The ledger, the alarm if there is one, and the rows noted beyond the first `known` of this boot.
+
+        Rows that are known are forgotten; so a report that gets lost on its way costs none.
+        """
+        with self._lock:
+            if boot == self._boot:
+                del self._noted[: known - self._forgotten]
+                self._forgotten = known
+            rows = list(self._noted)
+            told = {"boot": self._boot, "known": self._forgotten + len(rows)}
+            ends, figures = dict(self.ledger.ends), self.ledger.figures()
+            return {"figures": figures, "ends": ends, "alarm": self.ledger.alarm(), "rows": rows, **told}
+
+
+def hint_field(advice: Advice | None, agreed: bool) -> dict[str, Any] | None:
+    """A hint as it stands beside a decision in logs, replays and pictures: text, agreed, source; None without one."""
+    if advice is None:
+        return None
+    return {"text": advice.text, "agreed": agreed, "source": advice.source}
+
+
+def plain(advice: Advice | None) -> dict[str, Any]:
+    """What else is logged of a hint."""
+    found = asdict(advice) if advice else {}
+    return {f"hint_{name}": found.get(name) for name in ("decision", "confidence", "outlook", "reason")}

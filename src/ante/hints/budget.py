@@ -1,0 +1,61 @@
+"""How much may be asked: a share of decisions by a sliding count, and tokens by a sliding hour."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+WINDOW = 1000  # decisions
+HOUR = 3600.0
+
+
+class DecisionBudget:
+    """At most `share` of any WINDOW decisions in a row are asked about, nor of the first ones before there are so many.
+
+    Decisions are numbered as they are taken; those of one step of many games follow each other.
+    """
+
+    def __init__(self, share: float) -> None:
+        assert 0.0 <= share <= 1.0
+        self.share, self.decisions, self.asked = share, 0, 0
+        self._recent: deque[int] = deque()  # numbers of decisions that were asked about, the last WINDOW
+
+    def allows(self, n: int) -> int:
+        """How many of the next n decisions may be asked about, wherever among them they stand."""
+        while self._recent and self._recent[0] <= self.decisions - WINDOW:
+            self._recent.popleft()
+        most = int(self.share * min(WINDOW, self.decisions) + 1e-9)  # of those that have been taken
+        return max(0, min(n, most - len(self._recent)))
+
+    def take(self, n: int, places: list[int]) -> None:
+        """N decisions were taken; those at `places`, ascending, from 0, were asked about. No more than were allowed."""
+        assert len(places) <= self.allows(n) and all(0 <= place < n for place in places)
+        self._recent.extend(self.decisions + place for place in places)
+        self.decisions += n
+        self.asked += len(places)
+
+
+class TokenBudget:
+    """Tokens of questions and answers within the last hour; `most` 0 for no end."""
+
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.most, self._clock = most, clock
+        self._spent: deque[list[float]] = deque()  # moment, tokens
+        self._sum = 0.0
+
+    def reserve(self, tokens: int) -> list[float] | None:
+        """Room for so many tokens, to be settled; None where there is none."""
+        now = self._clock()
+        while self._spent and self._spent[0][0] <= now - HOUR:
+            self._sum -= self._spent.popleft()[1]
+        if self.most and self._sum + tokens > self.most:
+            return None
+        held = [now, float(tokens)]
+        self._spent.append(held)
+        self._sum += tokens
+        return held
+
+    def settle(self, held: list[float], tokens: int) -> None:
+        """A reservation has become so many tokens."""
+        if any(each is held for each in self._spent):
+            self._sum += tokens - held[1]
+        held[1] = float(tokens)

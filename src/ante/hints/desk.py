@@ -1,0 +1,152 @@
+"""The desk where questions are handed in: memory, budget, breaker, retries, deadline, checks, and the ledger of it all.
+
+Nothing that happens out there is raised: an ask ends with a hint or with none, and the ledger says why.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from purgatory import AsyncCircuitBreakerFactory
+from purgatory.domain.model import OpenedState
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from ante.errors import NotInstalled
+from ante.hints.advice import Advice, Advisor, Answer, Discarded, Reply, advice_of, check
+from ante.hints.budget import TokenBudget
+from ante.hints.cache import AnswerCache
+from ante.hints.ledger import GOOD, Ledger
+from ante.hints.question import Question
+from ante.hints.settings import HintSettings, read_key
+
+CIRCUIT = "llm"
+PASSING = (408, 409, 425, 429)  # of HTTP, besides all from 500 on: another try may help
+LETTERS_PER_TOKEN = 3.0  # of a question, counted on the safe side until the server says
+PICTURE_TOKENS = 800
+
+
+class Desk:
+    """Asks one advisor. Lives in one event loop."""
+
+    def __init__(self, settings: HintSettings, advisor: Advisor, clock: Callable[[], float] = time.monotonic) -> None:
+        self.settings, self.advisor, self.ledger = settings, advisor, Ledger()
+        self.cache = AnswerCache(Path(settings.cache) if settings.cache else None)
+        self.tokens = TokenBudget(settings.tokens_per_hour, clock)
+        self._breakers = AsyncCircuitBreakerFactory(settings.breaker_failures, settings.breaker_seconds)
+        self._breakers.add_listener(self._heard)
+        self._asking: dict[str, asyncio.Future[Answer | None]] = {}
+
+    def _heard(self, name: str, kind: str, event: Any) -> None:
+        if kind == "state_changed":
+            self.ledger.breaker = event.state
+
+    async def advise(self, question: Question) -> Advice | None:
+        """A hint, or none. The same question asked twice at once is one call."""
+        self.ledger.asks += 1
+        key = question.key(self.advisor.model)
+        found = self.cache.get(key)
+        if found is None and key in self._asking:
+            found = await asyncio.shield(self._asking[key])
+            self.ledger.cache_hits += found is not None
+            return advice_of(question, found, "cache") if found is not None else None
+        if found is not None:
+            self.ledger.cache_hits += 1
+            return advice_of(question, found, "cache")
+        waiting = self._asking[key] = asyncio.get_running_loop().create_future()
+        answer = None
+        try:
+            answer = await self._call(question)
+            if answer is not None:
+                self.cache.put(key, answer)
+        finally:
+            waiting.set_result(answer)
+            del self._asking[key]
+        return advice_of(question, answer, "llm") if answer is not None else None
+
+    async def _call(self, question: Question) -> Answer | None:
+        """One ask by the advisor, entered into the ledger."""
+        held = self.tokens.reserve(self._estimate(question))
+        if held is None:
+            self.ledger.ended("tokens")
+            return None
+        begin, spent = time.monotonic(), 0
+        breaker = await self._breakers.get_breaker(CIRCUIT)
+        try:
+            async with breaker, asyncio.timeout(self.settings.timeout_seconds):
+                reply = await self._tried(question)
+                spent = reply.tokens or int(held[1])
+                answer = check(question, reply.text)
+        except OpenedState:
+            self.ledger.ended("breaker")
+            return None
+        except Exception as error:  # each client has classes of its own; whatever it is, the ledger has it
+            self.ledger.ended(cause_of(error), time.monotonic() - begin)
+            return None
+        finally:
+            self.tokens.settle(held, spent)
+            self.ledger.tokens += spent
+        self.ledger.ended(GOOD, time.monotonic() - begin)
+        return answer
+
+    async def _tried(self, question: Question) -> Reply:
+        """The reply of the first try that succeeds, within the deadline around this."""
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(self.settings.tries),
+            wait=wait_random_exponential(multiplier=0.1, max=1.0),
+            retry=retry_if_exception(passes),
+            reraise=True,
+        )
+        async for attempt in retrying:
+            with attempt:
+                self.ledger.calls += 1
+                reply = await self.advisor.ask(question)
+        return reply
+
+    def _estimate(self, question: Question) -> int:
+        """Tokens that an ask may cost at most, about."""
+        letters = len(question.system) + len(question.text)
+        return int(letters / LETTERS_PER_TOKEN) + self.settings.answer_tokens + PICTURE_TOKENS * bool(question.picture)
+
+    async def close(self) -> None:
+        """Everything is let go."""
+        await self.advisor.close()
+        self.cache.close()
+
+
+def passes(error: BaseException) -> bool:
+    """Whether another try may help: lost connections, and what the server says of itself."""
+    status = getattr(error, "status_code", None)
+    if status is not None:
+        return status in PASSING or status >= 500
+    return cause_of(error) == "unreachable"
+
+
+def cause_of(error: BaseException) -> str:
+    """One of the ledger's FAILURES. Errors that are none of an advisor's are raised again."""
+    if isinstance(error, Discarded):
+        return error.cause
+    if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
+        return "timeout"
+    status = getattr(error, "status_code", None)
+    if status is not None:
+        return "server" if status >= 500 else "refused"
+    if type(error).__module__.partition(".")[0] in ("openai", "anthropic", "httpx", "httpx2"):
+        return "unreachable"
+    raise error
+
+
+def make_advisor(settings: HintSettings, environment: Mapping[str, str]) -> Any:
+    """The client of these settings, its key from the environment. Raises BadHints, NotInstalled."""
+    key = read_key(settings, environment)
+    try:
+        if settings.provider == "claude":
+            from ante.hints.claude import ClaudeAdvisor
+
+            return ClaudeAdvisor(settings, key)
+        from ante.hints.chat import ChatAdvisor
+
+        return ChatAdvisor(settings, key)
+    except ModuleNotFoundError as error:
+        raise NotInstalled(error) from None

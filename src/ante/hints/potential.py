@@ -1,0 +1,51 @@
+"""A potential learned from what advisors say of the outlook: a line through the strength of the hands and what is asked.
+
+It is fitted again each time there are twice as many opinions, and stays as it is from LAST on: a potential that stands
+still cannot change which policy is best (Ng, Harada and Russell 1999), whatever the advisors believe.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.env.probes import N_POWERS
+
+FIRST, LAST = 128, 8192  # opinions behind the first and the last fit
+RIDGE = 1.0  # pull towards 0 of every weight
+N_FEATURES = 1 + N_POWERS + 1
+
+
+def features_of(lists: NDArray[Any]) -> NDArray[np.float64]:
+    """What the line goes through, (n, N_FEATURES): 1, log10 of what typical hands score, log10 of what is asked."""
+    lists = lists.reshape(-1)
+    ones = np.ones((len(lists), 1))
+    return np.concatenate([ones, lists["powers"] / 1000.0, lists["missing"][:, None] / 100.0], axis=1)
+
+
+def potential_of(lists: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The potential of each list, (n,), from 0 to 1."""
+    return np.clip(features_of(lists) @ weights, 0.0, 1.0).astype(np.float32)
+
+
+class Potential:
+    """Opinions, summed up, and the line through them."""
+
+    def __init__(self) -> None:
+        self.opinions, self.weights = 0, None
+        self._products, self._sums = RIDGE * np.eye(N_FEATURES), np.zeros(N_FEATURES)
+        self._next = FIRST
+
+    weights: NDArray[np.float64] | None
+
+    def add(self, listed: Any, outlook: int) -> None:
+        """One opinion: the outlook of a position in percent."""
+        if self._next > LAST:
+            return
+        x = features_of(np.asarray(listed))[0]
+        self._products += np.outer(x, x)
+        self._sums += x * outlook / 100.0
+        self.opinions += 1
+        if self.opinions >= self._next:
+            self.weights = np.linalg.solve(self._products, self._sums)
+            self._next *= 2

@@ -1,0 +1,139 @@
+"""Whether an endpoint will do: its models, structured answers, pictures, and how long it takes."""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ante.hints.advice import Discarded, check
+from ante.hints.desk import Desk, cause_of, make_advisor
+from ante.hints.ledger import FAILURES
+from ante.hints.question import Question
+from ante.hints.settings import HintSettings
+
+PATIENCE = 30.0  # seconds that the probe waits, to tell slow from dead
+
+
+@dataclass
+class Probe:
+    """What was found. Times in seconds, NaN where nothing came.
+
+    models     that the server lists; known  whether the wanted one is among them
+    structured whether an answer kept to the schema; vision  the same with a picture, None where none was tried
+    asks       questions; valid  hints that were legal; in_time  of them, within the deadline
+    ends       how asks ended, by the ledger's words
+    trouble    the first thing that went wrong, in words
+    """
+
+    endpoint: str
+    model: str
+    deadline: float
+    models: list[str] = field(default_factory=list)
+    known: bool = False
+    structured: bool = False
+    vision: bool | None = None
+    asks: int = 0
+    valid: int = 0
+    discarded: int = 0
+    first: float = math.nan
+    p50: float = math.nan
+    p95: float = math.nan
+    per_second: float = math.nan
+    tokens_per_ask: float = math.nan
+    ends: dict[str, int] = field(default_factory=dict)
+    trouble: str = ""
+
+    @property
+    def works(self) -> bool:
+        """Whether training will get hints from it."""
+        return self.structured and self.p95 <= self.deadline
+
+    def verdict(self) -> list[str]:
+        """What will work and what will not, and what to do."""
+        if not self.structured:
+            return [f"hints: NO. {self.trouble or 'no usable answer came'}"]
+        lines = []
+        if self.works:
+            lines.append(f"hints: yes, some {self.per_second:.1f} a second")
+        else:
+            lines.append(
+                f"hints: NO. p95 is {self.p95:.1f} s and the deadline {self.deadline:g} s: "
+                "choose a smaller model, or raise LLM_TIMEOUT_SECONDS"
+            )
+        if not self.known:
+            lines.append(f"model: {self.model} is not listed; there are {', '.join(self.models) or 'none'}")
+        if self.vision is not None:
+            lines.append(
+                "pictures: yes, LLM_VISION=true will work" if self.vision else "pictures: no, leave LLM_VISION unset"
+            )
+        if self.discarded:
+            lines.append(f"answers discarded: {self.discarded / self.asks:.1%}, which costs tokens but no correctness")
+        return lines
+
+
+async def probe(
+    settings: HintSettings,
+    environment: Mapping[str, str],
+    questions: Iterable[Question],
+    picture: bytes | None = None,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Probe:
+    """Ask these questions, at most `concurrency` at once, and one with a picture. Raises BadHints."""
+    patient = settings.model_copy(
+        update={"timeout_seconds": max(PATIENCE, settings.timeout_seconds), "cache": None, "tokens_per_hour": 0}
+    )
+    advisor = make_advisor(patient, environment)
+    found = Probe(str(settings.endpoint or "Claude"), str(settings.model), settings.timeout_seconds)
+    try:
+        found.models = await advisor.models()
+        found.known = settings.model in found.models
+    except Exception as error:
+        found.trouble = f"{cause_of(error)}: {error}"
+    asked = list(questions)
+    if not await _first(found, advisor, asked[0]):
+        await advisor.close()
+        return found
+    if picture is not None:
+        found.vision = await _sees(advisor, replace(asked[0], picture=picture))
+    desk = Desk(patient, advisor)
+    gate, begin = asyncio.Semaphore(settings.concurrency), time.monotonic()
+
+    async def one(question: Question) -> None:
+        async with gate:
+            advice = await desk.advise(question)
+        found.valid += advice is not None
+        advance(1)
+
+    await asyncio.gather(*map(one, asked))
+    seconds, ledger = time.monotonic() - begin, desk.ledger
+    found.asks, found.ends, found.discarded = ledger.asks, dict(ledger.ends), ledger.discarded
+    found.p50, found.p95 = ledger.latency(0.5), ledger.latency(0.95)
+    found.per_second = found.valid / seconds
+    found.tokens_per_ask = ledger.tokens / max(1, sum(ledger.ends.values()))
+    worst = [f"{cause}: {ledger.ends[cause]} of {ledger.asks} asks" for cause in FAILURES if ledger.ends[cause]]
+    found.trouble = found.trouble or "; ".join(worst)
+    await desk.close()
+    return found
+
+
+async def _first(found: Probe, advisor: object, question: Question) -> bool:
+    """The first answer, which may take longer, while a server warms up."""
+    begin = time.monotonic()
+    try:
+        check(question, (await advisor.ask(question)).text)  # type: ignore[attr-defined]
+    except Exception as error:
+        found.trouble = f"{error}" if isinstance(error, Discarded) else f"{cause_of(error)}: {error}"
+        return False
+    found.first, found.structured = time.monotonic() - begin, True
+    return True
+
+
+async def _sees(advisor: object, question: Question) -> bool:
+    """Whether a question with a picture gets a usable answer."""
+    try:
+        check(question, (await advisor.ask(question)).text)  # type: ignore[attr-defined]
+    except Exception as error:
+        cause_of(error)  # raises what is none of the server's
+        return False
+    return True

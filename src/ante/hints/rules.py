@@ -1,0 +1,154 @@
+"""The rule-based advisor: hints with no server, from the shortlist alone, so it knows what a player with a pencil does.
+
+Every entry of the list gets a worth; the worthiest legal one is the hint. It is the null model that any LLM must beat.
+"""
+
+import math
+from typing import Any
+
+from ante.catalog.consumables import FIRST_PLANET, FIRST_SPECTRAL
+from ante.catalog.hands import Hand
+from ante.catalog.packs import PackKind
+from ante.engine.actions import Verb
+from ante.env.packed import T_BOOSTER, T_CONSUMABLE, T_JOKER, T_VOUCHER
+from ante.env.plays import AIM_SWAP
+from ante.env.probes import FIRST_POWER, N_ASKED
+from ante.env.shortlist import ENOUGH, FILLED, LEGAL
+from ante.hints.advice import Advice, Answer, advice_of
+from ante.hints.question import Question
+
+EARNING = 25  # dollars that earn the most interest: what is above is free to spend
+HANDS_PER_BLIND = 3.0  # that are counted on
+LEAST_GAIN = 0.02  # of log10 of typical hands: a joker below is not bought for its score
+SWAP_GAIN = 0.15
+NEVER = -1.0
+TYPICAL = tuple(int(hand) - FIRST_POWER for hand in (Hand.FLUSH, Hand.STRAIGHT, Hand.TWO_PAIR, Hand.PAIR))
+GOOD_PACKS = {PackKind.BUFFOON: 44.0, PackKind.CELESTIAL: 36.0, PackKind.ARCANA: 24.0}
+
+
+def advise(question: Question) -> Advice:
+    """The rules' hint for a question."""
+    return advice_of(question, answer(question), "rules")
+
+
+def answer(question: Question) -> Answer:
+    """The same as an LLM would write it."""
+    worths = [worth(question.listed, option.entry) for option in question.options]
+    best = max(range(len(worths)), key=worths.__getitem__)
+    others = max((w for k, w in enumerate(worths) if k != best), default=NEVER)
+    margin = min(1.0, max(0.0, worths[best] - others) / 20.0)
+    return Answer(
+        option=best,
+        confidence=round(50 + 50 * margin),
+        outlook=outlook(question.listed),
+        reason=reason(question.listed["entries"][question.options[best].entry]),
+    )
+
+
+def choose(listed: Any) -> int:
+    """The number of the worthiest legal entry of a shortlist that has one."""
+    legal = [k for k in range(int(listed["n"])) if listed["entries"][k]["marks"] & LEGAL]
+    return max(legal, key=lambda k: worth(listed, k))
+
+
+def worth(listed: Any, number: int) -> float:
+    """How good one entry is: comparable within one list, from NEVER to 200."""
+    e = listed["entries"][number]
+    verb = Verb(int(e["verb"]))
+    if verb == Verb.PLAY:
+        return worth_of_play(listed, e)
+    if verb == Verb.DISCARD:
+        return 60.0 + 0.2 * float(e["numbers"][4]) + 0.05 * float(e["numbers"][0])
+    if verb in (Verb.USE, Verb.BUY_AND_USE, Verb.BUY, Verb.PICK):
+        return worth_of_ware(listed, e)
+    if verb == Verb.SELL_JOKER:
+        return 45.0 + 20.0 * gain(e) if int(e["aim"]) == AIM_SWAP and gain(e) > SWAP_GAIN else NEVER
+    plain = {
+        Verb.SELECT_BLIND: 100.0,
+        Verb.MOVE_JOKER: 120.0,
+        Verb.CASH_OUT: 100.0,
+        Verb.NEXT_ROUND: 20.0,
+        Verb.SKIP_PACK: 1.0,
+        Verb.OPEN_PACK: GOOD_PACKS.get(PackKind(int(e["thing"]) - T_BOOSTER), NEVER)
+        if verb == Verb.OPEN_PACK and left(e) >= 5
+        else NEVER,
+        Verb.BUY_VOUCHER: 30.0 if left(e) >= EARNING else NEVER,
+        Verb.REROLL: 28.0 if left(e) >= EARNING else NEVER,
+    }
+    return plain.get(verb, NEVER)
+
+
+def worth_of_play(listed: Any, e: Any) -> float:
+    """A play that is enough comes first; then one that does its share; then, after discards, whatever leads on."""
+    size, next_enough = float(e["numbers"][0]), float(e["numbers"][4])
+    along = 0.5 if e["marks"] & FILLED else 0.0  # junk thrown along costs nothing
+    if e["marks"] & ENOUGH:
+        return 150.0 + 0.1 * size
+    if float(e["numbers"][2]) >= 128.0:  # as much as each hand that is left must score
+        return 112.0 + 0.1 * size + along
+    can_discard = any(int(each["verb"]) == Verb.DISCARD for each in listed["entries"][: int(listed["n"])])
+    base = 0.0 if can_discard else 60.0
+    return base + 0.2 * size + 0.1 * next_enough + along
+
+
+def worth_of_ware(listed: Any, e: Any) -> float:
+    """Jokers by what they bring, planets always, tarots where they can be used; of spectral cards none."""
+    thing, verb = int(e["thing"]), int(e["verb"])
+    if verb == Verb.BUY and left(e) < 0:
+        return NEVER
+    if T_JOKER < thing <= T_CONSUMABLE:
+        first = not any(owned(each) for each in listed["entries"][: int(listed["n"])])
+        if gain(e) < LEAST_GAIN and not first and verb == Verb.BUY:
+            return NEVER
+        return min(99.0, 40.0 + 40.0 * gain(e))
+    consumable = thing - T_CONSUMABLE
+    if not T_CONSUMABLE < thing <= T_VOUCHER or consumable >= FIRST_SPECTRAL:
+        return 5.0 if verb == Verb.PICK else NEVER
+    planet = consumable >= FIRST_PLANET
+    if verb == Verb.USE:
+        return 160.0 if planet else 118.0
+    if verb == Verb.PICK:
+        return 30.0 + 0.1 * float(e["numbers"][2]) if planet else 20.0
+    if not planet or left(e) < 2:
+        return NEVER
+    return 32.0 + 0.1 * float(e["numbers"][2]) + (1.0 if verb == Verb.BUY_AND_USE else 0.0)
+
+
+def gain(e: Any) -> float:
+    """By how much, in log10, an entry raises what typical hands score, on average."""
+    return sum(float(byte) - 128.0 for byte in e["numbers"][:N_ASKED]) / (50.0 * N_ASKED)
+
+
+def left(e: Any) -> int:
+    """Dollars that are left after an entry was paid."""
+    return int(e["numbers"][4]) - 20
+
+
+def owned(e: Any) -> bool:
+    """Whether an entry is about a joker that the player has."""
+    return int(e["verb"]) == Verb.SELL_JOKER and int(e["aim"]) != AIM_SWAP
+
+
+def outlook(listed: Any) -> int:
+    """About the chance, in percent, that hands as strong as these reach what the next blind asks."""
+    strength = sum(float(listed["powers"][k]) for k in TYPICAL) / (1000.0 * len(TYPICAL))
+    lack = float(listed["missing"]) / 100.0 - strength - math.log10(HANDS_PER_BLIND)
+    return round(100.0 / (1.0 + math.exp(4.0 * lack)))
+
+
+def reason(e: Any) -> str:
+    """Why, by the kind of decision."""
+    verb = Verb(int(e["verb"]))
+    if verb == Verb.PLAY:
+        if e["marks"] & ENOUGH:
+            return "It beats the blind."
+        return "It scores its share." if float(e["numbers"][2]) >= 128.0 else "The best hand there is."
+    return {
+        Verb.DISCARD: "Nothing here is enough: draw for more.",
+        Verb.USE: "It helps at once.",
+        Verb.BUY_AND_USE: "It helps at once.",
+        Verb.BUY: "It raises what typical hands score.",
+        Verb.PICK: "The most useful card of the pack.",
+        Verb.SELL_JOKER: "It makes room for a better joker.",
+        Verb.NEXT_ROUND: "Nothing here is worth its price: keep the money.",
+    }.get(verb, "The usual way on.")

@@ -1,0 +1,83 @@
+"""Many games of a player, each with what begins it, what was decided and how its record stood at the end."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.agents.evaluate import GameRecord, Player, evaluate
+from ante.engine.actions import Verb, to_macro, verb_of
+from ante.env.games import Games
+from ante.env.replay import Heading, write_replay
+
+BATCH = 64  # games side by side
+MOST_DECISIONS = 5000  # steps after which a game is cut off
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One game that was played.
+
+    actions  macro decisions, SELECT and CLEAR among them where the player clicks
+    record   how it ended; its own actions are in the player's view
+    final    bytes of the game's record as the player left it
+    """
+
+    heading: Heading
+    actions: tuple[int, ...]
+    record: GameRecord = field(repr=False)
+    final: bytes = field(repr=False)
+
+    def replay(self) -> str:
+        """The game as text."""
+        return write_replay(self.heading, self.actions)
+
+    @property
+    def decisions(self) -> tuple[int, ...]:
+        """The macro decisions without SELECT and CLEAR, as a replay has them."""
+        return tuple(action for action in self.actions if verb_of(action) > Verb.CLEAR)
+
+
+class Watched:
+    """A player whose decisions are written down, as macro decisions of each game."""
+
+    def __init__(self, player: Player) -> None:
+        self.name, self.discrete, self.reorder = player.name, player.discrete, player.reorder
+        self._player = player
+        self.games: Games | None = None
+        self.actions: list[list[int]] = []
+
+    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What the player chooses."""
+        if games is not self.games:
+            self.games, self.actions = games, [[] for _ in range(games.n)]
+        chosen = self._player.choose(games, playing)
+        for i in np.flatnonzero(playing):
+            self.actions[i].append(int(to_macro(games.states[i], chosen[i]) if self.discrete else chosen[i]))
+        return chosen
+
+
+def record_games(
+    player: Player,
+    seeds: Sequence[str],
+    heading: Heading,
+    batch: int = BATCH,
+    advance: Callable[[int], None] = lambda _: None,
+    max_decisions: int = MOST_DECISIONS,
+) -> Iterator[list[Recording]]:
+    """Play one game of each seed, `batch` at a time, with the heading's deck, stake and challenge.
+
+    advance  told how many games ended, whenever some did
+    """
+    kind = {name: value for name, value in asdict(heading).items() if name != "seed"}
+    for first in range(0, len(seeds), batch):
+        watched = Watched(player)
+        part = seeds[first : first + batch]
+        report = evaluate(watched, part, **kind, max_decisions=max_decisions, advance=advance)
+        assert watched.games is not None
+        yield [
+            # An ended game that waits is not changed, so all of them stand as they ended.
+            Recording(Heading(record.seed, **kind), tuple(actions), record, state.tobytes())
+            for record, actions, state in zip(report.records, watched.actions, watched.games.states, strict=True)
+        ]

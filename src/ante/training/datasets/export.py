@@ -1,0 +1,60 @@
+"""From games to a dataset: play or read them, play them again step by step, write."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.training.datasets.layout import Columns
+from ante.training.datasets.scripts import Script
+from ante.training.datasets.steps import steps_of
+from ante.training.datasets.write import about_of, refuse_existing, write_dataset
+
+BATCH = 64  # games side by side
+Judge = Callable[[Columns], tuple[NDArray[np.float32], NDArray[np.float32]]]
+
+
+def export(
+    folder: Path,
+    batches: Iterable[list[Script]],
+    view: str = "flat",
+    reward: str = "shaped",
+    reorder: str = "none",
+    judge: Judge | None = None,
+    advance: Callable[[int], None] = lambda _: None,
+    **settings: Any,
+) -> int:
+    """The steps of these games stand as a dataset in `folder`; answers how many.
+
+    batches   games, up to BATCH of them together
+    view      flat: numbers of the discrete view; shortlist: macro decisions and where the shortlist has them
+    judge     log-probabilities and values of a block of steps, by the policy that played
+    advance   told how many games are written
+    settings  for the metadata: player, deck, stake ...
+
+    Raises BadDataset.
+    """
+    refuse_existing(folder)
+    about = about_of(view, reward=reward, reorder=reorder, **settings)
+    return write_dataset(folder, blocks(batches, view, reward, reorder, judge, advance), about)
+
+
+def blocks(
+    batches: Iterable[list[Script]],
+    view: str,
+    reward: str,
+    reorder: str,
+    judge: Judge | None,
+    advance: Callable[[int], None],
+) -> Iterator[Columns]:
+    """The steps of each batch of games."""
+    first = 0
+    for scripts in batches:
+        steps = steps_of(scripts, view, reward, reorder, first)
+        if judge is not None:
+            steps["log_prob"], steps["value"] = judge(steps)
+        yield steps
+        first += len(scripts)
+        advance(len(scripts))

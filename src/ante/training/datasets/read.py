@@ -1,0 +1,167 @@
+"""Datasets read: whole, or minibatch by minibatch in an order that a seed decides. Needs neither torch nor Ray."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from ante.training.datasets.layout import (
+    ABOUT,
+    FORMAT,
+    BadDataset,
+    Columns,
+    flat_of,
+    lists_of,
+    masks_of,
+    observation_version,
+)
+from ante.training.datasets.write import STEPS
+
+Part = Literal["all", "train", "held"]
+POOLED = 4  # row groups whose steps are shuffled together
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Some steps of a dataset, as its columns store them.
+
+    columns  name -> (n, ...) array; strings as objects, log_prob and value nan where they are not known
+    """
+
+    columns: Columns
+
+    def __len__(self) -> int:
+        """Steps."""
+        return len(self.columns["game"])
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """One column, (n, ...)."""
+        return self.columns[name]
+
+    @property
+    def flat(self) -> NDArray[np.float32]:
+        """Flat observations (n, FLAT_SIZE) float32, bit for bit those of the environment."""
+        return flat_of(self.columns)
+
+    @property
+    def masks(self) -> NDArray[np.int8]:
+        """Legal numbers of the discrete view (n, N_DISCRETE) int8."""
+        return masks_of(self.columns)
+
+    @property
+    def lists(self) -> NDArray[Any]:
+        """Shortlists (n,) shortlist_t, view shortlist only."""
+        return lists_of(self.columns)
+
+    def take(self, which: NDArray[Any]) -> "Steps":
+        """Some of the steps, by index or by a mask (n,) bool."""
+        return Steps({name: column[which] for name, column in self.columns.items()})
+
+
+class Dataset:
+    """A folder of recorded steps.
+
+    about  what it says of itself: format, observation, source, view, player, deck, stake, reward ...
+    view   flat or shortlist
+
+    Raises BadDataset where there is none, or where it holds another version's observations.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.file = folder, folder / STEPS
+        try:
+            self._parquet = pq.ParquetFile(self.file)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise BadDataset(f"no dataset in {folder}: {error}") from None
+        self.about = read_about(self._parquet.schema_arrow, folder)
+        self.view: str = self.about["view"]
+
+    def __len__(self) -> int:
+        """Steps."""
+        return self._parquet.metadata.num_rows
+
+    @property
+    def groups(self) -> int:
+        """Row groups, the stretches that are read at once."""
+        return self._parquet.num_row_groups
+
+    def read(self, groups: Sequence[int], columns: Sequence[str] | None = None) -> Steps:
+        """The steps of these row groups, all columns by default."""
+        table = self._parquet.read_row_groups(list(groups), columns=None if columns is None else list(columns))
+        return Steps({name: numpy_of(table[name].combine_chunks()) for name in table.column_names})
+
+    def batches(
+        self,
+        size: int,
+        seed: int = 0,
+        part: Part = "all",
+        held: float = 0.1,
+        columns: Sequence[str] | None = None,
+    ) -> Iterator[Steps]:
+        """Every step of a part once, in minibatches of `size` (the last may be smaller).
+
+        Row groups come in an order that the seed decides, the steps of a few of them shuffled together. `held` is
+        the share of games that part train leaves out and part held consists of, whole games, the same for any seed.
+        """
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(self.groups)
+        asked = None if columns is None else sorted({"game", *columns})
+        left: list[Steps] = []
+        for at in range(0, len(order), POOLED):
+            pool = self.read(order[at : at + POOLED].tolist(), asked)
+            pool = joined([*left, pool.take(rng.permutation(np.flatnonzero(in_part(pool["game"], part, held))))])
+            last = at + POOLED >= len(order)
+            whole = len(pool) if last else len(pool) - len(pool) % size
+            for begin in range(0, whole, size):
+                yield pool.take(np.arange(begin, min(begin + size, whole)))
+            left = [pool.take(np.arange(whole, len(pool)))]
+
+
+def read_about(schema: Any, folder: Path) -> dict[str, Any]:
+    """What a dataset says of itself. Raises BadDataset where it is no dataset, or of another version."""
+    try:
+        about: dict[str, Any] = json.loads((schema.metadata or {})[ABOUT])
+    except (KeyError, ValueError):
+        raise BadDataset(f"{folder / STEPS} is no dataset of Ante: its schema does not say what it holds") from None
+    if about.get("format") != FORMAT or about.get("observation") != observation_version():
+        raise BadDataset(
+            f"{folder} holds observations of version {about.get('observation')} (format {about.get('format')}), this "
+            f"is version {observation_version()} (format {FORMAT}): export it again, or use the Ante that wrote it"
+        )
+    return about
+
+
+def in_part(game: NDArray[np.int32], part: Part, held: float) -> NDArray[np.bool_]:
+    """Which steps belong to a part: games are held out evenly, at one in every 1 / held."""
+    if part == "all":
+        return np.ones(len(game), dtype=np.bool_)
+    number = game.astype(np.float64)
+    out = np.floor((number + 1) * held) > np.floor(number * held)
+    return out if part == "held" else ~out
+
+
+def joined(parts: Sequence[Steps]) -> Steps:
+    """Steps end to end."""
+    return Steps({name: np.concatenate([part[name] for part in parts]) for name in parts[-1].columns})
+
+
+def numpy_of(array: Any) -> NDArray[Any]:
+    """An Arrow column as an array (n, ...)."""
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    kind = array.type
+    if pa.types.is_fixed_size_list(kind):
+        return array.flatten().to_numpy(zero_copy_only=False).reshape(len(array), kind.list_size)
+    if pa.types.is_fixed_size_binary(kind):
+        octets = np.frombuffer(array.buffers()[1], dtype=np.uint8)
+        width = kind.byte_width
+        return octets[array.offset * width : (array.offset + len(array)) * width].reshape(len(array), width)
+    if pa.types.is_dictionary(kind):
+        return np.asarray(array.dictionary.to_pylist(), dtype=object)[array.indices.to_numpy()]
+    return array.to_numpy(zero_copy_only=False)

@@ -1,0 +1,74 @@
+"""Games to make a dataset of: how each begins and what is decided, from a player or from replays."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ante.agents.evaluate import Player
+from ante.engine.actions import DISCRETE, TAKES_SELECTION, Verb, cards_of, target_of, to_of, verb_of
+from ante.engine.state import MAX_HAND
+from ante.env.games import new_seed, one_seed
+from ante.env.replay import BadReplay, Heading, read_file, read_replay
+from ante.recording.games import record_games
+from ante.training.datasets.layout import BadDataset
+
+NUMBERS = {tuple(int(part) for part in row): number for number, row in enumerate(DISCRETE)}
+TAKING = {int(row[0]) for row, takes in zip(DISCRETE, TAKES_SELECTION, strict=True) if takes}
+
+
+@dataclass(frozen=True)
+class Script:
+    """One game: its beginning and its macro decisions, SELECT and CLEAR among them where the player clicks."""
+
+    heading: Heading
+    actions: tuple[int, ...]
+
+
+def fresh_seeds(n: int, seed: int) -> list[str]:
+    """So many game seeds, the same for the same number: games to learn from, strangers to the frozen panel."""
+    rng = one_seed(seed)
+    return [new_seed(rng).decode() for _ in range(n)]
+
+
+def played_scripts(
+    player: Player,
+    seeds: Sequence[str],
+    heading: Heading,
+    batch: int,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Iterator[list[Script]]:
+    """Games of a player, `batch` at a time; the heading's deck, stake and challenge, one game a seed."""
+    for games in record_games(player, seeds, heading, batch, advance):
+        yield [Script(game.heading, game.actions) for game in games]
+
+
+def replay_scripts(files: Iterable[Path]) -> list[Script]:
+    """The games of replays. Raises BadReplay, naming the file."""
+    scripts = []
+    for file in files:
+        try:
+            heading, actions = read_replay(read_file(file))
+        except BadReplay as error:
+            raise BadReplay(f"{file}: {error}") from None
+        scripts.append(Script(heading, tuple(actions)))
+    return scripts
+
+
+def clicks(s: np.record, action: int) -> list[int]:
+    """The numbers of the discrete view that carry out a macro decision in this game: selections first.
+
+    Raises BadDataset where the view has no number for it.
+    """
+    verb, target, to = int(verb_of(action)), int(target_of(action)), int(to_of(action))
+    if (verb, target, to) not in NUMBERS:
+        raise BadDataset(
+            f"{Verb(verb).name.lower()} {target} {to} of game {s.seed.tobytes()[: s.seed_length].decode()} has no "
+            "number in the discrete view: export with --view shortlist"
+        )
+    wanted, selected = int(cards_of(action)), int(s.selected)
+    changed = wanted ^ selected if verb in TAKING else 0
+    places = [i for i in range(MAX_HAND) if (changed >> i) & 1]
+    places.sort(key=lambda i: not (selected >> i) & 1)  # room first: what is selected too many is let go
+    return [NUMBERS[int(Verb.SELECT), i, 0] for i in places] + [NUMBERS[verb, target, to]]

@@ -1,0 +1,133 @@
+"""Games played again, step by step, as the columns of a dataset."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.engine.actions import Verb, to_macro, verb_of
+from ante.env.games import Games, Outcome
+from ante.env.reward import blinds_beaten
+from ante.env.shortlist import MAX_ENTRIES, Shortlists, decisions_of, shortlist_t
+from ante.training.datasets.layout import OUTCOMES, BadDataset, Columns, compact, flat_of, list_columns
+from ante.training.datasets.scripts import Script, clicks
+
+NO_LIMIT = 1 << 40
+VERB_NAMES = tuple(verb.name.lower() for verb in Verb)
+
+
+class Cursors:
+    """What every game of a batch does next, in the numbers or decisions of a view."""
+
+    def __init__(self, scripts: Sequence[Script], discrete: bool) -> None:
+        self._discrete = discrete
+        self._left = [
+            deque(action for action in script.actions if discrete or verb_of(action) > Verb.CLEAR) for script in scripts
+        ]
+        self._clicks: list[deque[int]] = [deque() for _ in scripts]
+
+    def over(self, i: int) -> bool:
+        """Whether game i has nothing more to do."""
+        return not self._left[i] and not self._clicks[i]
+
+    def take(self, i: int, s: np.record) -> int:
+        """The next action of game i, whose record is s."""
+        if not self._discrete:
+            return self._left[i].popleft()
+        if not self._clicks[i]:
+            self._clicks[i].extend(clicks(s, self._left[i].popleft()))
+        return self._clicks[i].popleft()
+
+
+def steps_of(scripts: Sequence[Script], view: str, reward: str, reorder: str, first_game: int) -> Columns:
+    """Every step of these games as columns of the dataset (but log_prob and value), game after game.
+
+    A game that its script leaves unfinished is truncated. Raises BadDataset where a decision is not allowed.
+    """
+    games = Games(len(scripts), reward=reward, reorder=reorder, max_decisions=NO_LIMIT, discrete=view == "flat")
+    for i, script in enumerate(scripts):
+        options = {name: value for name, value in asdict(script.heading).items() if value is not None}
+        games.reset(np.array([i]), options={**options, "seed": [script.heading.seed]})
+    cursors, lists = Cursors(scripts, games.discrete), Shortlists()
+    parts: list[Columns] = []
+    ended = np.full(games.n, Outcome.TRUNCATED, dtype=np.uint8)
+    playing = np.array([not cursors.over(i) for i in range(games.n)])
+    while playing.any():
+        parts.append(seen(games, playing, lists if view == "shortlist" else None))
+        actions = np.array(
+            [cursors.take(i, games.states[i]) if playing[i] else -1 for i in range(games.n)], dtype=np.int64
+        )
+        parts[-1] |= decided(games, playing, actions, parts[-1])
+        check_allowed(games, actions, playing)
+        games.step(actions)
+        parts[-1]["reward"] = games.rewards[playing].copy()
+        over = playing & (games.outcome != Outcome.PLAYING)  # told once: an ended game that waits is as one in play
+        ended[over] = games.outcome[over]
+        playing &= ~over & [not cursors.over(i) for i in range(games.n)]
+    return finished(parts, games, ended, first_game)
+
+
+def seen(games: Games, playing: NDArray[np.bool_], lists: Shortlists | None) -> Columns:
+    """What the players of these games see now."""
+    flat = games.flat[playing]
+    found: Columns = {"game": np.flatnonzero(playing).astype(np.int32), **compact(flat, games.masks[playing])}
+    assert np.array_equal(flat_of(found), flat), "a column of the flat view left its kind"
+    found["ante"] = games.states["ante"][playing].astype(np.int8)
+    found["dollars"] = games.states["dollars"][playing].astype(np.int32)
+    if lists is not None:
+        out = np.zeros(games.n, dtype=shortlist_t).view(np.recarray)
+        lists.write(games, out)
+        found |= list_columns(np.asarray(out)[playing])
+        found["_lists"] = np.asarray(out)[playing]
+    return found
+
+
+def decided(games: Games, playing: NDArray[np.bool_], actions: NDArray[np.int64], now: Columns) -> Columns:
+    """The actions of these games as macro decisions and as numbers of the view."""
+    taken = actions[playing]
+    if games.discrete:
+        macros = np.array([to_macro(games.states[i], actions[i]) for i in np.flatnonzero(playing)], dtype=np.int64)
+        return {"action": macros, "choice": taken.astype(np.int16)}
+    return {"action": taken, "choice": listed_at(now.pop("_lists"), taken)}
+
+
+def listed_at(lists: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int16]:
+    """Where each list has this decision, (n,) int16; -1 where it has not."""
+    found = np.full(len(actions), -1, dtype=np.int16)
+    for number in range(MAX_ENTRIES - 1, -1, -1):
+        means = decisions_of(lists["entries"], np.full(len(actions), number))
+        found[(means == actions) & (lists["n"] > number)] = number
+    return found
+
+
+def check_allowed(games: Games, actions: NDArray[np.int64], playing: NDArray[np.bool_]) -> None:
+    """Every game that is played takes an action that it allows. Raises BadDataset."""
+    i = games.refused(actions, ~playing)
+    if i >= 0:
+        raise BadDataset(
+            f"game {games.seeds[i]} refuses what its recording does in step {games.steps[i]}: recorded by another "
+            "version of the engine, or re-ordering that --reorder does not offer"
+        )
+
+
+def finished(parts: list[Columns], games: Games, ended: NDArray[np.uint8], first_game: int) -> Columns:
+    """The steps in order of games, with what is known of a game only at its end."""
+    if not parts:
+        raise BadDataset("no decision in any of these games: nothing to export")
+    steps = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    order = np.argsort(steps["game"], kind="stable")
+    steps = {name: column[order] for name, column in steps.items()}
+    game, counts = steps["game"], np.bincount(steps["game"], minlength=games.n)
+    begins = np.cumsum(counts) - counts
+    steps["step"] = (np.arange(len(game)) - begins[game]).astype(np.int32)
+    steps["done"] = steps["step"] == counts[game] - 1
+    steps["outcome"] = np.array([OUTCOMES.index(Outcome(int(each)).name.lower()) for each in ended], np.int8)[game]
+    steps["blinds"] = np.array([blinds_beaten(s) for s in games.states], dtype=np.int16)[game]
+    steps["game_return"] = np.bincount(game, steps["reward"], games.n)[game]
+    steps["verb"] = (steps["action"] & 63).astype(np.int8)
+    steps["seed"] = games.seeds[game]
+    steps["game"] = game + np.int32(first_game)
+    return steps

@@ -1,0 +1,271 @@
+"""What one env runner does about hints: which positions it asks about, what it makes of the answers, what it writes down.
+
+Nothing here waits for anybody. Positions go to the broker (an actor) in batches, answers are fetched when they have
+come. An answer is a label for the very position that was asked about; that game has long gone on (decision 17).
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.engine.actions import DISCRETE, FIRST, Verb, cards_of, target_of, to_of, verb_of
+from ante.engine.state import Phase, new_states
+from ante.env.games import Games, Outcome
+from ante.env.reward import blinds_beaten
+from ante.env.shortlist import decisions_of
+from ante.hints.broker import Delivered, hint_field, plain
+from ante.hints.budget import DecisionBudget
+from ante.training.config import Schedule
+from ante.training.mailbox import BrokerLost, Mailbox
+from ante.training.rollout import Labelled, RolloutPolicy, end_to_end
+
+EXCHANGE_EVERY = 16  # steps between looks for answers
+REMEMBERED = 50_000  # positions that are not asked about twice
+KEPT = 256  # hinted positions that games may begin from, the last ones
+BEGUN = 0.25  # share of games that begin from one, where hints are an exploration prior
+OPEN = 4096  # asks without an answer, oldest first to be given up
+TRIES_AFTER = 64  # exchanges that pass before a broker that was lost is looked for again
+
+
+@dataclass(frozen=True)
+class HintPlan:
+    """What runners and learners know of a run's hints.
+
+    broker      name of the actor
+    share       of decisions that may be asked about
+    confidence  chance of the likeliest action below which a policy is unsure
+    imitation   weight of the loss on hinted positions, prior  chance of following a hint: schedules over steps
+    shaping     weight of the learned potential
+    """
+
+    broker: str
+    share: float
+    confidence: float
+    imitation: Schedule
+    prior: Schedule
+    shaping: float
+
+
+@dataclass
+class Ask:
+    """One position that was asked about.
+
+    row     what the policy saw, state  the record (1,), action  what it took
+    record  its line in the log, filled in as things become known
+    """
+
+    row: NDArray[Any]
+    state: NDArray[Any]
+    action: int
+    record: dict[str, Any]
+
+
+@dataclass
+class Hinting:
+    """The asks of one runner."""
+
+    plan: HintPlan
+    player: int
+    policy: RolloutPolicy
+    reorder: str
+    mailbox: Mailbox
+    budget: DecisionBudget = field(init=False)
+    credits: int = 0
+    potential: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        self.budget = DecisionBudget(self.plan.share)
+        self._tickets = count()
+        self._asked: dict[int, Ask] = {}
+        self._outbox: list[int] = []
+        self._seen: dict[int, None] = {}
+        self._labelled: list[tuple[NDArray[Any], int]] = []
+        self._kept: deque[tuple[NDArray[Any], int]] = deque(maxlen=KEPT)
+        self._closed: list[dict[str, Any]] = []
+        self._compared = self._agreed = 0
+        self._exchanges = self._wait_until = 0
+        self._steps = 0
+
+    def begin(self, games: Games, seed: int) -> None:
+        """Other games are played from now on."""
+        self._of_game: list[list[Ask]] = [[] for _ in range(games.n)]
+        self._kept.clear()
+        self._rng = np.random.default_rng(seed)
+        self.followed = np.full(games.n, -1, dtype=np.int64)
+
+    def look(
+        self, games: Games, rows: NDArray[Any], confidences: NDArray[np.float32], actions: NDArray[np.int64]
+    ) -> None:
+        """One step of all games: ask about the least sure decisions that the budget and the broker allow.
+
+        rows (n,) row_t, confidences (n,) chance of the likeliest action, actions (n,) what is taken
+        """
+        n, room = len(rows), 0
+        if self.credits > len(self._outbox):
+            room = min(self.budget.allows(n), self.credits - len(self._outbox))
+        places = self._unsure(rows, confidences, room) if room else []
+        self.budget.take(n, places)
+        for i in places:
+            self._open(games, i, rows, float(confidences[i]), int(actions[i]))
+        self._steps += 1
+        if self._steps % EXCHANGE_EVERY == 0:
+            self.exchange()
+
+    def _unsure(self, rows: NDArray[Any], confidences: NDArray[np.float32], room: int) -> list[int]:
+        """Up to `room` places, ascending: the least sure ones that have not been asked about."""
+        unsure = np.flatnonzero(confidences < self.plan.confidence)
+        places: list[int] = []
+        for i in unsure[np.argsort(confidences[unsure], kind="stable")]:
+            key = hash(rows[i].tobytes())
+            if key not in self._seen:
+                self._seen[key] = None
+                places.append(int(i))
+            if len(places) == room:
+                break
+        while len(self._seen) > REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        return sorted(places)
+
+    def _open(self, games: Games, i: int, rows: NDArray[Any], confidence: float, action: int) -> None:
+        """Ask about game i."""
+        s, ticket, state = games.states[i], next(self._tickets), new_states(1)
+        state.view(np.uint8)[:] = games.states[i : i + 1].view(np.uint8)
+        record = {
+            "player": self.player,
+            "decision": self.budget.decisions - len(rows) + i,
+            "seed": str(games.seeds[i]),
+            "step": int(games.steps[i]),
+            "ante": int(s.ante),
+            "phase": Phase(int(s.phase)).name.lower(),
+            "confidence": confidence,
+            "used_llm": False,
+            "hint": None,
+            **plain(None),
+            "seconds": None,
+            "outcome": None,
+            "blinds": None,
+        }
+        ask = Ask(rows[i : i + 1].copy(), state, action, record)
+        self._asked[ticket] = ask
+        self._of_game[i].append(ask)
+        self._outbox.append(ticket)
+        if len(self._asked) > OPEN:
+            self._give_up(next(iter(self._asked)))
+
+    def _give_up(self, ticket: int) -> None:
+        """No answer is waited for any more."""
+        self._settle(self._asked.pop(ticket))
+        if ticket in self._outbox:
+            self._outbox.remove(ticket)
+
+    def _settle(self, ask: Ask) -> None:
+        """The answer is known, or that there is none; the line is ready once its game has ended."""
+        ask.record.setdefault("answered", True)
+        if ask.record["outcome"] is not None:
+            self._close(ask)
+
+    def _close(self, ask: Ask) -> None:
+        self._closed.append({name: value for name, value in ask.record.items() if name != "answered"})
+
+    def over(self, games: Games, ended: NDArray[np.int64]) -> None:
+        """The games at `ended` are over: their lines say how."""
+        for i in ended:
+            for ask in self._of_game[i]:
+                ask.record["outcome"] = Outcome(int(games.outcome[i])).name.lower()
+                ask.record["blinds"] = int(blinds_beaten(games.states[i]))
+                if "answered" in ask.record:
+                    self._close(ask)
+            self._of_game[i] = []
+
+    def exchange(self) -> None:
+        """Send what is to be asked, take what has come. A broker that is gone is looked for again later."""
+        self._exchanges += 1
+        if self._exchanges < self._wait_until:
+            return
+        try:
+            self._send()
+            taken = self.mailbox.fetch()
+        except BrokerLost:
+            self.credits, self._wait_until = 0, self._exchanges + TRIES_AFTER
+            for ticket in list(self._asked):
+                self._give_up(ticket)
+            return
+        if taken is not None:
+            self.credits, self.potential = taken.credits, taken.potential
+            for delivered in taken.delivered:
+                self._hear(delivered)
+
+    def _send(self) -> None:
+        """What is to be asked and what is to be noted goes out. Raises BrokerLost."""
+        if self._outbox:
+            states = end_to_end([self._asked[ticket].state for ticket in self._outbox])
+            self.mailbox.ask(self._outbox, states, self.reorder)
+            self.credits -= len(self._outbox)
+            self._outbox = []
+        if self._closed or self._compared:
+            self.mailbox.note(self._closed, self._compared, self._agreed)
+            self._closed, self._compared, self._agreed = [], 0, 0
+
+    def _hear(self, delivered: Delivered) -> None:
+        """One answer, or none, for a position that was asked about."""
+        ask = self._asked.pop(delivered.ticket, None)
+        if ask is None:
+            return  # given up
+        advice, label = delivered.advice, None
+        if advice is not None:
+            label = number_of(self.policy, ask, advice.decision)
+        if label is not None:
+            agreed = label == ask.action
+            self._compared, self._agreed = self._compared + 1, self._agreed + agreed
+            self._labelled.append((ask.row, label))
+            self._kept.append((ask.state, label))
+            ask.record |= {"hint": hint_field(advice, agreed), "used_llm": advice.source != "rules", **plain(advice)}  # type: ignore[union-attr]
+        ask.record["seconds"] = delivered.seconds
+        self._settle(ask)
+
+    def labelled(self) -> Labelled | None:
+        """Hinted positions since the last call; None where there are none."""
+        if not self._labelled:
+            return None
+        rows, actions = zip(*self._labelled, strict=True)
+        self._labelled = []
+        return Labelled(end_to_end(list(rows)), np.array(actions, dtype=np.int64))
+
+    def renew(self, games: Games, which: NDArray[np.int64], begun: NDArray[np.bool_]) -> None:
+        """Some of these games, which were just dealt, go on from a hinted position, marked in `begun` (n,)."""
+        self.followed[which] = -1
+        if not self._kept:
+            return
+        for i in which[self._rng.random(len(which)) < BEGUN]:
+            if self._kept:
+                state, action = self._kept.pop()
+                games.put(np.array([i]), state.view(np.recarray))
+                begun[i], self.followed[i] = True, action
+
+
+def number_of(policy: RolloutPolicy, ask: Ask, decision: int) -> int | None:
+    """What the policy would have to choose for this macro decision; None where it cannot."""
+    if policy.discrete:
+        return discrete_step(ask.state[0], decision)
+    entries = ask.row["list"]["entries"]
+    numbers = np.arange(int(ask.row["list"]["n"][0]))
+    found = np.flatnonzero(decisions_of(np.repeat(entries, len(numbers), axis=0), numbers) == decision)
+    return int(found[0]) if len(found) else None
+
+
+def discrete_step(s: Any, decision: int) -> int | None:
+    """The number of the discrete view that leads to a macro decision: select, clear, or the decision itself."""
+    verb, target, to = Verb(int(verb_of(decision))), int(target_of(decision)), int(to_of(decision))
+    wanted, selected = int(cards_of(decision)), int(s["selected"])
+    if wanted and selected & ~wanted:
+        return int(FIRST[Verb.CLEAR])
+    missing = wanted & ~selected
+    if missing:
+        return (missing & -missing).bit_length() - 1
+    same = (DISCRETE[:, 0] == verb) & (DISCRETE[:, 1] == target) & (DISCRETE[:, 2] == to)
+    found = np.flatnonzero(same)
+    return int(found[0]) if len(found) else None

@@ -1,0 +1,201 @@
+"""A game that was played, to be looked at: its beginning and its decisions, played again as often as one likes."""
+
+import gzip
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.engine.actions import Verb, cards_of, pack_action, to_macro, verb_of
+from ante.engine.run import new_run
+from ante.engine.state import MAX_HAND, Status, copy_states, new_states, restore_states, save_state
+from ante.engine.step import step
+from ante.env.games import Games, Outcome, observe_games
+from ante.env.replay import (
+    FIRST_LINE,
+    BadReplay,
+    Disagreement,
+    Heading,
+    RefusedDecision,
+    action_text,
+    heading_lines,
+    outcome,
+    read_file,
+    read_replay,
+    write_replay,
+)
+from ante.files import whole
+from ante.watch.notes import Explained, Note
+
+Choose = Callable[[Games, NDArray[np.bool_]], NDArray[np.int64]]
+MOVES = (Verb.MOVE_JOKER, Verb.MOVE_CARD, Verb.SORT_HAND)
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One game.
+
+    start    (1,) state_t, before the first decision
+    actions  macro decisions; selecting single cards is none
+    """
+
+    start: np.recarray
+    actions: tuple[int, ...]
+
+    def walk(self) -> Iterator[tuple[Any, int, Any]]:
+        """Each decision: the record before it, the decision, the record after it; both are overwritten by the next.
+
+        Raises RefusedDecision.
+        """
+        states = new_states(2)
+        restore_states(states[:1], self.start)
+        after, before = states
+        for number, action in enumerate(self.actions, 1):
+            restore_states(states[1:], states[:1])
+            if step(after, np.int64(action)) == Status.ILLEGAL:
+                raise RefusedDecision(f"decision {number} is not allowed there: {action_text(action)}")
+            yield before, action, after
+
+    def end(self) -> Any:
+        """The record after the last decision. Raises RefusedDecision."""
+        last = copy_states(self.start)[0]
+        for _, _, last in self.walk():  # noqa: B007
+            pass
+        return last
+
+
+def begin(heading: Heading) -> np.recarray:
+    """The game of this heading before its first decision, (1,). Raises UnknownSeed, UnknownDeck or UnknownStake."""
+    start: Any = new_states(1)
+    start[0] = new_run(**asdict(heading))
+    return start
+
+
+def collect(games: Games, choose: Choose) -> Episode:
+    """The one game of `games`, played to its end: `choose` answers the action of each game, as evaluation asks for it."""
+    start, playing, actions = copy_states(games.states), np.ones(1, dtype=np.bool_), []
+    while games.outcome[0] == Outcome.PLAYING:
+        action = choose(games, playing)
+        actions.append(int(to_macro(games.states[0], action[0])) if games.discrete else int(action[0]))
+        games.step(action)
+    return Episode(start, decided(actions))
+
+
+def decided(actions: Iterable[int]) -> tuple[int, ...]:
+    """Macro decisions without the selecting of single cards, which decides nothing."""
+    return tuple(int(action) for action in actions if int(verb_of(action)) > Verb.CLEAR)
+
+
+def recorded(heading: Heading, actions: Iterable[int], discrete: bool) -> Episode:
+    """The game of recorded actions: numbers of the discrete view where `discrete`, else macro decisions."""
+    start = begin(heading)
+    if not discrete:
+        return Episode(start, decided(actions))
+    s, macros = copy_states(start)[0], []
+    for number in actions:
+        macros.append(int(to_macro(s, number)))
+        step(s, np.int64(macros[-1]))
+    return Episode(start, decided(macros))
+
+
+def annotate(episode: Episode, player: Explained) -> list[Note]:
+    """What a player thinks of each decision, whoever has taken it. Raises RefusedDecision."""
+    moves = "all" if any(verb_of(action) in MOVES[1:] for action in episode.actions) else player.reorder
+    if moves == "none" and any(verb_of(action) in MOVES for action in episode.actions):
+        moves = "jokers"
+    games = Games(1, reorder=moves, discrete=False, endless=True)
+    restore_states(games.states, episode.start)
+    observe_games(games.states, np.arange(1), games.reorder, games.observations, games.flat)
+    notes = []
+    for number, action in enumerate(episode.actions, 1):
+        if player.discrete:
+            select(games, int(cards_of(action)))
+        notes.append(player.explain(games, action))
+        asked = np.array([action])
+        if games.refused(asked) >= 0:
+            raise RefusedDecision(f"decision {number} is not allowed there: {action_text(action)}")
+        games.step(asked)
+    return notes
+
+
+def select(games: Games, cards: int) -> None:
+    """These hand cards, given as bits, are selected one by one, as a player of the discrete view would."""
+    for place in range(MAX_HAND):
+        if (cards >> place) & 1 and not (int(games.states[0].selected) >> place) & 1:
+            games.step(np.array([pack_action(Verb.SELECT, place, 0, 0)]))
+
+
+def fingerprint(s: Any) -> str:
+    """16 hex digits that tell a record from any other."""
+    return hashlib.sha256(save_state(s)).hexdigest()[:16]
+
+
+def write_compact(file: Path, heading: Heading, episode: Episode) -> None:
+    """A gzipped replay without its words: heading, a line for each decision, the end. Raises RefusedDecision."""
+    end = ending(episode.end(), len(episode.actions))
+    lines = [*heading_lines(heading), "", *(action_text(action) for action in episode.actions), end]
+    with whole(file) as aside:
+        aside.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode("ascii"), mtime=0))
+
+
+def read_text(file: Path) -> str:
+    """The text of a replay, gzipped or not. Raises BadReplay."""
+    if file.suffix != ".gz":
+        return read_file(file)
+    try:
+        return gzip.decompress(file.read_bytes()).decode("ascii")
+    except (OSError, EOFError, ValueError) as error:
+        raise BadReplay(f"cannot read {file}: {error}") from None
+
+
+def is_compact(text: str) -> bool:
+    """Whether a replay has decisions only, none of the words."""
+    return not any("#" in line or line.startswith((" ", "-")) for line in text.splitlines())
+
+
+def told(text: str) -> str:
+    """A compact replay with its words; any other one as it is. Raises BadReplay, RefusedDecision."""
+    return write_replay(*read_replay(text)) if is_compact(text) else text
+
+
+def check_compact(text: str) -> Disagreement | None:
+    """Play a compact replay again: the first of its lines that the engine tells otherwise, None where all are equal.
+
+    Raises BadReplay, UnknownSeed, UnknownDeck or UnknownStake.
+    """
+    heading, actions = read_replay(text)
+    lines = text.splitlines()
+    try:
+        last = Episode(begin(heading), decided(actions)).end()
+    except RefusedDecision as error:
+        return Disagreement(len(lines), str(error), lines[-1])
+    got = ending(last, len(actions))
+    return None if got == lines[-1] else Disagreement(len(lines), got, lines[-1])
+
+
+def ending(s: Any, decisions: int) -> str:
+    """The last line of a replay."""
+    return f"end {outcome(s)} in ante {s.ante} with ${s.dollars} after {decisions} decisions"
+
+
+def read_episode(file: Path) -> tuple[Heading, Episode]:
+    """The game of a replay's file. Raises BadReplay, and UnknownSeed, UnknownDeck or UnknownStake."""
+    text = read_text(file)
+    try:
+        heading, actions = read_replay(text)
+    except BadReplay as error:
+        raise BadReplay(f"{file}: {error}") from None
+    return heading, Episode(begin(heading), decided(actions))
+
+
+def is_replay(file: Path) -> bool:
+    """Whether a file begins like a replay."""
+    try:
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+            return stream.read(len(FIRST_LINE)) == FIRST_LINE.encode()
+    except (OSError, EOFError):
+        return False

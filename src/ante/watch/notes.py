@@ -1,0 +1,81 @@
+"""What a player thought of its decisions: value, likeliest options, an advice it was given; written beside a replay."""
+
+import gzip
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.env.games import Games
+from ante.errors import BalatroError
+from ante.files import whole
+
+SHOWN = 5  # options that are kept of a decision
+LEAST = 0.001  # probability of an option that is kept
+DIGITS = 4
+
+
+class BadNotes(BalatroError, ValueError):
+    """Notes that cannot be read, or that belong to another game."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """One decision.
+
+    value    expected sum of rewards from here on, in the units the player was trained in
+    options  macro decisions with their probabilities, the likeliest first
+    chance   probability of the decision that was taken; None where the player would not have considered it
+    hint     advice that the player had, empty without one
+    """
+
+    value: float | None
+    options: tuple[tuple[int, float], ...]
+    chance: float | None
+    hint: str = ""
+
+
+@runtime_checkable
+class Explained(Protocol):
+    """A player that can say what it thinks (an `agents.evaluate.Player` with one method more)."""
+
+    name: str
+    discrete: bool
+    reorder: str
+
+    def explain(self, games: Games, taken: int) -> Note:
+        """The Note on the one game of `games`, where the macro decision `taken` is about to be taken."""
+
+
+def note_of(decisions: NDArray[np.int64], chances: NDArray[Any], taken: int, value: float, hint: str = "") -> Note:
+    """The Note on macro decisions (k,) with these probabilities (k,); what has next to none is left out."""
+    order = [i for i in np.argsort(-chances, kind="stable")[:SHOWN] if chances[i] >= LEAST]
+    options = tuple((int(decisions[i]), round(float(chances[i]), DIGITS)) for i in order)
+    found = np.flatnonzero(decisions == taken)
+    chance = round(float(chances[found].sum()), DIGITS) if len(found) else None
+    return Note(round(value, DIGITS), options, chance, hint)
+
+
+def write_notes(file: Path, player: str, notes: Iterable[Note]) -> None:
+    """The notes stand in a gzipped JSON file: {player, notes: [[value, [[decision, probability] ...], chance, hint] ...]}."""
+    rows = [[note.value, note.options, note.chance, note.hint] for note in notes]
+    text = json.dumps({"player": player, "notes": rows}, separators=(",", ":"))
+    with whole(file) as aside:
+        aside.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def read_notes(file: Path) -> tuple[str, list[Note]]:
+    """Whose notes, and the notes. Raises BadNotes."""
+    try:
+        data = json.loads(gzip.decompress(file.read_bytes()))
+        rows = [
+            Note(value, tuple((int(action), float(chance)) for action, chance in options), taken, hint)
+            for value, options, taken, hint in data["notes"]
+        ]
+        return str(data["player"]), rows
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise BadNotes(f"cannot read the notes {file}: {error}") from None

@@ -1,0 +1,77 @@
+// Learning curves as SVG, with the value under the pointer.
+const CURVE_TITLES = {
+  blinds: "blinds beaten a game", win_rate: "games won", ante: "highest ante, mean", entropy: "entropy of the policy, nats",
+  return: "return", value_loss: "value loss", policy_loss: "policy loss", kl: "KL to the policy that played",
+  steps_per_second: "decisions a second", memory_gb: "memory, GB",
+};
+const W = 360, H = 150, LEFT = 38, BOTTOM = 18, TOP = 8, RIGHT = 6;
+
+// Round numbers between two bounds, four or so.
+function ticks(low, high) {
+  const rough = (high - low) / 4 || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= rough);
+  const found = [];
+  for (let x = Math.ceil(low / step) * step; x <= high + step * 1e-6; x += step) found.push(Math.abs(x) < step / 1e6 ? 0 : x);
+  return found;
+}
+
+function drawCurve(name, other) {
+  const steps = data.curves.steps, values = data.curves.columns[name], tried = other ? data.curves.columns[other] : null;
+  const shown = [...values, ...(tried || [])].filter(known);
+  if (!shown.length) return null;
+  const inPercent = name === "win_rate", say = (x) => (inPercent ? percent(x, 1) : short(x));
+  let low = Math.min(...shown), high = Math.max(...shown);
+  if (low > 0 && low < 0.6 * high) low = 0;
+  if (high - low < 1e-9) { high += Math.abs(high) * 0.1 || 1; }
+  const far = steps[steps.length - 1] || 1;
+  const x = (step) => LEFT + ((W - LEFT - RIGHT) * step) / far;
+  const y = (value) => TOP + (H - TOP - BOTTOM) * (1 - (value - low) / (high - low));
+  const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": CURVE_TITLES[name] });
+  for (const value of ticks(low, high)) {
+    picture.append(svg("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: y(value), y2: y(value) }));
+    const label = svg("text", { x: LEFT - 5, y: y(value) + 3.5, "text-anchor": "end" });
+    label.textContent = inPercent ? percent(value) : short(value);
+    picture.append(label);
+  }
+  for (const step of ticks(0, far).slice(1)) {
+    const label = svg("text", { x: x(step), y: H - 4, "text-anchor": "middle" });
+    label.textContent = short(step);
+    if (x(step) < W - 12) picture.append(label);
+  }
+  let path = "", pen = "M";
+  values.forEach((value, i) => {
+    if (!known(value)) { pen = "M"; return; }
+    path += `${pen}${x(steps[i]).toFixed(1)},${y(value).toFixed(1)}`;
+    pen = "L";
+  });
+  picture.append(svg("path", { class: "line", d: path }));
+  (tried || []).forEach((value, i) => known(value) && picture.append(svg("circle", { class: "dot", cx: x(steps[i]), cy: y(value), r: 3 })));
+  const now = el("b", {}, say(values.filter(known).at(-1)));
+  const chart = el("div.chart", { "data-curve": name }, el("h3", {}, CURVE_TITLES[name], now), picture);
+  const rule = svg("line", { class: "grid", y1: TOP, y2: H - BOTTOM, visibility: "hidden", style: "stroke:#93a39f" });
+  picture.append(rule);
+  picture.addEventListener("pointermove", (event) => {
+    const box = picture.getBoundingClientRect();
+    const step = (((event.clientX - box.left) / box.width) * W - LEFT) / (W - LEFT - RIGHT) * far;
+    let at = 0;
+    steps.forEach((each, i) => { if (Math.abs(each - step) < Math.abs(steps[at] - step)) at = i; });
+    rule.setAttribute("x1", x(steps[at])); rule.setAttribute("x2", x(steps[at])); rule.setAttribute("visibility", "visible");
+    const second = tried && known(tried[at]) ? `, evaluated ${say(tried[at])}` : "";
+    now.textContent = `${say(values[at])}${second} at ${short(steps[at])}`;
+  });
+  picture.addEventListener("pointerleave", () => { rule.setAttribute("visibility", "hidden"); now.textContent = say(values.filter(known).at(-1)); });
+  return chart;
+}
+
+function drawCurves() {
+  const charts = data.curves.pairs.map(([name, other]) => drawCurve(name, other)).filter(Boolean);
+  if (!charts.length) byId("curves").append(el("p.soft", {}, "No metrics yet."));
+  byId("curves").append(...charts.slice(0, 4));
+  if (charts.length > 4) {
+    const more = el("button", { type: "button", onclick: () => { byId("curves").append(...charts.slice(4)); more.remove(); } }, "More curves");
+    byId("curves").after(el("div", { style: "margin-top:12px" }, more));
+  }
+  const evaluated = data.curves.pairs.some(([, other]) => other && data.curves.columns[other].some(known));
+  byId("legend").append(el("i"), "while training", ...(evaluated ? [el("i.dots"), "evaluated on the seed panel"] : []));
+}

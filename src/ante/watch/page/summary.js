@@ -1,0 +1,50 @@
+// The head of the page, the tiles, the evaluation blind by blind, settings and machine.
+function drawHead() {
+  const { name, config, written } = data.run;
+  const game = config.challenge ? `challenge ${config.challenge}` : `${config.deck}, stake ${config.stake}`;
+  byId("head").append(
+    el("h1", {}, name),
+    el("div.soft", {}, `${game} · ${config.policy} policy · ${config.algo || "ppo"} · ${short(data.curves.total.steps)} decisions · written ${written}`),
+  );
+}
+
+function tile(label, value, more) {
+  return el("div.tile", {}, el("span", {}, label), el("b", {}, value), el("i", {}, more || ""));
+}
+
+function drawTiles() {
+  const total = data.curves.total, found = data.evaluation, tiles = [];
+  if (found.games) {
+    const wins = found.wins;
+    tiles.push(tile("games won", percent(wins.rate, 1), `${percent(wins.low, 1)} to ${percent(wins.high, 1)} of ${found.games}`));
+    tiles.push(tile("blinds beaten", found.mean_blinds.toFixed(2), known(found.mean_blinds_half_width) ? `± ${found.mean_blinds_half_width.toFixed(2)}` : ""));
+    tiles.push(tile("ante reached", found.mean_ante.toFixed(2), known(found.mean_ante_half_width) ? `± ${found.mean_ante_half_width.toFixed(2)}` : ""));
+  }
+  const speed = known(total.seconds) && total.seconds > 0 ? total.steps / total.seconds : null;
+  tiles.push(tile("trained", short(total.steps), "decisions"), tile("games played", short(total.games), `${short(total.iteration)} updates`));
+  tiles.push(tile("time", span(total.seconds), "sampling and learning"), tile("speed", short(speed), "decisions a second"));
+  byId("tiles").append(...tiles);
+}
+
+function drawEvaluation() {
+  const rows = (data.evaluation.blinds || []).filter((row) => row.cleared.trials > 0);
+  if (!rows.length) return;
+  const body = rows.map((row) => {
+    const { rate, low, high, trials } = row.cleared;
+    const bar = el("div.rate", {}, el("i", { style: `width:${100 * rate}%` }), el("em", { style: `left:${100 * low}%;width:${100 * (high - low)}%` }));
+    return el("tr", {}, el("td", {}, `${row.ante}`), el("td", {}, row.blind), el("td", {}, `${trials}`), el("td", {}, percent(rate, 1)), el("td", {}, bar));
+  });
+  const head = el("tr", {}, ...["ante", "blind", "played", "beaten", "with its 95 % interval"].map((name) => el("th", {}, name)));
+  byId("evaluation").append(el("details.box", {}, el("summary", {}, `Evaluation, blind by blind: ${data.evaluation.games} games`), el("div.scroll", {}, el("table", {}, head, ...body))));
+}
+
+function listed(title, entries) {
+  const rows = Object.entries(entries).map(([name, value]) => el("tr", {}, el("th", {}, name), el("td", {}, value === null ? "–" : typeof value === "object" ? JSON.stringify(value) : `${value}`)));
+  return el("div.scroll", {}, el("h3", {}, title), el("table", {}, ...rows));
+}
+
+function drawDetails() {
+  const { config, machine } = data.run, parts = [listed("settings", config)];
+  if (Object.keys(machine).length) parts.push(listed("machine", machine));
+  byId("details").append(el("details.box", {}, el("summary", {}, "Settings and machine"), el("div.two", {}, ...parts)));
+}

@@ -1,0 +1,201 @@
+"""A run as one HTML file that needs no server: summary, learning curves, episodes and a player that goes step by step.
+
+All data stands in it as JSON; videos and posters are named by links. The page itself is made of the files in `page/`.
+"""
+
+import csv
+import html
+import json
+import math
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import yaml
+
+from ante.errors import BalatroError
+from ante.files import write_text
+from ante.watch.episode import annotate, read_episode
+from ante.watch.gallery import FOLDER, Entry, read_index
+from ante.watch.notes import Explained, Note, read_notes
+from ante.watch.trace import packed, steps_of
+
+REPORT = "report.html"
+POINTS = 400  # of a curve; longer ones are means
+TRACES = 200  # episodes that can be played step by step
+CURVES = (  # columns of metrics.csv, each with the column of short evaluations that belongs to it
+    ("blinds", "eval_blinds"),
+    ("win_rate", "eval_win_rate"),
+    ("ante", "eval_ante"),
+    ("entropy", ""),
+    ("return", ""),
+    ("value_loss", ""),
+    ("policy_loss", ""),
+    ("kl", ""),
+    ("steps_per_second", ""),
+    ("memory_gb", ""),
+)
+SCRIPTS = ("common.js", "curves.js", "summary.js", "table.js", "player.js", "gallery.js", "main.js")
+Link = Callable[[str], str]
+
+
+class NoReport(BalatroError, ValueError):
+    """A run that cannot be reported on."""
+
+
+def write_report(
+    run: Path,
+    file: Path | None = None,
+    link: Link = quote,
+    player: Explained | None = None,
+    traces: int = TRACES,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Path:
+    """The report of a run's folder stands in `file`, by default its report.html; answers it. Raises NoReport.
+
+    link     where a browser finds a file of the run, given by its path in the folder
+    player   thinks about episodes that have no notes of their own
+    traces   how many episodes can be played step by step; those with videos come first, then the newest
+    advance  told of each episode that was played again
+    """
+    if not (run / "config.yaml").is_file():
+        raise NoReport(f"{run} is no run's folder: it has no config.yaml; name one such as runs/ppo")
+    entries, played = read_index(run), {}
+    for entry in first_of(entries, traces):
+        played[entry.name] = trace_of(run, entry, player)
+        advance(1)
+    data = {
+        "run": about(run),
+        "curves": curves(run / "metrics.csv"),
+        "evaluation": evaluation(run / "evaluation.json"),
+        "episodes": [row_of(entry, link, played.get(entry.name, {})) for entry in reversed(entries)],
+    }
+    target = file or run / REPORT
+    write_text(target, page(run.name, data, {name: each["trace"] for name, each in played.items() if "trace" in each}))
+    return target
+
+
+def links_from(file: Path, run: Path) -> Link:
+    """Links from a report to the files of a run's folder, which lie there whatever happens to the report's own name."""
+    there = os.path.relpath(run.absolute(), file.absolute().parent)
+    return lambda path: quote(path if there == "." else f"{Path(there).as_posix()}/{path}")
+
+
+def first_of(entries: Sequence[Entry], most: int) -> list[Entry]:
+    """The episodes that can be played: with videos first, then the newest."""
+    ranked = sorted(enumerate(entries), key=lambda pair: (pair[1].video is None, -pair[0]))
+    return [entry for _, entry in ranked[:most]]
+
+
+def trace_of(run: Path, entry: Entry, player: Explained | None) -> dict[str, str]:
+    """The packed steps of an episode and who thought, or why it cannot be played."""
+    folder = run / FOLDER
+    try:
+        _, episode = read_episode(folder / entry.replay)
+        who, notes = thoughts_on(folder, entry, player, episode)
+        steps = list(steps_of(episode, notes))
+    except BalatroError as error:
+        return {"trouble": str(error)}
+    if steps[-1]["state"] != entry.state:
+        return {"trouble": "this version of the engine plays another game from this replay"}
+    return {"trace": packed(steps), "who": who}
+
+
+def thoughts_on(folder: Path, entry: Entry, player: Explained | None, episode: Any) -> tuple[str, list[Note] | None]:
+    """Whose notes, and the notes: those of the episode, else those of this player. Raises BadNotes."""
+    if entry.notes:
+        return read_notes(folder / entry.notes)
+    return (player.name, annotate(episode, player)) if player else ("", None)
+
+
+def row_of(entry: Entry, link: Link, played: dict[str, str]) -> dict[str, Any]:
+    """An episode as the gallery shows it."""
+    names = ("name", "seed", "outcome", "ante", "blinds", "decisions", "reward", "steps", "final", "jokers", "why")
+    row = {name: getattr(entry, name) for name in names}
+    row |= {name: link(f"{FOLDER}/{getattr(entry, name)}") for name in ("video", "poster") if getattr(entry, name)}
+    return row | {"replay": f"{FOLDER}/{entry.replay}"} | {k: v for k, v in played.items() if k != "trace" and v}
+
+
+def about(run: Path) -> dict[str, Any]:
+    """Name, settings, machine, and when this was written."""
+    try:
+        config = yaml.safe_load((run / "config.yaml").read_text()) or {}
+    except (OSError, yaml.YAMLError) as error:
+        raise NoReport(f"cannot read {run / 'config.yaml'}: {error}") from None
+    written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return {"name": run.name, "config": config, "machine": read_json(run / "machine.json"), "written": written}
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """A JSON object; empty where there is no such file. Raises NoReport."""
+    if not file.exists():
+        return {}
+    try:
+        return dict(json.loads(file.read_text()))
+    except (OSError, ValueError) as error:
+        raise NoReport(f"cannot read {file}: {error}") from None
+
+
+def evaluation(file: Path) -> dict[str, Any]:
+    """The closing evaluation without its single games; empty before there is one. Raises NoReport."""
+    return {name: value for name, value in read_json(file).items() if name != "records"}
+
+
+def curves(file: Path) -> dict[str, Any]:
+    """steps, seconds and each column of CURVES, as many numbers each, None where there is none. Raises NoReport."""
+    try:
+        with file.open(newline="") as stream:
+            rows = [row for row in csv.DictReader(stream) if None not in row.values()]
+    except FileNotFoundError:
+        rows = []
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoReport(f"cannot read {file}: {error}") from None
+    pairs = [pair for pair in CURVES if rows and pair[0] in rows[0]]
+    names = dict.fromkeys(name for pair in pairs for name in pair if name and name in rows[0])
+    size = max(1, math.ceil(len(rows) / POINTS))
+    parts = [rows[i : i + size] for i in range(0, len(rows), size)]
+    last = rows[-1] if rows else {}
+    return {
+        "steps": [float(part[-1]["steps"]) for part in parts],
+        "columns": {name: [mean(part, name) for part in parts] for name in names},
+        "pairs": [[name, other if other in names else ""] for name, other in pairs],
+        "total": {name: number_of(last.get(name, "")) for name in ("steps", "games", "seconds", "iteration")},
+    }
+
+
+def mean(rows: Sequence[dict[str, str]], name: str) -> float | None:
+    """The mean of a column's numbers, five digits of it; None where there are none."""
+    values = [value for row in rows if (value := number_of(row[name])) is not None]
+    return float(f"{sum(values) / len(values):.5g}") if values else None
+
+
+def number_of(text: str) -> float | None:
+    """A finite number, else None."""
+    value = float(text or "nan")
+    return value if math.isfinite(value) else None
+
+
+def page(name: str, data: dict[str, Any], traces: dict[str, str]) -> str:
+    """The whole page."""
+    folder = files("ante.watch") / "page"
+    text = (folder / "page.html").read_text()
+    script = "\n".join((folder / name).read_text() for name in SCRIPTS)
+    stored = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    rolls = "\n".join(
+        f'<script type="text/plain" data-trace="{html.escape(each)}">{roll}</script>' for each, roll in traces.items()
+    )
+    parts = {
+        "{{title}}": html.escape(name),
+        "{{style}}": (folder / "page.css").read_text(),
+        "{{data}}": stored,
+        "{{traces}}": rolls,
+        "{{script}}": script,
+    }
+    for mark, part in parts.items():
+        before, after = text.split(mark)
+        text = before + part + after
+    return text

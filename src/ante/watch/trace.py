@@ -1,0 +1,198 @@
+"""An episode step by step as plain data for the report's player: what lies on the table, and what was thought of it.
+
+A step is a dict; what does not apply is left out. Names are those of `ante.env.text`, so nothing hidden stands here.
+
+    phase ante round dollars hands discards chips target blind effect deck    numbers and words of the left panel
+    jokers       [name, what it has grown to, rarity 0 to 4] each; hidden = 1 where their order is
+    consumables  [name, set] each
+    hand         cards, `AS(Glass)`; made = [poker hand, level, chips, mult, total] of the hand that was played last
+    row vouchers packs   [name, price, kind] of each ware; reroll = its price
+    pack         [name, kind] of each card of the open pack; open = its name, take = how many
+    blinds       [name, target, tag or effect] of the ante's three, deck0 = which is on deck
+    said         the decision taken here, cards = hand positions it acts on; at the end (end = 1) how the game ended, and
+                 state = the record's fingerprint
+    options      [words, probability, 1 where taken] each, value, hint
+"""
+
+import base64
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ante.catalog.blinds import BLINDS, Blind
+from ante.catalog.consumables import CONSUMABLES
+from ante.catalog.hands import HANDS
+from ante.catalog.jokers import JOKERS
+from ante.catalog.packs import PACKS
+from ante.catalog.tags import TAGS
+from ante.catalog.vouchers import VOUCHERS
+from ante.engine.actions import Verb, cards_of, verb_of
+from ante.engine.blinds import blind_on_deck, blind_target
+from ante.engine.create import shop_price
+from ante.engine.shop import pack_price, reroll_price, voucher_price
+from ante.engine.state import MAX_HAND, Kind, Phase, card_t, copy_states, item_t
+from ante.env.observe import focus_target, jokers_hidden
+from ante.env.replay import outcome
+from ante.env.text import PHASES, card_name, hidden_jokers, item_name, macro_name
+from ante.watch.episode import Episode, fingerprint
+from ante.watch.notes import BadNotes, Note
+
+KINDS = {Kind.PLAYING_CARD: "card", Kind.JOKER: "joker", Kind.CONSUMABLE: "consumable"}
+Step = dict[str, Any]
+
+
+def steps_of(episode: Episode, notes: Sequence[Note] | None = None) -> Iterator[Step]:
+    """A step for each decision, before it is taken, and one for the end. Raises RefusedDecision, BadNotes."""
+    if notes is not None and len(notes) != len(episode.actions):
+        raise BadNotes(f"{len(notes)} notes on {len(episode.actions)} decisions: they belong to another game")
+    last, played = copy_states(episode.start)[0], False
+    for k, (before, action, after) in enumerate(episode.walk()):
+        step = table_of(before, played)
+        step["said"] = words(before, action, step)
+        if int(cards_of(action)):
+            step["cards"] = positions(action)
+        if notes is not None:
+            step |= thoughts(before, action, notes[k], step)
+        yield step
+        last, played = after, int(verb_of(action)) == Verb.PLAY
+    yield {**table_of(last, played), "said": outcome(last), "end": 1, "state": fingerprint(last)}
+
+
+def positions(action: int) -> list[int]:
+    """The hand positions that a decision acts on."""
+    bits = int(cards_of(action))
+    return [i for i in range(MAX_HAND) if (bits >> i) & 1]
+
+
+def words(s: Any, action: int, step: Step) -> str:
+    """`macro_name`. SPEED: the cards of a play or discard have been named in the step already."""
+    verb = int(verb_of(action))
+    if verb in (Verb.PLAY, Verb.DISCARD) and "hand" in step:
+        cards = " ".join(step["hand"][i] for i in positions(action) if i < len(step["hand"]))
+        return f"{'play' if verb == Verb.PLAY else 'discard'} {cards}"
+    return macro_name(s, action)
+
+
+def thoughts(s: Any, action: int, note: Note, step: Step) -> Step:
+    """A Note in words."""
+    options = [[words(s, option, step), chance, int(option == action)] for option, chance in note.options]
+    if not any(taken for _, _, taken in options):
+        options.append([words(s, action, step), note.chance, 1])
+    found: Step = {"options": options}
+    if note.value is not None:
+        found["value"] = round(note.value, 3)
+    return found | ({"hint": note.hint} if note.hint else {})
+
+
+def table_of(s: Any, played: bool) -> Step:
+    """What lies on the table; `played` says that a hand has just been played."""
+    phase = Phase(int(s.phase))
+    in_round = phase in (Phase.PLAY, Phase.OVER) and s.blind
+    blind = BLINDS[int(s.blind) if in_round else int(blind_on_deck(s))]
+    step: Step = {
+        "phase": PHASES[phase],
+        "ante": int(s.ante),
+        "round": int(s.round_number),
+        "dollars": int(s.dollars),
+        "hands": int(s.hands_left),
+        "discards": int(s.discards_left),
+        "chips": float(s.chips),
+        "target": float(focus_target(s)),
+        "blind": blind.name,
+        "deck": int(s.n_deck),
+        "jokers": owned_jokers(s),
+        "consumables": [
+            [*named(item.tobytes()), int(CONSUMABLES[item.id].set)] for item in s.consumables[: s.n_consumables]
+        ],
+    }
+    if blind.blind > Blind.BIG:
+        step["effect"] = "disabled" if in_round and s.boss_disabled else blind.effect
+    if jokers_hidden(s):
+        step["hidden"] = 1
+    if played:
+        row = HANDS[s.hand_type]
+        step["made"] = [
+            row.name,
+            int(s.levels[row.hand]),
+            float(s.score_chips),
+            float(s.score_mult),
+            float(s.hand_total),
+        ]
+    if s.n_hand and phase in (Phase.PLAY, Phase.PACK, Phase.OVER):
+        step["hand"] = [card_words(s.cards[s.hand[i]].tobytes()) for i in range(s.n_hand)]
+    return step | on_the_table(s, phase)
+
+
+def on_the_table(s: Any, phase: Phase) -> Step:
+    """Blinds, wares, an open pack, a payout: what the phase is about."""
+    if phase == Phase.BLIND_SELECT:
+        return {"blinds": blinds_ahead(s), "deck0": int(s.blind_on_deck)}
+    if phase == Phase.SHOP:
+        return wares(s)
+    if phase == Phase.PACK:
+        cards = [ware(item) for item in s.pack[: s.n_pack]]
+        return {"pack": cards, "open": PACKS[s.pack_id].name, "take": int(s.picks_left)}
+    return {"payout": int(s.payout)} if phase == Phase.ROUND_END else {}
+
+
+def owned_jokers(s: Any) -> list[list[Any]]:
+    """The jokers from left to right; by name where their order is hidden."""
+    if jokers_hidden(s):
+        return [[name, "", 0] for name in hidden_jokers(s)]
+    return [
+        [*named(item.tobytes()), f"{item.value:g}" if item.value else "", int(JOKERS[item.id].rarity)]
+        for item in s.jokers[: s.n_jokers]
+    ]
+
+
+def blinds_ahead(s: Any) -> list[list[Any]]:
+    """The three blinds of the ante."""
+    rows = []
+    for panel, blind in enumerate((int(Blind.SMALL), int(Blind.BIG), int(s.boss))):
+        about = BLINDS[blind].effect if panel == 2 else f"skip: {TAGS[s.skip_tags[panel]].name}"
+        rows.append([BLINDS[blind].name, float(blind_target(s, blind)), about])
+    return rows
+
+
+def wares(s: Any) -> Step:
+    """What the shop has, holes left out."""
+    row = [
+        [*ware(item)[:1], int(shop_price(item)), ware(item)[1]] for item in s.row[: s.n_row] if item.kind != Kind.NONE
+    ]
+    vouchers = [
+        [VOUCHERS[v].name, int(voucher_price(s, int(v))), "voucher"] for v in s.shop_vouchers[: s.n_shop_vouchers] if v
+    ]
+    packs = [[PACKS[p].name, int(pack_price(s, i)), "pack"] for i, p in enumerate(s.packs) if p >= 0]
+    return {"row": row, "vouchers": vouchers, "packs": packs, "reroll": int(reroll_price(s))}
+
+
+def ware(item: Any) -> list[Any]:
+    """The name of an item and what it is."""
+    return [*named(item.tobytes()), KINDS.get(Kind(int(item.kind)), "")]
+
+
+@lru_cache(maxsize=4096)
+def card_words(data: bytes) -> str:
+    """A card's name by the bytes of its record. SPEED: cards come again and again."""
+    return card_name(np.rec.array(np.frombuffer(data, dtype=card_t))[0])
+
+
+@lru_cache(maxsize=4096)
+def name_of(data: bytes) -> str:
+    """An item's name by the bytes of its record."""
+    return item_name(np.rec.array(np.frombuffer(data, dtype=item_t))[0])
+
+
+def named(data: bytes) -> list[Any]:
+    """The same as a list to be added to."""
+    return [name_of(data)]
+
+
+def packed(steps: Sequence[Step]) -> str:
+    """Steps as base64 of gzipped JSON, which a browser unpacks when they are asked for."""
+    text = json.dumps(steps, separators=(",", ":"), ensure_ascii=False)
+    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode("ascii")

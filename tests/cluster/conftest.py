@@ -1,0 +1,53 @@
+"""A real cluster, named by KUBECONFIG, with KubeRay's operator and an image of Ante; see docs/deploy.md.
+
+KUBECONFIG     the cluster; its default namespace is not touched, each module has a namespace of its own
+CLUSTER_LOAD   command that brings an image archive to the nodes, such as `kind load image-archive`; without it the
+               images are there already
+CLUSTER_IMAGE  the archive, as tests/cluster/image.sh writes it
+"""
+
+import os
+import shlex
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cluster.support import Cluster, Failed, Journal, run
+
+ROOT = Path(__file__).parents[2]
+CHART = ROOT / "helm/ante"
+VALUES = Path(__file__).parent / "values.yaml"
+
+
+@pytest.fixture(scope="session")
+def journal() -> Journal:
+    """Figures of this session."""
+    folder = ROOT / "runs/cluster"
+    folder.mkdir(parents=True, exist_ok=True)
+    return Journal(folder / "journal.jsonl")
+
+
+@pytest.fixture(scope="session")
+def image(journal: Journal) -> str:
+    """The image is on the nodes."""
+    if not os.environ.get("KUBECONFIG"):
+        pytest.fail("KUBECONFIG names no cluster: docs/deploy.md says how to start one")
+    try:
+        run("kubectl", "get", "crd", "rayjobs.ray.io", "rayclusters.ray.io")
+    except Failed as error:
+        pytest.fail(f"KubeRay's operator is not installed: {error}")
+    if load := os.environ.get("CLUSTER_LOAD"):
+        archive = os.environ.get("CLUSTER_IMAGE", str(ROOT / "runs/cluster/image.tar"))
+        run(*shlex.split(load), archive, timeout=900)
+        journal.note("image loaded", megabytes=Path(archive).stat().st_size // 2**20)
+    return "ante-ray:test"
+
+
+@pytest.fixture(scope="module")
+def cluster(image: str) -> Iterator[Cluster]:
+    """A namespace that goes away."""
+    name = f"ante-{uuid.uuid4().hex[:6]}"
+    run("kubectl", "create", "namespace", name)
+    yield Cluster(name)
+    run("kubectl", "delete", "namespace", name, "--wait=true", "--timeout=240s", timeout=300)

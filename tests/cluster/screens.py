@@ -1,0 +1,44 @@
+"""What the Ray dashboard and the object store's console show in a browser."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@contextmanager
+def page() -> Iterator[Page]:
+    """A page of a browser without a screen, 1280 x 800."""
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            yield browser.new_page(viewport={"width": 1280, "height": 800})
+        finally:
+            browser.close()
+
+
+def see_dashboard(url: str, token: str, picture: Path) -> None:
+    """The jobs of the dashboard, opened with the cluster's token."""
+    with page() as seen:
+        seen.context.add_cookies([{"name": "ray-authentication-token", "value": token, "url": url}])
+        seen.goto(f"{url}/#/jobs", timeout=60_000)
+        seen.get_by_text(re.compile("ante train")).first.wait_for(timeout=60_000)
+        seen.screenshot(path=str(picture))
+
+
+def see_console(url: str, secret: dict[str, str], picture: Path) -> None:
+    """The run's folder in the console, opened with the run's own credentials."""
+    with page() as seen:
+        seen.goto(url, timeout=60_000)
+        seen.locator("#accessKey").fill(secret["S3_ACCESS_KEY_ID"])
+        seen.locator("#secretKey").fill(secret["S3_SECRET_ACCESS_KEY"])
+        seen.locator("#do-login").click()
+        seen.wait_for_url(re.compile("browser"), timeout=60_000)
+        seen.goto(f"{url}/browser/ante/runs%2Frun%2F", timeout=60_000)
+        seen.get_by_text("episode.mp4").first.wait_for(timeout=60_000)
+        seen.screenshot(path=str(picture))

@@ -1,0 +1,143 @@
+"""Losses, one by one, in one training: it ends with every iteration done once, and no loss costs more than one interval."""
+
+import csv
+import os
+import time
+from collections.abc import Callable
+
+import pytest
+from tests.cluster.conftest import CHART, ROOT, VALUES
+from tests.cluster.support import RESUMED, STEPS, Cluster, Journal, bucket_of, eventually, run
+
+pytestmark = pytest.mark.cluster
+NAME = "ante"
+BATCH, EVERY, ITERATIONS = 4096, 5, 420
+GROUPS = (
+    f"training.config.batch={BATCH},training.config.checkpoint_every={EVERY},training.config.steps={BATCH * ITERATIONS},"
+    "training.config.policy=shortlist,training.config.restarts=5,training.config.eval_games=8"
+)
+
+
+def dropped(cluster: Cluster, pod: str) -> None:
+    """A pod is gone at once, as with a node that lost its power."""
+    cluster.kubectl("delete", "pod", pod, "--force", "--grace-period=0")
+
+
+def worker_killed(cluster: Cluster) -> None:
+    """Either worker may hold the learner: the first one goes."""
+    dropped(cluster, cluster.pods("gpu", True)[0])
+
+
+def other_worker_killed(cluster: Cluster) -> None:
+    dropped(cluster, cluster.pods("gpu", True)[-1])
+
+
+def head_killed(cluster: Cluster) -> None:
+    dropped(cluster, cluster.pods("head", True)[0])
+
+
+def entrypoint_killed(cluster: Cluster) -> None:
+    cluster.kubectl(
+        "exec", cluster.pods("head", True)[0], "-c", "ray-head", "--", "pkill", "-9", "-f", "bin/ante train"
+    )
+
+
+def object_store_restarted(cluster: Cluster) -> None:
+    dropped(cluster, cluster.pods("objectstore", True)[0])
+
+
+def operator_killed(cluster: Cluster) -> None:
+    selector = os.environ.get("CLUSTER_OPERATOR", "app=kuberay-operator")
+    run("kubectl", "delete", "pod", "--all-namespaces", "--selector", selector, "--force", "--grace-period=0")
+
+
+def api_server_gone_for_a_minute(cluster: Cluster) -> None:
+    """The commands that stop and start it are the cluster's own."""
+    stop, start = os.environ.get("CLUSTER_API_STOP"), os.environ.get("CLUSTER_API_START")
+    if not stop or not start:
+        pytest.skip("CLUSTER_API_STOP and CLUSTER_API_START name no commands")
+    run("bash", "-c", stop)
+    time.sleep(60)
+    run("bash", "-c", start, timeout=180)
+
+
+HOG = """
+import os, signal, sys, time
+victims = [int(p) for p in os.listdir("/proc") if p.isdigit()]
+def name(pid):
+    try: return open(f"/proc/{pid}/cmdline").read()
+    except OSError: return ""
+ray = [pid for pid in victims if "ray::" in name(pid) and "IDLE" not in name(pid)]
+for pid in ray: open(f"/proc/{pid}/oom_score_adj", "w").write("1000")
+taken = []
+while all(os.path.exists(f"/proc/{pid}") for pid in ray):
+    taken.append(bytearray(64 << 20)); time.sleep(0.05)
+print("killed one of", ray, "after", len(taken) * 64, "MB")
+"""
+
+
+def memory_runs_out_in_a_worker(cluster: Cluster) -> None:
+    """The kernel takes Ray's actor, the first to go, when the pod's limit is reached."""
+    pod = cluster.pods("gpu", True)[0]
+    print(cluster.kubectl("exec", pod, "-c", "ray-worker", "--", "python", "-c", HOG, timeout=180))
+
+
+def disk_full_in_a_worker(cluster: Cluster) -> None:
+    """The kubelet evicts a pod that wrote more than its volume may hold."""
+    pod = cluster.pods("gpu", True)[0]
+    cluster.kubectl(
+        "exec", pod, "-c", "ray-worker", "--", "sh", "-c", "dd if=/dev/zero of=/tmp/fill bs=1M count=3400", timeout=180
+    )
+    eventually("eviction", 180, lambda: pod not in cluster.pods("gpu", True))
+
+
+FAULTS: tuple[Callable[[Cluster], None], ...] = (
+    worker_killed, other_worker_killed, head_killed, entrypoint_killed, object_store_restarted, operator_killed,
+    api_server_gone_for_a_minute, memory_runs_out_in_a_worker, disk_full_in_a_worker,
+)  # fmt: skip
+
+
+def lost_steps(log: str) -> list[int]:
+    """Steps between the last iteration told of and the checkpoint gone back to, for each time that the run went on."""
+    losses, reached = [], 0
+    for line in log.splitlines():
+        if found := STEPS.match(line):
+            reached = int(found[1].replace(",", ""))
+        elif found := RESUMED.search(line):
+            losses.append(reached - int(found[1].replace(",", "")))
+    return losses
+
+
+def test_a_training_survives_every_loss(cluster: Cluster, journal: Journal) -> None:
+    values = ("--values", str(VALUES), "--set", GROUPS)
+    cluster.helm("install", NAME, str(CHART), *values, timeout=180)
+    eventually("first checkpoint", 600, lambda: cluster.steps() > BATCH * EVERY)
+    for fault in FAULTS:
+        before, begin = cluster.steps(), time.monotonic()
+        assert before < BATCH * (ITERATIONS - 3 * EVERY), f"the training ended before {fault.__name__}: make it longer"
+        try:
+            fault(cluster)
+        except pytest.skip.Exception as skipped:
+            journal.note("fault left out", fault=fault.__name__, why=str(skipped))
+            continue
+        eventually(
+            f"training again after {fault.__name__}", 420, lambda goal=before + BATCH * EVERY: cluster.steps() > goal
+        )
+        eventually("all pods", 240, lambda: len(cluster.pods("head", True) + cluster.pods("gpu", True)) == 3)
+        journal.note("fault", fault=fault.__name__, steps=before, seconds=round(time.monotonic() - begin))
+    eventually("the end", 1200, lambda: cluster.job(NAME) in ("Complete", "Failed"), every=3)
+    log = cluster.log()
+    (ROOT / "runs/cluster/faults.log").write_text(log)
+    assert cluster.job(NAME) == "Complete", log[-3000:]
+    losses = lost_steps(log)
+    journal.note("all faults over", steps=cluster.steps(), lost=losses)
+    assert cluster.steps() == BATCH * ITERATIONS
+    assert max(losses, default=0) <= BATCH * EVERY
+    assert rows_of_metrics(cluster) == list(range(1, ITERATIONS + 1))
+
+
+def rows_of_metrics(cluster: Cluster) -> list[int]:
+    """Iterations in the metrics.csv of the bucket."""
+    with bucket_of(cluster, NAME) as bucket:
+        text = bucket.Object("runs/run/metrics.csv").get()["Body"].read().decode()
+    return [round(float(row["iteration"])) for row in csv.DictReader(text.splitlines())]

@@ -1,0 +1,109 @@
+"""Helm on a real cluster: from `helm install` to a video in the bucket, then upgrade, rollback, uninstall."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import av
+import pytest
+from tests.cluster.conftest import CHART, ROOT, VALUES
+from tests.cluster.screens import see_console, see_dashboard
+from tests.cluster.support import Cluster, Journal, bucket_of, eventually, secret_of
+
+pytestmark = pytest.mark.cluster
+NAME = "ante"
+VALUES_OF = ("--values", str(VALUES))
+
+
+@dataclass
+class Run:
+    """A training that has ended."""
+
+    cluster: Cluster
+    log: str
+
+
+@pytest.fixture(scope="module")
+def trained(cluster: Cluster, journal: Journal) -> Iterator[Run]:
+    """A release whose training has run to its end."""
+    journal.note("helm install begins")
+    cluster.helm("install", NAME, str(CHART), *VALUES_OF, timeout=120)
+    journal.note("helm install returned")
+    eventually("head and workers ready", 420, lambda: len(cluster.pods("head", True) + cluster.pods("gpu", True)) == 3)
+    journal.note("head and two workers ready")
+    eventually("first steps", 300, cluster.steps)
+    journal.note("first iteration", steps=cluster.steps())
+    eventually("training at its end", 900, lambda: cluster.job(NAME) in ("Complete", "Failed"), every=2)
+    journal.note("job ended", status=cluster.job(NAME), steps=cluster.steps())
+    log = cluster.log()
+    (ROOT / "runs/cluster/helm.log").write_text(log)
+    assert cluster.job(NAME) == "Complete", log[-3000:]
+    yield Run(cluster, log)
+
+
+@pytest.fixture(scope="module")
+def bucket(trained: Run) -> Iterator[Any]:
+    """What the run has stored."""
+    with bucket_of(trained.cluster, NAME) as found:
+        yield found
+
+
+def test_the_bucket_holds_what_the_run_has_made(trained: Run, bucket: Any, journal: Journal) -> None:
+    sizes = {item.key: item.size for item in bucket.objects.all()}
+    journal.note("bucket", objects=len(sizes), bytes=sum(sizes.values()))
+    (ROOT / "runs/cluster/bucket.json").write_text(json.dumps(sizes, indent=1))
+    latest = json.loads(bucket.Object("runs/run/checkpoints/latest.json").get()["Body"].read())
+    assert any(key.startswith("runs/run/checkpoints/") and key.endswith("manifest.json") for key in sizes)
+    assert ("120,832 steps" in trained.log and str(latest).count("120832")) or latest
+    for wanted in (r"config\.yaml$", r"metrics\.csv$", r"evaluation\.json$", r"\.mp4$", r"report\.html$"):
+        assert any(re.search(wanted, key) and size for key, size in sizes.items()), wanted
+
+
+def test_the_video_is_h264_with_frames(bucket: Any, tmp_path: Path) -> None:
+    keys = [item.key for item in bucket.objects.all() if item.key.endswith(".mp4")]
+    bucket.download_file(keys[0], str(tmp_path / "episode.mp4"))
+    with av.open(str(tmp_path / "episode.mp4")) as video:
+        assert video.streams.video[0].codec_context.name == "h264"
+        assert sum(1 for _ in video.decode(video=0)) > 20
+
+
+def test_helm_test_is_green(trained: Run, journal: Journal) -> None:
+    trained.cluster.helm("test", NAME, "--logs", timeout=300)
+    journal.note("helm test green")
+
+
+def test_dashboard_and_console_open_in_a_browser(trained: Run, journal: Journal) -> None:
+    cluster, folder = trained.cluster, ROOT / "runs/cluster"
+    token = secret_of(cluster, cluster.get("rayjob", NAME)["status"]["rayClusterName"])["auth_token"]
+    with (
+        cluster.forwarded(f"service/{NAME}-dashboard", 8265) as dashboard,
+        cluster.forwarded(f"service/{NAME}-console", 9001) as console,
+    ):
+        see_dashboard(f"http://127.0.0.1:{dashboard}", token, folder / "dashboard.png")
+        see_console(f"http://127.0.0.1:{console}", secret_of(cluster, f"{NAME}-s3"), folder / "console.png")
+    journal.note("dashboard and console seen")
+
+
+def test_no_secret_stands_where_it_can_be_read(trained: Run) -> None:
+    private = secret_of(trained.cluster, f"{NAME}-s3")["S3_SECRET_ACCESS_KEY"]
+    told = trained.log + json.dumps(
+        [trained.cluster.get(kind) for kind in ("rayjobs", "rayclusters", "pods", "configmaps")]
+    )
+    assert private not in told
+
+
+def left(cluster: Cluster) -> list[str]:
+    """What a release has left behind, claims of volumes aside."""
+    kinds = "rayjobs,rayclusters,pods,services,deployments,statefulsets,jobs,configmaps,secrets,serviceaccounts,roles,networkpolicies"
+    found = [(item["kind"], item["metadata"]["name"]) for item in cluster.get(kinds)["items"]]
+    return [f"{kind}/{name}" for kind, name in found if name not in ("kube-root-ca.crt", "default")]
+
+
+def test_uninstall_leaves_claims_only(trained: Run, journal: Journal) -> None:
+    cluster = trained.cluster
+    cluster.helm("uninstall", NAME, "--wait", "--timeout", "180s", timeout=240)
+    eventually("nothing but claims left", 240, lambda: not left(cluster))
+    journal.note("uninstalled", claims=len(cluster.get("persistentvolumeclaims")["items"]))

@@ -1,0 +1,84 @@
+"""`ante hints` as a user calls it."""
+
+import json
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from ante.cli import main
+from ante.hints.fake import FakeServer
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["ante", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    for name in ("LLM_MODEL", "LLM_VISION", "LLM_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with FakeServer() as server:
+        monkeypatch.setenv("LLM_ENDPOINT", server.url)
+        yield server
+
+
+def test_probe_says_what_works(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "hints", "probe", "--json", "--asks", "20") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["works"] and found["vision"] and found["known"]
+    assert found["valid"] == found["asks"] == 20 and found["ends"] == {"answered": 20}
+
+
+@pytest.mark.parametrize("mode", ["500", "429", "half-json", "wrong-schema", "illegal"])
+def test_probe_of_a_server_that_misbehaves_fails(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], mode: str
+) -> None:
+    server.set_mode(mode)
+    assert run(monkeypatch, "hints", "probe") == 1
+    assert "hints: NO" in capsys.readouterr().out
+
+
+def test_probe_of_a_slow_server_names_the_deadline(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LLM_TIMEOUT_SECONDS", "0.05")
+    server.latency = 0.2
+    assert run(monkeypatch, "hints", "probe", "--asks", "4", "--no-picture") == 1
+    assert "LLM_TIMEOUT_SECONDS" in capsys.readouterr().out
+
+
+def test_ask_shows_prompt_picture_and_answers(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: object
+) -> None:
+    frame = f"{tmp_path}/frame.png"
+    code = run(
+        monkeypatch, "hints", "ask", "TESTSEED@1", "--by", "both", "--model", "fake", "--picture", frame, "--json"
+    )
+    assert code == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "TESTSEED" not in found["text"] and set(found["answers"]) == {"rules", "llm"}
+    names = [option["name"] for option in found["options"]]
+    assert all(advice["text"] in names for advice in found["answers"].values())
+    with open(frame, "rb") as stream:
+        assert stream.read(4) == b"\x89PNG"
+
+
+def test_a_replay_can_be_asked_about(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    replay = "tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt"
+    assert run(monkeypatch, "hints", "ask", f"{replay}@40") == 0
+    text = capsys.readouterr().out
+    assert "rules answers" in text and "PKXK3L4T" not in text
+
+
+@pytest.mark.parametrize("position", ["TESTSEED", "TESTSEED@x", "TESTSEED@9000", "no!seed@1"])
+def test_a_position_that_is_none_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], position: str
+) -> None:
+    assert run(monkeypatch, "hints", "ask", position) == 2
+    assert capsys.readouterr().err.startswith("ante: ")

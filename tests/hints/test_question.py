@@ -1,0 +1,127 @@
+"""A state as a question: every option is legal and says what it does, and nothing hidden is told."""
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ante.engine.actions import is_legal
+from ante.engine.state import Phase
+from ante.env.shortlist import shortlist_t
+from ante.hints.advice import Discarded, advice_of, check, schema_of
+from ante.hints.question import question_of
+from ante.hints.rules import answer, choose
+from tests.env.test_observe import shuffle_what_is_hidden
+from tests.env.test_shortlist import listed, some_games
+
+COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
+GAMES = 40 if COMPILED else 6
+
+
+@settings(max_examples=8 if COMPILED else 2, deadline=None)
+@given(seed=st.integers(0, 10_000), one_chip=st.integers(0, 1))
+def test_two_games_that_look_the_same_are_the_same_question(seed: int, one_chip: int) -> None:
+    rng = np.random.default_rng(seed)
+    states = some_games(GAMES, seed, one_chip)
+    for s in states:
+        if s.phase == Phase.PLAY and s.n_hand > 2:
+            s.cards[s.hand[1]].face_down = s.cards[s.hand[2]].face_down = 1
+    before = [question_of(s, r) for s, r in zip(states, listed(states), strict=True)]
+    for s in states:
+        shuffle_what_is_hidden(s, rng)
+        s.seed[: s.seed_length] = rng.permutation(s.seed[: s.seed_length])
+    after = [question_of(s, r) for s, r in zip(states, listed(states), strict=True)]
+    for one, other in zip(before, after, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None and other is not None:
+            assert (one.text, one.options, one.key("m")) == (other.text, other.options, other.key("m"))
+            assert answer(one) == answer(other)
+
+
+@settings(max_examples=8 if COMPILED else 2, deadline=None)
+@given(seed=st.integers(0, 10_000), one_chip=st.integers(0, 1))
+def test_every_option_is_legal_and_told_and_the_rules_choose_one(seed: int, one_chip: int) -> None:
+    states = some_games(GAMES, seed, one_chip)
+    lists = listed(states)
+    for s, r in zip(states, lists, strict=True):
+        question = question_of(s, r)
+        if question is None:
+            assert s.phase == Phase.OVER
+            continue
+        name = bytes(s.seed[: s.seed_length]).decode()
+        assert name not in question.text and "seed" not in question.text
+        for k, option in enumerate(question.options):
+            assert is_legal(s, option.decision), option
+            assert f"\n{k}: {option.name}" in question.text
+        found = answer(question)
+        check(question, found.model_dump_json())
+        assert question.options[found.option].entry == choose(r)
+
+
+def test_asking_changes_nothing() -> None:
+    states = some_games(GAMES, 5, 0)
+    before = states.tobytes()
+    for s, r in zip(states, listed(states), strict=True):
+        question_of(s, r)
+    assert states.tobytes() == before
+
+
+def a_question() -> Any:
+    states = some_games(1, 1, 0)
+    question = question_of(states[0], listed(states)[0])
+    assert question is not None and len(question.options) > 1
+    return question
+
+
+GOOD = {"option": 0, "confidence": 50, "outlook": 10, "reason": "Why not."}
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        ({"option": 99}, "illegal"),
+        ({"option": -1}, "schema"),
+        ({"option": 0.0}, "schema"),
+        ({"option": True}, "schema"),
+        ({"option": "0"}, "schema"),
+        ({"confidence": 101}, "schema"),
+        ({"reason": "x" * 121}, "schema"),
+        ({"more": 1}, "schema"),
+    ],
+)
+def test_what_breaks_the_schema_or_the_rules_is_discarded(change: dict[str, Any], cause: str) -> None:
+    question = a_question()
+    with pytest.raises(Discarded) as discarded:
+        check(question, json.dumps(GOOD | change))
+    assert discarded.value.cause == cause
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "play the aces", '{"option": 0', "null", "[]"])
+def test_what_is_no_json_object_is_discarded(text: str) -> None:
+    with pytest.raises(Discarded):
+        check(a_question(), text)
+
+
+def test_a_good_answer_is_a_decision_of_the_list() -> None:
+    question = a_question()
+    advice = advice_of(question, check(question, json.dumps(GOOD)), "llm")
+    assert advice.decision == question.options[0].decision and advice.source == "llm"
+
+
+def test_the_schema_bounds_the_option_by_what_there_is() -> None:
+    import jsonschema
+
+    question = a_question()
+    schema = schema_of(question)
+    jsonschema.validate(GOOD, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(GOOD | {"option": len(question.options)}, schema)
+
+
+def test_an_empty_list_is_no_question() -> None:
+    states = some_games(1, 1, 0)
+    assert question_of(states[0], np.zeros(1, dtype=shortlist_t).view(np.recarray)[0]) is None

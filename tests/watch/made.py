@@ -1,0 +1,67 @@
+"""A run's folder with episodes, made without training: greedy games, and a player that says what it thinks."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ante.agents.baselines import Baseline
+from ante.agents.evaluate import evaluate, panel
+from ante.engine.actions import to_macro
+from ante.env.games import Games
+from ante.training.config import TrainConfig
+from ante.training.films import keep_games
+from ante.watch.notes import Note, note_of
+
+COLUMNS = (
+    "iteration",
+    "steps",
+    "games",
+    "seconds",
+    "steps_per_second",
+    "return",
+    "ante",
+    "blinds",
+    "win_rate",
+    "entropy",
+    "eval_blinds",
+)
+
+
+class Thinker(Baseline):
+    """Greedy, who gives its choice half of the probability and shares out the rest; its value is the blinds beaten."""
+
+    def explain(self, games: Games, taken: int) -> Note:
+        """See `watch.notes.Explained`."""
+        others = [action for action in legal(games) if action != taken][:7]
+        chances = [0.5, *(0.5 / max(1, len(others)) for _ in others)]
+        hint = "keep the pair" if games.states[0].ante == 1 else ""
+        value = float(games.states[0].round_number)
+        return note_of(np.array([taken, *others]), np.array(chances), taken, value, hint)
+
+
+def legal(games: Games) -> list[int]:
+    """The legal choices of the discrete view in the one game, as macro decisions."""
+    return [int(to_macro(games.states[0], number)) for number in np.flatnonzero(games.masks[0])]
+
+
+def make_run(folder: Path, games: int, videos: tuple[str, ...] = ("best", "worst")) -> TrainConfig:
+    """`folder` holds a run of so many games of the closing evaluation."""
+    config = TrainConfig(name=folder.name, runs=str(folder.parent), videos=videos, eval_games=games)
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text(config.to_yaml())
+    (folder / "machine.json").write_text(json.dumps({"cpu": "a processor", "cores": 2}))
+    with (folder / "metrics.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(COLUMNS)
+        for i in range(1, 901):
+            tried = i / 120 if i % 90 == 0 else float("nan")
+            writer.writerow(
+                (i, i * 1000, i * 12, i * 0.7, 1400, i / 300, 1 + i / 300, i / 110, i / 9000, 2 - i / 900, tried)
+            )
+    player = Thinker("greedy")
+    report = evaluate(player, panel()[:games])
+    (folder / "evaluation.json").write_text(report.to_json())
+    keep_games(config, player, report, 900_000, final=True)
+    return config

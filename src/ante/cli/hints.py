@@ -70,7 +70,9 @@ class ProbeHints:
         with ask_bar(len(questions)) as advance:
             found = asyncio.run(probe(settings, os.environ, questions, picture, advance))
         if self.json:
-            print(json.dumps({**asdict(found), "works": found.works, "verdict": found.verdict()}, indent=1))
+            told = {**asdict(found), "works": found.works, "verdict": found.verdict()}
+            # JSON has no NaN
+            print(json.dumps({k: None if v != v else v for k, v in told.items()}, indent=1))
         else:
             print_probe(found)
         return 0 if found.works else 1

@@ -30,6 +30,8 @@ class Bench:
     gpu      decisions a second on a CUDA device (docs/gpu.md); only where asked for
     train    steps a second of training: our path, stock RLlib, SB3 and a hand-written loop, in turns; shares of the
              limit; where the time goes (some five minutes; only where asked for)
+    hints    steps a second of training with and without hints, in turns: rules, an LLM that is slow, dead, hangs, talks
+             nonsense; seconds until the alarm (some five minutes; only where asked for)
 
     Try:
       ante bench engine
@@ -38,12 +40,12 @@ class Bench:
       ante bench train --json --out train.json
     """
 
-    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu", "train"], ...]] = ()
-    """What to measure; everything but gpu and train by default."""
+    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu", "train", "hints"], ...]] = ()
+    """What to measure; everything but gpu, train and hints by default."""
     decisions: int = 500_000
     """Decisions of one repeat; there are six of each measurement."""
     repeats: int = 5
-    """Turns of each contender, train only."""
+    """Turns of each contender, train and hints only."""
     cold: bool = False
     """Measure the first compilation too."""
     json: bool = False
@@ -67,6 +69,7 @@ class Bench:
             "start": lambda: bench.start_rows(self.cold),
             "gpu": bench.device_rows,
             "train": lambda: training_rows(self.repeats),
+            "hints": lambda: hinted_rows(self.repeats),
         }
         parts = self.parts or BENCH_PARTS
         rows: list[bench.Row] = []
@@ -97,6 +100,14 @@ def training_rows(repeats: int) -> list["Row"]:
     from ante.cost.contest import train_rows
 
     return train_rows(repeats)
+
+
+def hinted_rows(repeats: int) -> list["Row"]:
+    """Rows of `ante bench hints`, which needs Ray, torch and the extra `hints`."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+    from ante.cost.hints import hint_rows
+
+    return hint_rows(repeats)
 
 
 def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> None:

@@ -51,7 +51,7 @@ def run(config: TrainConfig, at: Sequence[int], told: Callable[[Point], None]) -
             while steps < goal:
                 result = algorithm.train()
                 steps += int(result["env_runners"]["num_env_steps_sampled"])
-            found = trial(config, algorithm)
+            found, *_ = trial(config, algorithm)
             score = float(result["env_runners"].get("episode_return_mean", math.nan))
             rates = found["eval_blinds"], found["eval_ante"], found["eval_win_rate"]
             points.append(Point(config.seed, config.hints, goal, *rates, score))

@@ -142,7 +142,9 @@ def advised_from(
     if source == "llm":
         settings = read_settings(os.environ).complete()
         if settings.vision:
-            from ante.watch.picture import png_of as picture
+            from ante.watch.picture import png_of
+
+            picture = png_of
     policy, reorder = policy_from(folder, checkpoint), read_config(folder / "config.yaml").reorder
     return AdvisedPlayer(policy, folder.name, settings, share, confidence, likeliest, 0, reorder, picture)
 

@@ -51,8 +51,8 @@ def test_a_cluster_is_ready_trains_and_leaves_nothing(kubernetes: Cluster) -> No
     with job_server() as (port, jobs):
         kubernetes.ports[8265] = port
         job = cluster.train()
-        assert list(cluster.lines(job, follow_on=False)) == ["8,192 steps", "16,384 steps"]
-        assert cluster.job_status(job) == "RUNNING"
+        assert list(cluster.lines(job)) == ["8,192 steps", "16,384 steps"]
+        assert cluster.job_status(job) == "SUCCEEDED"
         cluster.down()
     assert jobs.submitted[0]["entrypoint"].startswith(
         "ante train --config /etc/ante/train.yaml --name mine --store s3://"

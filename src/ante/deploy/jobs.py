@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ray.job_submission import JobSubmissionClient
 
 
+POLL_SECONDS = 2.0
+
+
 class NoJobs(BalatroError, ConnectionError):
     """A head that takes no jobs."""
 
@@ -69,19 +72,22 @@ def newest(jobs: "JobSubmissionClient") -> str:
 
 
 def follow(jobs: "JobSubmissionClient", job: str, on: bool) -> Iterator[str]:
-    """What a job has said; with `on` until it ends."""
-    if not on:
-        yield from jobs.get_job_logs(job).splitlines()
-        return
-    import asyncio
+    """Lines that a job has said; with `on` until it ends. Asks again and again, so that it works in a notebook too.
 
-    lines, loop = jobs.tail_job_logs(job), asyncio.new_event_loop()
-    try:
-        while True:
-            try:
-                yield from loop.run_until_complete(anext(lines)).splitlines()
-            except StopAsyncIteration:
-                return
-    finally:
-        loop.run_until_complete(lines.aclose())
-        loop.close()
+    Raises NoJobs where the head goes away.
+    """
+    told, ended = 0, not on
+    while True:
+        try:
+            ended = ended or jobs.get_job_status(job).is_terminal()
+            text = jobs.get_job_logs(job)
+        except (OSError, RuntimeError) as error:
+            words = str(error).partition("\n")[0]
+            raise NoJobs(f"the head does not answer any more: {words}; ante cluster status tells why") from None
+        whole = len(text) if ended else text.rfind("\n") + 1
+        if whole > told:
+            yield from text[told:whole].splitlines()
+            told = whole
+        if ended:
+            return
+        time.sleep(POLL_SECONDS)

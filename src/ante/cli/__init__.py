@@ -29,6 +29,7 @@ from ante.cli.play import Eval, Play
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
 from ante.cli.seeds import Seed
+from ante.cli.stats import Stats
 from ante.cli.train import Curves, Export, Train, train_command
 from ante.cli.watch import Watch
 
@@ -48,11 +49,12 @@ Command = (
     | Annotated[Doctor, subcommand("doctor")]
     | Annotated[Profile, subcommand("profile")]
     | Annotated[Artifacts, subcommand("artifacts")]
-    | Annotated[Images, subcommand("images")]
     | Annotated[Data, subcommand("data")]
     | Annotated[Hints, subcommand("hints")]
+    | Annotated[Images, subcommand("images")]
     | Annotated[Cluster, subcommand("cluster")]
     | Annotated[LeagueCommand, subcommand("league")]
+    | Annotated[Stats, subcommand("stats")]
 )
 
 

@@ -36,6 +36,7 @@ BASES: tuple[Values, ...] = (  # a value matters where what it belongs to is the
     FULL | {"llmServer": {"enabled": True, "kind": "llamacpp", "modelPath": "/models/x"}},
     {"llm": {"enabled": True, "model": "m", "endpoint": "http://llm"}, "objectStore": {"enabled": False},
      "queue": {"name": "q"}, "cpuWorkers": {"enabled": True}, "training": {"learnerGpus": 0},
+     "networkPolicies": {"llmDownloads": True},
      "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:1", "existingSecret": "redis"}},
 )  # fmt: skip
 

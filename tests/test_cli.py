@@ -38,6 +38,7 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         "data",
         "league",
         "stats",
+        "clone",
     ],
 )
 def test_help_of_each_command_shows_an_example(command: str) -> None:

@@ -18,7 +18,7 @@ except ModuleNotFoundError as missing:
 from ante.cli.artifacts import Artifacts
 from ante.cli.bench import Bench
 from ante.cli.cluster import Cluster
-from ante.cli.data import Data
+from ante.cli.data import Clone, Data
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
 from ante.cli.golden import Golden
@@ -50,6 +50,7 @@ Command = (
     | Annotated[Profile, subcommand("profile")]
     | Annotated[Artifacts, subcommand("artifacts")]
     | Annotated[Data, subcommand("data")]
+    | Annotated[Clone, subcommand("clone")]
     | Annotated[Hints, subcommand("hints")]
     | Annotated[Images, subcommand("images")]
     | Annotated[Cluster, subcommand("cluster")]

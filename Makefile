@@ -66,6 +66,7 @@ generated: warm  ## check that generated files are fresh
 	$(PY) tools/write_observation.py --check
 	$(PY) tools/write_replays.py --check
 	$(PY) tools/write_training.py --check
+	$(PY) tools/write_manifests.py --check
 
 types: setup  ## mypy
 	.venv/bin/mypy

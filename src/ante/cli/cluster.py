@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ante.deploy.checks import Check
     from ante.deploy.settings import Settings
 
-Name = Positional[Annotated[str, arg(metavar="NAME")]]
-
 
 @dataclass(frozen=True)
 class Where:
@@ -204,7 +202,7 @@ class Status(Where):
       ante cluster status first --json
     """
 
-    name: Name = "ante"
+    name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
     """Name of the training."""
     json: bool = False
     """Print one JSON object: training, pods."""
@@ -239,7 +237,7 @@ class Logs(Where):
       ante cluster logs first --part head --tail 50
     """
 
-    name: Name = "ante"
+    name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
     """Name of the training."""
     follow: Annotated[bool, arg(aliases=["-f"])] = False
     """Go on until it ends; Ctrl-C stops."""
@@ -295,7 +293,7 @@ class Dashboard(Where):
       ante cluster dashboard first --port 9000 --show-token
     """
 
-    name: Name = "ante"
+    name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
     """Name of the training."""
     port: int = 8265
     """Port of this machine; 0: any."""
@@ -355,7 +353,7 @@ class Resume(Where):
       ante cluster resume first --steps 10000000
     """
 
-    name: Name = "ante"
+    name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
     """Name of the training."""
     steps: int | None = None
     """Environment steps of the whole run from now on."""
@@ -377,7 +375,7 @@ class Down(Where):
       ante cluster down first
     """
 
-    name: Name = "ante"
+    name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
     """Name of the training."""
     seconds: float = 180.0
     """Seconds to wait until all of it is gone."""

@@ -68,6 +68,7 @@ generated: warm  ## check that generated files are fresh
 	$(PY) tools/write_training.py --check
 	$(PY) tools/write_chart.py --check
 	$(PY) tools/write_dashboard.py --check
+	$(PY) tools/write_manifests.py --check
 
 types: setup  ## mypy
 	.venv/bin/mypy

@@ -39,6 +39,10 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         "league",
         "stats",
         "clone",
+        "cluster",
+        "images",
+        "hints",
+        "watch",
     ],
 )
 def test_help_of_each_command_shows_an_example(command: str) -> None:

@@ -138,11 +138,14 @@ def advised_from(
     likeliest: bool = False,
 ) -> AdvisedPlayer:
     """The policy of a run or a release with the rules or the LLM of the environment as advisor. Raises BalatroError."""
-    settings, picture = None, None
+    settings: HintSettings | None = None
+    picture: Callable[[Any], bytes] | None = None
     if source == "llm":
         settings = read_settings(os.environ).complete()
         if settings.vision:
-            from ante.watch.picture import png_of as picture
+            from ante.watch.picture import png_of
+
+            picture = png_of
     policy, reorder = policy_from(folder, checkpoint), read_config(folder / "config.yaml").reorder
     return AdvisedPlayer(policy, folder.name, settings, share, confidence, likeliest, 0, reorder, picture)
 

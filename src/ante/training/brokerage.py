@@ -72,9 +72,11 @@ def settings_of(config: TrainConfig) -> HintSettings | None:
 def start_broker(config: TrainConfig, name: str) -> Any:
     """The actor of this name, ready, which lives as long as the answered handle. Raises BadHints."""
     settings = settings_of(config)
-    picture = None
+    picture: Callable[[Any], bytes] | None = None
     if settings is not None and settings.vision:
-        from ante.watch.picture import png_of as picture
+        from ante.watch.picture import png_of
+
+        picture = png_of
     # The key is in the environment of Ray's processes; where Ray runs elsewhere, a Secret puts it there.
     made = ray.remote(BrokerActor).options(name=name, num_cpus=0, max_restarts=-1, max_concurrency=1)
     broker = made.remote(settings, max(1, config.runners), picture)

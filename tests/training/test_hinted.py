@@ -111,7 +111,7 @@ def test_an_llm_that_is_no_use_leaves_training_alone_and_raises_the_alarm(
         algorithm = run(hints="llm")
         said: list[str] = []
         watch = HintWatch(algorithm.hint_broker, tmp_path / "run", said.append)
-        learner, _found = until(algorithm, lambda learner, _: bool(said))
+        learner, _ = until(algorithm, lambda learner, _: bool(said))
         watch.close()
     assert said[0].startswith("ALARM hints fail: 0%") and cause in said[0]
     assert math.isfinite(learner["policy_loss"]) and "imitation_loss" not in learner

@@ -79,10 +79,13 @@ async def probe(
     picture: bytes | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Probe:
-    """Ask these questions, at most `concurrency` at once, and one with a picture. Raises BadHints."""
-    patient = settings.model_copy(
-        update={"timeout_seconds": max(PATIENCE, settings.timeout_seconds), "cache": None, "tokens_per_hour": 0}
-    )
+    """Ask these questions, at most `concurrency` at once, and one with a picture. Raises BadHints.
+
+    All of them: no breaker opens, no budget ends.
+    """
+    asked = list(questions)
+    patience = {"timeout_seconds": max(PATIENCE, settings.timeout_seconds), "breaker_failures": len(asked) + 1}
+    patient = settings.model_copy(update={**patience, "cache": None, "tokens_per_hour": 0})
     advisor = make_advisor(patient, environment)
     found = Probe(str(settings.endpoint or "Claude"), str(settings.model), settings.timeout_seconds)
     try:
@@ -90,7 +93,6 @@ async def probe(
         found.known = settings.model in found.models
     except Exception as error:
         found.trouble = f"{cause_of(error)}: {error}"
-    asked = list(questions)
     if not await _first(found, advisor, asked[0]):
         await advisor.close()
         return found

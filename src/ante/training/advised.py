@@ -138,7 +138,8 @@ def advised_from(
     likeliest: bool = False,
 ) -> AdvisedPlayer:
     """The policy of a run or a release with the rules or the LLM of the environment as advisor. Raises BalatroError."""
-    settings, picture = None, None
+    settings: HintSettings | None = None
+    picture: Callable[[Any], bytes] | None = None
     if source == "llm":
         settings = read_settings(os.environ).complete()
         if settings.vision:

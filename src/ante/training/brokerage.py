@@ -72,7 +72,7 @@ def settings_of(config: TrainConfig) -> HintSettings | None:
 def start_broker(config: TrainConfig, name: str) -> Any:
     """The actor of this name, ready, which lives as long as the answered handle. Raises BadHints."""
     settings = settings_of(config)
-    picture = None
+    picture: Callable[[Any], bytes] | None = None
     if settings is not None and settings.vision:
         from ante.watch.picture import png_of
 

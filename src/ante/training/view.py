@@ -70,8 +70,8 @@ class TrainView(AbstractContextManager["TrainView"]):
 
     def show(self, row: dict[str, float]) -> None:
         """The metrics of one iteration."""
-        columns: tuple[tuple[str, str, str], ...] = SHOWN if math.isnan(row["stage"]) else (STAGE, *SHOWN)
-        columns += () if math.isnan(row["hint_asks"]) else HINTS
+        columns = [*([] if math.isnan(row["stage"]) else [STAGE]), *SHOWN]
+        columns += [] if math.isnan(row.get("hint_asks", math.nan)) else HINTS
         cells = [shown(row[name], form) for name, _, form in columns]
         self._progress.update(self._task, completed=row["steps"], description=f"iteration {row['iteration']:.0f}")
         if self._live is None:

@@ -77,6 +77,11 @@ def test_a_run_leaves_everything_in_its_folder(place: Path) -> None:
     assert (run / "checkpoints" / "best.json").exists()
     report = json.loads((run / "evaluation.json").read_text())
     assert (report["player"], report["games"], report["deck"]) == ("small", 4, "b_blue")
+    index = json.loads((run / "episodes" / "index.json").read_text())["episodes"]
+    assert len(index) == 4 and sum("best" in row["why"] for row in index) == 1
+    assert all((run / "episodes" / row[name]).is_file() for row in index for name in ("replay", "notes") if row[name])
+    assert json.loads((run / "machine.json").read_text())["cores"] >= 1
+    assert (run / "report.html").read_text().count("data-trace=") > len(index)
     with av.open(str(run / "episode.mp4")) as video:
         assert sum(1 for _ in video.decode(video=0)) > 20
 

@@ -21,6 +21,7 @@ from rich.console import Console
 
 from ante.agents.evaluate import Report
 from ante.agents.report import blinds_table, players_table
+from ante.errors import BalatroError
 from ante.files import write_text
 from ante.training.algorithm import build, start_ray
 from ante.training.budget import Budget, Sizes
@@ -250,7 +251,10 @@ def tried(config: TrainConfig, algorithm: PPO, done: Progressed, console: Consol
     if not config.eval_every or done.iteration % config.eval_every:
         return dict.fromkeys(TRIED, math.nan)
     found, player, report = trial(config, algorithm)
-    keep_games(config, player, report, done.steps)
+    try:
+        keep_games(config, player, report, done.steps)
+    except (BalatroError, OSError) as error:  # a full disk must not end the run
+        console.print(f"the games of this evaluation are not kept: {error}", soft_wrap=True)
     console.print(
         f"iteration {done.iteration}: {found['eval_blinds']:.2f} blinds beaten, ante {found['eval_ante']:.2f}, "
         f"wins {found['eval_win_rate']:.1%} in {config.trial_games} games of the panel",

@@ -31,7 +31,7 @@ def see_dashboard(url: str, token: str, picture: Path) -> None:
         seen.screenshot(path=str(picture))
 
 
-def see_console(url: str, secret: dict[str, str], picture: Path) -> None:
+def see_console(url: str, secret: dict[str, str], run: str, picture: Path) -> None:
     """The run's folder in the console, opened with the run's own credentials."""
     with page() as seen:
         seen.goto(url, timeout=60_000)
@@ -41,7 +41,7 @@ def see_console(url: str, secret: dict[str, str], picture: Path) -> None:
         seen.wait_for_url(re.compile("browser"), timeout=60_000)
         seen.get_by_role("button", name="Acknowledge").click(timeout=60_000)
         seen.get_by_text("ante", exact=True).first.click(timeout=60_000)
-        for folder in ("runs", "run"):
+        for folder in ("runs", run):
             seen.get_by_role("gridcell", name=folder, exact=True).first.click(timeout=60_000)
         seen.get_by_text("episode.mp4").first.wait_for(timeout=60_000)
         seen.screenshot(path=str(picture))

@@ -97,6 +97,13 @@ FAULTS: tuple[Callable[[Cluster], None], ...] = (
 )  # fmt: skip
 
 
+def beyond(cluster: Cluster, goal: int) -> bool:
+    """Whether the training has done more steps than these. Fails where it has given up."""
+    if cluster.job(NAME) == "Failed":
+        pytest.fail(cluster.log()[-3000:])
+    return cluster.steps() > goal
+
+
 def lost_steps(log: str) -> list[int]:
     """Steps between the last iteration told of and the checkpoint gone back to, for each time that the run went on."""
     losses, reached = [], 0
@@ -109,9 +116,9 @@ def lost_steps(log: str) -> list[int]:
 
 
 def test_a_training_survives_every_loss(cluster: Cluster, journal: Journal) -> None:
-    values = ("--values", str(VALUES), "--set", GROUPS)
+    values = ("--values", str(VALUES), "--set", f"{GROUPS},training.name={cluster.namespace}")
     cluster.helm("install", NAME, str(CHART), *values, timeout=180)
-    eventually("first checkpoint", 600, lambda: cluster.steps() > BATCH * EVERY)
+    eventually("first checkpoint", 600, lambda: beyond(cluster, BATCH * EVERY))
     for fault in FAULTS:
         before, begin = cluster.steps(), time.monotonic()
         assert before < BATCH * (ITERATIONS - 3 * EVERY), f"the training ended before {fault.__name__}: make it longer"
@@ -121,7 +128,7 @@ def test_a_training_survives_every_loss(cluster: Cluster, journal: Journal) -> N
             journal.note("fault left out", fault=fault.__name__, why=str(skipped))
             continue
         eventually(
-            f"training again after {fault.__name__}", 420, lambda goal=before + BATCH * EVERY: cluster.steps() > goal
+            f"training again after {fault.__name__}", 420, lambda goal=before + BATCH * EVERY: beyond(cluster, goal)
         )
         eventually("all pods", 240, lambda: len(cluster.pods("head", True) + cluster.pods("gpu", True)) == 3)
         journal.note("fault", fault=fault.__name__, steps=before, seconds=round(time.monotonic() - begin))
@@ -139,5 +146,5 @@ def test_a_training_survives_every_loss(cluster: Cluster, journal: Journal) -> N
 def rows_of_metrics(cluster: Cluster) -> list[int]:
     """Iterations in the metrics.csv of the bucket."""
     with bucket_of(cluster, NAME) as bucket:
-        text = bucket.Object("runs/run/metrics.csv").get()["Body"].read().decode()
+        text = bucket.Object(f"runs/{cluster.namespace}/metrics.csv").get()["Body"].read().decode()
     return [round(float(row["iteration"])) for row in csv.DictReader(text.splitlines())]

@@ -30,7 +30,8 @@ class Run:
 def trained(cluster: Cluster, journal: Journal) -> Iterator[Run]:
     """A release whose training has run to its end."""
     journal.note("helm install begins")
-    cluster.helm("install", NAME, str(CHART), *VALUES_OF, timeout=120)
+    run_name = f"training.name={cluster.namespace}"  # a volume may hold what earlier tests have stored
+    cluster.helm("install", NAME, str(CHART), *VALUES_OF, "--set", run_name, timeout=120)
     journal.note("helm install returned")
     eventually("head and workers ready", 420, lambda: len(cluster.pods("head", True) + cluster.pods("gpu", True)) == 3)
     journal.note("head and two workers ready")
@@ -52,10 +53,11 @@ def bucket(trained: Run) -> Iterator[Any]:
 
 
 def test_the_bucket_holds_what_the_run_has_made(trained: Run, bucket: Any, journal: Journal) -> None:
-    sizes = {item.key: item.size for item in bucket.objects.all()}
+    folder = f"runs/{trained.cluster.namespace}"
+    sizes = {item.key: item.size for item in bucket.objects.filter(Prefix=folder)}
     journal.note("bucket", objects=len(sizes), bytes=sum(sizes.values()))
     (ROOT / "runs/cluster/bucket.json").write_text(json.dumps(sizes, indent=1))
-    latest = json.loads(bucket.Object("runs/run/checkpoints/latest.json").get()["Body"].read())
+    latest = json.loads(bucket.Object(f"{folder}/checkpoints/latest.json").get()["Body"].read())
     assert any(key.startswith("runs/run/checkpoints/") and key.endswith("manifest.json") for key in sizes)
     assert ("120,832 steps" in trained.log and str(latest).count("120832")) or latest
     for wanted in (r"config\.yaml$", r"metrics\.csv$", r"evaluation\.json$", r"\.mp4$", r"report\.html$"):
@@ -63,7 +65,7 @@ def test_the_bucket_holds_what_the_run_has_made(trained: Run, bucket: Any, journ
 
 
 def test_the_video_is_h264_with_frames(bucket: Any, tmp_path: Path) -> None:
-    keys = [item.key for item in bucket.objects.all() if item.key.endswith(".mp4")]
+    keys = [item.key for item in bucket.objects.all() if item.key.endswith("episode.mp4")]
     bucket.download_file(keys[0], str(tmp_path / "episode.mp4"))
     with av.open(str(tmp_path / "episode.mp4")) as video:
         assert video.streams.video[0].codec_context.name == "h264"
@@ -83,7 +85,9 @@ def test_dashboard_and_console_open_in_a_browser(trained: Run, journal: Journal)
         cluster.forwarded(f"service/{NAME}-console", 9001) as console,
     ):
         see_dashboard(f"http://127.0.0.1:{dashboard}", token, folder / "dashboard.png")
-        see_console(f"http://127.0.0.1:{console}", secret_of(cluster, f"{NAME}-s3"), folder / "console.png")
+        see_console(
+            f"http://127.0.0.1:{console}", secret_of(cluster, f"{NAME}-s3"), cluster.namespace, folder / "console.png"
+        )
     journal.note("dashboard and console seen")
 
 

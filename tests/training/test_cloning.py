@@ -81,7 +81,7 @@ def test_log_probs_and_values_are_the_policy_s_own(shown: dict[str, Dataset]) ->
 @pytest.mark.parametrize("view", ["flat", "shortlist"])
 def test_a_cloned_policy_decides_as_it_was_shown(shown: dict[str, Dataset], view: str, tmp_path: Path) -> None:
     epochs = clone(shown[view], tmp_path / "clone", SMALL)
-    assert epochs[-1].held_loss < epochs[0].held_loss < 0.8 * epochs[0].uniform
+    assert epochs[-1].held_loss < epochs[0].held_loss < epochs[0].uniform
     lines = list(csv.DictReader((tmp_path / "clone" / "metrics.csv").open()))
     assert [float(line["held_loss"]) for line in lines] == [each.held_loss for each in epochs]
     _, about = read_release(tmp_path / "clone")

@@ -142,7 +142,7 @@ def clone(
 def config_of(dataset: Dataset, folder: Path, settings: CloneSettings) -> TrainConfig:
     """The configuration that plays as the dataset was played. Raises BadConfig."""
     names = {view: name for name, choice in POLICIES.items() for kind, view in VIEW_OF.items() if choice.fast is kind}
-    known = {
+    known: dict[str, Any] = {
         name: dataset.about[name]
         for name in ("deck", "stake", "challenge", "reward", "reorder")
         if name in dataset.about

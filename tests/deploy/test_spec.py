@@ -185,3 +185,8 @@ def test_a_core_object_is_checked_by_kubernetes_own_schema() -> None:
     check({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ante"}})
     with pytest.raises(Refused, match="Secret/a: type"):
         check({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "type": 5})
+
+
+@pytest.mark.parametrize("text", ["1e-3", "2", "0.5", "1_000", "+1", ".5", "1E6"])
+def test_words_that_look_like_numbers_are_quoted(text: str) -> None:
+    assert f"'{text}'" in as_yaml([{"value": text}])

@@ -1,6 +1,7 @@
 """Settings as Kubernetes objects, plain data: a RayJob or a RayCluster with its service account and configuration."""
 
 import json
+import re
 import shlex
 from typing import Any
 
@@ -462,9 +463,13 @@ class Plain(yaml.SafeDumper):
         return True
 
 
+NUMBER = re.compile(r"[-+.\d][\d_.]*([eE][-+]?\d+)?")  # what YAML of version 1.2 reads as a number, 1e-3 among it
+
+
 def block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """A string."""
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+    """A string, quoted where Kubernetes would take it for a number."""
+    style = "|" if "\n" in text else "'" if NUMBER.fullmatch(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 Plain.add_representer(str, block)

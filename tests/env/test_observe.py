@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ante.catalog.blinds import Blind
 from ante.catalog.jokers import Joker
+from ante.engine.bosses import HEART_DEBUFF
 from ante.engine.play import fuzz
 from ante.engine.run import new_run
 from ante.engine.state import Kind, Phase, Place, new_states
@@ -142,6 +143,14 @@ def test_amber_acorn_hides_the_order_of_the_jokers() -> None:
         assert seen(s) == told
     s.boss_disabled = 1
     assert seen(s) != told
+
+
+def test_a_joker_that_crimson_heart_disables_looks_like_any_disabled_one() -> None:
+    s = round_with_jokers(Joker.JOKER, Joker.EGG)
+    s.jokers[0].debuffed = 1
+    plain = seen(s)
+    s.jokers[0].debuffed = HEART_DEBUFF
+    assert seen(s) == plain
 
 
 def round_with_jokers(*jokers: Joker) -> np.record:

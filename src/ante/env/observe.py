@@ -307,7 +307,7 @@ def see_jokers(s, o):
         j[i, 1] = item.edition
         see_stickers(j, i, 2, int(item.stickers))
         j[i, 5] = item.rounds
-        j[i, 6] = item.debuffed
+        j[i, 6] = 1 if item.debuffed else 0  # Crimson Heart writes 3
         j[i, 7] = 1 if hidden else 0
         j[i, 8] = short(sell_value(item))
         j[i, 9] = listed_hand(item)

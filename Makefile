@@ -67,6 +67,8 @@ generated: warm  ## check that generated files are fresh
 	$(PY) tools/write_replays.py --check
 	$(PY) tools/write_training.py --check
 	$(PY) tools/write_manifests.py --check
+	$(PY) tools/write_chart.py --check
+	$(PY) tools/write_dashboard.py --check
 
 types: setup  ## mypy
 	.venv/bin/mypy
@@ -90,6 +92,11 @@ observation: setup  ## write docs/observation.md anew
 settings: setup  ## write the tables of docs/training.md anew
 	$(PY) tools/write_training.py
 
+chart: setup  ## write the chart's values, schema, dashboard and reviewed renders anew; review the diff
+	$(PY) tools/write_chart.py
+	$(PY) tools/write_dashboard.py
+	$(PY) -m tests.helm.renders
+
 replays: warm  ## tell the recorded games of tests/golden/replays anew; review the diff
 	$(PY) tools/write_replays.py
 
@@ -100,4 +107,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup system warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden lint generated types format bench dispatch observation settings replays lock clean
+.PHONY: help setup system warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden lint generated types format bench dispatch observation settings chart replays lock clean

@@ -24,7 +24,23 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     "command",
-    ["train", "eval", "play", "seed", "warmup", "bench", "fuzz", "doctor", "replay", "artifacts", "data", "league", "cluster"],
+    [
+        "train",
+        "eval",
+        "play",
+        "seed",
+        "warmup",
+        "bench",
+        "fuzz",
+        "doctor",
+        "replay",
+        "artifacts",
+        "data",
+        "league",
+        "stats",
+        "clone",
+        "cluster",
+    ],
 )
 def test_help_of_each_command_shows_an_example(command: str) -> None:
     result = ante(command, "--help")

@@ -39,6 +39,9 @@ def see_console(url: str, secret: dict[str, str], picture: Path) -> None:
         seen.locator("#secretKey").fill(secret["S3_SECRET_ACCESS_KEY"])
         seen.locator("#do-login").click()
         seen.wait_for_url(re.compile("browser"), timeout=60_000)
-        seen.goto(f"{url}/browser/ante/runs%2Frun%2F", timeout=60_000)
+        seen.get_by_role("button", name="Acknowledge").click(timeout=60_000)
+        seen.get_by_text("ante", exact=True).first.click(timeout=60_000)
+        for folder in ("runs", "run"):
+            seen.get_by_role("gridcell", name=folder, exact=True).first.click(timeout=60_000)
         seen.get_by_text("episode.mp4").first.wait_for(timeout=60_000)
         seen.screenshot(path=str(picture))

@@ -64,9 +64,13 @@ class Journal:
 
 @dataclass
 class Cluster:
-    """One namespace of a cluster."""
+    """One namespace of a cluster.
+
+    heard  what each submitter has said, by pod, oldest first: a lost cluster takes its pods with it
+    """
 
     namespace: str
+    heard: dict[str, str] = field(default_factory=dict)
 
     def kubectl(self, *arguments: str, **options: Any) -> str:
         """What kubectl prints."""
@@ -96,7 +100,9 @@ class Cluster:
 
     def log(self) -> str:
         """What the training has said so far, all submissions of it."""
-        return "\n".join(self.kubectl("logs", pod, "--tail=-1", check=False) for pod in self.pods("submitter"))
+        for pod in self.pods("submitter"):
+            self.heard[pod] = max(self.heard.get(pod, ""), self.kubectl("logs", pod, "--tail=-1", check=False), key=len)
+        return "\n".join(self.heard.values())
 
     def steps(self) -> int:
         """Environment steps of the newest iteration that the log tells of; 0 before the first."""

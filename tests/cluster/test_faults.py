@@ -11,7 +11,7 @@ from tests.cluster.support import RESUMED, STEPS, Cluster, Journal, bucket_of, e
 
 pytestmark = pytest.mark.cluster
 NAME = "ante"
-BATCH, EVERY, ITERATIONS = 4096, 5, 420
+BATCH, EVERY, ITERATIONS = 4096, 5, 600
 GROUPS = (
     f"training.config.batch={BATCH},training.config.checkpoint_every={EVERY},training.config.steps={BATCH * ITERATIONS},"
     "training.config.policy=shortlist,training.config.restarts=5,training.config.eval_games=8"

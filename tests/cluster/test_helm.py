@@ -71,7 +71,7 @@ def test_the_video_is_h264_with_frames(bucket: Any, tmp_path: Path) -> None:
 
 
 def test_helm_test_is_green(trained: Run, journal: Journal) -> None:
-    trained.cluster.helm("test", NAME, "--logs", timeout=300)
+    trained.cluster.helm("test", NAME, timeout=300)
     journal.note("helm test green")
 
 

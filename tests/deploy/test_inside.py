@@ -49,7 +49,7 @@ def test_an_llm_that_serves_the_model_is_fine_and_others_are_told_apart() -> Non
     with server(MODELS, key="word") as url:
         asked = {"LLM_ENDPOINT": f"{url}/v1/", "LLM_MODEL": "large", "LLM_API_KEY": "word"}
         assert check_llm(asked) == f"{url}/v1 serves large"
-        with pytest.raises(NotReady, match="serves small, large, not huge: set llm.model"):
+        with pytest.raises(NotReady, match=r"serves small, large, not huge: set llm\.model"):
             check_llm(asked | {"LLM_MODEL": "huge"})
         with pytest.raises(NotReady, match="answers 401") as refused:
             check_llm(asked | {"LLM_API_KEY": "secret-of-mine"})

@@ -124,7 +124,7 @@ def test_the_notes_name_commands_for_what_there_is() -> None:
     notes = render(
         {"objectStore": {"enabled": False}, "job": {"enabled": False}}, name="crown", namespace="cards"
     ).notes
-    assert "helm test crown -n cards --logs" in notes and "ante cluster submit" in notes
+    assert "helm test crown -n cards" in notes and "ante cluster submit" in notes
     assert "console" not in notes and "rayjob" not in notes
     assert "service/crown-console 9001" in render({}, name="crown").notes
     assert "WARNING" not in render({"objectStore": {"image": {"repository": "docker.io/pgsty/silo", "tag": "1"}}}).notes

@@ -23,6 +23,7 @@ FULL: Values = {
     "training": {"metricsPort": 9100},
     "llm": {"enabled": True, "model": "m", "vision": True, "existingSecret": "key"},
     "llmServer": {"enabled": True},
+    "networkPolicies": {"llmDownloads": True},
     "monitoring": {"podMonitor": {"enabled": True}, "dashboard": {"enabled": True}, "alerts": {"enabled": True}},
     "ingress": {"enabled": True, "dashboardHost": "one", "consoleHost": "two"},
     "route": {"enabled": True},
@@ -32,9 +33,10 @@ BASES: tuple[Values, ...] = (  # a value matters where what it belongs to is the
     {},
     FULL | {"autoscaling": {"enabled": True}, "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:1"}}
     | {"training": {"metricsPort": 9100, "runnerGpus": 0.1, "learnerGpus": 0.5}},
-    FULL | {"llmServer": {"enabled": True, "kind": "llamacpp"}, "networkPolicies": {"llmDownloads": True}},
+    FULL | {"llmServer": {"enabled": True, "kind": "llamacpp", "modelPath": "/models/x"}},
     {"llm": {"enabled": True, "model": "m", "endpoint": "http://llm"}, "objectStore": {"enabled": False},
      "queue": {"name": "q"}, "cpuWorkers": {"enabled": True}, "training": {"learnerGpus": 0},
+     "networkPolicies": {"llmDownloads": True},
      "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:1", "existingSecret": "redis"}},
 )  # fmt: skip
 
@@ -168,6 +170,8 @@ def test_a_value_of_the_wrong_kind_is_refused_by_name(values: Values, words: str
         ({"gpuWorkers": {"gpus": 0}}, "1 learners x 1 GPU do not fit into a pod of gpuWorkers with 0"),
         ({"llm": {"enabled": True}}, "llm.enabled needs llm.model"),
         ({"llmServer": {"enabled": True}}, "llmServer.enabled needs llm.model"),
+        ({"llm": {"model": "m"}, "llmServer": {"enabled": True, "kind": "stub"}}, "set llm.model fake"),
+        ({"llm": {"model": "m"}, "llmServer": {"enabled": True}}, "m would have to be downloaded"),
         ({"gcsFaultTolerance": {"enabled": True}}, "redisAddress"),
         ({"monitoring": {"alerts": {"enabled": True}}}, "set training.metricsPort"),
         ({"s3": {"podRole": True}}, "objectStore.enabled false"),

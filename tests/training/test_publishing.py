@@ -94,7 +94,15 @@ def test_an_empty_machine_gets_the_run_back(tmp_path: Path) -> None:
     one, two = Machine(tmp_path, "one"), Machine(tmp_path, "two")
     assert known_config(two.config, two.say) is None
     one.folder.mkdir(parents=True)
-    for name in ("episodes/first.txt", "report.html", "tensorboard/events", ".hidden", "spill/x", "manifest.json"):
+    for name in (
+        "episodes/first.txt",
+        "report.html",
+        "tensorboard/events",
+        ".hidden",
+        "spill/x",
+        "manifest.json",
+        "hints/a.sqlite-wal",
+    ):
         (one.folder / name).parent.mkdir(exist_ok=True)
         (one.folder / name).write_text(name)
     one.publish(100, 200, best=100)

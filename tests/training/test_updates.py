@@ -115,3 +115,11 @@ def test_a_trace_of_an_older_policy_is_judged_by_the_present_one(policy: str) ->
     rollout = learner._estimated(trace)
     np.testing.assert_allclose(rollout.advantages.reshape(shape), wanted[0], atol=1e-3)
     np.testing.assert_allclose(rollout.targets.reshape(shape), wanted[1], atol=1e-3)
+
+
+def test_a2c_makes_one_step_from_a_batch() -> None:
+    runner, learner = made(algo="a2c", lr=1e-3)
+    (rollout,) = runner.sample()
+    _, told = learned(learner, rollout)
+    assert steps_of(learner) == 1
+    assert float(told["mean_kl_loss"]) == pytest.approx(0.0, abs=1e-4)

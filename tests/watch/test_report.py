@@ -56,7 +56,11 @@ def opened(browser: Any, address: str, width: int = 1280) -> Iterator[Any]:
         "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
     )
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("requestfailed", lambda request: complaints.append(request.url))
+    # A browser breaks off what it has asked for of a video when it is sought elsewhere.
+    page.on(
+        "requestfailed",
+        lambda r: None if r.failure == "net::ERR_ABORTED" else complaints.append(f"{r.failure} {r.url}"),
+    )
     try:
         page.goto(address)
         page.wait_for_selector("html[data-ready]")
@@ -172,7 +176,6 @@ def test_keys_slider_and_play_button_move_the_player(browser: Any, run: Path) ->
         assert page.url.endswith(f"#{entry.name}/1")
         page.keyboard.press("End")
         assert at() == f"{last} / {last}" and "game is over" in page.inner_text("[data-field=said]")
-        page.evaluate("document.getElementById('slider').value = 3; document.getElementById('slider').oninput")
         page.fill("#slider", "3")
         assert at() == f"3 / {last}"
         page.select_option("#speed", "fast")

@@ -31,6 +31,13 @@
 {{- if and .Values.llmServer.enabled (not .Values.llm.model) -}}
 {{- fail "llmServer.enabled needs llm.model, the name under which it serves" -}}
 {{- end -}}
+{{- if and .Values.llmServer.enabled (eq .Values.llmServer.kind "stub") (ne .Values.llm.model "fake") -}}
+{{- fail "llmServer.kind stub serves one model: set llm.model fake" -}}
+{{- end -}}
+{{- $weights := .Values.llmServer.modelPath | default .Values.llm.model -}}
+{{- if and .Values.llmServer.enabled (ne .Values.llmServer.kind "stub") (not (hasPrefix "/" $weights)) (not .Values.llmServer.storage.existingClaim) .Values.networkPolicies.enabled (not .Values.networkPolicies.llmDownloads) -}}
+{{- fail (printf "%s would have to be downloaded: set networkPolicies.llmDownloads true, or llmServer.modelPath to a file under /models of llmServer.storage.existingClaim" $weights) -}}
+{{- end -}}
 {{- if and .Values.gcsFaultTolerance.enabled (not .Values.gcsFaultTolerance.redisAddress) -}}
 {{- fail "gcsFaultTolerance.enabled needs gcsFaultTolerance.redisAddress" -}}
 {{- end -}}

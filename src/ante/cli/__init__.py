@@ -18,16 +18,18 @@ except ModuleNotFoundError as missing:
 from ante.cli.artifacts import Artifacts
 from ante.cli.bench import Bench
 from ante.cli.cluster import Cluster
-from ante.cli.data import Data
+from ante.cli.data import Clone, Data
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
 from ante.cli.golden import Golden
 from ante.cli.hints import Hints
+from ante.cli.images import Images
 from ante.cli.league import LeagueCommand
 from ante.cli.play import Eval, Play
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
 from ante.cli.seeds import Seed
+from ante.cli.stats import Stats
 from ante.cli.train import Curves, Export, Train, train_command
 from ante.cli.watch import Watch
 
@@ -48,9 +50,12 @@ Command = (
     | Annotated[Profile, subcommand("profile")]
     | Annotated[Artifacts, subcommand("artifacts")]
     | Annotated[Data, subcommand("data")]
+    | Annotated[Clone, subcommand("clone")]
     | Annotated[Hints, subcommand("hints")]
+    | Annotated[Images, subcommand("images")]
     | Annotated[Cluster, subcommand("cluster")]
     | Annotated[LeagueCommand, subcommand("league")]
+    | Annotated[Stats, subcommand("stats")]
 )
 
 

@@ -31,6 +31,8 @@ class Bench:
     train    steps a second of training: our path, stock RLlib, SB3 and a hand-written loop, in turns; shares of the
              limit; where the time goes (some five minutes; only where asked for)
     upload   a train step with and without a 64 MB upload running, in turns (docs/artifacts.md; only where asked for)
+    hints    steps a second of training with and without hints, in turns: rules, an LLM that is slow, dead, hangs, talks
+             nonsense; seconds until the alarm (some five minutes; only where asked for)
 
     Try:
       ante bench engine
@@ -40,12 +42,12 @@ class Bench:
       ante bench upload --store s3://game-runs/bench
     """
 
-    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu", "train", "upload"], ...]] = ()
-    """What to measure; everything but gpu, train and upload by default."""
+    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu", "train", "upload", "hints"], ...]] = ()
+    """What to measure; everything but gpu, train, upload and hints by default."""
     decisions: int = 500_000
     """Decisions of one repeat; there are six of each measurement."""
     repeats: int = 5
-    """Turns of each contender, train and upload only."""
+    """Turns of each contender, train, upload and hints only."""
     store: str | None = None
     """Where upload sends to: s3://bucket/prefix, or a folder. What it sends is deleted at the end."""
     cold: bool = False
@@ -72,6 +74,7 @@ class Bench:
             "gpu": bench.device_rows,
             "train": lambda: training_rows(self.repeats),
             "upload": lambda: uploading_rows(self.store, self.repeats),
+            "hints": lambda: hinted_rows(self.repeats),
         }
         parts = self.parts or BENCH_PARTS
         rows: list[bench.Row] = []
@@ -112,6 +115,14 @@ def uploading_rows(store: str | None, repeats: int) -> list["Row"]:
     from ante.cost.uploads import upload_rows
 
     return upload_rows(store, repeats)
+
+
+def hinted_rows(repeats: int) -> list["Row"]:
+    """Rows of `ante bench hints`, which needs Ray, torch and the extra `hints`."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+    from ante.cost.hints import hint_rows
+
+    return hint_rows(repeats)
 
 
 def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> None:

@@ -195,6 +195,66 @@ class DataStats:
 
 
 @dataclass(frozen=True)
+class Clone:
+    """Let a policy learn to decide as a dataset does: behaviour cloning, with a tenth of the games held out.
+
+    View flat teaches the mlp policy, view shortlist the shortlist policy. What comes out is a folder that `ante eval`,
+    `ante play` and `ante league` take, with metrics.csv beside it. Values are not learned.
+
+    Try:
+      ante data export greedy --out data/greedy --games 500
+      ante clone data/greedy --out models/like-greedy
+      ante eval models/like-greedy greedy --games 100
+    """
+
+    dataset: Positional[Annotated[Path, arg(metavar="DATASET")]]
+    """Folder that ante data export wrote."""
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """Folder to write."""
+    epochs: int = 10
+    """Passes over the dataset at most; it ends after two without a better held-out loss."""
+    batch: int = 512
+    """Steps of a gradient step."""
+    lr: float = 1e-3
+    """Learning rate of Adam."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Widths of the shared layers."""
+    held: float = 0.1
+    """Share of the games that is held out."""
+    seed: int = 0
+    """Seed of weights and order."""
+    json: bool = False
+    """Print the epochs as a JSON list."""
+
+    def run(self) -> int:
+        """Learn, write, say how well. Raises BadDataset, NothingToLearn."""
+        from rich.console import Console
+
+        from ante.training.cloning import CloneSettings, Epoch, clone
+        from ante.training.datasets.read import Dataset
+
+        if self.epochs < 1 or self.batch < 1 or self.lr <= 0 or not 0 < self.held < 1:
+            raise BalatroError("--epochs and --batch are 1 at least, --lr is above 0, --held between 0 and 1")
+        console = Console(stderr=True)
+
+        def tell(each: Epoch) -> None:
+            console.print(
+                f"epoch {each.epoch}: {each.train_loss:.3f} nats a decision, held out {each.held_loss:.3f} "
+                f"(an even choice {each.uniform:.3f}), {each.steps:,} steps, {each.seconds:.0f} s",
+                soft_wrap=True,
+            )
+
+        settings = CloneSettings(self.epochs, self.batch, self.lr, self.hidden, held=self.held, seed=self.seed)
+        with console.status(f"learning from {self.dataset}"):
+            epochs = clone(Dataset(self.dataset), self.out, settings, tell)
+        if self.json:
+            print(json.dumps([asdict(each) for each in epochs], indent=1))
+        else:
+            print(f"{self.out}: see how it plays with ante eval {self.out}")
+        return 0
+
+
+@dataclass(frozen=True)
 class Data:
     """Datasets of steps: write them from games, look at them, learn from them (format and queries: docs/datasets.md).
 

@@ -1,4 +1,4 @@
-"""`ante hints`: an LLM endpoint probed, one question shown."""
+"""`ante hints`: an LLM endpoint probed, one question shown, what hints teach."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -70,7 +70,9 @@ class ProbeHints:
         with ask_bar(len(questions)) as advance:
             found = asyncio.run(probe(settings, os.environ, questions, picture, advance))
         if self.json:
-            print(json.dumps({**asdict(found), "works": found.works, "verdict": found.verdict()}, indent=1))
+            told = {**asdict(found), "works": found.works, "verdict": found.verdict()}
+            # JSON has no NaN
+            print(json.dumps({k: None if v != v else v for k, v in told.items()}, indent=1))
         else:
             print_probe(found)
         return 0 if found.works else 1
@@ -265,6 +267,68 @@ def picture_of(state: Any) -> bytes:
 
 
 @dataclass(frozen=True)
+class EffectOfHints:
+    """Train with and without hints from the same seeds, evaluate both on the same games at equal steps, and compare.
+
+    The settings are those of --config, hints included. One run after the other: 2 x seeds runs in all.
+
+    Try:
+      ante hints effect --seeds 2 --steps 20000 --points 1 --games 64       (a look, minutes)
+      ante hints effect --seeds 5 --json --out effect.json
+    """
+
+    config: Path = Path("configs/hints.yaml")
+    """YAML file of the run with hints."""
+    seeds: int = 5
+    """Pairs of runs."""
+    steps: int | None = None
+    """Environment steps of each run instead of the file's."""
+    points: int = 4
+    """Evaluations of each run, the last one at its end."""
+    games: int = 256
+    """Games of each evaluation, the first of the seed panel."""
+    json: bool = False
+    """Print one JSON object: effects, points, config."""
+    out: Path | None = None
+    """Write that JSON to a file too."""
+
+    def run(self) -> int:
+        """Train, compare."""
+        import os
+
+        if self.seeds < 1 or self.points < 1:
+            raise BalatroError("--seeds and --points are 1 at least")
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+        from ante.training.config import read_config
+
+        steps = {"steps": self.steps} if self.steps else {}
+        config = read_config(self.config, trial_games=self.games, store=None, **steps)
+        if config.hints == "off":
+            raise BalatroError(f"{self.config} has no hints: set hints: rules or hints: llm in it")
+        from rich.console import Console
+
+        from ante.cost.hint_effect import measure
+
+        console = Console(stderr=True)
+        points, effects = measure(config, self.seeds, self.points, lambda point: console.print(str(point)))
+        found = {"effects": [asdict(each) for each in effects], "points": [asdict(each) for each in points]}
+        text = json.dumps({**found, "config": config.model_dump(mode="json")}, indent=1)
+        if self.out:
+            from ante.files import write_text
+
+            write_text(self.out, text)
+        if self.json:
+            print(text)
+            return 0
+        for each in effects:
+            print(
+                f"{each.steps:>9,} steps, {each.seeds} pairs: {each.without:.2f} blinds without, {each.with_hints:.2f} "
+                f"with {config.hints}: {each.more:+.2f} ({each.low:+.2f} to {each.high:+.2f})"
+            )
+        return 0
+
+
+@dataclass(frozen=True)
 class Hints:
     """Advice from an LLM or from rules: check an endpoint, look at a question (docs/hints.md).
 
@@ -274,7 +338,12 @@ class Hints:
       ante train --hints rules
     """
 
-    command: Annotated[Annotated[ProbeHints, subcommand("probe")] | Annotated[AskHint, subcommand("ask")], arg(name="")]
+    command: Annotated[
+        Annotated[ProbeHints, subcommand("probe")]
+        | Annotated[AskHint, subcommand("ask")]
+        | Annotated[EffectOfHints, subcommand("effect")],
+        arg(name=""),
+    ]
 
     def run(self) -> int:
         """Do it."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
@@ -12,7 +13,7 @@ from ante.cli.seeds import locked_keys
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
-    from ante.agents.evaluate import Report
+    from ante.agents.evaluate import Player, Report
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Eval:
       ante eval random greedy runs/ppo --panel --save panel.json
       ante eval runs/ppo --games 50
       ante eval random --seeds my-seeds.txt --deck b_plasma --stake 3 --json
+      ante eval models/white-stake --hints rules --games 200       (with and without advice, on the same seeds)
     """
 
     players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|RUN ...")]]
@@ -48,6 +50,12 @@ class Eval:
     """Which checkpoint of a run: best or latest."""
     likeliest: bool = False
     """Take a policy's likeliest action instead of a sampled one."""
+    hints: Literal["off", "rules", "llm"] = "off"
+    """Let each policy play a second time with advice where it is unsure, by rules or by the LLM of LLM_ENDPOINT."""
+    hint_share: float = 0.05
+    """Decisions that may be asked about, as a share of any 1,000 in a row."""
+    hint_confidence: float = 0.7
+    """Chance of its likeliest action below which a policy is unsure."""
     json: bool = False
     """Print the whole report as one JSON object: every field of Report, games included. Several players: a list."""
     out: Annotated[Path | None, arg(aliases=("--save",))] = None
@@ -74,6 +82,8 @@ class Eval:
 
         Console().print(players_table(reports))
         Console().print(blinds_table(reports[0]) if len(reports) == 1 else blinds_of_all(reports))
+        if self.hints != "off":
+            print_effects(reports)
         return 0
 
     def check(self) -> None:
@@ -85,12 +95,28 @@ class Eval:
             if self.panel and getattr(self, name) != getattr(plain, name):
                 raise BalatroError(f"--panel is always the same 1,000 games: leave out --{name}, or leave out --panel")
 
+    def everybody(self) -> list["Player"]:
+        """The players, with --hints each policy a second time with advice. Raises BalatroError."""
+        players: list[Player] = []
+        for name in self.players:
+            players.append(player_of(name, self.likeliest, self.checkpoint))
+            if self.hints != "off" and Path(name).is_dir():
+                from ante.training.advised import advised_from
+
+                budget = self.hint_share, self.hint_confidence
+                players.append(advised_from(Path(name), self.hints, *budget, self.checkpoint, self.likeliest))
+        if self.hints != "off" and len(players) == len(self.players):
+            raise BalatroError(
+                "--hints advises trained policies: name a run's folder, or play the advisor: ante eval rules"
+            )
+        return players
+
     def reports(self, seeds: Sequence[str]) -> list["Report"]:
         """A report of each player on these seeds. Raises BalatroError before anything is played."""
         from ante.agents.evaluate import evaluate
 
         found = []
-        for player in [player_of(name, self.likeliest, self.checkpoint) for name in self.players]:
+        for player in self.everybody():
             with game_bar(len(seeds), player.name) as advance:
                 report = evaluate(
                     player,
@@ -103,6 +129,16 @@ class Eval:
                 )
             found.append(report)
         return found
+
+
+def print_effects(reports: Sequence["Report"]) -> None:
+    """What advice changed, for each policy that played with and without it."""
+    from ante.training.advised import paired
+
+    for without, advised in pairwise(reports):
+        if advised.player == f"{without.player}, advised":
+            more, half = paired(advised, without)
+            print(f"{advised.player}: {more:+.2f} ± {half:.2f} blinds beaten more than without, on the same seeds")
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,8 @@ class ShowReplay:
                 return 0
         console = Console(soft_wrap=True)
         for line in text.splitlines():
-            told = line.startswith(" ")
-            console.print(Text(line, style="bold" if line.startswith("--") else "dim" if told else ""))
+            style = "bold" if line.startswith("--") else "dim" if line.startswith(" ") else ""
+            console.print(Text(line, style=style))
         return 0
 
 

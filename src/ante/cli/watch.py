@@ -164,10 +164,10 @@ class Watch:
             if self.open:
                 webbrowser.open(file.absolute().as_uri())
             return 0
-        from ante.watch.serve import server_of
+        from ante.watch.serve import HOST, server_of
 
         with server_of(run, self.port, fetch, file) as server:
-            address = f"http://{server.server_address[0]}:{server.server_address[1]}/"
+            address = f"http://{HOST}:{server.server_port}/"
             print(f"{address}   (Ctrl-C ends)", flush=True)
             if self.open:
                 webbrowser.open(address)

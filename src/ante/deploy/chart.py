@@ -5,9 +5,9 @@ helm/ante/values.yaml and values.schema.json are written from these models by to
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from ante.deploy.settings import Part, Settings
+from ante.deploy.settings import SERVICES, Part, Settings, merged
 
 
 class ServiceImage(Part):
@@ -235,3 +235,13 @@ class ChartValues(Settings):
     skip_crd_check: bool = Field(
         False, description="Do not look for KubeRay's CRDs first, as where there is no cluster."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _services_have_addresses(cls, values: Any) -> Any:
+        """What the chart brings is where the chart puts it, unless another address is given."""
+        for service, block, url in SERVICES:
+            if (values.get(service) or {}).get("enabled") and not (values.get(block) or {}).get("endpoint"):
+                name = values.get("fullnameOverride") or values.get("name", "ante")
+                values = merged(values, {block: {"endpoint": url.format(name=name)}})
+        return values

@@ -49,7 +49,7 @@ class AnteCluster(Cluster):  # type: ignore[misc]
             Access(api_client, self.settings.namespace) if api_client else connect(None, self.settings.namespace)
         )
         self._ways = ExitStack()
-        self._job_submission_client: Any = None
+        self._job_submission_client: JobSubmissionClient | None = None
         super().__init__(configuration(self.settings), api_client=self.access.api_client)
 
     def create_resource(self) -> Object:

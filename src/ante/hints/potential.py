@@ -47,5 +47,5 @@ class Potential:
         self._sums += x * outlook / 100.0
         self.opinions += 1
         if self.opinions >= self._next:
-            self.weights = np.linalg.solve(self._products, self._sums)
+            self.weights = np.asarray(np.linalg.solve(self._products, self._sums), dtype=np.float64)
             self._next *= 2

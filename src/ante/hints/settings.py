@@ -15,6 +15,7 @@ VARIABLES = {  # of the environment: the setting that each of them gives
     "LLM_SESSION_HEADER": "session_header",
     "LLM_VISION": "vision",
     "LLM_TIMEOUT_SECONDS": "timeout_seconds",
+    "LLM_CONCURRENCY": "concurrency",
     "LLM_TOKENS_PER_HOUR": "tokens_per_hour",
 }
 KEY_VARIABLE = "LLM_API_KEY"
@@ -44,7 +45,7 @@ class HintSettings(BaseModel):
     timeout_seconds: float = Field(3.0, gt=0, le=120, description="Hard deadline of one ask, retries included.")
     tries: int = Field(2, ge=1, le=5, description="Calls of one ask, with random pauses between.")
     concurrency: int = Field(4, ge=1, le=64, description="Asks under way at once.")
-    answer_tokens: int = Field(120, ge=60, le=2000, description="Longest answer.")
+    answer_tokens: int = Field(256, ge=60, le=2000, description="Longest answer.")
     tokens_per_hour: int = Field(2_000_000, ge=0, description="Tokens of questions and answers, by a sliding hour.")
     breaker_failures: int = Field(5, ge=1, description="Failures in a row after which nobody is asked for a while.")
     breaker_seconds: float = Field(20.0, gt=0, description="How long that is.")

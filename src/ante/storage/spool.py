@@ -16,7 +16,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -97,24 +97,16 @@ class Spool:
         return self._queue(job, links, copies, wait_seconds)
 
     def add_files(
-        self,
-        store: str,
-        shelf: str,
-        links: Mapping[str, Path],
-        copies: Mapping[str, Path],
-        gone: Sequence[str] = (),
-        wait_seconds: float = 0.0,
+        self, store: str, shelf: str, files: Mapping[str, Path], gone: Sequence[str] = (), wait_seconds: float = 0.0
     ) -> Job:
-        """Files wait to stand under the shelf, where they replace what stood there.
+        """Files wait, as they are now, to stand under the shelf, where they replace what stood there.
 
-        links   by their path under the shelf: files that are replaced, not rewritten
-        copies  those that grow, which are sent as they are now
-        gone    paths that are to be deleted
+        files  by their path under the shelf
+        gone   paths that are to be deleted
         Raises SpoolFull, StoreFull; then nothing was added.
         """
-        size, name = bytes_of(links) + bytes_of(copies), f"{len(links) + len(copies)} files"
-        job = Job(new_id(), store, shelf, name, {}, (), size, time.time(), loose=True, gone=tuple(gone))
-        return self._queue(job, links, copies, wait_seconds)
+        job = Job(new_id(), store, shelf, f"{len(files)} files", {}, (), bytes_of(files), time.time(), loose=True)
+        return self._queue(replace(job, gone=tuple(gone)), {}, files, wait_seconds)
 
     def _queue(self, job: Job, links: Mapping[str, Path], copies: Mapping[str, Path], wait_seconds: float) -> Job:
         self._wait_for_room(job.name, job.bytes, wait_seconds)

@@ -25,7 +25,7 @@ from ante.training.rollout import WINDOW
 
 ENV = "ante-balatro"
 STARTS = 4  # times that Ray is tried
-ALGORITHMS = {"ppo": FastPPOConfig, "appo": FastAPPOConfig}
+ALGORITHMS = {"ppo": FastPPOConfig, "appo": FastAPPOConfig, "a2c": FastPPOConfig}
 
 
 class GameMetrics(RLlibCallback):  # type: ignore[misc]
@@ -88,6 +88,7 @@ def env_config(config: TrainConfig) -> dict[str, Any]:
 def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) -> PPOConfig:
     """The settings that both paths share."""
     learners = max(1, config.learners)
+    epochs, _, clip = config.update
     return (
         made.environment(ENV, env_config=env_config(config))
         .env_runners(
@@ -107,11 +108,11 @@ def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) ->
             lr=config.lr,
             gamma=config.gamma,
             lambda_=config.gae_lambda,
-            clip_param=config.clip,
+            clip_param=clip,
             entropy_coeff=config.entropy,
             train_batch_size_per_learner=config.batch // learners,
             minibatch_size=config.minibatch // learners,
-            num_epochs=config.epochs,
+            num_epochs=epochs,
             use_kl_loss=False,
             grad_clip=config.grad_clip,
             vf_loss_coeff=config.value_weight,
@@ -131,7 +132,7 @@ def fast_config(config: TrainConfig) -> FastPPOConfig:
         piece=config.fragment,
         practice=config.practice,
         stages=tuple(stage.rules for stage in config.stages),
-        accumulate=config.accumulate,
+        accumulate=config.update[1],
         kl_stop=config.kl_target,
         normalise_rewards=config.normalise_rewards,
         normalise_values=config.normalise_values,

@@ -74,7 +74,9 @@ def start_broker(config: TrainConfig, name: str) -> Any:
     settings = settings_of(config)
     picture = None
     if settings is not None and settings.vision:
-        from ante.watch.picture import png_of as picture
+        from ante.watch.picture import png_of
+
+        picture = png_of
     # The key is in the environment of Ray's processes; where Ray runs elsewhere, a Secret puts it there.
     made = ray.remote(BrokerActor).options(name=name, num_cpus=0, max_restarts=-1, max_concurrency=1)
     broker = made.remote(settings, max(1, config.runners), picture)

@@ -31,6 +31,7 @@ class BadConfig(BalatroError, ValueError):
 
 Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
 VIDEO_RULE = re.compile(r"best|worst|first_win|(every|random):[1-9]\d*")
+NO_CLIP = 1e9  # a range of ratios that cuts nothing
 # What RLlib's own path does not have.
 ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo", "hints")
 
@@ -103,10 +104,11 @@ class TrainConfig(BaseModel):
     overlap: bool = Field(
         False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
     )
-    algo: Literal["ppo", "appo"] = Field(
+    algo: Literal["ppo", "appo", "a2c"] = Field(
         "ppo",
         description="ppo; or appo, which always plays ahead and corrects with V-trace for the older policy that "
-        "played, fast path only.",
+        "played; or a2c, one gradient step for each batch, without clipping: epochs, clip and accumulate are not "
+        "asked. The last two on the fast path only.",
     )
     lag: int = Field(1, ge=1, le=8, description="Batches played ahead, with overlap or appo.")
     fragment: int | None = Field(
@@ -280,6 +282,13 @@ class TrainConfig(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _a2c_waits(self) -> "TrainConfig":
+        if self.algo == "a2c" and (self.overlap or self.kl_target):
+            name = "overlap" if self.overlap else "kl_target"
+            raise ValueError(f"algo a2c makes one step from each batch that it has just played: leave out {name}")
+        return self
+
+    @model_validator(mode="after")
     def _stages_can_be_played(self) -> "TrainConfig":
         if self.curriculum and self.path == "stock":
             raise ValueError("a curriculum needs path fast: RLlib's own path plays one kind of game from first to last")
@@ -314,6 +323,16 @@ class TrainConfig(BaseModel):
     def ahead(self) -> int:
         """Batches that are played ahead."""
         return self.lag if self.overlap or self.algo == "appo" else 0
+
+    @property
+    def update(self) -> tuple[int, int, float]:
+        """Passes over each batch, minibatches whose gradients make one step, and the range that ratios are cut to.
+
+        In the first step after a batch was played all ratios are 1: PPO's gradient without its clip is A2C's.
+        """
+        if self.algo == "a2c":
+            return 1, max(1, self.batch // self.minibatch), NO_CLIP
+        return self.epochs, self.accumulate, self.clip
 
     @property
     def folder(self) -> Path:

@@ -26,7 +26,7 @@ from ante.training.config import TrainConfig
 CHECKPOINTS, OF_RUN = "checkpoints", "run"  # a run's shelf in the store; folder of the run's files in a checkpoint
 NOT_LOOSE = (CHECKPOINTS, "spill", "spool")
 AT_THE_END = ("tensorboard", "metrics.parquet")  # made anew from metrics.csv where a run goes on
-GROWING = ("metrics.csv", "tensorboard")  # written on, not replaced
+DATABASE = ".sqlite"  # written on in place, so that a copy may be torn; caches that another machine does without
 NOTHING = -1  # steps of a checkpoint that does not exist
 NEXT_START_SECONDS = 10.0  # between two starts of an uploader that does not stay alive
 Say = Callable[[str], None]
@@ -67,16 +67,14 @@ class Publisher:
     def files(self, last: bool = False) -> None:
         """Files of the run that are new or have changed wait to stand in the store; `last` says that none will follow."""
         there = dict(loose_files(self.config.folder, last))
-        marks = {path: mark(file) for path, file in there.items()}
-        changed = {path: file for path, file in there.items() if self.seen.get(path) != marks[path]}
+        marks = {path: mark(file) for path, file in there.items() if file.exists()}
+        changed = {path: file for path, file in there.items() if path in marks and self.seen.get(path) != marks[path]}
         gone = [path for path in self.seen if path not in there and not (self.config.folder / path).exists()]
         if not changed and not gone:
             return
-        copies = {path: file for path, file in changed.items() if path.partition("/")[0] in GROWING}
-        links = {path: file for path, file in changed.items() if path not in copies}
 
         def add(wait_seconds: float) -> Job:
-            return self.spool.add_files(self.url, self.config.name, links, copies, gone, wait_seconds)
+            return self.spool.add_files(self.url, self.config.name, changed, gone, wait_seconds)
 
         if self._add("the run's files", add):
             self.seen = marks
@@ -86,7 +84,7 @@ class Publisher:
         self.tend()
         try:
             add(self.config.store_pause_seconds)
-        except (SpoolFull, StoreFull) as error:
+        except (SpoolFull, StoreFull, FileNotFoundError) as error:  # the last: a file went while it was copied
             self.say(f"not queued for upload: {what}: {error}")
             return False
         return True
@@ -136,13 +134,14 @@ class Publisher:
 
 
 def loose_files(folder: Path, last: bool) -> Iterator[tuple[str, Path]]:
-    """A run's files by their path in it, but for checkpoints, hidden ones and what is of no use elsewhere."""
+    """A run's files by their path in it, but for checkpoints, hidden ones, databases and what is of no use elsewhere."""
     for top in sorted(folder.iterdir()):
         if top.name in NOT_LOOSE or (top.name in AT_THE_END and not last):
             continue
         for file in [top] if top.is_file() else sorted(top.rglob("*")):
             path = file.relative_to(folder)
-            if file.is_file() and file.name != MANIFEST and not any(part.startswith(".") for part in path.parts):
+            hidden = any(part.startswith(".") for part in path.parts)
+            if file.is_file() and not hidden and file.name != MANIFEST and DATABASE not in file.name:
                 yield path.as_posix(), file
 
 

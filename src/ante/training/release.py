@@ -43,24 +43,36 @@ def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
     """
     be_quiet()
     policy, metadata = load_policy(run, pointer)
-    config = read_config(run / "config.yaml")
+    kept = ("timesteps", "games", "seconds", "iteration", "timestamp")
+    return write_policy(policy, read_config(run / "config.yaml"), {name: metadata[name] for name in kept}, folder)
+
+
+def write_policy(
+    policy: TorchRLModule, config: TrainConfig, trained: dict[str, Any], folder: Path, how: str = "PPO"
+) -> Path:
+    """A policy stands in `folder` as a release; answers it. An existing model card is left as it is.
+
+    trained  timesteps, games and seconds that it learned from, and whatever else is to be kept
+    how      for the model card: what taught it
+
+    Raises BadRelease where a weight does not fit into float16.
+    """
     weights = {name: value.numpy() for name, value in policy.state_dict().items()}
     for name, value in weights.items():
         if value.dtype.kind == "f" and not np.abs(value).max(initial=0.0) <= LARGEST:
-            raise BadRelease(f"weight {name} of {run} holds what float16 cannot: choose another checkpoint")
+            raise BadRelease(f"weight {name} of {config.name} holds what float16 cannot: choose another checkpoint")
     folder.mkdir(parents=True, exist_ok=True)
     packed = {name: value.astype(np.float16) if value.dtype.kind == "f" else value for name, value in weights.items()}
     write_arrays(folder / WEIGHTS, packed)
-    kept = ("timesteps", "games", "seconds", "iteration", "timestamp")
     about = {
         "policy": config.policy,
         "parameters": int(sum(value.size for value in weights.values())),
-        "trained": {name: metadata[name] for name in kept},
+        "trained": trained,
         "sha256": digest(folder / WEIGHTS),
     }
     write_text(folder / "config.yaml", config.model_copy(update={"name": folder.name, "runs": "runs"}).to_yaml())
     if not (folder / "README.md").exists():
-        write_text(folder / "README.md", card(folder.name, config, about))
+        write_text(folder / "README.md", card(folder.name, config, about, how))
     write_text(folder / ABOUT, json.dumps(about, indent=1) + "\n")  # last: what is not whole is no release
     return folder
 
@@ -119,7 +131,7 @@ def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False)
     return make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").reorder)
 
 
-def card(name: str, config: TrainConfig, about: dict[str, Any]) -> str:
+def card(name: str, config: TrainConfig, about: dict[str, Any], how: str) -> str:
     """The beginning of a model card; how well it plays is for a person to add."""
     trained = about["trained"]
     return f"""# {name}
@@ -129,7 +141,7 @@ A `{about["policy"]}` policy for Balatro, {about["parameters"]:,} parameters, fl
 | | |
 | --- | --- |
 | trained on | {config.deck}, stake {config.stake}, {trained["timesteps"]:,} decisions, {trained["games"]:,} games, {trained["seconds"] / 60:.0f} minutes |
-| how | PPO, settings in `config.yaml` |
+| how | {how}, settings in `config.yaml` |
 | use | `ante eval {name} --panel`, `ante play {name}` with the path of this folder |
 
 ## How well it plays

@@ -70,7 +70,7 @@ class TrainView(AbstractContextManager["TrainView"]):
 
     def show(self, row: dict[str, float]) -> None:
         """The metrics of one iteration."""
-        columns = SHOWN if math.isnan(row["stage"]) else (STAGE, *SHOWN)
+        columns: tuple[tuple[str, str, str], ...] = SHOWN if math.isnan(row["stage"]) else (STAGE, *SHOWN)
         columns += () if math.isnan(row["hint_asks"]) else HINTS
         cells = [shown(row[name], form) for name, _, form in columns]
         self._progress.update(self._task, completed=row["steps"], description=f"iteration {row['iteration']:.0f}")

@@ -116,13 +116,11 @@ def draw_table(canvas: Canvas, s: Any, layout: Layout) -> None:
         draw_hand(canvas, s, layout.hand)
 
 
-def draw_score(
-    canvas: Canvas, s: Any, caption: str, about: str = "", value: tuple[str, str, str] | None = None
-) -> None:
+def draw_score(canvas: Canvas, s: Any, caption: str, about: str = "", made: tuple[str, str, str] | None = None) -> None:
     """The left panel: blind, target, score, money, hands, discards, ante, deck and seed.
 
     about  a line above deck and seed, such as who plays
-    value  a poker hand with its chips and mult, instead of the selected or the last one
+    made   a poker hand with its chips and mult, instead of the selected or the last one
     """
     canvas.fill(Box(0, 0, 150, 360), PANEL)
     playing = s.phase in (Phase.PLAY, Phase.OVER) and s.blind
@@ -142,7 +140,7 @@ def draw_score(
     canvas.fill(Box(10, 94, 130, 6), INK, 3)
     if share > 0.02:
         canvas.fill(Box(10, 94, 130 * share, 6), GREEN if share >= 1 else ORANGE, 3)
-    shown = hand_value(s) if value is None else value
+    shown = made or hand_value(s)
     if shown:
         draw_hand_value(canvas, *shown)
     counts = (("hands", s.hands_left, BLUE), ("discards", s.discards_left, RED))

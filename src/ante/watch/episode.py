@@ -51,7 +51,7 @@ class Episode:
 
         Raises RefusedDecision.
         """
-        states = new_states(2)
+        states: Any = new_states(2)
         restore_states(states[:1], self.start)
         after, before = states
         for number, action in enumerate(self.actions, 1):

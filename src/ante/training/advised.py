@@ -1,0 +1,157 @@
+"""A trained policy with an advisor at its side: evaluation-time advice, within the same budget as in training."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ante.agents.evaluate import Report, half_width
+from ante.engine.state import new_states
+from ante.env.games import Games
+from ante.errors import BalatroError
+from ante.hints.advice import Advice
+from ante.hints.broker import hint_field
+from ante.hints.budget import DecisionBudget
+from ante.hints.ledger import GOOD, Ledger
+from ante.hints.question import lists_of, question_of, without_seed
+from ante.hints.rules import advise
+from ante.hints.settings import HintSettings, read_settings
+from ante.training.config import read_config
+from ante.training.hinting import Ask, number_of
+from ante.training.release import policy_from
+
+
+class AdvisedPlayer:
+    """Follows a hint wherever the policy is unsure and the budget allows to ask; decides alone elsewhere.
+
+    hints   by (seed, step of the game): text, agreed, source
+    ledger  what came of the asks
+    """
+
+    def __init__(
+        self,
+        policy: Any,
+        name: str,
+        settings: HintSettings | None,
+        share: float = 0.05,
+        confidence: float = 0.7,
+        likeliest: bool = False,
+        seed: int = 0,
+        reorder: str = "none",
+        picture: Callable[[Any], bytes] | None = None,
+    ) -> None:
+        if not hasattr(policy, "chances"):
+            raise BalatroError(f"{name} cannot be advised: only policies shortlist and mlp say how sure they are")
+        self.name, self.discrete, self.reorder = f"{name}, advised", policy.discrete, reorder
+        self.hints: dict[tuple[str, int], dict[str, Any]] = {}
+        self.ledger = Ledger()
+        self._policy, self._likeliest, self._confidence = policy, likeliest, confidence
+        self._budget, self._picture = DecisionBudget(share), picture
+        self._generator = torch.Generator(policy.device).manual_seed(seed)
+        self._settings, self._desk = settings, None
+        self._loop = asyncio.new_event_loop()
+        if settings is not None:
+            from ante.hints.desk import Desk, make_advisor
+
+            self._desk = Desk(settings, make_advisor(settings, os.environ))
+            self.ledger = self._desk.ledger
+
+    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """One action for each game (n,) int64, -1 where a game is not played any more."""
+        rows = np.zeros(games.n, dtype=self._policy.row_t)
+        self._policy.pack(games, rows)
+        which = np.flatnonzero(playing)
+        logs = self._policy.chances(rows[which])[0].cpu()
+        numbers = self._drawn(logs)
+        self._advised(games, rows, which, logs.amax(dim=1).exp().numpy(), numbers)
+        actions = np.full(games.n, -1, dtype=np.int64)
+        actions[which] = self._policy.decisions(rows[which], numbers)
+        return actions
+
+    def _drawn(self, logs: torch.Tensor) -> NDArray[np.int64]:
+        """Actions (n,), drawn or the likeliest, of log-probabilities (n, actions)."""
+        if self._likeliest:
+            return np.asarray(logs.argmax(dim=1))
+        return np.asarray(torch.multinomial(logs.exp(), 1, generator=self._generator)[:, 0])
+
+    def _advised(
+        self, games: Games, rows: NDArray[Any], which: NDArray[np.int64], sure: NDArray[Any], numbers: NDArray[np.int64]
+    ) -> None:
+        """Ask about the least sure of these games, and put what is advised into `numbers`."""
+        room, unsure = self._budget.allows(len(which)), np.flatnonzero(sure < self._confidence)
+        places = sorted(int(k) for k in unsure[np.argsort(sure[unsure], kind="stable")][:room])
+        self._budget.take(len(which), places)
+        if not places:
+            return
+        lists = lists_of(games)
+        asked = [self._question(games, int(which[k]), lists) for k in places]
+        for k, advice in zip(places, self._answers(asked), strict=True):
+            i = int(which[k])
+            if advice is None:
+                continue
+            state = new_states(1)
+            state.view(np.uint8)[:] = games.states[i : i + 1].view(np.uint8)
+            number = number_of(self._policy, Ask(rows[i : i + 1], state, 0, {}), advice.decision)
+            if number is not None:
+                agreed = number == int(numbers[k])
+                self.ledger.compared, self.ledger.agreed = self.ledger.compared + 1, self.ledger.agreed + agreed
+                self.hints[str(games.seeds[i]), int(games.steps[i])] = hint_field(advice, agreed) or {}
+                numbers[k] = number
+
+    def _question(self, games: Games, i: int, lists: Any) -> Any:
+        prompt = self._settings.prompt if self._settings else "v1"
+        seen = self._picture is not None and self._settings is not None and self._settings.vision
+        frame = self._picture(without_seed(games.states[i])) if seen and self._picture else None
+        return question_of(games.states[i], lists[i], prompt, frame)
+
+    def _answers(self, questions: list[Any]) -> list[Advice | None]:
+        """A hint for each, or None. Here somebody waits: it is an evaluation."""
+        if self._desk is None:
+            for question in questions:
+                self.ledger.asks += question is not None
+                self.ledger.ended(GOOD)
+            return [advise(question) if question is not None else None for question in questions]
+        desk = self._desk
+        gate = asyncio.Semaphore(desk.settings.concurrency)
+
+        async def one(question: Any) -> Advice | None:
+            async with gate:
+                return await desk.advise(question) if question is not None else None
+
+        async def every() -> list[Advice | None]:
+            return list(await asyncio.gather(*map(one, questions)))
+
+        return self._loop.run_until_complete(every())
+
+
+def advised_from(
+    folder: Path,
+    source: str,
+    share: float = 0.05,
+    confidence: float = 0.7,
+    checkpoint: str = "best",
+    likeliest: bool = False,
+) -> AdvisedPlayer:
+    """The policy of a run or a release with the rules or the LLM of the environment as advisor. Raises BalatroError."""
+    settings, picture = None, None
+    if source == "llm":
+        settings = read_settings(os.environ).complete()
+        if settings.vision:
+            from ante.watch.picture import png_of
+
+            picture = png_of
+    policy, reorder = policy_from(folder, checkpoint), read_config(folder / "config.yaml").reorder
+    return AdvisedPlayer(policy, folder.name, settings, share, confidence, likeliest, 0, reorder, picture)
+
+
+def paired(with_hints: Report, without: Report) -> tuple[float, float]:
+    """Blinds beaten more with hints than without, mean over games of the same seeds, and its 95 % half-width."""
+    pairs = zip(with_hints.records, without.records, strict=True)
+    more = np.array([float(one.blinds - other.blinds) for one, other in pairs if one.seed == other.seed])
+    assert len(more) == len(without.records), "games of other seeds"
+    return float(more.mean()), half_width(more)

@@ -1,0 +1,182 @@
+"""Training with hints on a real Ray: a broker in a process of its own, good and bad LLMs, and nothing without hints."""
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from ante.hints.fake import FakeServer  # noqa: E402
+
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.usefixtures("local_ray"),
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
+]
+SMALL = {
+    "policy": "shortlist",
+    "games": 16,
+    "batch": 512,
+    "minibatch": 256,
+    "epochs": 1,
+    "hidden": (16, 16),
+    "entry": 8,
+    "max_decisions": 60,
+}
+PATIENCE = 90.0
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Makes algorithms with hints, and stops them."""
+    from ante.training.algorithm import build
+    from ante.training.config import TrainConfig
+
+    made = []
+
+    def make(**settings: Any) -> Any:
+        made.append(build(TrainConfig(**{**SMALL, "runs": str(tmp_path), **settings})))
+        return made[-1]
+
+    yield make
+    for algorithm in made:
+        algorithm.stop()
+
+
+def learner_of(result: dict[str, Any]) -> dict[str, Any]:
+    return result["learners"]["default_policy"]  # type: ignore[no-any-return]
+
+
+def report(algorithm: Any) -> dict[str, Any]:
+    import ray
+
+    return ray.get(algorithm.hint_broker.report.remote())  # type: ignore[no-any-return]
+
+
+def until(algorithm: Any, reached: Callable[[dict[str, Any], dict[str, Any]], bool]) -> tuple[Any, Any]:
+    """Iterate until the learner's metrics and the broker's report say so."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        result = algorithm.train()
+        found = report(algorithm)
+        if reached(learner_of(result), found):
+            return learner_of(result), found
+    raise AssertionError(f"not reached: {found}")
+
+
+@pytest.mark.parametrize("policy", ["shortlist", "mlp"])
+def test_rules_are_asked_imitated_and_written_down(run: Callable[..., Any], policy: str) -> None:
+    shaping = 0.1 if policy == "shortlist" else 0.0
+    algorithm = run(hints="rules", hint_prior=0.5, hint_shaping=shaping, policy=policy)
+    learner, found = until(algorithm, lambda learner, found: "imitation_loss" in learner and len(found["rows"]) > 20)
+    assert learner["imitation_loss"] > 0 and math.isfinite(learner["policy_loss"])
+    budget = algorithm.env_runner.hinting.budget
+    assert 0 < budget.asked <= 0.05 * budget.decisions
+    assert found["figures"]["success"] == 1.0 and found["alarm"] is None
+    assert {row["hint"]["source"] for row in found["rows"]} == {"rules"}
+
+
+def test_imitation_brings_the_policy_to_the_rules(run: Callable[..., Any]) -> None:
+    algorithm = run(hints="rules", hint_imitation=5.0, hint_share=0.3, hint_confidence=1.0, lr=3e-3)
+    first, _ = until(algorithm, lambda learner, _: "imitation_loss" in learner)
+    last = first
+    for _ in range(12):
+        last = learner_of(algorithm.train())
+    assert last["imitation_loss"] < 0.8 * first["imitation_loss"]
+
+
+def test_a_runner_process_asks_too(run: Callable[..., Any]) -> None:
+    algorithm = run(hints="rules", runners=1)
+    learner, _ = until(algorithm, lambda learner, found: "imitation_loss" in learner)
+    assert learner["imitation_loss"] > 0
+
+
+@pytest.mark.parametrize(("mode", "cause"), [("hang", "timeout"), ("wrong-schema", "schema"), ("dead", "unreachable")])
+def test_an_llm_that_is_no_use_leaves_training_alone_and_raises_the_alarm(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: str, cause: str
+) -> None:
+    from ante.training.brokerage import HintWatch
+
+    with FakeServer(mode="ok" if mode == "dead" else mode) as server:
+        monkeypatch.setenv("LLM_ENDPOINT", "http://127.0.0.1:9/v1" if mode == "dead" else server.url)
+        monkeypatch.setenv("LLM_MODEL", "fake")
+        monkeypatch.setenv("LLM_TIMEOUT_SECONDS", "0.3")
+        algorithm = run(hints="llm")
+        said: list[str] = []
+        watch = HintWatch(algorithm.hint_broker, tmp_path / "run", said.append)
+        learner, _found = until(algorithm, lambda learner, _: bool(said))
+        watch.close()
+    assert said[0].startswith("ALARM hints fail: 0%") and cause in said[0]
+    assert math.isfinite(learner["policy_loss"]) and "imitation_loss" not in learner
+    ledger = json.loads((tmp_path / "run" / "hints" / "ledger.json").read_text())
+    assert ledger["success"] == 0.0 and ledger["ends"][cause] >= 5
+
+
+def test_an_llm_teaches_and_its_hints_are_logged(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import pyarrow.parquet
+
+    from ante.training.brokerage import HintWatch
+
+    with FakeServer(latency=0.05) as server:
+        monkeypatch.setenv("LLM_ENDPOINT", server.url)
+        monkeypatch.setenv("LLM_MODEL", "fake")
+        algorithm = run(hints="llm")
+        watch = HintWatch(algorithm.hint_broker, tmp_path / "run", print)
+        until(algorithm, lambda learner, found: "imitation_loss" in learner and len(found["rows"]) > 5)
+        watch.close()
+        assert watch.figures["hint_success"] == 1.0 and watch.figures["hint_tokens"] > 0
+    (file,) = (tmp_path / "run" / "hints").glob("decisions-*.parquet")
+    rows = pyarrow.parquet.read_table(file).to_pylist()
+    assert len(rows) > 5 and all(row["used_llm"] for row in rows if row["hint"])
+    assert {row["hint"]["source"] for row in rows if row["hint"]} <= {"llm", "cache"}
+
+
+def test_without_hints_nothing_is_different(run: Callable[..., Any]) -> None:
+    from ante.training.learner import BatchLearner
+    from ante.training.runner import BatchRunner
+
+    algorithm = run()
+    assert type(algorithm.env_runner) is BatchRunner
+    assert algorithm.config.learner_class is BatchLearner
+    assert algorithm.env_runner.sample()[0].labelled is None
+
+
+def test_what_is_reported_as_log_probability_is_that_of_the_mixture(run: Callable[..., Any]) -> None:
+    algorithm = run(hints="rules", hint_prior=1.0, hint_imitation=0.0)
+    until(algorithm, lambda _, found: found["figures"]["asks"] > 20)
+    runner = algorithm.env_runner
+    games = runner.games
+    runner._renewed(games, np.arange(games.n))
+    followed = runner.hinting.followed.copy()
+    assert (followed >= 0).any()
+    rows = runner._rows_now()
+    own = runner.module.chances(rows)[0].numpy()
+    actions, log_probs, _ = runner._acted(games, rows)
+    follows = followed >= 0
+    assert (actions[follows] == followed[follows]).all() and np.allclose(log_probs[follows], 0.0)
+    alone = np.flatnonzero(~follows)
+    assert np.allclose(log_probs[alone], own[alone, actions[alone]], atol=1e-5)
+
+
+def test_an_advised_policy_follows_hints_within_the_budget() -> None:
+    from ante.agents.evaluate import evaluate, panel
+    from ante.training.advised import AdvisedPlayer, paired
+    from tests.training.test_hinting import shortlist_policy
+
+    seeds = panel()[:12]
+    always = AdvisedPlayer(shortlist_policy(), "net", None, share=1.0, confidence=1.1)
+    advised = evaluate(always, seeds)
+    alone = evaluate(AdvisedPlayer(shortlist_policy(), "net", None, share=0.0), seeds)
+    more, _ = paired(advised, alone)
+    assert more > 3  # the rules beat some fifteen blinds, a fresh network hardly one
+    found = next(iter(always.hints.values()))
+    assert set(found) == {"text", "agreed", "source"} and always.ledger.compared == len(always.hints)

@@ -1,0 +1,128 @@
+"""Measure what is promised of videos, replays and the report, on one core; prints a table, with --json an object.
+
+    taskset -c 0 .venv/bin/python tools/measure_watch.py
+
+300 frames of 640 x 360 as H.264, drawing included; recorded games whose replay ends in the same bytes, and their size;
+a report of 200 episodes, opened in Chromium.
+"""
+
+import argparse
+import json
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ante.agents.baselines import Baseline
+from ante.agents.evaluate import Report, evaluate, panel
+from ante.env.replay import Heading
+from ante.training.config import TrainConfig
+from ante.training.films import keep_games
+from ante.watch.episode import Episode, read_episode, recorded, write_compact
+from ante.watch.frames import episode_frames
+from ante.watch.report import write_report
+from ante.watch.video import write_video
+
+FRAMES, EPISODES, TIMES = 300, 200, 5
+
+
+def timed(work: Callable[[], Any]) -> float:
+    """Median wall seconds of TIMES repetitions."""
+    found = []
+    for _ in range(TIMES):
+        begin = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - begin)
+    return statistics.median(found)
+
+
+def episodes_of(report: Report) -> list[tuple[Heading, Episode]]:
+    """The games of a report of baselines."""
+    return [
+        (Heading(record.seed), recorded(Heading(record.seed), record.actions, discrete=False))
+        for record in report.records
+    ]
+
+
+def measure_video(episode: Episode, place: Path) -> dict[str, float]:
+    """Seconds of 300 frames, drawn and encoded, and encoded alone."""
+    frames = [frame for frame, _ in zip(episode_frames(episode), range(FRAMES), strict=False)]
+    assert len(frames) == FRAMES
+    file = place / "a.mp4"
+
+    def both() -> None:
+        write_video(file, (frame for frame, _ in zip(episode_frames(episode), range(FRAMES), strict=False)))
+
+    return {"video_seconds": timed(both), "encoding_seconds": timed(lambda: write_video(file, frames))}
+
+
+def measure_replays(report: Report, place: Path) -> dict[str, float]:
+    """How many games were recorded, how many of their replays end in the same bytes, and the replays' sizes."""
+    sizes, same = [], 0
+    for heading, episode in episodes_of(report):
+        file = place / f"{heading.seed}.txt.gz"
+        write_compact(file, heading, episode)
+        sizes.append(file.stat().st_size)
+        same += read_episode(file)[1].end().tobytes() == episode.end().tobytes()
+    return {
+        "replays": len(sizes),
+        "replays_equal": same,
+        "replay_bytes_median": statistics.median(sizes),
+        "replay_bytes_most": max(sizes),
+    }
+
+
+def measure_report(place: Path) -> dict[str, float]:
+    """Seconds to write a report of 200 episodes, its size, and milliseconds until Chromium has drawn it."""
+    from playwright.sync_api import sync_playwright
+
+    config = TrainConfig(name="seen", runs=str(place), videos=())
+    config.folder.mkdir()
+    (config.folder / "config.yaml").write_text(config.to_yaml())
+    player = Baseline("greedy")
+    keep_games(config, player, evaluate(player, panel()[:EPISODES]), 1_000_000, final=True)
+    begin = time.perf_counter()
+    file = write_report(config.folder)
+    found = {"report_seconds": time.perf_counter() - begin, "report_megabytes": file.stat().st_size / 1e6}
+    drawn, loaded = [], []
+    with sync_playwright() as playwright:
+        chromium = next(found for name in ("chromium", "google-chrome") if (found := shutil.which(name)))
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for _ in range(TIMES):
+            page = browser.new_page()
+            page.goto(file.as_uri())
+            page.wait_for_selector("html[data-ready]")
+            drawn.append(float(page.get_attribute("html", "data-ready")))
+            entry = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
+            loaded.append(float(page.evaluate(entry)))
+            assert page.inner_text("#count") == f"{EPISODES} of {EPISODES}"
+            page.close()
+        browser.close()
+    return found | {"drawn_ms": statistics.median(drawn), "dom_content_loaded_ms": statistics.median(loaded)}
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--games", type=int, default=1000, help="recorded games whose replays are compared")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        report = evaluate(Baseline("greedy"), panel()[: chosen.games])
+        longest = max(episodes_of(report), key=lambda pair: len(pair[1].actions))[1]
+        found = measure_video(longest, place) | measure_replays(report, place) | measure_report(place)
+    if chosen.json:
+        print(json.dumps(found, indent=1))
+    else:
+        for name, value in found.items():
+            print(f"{name:22s} {value:,.2f}".removesuffix(".00"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

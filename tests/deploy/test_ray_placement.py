@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,16 +42,25 @@ algorithm.stop()
 """
 
 
-def test_actors_go_where_the_plan_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def head_without_cores() -> Any:
+    """A Ray cluster of one head. Tried again where its daemon gives up on a busy machine, as `init_ray` does."""
     from ray.cluster_utils import Cluster
 
+    for left in (2, 1, 0):
+        try:
+            arguments = {"num_cpus": 0, "object_store_memory": 100 * 2**20, "include_dashboard": False}
+            return Cluster(initialize_head=True, head_node_args=arguments)
+        except Exception as error:  # Ray has no class for it
+            if not left or "timed out during startup" not in str(error):
+                raise
+    return None
+
+
+def test_actors_go_where_the_plan_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = make_settings(SETTINGS)
     plan = make_plan(settings)
     spec = objects(settings)[-1]["spec"]["rayClusterSpec"]
-    cluster = Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 0, "object_store_memory": 100 * 2**20, "include_dashboard": False},
-    )
+    cluster = head_without_cores()
     try:
         for group in spec["workerGroupSpecs"]:
             params = group["rayStartParams"]

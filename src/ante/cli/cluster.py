@@ -219,7 +219,7 @@ class Status(Where):
             told_state = f"{found.state}{', suspended' if found.suspended else ''}"
             print(f"{found.kind} {found.name}: {told_state}, for {age(found.begun)}; tries that failed: {found.failed}")
             if found.reason:
-                print(found.reason)
+                print("\n".join(found.reason.strip().splitlines()[-3:]))
             rows = [
                 (pod.part, pod.name, pod.phase, "yes" if pod.ready else "no", str(pod.restarts), pod.node, pod.why)
                 for pod in theirs

@@ -112,3 +112,13 @@ def test_an_automatic_cut_that_passes_never_overdraws_a_pod(cpus: int, runner_cp
 def test_the_file_for_training_is_one_that_training_takes() -> None:
     config = make_config(train_values(read_settings((preset("gpu"),), ("training.config.lr=0.001",))))
     assert (config.runners, config.games, config.learners, config.learner_gpus, config.lr) == (10, 64, 2, 0.5, 0.001)
+
+
+def test_each_actor_asks_rllib_for_one_of_the_places_that_pods_offer() -> None:
+    pytest.importorskip("ray")
+    from ante.training.algorithm import rllib_config
+
+    made = rllib_config(make_config(train_values(make_settings({"gpuWorkers": {"replicas": 2}}))))
+    assert made.custom_resources_per_env_runner == {"ante_runner": 1}
+    assert made.custom_resources_per_learner == {"ante_learner": 1}
+    assert (made.num_env_runners, made.num_learners, made.num_gpus_per_learner) == (14, 1, 1.0)

@@ -1,6 +1,6 @@
 """`ante bench upload` on a folder: every row is there, steps beside an upload were made beside one, and nothing is left."""
 
-import os
+import time
 from pathlib import Path
 
 import pytest
@@ -19,15 +19,23 @@ def test_rows_are_of_turns_and_ratios_of_their_own() -> None:
     assert len(found) == 6
 
 
-@pytest.mark.ray
-@pytest.mark.usefixtures("local_ray")
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
-def test_train_steps_are_timed_while_an_upload_runs_and_the_store_is_empty_afterwards(
+class Still:
+    """An algorithm that takes its time and learns nothing."""
+
+    def train(self) -> None:
+        time.sleep(0.01)
+
+    def stop(self) -> None: ...
+
+
+def test_steps_are_timed_while_an_upload_runs_and_the_store_is_empty_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ante.cost import uploads
     from ante.storage.local import LocalStore
 
+    monkeypatch.setattr(uploads, "start_ray", lambda: None)
+    monkeypatch.setattr(uploads, "build", lambda config: Still())
     waiting, step_times = [], uploads.step_times
 
     def looking(algorithm, before, steps):

@@ -30,7 +30,7 @@ SMALL = {
     "entry": 8,
     "max_decisions": 60,
 }
-PATIENCE = 90.0
+PATIENCE = 300.0  # an upper bound, for machines that are busy with other work
 
 
 @pytest.fixture
@@ -81,15 +81,6 @@ def test_rules_are_asked_imitated_and_written_down(run: Callable[..., Any], poli
     assert 0 < budget.asked <= 0.05 * budget.decisions
     assert found["figures"]["success"] == 1.0 and found["alarm"] is None
     assert {row["hint"]["source"] for row in found["rows"]} == {"rules"}
-
-
-def test_imitation_brings_the_policy_to_the_rules(run: Callable[..., Any]) -> None:
-    algorithm = run(hints="rules", hint_imitation=5.0, hint_share=0.3, hint_confidence=1.0, lr=3e-3)
-    first, _ = until(algorithm, lambda learner, _: "imitation_loss" in learner)
-    last = first
-    for _ in range(12):
-        last = learner_of(algorithm.train())
-    assert last["imitation_loss"] < 0.8 * first["imitation_loss"]
 
 
 def test_a_runner_process_asks_too(run: Callable[..., Any]) -> None:

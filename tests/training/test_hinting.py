@@ -261,3 +261,45 @@ def test_the_potential_finds_a_line_and_then_stands_still() -> None:
             kept = potential.weights.copy()
     assert potential.weights is not None and np.array_equal(kept, potential.weights)
     assert np.abs(potential_of(lists, potential.weights) - wanted).mean() < 0.02
+
+
+def test_the_learner_comes_to_agree_with_its_hints() -> None:
+    """Nothing but imitation moves it: gradients of everything else are 0, and so they stay with a weight of 0."""
+    from ray.rllib.core import DEFAULT_MODULE_ID
+
+    from ante.training.algorithm import fast_config
+    from ante.training.config import TrainConfig
+    from ante.training.hinted import HintedLearner
+    from ante.training.shortlist import ShortlistPolicy
+
+    hinting, games, policy, _ = asking(share=0.3)
+    play(hinting, games, policy, 60)
+    hinting.exchange()
+    found = hinting.labelled()
+    assert found is not None
+    config = fast_config(TrainConfig(policy="shortlist", hints="rules", hidden=(16, 16), entry=8, lr=1e-2))
+    spec = config.get_rl_module_spec(spaces={DEFAULT_MODULE_ID: ShortlistPolicy.spaces()})
+    learner = HintedLearner(config=config, module_spec=spec)
+    learner.build()
+    own = learner._policy()
+    learner._rows.extend(found.rows[k : k + 1] for k in range(len(found.rows)))
+    learner._numbers.extend(map(int, found.actions))
+    learner._few = 64
+
+    def agreement() -> float:
+        likeliest = own.chances(found.rows)[0].argmax(dim=1).numpy()
+        return float((likeliest == found.actions).mean())
+
+    def steps(weight: float) -> None:
+        learner._weight = weight
+        for _ in range(80):
+            nothing = {key: torch.zeros_like(parameter) for key, parameter in learner._params.items()}
+            gradients = learner._besides(own, nothing)
+            learner.apply_gradients(learner.postprocess_gradients(gradients))
+
+    before = agreement()
+    steps(0.0)
+    assert agreement() == before
+    steps(1.0)
+    assert agreement() > max(0.5, before + 0.2)
+    assert learner._losses[-1] < 0.7 * learner._losses[0]

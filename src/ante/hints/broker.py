@@ -5,6 +5,7 @@ an event loop of its own thread. In training it lives in a process of its own (t
 """
 
 import asyncio
+import logging
 import threading
 import time
 from collections import defaultdict
@@ -25,6 +26,7 @@ from ante.hints.question import games_at, lists_of, question_of, without_seed
 from ante.hints.rules import choose, outlook, reason
 from ante.hints.settings import HintSettings
 
+LOG = logging.getLogger(__name__)
 AHEAD = 4  # asks that may wait for each one under way
 MANY = 10_000  # asks at once by rules
 
@@ -70,13 +72,17 @@ class Broker:
         self.ledger = Ledger()
         self._loop: asyncio.AbstractEventLoop | None = None
         if settings is not None:
-            from ante.hints.desk import Desk, make_advisor
-
-            self._desk = Desk(settings, make_advisor(settings, environment))
-            self.ledger = self._desk.ledger
-            self._gate = asyncio.Semaphore(settings.concurrency)
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=self._loop.run_forever, name="hints", daemon=True).start()
+            asyncio.run_coroutine_threadsafe(self._opened(settings, environment), self._loop).result()
+
+    async def _opened(self, settings: HintSettings, environment: Mapping[str, str]) -> None:
+        """The desk stands, in the loop's thread, to which its memory belongs. Raises BadHints, NotInstalled."""
+        from ante.hints.desk import Desk, make_advisor
+
+        self._desk = Desk(settings, make_advisor(settings, environment))
+        self.ledger = self._desk.ledger
+        self._gate = asyncio.Semaphore(settings.concurrency)
 
     def ask(self, player: str, tickets: list[int], states: Any, reorder: str) -> None:
         """Ask about these positions, (k,) state_t; each comes back under its ticket."""
@@ -110,6 +116,9 @@ class Broker:
                 frame = self._picture(without_seed(s)) if self._picture and self._settings.vision else None
                 question = question_of(s, listed, self._settings.prompt, frame)
                 advice = await self._desk.advise(question) if question is not None else None
+        except Exception:  # nobody waits for this task: what is broken must be seen in ledger, alarm and log
+            LOG.exception("an ask broke")
+            self.ledger.ended("broken")
         finally:
             with self._lock:
                 self._open -= 1

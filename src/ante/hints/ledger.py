@@ -10,7 +10,7 @@ FEWEST = 5  # asks before there is an alarm
 WANTED = 0.8
 
 GOOD = "answered"
-FAILURES = ("timeout", "refused", "unreachable", "server", "unreadable", "schema", "illegal", "breaker")
+FAILURES = ("timeout", "refused", "unreachable", "server", "unreadable", "schema", "illegal", "breaker", "broken")
 COLUMNS = (  # what stands in metrics.csv, each with hint_ before it
     "asks",
     "calls",
@@ -32,7 +32,7 @@ class Ledger:
     asks        questions that were asked of us
     cache_hits  of them answered from memory
     calls       requests that went out, each retry counted
-    ends        how the other asks ended: `answered`, `tokens` (no budget), or one of FAILURES
+    ends        how the other asks ended: `answered`, `tokens` (no budget), or one of FAILURES; `broken` is our own fault
     tokens      of questions and answers
     compared    hints whose decision is known; agreed  those that the player had chosen itself
     breaker     closed, half-opened or opened

@@ -205,7 +205,7 @@ def test_chances_are_what_the_policy_draws_by() -> None:
 
 def test_steps_of_the_discrete_view_lead_to_the_decision() -> None:
     games = Games(1, reorder="none", discrete=True)
-    games.reset()
+    games.reset(options={"seed": "TESTSEED"})
     games.step(np.array([FIRST[Verb.SELECT_BLIND]]))
     s = games.states[0]
     decision = int(pack_action(Verb.DISCARD, 0, 0, 0b10110))

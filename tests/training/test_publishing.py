@@ -268,7 +268,9 @@ def test_a_dead_uploader_is_replaced_and_the_user_told(tmp_path: Path, monkeypat
 
 
 def test_a_full_queue_leaves_a_checkpoint_out_and_the_run_goes_on(tmp_path: Path) -> None:
-    one = Machine(tmp_path, "one", spool_gb=1e-6, store_pause_seconds=0.0)
+    config = Machine(tmp_path, "one", spool_gb=1e-5, store_pause_seconds=0.0).config.to_yaml()
+    room = (len(config) + 60) / 2**30  # for the run's settings and metrics, but not for a checkpoint beside them
+    one = Machine(tmp_path, "one", spool_gb=room, store_pause_seconds=0.0)
     publisher = one.publisher()
     one.learn(publisher, 100)
     assert "not queued for upload: checkpoint 000000000100: the queue" in one.said[-1]

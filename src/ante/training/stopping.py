@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
+HEARD = (signal.SIGINT, signal.SIGTERM)
+
 
 @dataclass(frozen=True)
 class Stop:
@@ -16,19 +18,30 @@ class Stop:
     at: float
 
 
-@contextmanager
-def stopping() -> Iterator[list[Stop]]:
-    """Yields a list that is no longer empty once Ctrl-C or a termination was asked for. A second Ctrl-C interrupts."""
-    asked: list[Stop] = []
+class Stops(list[Stop]):
+    """The signals that came."""
 
-    def ask(number: int, _: FrameType | None) -> None:
-        if asked and number == signal.SIGINT:
+    def listen(self) -> None:
+        """Ctrl-C and terminations come here from now on. A second Ctrl-C interrupts."""
+        for number in HEARD:
+            signal.signal(number, self._ask)
+
+    def _ask(self, number: int, _: FrameType | None) -> None:
+        if self and number == signal.SIGINT:
             raise KeyboardInterrupt
-        asked.append(Stop(number, time.monotonic()))
+        self.append(Stop(number, time.monotonic()))
 
-    old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+
+@contextmanager
+def stopping() -> Iterator[Stops]:
+    """Yields a list that is no longer empty once Ctrl-C or a termination was asked for. A second Ctrl-C interrupts.
+
+    Who starts Ray meanwhile calls `listen` again: it takes SIGTERM for itself, and exits at once.
+    """
+    stops, old = Stops(), {number: signal.getsignal(number) for number in HEARD}
+    stops.listen()
     try:
-        yield asked
+        yield stops
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)

@@ -40,7 +40,7 @@ from ante.training.progress import Progressed, progressed, row_of, save
 from ante.training.publishing import Publisher
 from ante.training.restoring import bring
 from ante.training.rollout import WINDOW
-from ante.training.stopping import Stop, stopping
+from ante.training.stopping import Stops, stopping
 from ante.training.view import TrainView
 from ante.watch.report import write_report as write_page
 
@@ -56,7 +56,7 @@ class Session:
     """
 
     console: Console
-    asked: list[Stop]
+    asked: Stops
     gauge: MemoryGauge
     budget: Budget
     exporter: RunExporter
@@ -163,6 +163,7 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
     while again:
         with session.console.status("starting Ray"):
             algorithm, done = begin(config, resume)
+        session.asked.listen()  # Ray, once started, takes SIGTERM for itself
         if done.iteration:
             words = f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games"
             session.console.print(words, soft_wrap=True)

@@ -90,7 +90,7 @@ def measure_report(place: Path) -> dict[str, float]:
     found = {"report_seconds": time.perf_counter() - begin, "report_megabytes": file.stat().st_size / 1e6}
     drawn, loaded = [], []
     with sync_playwright() as playwright:
-        chromium = next(found for name in ("chromium", "google-chrome") if (found := shutil.which(name)))
+        chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for _ in range(TIMES):
             page = browser.new_page()

@@ -79,7 +79,6 @@ def contender(name: str, config: TrainConfig) -> Iterator[Hinted]:
                 if words.startswith("ALARM"):
                     made.alarms.append(time.monotonic() - made.begun)
 
-            own.folder.mkdir(parents=True)
             made.watch = HintWatch(made.algorithm.hint_broker, own.folder, say)
             stack.callback(made.watch.close)
         yield made

@@ -70,7 +70,7 @@ def test_trials_train_into_a_store_and_a_checkpoint_goes_on(server: Server, tmp_
     assert found["losses"][0] != found["losses"][1]
     assert (found["again"], found["more"]) == (2, 384)
     store = open_store(url, server.environment())
-    kept = [stat.key for stat in store.list("two/") if "/." not in stat.key]
+    kept = [stat.key for stat in store.list("two/") if "/." not in stat.key and not stat.key.endswith("/")]
     assert "two/tuner.pkl" in kept
     assert sum(key.endswith("/rllib_checkpoint.json") for key in kept) == 2
     assert not any(SECRET.encode() in store.get_bytes(key) for key in kept)

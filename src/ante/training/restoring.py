@@ -5,6 +5,7 @@ where that one is damaged the one before it.
 """
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -99,8 +100,18 @@ def newest_whole(folder: Path, say: Say) -> int:
         say(f"{error}: the one before it is tried")
     for name, metadata in whole_checkpoints(folder):
         point(folder, "latest", name, metadata)
+        mend_best(folder, name, metadata, say)
         return int(metadata["timesteps"])
     return NOTHING
+
+
+def mend_best(folder: Path, name: str, metadata: dict[str, Any], say: Say) -> None:
+    """`best.json` names a whole checkpoint: this one where its own is damaged."""
+    try:
+        find_checkpoint(folder, "best")
+    except BadCheckpoint as error:
+        say(f"the best checkpoint cannot be used, {name} takes its place: {error}")
+        point(folder, "best", name, metadata)
 
 
 def bring_checkpoint(config: TrainConfig, store: Store, name: str, told: Told) -> None:

@@ -30,13 +30,12 @@ test: warm  ## run the tests
 system:  ## what the tests need of the system: Chromium and a font (Debian, Ubuntu)
 	tools/system.sh
 
-test-slow: warm system  ## the tests that take minutes: training on Ray beside all others
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-ray test-long
+test-slow: test-long test-ray  ## the tests that take minutes: servers, a browser, training on Ray
 
 test-ray: warm
 	$(PY) -m pytest -q -m ray
 
-test-long: warm
+test-long: warm system
 	$(PY) -m pytest -q -m "(slow or s3 or browser) and not ray"
 
 cluster-image:  ## build the image of Dockerfile.ray without a registry, for make cluster-test (root, debootstrap, buildah)

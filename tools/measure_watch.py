@@ -1,9 +1,9 @@
-"""Measure what is promised of videos, replays and the report, on one core; prints a table, with --json an object.
+"""Measure what is promised of videos and the report, on one core; prints a table, with --json an object.
 
     taskset -c 0 .venv/bin/python tools/measure_watch.py
 
-300 frames of 640 x 360 as H.264, drawing included; recorded games whose replay ends in the same bytes, and their size;
-a report of 200 episodes, opened in Chromium.
+300 frames of 640 x 360 as H.264, drawing included; a report of 200 episodes, opened in Chromium. Whether replays are true, and
+how large, is for `ante replay verify`.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from ante.agents.evaluate import Report, evaluate, panel
 from ante.env.replay import Heading
 from ante.training.config import TrainConfig
 from ante.training.films import keep_games
-from ante.watch.episode import Episode, read_episode, recorded, write_compact
+from ante.watch.episode import Episode, recorded
 from ante.watch.frames import episode_frames
 from ante.watch.report import write_report
 from ante.watch.video import write_video
@@ -40,14 +40,6 @@ def timed(work: Callable[[], Any]) -> float:
     return statistics.median(found)
 
 
-def episodes_of(report: Report) -> list[tuple[Heading, Episode]]:
-    """The games of a report of baselines."""
-    return [
-        (Heading(record.seed), recorded(Heading(record.seed), record.actions, discrete=False))
-        for record in report.records
-    ]
-
-
 def measure_video(episode: Episode, place: Path) -> dict[str, float]:
     """Seconds of 300 frames, drawn and encoded, and encoded alone."""
     frames = [frame for frame, _ in zip(episode_frames(episode), range(FRAMES), strict=False)]
@@ -60,31 +52,14 @@ def measure_video(episode: Episode, place: Path) -> dict[str, float]:
     return {"video_seconds": timed(both), "encoding_seconds": timed(lambda: write_video(file, frames))}
 
 
-def measure_replays(report: Report, place: Path) -> dict[str, float]:
-    """How many games were recorded, how many of their replays end in the same bytes, and the replays' sizes."""
-    sizes, same = [], 0
-    for heading, episode in episodes_of(report):
-        file = place / f"{heading.seed}.txt.gz"
-        write_compact(file, heading, episode)
-        sizes.append(file.stat().st_size)
-        same += read_episode(file)[1].end().tobytes() == episode.end().tobytes()
-    return {
-        "replays": len(sizes),
-        "replays_equal": same,
-        "replay_bytes_median": statistics.median(sizes),
-        "replay_bytes_most": max(sizes),
-    }
-
-
-def measure_report(place: Path) -> dict[str, float]:
+def measure_report(place: Path, report: Report) -> dict[str, float]:
     """Seconds to write a report of 200 episodes, its size, and milliseconds until Chromium has drawn it."""
     from playwright.sync_api import sync_playwright
 
     config = TrainConfig(name="seen", runs=str(place), videos=())
     config.folder.mkdir()
     (config.folder / "config.yaml").write_text(config.to_yaml())
-    player = Baseline("greedy")
-    keep_games(config, player, evaluate(player, panel()[:EPISODES]), 1_000_000, final=True)
+    keep_games(config, Baseline("greedy"), report, 1_000_000, final=True)
     begin = time.perf_counter()
     file = write_report(config.folder)
     found = {"report_seconds": time.perf_counter() - begin, "report_megabytes": file.stat().st_size / 1e6}
@@ -109,13 +84,13 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--games", type=int, default=1000, help="recorded games whose replays are compared")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        report = evaluate(Baseline("greedy"), panel()[: chosen.games])
-        longest = max(episodes_of(report), key=lambda pair: len(pair[1].actions))[1]
-        found = measure_video(longest, place) | measure_replays(report, place) | measure_report(place)
+        report = evaluate(Baseline("greedy"), panel()[:EPISODES])
+        longest = max(report.records, key=lambda record: len(record.actions))
+        episode = recorded(Heading(longest.seed), longest.actions, discrete=False)
+        found = measure_video(episode, place) | measure_report(place, report)
     if chosen.json:
         print(json.dumps(found, indent=1))
     else:

@@ -1,25 +1,19 @@
 """What the Ray dashboard and the object store's console show in a browser."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+from playwright.sync_api import Page
+from tests.support.browser import chromium
 
 
 @contextmanager
 def page() -> Iterator[Page]:
     """A page of a browser without a screen, 1280 x 800."""
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        try:
-            yield browser.new_page(viewport={"width": 1280, "height": 800})
-        finally:
-            browser.close()
+    with chromium() as browser:
+        yield browser.new_page(viewport={"width": 1280, "height": 800})
 
 
 def see_dashboard(url: str, token: str, picture: Path) -> None:

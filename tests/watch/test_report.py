@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,12 +17,10 @@ from ante.watch.gallery import FOLDER, Entry, read_index
 from ante.watch.notes import read_notes
 from ante.watch.report import REPORT, write_report
 from ante.watch.serve import server_of
+from tests.support.browser import chromium
 from tests.watch.made import make_run
 
 pytestmark = pytest.mark.browser
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +35,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    assert CHROMIUM, "there is no Chromium: run tools/system.sh"
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
+    with chromium() as found:
+        yield found
 
 
 @contextmanager

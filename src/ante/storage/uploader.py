@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -175,6 +176,14 @@ def serve(spool: Spool, parent: int | None, stop: threading.Event) -> None:
             stop.wait(0.5)
 
 
+def step_back() -> None:
+    """This process gives way to others: to those of other sessions too, where Linux shares time out by session."""
+    os.nice(NICE)
+    if os.getsid(0) == os.getpid():
+        with suppress(OSError):  # a kernel without such groups
+            Path("/proc/self/autogroup").write_text(str(NICE))
+
+
 def lives(parent: int | None) -> bool:
     """Whether the process that started this one is still there."""
     return parent is not None and os.getppid() == parent
@@ -186,7 +195,7 @@ def main() -> None:
     parser.add_argument("spool", type=Path)
     parser.add_argument("--parent", type=int)
     words = parser.parse_args()
-    os.nice(NICE)
+    step_back()
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     if not work(Spool(words.spool), words.parent, stop):

@@ -171,3 +171,44 @@ def test_an_advised_policy_follows_hints_within_the_budget() -> None:
     assert more > 3  # the rules beat some fifteen blinds, a fresh network hardly one
     found = next(iter(always.hints.values()))
     assert set(found) == {"text", "agreed", "source"} and always.ledger.compared == len(always.hints)
+
+
+def test_notes_of_an_advised_game_have_the_hints_where_they_were_given() -> None:
+    from ante.agents.evaluate import evaluate, panel
+    from ante.env.replay import Heading
+    from ante.training.advised import AdvisedPlayer
+    from ante.watch.episode import annotate, recorded
+    from tests.training.test_hinting import shortlist_policy
+
+    seed = panel()[3]
+    player = AdvisedPlayer(shortlist_policy(), "net", None, share=0.3, confidence=1.1)
+    record = evaluate(player, [seed]).records[0]
+    episode = recorded(Heading(seed), record.actions, player.discrete)
+    notes = annotate(episode, player)
+    given = {step: f"{hint['text']} ({hint['source']})" for (_, step), hint in player.hints.items()}
+    assert given and {step: note.hint for step, note in enumerate(notes) if note.hint} == given
+
+    asks = player.ledger.asks
+    assert annotate(episode, player) == notes and player.ledger.asks == asks, "nobody is asked again"
+    stranger = AdvisedPlayer(shortlist_policy(), "net", None, share=0.3, confidence=1.1)
+    hinted = [note.hint for note in annotate(episode, stranger) if note.hint]
+    assert 0 < len(hinted) <= 0.3 * len(notes) + 1, "a game of somebody else is asked about within the budget"
+
+
+def test_the_effect_of_advice_is_measured_on_the_games_of_the_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ante.agents.evaluate import evaluate, panel
+    from ante.training import advised
+    from ante.training.config import TrainConfig
+    from tests.training.test_hinting import shortlist_policy
+
+    config = TrainConfig(name="run", runs=str(tmp_path), hints="rules", hint_share=1.0, hint_confidence=1.0)
+    config.folder.mkdir()
+    (config.folder / "config.yaml").write_text(config.to_yaml())
+    monkeypatch.setattr(advised, "policy_from", lambda *_: shortlist_policy())
+    alone = evaluate(advised.AdvisedPlayer(shortlist_policy(), "net", None, share=0.0), panel()[:12])
+    monkeypatch.setattr(advised, "EFFECT_GAMES", 8)
+    effect = advised.advice_effect(config, alone)
+    assert effect.games == 8 and effect.more > 3 and "blinds beaten more" in str(effect)
+    assert json.loads((config.folder / "hints" / "effect.json").read_text())["more"] == effect.more

@@ -28,6 +28,21 @@ COLUMNS = (
     "eval_blinds",
 )
 
+LEDGER = {
+    "asks": 1200.0,
+    "calls": 1100.0,
+    "success": 0.7,
+    "p50": 0.41,
+    "p95": 2.25,
+    "tokens": 510_000.0,
+    "cache_hits": 140.0,
+    "breaker": 1.0,
+    "agreement": 0.62,
+    "ends": {"answered": 1000, "timeout": 60},
+    "alarm": "hints fail: 70% of the last 50 asks succeeded",
+}
+EFFECT = {"source": "llm", "games": 64, "more": -0.5, "half_width": 0.75}
+
 
 class Thinker(Baseline):
     """Greedy, who gives its choice half of the probability and shares out the rest; its value is the blinds beaten."""
@@ -60,6 +75,9 @@ def make_run(folder: Path, games: int, videos: tuple[str, ...] = ("best", "worst
             writer.writerow(
                 (i, i * 1000, i * 12, i * 0.7, 1400, i / 300, 1 + i / 300, i / 110, i / 9000, 2 - i / 900, tried)
             )
+    (folder / "hints").mkdir()
+    (folder / "hints" / "ledger.json").write_text(json.dumps(LEDGER))
+    (folder / "hints" / "effect.json").write_text(json.dumps(EFFECT))
     player = Thinker("greedy")
     report = evaluate(player, panel()[:games])
     (folder / "evaluation.json").write_text(report.to_json())

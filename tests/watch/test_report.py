@@ -18,7 +18,7 @@ from ante.watch.notes import read_notes
 from ante.watch.report import REPORT, write_report
 from ante.watch.serve import server_of
 from tests.support.browser import chromium
-from tests.watch.made import make_run
+from tests.watch.made import LEDGER, make_run
 
 pytestmark = pytest.mark.browser
 
@@ -83,6 +83,18 @@ def test_it_opens_from_a_file_with_curves_episodes_and_no_complaints(browser: An
         assert page.locator(".episode").count() == 24
         report = json.loads((run / "evaluation.json").read_text())
         assert f"{report['mean_blinds']:.2f}" in page.inner_text("#tiles")
+
+
+def test_the_ledger_of_hints_stands_open_where_there_is_an_alarm(browser: Any, run: Path) -> None:
+    with opened(browser, (run / REPORT).as_uri()) as page:
+        assert page.inner_text("#hints [role=alert]") == LEDGER["alarm"]
+        rows = page.locator("#hints tr").all()
+        told = dict([words(cell) for cell in row.locator("th, td").all()] for row in rows)
+        assert told["success of the last asks"] == "70 %"
+        assert told["breaker"] == "half-opened"
+        assert told["latency of a call, median and p95"] == "0.41 s, 2.25 s"
+        assert told["how asks ended"] == "answered 1,000, timeout 60"
+        assert told["effect of following llm in play"].startswith("-0.50 ± 0.75 blinds beaten a game, 64 games")
 
 
 def test_filters_change_the_list(browser: Any, run: Path) -> None:

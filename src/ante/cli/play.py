@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from ante.cli.players import game_bar, player_of
+from ante.cli.players import advised_player_of, game_bar, player_of
 from ante.cli.seeds import locked_keys
 from ante.errors import BalatroError
 
@@ -101,10 +101,8 @@ class Eval:
         for name in self.players:
             players.append(player_of(name, self.likeliest, self.checkpoint))
             if self.hints != "off" and Path(name).is_dir():
-                from ante.training.advised import advised_from
-
                 budget = self.hint_share, self.hint_confidence
-                players.append(advised_from(Path(name), self.hints, *budget, self.checkpoint, self.likeliest))
+                players.append(advised_player_of(name, self.hints, self.likeliest, self.checkpoint, *budget))
         if self.hints != "off" and len(players) == len(self.players):
             raise BalatroError(
                 "--hints advises trained policies: name a run's folder, or play the advisor: ante eval rules"
@@ -149,6 +147,7 @@ class Play:
       ante play                               (you play: the keys stand beside what they do)
       ante play greedy --seed ABCDEFGH
       ante play runs/ppo --video game.mp4 --size 1280 720
+      ante play models/white-stake --hints rules --video advised.mp4
     """
 
     player: Positional[Annotated[str, arg(metavar="me|random|greedy|RUN")]] = "me"
@@ -173,6 +172,8 @@ class Play:
     """Which checkpoint of a run: best or latest."""
     likeliest: bool = False
     """Take a policy's likeliest action instead of a sampled one."""
+    hints: Literal["off", "rules", "llm"] = "off"
+    """Let a policy follow advice where it is unsure, by rules or by the LLM of LLM_ENDPOINT; a video shows the hints."""
 
     def run(self) -> int:
         """Play one game."""
@@ -183,10 +184,7 @@ class Play:
         from ante.env.games import Games, one_seed
 
         console = Console()
-        human = self.player == "me"
-        if human and self.video:
-            raise BalatroError("--video needs a player: random, greedy or a run's folder")
-        player = None if human else player_of(self.player, self.likeliest, self.checkpoint)
+        player = self.somebody()
         games = Games(
             1,
             self.deck,
@@ -221,3 +219,15 @@ class Play:
 
             watch(games, player.choose, console, lambda: time.sleep(self.delay))
         return 0
+
+    def somebody(self) -> "Player | None":
+        """Who plays; None for the person at the keys. Raises BalatroError."""
+        if self.player == "me":
+            if self.video:
+                raise BalatroError("--video needs a player: random, greedy or a run's folder")
+            if self.hints != "off":
+                raise BalatroError("--hints advises trained policies: name a run's folder or models/white-stake")
+            return None
+        if self.hints != "off":
+            return advised_player_of(self.player, self.hints, self.likeliest, self.checkpoint)
+        return player_of(self.player, self.likeliest, self.checkpoint)

@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import quote
 
 from tyro.conf import Positional, arg
 
-from ante.cli.players import game_bar, player_of
+from ante.cli.players import advised_player_of, game_bar, player_of
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from ante.watch.notes import Explained
 
 LONGEST_LINK = 7 * 24  # hours, by the rules of S3
-SMALL = ("config.yaml", "machine.json", "metrics.csv", "evaluation.json", "episodes/index.json")
+SMALL = (
+    "config.yaml",
+    "machine.json",
+    "metrics.csv",
+    "evaluation.json",
+    "hints/ledger.json",
+    "hints/effect.json",
+    "episodes/index.json",
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,7 @@ class Watch:
       ante watch runs/ppo --player runs/ppo           (probabilities for all episodes)
       ante watch s3://bucket/runs/ppo --out ppo.html
       ante watch game.txt --video game.mp4 --player models/white-stake
+      ante watch game.txt --video game.mp4 --player models/white-stake --hints rules
     """
 
     what: Positional[Annotated[str, arg(metavar="RUN|REPLAY")]]
@@ -48,6 +57,8 @@ class Watch:
     """A run's folder or a released policy, to say what it thinks of each decision that has no notes yet."""
     checkpoint: str = "best"
     """Which checkpoint of that player: best or latest."""
+    hints: Literal["off", "rules", "llm"] = "off"
+    """Show too what an advisor says where that player is unsure, by rules or by the LLM of LLM_ENDPOINT."""
     serve: bool = False
     """Serve the report on this machine until Ctrl-C."""
     port: int = 0
@@ -79,6 +90,8 @@ class Watch:
             )
         if self.video and not self.is_replay():
             raise BalatroError(f"--video needs a replay, and {self.what} is none: name one of RUN/episodes/*.txt.gz")
+        if self.hints != "off" and self.player is None:
+            raise BalatroError("--hints needs the player that is advised: add --player with a run's folder")
         if self.is_replay() and not self.video:
             raise BalatroError(f"say where the video goes: ante watch {self.what} --video game.mp4")
         if "://" not in self.what and not Path(self.what).exists():
@@ -94,6 +107,8 @@ class Watch:
 
         if self.player is None:
             return None
+        if self.hints != "off":
+            return advised_player_of(self.player, self.hints, likeliest=False, checkpoint=self.checkpoint)
         player = player_of(self.player, likeliest=False, checkpoint=self.checkpoint)
         if not isinstance(player, Explained):
             raise BalatroError(f"{self.player} has no probabilities: name a run's folder, or models/white-stake")

@@ -177,7 +177,7 @@ def serve(spool: Spool, parent: int | None, stop: threading.Event) -> None:
 
 
 def step_back() -> None:
-    """This process gives way to others: to those of other sessions too, where Linux shares time out by session."""
+    """Give way to other processes: to those of other sessions too, where Linux shares time out by session."""
     os.nice(NICE)
     if os.getsid(0) == os.getpid():
         with suppress(OSError):  # a kernel without such groups

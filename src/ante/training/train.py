@@ -23,6 +23,7 @@ from ante.agents.evaluate import Report
 from ante.agents.report import blinds_table, players_table
 from ante.errors import BalatroError
 from ante.files import write_text
+from ante.training.advised import advice_effect
 from ante.training.algorithm import build, start_ray
 from ante.training.budget import Budget, Sizes
 from ante.training.checkpoints import find_checkpoint
@@ -299,6 +300,8 @@ def conclude(config: TrainConfig, console: Console) -> None:
         player, report = evaluated[0]
         status.update("writing videos")
         write_report(config, report)
+        status.update("playing with advice" if config.hints != "off" else "")
+        advice = advice_effect(config, report) if config.hints != "off" else None
         steps = find_checkpoint(config.folder / "checkpoints", "best")[1]["timesteps"]
         video, best = write_best(config, keep_games(config, player, report, steps, final=True))
         status.update("writing the report")
@@ -306,6 +309,8 @@ def conclude(config: TrainConfig, console: Console) -> None:
     out = Console()
     out.print(players_table(reports))
     out.print(blinds_table(report))
+    if advice:
+        out.print(f"advice      {advice}")
     out.print(f"run         {config.folder}\nevaluation  {config.folder / 'evaluation.json'}")
     out.print(f"video       {video}: seed {best.seed}, {best.outcome} in ante {best.ante}, {best.blinds} blinds beaten")
     out.print(f"report      {page}: open it in a browser, or ante watch {config.folder} --serve")

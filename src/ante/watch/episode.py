@@ -109,6 +109,8 @@ def annotate(episode: Episode, player: Explained) -> list[Note]:
         moves = "jokers"
     games = Games(1, reorder=moves, discrete=False, endless=True)
     restore_states(games.states, episode.start)
+    s = games.states[0]
+    games.seeds[0] = bytes(s.seed[: int(s.seed_length)]).decode()
     observe_games(games.states, np.arange(1), games.reorder, games.observations, games.flat)
     notes = []
     for number, action in enumerate(episode.actions, 1):

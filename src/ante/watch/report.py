@@ -36,6 +36,8 @@ CURVES = (  # columns of metrics.csv, each with the column of short evaluations 
     ("value_loss", ""),
     ("policy_loss", ""),
     ("kl", ""),
+    ("hint_success", ""),
+    ("hint_agreement", ""),
     ("steps_per_second", ""),
     ("memory_gb", ""),
 )
@@ -72,6 +74,7 @@ def write_report(
         "run": about(run),
         "curves": curves(run / "metrics.csv"),
         "evaluation": evaluation(run / "evaluation.json"),
+        "hints": {name: read_json(run / "hints" / f"{name}.json") for name in ("ledger", "effect")},
         "episodes": [row_of(entry, link, played.get(entry.name, {})) for entry in reversed(entries)],
     }
     target = file or run / REPORT

@@ -176,7 +176,7 @@ def thought_of(s: Any, action: int, note: Note, values: tuple[float, ...]) -> Th
     rows = [(pretty(macro_name(s, option)), chance, option == action) for option, chance in note.options[:ROWS]]
     if not any(taken for _, _, taken in rows):
         rows = [*rows[: ROWS - 1], (pretty(macro_name(s, action)), note.chance or 0.0, True)]
-    return Thought(tuple(rows), values, note.hint)
+    return Thought(tuple(rows), values, pretty(note.hint))
 
 
 def pretty(words: str) -> str:

@@ -2,6 +2,7 @@
 const CURVE_TITLES = {
   blinds: "blinds beaten a game", win_rate: "games won", ante: "highest ante, mean", entropy: "entropy of the policy, nats",
   return: "return", value_loss: "value loss", policy_loss: "policy loss", kl: "KL to the policy that played",
+  hint_success: "asks that ended with a hint", hint_agreement: "hints the policy had chosen itself",
   steps_per_second: "decisions a second", memory_gb: "memory, GB",
 };
 const W = 360, H = 150, LEFT = 38, BOTTOM = 18, TOP = 8, RIGHT = 6;
@@ -20,7 +21,7 @@ function drawCurve(name, other) {
   const steps = data.curves.steps, values = data.curves.columns[name], tried = other ? data.curves.columns[other] : null;
   const shown = [...values, ...(tried || [])].filter(known);
   if (!shown.length) return null;
-  const inPercent = name === "win_rate", say = (x) => (inPercent ? percent(x, 1) : short(x));
+  const inPercent = ["win_rate", "hint_success", "hint_agreement"].includes(name), say = (x) => (inPercent ? percent(x, 1) : short(x));
   let low = Math.min(...shown), high = Math.max(...shown);
   if (low > 0 && low < 0.6 * high) low = 0;
   if (high - low < 1e-9) { high += Math.abs(high) * 0.1 || 1; }

@@ -13,6 +13,7 @@ drawFilters();
 drawGallery();
 drawCurves();
 drawEvaluation();
+drawHints();
 drawDetails();
 openFromAddress();
 addEventListener("hashchange", openFromAddress);

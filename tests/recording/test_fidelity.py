@@ -17,6 +17,7 @@ from ante.env.games import Games
 from ante.env.replay import Heading, check_replay
 from ante.recording.fidelity import check_fidelity, differing
 from ante.recording.games import Recording, record_games
+from ante.watch.episode import told
 
 
 class Clicker:
@@ -41,15 +42,17 @@ def games_of(player: Player, games: int, deck: str = "b_red", stake: int = 1) ->
 
 @pytest.mark.parametrize("player", [Baseline("random"), Baseline("greedy"), Clicker()], ids=lambda each: each.name)
 def test_replays_of_recorded_games_end_in_the_same_bytes(player: Player) -> None:
-    found = check_fidelity(games_of(player, 20))
-    assert found.games == 20
-    assert found.differences == ()
+    games = games_of(player, 20)
+    found, worded = check_fidelity(games), check_fidelity(games[:5], words=True)
+    assert (found.games, worded.games) == (20, 5)
+    assert found.differences == worded.differences == ()
+    assert worded.text_bytes > 3 * found.text_bytes
     assert found.text_bytes_most >= found.text_bytes > found.gzip_bytes > found.action_bytes > 0
 
 
 def test_a_recording_is_the_game_that_is_recorded_alone() -> None:
     for game in games_of(Baseline("greedy"), 3, "b_plasma", 3):
-        assert game.replay() == record_game(Baseline("greedy"), game.heading)
+        assert game.replay(words=True) == told(game.replay()) == record_game(Baseline("greedy"), game.heading)
         assert (game.heading.deck, game.heading.stake) == ("b_plasma", 3)
 
 
@@ -72,7 +75,7 @@ def test_one_changed_byte_is_named_by_its_field() -> None:
 def test_the_command_keeps_the_replays_and_prints_the_figures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.argv", f"ante replay verify greedy --games 2 --json --out {tmp_path}".split())
+    monkeypatch.setattr("sys.argv", f"ante replay verify greedy --games 2 --words --json --out {tmp_path}".split())
     with pytest.raises(SystemExit) as ended:
         main()
     found = json.loads(capsys.readouterr().out)

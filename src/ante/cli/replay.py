@@ -153,7 +153,7 @@ class VerifyReplays:
     Try:
       ante replay verify random --games 1000
       ante replay verify models/white-stake --games 1000 --json
-      ante replay verify greedy --games 50 --out replays/
+      ante replay verify greedy --games 50 --words --out replays/
     """
 
     player: Positional[Annotated[str, arg(metavar="random|greedy|RUN")]]
@@ -168,6 +168,8 @@ class VerifyReplays:
     """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
     out: Path | None = None
     """Folder that keeps the replays, SEED.txt each."""
+    words: bool = False
+    """Write them with the words of what happened, as `ante replay record` does, which takes much longer."""
     checkpoint: str = "best"
     """Which checkpoint of a run: best or latest."""
     likeliest: bool = False
@@ -198,7 +200,7 @@ class VerifyReplays:
 
         with game_bar(len(seeds), player.name) as advance:
             batches = record_games(player, seeds, Heading("", self.deck, self.stake, self.challenge), advance=advance)
-            found = check_fidelity(chain.from_iterable(batches), keep)
+            found = check_fidelity(chain.from_iterable(batches), keep, self.words)
         if self.json:
             print(json.dumps({"player": player.name, **found.to_json()}, indent=1))
         else:

@@ -66,12 +66,14 @@ def differing(one: bytes, other: bytes) -> tuple[str, ...]:
     return tuple(name for name in state_t.names or () if a[name].tobytes() != b[name].tobytes()) or ("padding",)
 
 
-def check_fidelity(games: Iterable[Recording], keep: Callable[[Recording, str], None] = lambda _, __: None) -> Fidelity:
-    """Write, read and replay every game. `keep` is given each with its text."""
+def check_fidelity(
+    games: Iterable[Recording], keep: Callable[[Recording, str], None] = lambda _, __: None, words: bool = False
+) -> Fidelity:
+    """Write, read and replay every game. `keep` is given each with its text; `words` writes what happened too."""
     texts, packed, bare, decisions, seconds = [], [], [], 0, 0.0
     differences = []
     for game in games:
-        text = game.replay()
+        text = game.replay(words)
         keep(game, text)
         begin = time.perf_counter()
         found = differing(game.final, final_state(text).tobytes())

@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from ante.agents.evaluate import GameRecord, Player, evaluate
 from ante.engine.actions import Verb, to_macro, verb_of
+from ante.engine.state import state_t
 from ante.env.games import Games
 from ante.env.replay import Heading, write_replay
+from ante.watch.episode import compact
 
 BATCH = 64  # games side by side
 MOST_DECISIONS = 5000  # steps after which a game is cut off
@@ -29,9 +31,11 @@ class Recording:
     record: GameRecord = field(repr=False)
     final: bytes = field(repr=False)
 
-    def replay(self) -> str:
-        """The game as text."""
-        return write_replay(self.heading, self.actions)
+    def replay(self, words: bool = False) -> str:
+        """The game as text, with the words of what happened where they are wanted."""
+        if words:
+            return write_replay(self.heading, self.actions)
+        return compact(self.heading, self.decisions, np.frombuffer(self.final, dtype=state_t).view(np.recarray)[0])
 
     @property
     def decisions(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 import gzip
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -138,10 +138,15 @@ def fingerprint(s: Any) -> str:
 
 def write_compact(file: Path, heading: Heading, episode: Episode) -> None:
     """A gzipped replay without its words: heading, a line for each decision, the end. Raises RefusedDecision."""
-    end = ending(episode.end(), len(episode.actions))
-    lines = [*heading_lines(heading), "", *(action_text(action) for action in episode.actions), end]
+    text = compact(heading, episode.actions, episode.end())
     with whole(file) as aside:
-        aside.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode("ascii"), mtime=0))
+        aside.write_bytes(gzip.compress(text.encode("ascii"), mtime=0))
+
+
+def compact(heading: Heading, actions: Sequence[int], last: Any) -> str:
+    """A replay without its words, of macro decisions and the record after the last of them."""
+    lines = [*heading_lines(heading), "", *map(action_text, actions), ending(last, len(actions))]
+    return "\n".join(lines) + "\n"
 
 
 def read_text(file: Path) -> str:

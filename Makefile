@@ -99,9 +99,13 @@ chart: setup  ## write the chart's values, schema, dashboard and reviewed render
 replays: warm  ## tell the recorded games of tests/golden/replays anew; review the diff
 	$(PY) tools/write_replays.py
 
-lock: setup  ## pin the newest versions that pyproject.toml allows
-	.venv/bin/uv pip compile pyproject.toml --extra dev --python-version 3.11 --no-header --no-annotate \
-	  --no-emit-index-url --quiet --upgrade -o requirements/all.txt
+PIN = .venv/bin/uv pip compile pyproject.toml --python-version 3.11 --no-header --no-annotate --no-emit-index-url --quiet
+IMAGE_EXTRAS = --extra train --extra gpu --extra s3 --extra hints --extra cluster --extra data
+
+lock: setup  ## pin the newest versions that pyproject.toml allows; images have the same
+	$(PIN) --extra dev --upgrade -o requirements/all.txt
+	$(PIN) $(IMAGE_EXTRAS) -c requirements/all.txt -o requirements/image.txt
+	$(PIN) $(IMAGE_EXTRAS) --extra notebook -c requirements/all.txt -o requirements/notebook.txt
 
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist

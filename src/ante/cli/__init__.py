@@ -26,6 +26,7 @@ from ante.cli.hints import Hints
 from ante.cli.images import Images
 from ante.cli.league import LeagueCommand
 from ante.cli.play import Eval, Play
+from ante.cli.population import Population
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
 from ante.cli.seeds import Seed
@@ -35,6 +36,7 @@ from ante.cli.watch import Watch
 
 Command = (
     Annotated[Train, subcommand("train")]
+    | Annotated[Population, subcommand("population")]
     | Annotated[Eval, subcommand("eval")]
     | Annotated[Play, subcommand("play")]
     | Annotated[Watch, subcommand("watch")]

@@ -1,0 +1,86 @@
+"""A small population on a real Ray: weights and settings of the best are taken over, and a stopped one goes on."""
+
+import json
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.usefixtures("local_ray"),
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
+]
+SETTINGS = {
+    "policy": "shortlist",
+    "games": 16,
+    "batch": 512,
+    "minibatch": 256,
+    "epochs": 1,
+    "hidden": [16, 16],
+    "entry": 8,
+    "max_decisions": 60,
+}
+
+
+@contextmanager
+def quiet(about: str, total: int):
+    yield lambda steps: None
+
+
+def test_the_worst_go_on_from_the_best_and_what_comes_of_it_is_a_run(tmp_path: Path) -> None:
+    from ante.training.population import train_population
+    from ante.training.release import player_from
+    from ante.training.space import FACTORS, Range, Space
+
+    space = Space(
+        name="small",
+        runs=str(tmp_path),
+        settings=SETTINGS,
+        search={"lr": Range(low=1e-4, high=1e-2, log=True)},
+        population=3,
+        steps=1536,
+        every=512,
+        quantile=0.34,
+        resample=0.0,
+        eval_games=4,
+    )
+    outcome = train_population(space, False, quiet)
+    assert [[point.steps for point in member.points] for member in outcome.members] == [[512, 1024, 1536]] * 3
+    taken = [
+        (member.number, point.parent, k)
+        for member in outcome.members
+        for k, point in enumerate(member.points)
+        if point.parent != member.number
+    ]
+    assert taken, "in two comparisons of three members somebody is worst"
+    lrs = [[point.values["lr"] for point in member.points] for member in outcome.members]
+    for number, parent, k in taken:
+        moved = lrs[number][k] / lrs[parent][k - 1]
+        assert any(moved == pytest.approx(factor) for factor in FACTORS) or lrs[number][k] in (1e-4, 1e-2)
+        scores = [member.points[k - 1].score for member in outcome.members]
+        assert scores[parent] == max(scores) and scores[number] == min(scores)
+    assert [lr[0] for lr in lrs] == [start["lr"] for start in space.starts()]
+
+    data = json.loads((space.folder / "population.json").read_text())
+    assert data["best"] == outcome.best.number and data["control"] == []
+    assert (space.folder / "lineage.png").stat().st_size > 10_000
+    assert player_from(space.folder / "best").name == "best"
+
+    again = train_population(space, False, quiet)
+    assert [member.points for member in again.members] == [member.points for member in outcome.members]
+
+
+def test_other_settings_do_not_go_on_with_a_population(tmp_path: Path) -> None:
+    from ante.training.config import BadConfig
+    from ante.training.population import keep_space
+    from ante.training.space import Range, Space
+
+    space = Space(name="one", runs=str(tmp_path), search={"lr": Range(low=1e-4, high=1e-2)})
+    keep_space(space)
+    keep_space(space)
+    with pytest.raises(BadConfig, match="holds a population with other settings"):
+        keep_space(space.model_copy(update={"steps": 7}))

@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cluster.support import Cluster, Failed, Journal, run
+from tests.cluster.support import Cluster, Failed, Journal, eventually, run
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "helm/ante"
 VALUES = Path(__file__).parent / "values.yaml"
+SMALL = Path(__file__).parent / "small.yaml"
 
 
 @pytest.fixture(scope="session")
@@ -51,3 +52,15 @@ def cluster(image: str) -> Iterator[Cluster]:
     run("kubectl", "create", "namespace", name)
     yield Cluster(name)
     run("kubectl", "delete", "namespace", name, "--wait=true", "--timeout=240s", timeout=300)
+
+
+@pytest.fixture(scope="module")
+def bucket(cluster: Cluster) -> str:
+    """Name of a release in the namespace that brings a bucket and no training; other trainings may use it."""
+    name = "store"
+    open_to_all = r"networkPolicies.clientPodLabels.app\.kubernetes\.io/name=ante"
+    cluster.helm(
+        "install", name, str(CHART), "--values", str(VALUES), "--set", f"job.suspend=true,{open_to_all}", timeout=300
+    )
+    eventually("object store ready", 180, lambda: cluster.pods("objectstore", True))
+    return name

@@ -4,6 +4,10 @@ KUBECONFIG     the cluster; its default namespace is not touched, each module ha
 CLUSTER_LOAD   command that brings an image archive to the nodes, such as `kind load image-archive`; without it the
                images are there already
 CLUSTER_IMAGE  the archive, as tests/cluster/image.sh writes it
+CLUSTER_TAG    command that gives an image on the nodes a second name, such as `ctr --namespace k8s.io images tag --force`
+CLUSTER_KUEUE  command that installs Kueue, with a cluster queue and a local queue, both `default`, for the namespace given
+CLUSTER_API_STOP, CLUSTER_API_START     commands that end the API server and start it again
+CLUSTER_FAULTS, CLUSTER_ITERATIONS      words of the losses to be tried, all by default; iterations of their training, 600
 """
 
 import os

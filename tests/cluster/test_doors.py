@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.cluster.conftest import CHART, SMALL
-from tests.cluster.support import Cluster, Failed, Journal, ante, bucket_of, eventually, secret_of
+from tests.cluster.support import Cluster, Failed, Journal, ante, bucket_of, eventually, kept_steps, secret_of
 from tests.deploy.test_notebooks import execute
 
 from ante.deploy.access import connect
@@ -108,8 +108,7 @@ def test_a_job_is_the_same_through_both_its_doors(cluster: Cluster, sets: tuple[
 def kept(cluster: Cluster, bucket: str, run: str) -> int:
     """Steps of the newest checkpoint that the bucket holds of a run."""
     with bucket_of(cluster, bucket) as found:
-        latest = json.loads(found.Object(f"runs/{run}/checkpoints/latest.json").get()["Body"].read())
-    return int(latest["steps"])
+        return kept_steps(found, run)
 
 
 def pods_of_door(cluster: Cluster) -> list[str]:

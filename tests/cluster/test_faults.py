@@ -11,7 +11,8 @@ from tests.cluster.support import RESUMED, STEPS, Cluster, Journal, bucket_of, e
 
 pytestmark = pytest.mark.cluster
 NAME = "ante"
-BATCH, EVERY, ITERATIONS = 4096, 5, 600
+BATCH, EVERY = 4096, 5
+ITERATIONS = int(os.environ.get("CLUSTER_ITERATIONS", "600"))  # long enough for all losses, one after the other
 GROUPS = (
     f"training.config.batch={BATCH},training.config.checkpoint_every={EVERY},training.config.steps={BATCH * ITERATIONS},"
     "training.config.policy=shortlist,training.config.restarts=5,training.config.eval_games=8"

@@ -21,7 +21,7 @@ SETS = (
     "training.config.checkpoint_every=10", "training.metricsPort=9100",
     "llm.enabled=true", "llm.model=fake", "llmServer.enabled=true", "llmServer.kind=stub",
     "llmServer.resources.requests.cpu=50m", "llmServer.resources.requests.memory=64Mi",
-    "llmServer.resources.limits.cpu=1", "llmServer.resources.limits.memory=512Mi",
+    "llmServer.resources.limits.cpu=1000m", "llmServer.resources.limits.memory=512Mi",
 )  # fmt: skip
 WATCH = (  # windows of seconds, and a head that always takes too much
     "monitoring.podMonitor.enabled=true", "monitoring.alerts.enabled=true", "monitoring.alerts.stall=10s",
@@ -176,7 +176,7 @@ class Prometheus:
 
 @pytest.fixture(scope="module")
 def prometheus(served: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    """Prometheus (tools/system.sh installs it), with the chart's targets and rules."""
+    """Prometheus (tools/system.sh cluster installs it), with the chart's targets and rules."""
     folder, found = tmp_path_factory.mktemp("prometheus"), watched(served)
     kubeconfig = json.loads(run("kubectl", "config", "view", "--raw", "--flatten", "-o", "json"))
     (folder / "kubeconfig").write_text(json.dumps(kubeconfig))

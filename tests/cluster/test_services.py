@@ -1,7 +1,6 @@
 """A training with everything the chart can bring: hints from its LLM service, numbers for Prometheus, alerts, closed doors."""
 
 import json
-import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -23,11 +22,12 @@ SETS = (
     "llmServer.resources.requests.cpu=50m", "llmServer.resources.requests.memory=64Mi",
     "llmServer.resources.limits.cpu=1000m", "llmServer.resources.limits.memory=512Mi",
 )  # fmt: skip
-WATCH = (  # windows of seconds, and a head that always takes too much
-    "monitoring.podMonitor.enabled=true", "monitoring.alerts.enabled=true", "monitoring.alerts.stall=10s",
-    "monitoring.alerts.pending=1s", "monitoring.alerts.backlog=10s", "monitoring.alerts.window=2m",
-    "monitoring.alerts.headMemory=0.01",
-)  # fmt: skip
+WATCH = """
+# windows of seconds, and a head that always takes too much
+monitoring:
+  podMonitor: {enabled: true}
+  alerts: {enabled: true, stall: 10s, pending: 1s, backlog: 10s, window: 2m, headMemory: 0.01}
+"""
 KNOCK = """
 import socket, sys
 for door in sys.argv[1:]:
@@ -40,9 +40,9 @@ for door in sys.argv[1:]:
 """
 
 
-def flags(cluster: Cluster, *sets: str) -> list[str]:
+def flags(cluster: Cluster) -> list[str]:
     """Arguments of helm."""
-    pairs = [part for pair in (f"training.name={cluster.namespace}", *SETS, *sets) for part in ("--set", pair)]
+    pairs = [part for pair in (f"training.name={cluster.namespace}", *SETS) for part in ("--set", pair)]
     return ["--values", str(SMALL), *pairs]
 
 
@@ -124,30 +124,34 @@ def watched(cluster: Cluster) -> dict[str, dict[str, Any]]:
     """What the chart would give the Prometheus operator, by kind."""
     text = cluster.helm(
         "template", NAME, str(CHART), "--api-versions", "ray.io/v1", "--show-only", "templates/monitoring.yaml",
-        *flags(cluster, *WATCH),
+        *flags(cluster), "--values", "-", given=WATCH,
     )  # fmt: skip
     return {found["kind"]: found for found in yaml.safe_load_all(text) if found}
 
 
-def scraping(cluster: Cluster, monitor: dict[str, Any], kubeconfig: str) -> dict[str, Any]:
-    """The configuration that the operator makes of a PodMonitor, with a sample each second."""
-    chosen = monitor["selector"]
-    pairs = [(key, re.escape(value)) for key, value in chosen["matchLabels"].items()]
-    pairs += [(one["key"], "|".join(one["values"])) for one in chosen["matchExpressions"]]
-    label = "__meta_kubernetes_pod_label_"
-    keep = [
-        {"action": "keep", "source_labels": [label + re.sub(r"\W", "_", key)], "regex": wanted} for key, wanted in pairs
-    ]
-    ports = "|".join(one["port"] for one in monitor["podMetricsEndpoints"])
-    keep.append({"action": "keep", "source_labels": ["__meta_kubernetes_pod_container_port_name"], "regex": ports})
-    names = {"namespace": "namespace", "pod": "pod_name", "endpoint": "pod_container_port_name"}
-    named = [{"target_label": name, "source_labels": [f"__meta_kubernetes_{found}"]} for name, found in names.items()]
-    pods = {"role": "pod", "kubeconfig_file": kubeconfig, "namespaces": {"names": [cluster.namespace]}}
-    job = {"job_name": NAME, "kubernetes_sd_configs": [pods], "relabel_configs": keep + named}
-    return {
-        "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
-        "rule_files": ["rules.yaml"], "scrape_configs": [job],
-    }  # fmt: skip
+def targets(cluster: Cluster, monitor: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a PodMonitor chooses, as the operator would: each port of these names of each pod of these labels.
+
+    Debian's Prometheus is built without Kubernetes, so it reads a file of them.
+    """
+    chosen, found = monitor["selector"], []
+    terms = [f"{key}={value}" for key, value in chosen["matchLabels"].items()]
+    terms += [f"{one['key']} in ({','.join(one['values'])})" for one in chosen["matchExpressions"]]
+    names = [one["port"] for one in monitor["podMetricsEndpoints"]]
+    for pod in cluster.get("pods", selector=",".join(terms))["items"]:
+        for port in (port for one in pod["spec"]["containers"] for port in one.get("ports", ())):
+            if port["name"] in names:
+                about = {"namespace": cluster.namespace, "pod": pod["metadata"]["name"], "endpoint": port["name"]}
+                found.append({"targets": [f"{pod['status']['podIP']}:{port['containerPort']}"], "labels": about})
+    return found
+
+
+SCRAPING = """
+global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
+rule_files: [rules.yaml]
+scrape_configs:
+  - {job_name: ante, file_sd_configs: [{files: [targets.json]}]}
+"""
 
 
 class Prometheus:
@@ -178,10 +182,8 @@ class Prometheus:
 def prometheus(served: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
     """Prometheus (tools/system.sh cluster installs it), with the chart's targets and rules."""
     folder, found = tmp_path_factory.mktemp("prometheus"), watched(served)
-    kubeconfig = json.loads(run("kubectl", "config", "view", "--raw", "--flatten", "-o", "json"))
-    (folder / "kubeconfig").write_text(json.dumps(kubeconfig))
-    config = scraping(served, found["PodMonitor"]["spec"], str(folder / "kubeconfig"))
-    (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
+    (folder / "prometheus.yml").write_text(SCRAPING)
+    (folder / "targets.json").write_text(json.dumps(targets(served, found["PodMonitor"]["spec"])))
     (folder / "rules.yaml").write_text(yaml.safe_dump(found["PrometheusRule"]["spec"]))
     run("promtool", "check", "config", str(folder / "prometheus.yml"))
     with (ROOT / "runs/cluster/prometheus.log").open("w") as log:

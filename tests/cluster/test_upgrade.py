@@ -10,6 +10,7 @@ from tests.cluster.test_helm import left
 
 pytestmark = pytest.mark.cluster
 NAME = "ante"
+FORCE = ("--force-conflicts",)  # Helm 4 gives way to the operator, which has written into the RayJob
 LONG = "training.config.steps=2000000"
 
 
@@ -26,7 +27,8 @@ def next_image(image: str) -> str:
 def change(cluster: Cluster, verb: str, *sets: str) -> None:
     """Install or upgrade, with the settings of small.yaml and these."""
     pairs = [part for pair in (f"training.name={cluster.namespace}", *sets) for part in ("--set", pair)]
-    cluster.helm(verb, NAME, str(CHART), "--values", str(SMALL), *pairs, timeout=300)
+    force = FORCE if verb == "upgrade" else ()
+    cluster.helm(verb, NAME, str(CHART), "--values", str(SMALL), *pairs, *force, timeout=300)
 
 
 def images(cluster: Cluster, component: str) -> list[str]:
@@ -69,7 +71,7 @@ def test_a_cluster_that_waits_takes_more_workers_and_another_image_and_goes_back
     change(cluster, "upgrade", waits, "cpuWorkers.replicas=2", next_image)
     eventually("all pods of the new image", 420, lambda: stands(cluster, "next", 2))
     journal.note("new image")
-    cluster.helm("rollback", NAME, "1", timeout=300)
+    cluster.helm("rollback", NAME, "1", *FORCE, timeout=300)
     eventually("back again", 420, lambda: stands(cluster, "test", 1))
     journal.note("rolled back")
     away(cluster, journal)
@@ -94,10 +96,10 @@ def test_a_training_is_paused_changed_and_goes_on_and_back(cluster: Cluster, nex
     eventually("trains again", 600, lambda: trains(cluster, reached))
     journal.note("goes on", steps=cluster.steps(), resumed=RESUMED.findall(cluster.log()))
     assert len(RESUMED.findall(cluster.log())) == 1
-    cluster.helm("rollback", NAME, "2", timeout=300)  # the revision that paused it
+    cluster.helm("rollback", NAME, "2", *FORCE, timeout=300)  # the revision that paused it
     eventually("paused again", 240, lambda: cluster.job(NAME) == "Suspended" and not cluster.pods("head"))
     reached = cluster.steps()
-    cluster.helm("rollback", NAME, "1", timeout=300)
+    cluster.helm("rollback", NAME, "1", *FORCE, timeout=300)
     eventually("back to one worker of the old image", 600, lambda: stands(cluster, "test", 1))
     eventually("trains as before", 600, lambda: trains(cluster, reached))
     journal.note("rolled back", steps=cluster.steps(), resumed=RESUMED.findall(cluster.log()))

@@ -39,9 +39,11 @@ test-long: warm system
 	$(PY) -m pytest -q -m "(slow or s3 or browser) and not ray"
 
 cluster-image:  ## build the image of Dockerfile.ray without a registry, for make cluster-test (root, debootstrap, buildah)
+	tools/system.sh cluster
 	tests/cluster/image.sh test $(CLUSTER_IMAGE)
 
 cluster-test: setup  ## run everything on the Kubernetes of KUBECONFIG, with images brought by CLUSTER_LOAD
+	tools/system.sh cluster
 	CLUSTER_IMAGE=$(abspath $(CLUSTER_IMAGE)) $(PY) -m pytest -v -s -m cluster tests/cluster
 
 test-bounds: setup  ## the engine's tests with every array access checked, compiled for that anew

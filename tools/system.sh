@@ -3,9 +3,15 @@
 # with the signs of the suits. Debian and Ubuntu. Does nothing where all is there.
 #
 #   tools/system.sh
+#   tools/system.sh cluster     also what builds an image without a registry and what scrapes, for make cluster-test
 set -euo pipefail
 
 missing=()
+if [ "${1:-}" = cluster ]; then
+  for program in debootstrap buildah prometheus; do
+    command -v "$program" >/dev/null || missing+=("$program")
+  done
+fi
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || missing+=(chromium)
 fc-list 2>/dev/null | grep -qi dejavu || missing+=(fonts-dejavu-core)
 

@@ -4,6 +4,10 @@ KUBECONFIG     the cluster; its default namespace is not touched, each module ha
 CLUSTER_LOAD   command that brings an image archive to the nodes, such as `kind load image-archive`; without it the
                images are there already
 CLUSTER_IMAGE  the archive, as tests/cluster/image.sh writes it
+CLUSTER_TAG    command that gives an image on the nodes a second name, such as `ctr --namespace k8s.io images tag --force`
+CLUSTER_KUEUE  command that installs Kueue, with a cluster queue and a local queue, both `default`, for the namespace given
+CLUSTER_API_STOP, CLUSTER_API_START     commands that end the API server and start it again
+CLUSTER_FAULTS, CLUSTER_ITERATIONS      words of the losses to be tried, all by default; iterations of their training, 600
 """
 
 import os
@@ -13,11 +17,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cluster.support import Cluster, Failed, Journal, run
+from tests.cluster.support import Cluster, Failed, Journal, eventually, run
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "helm/ante"
 VALUES = Path(__file__).parent / "values.yaml"
+SMALL = Path(__file__).parent / "small.yaml"
 
 
 @pytest.fixture(scope="session")
@@ -51,3 +56,15 @@ def cluster(image: str) -> Iterator[Cluster]:
     run("kubectl", "create", "namespace", name)
     yield Cluster(name)
     run("kubectl", "delete", "namespace", name, "--wait=true", "--timeout=240s", timeout=300)
+
+
+@pytest.fixture(scope="module")
+def bucket(cluster: Cluster) -> str:
+    """Name of a release in the namespace that brings a bucket and no training; other trainings may use it."""
+    name = "store"
+    open_to_all = r"networkPolicies.clientPodLabels.app\.kubernetes\.io/name=ante"
+    cluster.helm(
+        "install", name, str(CHART), "--values", str(VALUES), "--set", f"job.suspend=true,{open_to_all}", timeout=300
+    )
+    eventually("object store ready", 180, lambda: cluster.pods("objectstore", True))
+    return name

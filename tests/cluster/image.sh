@@ -3,7 +3,7 @@
 #
 #   tests/cluster/image.sh TAG ARCHIVE      writes ARCHIVE (docker format), the image's name is ante-ray:TAG
 #
-# Needs root, debootstrap and buildah (tools/system.sh installs them). Certificates that this machine trusts are trusted
+# Needs root, debootstrap and buildah (tools/system.sh cluster installs them). Certificates that this machine trusts are trusted
 # in the build too; packages that uv fetched before are used again.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

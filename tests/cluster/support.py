@@ -151,6 +151,14 @@ def bucket_of(cluster: Cluster, release: str) -> Iterator[Any]:
         ).Bucket("ante")  # fmt: skip
 
 
+def kept_steps(bucket: Any, run: str) -> int:
+    """Steps of the newest checkpoint of a run, whose name begins with them; it stands whole in the bucket."""
+    folder = f"runs/{run}/checkpoints"
+    name = json.loads(bucket.Object(f"{folder}/latest.json").get()["Body"].read())["name"]
+    assert bucket.Object(f"{folder}/{name}/manifest.json").content_length
+    return int(name.partition("-")[0])
+
+
 def ante(*arguments: str, **options: Any) -> str:
     """What the command of this checkout prints."""
     return run(sys.executable, "-m", "ante.cli", *arguments, **{"timeout": 600, **options})

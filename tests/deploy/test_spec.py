@@ -175,6 +175,13 @@ def test_the_platform_may_choose_the_user() -> None:
     assert set(pod["securityContext"]) == {"runAsNonRoot", "seccompProfile"}
 
 
+def test_a_cluster_that_waits_is_made_anew_when_its_settings_change() -> None:
+    """KubeRay refuses that for the cluster of a RayJob, which is paused and changed instead (docs/deploy.md)."""
+    waits = objects(make_settings({"job": {"enabled": False}}))[-1]
+    assert waits["spec"]["upgradeStrategy"] == {"type": "Recreate"}
+    assert "upgradeStrategy" not in job_of({})["spec"]["rayClusterSpec"]
+
+
 def test_the_entrypoint_begins_or_goes_on_with_the_same_words() -> None:
     values = {"name": "r1", "s3": {"bucket": "games", "prefix": "runs"}, "training": {"args": ["--deck", "b blue"]}}
     words = "ante train --config /etc/ante/train.yaml --name r1 --store s3://games/runs --resume auto --deck 'b blue'"

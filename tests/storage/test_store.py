@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from botocore.stub import Stubber
 
 from ante.storage.errors import BadStore, Damaged, NoAccess, NoBucket, NotThere, StorageError, Unreachable
 from ante.storage.local import LocalStore
+from ante.storage.s3 import S3Store
+from ante.storage.settings import S3Settings
 from ante.storage.store import Store, exists, open_store
 from tests.storage.server import SECRET, Server, proxy_to
 
@@ -163,6 +166,19 @@ def test_a_wrong_secret_is_refused_in_words_without_it(server: Server) -> None:
         ) as caught:
             ask()
         assert "a-wrong-secret" not in str(caught.value)
+
+
+def test_a_key_that_may_not_use_a_bucket_is_told_to_look_for_the_bucket() -> None:
+    """A server says the same of a bucket that does not exist to a key that may not make one."""
+    keys = {"S3_ACCESS_KEY_ID": "k", "S3_SECRET_ACCESS_KEY": SECRET}
+    store = S3Store(S3Settings.read(keys, "not-there"))
+    for code, words in {
+        "AccessDenied": "bucket not-there exists",
+        "SignatureDoesNotMatch": "S3_SECRET_ACCESS_KEY",
+    }.items():
+        with Stubber(store.client) as server, pytest.raises(NoAccess, match=rf"\({code}\): check .*{words}"):
+            server.add_client_error("put_object", code, http_status_code=403)
+            store.put_bytes("a", b"")
 
 
 @pytest.mark.s3

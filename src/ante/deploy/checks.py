@@ -48,7 +48,7 @@ def inside(environment: Mapping[str, str]) -> Iterator[Check]:
     try:
         yield good("bucket", check_bucket(f"s3://{bucket}/preflight", environment))
     except NoAccess as error:
-        yield bad("bucket", str(error), "mend the keys in the Secret that s3.existingSecret names")
+        yield bad("bucket", str(error), "mend s3.bucket, or the keys in the Secret that s3.existingSecret names")
     except NoBucket as error:
         yield bad("bucket", str(error), f"aws s3 mb s3://{bucket}{where}, or mend s3.bucket")
     except (StorageError, NotReady) as error:

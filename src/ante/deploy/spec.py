@@ -86,12 +86,12 @@ def entrypoint(settings: Settings) -> str:
 
 
 def ray_cluster(settings: Settings) -> Object:
-    """A Ray cluster that waits for jobs."""
+    """A Ray cluster that waits for jobs. Other settings than those of its pods replace them all; KubeRay would keep them."""
     return {
         "apiVersion": RAY_API,
         "kind": "RayCluster",
         "metadata": workload_metadata(settings),
-        "spec": cluster_spec(settings),
+        "spec": {"upgradeStrategy": {"type": "Recreate"}, **cluster_spec(settings)},
     }
 
 

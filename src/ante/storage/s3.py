@@ -194,10 +194,10 @@ class S3Store:
         code = str(error.response.get("Error", {}).get("Code", ""))
         status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
         if code in REFUSED or status in (401, 403):
-            return NoAccess(
-                f"{self._where} refuses these credentials for {self.url} ({code}): "
-                "check S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, and what the key may do"
-            )
+            check = "S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, and what the key may do"
+            if code == "AccessDenied":  # also where there is no such bucket, for a key that may not make one
+                check = f"that bucket {self.settings.bucket} exists and that the key may use it"
+            return NoAccess(f"{self._where} refuses these credentials for {self.url} ({code}): check {check}")
         if code == "NoSuchBucket":
             return NoBucket(
                 f"there is no bucket {self.settings.bucket} at {self._where}: create it, or name another one"

@@ -1,0 +1,95 @@
+"""Kueue: a RayJob of Helm's and a cluster of the notebook's class wait for quota, are admitted, and finish."""
+
+import json
+import os
+import shlex
+from collections.abc import Iterator
+
+import pytest
+from tests.cluster.conftest import CHART, SMALL
+from tests.cluster.support import Cluster, Journal, ante, eventually, run
+
+from ante.deploy.access import connect
+from ante.deploy.codeflare import AnteCluster
+from ante.deploy.settings import read_settings
+
+pytestmark = pytest.mark.cluster
+NAME, QUEUED, QUEUE = "ante", "queued", "default"
+
+
+@pytest.fixture(scope="module")
+def queued(cluster: Cluster) -> Iterator[Cluster]:
+    """A namespace with a local queue `default` of a cluster queue `default`, as the command of CLUSTER_KUEUE makes both."""
+    command = os.environ.get("CLUSTER_KUEUE")
+    if not command:
+        pytest.skip("CLUSTER_KUEUE names no command that installs Kueue with a queue for a namespace")
+    run(*shlex.split(command), cluster.namespace, timeout=400)
+    yield cluster
+
+
+def grant(cores: str) -> None:
+    """The cluster queue admits so many cores."""
+    path = "/spec/resourceGroups/0/flavors/0/resources/0"
+    found = json.loads(run("kubectl", "get", "clusterqueue", QUEUE, "-o", "json"))
+    assert found["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]["name"] == "cpu"
+    patch = [{"op": "replace", "path": f"{path}/nominalQuota", "value": cores}]
+    run("kubectl", "patch", "clusterqueue", QUEUE, "--type=json", "--patch", json.dumps(patch))
+
+
+def admitted(cluster: Cluster, owner: str) -> bool:
+    """Whether Kueue has admitted the workload of an object."""
+    for one in cluster.get("workloads.kueue.x-k8s.io")["items"]:
+        if any(found["name"] == owner for found in one["metadata"].get("ownerReferences", ())):
+            conditions = one.get("status", {}).get("conditions", ())
+            return any(found["type"] == "Admitted" and found["status"] == "True" for found in conditions)
+    raise ValueError(f"{owner} has no workload")
+
+
+def sets(bucket: str, run_name: str) -> list[str]:
+    """Settings over small.yaml."""
+    return [
+        f"training.name={run_name}", f"queue.name={QUEUE}", "objectStore.enabled=false", "networkPolicies.enabled=false",
+        f"s3.endpoint=http://{bucket}-objectstore:9000", f"s3.existingSecret={bucket}-s3",
+        "job.deletion.workersAfterSeconds=5",
+    ]  # fmt: skip
+
+
+def lines(text: list[str]) -> list[str]:
+    """Settings as arguments of helm and of `ante cluster`."""
+    return ["--values", str(SMALL), *(part for pair in text for part in ("--set", pair))]
+
+
+def test_both_wait_for_quota_are_admitted_and_finish(queued: Cluster, bucket: str, journal: Journal) -> None:
+    given = sets(bucket, f"{queued.namespace}-job")
+    grant("150m")
+    told = ante("cluster", "preflight", "-n", queued.namespace, "--no-pod", "--json", *lines(given), check=False)
+    found = {line["name"]: line for line in map(json.loads, told.splitlines())}
+    journal.note("preflight red", settings="queue", says=found["queue"])
+    assert found["queue"]["state"] == "fail" and f"cluster queue {QUEUE} has 0.15 of cpu" in found["queue"]["words"]
+
+    queued.helm("install", NAME, str(CHART), *lines(given), timeout=180)
+    eventually("a workload that waits", 60, lambda: not admitted(queued, NAME))
+    assert queued.pods("head") == []
+    grant("400m")
+    eventually("admitted", 120, lambda: admitted(queued, NAME))
+    journal.note("RayJob admitted")
+
+    settings = read_settings(
+        (SMALL,), tuple(sets(bucket, f"{queued.namespace}-notebook")), name=QUEUED, namespace=queued.namespace
+    )
+    cluster = AnteCluster(settings, connect(namespace=queued.namespace).api_client)
+    cluster.apply()
+    eventually("a second workload, which waits", 60, lambda: not admitted(queued, QUEUED))
+    assert queued.get("raycluster", QUEUED)["spec"]["suspend"] is True
+    eventually("the job's end", 900, lambda: queued.job(NAME) in ("Complete", "Failed"), every=2)
+    assert queued.job(NAME) == "Complete", queued.log()[-3000:]
+    journal.note("RayJob complete", steps=queued.steps())
+
+    eventually("the second is admitted", 240, lambda: admitted(queued, QUEUED))
+    journal.note("notebook's cluster admitted")
+    cluster.wait_ready(timeout=420)
+    said = "\n".join(cluster.lines(cluster.train()))
+    cluster.down()
+    journal.note("notebook's cluster trained")
+    assert "16,384 steps" in said, said[-3000:]
+    queued.helm("uninstall", NAME, "--wait", "--timeout", "180s", timeout=240)

@@ -1,0 +1,106 @@
+"""A release that changes: more workers, another image, back again, away. A cluster that waits, and a training that runs."""
+
+import os
+import shlex
+
+import pytest
+from tests.cluster.conftest import CHART, SMALL
+from tests.cluster.support import RESUMED, Cluster, Journal, eventually, run
+from tests.cluster.test_helm import left
+
+pytestmark = pytest.mark.cluster
+NAME = "ante"
+FORCE = ("--force-conflicts",)  # Helm 4 gives way to the operator, which has written into the RayJob
+LONG = "training.config.steps=2000000"
+
+
+@pytest.fixture(scope="module")
+def next_image(image: str) -> str:
+    """A second tag of the image on the nodes, by the command of CLUSTER_TAG, such as `ctr images tag`."""
+    command = os.environ.get("CLUSTER_TAG")
+    if not command:
+        pytest.skip("CLUSTER_TAG names no command that gives an image a second name")
+    run(*shlex.split(command), "docker.io/library/ante-ray:test", "docker.io/library/ante-ray:next")
+    return "image.tag=next"
+
+
+def change(cluster: Cluster, verb: str, *sets: str) -> None:
+    """Install or upgrade, with the settings of small.yaml and these."""
+    pairs = [part for pair in (f"training.name={cluster.namespace}", *sets) for part in ("--set", pair)]
+    force = FORCE if verb == "upgrade" else ()
+    cluster.helm(verb, NAME, str(CHART), "--values", str(SMALL), *pairs, *force, timeout=300)
+
+
+def images(cluster: Cluster, component: str) -> list[str]:
+    """Images of the pods of one part that are ready, and that are not on their way out."""
+    found = cluster.get("pods", selector=f"app.kubernetes.io/component={component}")["items"]
+    ready = cluster.pods(component, True)
+    return [pod["spec"]["containers"][0]["image"] for pod in found if pod["metadata"]["name"] in ready]
+
+
+def stands(cluster: Cluster, tag: str, workers: int) -> bool:
+    """A head and so many workers are ready, all of one image, and no others are there."""
+    wanted = [f"ante-ray:{tag}"]
+    return (
+        images(cluster, "head") == wanted
+        and images(cluster, "cpu") == wanted * workers
+        and len(cluster.pods("cpu")) == workers
+    )
+
+
+def away(cluster: Cluster, journal: Journal) -> None:
+    """Nothing but the claim is left of the release."""
+    cluster.helm("uninstall", NAME, "--wait", "--timeout", "240s", timeout=300)
+    eventually("nothing but claims left", 240, lambda: not left(cluster))
+    claims = [claim["metadata"]["name"] for claim in cluster.get("persistentvolumeclaims")["items"]]
+    assert len(claims) == 1
+    journal.note("uninstalled", claims=claims)
+
+
+def test_a_cluster_that_waits_takes_more_workers_and_another_image_and_goes_back(
+    cluster: Cluster, next_image: str, journal: Journal
+) -> None:
+    waits = "job.enabled=false"
+    change(cluster, "install", waits)
+    eventually("cluster ready", 420, lambda: stands(cluster, "test", 1))
+    head = cluster.pods("head")
+    journal.note("one worker")
+    change(cluster, "upgrade", waits, "cpuWorkers.replicas=2")
+    eventually("second worker", 300, lambda: len(cluster.pods("cpu", True)) == 2)
+    journal.note("two workers", head_kept=cluster.pods("head") == head)
+    change(cluster, "upgrade", waits, "cpuWorkers.replicas=2", next_image)
+    eventually("all pods of the new image", 420, lambda: stands(cluster, "next", 2))
+    journal.note("new image")
+    cluster.helm("rollback", NAME, "1", *FORCE, timeout=300)
+    eventually("back again", 420, lambda: stands(cluster, "test", 1))
+    journal.note("rolled back")
+    away(cluster, journal)
+
+
+def trains(cluster: Cluster, beyond: int) -> bool:
+    """The training is under way and has done more steps than these."""
+    assert cluster.job(NAME) != "Failed", cluster.log()[-3000:]
+    return cluster.steps() > beyond
+
+
+def test_a_training_is_paused_changed_and_goes_on_and_back(cluster: Cluster, next_image: str, journal: Journal) -> None:
+    change(cluster, "install", LONG)
+    eventually("checkpoints", 600, lambda: trains(cluster, 5 * 2048))
+    journal.note("trains", steps=cluster.steps())
+    change(cluster, "upgrade", LONG, "job.suspend=true")
+    eventually("paused", 240, lambda: cluster.job(NAME) == "Suspended" and not cluster.pods("head"))
+    reached = cluster.steps()
+    journal.note("paused", steps=reached)
+    change(cluster, "upgrade", LONG, "cpuWorkers.replicas=2", next_image)
+    eventually("goes on with two workers of the new image", 600, lambda: stands(cluster, "next", 2))
+    eventually("trains again", 600, lambda: trains(cluster, reached))
+    journal.note("goes on", steps=cluster.steps(), resumed=RESUMED.findall(cluster.log()))
+    assert len(RESUMED.findall(cluster.log())) == 1
+    cluster.helm("rollback", NAME, "2", *FORCE, timeout=300)  # the revision that paused it
+    eventually("paused again", 240, lambda: cluster.job(NAME) == "Suspended" and not cluster.pods("head"))
+    reached = cluster.steps()
+    cluster.helm("rollback", NAME, "1", *FORCE, timeout=300)
+    eventually("back to one worker of the old image", 600, lambda: stands(cluster, "test", 1))
+    eventually("trains as before", 600, lambda: trains(cluster, reached))
+    journal.note("rolled back", steps=cluster.steps(), resumed=RESUMED.findall(cluster.log()))
+    away(cluster, journal)

@@ -38,6 +38,7 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         "data",
         "league",
         "stats",
+        "compare",
         "clone",
         "cluster",
         "images",

@@ -1,6 +1,6 @@
 """Ante: a seed-exact Balatro engine, its environment, and training on it.
 
-In a notebook: `from ante import train, evaluate`. They come from `ante.notebook`, imported when first asked for.
+In a notebook: `from ante import train, evaluate, compare`. They come from `ante.notebook`, imported when first asked for.
 """
 
 from importlib import import_module
@@ -8,7 +8,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-IN_NOTEBOOKS = ("train", "evaluate", "Run", "Evaluation", "TrainConfig")
+IN_NOTEBOOKS = ("train", "evaluate", "compare", "Run", "Evaluation", "Comparison", "TrainConfig")
 
 
 def __getattr__(name: str) -> Any:

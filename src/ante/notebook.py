@@ -1,4 +1,4 @@
-"""What `from ante import train, evaluate` gives: the commands' own models in, results out that show themselves.
+"""What `from ante import train, evaluate, compare` gives: the commands' own models in, results out that show themselves.
 
 The same settings as in files and flags (`TrainConfig`), the same folders on disk; a notebook and the command line go on
 with each other's runs.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ante.agents.evaluate import PANEL, Player, Report, read_seeds
 from ante.agents.evaluate import evaluate as play_all
 from ante.errors import BalatroError
+from ante.experiments.spec import Spec, make_spec, read_spec
 from ante.training.checkpoints import find_checkpoint
 from ante.training.config import TrainConfig, make_config, read_config
 from ante.training.players import player_of
@@ -23,7 +24,9 @@ from ante.training.resume import check_resumed, config_of_run
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Evaluation", "Run", "TrainConfig", "evaluate", "train"]
+    from ante.experiments.results import Results
+
+__all__ = ["Comparison", "Evaluation", "Run", "TrainConfig", "compare", "evaluate", "train"]
 
 
 class Run:
@@ -206,3 +209,73 @@ def seated(player: str | Path | Run | Player, likeliest: bool, checkpoint: str) 
     if isinstance(player, Run):
         return player.player(checkpoint, likeliest)
     return player_of(str(player), likeliest, checkpoint) if isinstance(player, (str, Path)) else player
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison's folder, and what was found."""
+
+    folder: Path
+    results: "Results"
+
+    @property
+    def report(self) -> Path:
+        """The page about it."""
+        return self.folder / "report.html"
+
+    @property
+    def runs(self) -> list[Run]:
+        """Its runs that have begun."""
+        return [Run(self.folder / each.folder) for each in self.results.cells if each.state != "missing"]
+
+    @cached_property
+    def table(self) -> "pandas.DataFrame":
+        """A row for each entry and other player: means with the bounds of their 95 % intervals, and what they cost."""
+        import pandas
+
+        rows = []
+        for row in self.results.rows:
+            found: dict[str, Any] = {"name": row.name, "seeds": row.seeds}
+            for name, each in row.measures.items():
+                found |= {name: each.value, f"{name}_low": each.low, f"{name}_high": each.high}
+            cost = ("seconds", "steps_per_second", "games_per_second", "memory_gb")
+            rows.append(found | {name: getattr(row, name) for name in cost})
+        return pandas.DataFrame(rows, columns=None if rows else ["name"]).set_index("name")
+
+    def __repr__(self) -> str:
+        """The table, and which runs are missing."""
+        left = len(self.results.missing)
+        missing = f", {left} of {len(self.results.cells)} runs not finished" if left else ""
+        return f"{self.results.title}: {self.folder}{missing}\n{self.table.round(3).to_string()}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{_escaped(self.results.title)}: {_escaped(str(self.report))}</p>{self.table.round(3).to_html()}"
+
+
+def compare(
+    spec: Spec | str | Path | dict[str, Any], out: str | Path, parallel: int = 1, report: bool = False
+) -> Comparison:
+    """`ante compare`: entries x seeds are trained at an equal budget and evaluated on the same games.
+
+    spec      a specification: itself, its file, or what such a file holds; `out` keeps it
+    out       the folder; what is finished there is not run again
+    parallel  runs side by side
+    report    only draw the report anew from stored data
+
+    Raises BalatroError; one that names the logs where runs failed.
+    """
+    from ante.experiments.comparing import prepare, redraw, run
+    from ante.experiments.running import Watched, log_of
+    from ante.training.stopping import stopping
+
+    folder = Path(out)
+    if report:
+        return Comparison(folder, redraw(folder))
+    if isinstance(spec, (str, Path)):
+        spec = read_spec(Path(spec))
+    chosen = make_spec(spec) if isinstance(spec, dict) else spec
+    with stopping() as stops:
+        results, failed = run(chosen, folder, prepare(chosen, folder), parallel, Watched(), stops)
+    if failed:
+        raise BalatroError(f"runs failed, their logs say why: {', '.join(str(log_of(cell)) for cell in failed)}")
+    return Comparison(folder, results)

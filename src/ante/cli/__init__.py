@@ -18,6 +18,7 @@ except ModuleNotFoundError as missing:
 from ante.cli.artifacts import Artifacts
 from ante.cli.bench import Bench
 from ante.cli.cluster import Cluster
+from ante.cli.compare import Compare
 from ante.cli.data import Clone, Data
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
@@ -56,6 +57,7 @@ Command = (
     | Annotated[Cluster, subcommand("cluster")]
     | Annotated[LeagueCommand, subcommand("league")]
     | Annotated[Stats, subcommand("stats")]
+    | Annotated[Compare, subcommand("compare")]
 )
 
 

@@ -19,6 +19,7 @@ from ante.env.reward import find_reward
 from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
 from ante.training.fast import FastAPPOConfig, FastPPOConfig
+from ante.training.library import library_algorithm
 from ante.training.policies import POLICIES
 from ante.training.quiet import be_quiet
 from ante.training.rollout import WINDOW
@@ -170,7 +171,9 @@ def rllib_config(config: TrainConfig) -> PPOConfig:
 
 
 def build(config: TrainConfig) -> PPO:
-    """The algorithm of a configuration, with Ray started."""
+    """The algorithm of a configuration, with Ray started; that of another library needs none, and answers the same."""
+    if config.library:
+        return library_algorithm(config)
     start_ray()
     register_env(ENV, make_env)
     made = rllib_config(config)

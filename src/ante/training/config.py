@@ -34,6 +34,11 @@ VIDEO_RULE = re.compile(r"best|worst|first_win|(every|random):[1-9]\d*")
 NO_CLIP = 1e9  # a range of ratios that cuts nothing
 # What RLlib's own path does not have.
 ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo", "hints")
+# What algorithms of other libraries do not have.
+ONLY_OURS = (
+    *("policy", "path", "overlap", "fragment", "accumulate", "kl_target", "value_clip", "normalise_rewards"),
+    *("normalise_values", "practice", "curriculum", "hints", "runners", "learners", "bf16"),
+)
 
 
 def value_at(schedule: Schedule, steps: int) -> float:
@@ -104,11 +109,12 @@ class TrainConfig(BaseModel):
     overlap: bool = Field(
         False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
     )
-    algo: Literal["ppo", "appo", "a2c"] = Field(
+    algo: Literal["ppo", "appo", "a2c", "sb3-maskable-ppo", "sb3-a2c", "sb3-dqn"] = Field(
         "ppo",
         description="ppo; or appo, which always plays ahead and corrects with V-trace for the older policy that "
         "played; or a2c, one gradient step for each batch, without clipping: epochs, clip and accumulate are not "
-        "asked. The last two on the fast path only.",
+        "asked. The last two on the fast path only. sb3-maskable-ppo, sb3-a2c and sb3-dqn are those of "
+        "Stable-Baselines3 (extra sb3), on the same games, with policy mlp, in one process.",
     )
     lag: int = Field(1, ge=1, le=8, description="Batches played ahead, with overlap or appo.")
     fragment: int | None = Field(
@@ -289,6 +295,13 @@ class TrainConfig(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _known_to_the_library(self) -> "TrainConfig":
+        for name in ONLY_OURS if self.library else ():
+            if getattr(self, name) != TrainConfig.model_fields[name].default:
+                raise ValueError(f"algo {self.algo} knows no {name}: leave out {name} {getattr(self, name)}")
+        return self
+
+    @model_validator(mode="after")
     def _stages_can_be_played(self) -> "TrainConfig":
         if self.curriculum and self.path == "stock":
             raise ValueError("a curriculum needs path fast: RLlib's own path plays one kind of game from first to last")
@@ -313,6 +326,11 @@ class TrainConfig(BaseModel):
             )
         run_numbers(self.deck, self.stake, self.challenge)
         return self
+
+    @property
+    def library(self) -> bool:
+        """Whether the algorithm is another library's."""
+        return self.algo.startswith("sb3-")
 
     @property
     def stages(self) -> tuple[Stage, ...]:

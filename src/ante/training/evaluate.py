@@ -11,6 +11,7 @@ from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import Player, Report, evaluate, panel
 from ante.files import write_text
 from ante.training.config import TrainConfig
+from ante.training.library import LibraryAlgorithm
 from ante.training.policies import load_policy, make_player
 
 
@@ -50,6 +51,8 @@ def trial(config: TrainConfig, algorithm: Any) -> tuple[dict[str, float], Player
 
 def present_policy(algorithm: Any) -> TorchRLModule:
     """A copy of the policy, on the CPU, with the weights that the learner has now."""
+    if isinstance(algorithm, LibraryAlgorithm):
+        return algorithm.policy()
     like = algorithm.env_runner.module
     policy = type(like)(
         observation_space=like.observation_space, action_space=like.action_space, model_config=like.model_config

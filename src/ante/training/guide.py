@@ -57,7 +57,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "epochs": "1 for speed per step, 3 or 4 for what is learned from a step.",
     },
     "Learning": {
-        "algo": "appo where batches must be played ahead by more than one update; with lag 1 ppo did as well (decision 14). a2c to compare with, configs/a2c.yaml.",
+        "algo": "appo where batches must be played ahead by more than one update; with lag 1 ppo did as well (decision 14). a2c to compare with, configs/a2c.yaml; sb3-... to compare with another library.",
         "lr": "First of these. Points that fall to a tenth towards the end of a long run.",
         "gamma": "Higher to look further ahead: 0.99 weighs some 100 decisions, 0.998 some 500.",
         "gae_lambda": "Lower where values are trusted and returns are noisy.",

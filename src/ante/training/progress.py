@@ -63,6 +63,7 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
         "games_counted": float(runners.get("games_counted", math.nan)),
         "stage": float(runners.get("stage", math.nan)),
         "hint_loss": float(learner.get("imitation_loss", math.nan)),
+        "illegal": float(runners.get("illegal", math.nan)),
     }
 
 

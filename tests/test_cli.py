@@ -39,6 +39,8 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         "league",
         "stats",
         "compare",
+        "reward",
+        "check-env",
         "clone",
         "cluster",
         "images",

@@ -34,7 +34,8 @@ def main() -> int:
 
 
 def play(words: list[str]) -> int:
-    players = [word for word in words[1 : words.index("--games")] if not word.startswith("-")]
+    first = next(i for i, word in enumerate(words) if word.startswith("--"))
+    players = words[1:first]
     games = int(words[words.index("--games") + 1])
     made = [report(Path(player).name, {"lr": 0.1, "seed": 0}, games) for player in players]
     Path(words[words.index("--out") + 1]).write_text(json.dumps(made if len(made) > 1 else made[0]))

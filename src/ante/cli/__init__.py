@@ -17,6 +17,7 @@ except ModuleNotFoundError as missing:
 
 from ante.cli.artifacts import Artifacts
 from ante.cli.bench import Bench
+from ante.cli.check_env import CheckEnv
 from ante.cli.cluster import Cluster
 from ante.cli.compare import Compare
 from ante.cli.data import Clone, Data
@@ -29,6 +30,7 @@ from ante.cli.league import LeagueCommand
 from ante.cli.play import Eval, Play
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
+from ante.cli.reward import RewardCommand
 from ante.cli.seeds import Seed
 from ante.cli.stats import Stats
 from ante.cli.train import Curves, Export, Train, train_command
@@ -58,6 +60,8 @@ Command = (
     | Annotated[LeagueCommand, subcommand("league")]
     | Annotated[Stats, subcommand("stats")]
     | Annotated[Compare, subcommand("compare")]
+    | Annotated[RewardCommand, subcommand("reward")]
+    | Annotated[CheckEnv, subcommand("check-env")]
 )
 
 

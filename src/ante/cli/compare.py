@@ -1,5 +1,6 @@
 """`ante compare`: algorithms, policies, settings against each other, at an equal budget."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from ante.errors import BalatroError
 if TYPE_CHECKING:
     from ante.experiments.results import Results, Row
     from ante.experiments.running import Watched
-    from ante.experiments.spec import Cell
+    from ante.experiments.spec import Cell, Spec
 
 
 @dataclass(frozen=True)
@@ -44,41 +45,46 @@ class Compare:
 
     def run(self) -> int:
         """Run what is left, print the table."""
-        from ante.experiments.comparing import prepare, redraw, run
+        from ante.experiments.comparing import redraw
         from ante.experiments.spec import kept_spec, read_spec
 
         if self.out is None:
             raise BalatroError("where to? name a folder: ante compare SPEC.yaml --out comparisons/first")
         if self.report:
-            return self.show(redraw(self.out), [])
-        from ante.training.stopping import stopping
+            return show(redraw(self.out), self.out, self.json)
+        return run_spec(read_spec(self.spec) if self.spec else kept_spec(self.out), self.out, self.parallel, self.json)
 
-        spec = read_spec(self.spec) if self.spec else kept_spec(self.out)
-        left = prepare(spec, self.out)
-        with stopping() as stops, cell_bars(left, len(spec.entries) * len(spec.seeds)) as told:
-            results, failed = run(spec, self.out, left, self.parallel, told, stops)
-        code = self.show(results, failed)
-        if stops:
-            print(f"stopped; go on with: ante compare --out {self.out}")
-            return 130
-        return code
 
-    def show(self, results: "Results", failed: "Sequence[Cell]") -> int:
-        """The table, or JSON; answers 1 where a run failed."""
-        from rich.console import Console
+def run_spec(spec: "Spec", out: Path, parallel: int, as_json: bool) -> int:
+    """What is left of a comparison is done, and shown; answers 1 where a run failed, 130 where it was stopped."""
+    from ante.experiments.comparing import prepare, run
+    from ante.training.stopping import stopping
 
-        from ante.experiments.report import PAGE
+    left = prepare(spec, out)
+    with stopping() as stops, cell_bars(left, len(spec.entries) * len(spec.seeds)) as told:
+        results, failed = run(spec, out, left, parallel, told, stops)
+    show(results, out, as_json)
+    if stops:
+        print("stopped; the same command goes on", file=sys.stderr)
+        return 130
+    return 1 if failed else 0
 
-        assert self.out
-        if self.json:
-            print(results.to_json())
-        else:
-            if results.rows:
-                Console().print(table_of(results))
-            if results.missing:
-                print(f"not finished: {', '.join(f'{each.entry} seed {each.seed}' for each in results.missing)}")
-            print(f"report  {self.out / PAGE}")
-        return 1 if failed else 0
+
+def show(results: "Results", out: Path, as_json: bool) -> int:
+    """The table, or JSON."""
+    from rich.console import Console
+
+    from ante.experiments.report import PAGE
+
+    if as_json:
+        print(results.to_json())
+        return 0
+    if results.rows:
+        Console().print(table_of(results))
+    if results.missing:
+        print(f"not finished: {', '.join(f'{each.entry} seed {each.seed}' for each in results.missing)}")
+    print(f"report  {out / PAGE}")
+    return 0
 
 
 def table_of(results: "Results") -> Any:

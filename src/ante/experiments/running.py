@@ -151,7 +151,8 @@ def run_cells(
         while waiting and len(working) < parallel and not stops:
             working.append(begin(waiting.pop(0), spec))
             told.begun(working[-1].cell)
-        if stops:
+        asked = bool(stops)  # looked at once: who is waited for must have been asked
+        if asked:
             waiting.clear()
             for each in working:
                 each.stop()
@@ -162,13 +163,13 @@ def run_cells(
             told.ended(each.cell, trouble)
         for each in working:
             told.looked(each.cell, steps_of(each.cell))
-        wait(working, stops)
+        wait(working, asked)
     return failed
 
 
-def wait(working: Sequence[Running], stops: Stops | None) -> None:
+def wait(working: Sequence[Running], asked: bool) -> None:
     """A moment passes; once all were asked to stop, until they have."""
-    if stops:
+    if asked:
         for each in working:
             if each.process is not None:
                 each.process.wait()

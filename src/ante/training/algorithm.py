@@ -15,7 +15,6 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.tune.registry import register_env
 
-from ante.env.reward import find_reward
 from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
 from ante.training.fast import FastAPPOConfig, FastPPOConfig
@@ -82,7 +81,7 @@ def init_ray(**options: Any) -> None:
 def env_config(config: TrainConfig) -> dict[str, Any]:
     """What the games are made of. A potential is discounted as the learner discounts, so that it cannot mislead."""
     names = ("deck", "stake", "challenge", "reorder", "max_decisions")
-    reward = find_reward(config.reward).discounted(config.gamma)
+    reward = config.paid.discounted(config.gamma)
     return {**{name: getattr(config, name) for name in names}, "reward": reward}
 
 

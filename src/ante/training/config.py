@@ -1,6 +1,8 @@
 """What a training run is made of: frozen, validated, written beside the results. Knows neither Ray nor torch."""
 
+import math
 import re
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +21,7 @@ from pydantic import (
 
 from ante.engine.run import challenge_number, deck_number, run_numbers
 from ante.env.games import REORDERS, chosen
-from ante.env.reward import find_reward
+from ante.env.reward import Reward, Term, find_reward
 from ante.errors import BalatroError
 from ante.storage.store import split_url
 from ante.training.curriculum import Stage
@@ -31,6 +33,7 @@ class BadConfig(BalatroError, ValueError):
 
 Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
 VIDEO_RULE = re.compile(r"best|worst|first_win|(every|random):[1-9]\d*")
+TERMS = tuple(term.name.lower() for term in Term)  # what a reward weighs
 NO_CLIP = 1e9  # a range of ratios that cuts nothing
 # What RLlib's own path does not have.
 ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo", "hints")
@@ -62,6 +65,11 @@ class TrainConfig(BaseModel):
     stake: int = Field(1, ge=1, le=8, description="Stake of every game, 1 White to 8 Gold.")
     challenge: str | None = Field(None, description="One of the 20 challenges, which brings its own deck and stake.")
     reward: str = Field("shaped", description="Reward by name: sparse, blinds, shaped or potential.")
+    reward_terms: dict[str, float] = Field(
+        {},
+        description="Weights that replace those of the named reward: win, loss, blind, progress, ante, potential. A "
+        "term of weight 0 is left out.",
+    )
     reorder: str = Field("none", description="Re-ordering on offer: none, jokers or all.")
     max_decisions: int = Field(2000, ge=10, description="Steps after which a game is cut off.")
     steps: int = Field(200_000, ge=1, description="Environment steps of the whole run, resumed parts included.")
@@ -240,6 +248,16 @@ class TrainConfig(BaseModel):
     def _known_reward(cls, reward: str) -> str:
         return find_reward(reward).name
 
+    @field_validator("reward_terms")
+    @classmethod
+    def _known_terms(cls, terms: dict[str, float]) -> dict[str, float]:
+        for name, weight in terms.items():
+            if name not in TERMS:
+                raise ValueError(f"there is no term {name!r}: choose among {', '.join(TERMS)}")
+            if not math.isfinite(weight):
+                raise ValueError(f"the weight of {name} must be a finite number")
+        return terms
+
     @field_validator("reorder")
     @classmethod
     def _known_reorder(cls, reorder: str) -> str:
@@ -331,6 +349,11 @@ class TrainConfig(BaseModel):
     def library(self) -> bool:
         """Whether the algorithm is another library's."""
         return self.algo.startswith("sb3-")
+
+    @property
+    def paid(self) -> Reward:
+        """The reward of the games: the named one with its own terms replaced, without the learner's discount."""
+        return replace(find_reward(self.reward), **self.reward_terms)
 
     @property
     def stages(self) -> tuple[Stage, ...]:

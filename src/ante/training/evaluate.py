@@ -28,7 +28,8 @@ def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report
 
 def rules(config: TrainConfig) -> dict[str, Any]:
     """What a run's games are played by."""
-    return {name: getattr(config, name) for name in ("deck", "stake", "challenge", "reward", "reorder")}
+    names = ("deck", "stake", "challenge", "reorder")
+    return {name: getattr(config, name) for name in names} | {"reward": config.paid}
 
 
 TRIED = ("eval_blinds", "eval_ante", "eval_win_rate", "eval_seconds")

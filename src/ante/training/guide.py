@@ -34,6 +34,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "stake": "To make it harder.",
         "challenge": "To train for a challenge.",
         "reward": "potential, sparse or blinds to be sure that shaping does not mislead.",
+        "reward_terms": "To weigh terms yourself, as blind: 0.5; ante reward ablate tells what each is good for.",
         "reorder": "jokers, so that a policy may put its jokers in order.",
         "max_decisions": "Lower to cut games that go round in circles.",
         "practice": "0.1 to 0.3, so that late antes are met before the policy reaches them by itself.",

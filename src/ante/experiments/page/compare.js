@@ -27,7 +27,7 @@ function measureCell(row, key, bounds) {
 function drawTable() {
   if (!data.rows.length) { byId("table").append(el("p.soft", {}, "No run is finished yet.")); return; }
   const bounds = Object.fromEntries(MEASURES.map(([key]) => [key, [Math.min(...data.rows.map((row) => row.measures[key].low)), Math.max(...data.rows.map((row) => row.measures[key].high))]]));
-  const first = entries[0], heads = ["", ...MEASURES.map(([, title]) => title), `blinds beyond ${first}`, "wall clock", "decisions/s", "games/s", "peak memory"];
+  const first = entries[0], heads = ["", ...MEASURES.map(([, title]) => title), `blinds beyond ${first}`, "time", "decisions/s", "games/s", "peak memory"];
   const body = data.rows.map((row) => {
     const ahead = row.ahead, trained = known(row.seconds);
     const beyond = ahead ? `${ahead.value >= 0 ? "+" : ""}${ahead.value.toFixed(2)} (${ahead.low.toFixed(2)} to ${ahead.high.toFixed(2)})` : "";
@@ -62,10 +62,11 @@ function drawChart(axis, name) {
     label.textContent = name === "win_rate" ? percent(value, high < 0.1 ? 1 : 0) : short(value);
     picture.append(label);
   }
-  for (const at of ticks(0, far).slice(1)) {
-    const label = svg("text", { x: x(at), y: H - 4, "text-anchor": "middle" });
-    label.textContent = sayX(at);
-    if (x(at) < W - 12) picture.append(label);
+  const [unit, word] = axis === "steps" ? [1, ""] : far > 7200 ? [3600, " h"] : far > 180 ? [60, " min"] : [1, " s"];
+  for (const at of ticks(0, far / unit).slice(1)) {
+    const label = svg("text", { x: x(at * unit), y: H - 4, "text-anchor": "middle" });
+    label.textContent = `${short(at)}${word}`;
+    if (x(at * unit) < W - 12) picture.append(label);
   }
   for (const each of names) {
     const { x: points, mean, low: lows, high: highs } = bands[each], color = colorOf(each);

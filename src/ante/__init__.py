@@ -1,3 +1,30 @@
-"""Ante: a seed-exact Balatro engine, its environment, and training on it."""
+"""Ante: a seed-exact Balatro engine, its environment, and training on it.
+
+In a notebook: `from ante import train, evaluate, compare`. They come from `ante.notebook`, imported when first asked for.
+"""
+
+from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
+
+IN_NOTEBOOKS = ("train", "evaluate", "compare", "Run", "Evaluation", "Comparison", "TrainConfig")
+
+
+def __getattr__(name: str) -> Any:
+    """SPEED: `import ante` must not import what plays or learns; this is asked for names that are not here yet."""
+    if name not in IN_NOTEBOOKS:
+        raise AttributeError(f"module 'ante' has no attribute {name!r}")
+    try:
+        found = getattr(import_module("ante.notebook"), name)
+    except ModuleNotFoundError as error:
+        from ante.errors import NotInstalled
+
+        raise NotInstalled(error) from error
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """Names that are here, and those that come when asked for."""
+    return sorted({*globals(), *IN_NOTEBOOKS})

@@ -1,10 +1,14 @@
 """Configurations: checked at the border, with the way out in the message."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ante.agents.baselines import Baseline
+from ante.agents.evaluate import evaluate, panel
+from ante.env.reward import find_reward
 from ante.training.config import BadConfig, TrainConfig, make_config, read_config, value_at
 from ante.training.resume import check_resumed, config_of_run
 
@@ -116,3 +120,29 @@ def test_a_resumed_run_may_only_become_longer(tmp_path: Path) -> None:
     check_resumed(before, before.model_copy(update={"steps": 5000}))
     with pytest.raises(BadConfig, match=r"lr is 0\.0003 in this run and cannot become 0\.1"):
         check_resumed(before, before.model_copy(update={"lr": 0.1}))
+
+
+def test_terms_replace_those_of_the_named_reward() -> None:
+    config = make_config({"reward": "shaped", "reward_terms": {"blind": 0.0, "ante": 0.5}})
+    assert (config.paid.win, config.paid.blind, config.paid.progress, config.paid.ante) == (5.0, 0.0, 0.2, 0.5)
+    assert make_config({}).paid == find_reward("shaped")
+    with pytest.raises(BadConfig, match="there is no term 'blinds': choose among win, loss, blind"):
+        make_config({"reward_terms": {"blinds": 1.0}})
+    with pytest.raises(BadConfig, match="finite"):
+        make_config({"reward_terms": {"win": float("inf")}})
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
+def test_what_a_run_is_paid_is_the_sum_of_its_terms() -> None:
+    """The same games again with each term alone."""
+    from ante.training.evaluate import rules
+
+    weights = {"win": 2.0, "loss": -1.0, "blind": 0.5, "progress": 0.25, "ante": 3.0}
+    none = dict.fromkeys(weights, 0.0)
+    made = {name: make_config({"reward_terms": {**none, name: 1.0}}) for name in weights}
+    made["all"] = make_config({"reward_terms": weights})
+    found = {name: evaluate(Baseline("greedy"), panel()[:6], **rules(config)) for name, config in made.items()}
+    for i, record in enumerate(found["all"].records):
+        parts = {name: found[name].records[i].reward for name in weights}
+        assert record.reward == pytest.approx(sum(weights[name] * part for name, part in parts.items()))
+        assert parts["loss"] == 1.0 and parts["blind"] == record.blinds

@@ -65,3 +65,91 @@ def test_maskable_ppo_learns_with_our_network_and_takes_legal_actions_only() -> 
     assert (made.num_timesteps, len(chosen), all(chosen)) == (512, 32, True)
     for old, new in zip(before, made.policy.parameters(), strict=True):
         assert not torch.equal(old, new)
+
+
+SMALL = dict(games=16, batch=256, minibatch=64, epochs=1, hidden=(24, 16))
+ALGOS = ("sb3-maskable-ppo", "sb3-a2c", "sb3-dqn")
+
+
+def seen(games: object) -> dict[str, object]:
+    from ante.training.policy import seen_by
+
+    return seen_by(games, np.ones(games.n, dtype=bool))  # type: ignore[attr-defined]
+
+
+def outputs_of(model: object, flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Logits (or values of actions) and state values as Stable-Baselines3 itself computes them."""
+    with torch.no_grad():
+        tensor = torch.from_numpy(flat)
+        if hasattr(model, "q_net"):
+            return model.q_net(tensor).numpy(), np.zeros(len(flat))
+        distribution = model.policy.get_distribution(tensor).distribution  # type: ignore[attr-defined]
+        return distribution.logits.numpy(), model.policy.predict_values(tensor).numpy()[:, 0]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("algo", ALGOS)
+def test_a_library_s_policy_becomes_ours_and_goes_on_from_its_checkpoint(algo: str, tmp_path: object) -> None:
+    from ray.rllib.core.columns import Columns
+
+    from ante.training.algorithm import build
+    from ante.training.config import TrainConfig
+    from ante.training.policies import MODULE_IN_CHECKPOINT, TorchRLModule
+    from ante.training.progress import Progressed, row_of
+
+    config = TrainConfig(algo=algo, steps=4000, max_decisions=40, lr=((0, 1e-3), (1000, 1e-4)), **SMALL)
+    made, done = build(config), Progressed()
+    rows = [row_of(made.train(), done, 1.0) for _ in range(5)]
+    assert [row["steps"] for row in rows] == [256, 512, 768, 1024, 1280]
+    assert (rows[-1]["illegal"] == 0.0) == (algo == "sb3-maskable-ppo")
+    assert rows[-1]["lr"] == pytest.approx(1e-4)
+    assert np.isfinite([rows[-1]["policy_loss"], rows[-1]["return"], rows[-1]["ante"]]).all()
+
+    games, policy = made.model.env.games, made.policy()
+    logits, values = outputs_of(made.model, games.flat)
+    with torch.no_grad():
+        ours = policy.forward_inference(seen(games))[Columns.ACTION_DIST_INPUTS].numpy()
+        judged = policy.compute_values(seen(games)).numpy()
+    legal = games.masks != 0
+    assert (ours[~legal] < -1e8).all()
+    for i in range(games.n):  # logits count up to a constant
+        mine, theirs = ours[i][legal[i]], logits[i][legal[i]]
+        scale = 1000.0 if algo == "sb3-dqn" else 1.0
+        np.testing.assert_allclose(mine - mine.mean(), scale * (theirs - theirs.mean()), atol=2e-3 * scale**0.5)
+    np.testing.assert_allclose(judged, values, atol=1e-4)
+
+    made.save_to_path(str(tmp_path / "algorithm"))  # type: ignore[operator]
+    kept = TorchRLModule.from_checkpoint(str((tmp_path / MODULE_IN_CHECKPOINT).resolve()))  # type: ignore[operator]
+    for one, other in zip(kept.parameters(), policy.parameters(), strict=True):
+        torch.testing.assert_close(one, other)
+    again = build(config)
+    again.restore_from_path(str(tmp_path / "algorithm"))  # type: ignore[operator]
+    assert again.model.num_timesteps == 1280
+    before, after = made.model.get_parameters(), again.model.get_parameters()
+    assert before.keys() == after.keys()
+    for name in before["policy"]:
+        torch.testing.assert_close(before["policy"][name], after["policy"][name])
+    assert again.train()["env_runners"]["num_env_steps_sampled"] == 256
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("policy", "shortlist"), ("overlap", True), ("curriculum", ({"goal": 1},)), ("runners", 2)]
+)
+def test_what_a_library_does_not_have_is_refused(setting: str, value: object) -> None:
+    from ante.training.config import BadConfig, make_config
+
+    with pytest.raises(BadConfig, match=f"algo sb3-a2c knows no {setting}: leave out"):
+        make_config({"algo": "sb3-a2c", setting: value})
+
+
+@pytest.mark.slow
+def test_a_run_of_a_library_s_algorithm_is_a_run_like_others(tmp_path: object) -> None:
+    from ante.notebook import Run, evaluate, train
+
+    place = dict(runs=str(tmp_path), name="a2c", algo="sb3-a2c", memory_gb=0, eval_games=3, eval_every=2, trial_games=3)
+    run = train(steps=1000, max_decisions=300, **SMALL, **place)
+    assert run.steps == 1024 and run.report.is_file() and run.video.stat().st_size > 5000
+    assert 0.0 < run.metrics.illegal.iloc[-1] <= 1.0
+    again = train(run.config, resume=True, steps=2000)
+    assert again.steps == 2048 and list(again.metrics.steps) == [256 * i for i in range(1, 9)]
+    found = evaluate(Run(run.folder), "greedy", games=3, reward="blinds")
+    assert list(found.table.index) == ["a2c", "greedy"]

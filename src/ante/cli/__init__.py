@@ -17,7 +17,9 @@ except ModuleNotFoundError as missing:
 
 from ante.cli.artifacts import Artifacts
 from ante.cli.bench import Bench
+from ante.cli.check_env import CheckEnv
 from ante.cli.cluster import Cluster
+from ante.cli.compare import Compare
 from ante.cli.data import Clone, Data
 from ante.cli.doctor import Doctor
 from ante.cli.engine import Fuzz, Warmup
@@ -29,6 +31,7 @@ from ante.cli.play import Eval, Play
 from ante.cli.population import Population
 from ante.cli.profile import Profile
 from ante.cli.replay import Replay
+from ante.cli.reward import RewardCommand
 from ante.cli.seeds import Seed
 from ante.cli.stats import Stats
 from ante.cli.train import Curves, Export, Train, train_command
@@ -58,6 +61,9 @@ Command = (
     | Annotated[Cluster, subcommand("cluster")]
     | Annotated[LeagueCommand, subcommand("league")]
     | Annotated[Stats, subcommand("stats")]
+    | Annotated[Compare, subcommand("compare")]
+    | Annotated[RewardCommand, subcommand("reward")]
+    | Annotated[CheckEnv, subcommand("check-env")]
 )
 
 

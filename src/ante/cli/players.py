@@ -17,24 +17,9 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
 
     Raises BalatroError.
     """
-    from ante.agents.baselines import AGENTS, Baseline
+    from ante.training.players import player_of as found
 
-    if name in AGENTS:
-        return Baseline(name)
-    if name == "rules":
-        from ante.hints.player import RulesPlayer
-
-        return RulesPlayer()
-    if "@" in name and not Path(name).exists():
-        name, _, checkpoint = name.rpartition("@")
-    if not Path(name).is_dir():
-        raise BalatroError(
-            f"there is no player {name!r}: choose {', '.join(AGENTS)}, rules, a run's folder such as runs/ppo, or a released "
-            "policy such as models/white-stake"
-        )
-    from ante.training.release import player_from
-
-    return player_from(Path(name), checkpoint, likeliest)
+    return found(name, likeliest, checkpoint)
 
 
 def advised_player_of(

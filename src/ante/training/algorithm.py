@@ -15,10 +15,10 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.tune.registry import register_env
 
-from ante.env.reward import find_reward
 from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
 from ante.training.fast import FastAPPOConfig, FastPPOConfig
+from ante.training.library import library_algorithm
 from ante.training.policies import POLICIES
 from ante.training.quiet import be_quiet
 from ante.training.rollout import WINDOW
@@ -81,7 +81,7 @@ def init_ray(**options: Any) -> None:
 def env_config(config: TrainConfig) -> dict[str, Any]:
     """What the games are made of. A potential is discounted as the learner discounts, so that it cannot mislead."""
     names = ("deck", "stake", "challenge", "reorder", "max_decisions")
-    reward = find_reward(config.reward).discounted(config.gamma)
+    reward = config.paid.discounted(config.gamma)
     return {**{name: getattr(config, name) for name in names}, "reward": reward}
 
 
@@ -170,7 +170,9 @@ def rllib_config(config: TrainConfig) -> PPOConfig:
 
 
 def build(config: TrainConfig) -> PPO:
-    """The algorithm of a configuration, with Ray started."""
+    """The algorithm of a configuration, with Ray started; that of another library needs none, and answers the same."""
+    if config.library:
+        return library_algorithm(config)
     start_ray()
     register_env(ENV, make_env)
     made = rllib_config(config)

@@ -1,6 +1,8 @@
 """What a training run is made of: frozen, validated, written beside the results. Knows neither Ray nor torch."""
 
+import math
 import re
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +21,7 @@ from pydantic import (
 
 from ante.engine.run import challenge_number, deck_number, run_numbers
 from ante.env.games import REORDERS, chosen
-from ante.env.reward import find_reward
+from ante.env.reward import Reward, Term, find_reward
 from ante.errors import BalatroError
 from ante.storage.store import split_url
 from ante.training.curriculum import Stage
@@ -31,9 +33,15 @@ class BadConfig(BalatroError, ValueError):
 
 Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
 VIDEO_RULE = re.compile(r"best|worst|first_win|(every|random):[1-9]\d*")
+TERMS = tuple(term.name.lower() for term in Term)  # what a reward weighs
 NO_CLIP = 1e9  # a range of ratios that cuts nothing
 # What RLlib's own path does not have.
 ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo", "hints")
+# What algorithms of other libraries do not have.
+ONLY_OURS = (
+    *("policy", "path", "overlap", "fragment", "accumulate", "kl_target", "value_clip", "normalise_rewards"),
+    *("normalise_values", "practice", "curriculum", "hints", "runners", "learners", "bf16"),
+)
 
 
 def value_at(schedule: Schedule, steps: int) -> float:
@@ -57,6 +65,11 @@ class TrainConfig(BaseModel):
     stake: int = Field(1, ge=1, le=8, description="Stake of every game, 1 White to 8 Gold.")
     challenge: str | None = Field(None, description="One of the 20 challenges, which brings its own deck and stake.")
     reward: str = Field("shaped", description="Reward by name: sparse, blinds, shaped or potential.")
+    reward_terms: dict[str, float] = Field(
+        {},
+        description="Weights that replace those of the named reward: win, loss, blind, progress, ante, potential. A "
+        "term of weight 0 is left out.",
+    )
     reorder: str = Field("none", description="Re-ordering on offer: none, jokers or all.")
     max_decisions: int = Field(2000, ge=10, description="Steps after which a game is cut off.")
     steps: int = Field(200_000, ge=1, description="Environment steps of the whole run, resumed parts included.")
@@ -104,11 +117,12 @@ class TrainConfig(BaseModel):
     overlap: bool = Field(
         False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
     )
-    algo: Literal["ppo", "appo", "a2c"] = Field(
+    algo: Literal["ppo", "appo", "a2c", "sb3-maskable-ppo", "sb3-a2c", "sb3-dqn"] = Field(
         "ppo",
         description="ppo; or appo, which always plays ahead and corrects with V-trace for the older policy that "
         "played; or a2c, one gradient step for each batch, without clipping: epochs, clip and accumulate are not "
-        "asked. The last two on the fast path only.",
+        "asked. The last two on the fast path only. sb3-maskable-ppo, sb3-a2c and sb3-dqn are those of "
+        "Stable-Baselines3 (extra sb3), on the same games, with policy mlp, in one process.",
     )
     lag: int = Field(1, ge=1, le=8, description="Batches played ahead, with overlap or appo.")
     fragment: int | None = Field(
@@ -234,6 +248,16 @@ class TrainConfig(BaseModel):
     def _known_reward(cls, reward: str) -> str:
         return find_reward(reward).name
 
+    @field_validator("reward_terms")
+    @classmethod
+    def _known_terms(cls, terms: dict[str, float]) -> dict[str, float]:
+        for name, weight in terms.items():
+            if name not in TERMS:
+                raise ValueError(f"there is no term {name!r}: choose among {', '.join(TERMS)}")
+            if not math.isfinite(weight):
+                raise ValueError(f"the weight of {name} must be a finite number")
+        return terms
+
     @field_validator("reorder")
     @classmethod
     def _known_reorder(cls, reorder: str) -> str:
@@ -289,6 +313,13 @@ class TrainConfig(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _known_to_the_library(self) -> "TrainConfig":
+        for name in ONLY_OURS if self.library else ():
+            if getattr(self, name) != TrainConfig.model_fields[name].default:
+                raise ValueError(f"algo {self.algo} knows no {name}: leave out {name} {getattr(self, name)}")
+        return self
+
+    @model_validator(mode="after")
     def _stages_can_be_played(self) -> "TrainConfig":
         if self.curriculum and self.path == "stock":
             raise ValueError("a curriculum needs path fast: RLlib's own path plays one kind of game from first to last")
@@ -313,6 +344,16 @@ class TrainConfig(BaseModel):
             )
         run_numbers(self.deck, self.stake, self.challenge)
         return self
+
+    @property
+    def library(self) -> bool:
+        """Whether the algorithm is another library's."""
+        return self.algo.startswith("sb3-")
+
+    @property
+    def paid(self) -> Reward:
+        """The reward of the games: the named one with its own terms replaced, without the learner's discount."""
+        return replace(find_reward(self.reward), **self.reward_terms)
 
     @property
     def stages(self) -> tuple[Stage, ...]:

@@ -11,6 +11,7 @@ from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import Player, Report, evaluate, panel
 from ante.files import write_text
 from ante.training.config import TrainConfig
+from ante.training.library import LibraryAlgorithm
 from ante.training.policies import load_policy, make_player
 
 
@@ -27,7 +28,8 @@ def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report
 
 def rules(config: TrainConfig) -> dict[str, Any]:
     """What a run's games are played by."""
-    return {name: getattr(config, name) for name in ("deck", "stake", "challenge", "reward", "reorder")}
+    names = ("deck", "stake", "challenge", "reorder")
+    return {name: getattr(config, name) for name in names} | {"reward": config.paid}
 
 
 TRIED = ("eval_blinds", "eval_ante", "eval_win_rate", "eval_seconds")
@@ -50,6 +52,8 @@ def trial(config: TrainConfig, algorithm: Any) -> tuple[dict[str, float], Player
 
 def present_policy(algorithm: Any) -> TorchRLModule:
     """A copy of the policy, on the CPU, with the weights that the learner has now."""
+    if isinstance(algorithm, LibraryAlgorithm):
+        return algorithm.policy()
     like = algorithm.env_runner.module
     policy = type(like)(
         observation_space=like.observation_space, action_space=like.action_space, model_config=like.model_config

@@ -34,6 +34,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "stake": "To make it harder.",
         "challenge": "To train for a challenge.",
         "reward": "potential, sparse or blinds to be sure that shaping does not mislead.",
+        "reward_terms": "To weigh terms yourself, as blind: 0.5; ante reward ablate tells what each is good for.",
         "reorder": "jokers, so that a policy may put its jokers in order.",
         "max_decisions": "Lower to cut games that go round in circles.",
         "practice": "0.1 to 0.3, so that late antes are met before the policy reaches them by itself.",
@@ -57,7 +58,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "epochs": "1 for speed per step, 3 or 4 for what is learned from a step.",
     },
     "Learning": {
-        "algo": "appo where batches must be played ahead by more than one update; with lag 1 ppo did as well (decision 14). a2c to compare with, configs/a2c.yaml.",
+        "algo": "appo where batches must be played ahead by more than one update; with lag 1 ppo did as well (decision 14). a2c to compare with, configs/a2c.yaml; sb3-... to compare with another library.",
         "lr": "First of these. Points that fall to a tenth towards the end of a long run.",
         "gamma": "Higher to look further ahead: 0.99 weighs some 100 decisions, 0.998 some 500.",
         "gae_lambda": "Lower where values are trusted and returns are noisy.",

@@ -56,6 +56,7 @@ COLUMNS = (
     "hint_breaker",  # 0 closed, 1 half-opened, 2 opened
     "hint_agreement",  # share of hints that the policy had chosen itself
     "hint_loss",  # cross-entropy on hinted positions
+    "illegal",  # share of this iteration's actions that were not legal; algorithms of other libraries only
 )
 NO_HINTS = {name: math.nan for name in COLUMNS if name.startswith("hint_") and name != "hint_loss"}  # of the ledger
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from ray.rllib.algorithms.ppo import PPO
 
-from ante.env.reward import find_reward
 from ante.training.budget import Sizes
 from ante.training.checkpoints import save_checkpoint
 from ante.training.config import TrainConfig
@@ -63,6 +62,7 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
         "games_counted": float(runners.get("games_counted", math.nan)),
         "stage": float(runners.get("stage", math.nan)),
         "hint_loss": float(learner.get("imitation_loss", math.nan)),
+        "illegal": float(runners.get("illegal", math.nan)),
     }
 
 
@@ -135,4 +135,4 @@ def merit(config: TrainConfig, done: Progressed) -> float:
     """
     if config.curriculum and done.row["stage"] != done.stage:
         return math.nan
-    return done.row["blinds" if find_reward(config.reward).potential else "return"]
+    return done.row["blinds" if config.paid.potential else "return"]

@@ -1,6 +1,7 @@
-"""Games for Stable-Baselines3: its VecEnv interface, and MaskablePPO made from a TrainConfig. Needs the extra `sb3`."""
+"""Games for Stable-Baselines3: its VecEnv interface, and its algorithms made from a TrainConfig. Needs the extra `sb3`."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from gymnasium import Wrapper
 from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
+from stable_baselines3 import A2C, DQN
+from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
@@ -18,6 +21,7 @@ from ante.env.games import Games, one_seed
 from ante.env.layout import masked_space
 from ante.training.algorithm import env_config
 from ante.training.config import TrainConfig, value_at
+from ante.training.rollout import Tally
 
 
 class GamesVecEnv(VecEnv):  # type: ignore[misc]
@@ -25,13 +29,20 @@ class GamesVecEnv(VecEnv):  # type: ignore[misc]
 
     As SB3 has it, a game that ends is dealt anew in the same step; its info then holds `terminal_observation`,
     `TimeLimit.truncated` and `episode` (r, the sum of rewards, and l, the steps).
+
+    An illegal action changes nothing and is worth nothing.
+
+    tally    statistics of the games that ended
+    illegal  how many actions were not legal, since the beginning
+    seconds  spent in games, since somebody set it to 0
     """
 
     def __init__(self, games: Games) -> None:
         self.games, self.render_mode = games, None
-        self.ended = 0  # games, since the beginning
+        self.tally, self.illegal, self.seconds = Tally(np.zeros(games.n)), 0, 0.0
         self._returns = np.zeros(games.n)
         self._actions = np.zeros(games.n, dtype=np.int64)
+        self._whole = np.zeros(games.n, dtype=np.bool_)  # no game begins in the middle
         super().__init__(games.n, masked_space()["observations"], Discrete(N_DISCRETE))
 
     def reset(self) -> NDArray[np.float32]:
@@ -41,6 +52,7 @@ class GamesVecEnv(VecEnv):  # type: ignore[misc]
                 self.games.rngs[i] = one_seed(seed)
         self._reset_seeds()
         self._returns[:] = 0.0
+        self.tally.returns[:] = 0.0
         self.games.reset()
         return self.games.flat.copy()
 
@@ -50,7 +62,8 @@ class GamesVecEnv(VecEnv):  # type: ignore[misc]
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Take them: observations (n, FLAT_SIZE), rewards (n,), which games ended (n,), infos."""
-        games = self.games
+        games, begin = self.games, time.perf_counter()
+        self.illegal += int((games.masks[np.arange(games.n), self._actions] == 0).sum())
         games.step(self._actions)
         rewards, done = games.rewards.astype(np.float32), games.outcome != 0
         self._returns += games.rewards
@@ -63,9 +76,15 @@ class GamesVecEnv(VecEnv):  # type: ignore[misc]
                 "episode": {"r": float(self._returns[i]), "l": int(games.steps[i])},
             }
         self._returns[ended] = 0.0
-        self.ended += len(ended)
+        self.tally.add(games, ended, self._whole)
         games.reset(ended)
+        self.seconds += time.perf_counter() - begin
         return games.flat.copy(), rewards, done, infos
+
+    @property
+    def ended(self) -> int:
+        """Games that ended since the beginning."""
+        return self.tally.games
 
     def action_masks(self) -> list[NDArray[np.int8]]:
         """The mask of each game, (N_DISCRETE,) int8, views."""
@@ -111,27 +130,65 @@ class Trunk(BaseFeaturesExtractor):  # type: ignore[misc]
         return self.layers(observations)
 
 
+def network(config: TrainConfig, heads: Any) -> dict[str, Any]:
+    """The network of the run's mlp policy, as SB3 asks for it; heads are single linear layers on its last one."""
+    extractor = {"features_extractor_class": Trunk, "features_extractor_kwargs": {"hidden": config.hidden}}
+    return {**extractor, "net_arch": heads}
+
+
+def shared(config: TrainConfig) -> dict[str, Any]:
+    """What all three are asked for alike, on the CPU; schedules begin with their first value."""
+    return {
+        "policy": "MlpPolicy",
+        "env": GamesVecEnv(Games(config.games, **env_config(config))),
+        "learning_rate": value_at(config.lr, 0),
+        "gamma": config.gamma,
+        "max_grad_norm": config.grad_clip,
+        "seed": config.seed,
+        "device": "cpu",
+    }
+
+
+def actor_critic(config: TrainConfig) -> dict[str, Any]:
+    """What MaskablePPO and A2C are asked for alike: an update learns from one batch."""
+    return {
+        **shared(config),
+        "n_steps": -(-config.batch // config.games),
+        "gae_lambda": config.gae_lambda,
+        "ent_coef": value_at(config.entropy, 0),
+        "vf_coef": config.value_weight,
+        "policy_kwargs": network(config, {"pi": [], "vf": []}),
+    }
+
+
 def maskable_ppo(config: TrainConfig) -> MaskablePPO:
-    """MaskablePPO with the games, network, batch and epochs of this configuration, on the CPU; no schedules."""
-    n = config.games
-    return MaskablePPO(
-        "MlpPolicy",
-        GamesVecEnv(Games(n, **env_config(config))),
-        learning_rate=value_at(config.lr, 0),
-        n_steps=-(-config.batch // n),
+    """MaskablePPO with the games, network, batch and epochs of this configuration."""
+    passes = {"batch_size": config.minibatch, "n_epochs": config.epochs, "clip_range": config.clip}
+    return MaskablePPO(**actor_critic(config), **passes)
+
+
+def a2c(config: TrainConfig) -> A2C:
+    """A2C, a gradient step for each batch. It knows no masks."""
+    return A2C(**actor_critic(config))
+
+
+def dqn(config: TrainConfig) -> DQN:
+    """DQN, each step replayed `epochs` times on average, in minibatches. It knows no masks."""
+    every = max(1, config.minibatch // (config.games * config.epochs))
+    return DQN(
+        **shared(config),
+        buffer_size=REPLAYED,
+        learning_starts=config.batch,
         batch_size=config.minibatch,
-        n_epochs=config.epochs,
-        gamma=config.gamma,
-        gae_lambda=config.gae_lambda,
-        clip_range=config.clip,
-        ent_coef=value_at(config.entropy, 0),
-        vf_coef=config.value_weight,
-        max_grad_norm=config.grad_clip,
-        policy_kwargs={
-            "features_extractor_class": Trunk,
-            "features_extractor_kwargs": {"hidden": config.hidden},
-            "net_arch": {"pi": [], "vf": []},
-        },
-        seed=config.seed,
-        device="cpu",
+        train_freq=every,
+        gradient_steps=max(1, every * config.games * config.epochs // config.minibatch),
+        policy_kwargs=network(config, []),
     )
+
+
+REPLAYED = 50_000  # steps that a DQN remembers: 9.5 kB each
+MAKERS: dict[str, Callable[[TrainConfig], BaseAlgorithm]] = {
+    "sb3-maskable-ppo": maskable_ppo,
+    "sb3-a2c": a2c,
+    "sb3-dqn": dqn,
+}

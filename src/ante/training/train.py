@@ -34,6 +34,7 @@ from ante.training.exporter import RunExporter, Runners, exporting
 from ante.training.fast import NoRunner
 from ante.training.films import keep_games, write_best
 from ante.training.keeping import fetching, keeping, say
+from ante.training.library import LibraryAlgorithm
 from ante.training.machine import write_machine
 from ante.training.memory import MemoryGauge, memory_table
 from ante.training.metrics import NO_HINTS, Metrics
@@ -95,8 +96,9 @@ def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
 
 
 def build_sized(config: TrainConfig, sizes: Sizes) -> PPO:
-    """The algorithm with these sizes, on a Ray that is started where there is none."""
-    start_ray(config)
+    """The algorithm with these sizes, on a Ray that is started where there is none and one is needed."""
+    if not config.library:
+        start_ray(config)
     return build(config.model_copy(update={"minibatch": sizes.minibatch, "games": sizes.games}))
 
 
@@ -162,7 +164,7 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
     """
     again, losses, reached = True, 0, -1
     while again:
-        with session.console.status("starting Ray"):
+        with session.console.status("starting" if config.library else "starting Ray"):
             algorithm, done = begin(config, resume)
         session.asked.listen()  # Ray, once started, takes SIGTERM for itself
         if done.iteration:
@@ -242,6 +244,8 @@ def watching(config: TrainConfig, algorithm: PPO, console: Console) -> Iterator[
 
 def runners_of(algorithm: PPO) -> Runners:
     """How many env runner processes there are, and how they do."""
+    if isinstance(algorithm, LibraryAlgorithm):
+        return Runners(0, 0, 0)
     group = algorithm.env_runner_group
     return Runners(
         group.num_remote_env_runners(), group.num_healthy_remote_env_runners(), group.num_remote_worker_restarts()

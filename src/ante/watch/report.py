@@ -22,6 +22,7 @@ from ante.files import write_text
 from ante.watch.episode import annotate, read_episode
 from ante.watch.gallery import FOLDER, Entry, read_index
 from ante.watch.notes import Explained, Note, read_notes
+from ante.watch.pages import filled, stored
 from ante.watch.trace import packed, steps_of
 
 REPORT = "report.html"
@@ -187,18 +188,14 @@ def page(name: str, data: dict[str, Any], traces: dict[str, str]) -> str:
     folder = files("ante.watch") / "page"
     text = (folder / "page.html").read_text()
     script = "\n".join((folder / name).read_text() for name in SCRIPTS)
-    stored = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     rolls = "\n".join(
         f'<script type="text/plain" data-trace="{html.escape(each)}">{roll}</script>' for each, roll in traces.items()
     )
     parts = {
         "{{title}}": html.escape(name),
         "{{style}}": (folder / "page.css").read_text(),
-        "{{data}}": stored,
+        "{{data}}": stored(data),
         "{{traces}}": rolls,
         "{{script}}": script,
     }
-    for mark, part in parts.items():
-        before, after = text.split(mark)
-        text = before + part + after
-    return text
+    return filled(text, parts)

@@ -48,3 +48,13 @@ function span(seconds) {
 
 // Cards with their suits as signs: `play AS TD` becomes `play A♠ 10♦`.
 const pretty = (words) => words.replace(/\b([2-9TJQKA])([SHCD])\b/g, (_, rank, suit) => (rank === "T" ? "10" : rank) + SUITS[suit]);
+
+// Round numbers between two bounds, four or so.
+function ticks(low, high) {
+  const rough = (high - low) / 4 || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= rough);
+  const found = [];
+  for (let x = Math.ceil(low / step) * step; x <= high + step * 1e-6; x += step) found.push(Math.abs(x) < step / 1e6 ? 0 : x);
+  return found;
+}

@@ -7,16 +7,6 @@ const CURVE_TITLES = {
 };
 const W = 360, H = 150, LEFT = 38, BOTTOM = 18, TOP = 8, RIGHT = 6;
 
-// Round numbers between two bounds, four or so.
-function ticks(low, high) {
-  const rough = (high - low) / 4 || 1;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= rough);
-  const found = [];
-  for (let x = Math.ceil(low / step) * step; x <= high + step * 1e-6; x += step) found.push(Math.abs(x) < step / 1e6 ? 0 : x);
-  return found;
-}
-
 function drawCurve(name, other) {
   const steps = data.curves.steps, values = data.curves.columns[name], tried = other ? data.curves.columns[other] : null;
   const shown = [...values, ...(tried || [])].filter(known);

@@ -1,0 +1,289 @@
+"""What a comparison found, from the files of its runs: curves with bands over seeds, a table with intervals.
+
+Everybody plays the same games, so a bootstrap draws games for all together, and for each entry its training seeds:
+an interval covers the luck of training and that of the games. With few seeds it is narrower than it should be, and with
+one seed it covers the games alone.
+"""
+
+import csv
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from ante.agents.evaluate import plain, wilson
+from ante.errors import BalatroError
+from ante.experiments.running import PLAYERS, REPORT, is_done, own_report
+from ante.experiments.spec import FILE, Cell, Spec, cells_of, kept_spec
+from ante.files import write_text
+from ante.league.ratings import SAMPLES, Interval, interval, weights
+
+MEASURES = ("ante", "blinds", "win", "reward")  # of each game of the closing evaluation
+CURVES = ("blinds", "ante", "win_rate", "return")  # columns of metrics.csv
+AXES = ("steps", "seconds")
+POINTS = 160  # of a curve
+RESULTS = "results.json"
+
+
+@dataclass(frozen=True)
+class Band:
+    """One measure of an entry while it learned: mean, lowest and highest seed at each point x; None before a number."""
+
+    x: list[float]
+    mean: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """How an entry ended, or another player played.
+
+    seeds     runs behind it that are finished; 0 for another player
+    measures  by the names in MEASURES
+    ahead     blinds beaten more than the first entry on the same games; None for itself, and where one has no games
+    seconds, steps_per_second, games_per_second   of training, mean over seeds; None for another player
+    memory_gb the highest peak of a run
+    """
+
+    name: str
+    seeds: int
+    games: int
+    measures: dict[str, Interval]
+    ahead: Interval | None
+    seconds: float | None = None
+    steps_per_second: float | None = None
+    games_per_second: float | None = None
+    memory_gb: float | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """A run of a comparison as it stands: done, begun or missing."""
+
+    entry: str
+    seed: int
+    state: str
+    steps: int
+    seconds: float
+    folder: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that the report shows; bands[axis][column][entry]."""
+
+    title: str
+    about: str
+    steps: int
+    eval_games: int
+    rows: tuple[Row, ...]
+    bands: dict[str, dict[str, dict[str, Band]]]
+    cells: tuple[Found, ...]
+    differences: dict[str, dict[str, Any]]
+    machine: dict[str, Any]
+    spec: str
+
+    def to_json(self) -> str:
+        """Everything, for scripts."""
+        return json.dumps(plain(asdict(self)), indent=1)
+
+    @property
+    def missing(self) -> list[Found]:
+        """Runs that are not finished."""
+        return [each for each in self.cells if each.state != "done"]
+
+
+def results_of(out: Path, spec: Spec | None = None) -> Results:
+    """What the folder of a comparison holds. Raises BadSpec, BalatroError where a file cannot be read."""
+    spec = spec or kept_spec(out)
+    cells = cells_of(spec, out)
+    metrics = {cell.label: columns_of(cell) for cell in cells}
+    return Results(
+        title=spec.title,
+        about=spec.about,
+        steps=spec.steps,
+        eval_games=spec.eval_games,
+        rows=tuple(table(spec, cells, metrics, out)),
+        bands={
+            axis: {name: bands(spec, cells, metrics, axis, name) for name in CURVES if has(metrics, name)}
+            for axis in AXES
+        },
+        cells=tuple(found(cell, spec, metrics[cell.label], out) for cell in cells),
+        differences=differences(cells),
+        machine=machine_of(cells),
+        spec=(out / FILE).read_text() if (out / FILE).is_file() else "",
+    )
+
+
+def write_results(results: Results, out: Path) -> Path:
+    """They stand in the folder as results.json; answers the file."""
+    write_text(out / RESULTS, results.to_json())
+    return out / RESULTS
+
+
+Columns = dict[str, NDArray[np.float64]]
+
+
+def columns_of(cell: Cell) -> Columns:
+    """metrics.csv of a run, column by column; empty before there is one. Raises BalatroError."""
+    file = cell.folder / "metrics.csv"
+    try:
+        with file.open(newline="") as stream:
+            rows = [row for row in csv.DictReader(stream) if None not in row.values()]
+        return {name: np.array([float(row[name] or "nan") for row in rows]) for name in (rows[0] if rows else ())}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise BalatroError(f"cannot read {file}: {error}") from None
+
+
+def has(metrics: dict[str, Columns], name: str) -> bool:
+    """Whether a run tells of it."""
+    return any(name in columns and np.isfinite(columns[name]).any() for columns in metrics.values())
+
+
+def bands(spec: Spec, cells: Sequence[Cell], metrics: dict[str, Columns], axis: str, name: str) -> dict[str, Band]:
+    """The band of each entry whose runs tell of it."""
+    made = {}
+    for entry in spec.entries:
+        runs = [metrics[cell.label] for cell in cells if cell.entry == entry]
+        curves = [(run[axis], run[name]) for run in runs if name in run and np.isfinite(run[name]).any()]
+        if curves:
+            made[entry] = band(curves)
+    return made
+
+
+def band(curves: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Band:
+    """Curves (x, y) of several seeds on common points, up to where the first of them ends."""
+    known = [(x[np.isfinite(y)], y[np.isfinite(y)]) for x, y in curves]
+    first, last = max(x[0] for x, _ in known), min(x[-1] for x, _ in known)
+    points = np.linspace(min(first, last), last, min(POINTS, max(len(x) for x, _ in known)))
+    values = np.array([np.interp(points, x, y) for x, y in known])
+    return Band(*(rounded(row) for row in (points, values.mean(axis=0), values.min(axis=0), values.max(axis=0))))
+
+
+def rounded(values: NDArray[np.float64]) -> list[Any]:
+    """Six digits are enough for a picture."""
+    return [float(f"{value:.6g}") if math.isfinite(value) else None for value in values]
+
+
+def games_of(report: dict[str, Any]) -> NDArray[np.float64]:
+    """Each game of a report: (MEASURES, games)."""
+    records = report["records"]
+    win = [float(record["outcome"] == "won") for record in records]
+    rows = {name: [record[name] for record in records] for name in ("ante", "blinds", "reward")} | {"win": win}
+    return np.array([rows[name] for name in MEASURES], dtype=np.float64)
+
+
+def read_report(file: Path) -> Any:
+    """A file of reports. Raises BalatroError."""
+    try:
+        return json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise BalatroError(f"cannot read {file}: {error}") from None
+
+
+def table(spec: Spec, cells: Sequence[Cell], metrics: dict[str, Columns], out: Path) -> list[Row]:
+    """A row for each entry that has a finished run, in the order of the specification, then the other players."""
+    rng = np.random.default_rng(0)
+    drawn = weights(spec.eval_games, SAMPLES, rng) / spec.eval_games  # the same games for everybody
+    played: dict[str, NDArray[np.float64]] = {}
+    runs: dict[str, list[Cell]] = {}
+    for entry in spec.entries:
+        runs[entry] = [cell for cell in cells if cell.entry == entry and is_done(cell, spec)]
+        reports = [read_report(own_report(cell) if spec.panel else cell.folder / REPORT) for cell in runs[entry]]
+        if reports:
+            played[entry] = np.array([games_of(report) for report in reports])
+    if spec.players and (out / PLAYERS).is_file():
+        others = read_report(out / PLAYERS)
+        for report in others if isinstance(others, list) else [others]:
+            if report["games"] == spec.eval_games:
+                played.setdefault(report["player"], games_of(report)[None])
+    sampled = {name: samples(games, drawn, rng) for name, games in played.items()}
+    first = next(iter(spec.entries))
+    return [
+        Row(
+            name,
+            len(runs.get(name, ())),
+            games.shape[0] * games.shape[2],
+            {measure: measured(games[:, i], sampled[name][i], measure) for i, measure in enumerate(MEASURES)},
+            ahead(played, sampled, name, first),
+            **costs([metrics[cell.label] for cell in runs.get(name, ())]),
+        )
+        for name, games in played.items()
+    ]
+
+
+def samples(games: NDArray[np.float64], drawn: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Means in each bootstrap sample: games (seeds, measures, games), drawn (samples, games) -> (measures, samples)."""
+    runs = weights(len(games), len(drawn), rng) / len(games)
+    return np.einsum("bs,smg,bg->mb", runs, games, drawn, optimize=True)
+
+
+def measured(games: NDArray[np.float64], sampled: NDArray[np.float64], measure: str) -> Interval:
+    """Mean and interval of a measure, (seeds, games). That of a share is never narrower than Wilson's."""
+    found = interval(games.mean(), sampled)
+    if measure != "win":
+        return found
+    share = wilson(int(games.sum()), games.size)
+    return Interval(found.value, min(found.low, share.low), max(found.high, share.high))
+
+
+def ahead(
+    played: dict[str, NDArray[np.float64]], sampled: dict[str, NDArray[np.float64]], name: str, first: str
+) -> Interval | None:
+    """Blinds beaten more than the first entry."""
+    if name == first or first not in played:
+        return None
+    at = MEASURES.index("blinds")
+    value = played[name][:, at].mean() - played[first][:, at].mean()
+    return interval(value, sampled[name][at] - sampled[first][at])
+
+
+def costs(runs: Sequence[Columns]) -> dict[str, Any]:
+    """What training took, mean over runs; nothing where there is none."""
+    if not runs:
+        return {}
+    last = [{name: float(values[-1]) for name, values in run.items()} for run in runs]
+    return {
+        "seconds": float(np.mean([run["seconds"] for run in last])),
+        "steps_per_second": float(np.mean([run["steps"] / run["seconds"] for run in last])),
+        "games_per_second": float(np.mean([run["games"] / run["seconds"] for run in last])),
+        "memory_gb": float(max(np.nanmax(run["memory_peak_gb"]) for run in runs)),
+    }
+
+
+def found(cell: Cell, spec: Spec, columns: Columns, out: Path) -> Found:
+    """How far a run is."""
+    begun = len(columns.get("steps", ())) > 0
+    state = "done" if is_done(cell, spec) else "begun" if begun else "missing"
+    steps, seconds = (float(columns[name][-1]) if begun else 0.0 for name in ("steps", "seconds"))
+    return Found(cell.entry, cell.config.seed, state, int(steps), seconds, str(cell.folder.relative_to(out)))
+
+
+def differences(cells: Sequence[Cell]) -> dict[str, dict[str, Any]]:
+    """Settings that are not the same for all entries: setting -> entry -> value."""
+    first = {cell.entry: cell.config.model_dump(mode="json") for cell in reversed(cells)}
+    follow = ("name", "runs", "seed")
+    order = dict.fromkeys(cell.entry for cell in cells)
+    return {
+        key: {entry: first[entry][key] for entry in order}
+        for key in next(iter(first.values()))
+        if key not in follow and len({yaml.safe_dump(values[key]) for values in first.values()}) > 1
+    }
+
+
+def machine_of(cells: Sequence[Cell]) -> dict[str, Any]:
+    """The machine of the first run that tells of one."""
+    for cell in cells:
+        file = cell.folder / "machine.json"
+        if file.is_file():
+            return dict(read_report(file))
+    return {}

@@ -1,0 +1,196 @@
+"""The runs of a comparison, each in a process of its own: `ante train`, which goes on from the run's own checkpoints.
+
+A run that is finished is not begun again. One that fails leaves its log and does not stop the others.
+"""
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ante.errors import BalatroError
+from ante.experiments.spec import Cell, Spec
+from ante.files import write_text
+from ante.training.checkpoints import BadCheckpoint, find_checkpoint
+from ante.training.resume import check_resumed, config_of_run
+from ante.training.stopping import Stops
+
+REPORT, PLAYERS = "evaluation.json", "players.json"
+LOOK_SECONDS = 0.5
+ANTE = (sys.executable, "-m", "ante.cli")
+
+
+def is_done(cell: Cell, spec: Spec) -> bool:
+    """Whether the run has all its steps, and its evaluation all its games."""
+    try:
+        reached = find_checkpoint(cell.folder / "checkpoints")[1]["timesteps"]
+        evaluated = json.loads((cell.folder / REPORT).read_text())["games"]
+    except (BadCheckpoint, OSError, ValueError, KeyError):
+        return False
+    own = spec.panel is None or has_games(own_report(cell), spec.eval_games)
+    return bool(reached >= cell.config.steps and evaluated == cell.config.eval_games and own)
+
+
+def own_report(cell: Cell) -> Path:
+    """The evaluation of a run on a panel of the comparison's own."""
+    return cell.folder / "panel.json"
+
+
+def has_games(file: Path, games: int) -> bool:
+    """Whether a file of reports is there, each of so many games."""
+    try:
+        found = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return False
+    return all(each["games"] == games for each in (found if isinstance(found, list) else [found]))
+
+
+def log_of(cell: Cell) -> Path:
+    """What its processes printed."""
+    return cell.folder.parent / f"{cell.folder.name}.log"
+
+
+def config_file(cell: Cell) -> Path:
+    """The settings that its process reads."""
+    return cell.folder.parent / f"{cell.folder.name}.yaml"
+
+
+def check_cells(cells: Sequence[Cell]) -> None:
+    """Runs that have begun keep what they learn with. Raises BadConfig."""
+    for cell in cells:
+        if any((cell.folder / "checkpoints").glob("*.json")):
+            check_resumed(config_of_run(cell.folder), cell.config)
+
+
+def steps_of(cell: Cell) -> int:
+    """Environment steps that its metrics tell of."""
+    try:
+        with (cell.folder / "metrics.csv").open(newline="") as stream:
+            steps = [row["steps"] for row in csv.DictReader(stream)]
+        return int(steps[-1]) if steps else 0
+    except (OSError, ValueError, TypeError, KeyError):  # the line is being written
+        return 0
+
+
+@dataclass
+class Running:
+    """A cell that is worked at: what is left to do, and the process that does the present piece."""
+
+    cell: Cell
+    left: list[tuple[str, ...]]
+    process: subprocess.Popen[bytes] | None = None
+    code: int = 0
+
+    def tend(self) -> bool:
+        """The next piece is begun where one has ended; answers whether there is something to wait for."""
+        if self.process is not None:
+            found = self.process.poll()
+            if found is None:
+                return True
+            self.code, self.process = found, None
+        if self.code or not self.left:
+            return False
+        with log_of(self.cell).open("ab") as log:
+            # A group of its own: Ctrl-C reaches the comparison alone, which asks each run once to stop.
+            self.process = subprocess.Popen(
+                self.left.pop(0), stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0
+            )
+        return True
+
+    def stop(self) -> None:
+        """The run is asked to stop with a checkpoint."""
+        self.left.clear()
+        if self.process is not None:
+            self.process.send_signal(signal.SIGINT)
+
+
+@dataclass
+class Watched:
+    """Who is told how it goes."""
+
+    begun: Callable[[Cell], None] = field(default=lambda _: None)
+    looked: Callable[[Cell, int], None] = field(default=lambda cell, steps: None)
+    ended: Callable[[Cell, str], None] = field(default=lambda cell, trouble: None)
+
+
+def begin(cell: Cell, spec: Spec) -> Running:
+    """A cell with all that is left to do."""
+    cell.folder.parent.mkdir(parents=True, exist_ok=True)
+    write_text(config_file(cell), cell.config.to_yaml())
+    left = [(*ANTE, "train", "--config", str(config_file(cell)), "--resume", "auto")]
+    if spec.panel:
+        panel = ("--seeds", str(spec.panel), "--games", str(spec.eval_games))
+        left.append((*ANTE, "eval", str(cell.folder), *panel, *rules(cell), "--out", str(own_report(cell))))
+    return Running(cell, left)
+
+
+def rules(cell: Cell) -> tuple[str, ...]:
+    """What its games are played by, as flags."""
+    config = cell.config
+    if config.challenge:
+        return ("--challenge", config.challenge)
+    return ("--deck", config.deck, "--stake", str(config.stake))
+
+
+def run_cells(
+    cells: Sequence[Cell], spec: Spec, parallel: int, told: Watched, stops: Stops | None = None
+) -> list[Cell]:
+    """All cells are done, `parallel` at a time; answers those that failed.
+
+    stops  no longer empty once it should end: each run then stops with a checkpoint, and is not counted as failed
+    """
+    waiting = [cell for cell in cells if not is_done(cell, spec)]
+    working: list[Running] = []
+    failed: list[Cell] = []
+    while waiting or working:
+        while waiting and len(working) < parallel and not stops:
+            working.append(begin(waiting.pop(0), spec))
+            told.begun(working[-1].cell)
+        asked = bool(stops)  # looked at once: who is waited for must have been asked
+        if asked:
+            waiting.clear()
+            for each in working:
+                each.stop()
+        for each in [each for each in working if not each.tend()]:
+            working.remove(each)
+            trouble = "" if stops or is_done(each.cell, spec) else trouble_of(each)
+            failed += [each.cell] if trouble else []
+            told.ended(each.cell, trouble)
+        for each in working:
+            told.looked(each.cell, steps_of(each.cell))
+        wait(working, asked)
+    return failed
+
+
+def wait(working: Sequence[Running], asked: bool) -> None:
+    """A moment passes; once all were asked to stop, until they have."""
+    if asked:
+        for each in working:
+            if each.process is not None:
+                each.process.wait()
+    elif working:
+        time.sleep(LOOK_SECONDS)
+
+
+def trouble_of(running: Running) -> str:
+    """What its log ends with."""
+    lines = [line for line in log_of(running.cell).read_text(errors="replace").splitlines() if line.strip()]
+    return f"exit code {running.code}: {lines[-1].strip() if lines else 'it said nothing'}"
+
+
+def play_others(spec: Spec, out: Path, cell: Cell) -> None:
+    """The other players have played the same games, by the rules of this cell. Raises BalatroError."""
+    if not spec.players or has_games(out / PLAYERS, spec.eval_games):
+        return
+    panel = ("--seeds", str(spec.panel)) if spec.panel else ()
+    words = (*ANTE, "eval", *spec.players, "--games", str(spec.eval_games), *panel, *rules(cell))
+    done = subprocess.run(
+        (*words, "--out", str(out / PLAYERS)), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise BalatroError(f"the other players could not play: {(done.stderr.strip().splitlines() or ['?'])[-1]}")

@@ -1,0 +1,281 @@
+"""What `from ante import train, evaluate, compare` gives: the commands' own models in, results out that show themselves.
+
+The same settings as in files and flags (`TrainConfig`), the same folders on disk; a notebook and the command line go on
+with each other's runs.
+"""
+
+import base64
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ante.agents.evaluate import PANEL, Player, Report, read_seeds
+from ante.agents.evaluate import evaluate as play_all
+from ante.errors import BalatroError
+from ante.experiments.spec import Spec, make_spec, read_spec
+from ante.training.checkpoints import find_checkpoint
+from ante.training.config import TrainConfig, make_config, read_config
+from ante.training.players import player_of
+from ante.training.resume import check_resumed, config_of_run
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ante.experiments.results import Results
+
+__all__ = ["Comparison", "Evaluation", "Run", "TrainConfig", "compare", "evaluate", "train"]
+
+
+class Run:
+    """A run's folder: its settings, numbers and files. `Run("runs/ppo")` opens one that is there."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.config = config_of_run(self.folder)
+
+    @property
+    def metrics(self) -> "pandas.DataFrame":
+        """A row for each iteration, the columns of metrics.csv. Raises BalatroError before there is one."""
+        import pandas
+
+        file = self.folder / "metrics.csv"
+        if not file.is_file():
+            raise BalatroError(f"run {self.folder} has no metrics.csv yet: train it first")
+        return pandas.read_csv(file)
+
+    @property
+    def steps(self) -> int:
+        """Environment steps of its last checkpoint. Raises BadCheckpoint where there is none."""
+        return int(find_checkpoint(self.folder / "checkpoints")[1]["timesteps"])
+
+    @property
+    def report(self) -> Path:
+        """The page about it, written at its end."""
+        return self.folder / "report.html"
+
+    @property
+    def video(self) -> Path:
+        """Its best game, filmed at its end."""
+        return self.folder / "episode.mp4"
+
+    def player(self, checkpoint: str = "best", likeliest: bool = False) -> Player:
+        """Its policy at the table. Raises BadCheckpoint."""
+        return player_of(str(self.folder), likeliest, checkpoint)
+
+    def evaluate(self, games: int = 200, **how: Any) -> "Evaluation":
+        """Play the first games of the seed panel, as `evaluate` does."""
+        return evaluate(self, games=games, **how)
+
+    def curves(self) -> Path:
+        """Its learning curves as a picture in its folder. Raises NoCurves."""
+        from ante.watch.curves import draw_curves, read_curves
+
+        return draw_curves([read_curves(self.folder)], self.folder / "curves.png")
+
+    def __repr__(self) -> str:
+        """In a line: what it is and how far it is."""
+        return f"<Run {self.folder}: {self.config.algo}, {self.config.policy}, {self._standing()}>"
+
+    def _standing(self) -> str:
+        if not (self.folder / "metrics.csv").is_file() or self.metrics.empty:
+            return "not begun"
+        last = self.metrics.iloc[-1]
+        return f"{int(last.steps):,} of {self.config.steps:,} steps, {last.blinds:.2f} blinds, ante {last.ante:.2f}"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the same, with its curves."""
+        if not (self.folder / "metrics.csv").is_file() or self.metrics.empty:
+            return f"<p>{_escaped(repr(self))}</p>"
+        picture = base64.b64encode(self.curves().read_bytes()).decode()
+        return f'<p>{_escaped(repr(self))}</p><img src="data:image/png;base64,{picture}" style="max-width:900px">'
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Players on the same games; each has a Report."""
+
+    reports: tuple[Report, ...]
+
+    @cached_property
+    def table(self) -> "pandas.DataFrame":
+        """A row for each player: shares and means, each with the bounds of its 95 % interval."""
+        import pandas
+
+        return pandas.DataFrame([_row(report) for report in self.reports]).set_index("player")
+
+    @cached_property
+    def games(self) -> "pandas.DataFrame":
+        """A row for each game of each player: seed, outcome, ante, blinds, decisions, reward."""
+        import pandas
+
+        names = ("seed", "outcome", "ante", "blinds", "decisions", "reward")
+        rows = [
+            {"player": report.player, **{name: getattr(record, name) for name in names}}
+            for report in self.reports
+            for record in report.records
+        ]
+        return pandas.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        """The table."""
+        return f"{self.reports[0].games} games of the same seeds\n{self.table.round(3).to_string()}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self.reports[0].games} games of the same seeds</p>{self.table.round(3).to_html()}"
+
+
+def _row(report: Report) -> dict[str, Any]:
+    wins, ante, blinds = report.wins, report.mean_ante_half_width, report.mean_blinds_half_width
+    return {
+        "player": report.player,
+        "games": report.games,
+        "wins": wins.rate,
+        "wins_low": wins.low,
+        "wins_high": wins.high,
+        "ante": report.mean_ante,
+        "ante_low": report.mean_ante - ante,
+        "ante_high": report.mean_ante + ante,
+        "blinds": report.mean_blinds,
+        "blinds_low": report.mean_blinds - blinds,
+        "blinds_high": report.mean_blinds + blinds,
+        "reward": report.mean_reward,
+        "decisions": report.mean_decisions,
+    }
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def settings_of(config: TrainConfig | str | Path | None, changed: dict[str, Any]) -> TrainConfig:
+    """A configuration given itself, as a file or not at all, with single settings changed. Raises BadConfig."""
+    if isinstance(config, (str, Path)):
+        return read_config(Path(config), **changed)
+    return make_config({**(config.model_dump() if config else {}), **changed})
+
+
+def train(config: TrainConfig | str | Path | None = None, *, resume: bool = False, **settings: Any) -> Run:
+    """`ante train`: learn, evaluate, write everything into the run's folder; answers the run.
+
+    config    settings, or the file that holds them
+    resume    go on with the run of this name, or begin it where there is none
+    settings  single ones that differ: train("configs/quick.yaml", name="first", steps=100_000)
+
+    Raises what `ante.training.train.train` does. Interrupting the kernel stops the run with a checkpoint.
+    """
+    chosen = settings_of(config, settings)
+    if resume and any((chosen.folder / "checkpoints").glob("*.json")):
+        check_resumed(config_of_run(chosen.folder), chosen)
+    # SPEED: as in `ante train`; read when torch is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from ante.training.train import train as run
+
+    return Run(run(chosen, resume))
+
+
+def evaluate(
+    *players: str | Path | Run | Player,
+    games: int = 200,
+    seeds: str | Path | Sequence[str] | None = None,
+    checkpoint: str = "best",
+    likeliest: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
+    **rules: Any,
+) -> Evaluation:
+    """`ante eval`: everybody plays the same games.
+
+    players     random, greedy, rules, a run, a release, or anything that chooses like one (`agents.evaluate.Player`)
+    games       how many seeds, the first of the panel, of a file (one a line) or of a list in `seeds`
+    checkpoint, likeliest   which checkpoint of a run plays, and whether it always takes its likeliest action
+    advance     told how many games ended, whenever some did
+    rules       deck, stake, challenge, locked, reward as in `agents.evaluate.evaluate`
+
+    Raises BalatroError.
+    """
+    if not players:
+        raise BalatroError('nobody is named: try evaluate("greedy")')
+    if games < 1:
+        raise BalatroError(f"games={games}: one game at least has to be played")
+    chosen = read_seeds(Path(seeds or PANEL), games) if seeds is None or isinstance(seeds, (str, Path)) else seeds
+    found = [seated(player, likeliest, checkpoint) for player in players]
+    return Evaluation(tuple(play_all(player, chosen[:games], advance=advance, **rules) for player in found))
+
+
+def seated(player: str | Path | Run | Player, likeliest: bool, checkpoint: str) -> Player:
+    """Who plays. Raises BalatroError."""
+    if isinstance(player, Run):
+        return player.player(checkpoint, likeliest)
+    return player_of(str(player), likeliest, checkpoint) if isinstance(player, (str, Path)) else player
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison's folder, and what was found."""
+
+    folder: Path
+    results: "Results"
+
+    @property
+    def report(self) -> Path:
+        """The page about it."""
+        return self.folder / "report.html"
+
+    @property
+    def runs(self) -> list[Run]:
+        """Its runs that have begun."""
+        return [Run(self.folder / each.folder) for each in self.results.cells if each.state != "missing"]
+
+    @cached_property
+    def table(self) -> "pandas.DataFrame":
+        """A row for each entry and other player: means with the bounds of their 95 % intervals, and what they cost."""
+        import pandas
+
+        rows = []
+        for row in self.results.rows:
+            found: dict[str, Any] = {"name": row.name, "seeds": row.seeds}
+            for name, each in row.measures.items():
+                found |= {name: each.value, f"{name}_low": each.low, f"{name}_high": each.high}
+            cost = ("seconds", "steps_per_second", "games_per_second", "memory_gb")
+            rows.append(found | {name: getattr(row, name) for name in cost})
+        return pandas.DataFrame(rows, columns=None if rows else ["name"]).set_index("name")
+
+    def __repr__(self) -> str:
+        """The table, and which runs are missing."""
+        left = len(self.results.missing)
+        missing = f", {left} of {len(self.results.cells)} runs not finished" if left else ""
+        return f"{self.results.title}: {self.folder}{missing}\n{self.table.round(3).to_string()}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{_escaped(self.results.title)}: {_escaped(str(self.report))}</p>{self.table.round(3).to_html()}"
+
+
+def compare(
+    spec: Spec | str | Path | dict[str, Any], out: str | Path, parallel: int = 1, report: bool = False
+) -> Comparison:
+    """`ante compare`: entries x seeds are trained at an equal budget and evaluated on the same games.
+
+    spec      a specification: itself, its file, or what such a file holds; `out` keeps it
+    out       the folder; what is finished there is not run again
+    parallel  runs side by side
+    report    only draw the report anew from stored data
+
+    Raises BalatroError; one that names the logs where runs failed.
+    """
+    from ante.experiments.comparing import prepare, redraw, run
+    from ante.experiments.running import Watched, log_of
+    from ante.training.stopping import stopping
+
+    folder = Path(out)
+    if report:
+        return Comparison(folder, redraw(folder))
+    if isinstance(spec, (str, Path)):
+        spec = read_spec(Path(spec))
+    chosen = make_spec(spec) if isinstance(spec, dict) else spec
+    with stopping() as stops:
+        results, failed = run(chosen, folder, prepare(chosen, folder), parallel, Watched(), stops)
+    if failed:
+        raise BalatroError(f"runs failed, their logs say why: {', '.join(str(log_of(cell)) for cell in failed)}")
+    return Comparison(folder, results)

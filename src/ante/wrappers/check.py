@@ -1,0 +1,171 @@
+"""Whether a variant of the environment keeps its promises: Gymnasium's own check, and what it does not ask."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.vector import AutoresetMode
+
+from ante.engine.actions import N_DISCRETE
+from ante.env.registration import NAME, register_environments
+from ante.env.single import IllegalAction
+from ante.env.vector import BalatroVectorEnv
+
+Make = Callable[[], gymnasium.Env[Any, Any]]
+STEPS = 300  # of random play, in each check
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One promise: what it is, whether it is kept, and what was seen."""
+
+    promise: str
+    kept: bool
+    seen: str
+
+
+class Broken(Exception):
+    """A promise that is not kept, in words."""
+
+
+def check_variant(options: dict[str, Any], wrap: Callable[[Any], Any] = lambda env: env) -> list[Finding]:
+    """All findings on `ante/Balatro-v1` with these options of `BalatroEnv`, inside `wrap`."""
+    register_environments()
+
+    def make() -> gymnasium.Env[Any, Any]:
+        return wrap(gymnasium.make(NAME, disable_env_checker=True, **options))
+
+    make().close()  # options that do not exist are refused before anything is checked
+    checks: dict[str, Callable[[], str]] = {
+        "Gymnasium's check_env": lambda: by_gymnasium(make),
+        "spaces contain what is observed and taken": lambda: contained(make),
+        "the mask is what steps accept": lambda: masked(make),
+        "the same seed and actions, the same game": lambda: repeated(make),
+        "auto-reset of the vector environment": lambda: dealt_again(options),
+    }
+    return [judged(promise, check) for promise, check in checks.items()]
+
+
+def judged(promise: str, check: Callable[[], str]) -> Finding:
+    """A finding of one check."""
+    try:
+        return Finding(promise, True, check())
+    except Broken as error:
+        return Finding(promise, False, str(error))
+
+
+def by_gymnasium(make: Make) -> str:
+    """Gymnasium's checker; what it only warns of is told too. Raises Broken."""
+    env = make()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            check_env(env, skip_render_check=True)
+        except Exception as error:  # whatever it raises is what it found
+            raise Broken(f"{type(error).__name__}: {first_line(error)}") from error
+    words = {first_line(each.message) for each in told if "gymnasium" in str(each.filename)}
+    return "no complaint" if not words else "it warns: " + "; ".join(sorted(words))
+
+
+def first_line(error: object) -> str:
+    """Of a message, without Gymnasium's colours."""
+    return str(error).strip().partition("\n")[0].replace("\x1b[33m", "").replace("\x1b[0m", "")
+
+
+def played(env: gymnasium.Env[Any, Any], seed: int, steps: int = STEPS) -> Iterator[tuple[Any, ...]]:
+    """Random legal play: (observation, action, reward, terminated, truncated, info), games dealt anew as they end."""
+    env.action_space.seed(seed)
+    seen, info = env.reset(seed=seed)
+    env.action_space.sample()  # the first sample after a seed is meant for a run that begins
+    yield seen, None, 0.0, False, False, info
+    for _ in range(steps):
+        action = env.action_space.sample()
+        seen, reward, terminated, truncated, info = env.step(action)
+        yield seen, action, reward, terminated, truncated, info
+        if terminated or truncated:
+            seen, info = env.reset()
+            yield seen, None, 0.0, False, False, info
+
+
+def contained(make: Make) -> str:
+    """Raises Broken."""
+    env = make()
+    for count, (seen, action, *_) in enumerate(played(env, 1)):
+        if seen not in env.observation_space:
+            raise Broken(f"observation {count} of a random game is outside observation_space")
+        if action is not None and action not in env.action_space:
+            raise Broken(f"sample {action} is outside action_space")
+    return f"{STEPS} random steps"
+
+
+def masked(make: Make) -> str:
+    """Every number against the rules, in every state of a random game; one illegal number is played. Raises Broken."""
+    env = make()
+    base: Any = env.unwrapped
+    if not base.games.discrete:
+        return "not asked: structured actions have no mask over numbers"
+    rng, refused = np.random.default_rng(2), 0
+    for seen, _, _, terminated, truncated, _ in played(env, 2):
+        if terminated or truncated:
+            continue
+        mask = np.asarray(env.get_wrapper_attr("action_masks")(), dtype=bool)
+        shown = seen.get("action_mask") if isinstance(seen, dict) else None
+        if shown is not None and shown.ndim == 1 and not np.array_equal(shown != 0, mask):
+            raise Broken("the mask in the observation is another one than action_masks()")
+        takes = np.array([base.games.refused(np.array([number])) < 0 for number in range(N_DISCRETE)])
+        if not np.array_equal(takes, mask):
+            raise Broken(f"numbers {np.flatnonzero(takes != mask)[:8].tolist()} are not what the mask says")
+        if not mask.all() and rng.random() < 0.1:
+            refuse_one(base, int(rng.choice(np.flatnonzero(~mask))))
+            refused += 1
+    return f"{N_DISCRETE} numbers in each of {STEPS} states; {refused} illegal ones played, which changed nothing"
+
+
+def refuse_one(base: Any, number: int) -> None:
+    """An illegal number changes nothing: it is refused by an error, or worth nothing. Raises Broken."""
+    before, steps = base.state.tobytes(), base.games.steps.copy()
+    try:
+        _, reward, *_ = base.step(number)
+    except IllegalAction:
+        reward = 0.0
+    base.games.steps[:] = steps
+    if base.state.tobytes() != before:
+        raise Broken(f"the illegal number {number} changed the game")
+    if reward != 0.0 and base.games.weights[-1] == 1.0:
+        raise Broken(f"the illegal number {number} is worth {reward}")
+
+
+def repeated(make: Make) -> str:
+    """Raises Broken."""
+    for count, (one, other) in enumerate(zip(played(make(), 3), played(make(), 3), strict=True)):
+        for name, mine, theirs in zip(("observation", "action", "reward"), one[:3], other[:3], strict=True):
+            if not data_equivalence(mine, theirs):
+                raise Broken(f"{name} {count} of two games of the same seed differ")
+    return f"{STEPS} random steps, twice"
+
+
+def dealt_again(options: dict[str, Any]) -> str:
+    """Games that end are dealt anew as each mode says. Raises Broken."""
+    own = {name: value for name, value in options.items() if name not in ("render_mode", "max_decisions")}
+    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
+        env = BalatroVectorEnv(4, max_decisions=12, autoreset_mode=mode, **own)
+        env.reset(seed=4)
+        env.action_space.seed(4)
+        before = np.zeros(4, dtype=bool)
+        for _ in range(40):
+            _, rewards, terminated, truncated, infos = env.step(env.action_space.sample())
+            ended = terminated | truncated
+            if mode == AutoresetMode.NEXT_STEP and (rewards[before].any() or ended[before].any()):
+                raise Broken("next_step: the step that deals a game anew is worth something, or ends it")
+            if mode == AutoresetMode.SAME_STEP and ended.any():
+                last = infos["final_obs"]
+                if any((last[i] is None) == ended[i] for i in range(4)):
+                    raise Broken("same_step: final_obs does not stand for exactly the games that ended")
+                if env.games.steps[ended].any():
+                    raise Broken("same_step: a game that ended was not dealt anew")
+            before = ended
+    return "next_step and same_step, 4 games cut off after 12 steps"

@@ -1,0 +1,55 @@
+"""For algorithms that know no masks: what happens to an illegal action is settled here."""
+
+from typing import Any, SupportsFloat
+
+import gymnasium
+import numpy as np
+from gymnasium.core import ActType, ObsType
+
+from ante.env.games import UnknownChoice
+
+CHOICES = ("random", "refuse")
+
+
+class LegalAction(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasium.utils.RecordConstructorArgs):
+    """An illegal action of the discrete view never reaches the game; info["illegal"] says whether there was one.
+
+    instead  random: a legal action is drawn in its place (from the environment's own generator, so that seeds repeat
+             games); refuse: nothing is played, the step is worth `penalty` and changes nothing
+    penalty  added to the reward of a step whose action was illegal, 0 or less
+    """
+
+    def __init__(self, env: gymnasium.Env[ObsType, ActType], instead: str = "random", penalty: float = 0.0) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, instead=instead, penalty=penalty)
+        gymnasium.Wrapper.__init__(self, env)
+        if instead not in CHOICES:
+            raise UnknownChoice("instead", instead, CHOICES)
+        self._instead, self._penalty = instead, penalty
+        self._last: tuple[Any, dict[str, Any]] | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[ObsType, dict[str, Any]]:
+        """Begin a game."""
+        self._last = self.env.reset(seed=seed, options=options)
+        return self._last
+
+    def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Take the action, or what stands for it."""
+        mask = self.get_wrapper_attr("action_masks")()
+        illegal = not mask[int(action)]  # type: ignore[call-overload]
+        if illegal and self._instead == "refuse":
+            assert self._last is not None, "reset comes before step"
+            seen, info = self._last
+            return seen, self._penalty, False, False, {**info, "illegal": True}
+        if illegal:
+            action = self.np_random.choice(np.flatnonzero(mask))
+        seen, reward, terminated, truncated, info = self.env.step(action)
+        self._last = seen, info
+        return (
+            seen,
+            float(reward) + (self._penalty if illegal else 0.0),
+            terminated,
+            truncated,
+            {**info, "illegal": illegal},
+        )

@@ -1,0 +1,75 @@
+"""Games from a pool of seeds, mostly those that are neither hopeless nor easy."""
+
+from collections.abc import Sequence
+from typing import Any, SupportsFloat
+
+import gymnasium
+import numpy as np
+from gymnasium.core import ActType, ObsType
+from numpy.typing import NDArray
+
+from ante.errors import BalatroError
+
+
+class SeedSampler(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasium.utils.RecordConstructorArgs):
+    """Each game is one of these seeds; those whose win rate is likely to be within the band come `often` as often.
+
+    Of each seed wins and games are counted, old ones fading, since the player learns. A rate is the mean of a Beta
+    distribution that begins at one win and one loss, so that seeds which were never tried count as within the band.
+
+    band   win rates, lowest and highest
+    often  weight of a seed within the band, against 1 of the others
+    fade   what is left of a seed's counts when it is played again
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[ObsType, ActType],
+        seeds: Sequence[str],
+        band: tuple[float, float] = (0.3, 0.7),
+        often: float = 10.0,
+        fade: float = 0.9,
+    ) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, seeds=seeds, band=band, often=often, fade=fade)
+        gymnasium.Wrapper.__init__(self, env)
+        if not seeds or not 0.0 <= band[0] < band[1] <= 1.0 or often < 1.0 or not 0.0 < fade <= 1.0:
+            raise BalatroError(
+                "a seed sampler needs seeds, a band within 0 to 1, often >= 1, and fade above 0, at most 1"
+            )
+        self.seeds, self.band, self.often, self.fade = tuple(seeds), band, often, fade
+        self.wins, self.games = np.zeros(len(seeds)), np.zeros(len(seeds))
+        self._now: int | None = None
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """The estimated win rate of each seed, (seeds,)."""
+        return (self.wins + 1.0) / (self.games + 2.0)
+
+    @property
+    def chances(self) -> NDArray[np.float64]:
+        """How likely each seed is the next one, (seeds,)."""
+        low, high = self.band
+        weights = np.where((self.rates >= low) & (self.rates <= high), self.often, 1.0)
+        return weights / weights.sum()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[ObsType, dict[str, Any]]:
+        """Begin a game of the next seed; one that the caller's options name is played, and not counted."""
+        if seed is not None:
+            self.env.reset(seed=seed)  # seeds the generator that draws below
+        if options and "seed" in options:
+            self._now = None
+            return self.env.reset(options=options)
+        self._now = int(self.np_random.choice(len(self.seeds), p=self.chances))
+        return self.env.reset(options={**(options or {}), "seed": self.seeds[self._now]})
+
+    def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Take the action; a game that ends is counted."""
+        seen, reward, terminated, truncated, info = self.env.step(action)
+        if (terminated or truncated) and self._now is not None:
+            at = self._now
+            self.wins[at] = self.fade * self.wins[at] + (info["outcome"] == "won")
+            self.games[at] = self.fade * self.games[at] + 1.0
+            self._now = None
+        return seen, reward, terminated, truncated, info

@@ -1,0 +1,248 @@
+"""Comparisons: what a specification means, which runs are run, what the table and the curves say."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from ante.agents.evaluate import wilson
+from ante.errors import BalatroError
+from ante.experiments import running
+from ante.experiments.ablation import ablation, terms_of
+from ante.experiments.comparing import prepare, redraw, run
+from ante.experiments.results import MEASURES, band, results_of, samples
+from ante.experiments.running import Watched
+from ante.experiments.spec import BadSpec, cells_of, kept_spec, make_spec, read_spec
+from ante.training.stopping import Stop, Stops
+
+TWO = {"slow": {"settings": {"lr": 0.01}}, "quick": {"settings": {"lr": 0.06}}}
+
+
+@pytest.fixture(autouse=True)
+def trainer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "ANTE", (sys.executable, str(Path(__file__).with_name("trainer.py"))))
+    monkeypatch.setattr(running, "LOOK_SECONDS", 0.02)
+
+
+def spec_of(**values: Any) -> Any:
+    return make_spec({"entries": TWO, "steps": 1000, "eval_games": 8, "seeds": [0, 1], **values})
+
+
+def calls(out: Path) -> list[str]:
+    file = out / "calls.txt"
+    return [line.rpartition(" ")[0] for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def test_settings_of_the_file_of_all_and_of_the_entry_follow_each_other(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("lr: 0.5\ngamma: 0.9\nclip: 0.3\n")
+    (tmp_path / "spec.yaml").write_text(
+        yaml.safe_dump(
+            {
+                "entries": {"plain": None, "other": {"config": "base.yaml", "settings": {"clip": 0.1}}},
+                "settings": {"gamma": 0.8},
+                "seeds": [4, 2],
+                "steps": 77,
+                "eval_games": 5,
+            },
+            sort_keys=False,
+        )
+    )
+    cells = cells_of(read_spec(tmp_path / "spec.yaml"), tmp_path / "out")
+    assert [(cell.entry, cell.config.seed) for cell in cells] == [
+        ("plain", 4),
+        ("other", 4),
+        ("plain", 2),
+        ("other", 2),
+    ]
+    other = cells[1].config
+    assert (other.lr, other.gamma, other.clip, other.steps, other.eval_games) == (0.5, 0.8, 0.1, 77, 5)
+    assert cells[1].folder == tmp_path / "out" / "other" / "seed-4"
+    assert cells[0].config.clip == 0.2
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"entries": {}}, "entries"),
+        ({"entries": {"a/b": {}}}, "names a folder too"),
+        ({"seeds": [1, 1]}, "different numbers"),
+        ({"settings": {"seed": 3}}, "seed is the same for all or follows"),
+        ({"settings": {"polcy": "mlp"}}, "did you mean policy"),
+        ({"steeps": 3}, "steeps"),
+        ({"entries": {"a": {"config": "nothing.yaml"}}}, "cannot read configuration"),
+    ],
+)
+def test_mistakes_in_a_specification_are_named(values: dict[str, Any], words: str, tmp_path: Path) -> None:
+    with pytest.raises(BalatroError, match=words):
+        cells_of(make_spec({"entries": TWO, **values}), tmp_path)
+
+
+def test_every_cell_is_run_once_and_a_finished_one_never_again(tmp_path: Path) -> None:
+    spec = spec_of()
+    results, failed = run(spec, tmp_path, prepare(spec, tmp_path), 1, Watched())
+    assert failed == [] and results.missing == []
+    assert calls(tmp_path) == ["slow 0", "quick 0", "slow 1", "quick 1"]
+    assert prepare(spec, tmp_path) == []
+    more = spec_of(seeds=[0, 1, 2])
+    run(more, tmp_path, prepare(more, tmp_path), 1, Watched())
+    assert calls(tmp_path)[4:] == ["slow 2", "quick 2"]
+
+
+def test_a_broken_run_goes_on_and_a_failing_one_stops_nobody(tmp_path: Path) -> None:
+    entries = {**TWO, "breaks": {"settings": {"entropy": 7.0}}, "fails": {"settings": {"entropy": 9.0}}}
+    spec, told = spec_of(entries=entries, seeds=[0]), {}
+    watched = Watched(ended=lambda cell, trouble: told.update({cell.entry: trouble}))
+    results, failed = run(spec, tmp_path, prepare(spec, tmp_path), 2, watched)
+    assert {cell.entry for cell in failed} == {"breaks", "fails"}
+    assert told["fails"] == "exit code 3: the teapot is empty" and told["slow"] == ""
+    states = {each.entry: (each.state, each.steps) for each in results.cells}
+    assert states == {
+        "slow": ("done", 1000),
+        "quick": ("done", 1000),
+        "breaks": ("begun", 500),
+        "fails": ("missing", 0),
+    }
+    assert [row.name for row in results.rows] == ["slow", "quick", "random", "greedy"]
+    results, failed = run(spec, tmp_path, prepare(spec, tmp_path), 2, Watched())
+    assert [cell.entry for cell in failed] == ["fails"]
+    assert sorted(calls(tmp_path)) == sorted(["slow 0", "quick 0", "breaks 0", "fails 0", "breaks 0", "fails 0"])
+
+
+def test_so_many_run_side_by_side_and_no_more(tmp_path: Path) -> None:
+    now: set[str] = set()
+    most = 0
+
+    def begun(cell: Any) -> None:
+        nonlocal most
+        now.add(cell.label)
+        most = max(most, len(now))
+
+    spec = spec_of(seeds=[0, 1, 2])
+    run(spec, tmp_path, prepare(spec, tmp_path), 3, Watched(begun, ended=lambda cell, _: now.discard(cell.label)))
+    assert most == 3 and now == set()
+
+
+def test_a_stop_reaches_each_run_once_and_nothing_more_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits = tmp_path / "waits.py"
+    waits.write_text(
+        "import pathlib, signal, sys, time\n"
+        "heard = []\n"
+        "signal.signal(signal.SIGINT, lambda *_: heard.append(1))\n"
+        f"pathlib.Path({str(tmp_path)!r}, 'ready').touch()\n"
+        "while not heard: time.sleep(0.01)\n"
+        "time.sleep(0.3)\n"
+        f"pathlib.Path({str(tmp_path)!r}, 'heard').write_text(str(len(heard)))\n"
+    )
+    monkeypatch.setattr(running, "ANTE", (sys.executable, str(waits)))
+    stops, out = Stops(), tmp_path / "out"
+
+    def looked(_: Any, steps: int) -> None:
+        if (tmp_path / "ready").exists():
+            stops.append(Stop(2, time.monotonic()))
+
+    spec = spec_of()
+    results, failed = run(spec, out, prepare(spec, out), 1, Watched(looked=looked), stops)
+    assert (tmp_path / "heard").read_text() == "1"
+    assert failed == [] and [each.state for each in results.cells] == ["missing"] * 4
+
+
+def test_the_table_says_what_the_games_say(tmp_path: Path) -> None:
+    spec = spec_of()
+    results, _ = run(spec, tmp_path, prepare(spec, tmp_path), 2, Watched())
+    rows = {row.name: row for row in results.rows}
+    for entry in TWO:
+        files = [tmp_path / entry / f"seed-{seed}" / "evaluation.json" for seed in (0, 1)]
+        records = [record for file in files for record in json.loads(file.read_text())["records"]]
+        for name in ("ante", "blinds", "reward"):
+            mean = sum(record[name] for record in records) / len(records)
+            found = rows[entry].measures[name]
+            assert found.value == pytest.approx(mean) and found.low < mean < found.high
+    quick = rows["quick"]
+    assert quick.measures["win"].value == 2 / 16 and quick.measures["win"].high > wilson(2, 16).high - 1e-9
+    assert rows["slow"].measures["win"].value == 0.0 and rows["slow"].measures["win"].high > 0.1
+    assert rows["slow"].ahead is None and quick.ahead is not None
+    # Both drew the same games, one blind apart; what is left is the luck of training: seeds are one blind apart.
+    assert quick.ahead.value == pytest.approx(1.0) and quick.ahead.low >= 0.0 and quick.ahead.high <= 2.0
+    assert (quick.seeds, quick.games, quick.memory_gb) == (2, 16, 2.0)
+    assert quick.seconds == pytest.approx(420.0) and quick.steps_per_second == pytest.approx(1000 / 420)
+    assert rows["greedy"].seconds is None and rows["greedy"].games == 8
+    assert set(results.differences) == {"lr"}
+
+
+def test_bootstrap_samples_are_what_drawing_by_hand_gives() -> None:
+    rng = np.random.default_rng(1)
+    games = rng.random((3, len(MEASURES), 5))
+    drawn = rng.multinomial(5, np.full(5, 0.2), size=400) / 5
+    seen = samples(games, drawn, np.random.default_rng(7))
+    runs = np.random.default_rng(7).multinomial(3, np.full(3, 1 / 3), size=400)
+    for b in (0, 17, 399):
+        some = np.repeat(np.arange(3), runs[b])
+        these = np.repeat(np.arange(5), np.rint(5 * drawn[b]).astype(int))
+        slow = [np.mean([games[s, m, g] for s in some for g in these]) for m in range(len(MEASURES))]
+        np.testing.assert_allclose(seen[:, b], slow)
+
+
+def test_a_band_goes_as_far_as_the_shortest_seed_and_holds_every_seed() -> None:
+    nan = np.nan
+    one = np.array([10.0, 20.0, 30.0, 40.0]), np.array([nan, 1.0, 2.0, 3.0])
+    two = np.array([10.0, 20.0, 30.0]), np.array([3.0, 3.0, 3.0])
+    found = band([one, two])
+    assert found.x[0] == 20.0 and found.x[-1] == 30.0
+    assert (found.mean[0], found.low[0], found.high[0]) == (2.0, 1.0, 3.0)
+    assert (found.mean[-1], found.low[-1], found.high[-1]) == (2.5, 2.0, 3.0)
+
+
+def test_what_is_stored_is_enough_to_draw_the_report_again(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("gamma: 0.9\n")
+    values = {"entries": {"a": {"config": "base.yaml"}}, "steps": 1000, "eval_games": 8, "seeds": [3]}
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(values))
+    spec, out = read_spec(tmp_path / "spec.yaml"), tmp_path / "out"
+    first, _ = run(spec, out, prepare(spec, out), 1, Watched())
+    (tmp_path / "base.yaml").unlink()
+    (out / "report.html").unlink()
+    done = calls(out)
+    again = redraw(out)
+    assert again.rows == first.rows and again.bands == first.bands and calls(out) == done
+    assert json.loads((out / "results.json").read_text())["rows"][0]["name"] == "a"
+    assert (out / "report.html").is_file()
+    assert cells_of(kept_spec(out), out)[0].config.gamma == 0.9
+    with pytest.raises(BadSpec, match="holds no comparison"):
+        results_of(tmp_path)
+
+
+def test_runs_that_have_begun_keep_their_settings(tmp_path: Path) -> None:
+    spec = spec_of()
+    run(spec, tmp_path, prepare(spec, tmp_path), 2, Watched())
+    other = spec_of(entries={**TWO, "slow": {"settings": {"lr": 0.02}}})
+    with pytest.raises(BalatroError, match=r"lr is 0\.01 in this run and cannot become 0\.02"):
+        prepare(other, tmp_path)
+    longer = spec_of(steps=2000)
+    assert len(prepare(longer, tmp_path)) == 4
+
+
+def test_a_panel_of_its_own_is_played_by_everybody(tmp_path: Path) -> None:
+    (tmp_path / "seeds.txt").write_text("\n".join(f"SEED{i}" for i in range(1, 8)))
+    with pytest.raises(BalatroError, match="8 games were asked for"):
+        cells_of(spec_of(panel=tmp_path / "seeds.txt"), tmp_path)
+    spec, out = spec_of(panel=tmp_path / "seeds.txt", eval_games=6, seeds=[0]), tmp_path / "out"
+    results, failed = run(spec, out, prepare(spec, out), 1, Watched())
+    assert failed == [] and {row.games for row in results.rows} == {6}
+    assert (out / "slow" / "seed-0" / "panel.json").is_file() and prepare(spec, out) == []
+
+
+def test_an_ablation_leaves_out_one_term_at_a_time_and_keeps_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("reward: shaped\nreward_terms: {ante: 0.3, progress: 0.1}\nlr: 0.02\n")
+    cells = cells_of(ablation(tmp_path / "base.yaml", [5], 1000, 8), tmp_path / "out")
+    paid = {cell.entry: terms_of(cell.config) for cell in cells}
+    whole = {"win": 5.0, "blind": 0.2, "progress": 0.1, "ante": 0.3}
+    assert paid.pop("whole") == whole
+    assert paid == {f"without-{name}": {key: weight for key, weight in whole.items() if key != name} for name in whole}
+    assert {(cell.config.lr, cell.config.seed) for cell in cells} == {(0.02, 5)}
+    with pytest.raises(BalatroError, match="reward sparse pays win alone"):
+        (tmp_path / "sparse.yaml").write_text("reward: sparse\n")
+        ablation(tmp_path / "sparse.yaml", [0], 1000, 8)

@@ -49,9 +49,9 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
         "ante": float(runners.get("ante", math.nan)),
         "blinds": float(runners.get("blinds", math.nan)),
         "win_rate": float(runners.get("win_rate", math.nan)),
-        "policy_loss": float(learner["policy_loss"]),
+        "policy_loss": float(learner.get("policy_loss", math.nan)),
         "value_loss": float(learner["vf_loss"]),
-        "entropy": float(learner["entropy"]),
+        "entropy": float(learner.get("entropy", math.nan)),
         "sample_seconds": float(runners.get("sample_seconds", math.nan)),
         "learn_seconds": float(learner.get("learn_seconds", math.nan)),
         "policy_lag": float(learner.get("policy_lag", math.nan)),
@@ -62,6 +62,10 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
         "lr": float(learner.get("default_optimizer_learning_rate", math.nan)),
         "games_counted": float(runners.get("games_counted", math.nan)),
         "stage": float(runners.get("stage", math.nan)),
+        "q_mean": float(learner.get("q_mean", math.nan)),
+        "epsilon": float(learner.get("epsilon", math.nan)),
+        "replay_steps": float(learner.get("replay_steps", math.nan)),
+        "updates": float(learner.get("updates", math.nan)),
         "hint_loss": float(learner.get("imitation_loss", math.nan)),
     }
 

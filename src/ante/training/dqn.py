@@ -57,6 +57,7 @@ class QRunner(BatchRunner):
         """Play `steps` steps in every game."""
         self._marks: list[NDArray[np.uint8]] = []
         trace = super()._play(steps)
+        assert isinstance(trace, Trace)  # FastDQNConfig asks for them
         trace.marks = np.stack(self._marks)
         return trace
 

@@ -146,7 +146,7 @@ class Replay:
         return Drawn(
             places,
             self._taken(places),
-            self._taken(self._nexts[places]),
+            self._taken(self._nexts[places].astype(np.int64)),
             self._actions[places].astype(np.int64),
             self._returns[places],
             self._weights[places],

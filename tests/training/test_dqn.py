@@ -166,7 +166,7 @@ def test_rare_steps_are_marked() -> None:
     assert np.array_equal(runner._marks[0] & BOSS != 0, np.arange(16) % 2 == 1)
 
 
-def test_a_learner_put_back_goes_on_as_if_nothing_had_been() -> None:
+def test_a_learner_put_back_from_its_files_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:
     settings = {**SMALL, "batch": 512, "minibatch": 128, "replay_after": 1000, "target_every": 3, "epochs": 2}
     runner, one = made(**settings)
     other = made(**settings)[1]
@@ -174,7 +174,8 @@ def test_a_learner_put_back_goes_on_as_if_nothing_had_been() -> None:
     told = [feed(one, trace, 512 * k) for k, trace in enumerate(fragments[:6])]
     assert [int(row["updates"]) for row in told] == [0, 8, 16, 24, 32, 40]
     assert np.isnan(float(told[0]["vf_loss"])) and float(told[-1]["replay_steps"]) == 3072
-    other.set_state(one.get_state())
+    one.save_to_path(str(tmp_path))
+    other.restore_from_path(str(tmp_path))
     for k, trace in enumerate(fragments[6:], 6):
         rows = [feed(each, trace, 512 * k) for each in (one, other)]
         for name in ("vf_loss", "q_mean", "updates", "replay_steps", "epsilon"):

@@ -73,7 +73,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "grad_clip": "Hardly ever.",
     },
     "DQN": {
-        "replay": "To what memory allows; each checkpoint holds it too, at some 70 bytes a step.",
+        "replay": "To what memory allows; each checkpoint holds it too, at some 50 bytes a step.",
         "replay_after": "With replay: what is learned from first should not be one fragment alone.",
         "n_step": "1 for the plain rule, 10 or so where rewards are rare.",
         "epsilon": "Points that fall over the first fifth of the run.",

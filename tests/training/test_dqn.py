@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 
 from ante.engine.state import Phase  # noqa: E402
 from ante.training.config import BadConfig, make_config  # noqa: E402
+from ante.training.duelling import SLIP  # noqa: E402
 from ante.training.replay import BOSS, JOKER  # noqa: E402
 from ante.training.rollout import Trace  # noqa: E402
 from ante.training.rows import MASK_BYTES, flat_row_t  # noqa: E402
@@ -135,6 +136,12 @@ def test_rows_and_dense_observations_are_worth_the_same() -> None:
         found, best = policy._outputs({Columns.OBS: dense})
     np.testing.assert_allclose(packed.numpy(), found.numpy(), atol=1e-3)
     np.testing.assert_allclose(best.numpy(), np.where(games.masks, found.numpy(), -np.inf).max(axis=1), atol=1e-6)
+    with torch.no_grad():
+        chances = policy._forward({Columns.OBS: dense})[Columns.ACTION_DIST_INPUTS].softmax(dim=1).numpy()
+    assert (chances[games.masks == 0] == 0).all(), "evaluations choose what is legal"
+    slips = SLIP / games.masks.sum(axis=1)
+    np.testing.assert_allclose(chances.max(axis=1), 1 - SLIP + slips, rtol=1e-4)
+    assert np.array_equal(chances.argmax(axis=1), packed.numpy().argmax(axis=1))
     policy.explore.fill_(0.0)
     chosen = policy.act(rows, torch.Generator().manual_seed(0))[0]
     assert np.array_equal(chosen, packed.numpy().argmax(axis=1))

@@ -93,7 +93,17 @@ def test_a_trace_of_an_older_policy_is_judged_by_the_present_one(policy: str) ->
     from ante.training import twins
     from ante.training.learner import RATIO_TOP
 
-    small = {"games": 8, "batch": 64, "minibatch": 32, "width": 16, "layers": 1, "heads": 2, "trunk": 16, "entry": 16, "sequence": 8}
+    small = {
+        "games": 8,
+        "batch": 64,
+        "minibatch": 32,
+        "width": 16,
+        "layers": 1,
+        "heads": 2,
+        "trunk": 16,
+        "entry": 16,
+        "sequence": 8,
+    }
     runner, learner = made(policy=policy, algo="appo", lr=3e-2, **small)
     (trace,) = runner.sample()
     learned(learner, trace)

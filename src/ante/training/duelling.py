@@ -12,12 +12,14 @@ from ante.training.packed import DeviceRows, FilledRows, PackedPolicy, SparseFir
 from ante.training.replay_kernels import epsilon_greedy
 from ante.training.rows import AT_MASK, MASK_BYTES, octets_of
 
+SLIP = 0.01  # chance of any legal decision in evaluations: who always takes the best may select and unselect for ever
+
 
 class QPolicy(PackedPolicy):
     """PackedPolicy's layers, read as worths: the heads of logits and value are advantages and value (duelling).
 
     model_config: hidden; duelling, whether the value takes part; explore, the chance of any legal decision at first.
-    Evaluation and videos take the best decision; the runners explore.
+    Evaluation and videos take the best decision, but for slips; the runners explore.
     """
 
     def setup(self) -> None:
@@ -62,10 +64,12 @@ class QPolicy(PackedPolicy):
         return worths, worths.max(dim=1).values
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
-        """Logits of the best decision alone: who draws from them takes it."""
+        """Log-probabilities: who draws from them takes the best decision, but for slips."""
         worths = self._outputs(batch)[0]
-        best = torch.full_like(worths, twins.OFF).scatter(1, worths.argmax(dim=1, keepdim=True), 0.0)
-        return {Columns.ACTION_DIST_INPUTS: best}
+        legal = batch[Columns.OBS]["action_mask"] != 0
+        chances = legal * (SLIP / legal.sum(dim=1, keepdim=True))
+        chances = chances.scatter_add(1, worths.argmax(dim=1, keepdim=True), torch.full_like(worths[:, :1], 1 - SLIP))
+        return {Columns.ACTION_DIST_INPUTS: chances.log().clamp(min=twins.OFF)}
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
         """The worth of the best decision, (n,)."""

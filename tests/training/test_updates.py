@@ -17,11 +17,10 @@ def made(**settings: Any) -> tuple[Any, Any]:
 
     from ante.training.algorithm import ENV, fast_config, make_env
     from ante.training.config import TrainConfig
-    from ante.training.runner import BatchRunner
 
     register_env(ENV, make_env)
     config = fast_config(TrainConfig(**{**SMALL, **settings}))
-    runner = BatchRunner(config=config)
+    runner = config.env_runner_cls(config=config)
     learner = config.build_learner(spaces=runner.get_spaces())
     learner.build()
     runner.module.set_state(learner._policy().get_state())
@@ -89,12 +88,22 @@ def test_on_policy_the_learner_makes_of_a_trace_what_the_runner_would(normalise:
     assert trace.cut[9::10].all() and not trace.cut.all()
 
 
-@pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist"])
+@pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist", "lstm"])
 def test_a_trace_of_an_older_policy_is_judged_by_the_present_one(policy: str) -> None:
     from ante.training import twins
     from ante.training.learner import RATIO_TOP
 
-    small = {"games": 8, "batch": 64, "minibatch": 32, "width": 16, "layers": 1, "heads": 2, "trunk": 16, "entry": 16}
+    small = {
+        "games": 8,
+        "batch": 64,
+        "minibatch": 32,
+        "width": 16,
+        "layers": 1,
+        "heads": 2,
+        "trunk": 16,
+        "entry": 16,
+        "sequence": 8,
+    }
     runner, learner = made(policy=policy, algo="appo", lr=3e-2, **small)
     (trace,) = runner.sample()
     learned(learner, trace)

@@ -31,6 +31,8 @@ class Bench:
     train    steps a second of training: our path, stock RLlib, SB3 and a hand-written loop, in turns; shares of the
              limit; where the time goes (some five minutes; only where asked for)
     upload   a train step with and without a 64 MB upload running, in turns (docs/artifacts.md; only where asked for)
+    replay   what DQN keeps of real positions: bytes, how much smaller than float32, steps a second in and out (seconds;
+             only where asked for)
     hints    steps a second of training with and without hints, in turns: rules, an LLM that is slow, dead, hangs, talks
              nonsense; seconds until the alarm (some five minutes; only where asked for)
 
@@ -42,12 +44,14 @@ class Bench:
       ante bench upload --store s3://game-runs/bench
     """
 
-    parts: Positional[tuple[Literal["engine", "env", "profile", "start", "gpu", "train", "upload", "hints"], ...]] = ()
-    """What to measure; everything but gpu, train, upload and hints by default."""
+    parts: Positional[
+        tuple[Literal["engine", "env", "profile", "start", "gpu", "train", "upload", "replay", "hints"], ...]
+    ] = ()
+    """What to measure; everything but gpu, train, upload, replay and hints by default."""
     decisions: int = 500_000
     """Decisions of one repeat; there are six of each measurement."""
     repeats: int = 5
-    """Turns of each contender, train, upload and hints only."""
+    """Turns of each contender, train, upload, replay and hints only."""
     store: str | None = None
     """Where upload sends to: s3://bucket/prefix, or a folder. What it sends is deleted at the end."""
     cold: bool = False
@@ -74,6 +78,7 @@ class Bench:
             "gpu": bench.device_rows,
             "train": lambda: training_rows(self.repeats),
             "upload": lambda: uploading_rows(self.store, self.repeats),
+            "replay": lambda: replayed_rows(self.repeats),
             "hints": lambda: hinted_rows(self.repeats),
         }
         parts = self.parts or BENCH_PARTS
@@ -115,6 +120,14 @@ def uploading_rows(store: str | None, repeats: int) -> list["Row"]:
     from ante.cost.uploads import upload_rows
 
     return upload_rows(store, repeats)
+
+
+def replayed_rows(repeats: int) -> list["Row"]:
+    """Rows of `ante bench replay`, which needs Ray and torch."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+    from ante.cost.replay import replay_rows
+
+    return replay_rows(repeats)
 
 
 def hinted_rows(repeats: int) -> list["Row"]:

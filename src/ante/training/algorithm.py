@@ -1,4 +1,4 @@
-"""PPO of RLlib on the native vector environment, made from a TrainConfig."""
+"""PPO of RLlib, and its kin on the fast path, on the native vector environment, made from a TrainConfig."""
 
 import logging
 import math
@@ -17,15 +17,16 @@ from ray.tune.registry import register_env
 
 from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
+from ante.training.dqn import FastDQNConfig, QPlan
 from ante.training.fast import FastAPPOConfig, FastPPOConfig
 from ante.training.library import library_algorithm
-from ante.training.policies import POLICIES
+from ante.training.policies import choice_of
 from ante.training.quiet import be_quiet
 from ante.training.rollout import WINDOW
 
 ENV = "ante-balatro"
 STARTS = 4  # times that Ray is tried
-ALGORITHMS = {"ppo": FastPPOConfig, "appo": FastAPPOConfig, "a2c": FastPPOConfig}
+ALGORITHMS = {"ppo": FastPPOConfig, "appo": FastAPPOConfig, "a2c": FastPPOConfig, "dqn": FastDQNConfig}
 
 
 class GameMetrics(RLlibCallback):  # type: ignore[misc]
@@ -103,7 +104,7 @@ def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) ->
             num_gpus_per_learner=config.learner_gpus,
             custom_resources_per_learner={config.learner_resource: 1} if config.learner_resource else {},
         )
-        .rl_module(rl_module_spec=RLModuleSpec(policy, model_config=POLICIES[config.policy].settings(config)))
+        .rl_module(rl_module_spec=RLModuleSpec(policy, model_config=choice_of(config).settings(config)))
         .training(
             lr=config.lr,
             gamma=config.gamma,
@@ -125,7 +126,7 @@ def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) ->
 
 def fast_config(config: TrainConfig) -> FastPPOConfig:
     """The fast path; a runner that dies is started again after a second."""
-    choice = POLICIES[config.policy]
+    choice = choice_of(config)
     made = ALGORITHMS[config.algo]().fast_path(
         bf16=config.bf16 if choice.bf16 or config.bf16 != "auto" else "off",
         lag=config.ahead,
@@ -136,8 +137,11 @@ def fast_config(config: TrainConfig) -> FastPPOConfig:
         kl_stop=config.kl_target,
         normalise_rewards=config.normalise_rewards,
         normalise_values=config.normalise_values,
+        q=QPlan.of(config) if config.algo == "dqn" else None,
     )
     made.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=1.0)
+    if choice.runner is not None:
+        made.env_runners(env_runner_cls=choice.runner)
     common(made, config, choice.fast)
     if config.hints != "off":
         with_hints(made, config)
@@ -159,7 +163,7 @@ def stock_config(config: TrainConfig) -> PPOConfig:
     made = PPOConfig().env_runners(gym_env_vectorize_mode="vector_entry_point").callbacks(GameMetrics)
     if config.fragment:
         made.env_runners(rollout_fragment_length=config.fragment)
-    stock = POLICIES[config.policy].stock
+    stock = choice_of(config).stock
     assert stock is not None, "refused by TrainConfig"
     return common(made, config, stock)
 

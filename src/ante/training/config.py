@@ -43,6 +43,9 @@ ONLY_OURS = (
     *("normalise_values", "practice", "curriculum", "hints", "runners", "learners", "bf16"),
 )
 
+# What means nothing where there is neither a policy gradient nor a state value of its own.
+NOT_DQN = ("kl_target", "accumulate", "value_clip", "normalise_rewards", "normalise_values", "hints")
+
 
 def value_at(schedule: Schedule, steps: int) -> float:
     """The value of a schedule after so many environment steps; after its last point that point's."""
@@ -117,12 +120,42 @@ class TrainConfig(BaseModel):
     overlap: bool = Field(
         False, description="Play the next batch while this one is learned from (policy lag 1), fast path only."
     )
-    algo: Literal["ppo", "appo", "a2c", "sb3-maskable-ppo", "sb3-a2c", "sb3-dqn"] = Field(
+    algo: Literal["ppo", "appo", "a2c", "dqn", "sb3-maskable-ppo", "sb3-a2c", "sb3-dqn"] = Field(
         "ppo",
         description="ppo; or appo, which always plays ahead and corrects with V-trace for the older policy that "
         "played; or a2c, one gradient step for each batch, without clipping: epochs, clip and accumulate are not "
-        "asked. The last two on the fast path only. sb3-maskable-ppo, sb3-a2c and sb3-dqn are those of "
-        "Stable-Baselines3 (extra sb3), on the same games, with policy mlp, in one process.",
+        "asked; or dqn, which keeps steps and learns the worth of decisions from them again and again. All but ppo on "
+        "the fast path only. sb3-maskable-ppo, sb3-a2c and sb3-dqn are those of Stable-Baselines3 (extra sb3), on the "
+        "same games, with policy mlp, in one process.",
+    )
+    replay: int = Field(
+        200_000, ge=1000, description="Steps kept to learn from again, dqn only; 0.6 KB of memory each."
+    )
+    replay_after: int = Field(10_000, ge=1, description="Steps played before anything is learned, dqn only.")
+    n_step: int = Field(5, ge=1, description="Steps whose rewards are counted before the network's value, dqn only.")
+    epsilon: Schedule = Field(
+        ((0, 1.0), (100_000, 0.05)),
+        description="Chance of any legal decision instead of the best one: a number, or points as in lr, dqn only.",
+    )
+    target_every: int = Field(
+        500, ge=1, description="Gradient steps after which the target network becomes the present one, dqn only."
+    )
+    double: bool = Field(True, description="Choose with the present network what the target network values, dqn only.")
+    duelling: bool = Field(
+        True, description="The worth of a decision as value of the position and advantage, dqn only."
+    )
+    priority: float = Field(
+        0.6, ge=0, le=1, description="Exponent of a step's error when steps are drawn; 0 draws all alike, dqn only."
+    )
+    priority_correction: Schedule = Field(
+        0.4,
+        description="How far the loss makes up for that, 0 to 1: a number, or points as in lr, dqn only.",
+    )
+    boss_weight: float = Field(
+        4.0, ge=1, le=100, description="Steps that beat a boss are drawn so many times as often, dqn only."
+    )
+    joker_weight: float = Field(
+        2.0, ge=1, le=100, description="Steps that bring a joker are drawn so many times as often, dqn only."
     )
     lag: int = Field(1, ge=1, le=8, description="Batches played ahead, with overlap or appo.")
     fragment: int | None = Field(
@@ -141,12 +174,19 @@ class TrainConfig(BaseModel):
         description="Easier games first, a list of stages: goal (the ante whose boss ends a game as won), deck, stake, and "
         "promote, the share of games won at which the next stage begins. After them the run's own game; fast path only.",
     )
-    policy: Literal["mlp", "entities", "shortlist"] = Field(
+    policy: Literal["mlp", "entities", "shortlist", "lstm"] = Field(
         "mlp",
         description="Network: mlp on the flat view; entities, which attends to every card, joker and item; shortlist, "
-        "which weighs a list of decisions worth a thought. The last two on the fast path only.",
+        "which weighs a list of decisions worth a thought; lstm, the mlp with a memory of its game. All but mlp on the "
+        "fast path only.",
     )
-    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, mlp and shortlist.")
+    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, mlp, shortlist and lstm.")
+    memory: int = Field(128, ge=1, description="Width of what is remembered, lstm only.")
+    sequence: int = Field(
+        32,
+        ge=1,
+        description="Decisions through which gradients go back; a minibatch takes such sequences whole, lstm only.",
+    )
     entry: int = Field(64, ge=8, description="Width of a listed decision, shortlist only.")
     width: int = Field(64, ge=8, description="Width of an entity, entities only.")
     layers: int = Field(2, ge=1, description="Attention layers, entities only.")
@@ -263,7 +303,7 @@ class TrainConfig(BaseModel):
     def _known_reorder(cls, reorder: str) -> str:
         return chosen("reorder", reorder, list(REORDERS))
 
-    @field_validator("lr", "entropy", "hint_imitation", "hint_prior")
+    @field_validator("lr", "entropy", "epsilon", "priority_correction", "hint_imitation", "hint_prior")
     @classmethod
     def _a_schedule(cls, schedule: Schedule, info: ValidationInfo) -> Schedule:
         points = schedule if isinstance(schedule, tuple) else ((0, schedule), (1, schedule))
@@ -272,8 +312,8 @@ class TrainConfig(BaseModel):
             raise ValueError("points are [steps, value], two at least, the first at 0, each later than the one before")
         if min(value for _, value in points) < 0:
             raise ValueError("no value may be below 0")
-        if info.field_name == "hint_prior" and max(value for _, value in points) > 1:
-            raise ValueError("it is a chance: no value may be above 1")
+        if info.field_name in ("epsilon", "priority_correction", "hint_prior") and max(v for _, v in points) > 1:
+            raise ValueError("it is a share: no value may be above 1")
         if info.field_name == "lr" and points[0][1] == 0:
             raise ValueError("nothing would be learned: it must begin above 0")
         return schedule
@@ -297,8 +337,8 @@ class TrainConfig(BaseModel):
 
     @model_validator(mode="after")
     def _hints_can_be_used(self) -> "TrainConfig":
-        if self.hints != "off" and self.policy == "entities":
-            raise ValueError("hints need policy shortlist or mlp: entities has no list of its options")
+        if self.hints != "off" and self.policy in ("entities", "lstm"):
+            raise ValueError(f"hints need policy shortlist or mlp: they were not taught to {self.policy}")
         if self.hint_shaping and self.policy != "shortlist":
             raise ValueError(
                 f"hint_shaping {self.hint_shaping:g} needs policy shortlist, whose list the potential reads"
@@ -320,6 +360,21 @@ class TrainConfig(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _dqn_can_learn(self) -> "TrainConfig":
+        if self.algo != "dqn":
+            return self
+        if self.policy != "mlp":
+            raise ValueError(f"algo dqn needs policy mlp, whose decisions are a fixed list: it was {self.policy}")
+        for name in NOT_DQN:
+            if getattr(self, name) != TrainConfig.model_fields[name].default:
+                raise ValueError(f"algo dqn has no {name}: leave it out")
+        if self.learners > 1:
+            raise ValueError(f"algo dqn keeps its steps in one learner: learners is {self.learners}, it may be 0 or 1")
+        if self.replay < 2 * self.batch:
+            raise ValueError(f"replay {self.replay} must hold two batches of {self.batch} at least")
+        return self
+
+    @model_validator(mode="after")
     def _stages_can_be_played(self) -> "TrainConfig":
         if self.curriculum and self.path == "stock":
             raise ValueError("a curriculum needs path fast: RLlib's own path plays one kind of game from first to last")
@@ -338,6 +393,10 @@ class TrainConfig(BaseModel):
         if self.minibatch * self.accumulate > self.batch:
             times = f" times accumulate {self.accumulate}" if self.accumulate > 1 else ""
             raise ValueError(f"minibatch {self.minibatch}{times} is larger than batch {self.batch}")
+        if self.policy == "lstm" and self.sequence * max(1, self.learners) > self.minibatch:
+            raise ValueError(
+                f"sequence {self.sequence} is longer than each learner's share of minibatch {self.minibatch}"
+            )
         if self.batch % max(1, self.learners) or self.minibatch % max(1, self.learners):
             raise ValueError(
                 f"batch {self.batch} and minibatch {self.minibatch} must divide by learners {self.learners}"

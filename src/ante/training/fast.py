@@ -53,6 +53,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
         self.normalise_rewards = False
         self.normalise_values = False
         self.hints: Any = None
+        self.q: Any = None
         super().__init__(algo_class=algo_class or FastPPO)
         self.env_runners(
             env_runner_cls=BatchRunner,
@@ -76,6 +77,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
         normalise_rewards  rewards in units of the spread of discounted returns
         normalise_values   value targets in units of their own mean and spread
         hints              hinting.HintPlan, which needs the runner and the learner of hinted.py; None for no hints
+        q                  dqn.QPlan, for FastDQN only
         """
         known = (
             "bf16",
@@ -88,6 +90,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
             "normalise_rewards",
             "normalise_values",
             "hints",
+            "q",
         )
         for name, value in settings.items():
             if name not in known:

@@ -106,7 +106,13 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         lag = self._weights_seq_no - rollout.version
         self._weights_seq_no += 1
         far = TOO_FAR * (self.config.kl_stop or float("inf"))
-        groups, sums, seen, done = self._groups(len(rollout), rows, epochs, minibatch), np.zeros(len(NAMES)), 0, 0
+        units = policy.sequences(rollout.rows) if hasattr(policy, "sequences") else None
+        groups, sums, seen, done = (
+            self._groups(len(rollout), rows, epochs, minibatch, units),
+            np.zeros(len(NAMES)),
+            0,
+            0,
+        )
         for group in groups:
             gradients, means = self._gradients(policy, staged, kept, group)
             sums, seen = sums + means, seen + 1
@@ -153,12 +159,18 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         self.scales.see_targets(seen[1], policy.value)
         return self.scales.outputs(rollout.targets)
 
-    def _groups(self, n: int, rows: int, epochs: int, minibatch: int) -> list[list[NDArray[np.int64]]]:
-        """The rows of each gradient step: its minibatches, as indices of `rows` of the n, another order each epoch."""
+    def _groups(
+        self, n: int, rows: int, epochs: int, minibatch: int, units: list[NDArray[np.int64]] | None = None
+    ) -> list[list[NDArray[np.int64]]]:
+        """The rows of each gradient step: its minibatches, as indices of `rows` of the n, another order each epoch.
+
+        units  what a minibatch takes whole, as indices of the n; then all of the n are taken
+        """
         rng = np.random.default_rng((self.config.seed or 0, self._weights_seq_no))
         groups, each = [], self.config.accumulate
         for _ in range(epochs):
-            pieces = np.array_split(rng.permutation(n)[:rows], max(1, rows // minibatch))
+            parts = max(1, rows // minibatch)
+            pieces = dealt(units, rng, parts) if units else np.array_split(rng.permutation(n)[:rows], parts)
             groups += [pieces[i : i + each] for i in range(0, len(pieces), each)]
         return groups
 
@@ -214,9 +226,13 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         """One line of metrics: the means in NAMES, how old the policy that acted was, passes made over the rows."""
         for name, value in (*zip(NAMES, means, strict=True), ("policy_lag", lag), ("epochs", epochs)):
             self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
+        self._tell_trained(rows * epochs)
+
+    def _tell_trained(self, rows: float) -> None:
+        """Rows that were put through the network, under the names that RLlib asks for."""
         for key in (DEFAULT_MODULE_ID, ALL_MODULES):
-            self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED), rows * epochs, reduce="sum")
-            self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED_LIFETIME), rows * epochs, reduce="lifetime_sum")
+            self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED), rows, reduce="sum")
+            self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED_LIFETIME), rows, reduce="lifetime_sum")
 
     def get_state(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """As PPO, with what normalisation divides by."""
@@ -261,6 +277,17 @@ def normal(advantages: NDArray[np.float32]) -> NDArray[np.float32]:
     """Advantages with mean 0 and spread 1, (n,) float32."""
     spread = max(MOST_UNLIKE_ZERO, float(advantages.std(dtype=np.float64)))
     return ((advantages - advantages.mean(dtype=np.float64)) / spread).astype(np.float32)
+
+
+def dealt(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) -> list[NDArray[np.int64]]:
+    """Units one after the other in a random order, cut into so many parts as near to equal as whole units allow.
+
+    No part is empty where no unit is larger than a part.
+    """
+    units = [units[i] for i in rng.permutation(len(units))]
+    ends = np.cumsum([len(unit) for unit in units])
+    cuts = ends[np.searchsorted(ends, ends[-1] * np.arange(1, parts) / parts)]
+    return np.split(np.concatenate(units), cuts)
 
 
 def judged(

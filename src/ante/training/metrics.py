@@ -46,6 +46,10 @@ COLUMNS = (
     "eval_seconds",
     "games_counted",  # whole games behind return, ante, blinds and win_rate, mean of the runners; fast path only
     "stage",  # of the curriculum that these games are of; empty without one
+    "q_mean",  # value of the decisions learned from, as the network sees it; this and the next three with dqn only
+    "epsilon",  # chance of any legal decision instead of the best one
+    "replay_steps",  # steps that can be drawn
+    "updates",  # gradient steps so far
     "hint_asks",  # positions asked about so far; this and the next nine in a run with hints only
     "hint_calls",  # requests that went to the LLM so far, retries counted
     "hint_success",  # share of the last 50 asks that ended with a hint

@@ -178,6 +178,30 @@ class FirstLayer(nn.Module):  # type: ignore[misc]
         return x @ self.weight.to(x.dtype) + self.bias.to(x.dtype)
 
 
+class SparseFirst(torch.autograd.Function):  # type: ignore[misc]
+    """The first layer on filled rows, with gradient for its weight and bias."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, weight: torch.Tensor, bias: torch.Tensor, rows: FilledRows, dtype: torch.dtype
+    ) -> torch.Tensor:
+        """(m, width) float32."""
+        columns = torch.from_numpy(FULL)
+        ctx.rows, ctx.dtype, ctx.shape = rows, dtype, weight.shape
+        out = torch.addmm(bias.to(dtype), rows.full.to(dtype), weight.detach()[columns].to(dtype)).float()
+        kernels.sparse_forward(rows.starts, rows.columns, rows.values, rows.which, weight.detach().numpy(), out.numpy())
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, slope: torch.Tensor) -> tuple[Any, ...]:
+        """Gradients of weight and bias."""
+        rows, out = ctx.rows, torch.zeros(ctx.shape)
+        slope = slope.float().contiguous()
+        kernels.sparse_backward(rows.starts, rows.columns, rows.values, rows.which, slope.numpy(), out.numpy())
+        out[torch.from_numpy(FULL)] = (rows.full.to(ctx.dtype).t() @ slope.to(ctx.dtype)).float()
+        return out, slope.sum(dim=0), None, None
+
+
 class DeviceRows:
     """Packed rows in the memory of a CUDA device, copied once from pinned memory; indexing answers a minibatch."""
 

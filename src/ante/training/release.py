@@ -20,7 +20,7 @@ from ante.agents.evaluate import Player
 from ante.files import write_text
 from ante.training.checkpoints import BadCheckpoint
 from ante.training.config import TrainConfig, read_config
-from ante.training.policies import POLICIES, load_policy, make_player
+from ante.training.policies import choice_of, load_policy, make_player
 from ante.training.quiet import be_quiet
 
 WEIGHTS, ABOUT = "weights.npz", "policy.json"
@@ -99,7 +99,7 @@ def read_release(folder: Path) -> tuple[TorchRLModule, dict[str, Any]]:
         if digest(folder / WEIGHTS) != about["sha256"]:
             raise BadRelease(f"{folder / WEIGHTS} is not the file that {ABOUT} names: its digest differs; get it again")
         config = read_config(folder / "config.yaml")
-        choice = POLICIES[about["policy"]]
+        choice = choice_of(config.model_copy(update={"policy": about["policy"]}))
         with np.load(folder / WEIGHTS, allow_pickle=False) as arrays:
             weights = {name: torch.from_numpy(arrays[name].copy()) for name in arrays.files}
     except (OSError, ValueError, KeyError) as error:

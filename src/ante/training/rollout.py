@@ -29,6 +29,8 @@ class RolloutPolicy(Protocol):
     stage(rows) -> staged
         called once for all rows of an update; `staged[indices]`, indices an int64 array, is then what `evaluate` gets.
         Without it that is the rows, or on CUDA their bytes on the device.
+    sequences(rows) -> list of index arrays
+        rows that a minibatch takes together, for policies that remember.
     chances(rows) -> (log_probs, values)
         log-probabilities of every action (n, actions), OFF where there is none, and values (n,), as tensors without
         gradient. Hints need it: they ask how sure a policy is.
@@ -143,6 +145,7 @@ class Trace:
     extra      (n + m,) row_t: what the last step led to, then the last sight of m games that were cut off
     places     (m,) int64: the steps that cut them off, t n + i
     returns    (3,) float64, as in Rollout; version and labelled as there
+    marks      (t, n) uint8: what was rare about a step, bits of `replay.py`; None where nobody looked
     """
 
     rows: NDArray[Any]
@@ -156,6 +159,7 @@ class Trace:
     returns: NDArray[np.float64]
     version: int
     labelled: Labelled | None = None
+    marks: NDArray[np.uint8] | None = None
 
     def __len__(self) -> int:
         """Steps of all games together."""

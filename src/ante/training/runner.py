@@ -167,10 +167,11 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         sights: list[NDArray[Any]] = []
         with precision(self.config.bf16, self._device):
             for t in range(steps):
-                policy.pack(games, rows[t])
+                self._see(games, rows[t])
                 actions[t], log_probs[t], values[t] = self._acted(games, rows[t])
                 games.step(policy.decisions(rows[t], actions[t]))
                 rewards[t] = games.rewards
+                self._stepped(games)
                 ended = np.flatnonzero(games.outcome)
                 if self._tells_ends and len(ended):
                     self._tell_ends(games, ended[~self._practice.begun[ended]])
@@ -196,10 +197,17 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             self.num_env_steps_sampled_lifetime += len(trace)
             return trace if self.config.vtrace else self._estimated(trace, self._meant(values))
 
+    def _see(self, games: Games, out: NDArray[Any]) -> None:
+        """What the policy is shown of all games: out (n,) row_t, overwritten."""
+        self.module.pack(games, out)
+
     def _acted(self, games: Games, rows: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         """Actions, their log-probabilities and values of all games, (n,) each; `rows` (n,) is what they see."""
         actions, log_probs, values = map(on_host, self.module.act(rows, self._rng))
         return actions, log_probs, values
+
+    def _stepped(self, games: Games) -> None:
+        """All games have taken a step; those that are over have not been dealt anew."""
 
     def _over(self, games: Games, ended: NDArray[np.int64]) -> None:
         """The games at `ended` are over and have not been dealt anew."""
@@ -262,7 +270,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         """The packed rows of all games as they stand, (n,)."""
         assert self.games is not None
         rows = np.zeros(self.games.n, dtype=self.module.row_t)
-        self.module.pack(self.games, rows)
+        self._see(self.games, rows)
         return rows
 
     def _values_of(self, rows: NDArray[Any]) -> NDArray[np.float32]:

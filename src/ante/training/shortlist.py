@@ -31,10 +31,10 @@ from ante.env.shortlist import (
     decisions_of,
     shortlist_t,
 )
-from ante.training import kernels, twins
+from ante.training import twins
 from ante.training.entity_rows import OFF
-from ante.training.packed import FilledRows, FirstLayer
-from ante.training.rows import FULL, flat_row_t, octets_of, pack_flat
+from ante.training.packed import FilledRows, FirstLayer, SparseFirst
+from ante.training.rows import flat_row_t, octets_of, pack_flat
 from ante.watch.notes import Note, note_of
 
 SMALLEST = 1e-30  # of random numbers whose logarithm is taken
@@ -93,30 +93,6 @@ class ListedRows:
         places = np.arange(len(rows)) - begin[rows]
         at = self.starts[self.which][rows] + places
         return tuple(torch.from_numpy(each) for each in (self.ids[at], self.numbers[at], rows, places))  # type: ignore[return-value]
-
-
-class SparseFirst(torch.autograd.Function):  # type: ignore[misc]
-    """The first layer on filled rows, with gradient for its weight and bias."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, weight: torch.Tensor, bias: torch.Tensor, rows: FilledRows, dtype: torch.dtype
-    ) -> torch.Tensor:
-        """(m, width) float32."""
-        columns = torch.from_numpy(FULL)
-        ctx.rows, ctx.dtype, ctx.shape = rows, dtype, weight.shape
-        out = torch.addmm(bias.to(dtype), rows.full.to(dtype), weight.detach()[columns].to(dtype)).float()
-        kernels.sparse_forward(rows.starts, rows.columns, rows.values, rows.which, weight.detach().numpy(), out.numpy())
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, slope: torch.Tensor) -> tuple[Any, ...]:
-        """Gradients of weight and bias."""
-        rows, out = ctx.rows, torch.zeros(ctx.shape)
-        slope = slope.float().contiguous()
-        kernels.sparse_backward(rows.starts, rows.columns, rows.values, rows.which, slope.numpy(), out.numpy())
-        out[torch.from_numpy(FULL)] = (rows.full.to(ctx.dtype).t() @ slope.to(ctx.dtype)).float()
-        return out, slope.sum(dim=0), None, None
 
 
 class EntryEncoder(nn.Module):  # type: ignore[misc]

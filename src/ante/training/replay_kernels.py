@@ -1,0 +1,108 @@
+"""Kernels of DQN: decisions by worth, n-step returns in parts, and draws in proportion to priorities; plain loops.
+
+Priorities stand in a binary tree whose nodes are the sums of what hangs below them. A tree over `size` places, a power of
+two, is one array of 2 size numbers: node k has the children 2 k and 2 k + 1, the root is node 1, the priority of place i
+stands at size + i.
+"""
+
+import numpy as np
+
+from ante.training.kernels import kernel
+
+
+@kernel
+def epsilon_greedy(scores, legal, uniforms, explore, actions, log_probs):
+    """The legal action of the highest score, or with some chance any legal one.
+
+    scores     (n, actions) float32
+    legal      (n, bytes) uint8 as in `kernels.sample_masked`; at least one action may be taken
+    uniforms   (n, 2) float32 within [0, 1): whether to explore, and which action then
+    explore    chance with which a row takes any legal action, all alike
+    actions    (n,) int64, overwritten
+    log_probs  (n,) float32, overwritten: of the action that was taken
+    """
+    for i in range(len(scores)):
+        best, options = -1, 0
+        for j in range(scores.shape[1]):
+            if (legal[i, j >> 3] >> (j & 7)) & 1:
+                options += 1
+                if best < 0 or scores[i, j] > scores[i, best]:
+                    best = j
+        chosen = best
+        if uniforms[i, 0] < explore:
+            left = min(options - 1, int(np.float64(uniforms[i, 1]) * options))
+            for j in range(scores.shape[1]):
+                if (legal[i, j >> 3] >> (j & 7)) & 1:
+                    if left == 0:
+                        chosen = j
+                        break
+                    left -= 1
+        actions[i] = chosen
+        log_probs[i] = np.log(explore / options + (1.0 - explore if chosen == best else 0.0))
+
+
+@kernel
+def nstep_parts(rewards, cut, length, discount, sums, weights, lasts):
+    """The parts of `estimates.nstep`, for a value of what follows that is only known later: returns = sums + weights * after[lasts].
+
+    rewards, cut, length, discount  as there
+    sums     (t, n) float32, overwritten: discounted rewards
+    weights  (t, n) float32, overwritten: what the value after the last step is multiplied by
+    lasts    (t, n) int64, overwritten: the last step whose reward counts
+    """
+    steps, games = rewards.shape
+    for t in range(steps):
+        for i in range(games):
+            total, weight, at = 0.0, 1.0, t
+            while True:
+                total += weight * rewards[at, i]
+                weight *= discount
+                if cut[at, i] or at + 1 == steps or at + 1 == t + length:
+                    break
+                at += 1
+            sums[t, i], weights[t, i], lasts[t, i] = total, weight, at
+
+
+@kernel
+def set_priorities(tree, places, priorities):
+    """The places (m,) int64 have these priorities (m,) float64, 0 or more; the last one counts where a place is named
+    twice. tree (2 size,) float64, changed in place. Sums are added up anew, so that no rounding gathers in them.
+    """
+    size = len(tree) // 2
+    for k in range(len(places)):
+        node = size + places[k]
+        tree[node] = priorities[k]
+        while node > 1:
+            node >>= 1
+            tree[node] = tree[2 * node] + tree[2 * node + 1]
+
+
+@kernel
+def clear(tree, begin, end):
+    """The places from begin to end have priority 0: leaves first, then each storey above them once."""
+    low, high = len(tree) // 2 + begin, len(tree) // 2 + end - 1
+    for node in range(low, high + 1):
+        tree[node] = 0.0
+    while low > 1:
+        low >>= 1
+        high >>= 1
+        for node in range(low, high + 1):
+            tree[node] = tree[2 * node] + tree[2 * node + 1]
+
+
+@kernel
+def draw_places(tree, uniforms, places):
+    """One place from each m-th part of the sum, so that no part is missed: places (m,) int64, overwritten.
+
+    uniforms  (m,) float64 within [0, 1). The sum must be above 0; places of priority 0 are never drawn
+    """
+    size, m = len(tree) // 2, len(uniforms)
+    for k in range(m):
+        left = tree[1] * (k + uniforms[k]) / m
+        node = 1
+        while node < size:
+            node *= 2
+            if (left >= tree[node] and tree[node + 1] > 0.0) or tree[node] <= 0.0:
+                left -= tree[node]
+                node += 1
+        places[k] = node - size

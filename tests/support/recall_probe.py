@@ -1,0 +1,60 @@
+"""A game that only a memory wins: what is to be done is shown once at the beginning, and asked for at the end."""
+
+from typing import Any
+
+import numpy as np
+
+from ante.engine.actions import N_DISCRETE
+from ante.engine.state import new_states
+from ante.env.games import Outcome
+from ante.env.layout import FLAT_SIZE
+from ante.training.rows import BITS
+
+
+class RecallGames:
+    """n games side by side, as `ante.env.games.Games` shows them to runners.
+
+    First a signal is seen, 0 or 1; then `delay` empty positions; then the question, where the action that equals the
+    signal is worth 1 and the other one nothing. Two actions are legal throughout. Which games are in which position
+    differs, so that ends fall anywhere in a fragment.
+    """
+
+    deck = stake = 0
+    goal = 1
+
+    def __init__(self, n: int, delay: int) -> None:
+        self.n, self.delay = n, delay
+        self.states = new_states(n)
+        self.flat, self.masks = np.zeros((n, FLAT_SIZE), dtype=np.float32), np.zeros((n, N_DISCRETE), dtype=np.int8)
+        self.masks[:, :2] = 1
+        self.rewards, self.outcome = np.zeros(n), np.zeros(n, dtype=np.uint8)
+        self.steps, self.signals = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        self.rngs: list[Any] = [np.random.default_rng(i) for i in range(n)]
+
+    def reset(self, which: np.ndarray | None = None) -> None:
+        """Begin anew."""
+        which = np.arange(self.n) if which is None else which
+        for i in which:
+            self.signals[i] = self.rngs[i].integers(2)
+        self.steps[which], self.outcome[which], self.rewards[which] = 0, Outcome.PLAYING, 0.0
+        self._observe()
+
+    def _observe(self) -> None:
+        self.flat[:] = 0.0
+        first, asked = np.flatnonzero(self.steps == 0), np.flatnonzero(self.steps == self.delay + 1)
+        self.flat[first, BITS[0] + 0 * first] = 1.0
+        self.flat[first, BITS[1 + self.signals[first]]] = 1.0
+        self.flat[asked, BITS[3]] = 1.0
+
+    def step(self, actions: np.ndarray) -> None:
+        """Play one action in every game."""
+        over = self.steps == self.delay + 1
+        self.rewards[:] = over & (actions == self.signals)
+        self.outcome[:] = np.where(over, np.where(self.rewards > 0, Outcome.WON, Outcome.LOST), Outcome.PLAYING)
+        self.steps += 1
+        self._observe()
+
+    @property
+    def terminated(self) -> np.ndarray:
+        """Which games have just ended."""
+        return self.outcome != Outcome.PLAYING

@@ -122,7 +122,7 @@ def begin(cell: Cell, spec: Spec) -> Running:
     """A cell with all that is left to do."""
     cell.folder.parent.mkdir(parents=True, exist_ok=True)
     write_text(config_file(cell), cell.config.to_yaml())
-    left = [(*ANTE, "train", "--config", str(config_file(cell)), "--resume", "auto")]
+    left: list[tuple[str, ...]] = [(*ANTE, "train", "--config", str(config_file(cell)), "--resume", "auto")]
     if spec.panel:
         panel = ("--seeds", str(spec.panel), "--games", str(spec.eval_games))
         left.append((*ANTE, "eval", str(cell.folder), *panel, *rules(cell), "--out", str(own_report(cell))))

@@ -117,9 +117,8 @@ class AdvisedPlayer:
             i = int(which[k])
             if advice is None:
                 continue
-            number = number_of(
-                self._policy, Ask(rows[i : i + 1], copy_states(games.states[i : i + 1]), 0, {}), advice.decision
-            )
+            state = copy_states(games.states[i : i + 1].view(np.recarray))
+            number = number_of(self._policy, Ask(rows[i : i + 1], state, 0, {}), advice.decision)
             if number is not None:
                 agreed = number == int(numbers[k])
                 self.ledger.compared, self.ledger.agreed = self.ledger.compared + 1, self.ledger.agreed + agreed

@@ -412,7 +412,8 @@ class TrainConfig(BaseModel):
     @property
     def paid(self) -> Reward:
         """The reward of the games: the named one with its own terms replaced, without the learner's discount."""
-        return replace(find_reward(self.reward), **self.reward_terms)
+        terms: dict[str, Any] = dict(self.reward_terms)
+        return replace(find_reward(self.reward), **terms)
 
     @property
     def stages(self) -> tuple[Stage, ...]:

@@ -225,7 +225,7 @@ def train_population(space: Space, control: bool, bar: Callable[[str, int], Any]
     Raises BadConfig, BrokenMember.
     """
     keep_space(space)
-    total, found = space.population * space.steps, {}
+    total, found = space.population * space.steps, dict[str, list[Member]]()
     with ray_of_our_own():
         for name in ("population", "control") if control else ("population",):
             with bar(name, total) as advance:
@@ -288,11 +288,14 @@ class Outcome:
         write_text(config.folder / "config.yaml", config.to_yaml())
         counted = json.loads((best.checkpoint / PROGRESS).read_text())
         metadata = {"timesteps": counted["steps"], "games": counted["games"], "seconds": counted["seconds"]}
-        source = best.checkpoint / "algorithm"
+
+        def copy(folder: Path) -> None:
+            shutil.copytree(best.checkpoint / "algorithm", folder / "algorithm")
+
         save_checkpoint(
             config.folder / "checkpoints",
             counted["steps"],
-            lambda folder: shutil.copytree(source, folder / "algorithm") and None,
+            copy,
             {**metadata, "iteration": counted["iteration"], "reward": best.score, "best_reward": best.score},
             best=True,
         )

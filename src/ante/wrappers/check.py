@@ -39,7 +39,8 @@ def check_variant(options: dict[str, Any], wrap: Callable[[Any], Any] = lambda e
     def make() -> gymnasium.Env[Any, Any]:
         return wrap(gymnasium.make(NAME, disable_env_checker=True, **options))
 
-    make().close()  # options that do not exist are refused before anything is checked
+    made: Any = make()
+    made.close()  # options that do not exist are refused before anything is checked
     checks: dict[str, Callable[[], str]] = {
         "Gymnasium's check_env": lambda: by_gymnasium(make),
         "spaces contain what is observed and taken": lambda: contained(make),

@@ -4,6 +4,8 @@ SHELL := bash
 PY := .venv/bin/python
 UV_VERSION := 0.9.30
 STAMP := .venv/.stamp
+# Processes that the tests are spread over, file by file.
+WORKERS ?= 2
 CLUSTER_IMAGE ?= runs/cluster/image.tar
 
 help:  ## list the targets
@@ -25,7 +27,7 @@ warm: setup  ## compile the engine once, into the cache that everything shares
 	$(PY) -m ante.cli warmup
 
 test: warm  ## run the tests
-	$(PY) -m pytest -q
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile
 
 system:  ## what the tests need of the system: Chromium and a font (Debian, Ubuntu)
 	tools/system.sh
@@ -36,7 +38,7 @@ test-ray: warm
 	$(PY) -m pytest -q -m ray
 
 test-long: warm system
-	$(PY) -m pytest -q -m "(slow or s3 or browser) and not ray"
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile -m "(slow or s3 or browser) and not ray"
 
 cluster-image:  ## build the image of Dockerfile.ray without a registry, for make cluster-test (root, debootstrap, buildah)
 	tools/system.sh cluster

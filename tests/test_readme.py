@@ -25,5 +25,5 @@ def test_links_lead_somewhere(target: str) -> None:
 
 def test_every_command_is_listed() -> None:
     cli = (ROOT / "src" / "ante" / "cli" / "__init__.py").read_text()
-    for command in re.findall(r'subcommand\("(\w+)"\)', cli.partition("\nCommand = (")[2]):
+    for command in re.findall(r'subcommand\("([\w-]+)"\)', cli.partition("\nCommand = (")[2]):
         assert f"| `ante {command}" in README

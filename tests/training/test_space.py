@@ -40,7 +40,7 @@ def test_members_begin_with_the_same_settings_whenever_they_are_drawn_and_whole_
 
 def test_the_population_that_is_shipped_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    space = read_space(Path("configs/population.yaml"))
+    space = read_space(Path("configs/population/small.yaml"))
     assert space.population * space.steps == 655_360 and set(space.search) == {"lr", "entropy", "gae_lambda"}
 
 

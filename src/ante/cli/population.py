@@ -14,12 +14,12 @@ class Population:
     """Train a population side by side: at every comparison the worst members go on from weights and moved settings of the best.
 
     The file names the settings that all members share, those that are searched with their bounds, members, steps and the
-    distance of comparisons (configs/population.yaml explains each). A population that was stopped goes on when the same
+    distance of comparisons (configs/population/small.yaml explains each). A population that was stopped goes on when the same
     command is given again. Its folder then has population.json, lineage.png, and best/, a run like any other.
 
     Try:
-      ante population configs/population.yaml
-      ante population configs/population.yaml --control          (was it worth it? the same members without taking over)
+      ante population configs/population/small.yaml
+      ante population configs/population/small.yaml --control          (was it worth it? the same members without taking over)
       ante eval runs/population/best --panel
     """
 

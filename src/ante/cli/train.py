@@ -22,7 +22,7 @@ WHERE = ("name", "runs", "store")  # settings that say which run
 
 @dataclass(frozen=True)
 class Train:
-    """Train a policy with PPO on real games, then evaluate it and write a video of its best game.
+    """Train a policy on real games (PPO, or what --algo says), then evaluate it and write a video of its best game.
 
     Everything lands in runs/NAME: resolved config, metrics (CSV, Parquet, TensorBoard), checkpoints, evaluation.json,
     episode.mp4. Ctrl-C stops with a checkpoint. See all settings with: ante train --help

@@ -104,7 +104,9 @@ def read_space(file: Path) -> Space:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadConfig(f"cannot read {file}: {error}") from None
     if not isinstance(data, dict):
-        raise BadConfig(f"{file} holds no settings: write search, population, steps; configs/population/small.yaml is one")
+        raise BadConfig(
+            f"{file} holds no settings: write search, population, steps; configs/population/small.yaml is one"
+        )
     try:
         space = Space.model_validate({"name": file.stem, **data})
     except ValidationError as error:

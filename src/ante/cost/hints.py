@@ -19,7 +19,7 @@ import ray
 import torch
 
 from ante.bench import Row, row_of
-from ante.cost.stopwatch import over, timed
+from ante.cost.stopwatch import timed
 from ante.errors import BalatroError
 from ante.training.algorithm import build
 from ante.training.brokerage import HintWatch
@@ -43,6 +43,12 @@ class Hinted:
     alarms: list[float] = field(default_factory=list)
     decisions: int = 0
     killed: float = 0.0
+
+    def kill_server(self) -> None:
+        """The LLM dies."""
+        assert self.server is not None
+        self.server.kill()
+        self.killed = time.monotonic() - self.begun
 
 
 @contextmanager
@@ -85,7 +91,10 @@ def contender(name: str, config: TrainConfig) -> Iterator[Hinted]:
 
 
 def hint_rows(repeats: int = 5, config: TrainConfig | None = None) -> list[Row]:
-    """Rows of `ante bench hints`: steps/s of each in turns, against none, asks by decision, seconds to the alarm."""
+    """Rows of `ante bench hints`: steps/s of each in turns, asks by decision, seconds to the alarm.
+
+    Each turn stands between two of training without hints and is held against their mean: machines drift.
+    """
     torch.set_num_threads(1)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as runs, ExitStack() as stack:
@@ -93,24 +102,34 @@ def hint_rows(repeats: int = 5, config: TrainConfig | None = None) -> list[Row]:
         base = base.model_copy(update={"runs": runs})
         names = (OFF, RULES, SLOW, DEAD, DIES, HANGS, NONSENSE)
         made = {name: stack.enter_context(contender(name, base)) for name in names}
-        rates: dict[str, list[float]] = {name: [] for name in made}
+        rates: dict[str, list[float]] = {name: [] for name in names}
+        ratios: dict[str, list[float]] = {name: [] for name in names[1:]}
         for turn in range(-1, repeats):
-            for name, each in made.items():
-                if name == DIES and turn == repeats // 2 and each.server is not None:
-                    each.server.kill()
-                    each.killed = time.monotonic() - each.begun
-                result, seconds = timed(each.algorithm.train)
-                steps = int(result["env_runners"]["num_env_steps_sampled"])
-                each.decisions += steps
+            before = rate(made[OFF])
+            for name in names[1:]:
+                if name == DIES and turn == repeats // 2:
+                    made[name].kill_server()
+                own, after = rate(made[name]), rate(made[OFF])
                 if turn >= 0:
-                    rates[name].append(steps / seconds)
+                    rates[OFF].append(after)
+                    rates[name].append(own)
+                    ratios[name].append(2 * own / (before + after))
+                before = after
         for name, values in rates.items():
             rows.append(row_of(f"training, {name}", values, "steps/s", base.games))
-            if name != OFF:
-                rows.append(row_of(f"training, {name}, against {OFF}", over(values, rates[OFF]), "x", base.games))
+        for name, values in ratios.items():
+            rows.append(row_of(f"training, {name}, against {OFF}", values, "x", base.games))
         for name, each in made.items():
             rows += told(name, each)
     return rows
+
+
+def rate(each: Hinted) -> float:
+    """Steps a second of one iteration."""
+    result, seconds = timed(each.algorithm.train)
+    steps = int(result["env_runners"]["num_env_steps_sampled"])
+    each.decisions += steps
+    return steps / seconds
 
 
 def told(name: str, each: Hinted) -> list[Row]:

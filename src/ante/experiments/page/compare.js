@@ -16,7 +16,7 @@ function drawHead() {
 
 // A number, its interval in words and as a whisker on the scale that the whole column shares.
 function measureCell(row, key, bounds) {
-  const found = row.measures[key], say = sayAs(key), [low, high] = bounds;
+  const found = row.measures[key], say = key === "win" ? sayAs(key) : (x) => x.toFixed(2), [low, high] = bounds;
   const at = (x) => (high > low ? (138 * (x - low)) / (high - low) : 69);
   const line = svg("svg", { class: "whisker", viewBox: "0 0 138 12", "aria-hidden": "true" },
     svg("line", { x1: at(found.low), x2: at(found.high), y1: 6, y2: 6, stroke: colorOf(row.name), "stroke-width": 2 }),

@@ -41,22 +41,22 @@ def test_the_worst_go_on_from_the_best_and_what_comes_of_it_is_a_run(tmp_path: P
         runs=str(tmp_path),
         settings=SETTINGS,
         search={"lr": Range(low=1e-4, high=1e-2, log=True)},
-        population=3,
-        steps=1536,
+        population=2,
+        steps=1024,
         every=512,
-        quantile=0.34,
+        quantile=0.5,
         resample=0.0,
         eval_games=4,
     )
     outcome = train_population(space, False, quiet)
-    assert [[point.steps for point in member.points] for member in outcome.members] == [[512, 1024, 1536]] * 3
+    assert [[point.steps for point in member.points] for member in outcome.members] == [[512, 1024]] * 2
     taken = [
         (member.number, point.parent, k)
         for member in outcome.members
         for k, point in enumerate(member.points)
         if point.parent != member.number
     ]
-    assert taken, "in two comparisons of three members somebody is worst"
+    assert len(taken) == 1, "in one comparison of two members one is worse"
     lrs = [[point.values["lr"] for point in member.points] for member in outcome.members]
     for number, parent, k in taken:
         moved = lrs[number][k] / lrs[parent][k - 1]

@@ -80,7 +80,7 @@ class Member:
 def learn(told: dict[str, Any], space: Space) -> None:
     """One member, in a process of Tune's: trains, reports at each comparison, goes on from the checkpoint it is given."""
     torch.set_num_threads(1)
-    number = int(tune.get_context().get_trial_id().rpartition("_")[2])
+    number = number_of(tune.get_context().get_trial_id())
     values, seed = told["start"]["values"], told["start"]["seed"]
     config = space.member(values, seed)
     algorithm = build(config)
@@ -106,6 +106,11 @@ def learn(told: dict[str, Any], space: Space) -> None:
             tune.report({**report, "values": values}, checkpoint=tune.Checkpoint.from_directory(place))
         parent = number
     algorithm.stop()
+
+
+def number_of(trial: str) -> int:
+    """A member's number, from Tune's name of its trial, such as `1f3a9_00002`."""
+    return int(trial.rpartition("_")[2])
 
 
 def scheduler_of(space: Space, exploits: bool) -> Any:
@@ -157,13 +162,14 @@ def fit(space: Space, name: str, exploits: bool, advance: Advance) -> list[Any]:
                 callbacks=[Told()],
                 verbose=0,
                 failure_config=tune.FailureConfig(max_failures=2),
-                checkpoint_config=tune.CheckpointConfig(num_to_keep=2),
+                checkpoint_config=tune.CheckpointConfig(num_to_keep=4),
             ),
         )
     results = tuner.fit()
     if results.errors:
         raise BrokenMember(f"a member of {space.folder} broke down: {str(results.errors[0]).splitlines()[-1]}")
-    return list(results)
+    # The folder's name is the trial's own; after a restore `metrics` may be those that came with another's checkpoint.
+    return sorted(results, key=lambda result: number_of("_".join(Path(result.path).name.split("_")[1:3])))
 
 
 class Told(tune.Callback):  # type: ignore[misc]

@@ -1,5 +1,6 @@
 """Files that are whole or not there."""
 
+import csv
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,3 +24,9 @@ def whole(file: Path) -> Iterator[Path]:
         aside.replace(file)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def whole_rows(file: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file with a heading, by column; not one that is still being written. Raises OSError, UnicodeDecodeError."""
+    with file.open(newline="") as stream:
+        return [row for row in csv.DictReader(stream) if None not in row.values()]

@@ -5,6 +5,7 @@ with each other's runs.
 """
 
 import base64
+import html
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -88,9 +89,9 @@ class Run:
     def _repr_html_(self) -> str:
         """In a notebook: the same, with its curves."""
         if not (self.folder / "metrics.csv").is_file() or self.metrics.empty:
-            return f"<p>{_escaped(repr(self))}</p>"
+            return f"<p>{html.escape(repr(self))}</p>"
         picture = base64.b64encode(self.curves().read_bytes()).decode()
-        return f'<p>{_escaped(repr(self))}</p><img src="data:image/png;base64,{picture}" style="max-width:900px">'
+        return f'<p>{html.escape(repr(self))}</p><img src="data:image/png;base64,{picture}" style="max-width:900px">'
 
 
 @dataclass(frozen=True)
@@ -144,10 +145,6 @@ def _row(report: Report) -> dict[str, Any]:
         "reward": report.mean_reward,
         "decisions": report.mean_decisions,
     }
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def settings_of(config: TrainConfig | str | Path | None, changed: dict[str, Any]) -> TrainConfig:
@@ -249,7 +246,9 @@ class Comparison:
         return f"{self.results.title}: {self.folder}{missing}\n{self.table.round(3).to_string()}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{_escaped(self.results.title)}: {_escaped(str(self.report))}</p>{self.table.round(3).to_html()}"
+        return (
+            f"<p>{html.escape(self.results.title)}: {html.escape(str(self.report))}</p>{self.table.round(3).to_html()}"
+        )
 
 
 def compare(

@@ -215,7 +215,10 @@ def test_hints_of_the_llm_service_arrive(prometheus: Prometheus, journal: Journa
     eventually("questions", 240, lambda: prometheus.value("ante_hint_asks_total"))
     eventually("hints", 240, lambda: (prometheus.value("ante_hint_success_ratio") or 0) > 0.8)
     numbers = ("asks_total", "calls_total", "success_ratio", "latency_p50_seconds", "latency_p95_seconds")
-    journal.note("hints", **{name: prometheus.value(f"ante_hint_{name}") for name in numbers})
+    told = {name: prometheus.value(f"ante_hint_{name}") for name in numbers}
+    journal.note("hints", **told)
+    assert all(told.values()), "every figure of the ledger arrives"
+    assert told["latency_p50_seconds"] <= told["latency_p95_seconds"]
 
 
 def test_each_alert_goes_off(prometheus: Prometheus, served: Cluster, journal: Journal) -> None:

@@ -54,9 +54,10 @@ def test_on_policy_vtrace_is_generalised_advantage_estimation(decay: float) -> N
 def returns_of(rewards: np.ndarray, after: np.ndarray, cut: np.ndarray, length: int) -> np.ndarray:
     from ante.training.estimates import nstep
 
-    found = np.full(SHAPE, np.nan, dtype=np.float32)
-    nstep(rewards, after, cut, length, 0.97, found)
-    return found
+    sums, weights = (np.full(SHAPE, np.nan, dtype=np.float32) for _ in range(2))
+    lasts = np.full(SHAPE, -1)
+    nstep(rewards, cut, length, 0.97, sums, weights, lasts)
+    return sums + weights * after[lasts, np.arange(SHAPE[1])]
 
 
 def test_on_policy_vtrace_with_lambda_1_gives_n_step_returns() -> None:

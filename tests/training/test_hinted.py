@@ -14,22 +14,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from ante.hints.fake import FakeServer  # noqa: E402
+from tests.support.tiny import TINY  # noqa: E402
 
 pytestmark = [
     pytest.mark.ray,
     pytest.mark.usefixtures("local_ray"),
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
 ]
-SMALL = {
-    "policy": "shortlist",
-    "games": 16,
-    "batch": 512,
-    "minibatch": 256,
-    "epochs": 1,
-    "hidden": (16, 16),
-    "entry": 8,
-    "max_decisions": 60,
-}
 PATIENCE = 300.0  # an upper bound, for machines that are busy with other work
 
 
@@ -42,7 +33,7 @@ def run(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     made = []
 
     def make(**settings: Any) -> Any:
-        made.append(build(TrainConfig(**{**SMALL, "runs": str(tmp_path), **settings})))
+        made.append(build(TrainConfig(**{**TINY, "runs": str(tmp_path), **settings})))
         return made[-1]
 
     yield make

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tiny import TINY
+
 pytest.importorskip("torch")
 
 pytestmark = [
@@ -14,20 +16,10 @@ pytestmark = [
     pytest.mark.usefixtures("local_ray"),
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
 ]
-SETTINGS = {
-    "policy": "shortlist",
-    "games": 16,
-    "batch": 512,
-    "minibatch": 256,
-    "epochs": 1,
-    "hidden": [16, 16],
-    "entry": 8,
-    "max_decisions": 60,
-}
 
 
 @contextmanager
-def quiet(about: str, total: int):
+def quiet(total: int, about: str):
     yield lambda steps: None
 
 
@@ -39,7 +31,7 @@ def test_the_worst_go_on_from_the_best_and_what_comes_of_it_is_a_run(tmp_path: P
     space = Space(
         name="small",
         runs=str(tmp_path),
-        settings=SETTINGS,
+        settings=TINY,
         search={"lr": Range(low=1e-4, high=1e-2, log=True)},
         population=2,
         steps=1024,

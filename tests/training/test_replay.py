@@ -7,13 +7,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from ante.training.estimates import nstep, values_after  # noqa: E402
 from ante.training.replay import BOSS, JOKER, LEAST_ERROR, Replay  # noqa: E402
 from ante.training.replay_kernels import (  # noqa: E402
     clear,
     draw_places,
     epsilon_greedy,
-    nstep_parts,
     set_priorities,
 )
 from ante.training.rollout import Trace  # noqa: E402
@@ -173,21 +171,6 @@ def test_the_tree_is_the_sum_of_its_leaves() -> None:
             drawn = np.empty(500, dtype=np.int64)
             draw_places(tree, np.full(500, np.nextafter(1.0, 0.0)), drawn)
             assert (leaves[drawn] > 0).all(), "nothing without priority, at the edges either"
-
-
-def test_returns_in_parts_are_n_step_returns() -> None:
-    rng, shape = np.random.default_rng(0), (30, 4)
-    rewards, values = rng.normal(size=shape).astype(np.float32), rng.normal(size=shape).astype(np.float32)
-    cut = rng.random(shape) < 0.1
-    terminal = cut & (rng.random(shape) < 0.5)
-    places = np.flatnonzero(cut & ~terminal)
-    after = values_after(values, rng.normal(size=4 + len(places)).astype(np.float32), places, terminal)
-    for length in (1, 4, 100):
-        wanted, sums, weights = (np.empty(shape, dtype=np.float32) for _ in range(3))
-        lasts = np.empty(shape, dtype=np.int64)
-        nstep(rewards, after, cut, length, GAMMA, wanted)
-        nstep_parts(rewards, cut, length, GAMMA, sums, weights, lasts)
-        np.testing.assert_allclose(sums + weights * after[lasts, np.arange(4)], wanted, atol=1e-5)
 
 
 def test_no_masked_action_is_ever_chosen_in_a_million() -> None:

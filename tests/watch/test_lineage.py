@@ -5,8 +5,7 @@ from pathlib import Path
 
 import cv2
 
-from ante.watch.lineage import Path as Track
-from ante.watch.lineage import ancestors, draw_lineage
+from ante.watch.lineage import Track, ancestors, draw_lineage
 
 
 def made() -> list[Track]:

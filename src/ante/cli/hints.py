@@ -1,14 +1,15 @@
 """`ante hints`: an LLM endpoint probed, one question shown, what hints teach."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg, subcommand
 
+from ante.cli.shown import progress
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -105,16 +106,11 @@ def only_model(settings: "HintSettings") -> str | None:
     return found[0]
 
 
-@contextmanager
-def ask_bar(asks: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar over asks; yields what to call with the number that ended."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+def ask_bar(asks: int) -> AbstractContextManager[Callable[[int], None]]:
+    """A progress bar over asks."""
+    from rich.progress import MofNCompleteColumn
 
-    columns = ("asking", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=asks)
-        yield lambda ended: bar.advance(task, ended)
+    return progress(asks, "asking", MofNCompleteColumn())
 
 
 def print_probe(found: "Probe") -> None:

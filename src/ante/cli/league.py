@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.players import game_bar
+from ante.cli.shown import game_bar
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:

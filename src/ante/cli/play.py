@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from ante.cli.players import advised_player_of, game_bar, player_of
+from ante.cli.players import advised_player_of, player_of
 from ante.cli.seeds import locked_keys
+from ante.cli.shown import game_bar
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:

@@ -1,9 +1,7 @@
-"""What commands with players share: a player by name, and a progress bar over games."""
+"""What commands with players share: a player by name, alone or with an advisor."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ante.errors import BalatroError
 
@@ -38,15 +36,3 @@ def advised_player_of(
     from ante.training.advised import advised_from
 
     return advised_from(Path(name), hints, share, unsure, checkpoint, likeliest)
-
-
-@contextmanager
-def game_bar(games: int, about: str) -> Iterator[Any]:
-    """A progress bar over games; yields what to call with the number that ended."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(about), BarColumn(), MofNCompleteColumn(), TextColumn("games, left"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(about, total=games)
-        yield lambda ended: bar.advance(task, ended)

@@ -1,12 +1,12 @@
 """`ante population`: settings that are searched while training."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
+
+from ante.cli.shown import step_bar
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Population:
         space = read_space(self.file)
         from ante.training.population import train_population
 
-        outcome = train_population(space, self.control, progress)
+        outcome = train_population(space, self.control, step_bar)
         if self.json:
             print((space.folder / "population.json").read_text())
             return 0
@@ -48,18 +48,6 @@ class Population:
         console.print(outcome.verdict(), soft_wrap=True)
         console.print(f"best     {space.folder / 'best'}\nlineage  {space.folder / 'lineage.png'}")
         return 0
-
-
-@contextmanager
-def progress(about: str, total: int) -> Iterator[Any]:
-    """A progress bar; yields what to call with steps that were made."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(about), BarColumn(), TaskProgressColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(about, total=total)
-        yield lambda steps: bar.advance(task, steps)
 
 
 def table(outcome: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.players import game_bar, player_of
+from ante.cli.players import player_of
+from ante.cli.shown import game_bar
 from ante.errors import BalatroError
 
 

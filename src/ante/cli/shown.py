@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,18 +33,36 @@ def when(seconds: float) -> str:
 
 
 @contextmanager
-def bytes_bar(total: int, about: str) -> Iterator[Callable[[int], None]]:
-    """A progress bar over bytes; yields what to call with those that went through."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+def progress(total: int, about: str, *amounts: Any) -> Iterator[Callable[[int], None]]:
+    """A progress bar on standard error, which goes when it is over; yields what to call with what was done.
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
+    amounts  columns of rich, or words, between the bar and the time that is left
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), *amounts, TimeRemainingColumn())
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
         task = bar.add_task(about, total=total)
         yield lambda count: bar.advance(task, count)
+
+
+def bytes_bar(total: int, about: str) -> AbstractContextManager[Callable[[int], None]]:
+    """A progress bar over bytes."""
+    from rich.progress import DownloadColumn, TransferSpeedColumn
+
+    return progress(total, about, DownloadColumn(), TransferSpeedColumn())
+
+
+def game_bar(games: int, about: str) -> AbstractContextManager[Callable[[int], None]]:
+    """A progress bar over games."""
+    from rich.progress import MofNCompleteColumn
+
+    return progress(games, about, MofNCompleteColumn(), "games, left")
+
+
+def step_bar(steps: int, about: str) -> AbstractContextManager[Callable[[int], None]]:
+    """A progress bar over so many steps that a share says more."""
+    from rich.progress import TaskProgressColumn
+
+    return progress(steps, about, TaskProgressColumn(), "left")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from ante.cli.players import game_bar, player_of
+from ante.cli.players import player_of
+from ante.cli.shown import game_bar
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from tyro.conf import Positional, arg
 
-from ante.cli.players import advised_player_of, game_bar, player_of
+from ante.cli.players import advised_player_of, player_of
+from ante.cli.shown import game_bar
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:

@@ -80,6 +80,11 @@ def hidden_jokers(s: Any) -> list[str]:
     return sorted(joker_text(s, i) for i in range(s.n_jokers))
 
 
+def seed_of(s: Any) -> str:
+    """The seed of a game."""
+    return bytes(s.seed[: int(s.seed_length)]).decode()
+
+
 def run_name(s: Any) -> str:
     """Deck and stake, or the challenge."""
     if s.challenge:

@@ -5,7 +5,6 @@ an interval covers the luck of training and that of the games. With few seeds it
 one seed it covers the games alone.
 """
 
-import csv
 import json
 import math
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from ante.agents.evaluate import plain, wilson
 from ante.errors import BalatroError
 from ante.experiments.running import PLAYERS, REPORT, is_done, own_report
 from ante.experiments.spec import FILE, Cell, Spec, cells_of, kept_spec
-from ante.files import write_text
+from ante.files import whole_rows, write_text
 from ante.league.ratings import SAMPLES, Interval, interval, weights
 
 MEASURES = ("ante", "blinds", "win", "reward")  # of each game of the closing evaluation
@@ -135,8 +134,7 @@ def columns_of(cell: Cell) -> Columns:
     """metrics.csv of a run, column by column; empty before there is one. Raises BalatroError."""
     file = cell.folder / "metrics.csv"
     try:
-        with file.open(newline="") as stream:
-            rows = [row for row in csv.DictReader(stream) if None not in row.values()]
+        rows = whole_rows(file)
         return {name: np.array([float(row[name] or "nan") for row in rows]) for name in (rows[0] if rows else ())}
     except FileNotFoundError:
         return {}

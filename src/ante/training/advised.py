@@ -25,6 +25,7 @@ from ante.hints.question import lists_of, question_of, without_seed
 from ante.hints.rules import advise
 from ante.hints.settings import HintSettings, read_settings
 from ante.training.config import TrainConfig, read_config
+from ante.training.evaluate import rules
 from ante.training.hinting import Ask, number_of
 from ante.training.policies import make_player
 from ante.training.release import policy_from
@@ -196,8 +197,7 @@ def advice_effect(config: TrainConfig, alone: Report) -> Effect:
     source = "rules" if config.hints == "rules" else "llm"
     player = advised_from(config.folder, source, config.hint_share, config.hint_confidence)
     records = alone.records[:EFFECT_GAMES]
-    told = {name: getattr(config, name) for name in ("deck", "stake", "challenge", "reward")}
-    advised = evaluate(player, [record.seed for record in records], **told)
+    advised = evaluate(player, [record.seed for record in records], **rules(config))
     found = Effect(source, len(records), *paired(advised, replace(alone, records=records)))
     (config.folder / "hints").mkdir(exist_ok=True)
     write_text(config.folder / "hints" / "effect.json", json.dumps(plain(asdict(found)), indent=1))

@@ -3,6 +3,8 @@
 import logging
 import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray asks for a choice at every start otherwise
@@ -18,8 +20,8 @@ from ray.tune.registry import register_env
 from ante.env.vector import BalatroVectorEnv
 from ante.training.config import TrainConfig
 from ante.training.dqn import FastDQNConfig, QPlan
+from ante.training.external import external_algorithm
 from ante.training.fast import FastAPPOConfig, FastPPOConfig
-from ante.training.library import library_algorithm
 from ante.training.policies import choice_of
 from ante.training.quiet import be_quiet
 from ante.training.rollout import WINDOW
@@ -77,6 +79,20 @@ def init_ray(**options: Any) -> None:
         except Exception as error:  # Ray has no class for it
             if not left or "timed out during startup" not in str(error):
                 raise
+
+
+@contextmanager
+def ray_of_our_own(**options: Any) -> Iterator[None]:
+    """A Ray runs; one that was started for this, with these options of `ray.init`, is ended. One that ran already stays."""
+    be_quiet()
+    own = not ray.is_initialized()
+    if own:
+        init_ray(**options)
+    try:
+        yield
+    finally:
+        if own:
+            ray.shutdown()
 
 
 def env_config(config: TrainConfig) -> dict[str, Any]:
@@ -175,8 +191,8 @@ def rllib_config(config: TrainConfig) -> PPOConfig:
 
 def build(config: TrainConfig) -> PPO:
     """The algorithm of a configuration, with Ray started; that of another library needs none, and answers the same."""
-    if config.library:
-        return library_algorithm(config)
+    if config.external:
+        return external_algorithm(config)
     start_ray()
     register_env(ENV, make_env)
     made = rllib_config(config)

@@ -354,7 +354,7 @@ class TrainConfig(BaseModel):
 
     @model_validator(mode="after")
     def _known_to_the_library(self) -> "TrainConfig":
-        for name in ONLY_OURS if self.library else ():
+        for name in ONLY_OURS if self.external else ():
             if getattr(self, name) != TrainConfig.model_fields[name].default:
                 raise ValueError(f"algo {self.algo} knows no {name}: leave out {name} {getattr(self, name)}")
         return self
@@ -405,7 +405,7 @@ class TrainConfig(BaseModel):
         return self
 
     @property
-    def library(self) -> bool:
+    def external(self) -> bool:
         """Whether the algorithm is another library's."""
         return self.algo.startswith("sb3-")
 

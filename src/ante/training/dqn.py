@@ -5,7 +5,6 @@ gradient steps as `epochs` passes over a batch would take. Replay, target networ
 state, so that a resumed run goes on with all of them.
 """
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from ray.rllib.core import DEFAULT_MODULE_ID
-from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 from torch.nn import functional
 
 from ante.engine.state import Phase
@@ -103,42 +101,22 @@ class QLearner(BatchLearner):
         """The target network is the present one."""
         self._target.load_state_dict(self._policy().state_dict())
 
-    def update(
-        self,
-        *,
-        training_data: Fragments,
-        timesteps: dict[str, Any] | None = None,
-        num_epochs: int = 1,
-        minibatch_size: int | None = None,
-        return_state: bool = False,
-        _no_metrics_reduce: bool = False,
-        **_: Any,
-    ) -> Any:
-        """Keep the fragments, then learn from steps drawn from all that are kept; answers the metrics.
-
-        timesteps  steps before this batch, for schedules
-        """
-        self._check_is_built()
-        self.before_gradient_based_update(timesteps=timesteps or {})
-        begin = time.perf_counter()
-        before = int((timesteps or {}).get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0))
-        traces, lost = training_data.rollouts(lambda played: played)
+    def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
+        """Keep the fragments, then learn from steps drawn from all that are kept."""
+        traces, lost = fragments.rollouts(lambda played: played)
         played = sum(map(len, traces))
         lag = self._weights_seq_no - min((trace.version for trace in traces), default=self._weights_seq_no)
         for trace in traces:
             assert isinstance(trace, Trace)
             self.replay.add(trace)
-        size = minibatch_size or played
-        steps = num_epochs * played // size if before + played >= self.config.q.replay_after else 0
+        size = minibatch or played
+        steps = epochs * played // size if before + played >= self.config.q.replay_after else 0
         self._tell_steps(self._learn_again(steps, size, before), lag, steps * size / max(1, played), steps * size)
         self._weights_seq_no += 1
         chance = value_at(self.config.q.epsilon, before + played)
         self._policy().explore.fill_(chance)
-        self.metrics.log_value((DEFAULT_MODULE_ID, "fragments_lost"), lost, reduce="sum")
         self.metrics.log_value((DEFAULT_MODULE_ID, "epsilon"), chance, window=1)
-        self.after_gradient_based_update(timesteps=timesteps or {})
-        self.metrics.log_value((DEFAULT_MODULE_ID, "learn_seconds"), time.perf_counter() - begin, window=1)
-        return None if _no_metrics_reduce else self.metrics.reduce()
+        return lost
 
     def _learn_again(self, steps: int, size: int, before: int) -> NDArray[np.float64]:
         """So many gradient steps on `size` steps each; answers the mean loss and worth, no numbers where there were none."""

@@ -40,12 +40,14 @@ def vtrace(rewards, values, after, cut, ratios, discount, decay, rho_top, c_top,
 
 
 @kernel
-def nstep(rewards, after, cut, length, discount, returns):
-    """Rewards of up to `length` steps, discounted, and the value after the last of them.
+def nstep(rewards, cut, length, discount, sums, weights, lasts):
+    """n-step returns in parts, for a value of what follows that is only known later: sums + weights * after[lasts].
 
-    rewards  (t, n) float32; after (t, n) float32 and cut (t, n) bool as in `vtrace`: a return ends with its game
-    length   steps, at least 1; fewer at the end of the fragment
-    returns  (t, n) float32, overwritten
+    rewards   (t, n) float32; cut (t, n) bool as in `vtrace`: a return ends with its game
+    length    steps, at least 1; fewer at the end of the fragment
+    sums      (t, n) float32, overwritten: rewards of up to `length` steps, discounted
+    weights   (t, n) float32, overwritten: what the value after the last of them is multiplied by
+    lasts     (t, n) int64, overwritten: the last of these steps
     """
     steps, games = rewards.shape
     for t in range(steps):
@@ -57,7 +59,7 @@ def nstep(rewards, after, cut, length, discount, returns):
                 if cut[at, i] or at + 1 == steps or at + 1 == t + length:
                     break
                 at += 1
-            returns[t, i] = total + weight * after[at, i]
+            sums[t, i], weights[t, i], lasts[t, i] = total, weight, at
 
 
 def values_after(

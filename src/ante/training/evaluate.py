@@ -11,7 +11,7 @@ from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import Player, Report, evaluate, panel
 from ante.files import write_text
 from ante.training.config import TrainConfig
-from ante.training.library import LibraryAlgorithm
+from ante.training.external import ExternalAlgorithm
 from ante.training.policies import load_policy, make_player
 
 
@@ -52,7 +52,7 @@ def trial(config: TrainConfig, algorithm: Any) -> tuple[dict[str, float], Player
 
 def present_policy(algorithm: Any) -> TorchRLModule:
     """A copy of the policy, on the CPU, with the weights that the learner has now."""
-    if isinstance(algorithm, LibraryAlgorithm):
+    if isinstance(algorithm, ExternalAlgorithm):
         return algorithm.policy()
     like = algorithm.env_runner.module
     policy = type(like)(

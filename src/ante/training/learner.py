@@ -71,7 +71,7 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         _no_metrics_reduce: bool = False,
         **_: Any,
     ) -> Any:
-        """Go over the fragments' rows `num_epochs` times, each time in another order; answers the metrics.
+        """Learn from the fragments, for PPO from every row `num_epochs` times; answers the metrics.
 
         timesteps  steps before this batch, for schedules
 
@@ -80,14 +80,20 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         self._check_is_built()
         self.before_gradient_based_update(timesteps=timesteps or {})
         begin = time.perf_counter()
-        rollouts, lost = training_data.rollouts(self._estimated)
-        rows = self._agreed(sum(map(len, rollouts)))
+        before = int((timesteps or {}).get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0))
+        lost = self._learn_from(training_data, before, num_epochs, minibatch_size)
         self.metrics.log_value((DEFAULT_MODULE_ID, "fragments_lost"), lost, reduce="sum")
-        if rows > 0:
-            self._learn(joined(rollouts), rows, num_epochs, minibatch_size or rows)
         self.after_gradient_based_update(timesteps=timesteps or {})
         self.metrics.log_value((DEFAULT_MODULE_ID, "learn_seconds"), time.perf_counter() - begin, window=1)
         return None if _no_metrics_reduce else self.metrics.reduce()
+
+    def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
+        """All gradient steps that these fragments are worth, `before` steps into the run; answers how many were lost."""
+        rollouts, lost = fragments.rollouts(self._estimated)
+        rows = self._agreed(sum(map(len, rollouts)))
+        if rows > 0:
+            self._learn(joined(rollouts), rows, epochs, minibatch or rows)
+        return lost
 
     def _agreed(self, rows: int) -> int:
         """The rows that every learner has at least, so that all make the same minibatches."""

@@ -12,7 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet
 from torch.utils.tensorboard import SummaryWriter
 
-from ante.files import write_text
+from ante.files import whole_rows, write_text
 
 COLUMNS = (
     "iteration",  # batches learned from
@@ -111,8 +111,7 @@ def read_rows(file: Path, done: int) -> list[dict[str, str]]:
     """The whole rows of a metrics.csv up to an iteration; none where there is no file."""
     if not file.exists():
         return []
-    with file.open(newline="") as stream:
-        rows = [row for row in csv.DictReader(stream) if None not in row.values()]
+    rows = whole_rows(file)
     return [row for row in rows if int(row["iteration"]) <= done]
 
 

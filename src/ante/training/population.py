@@ -9,14 +9,12 @@ import math
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import ray
 import torch
 import yaml
 from ray import tune
@@ -26,17 +24,15 @@ from ray.tune.schedulers import FIFOScheduler, PopulationBasedTraining
 from ante.agents.evaluate import Report, evaluate, half_width, panel
 from ante.errors import BalatroError
 from ante.files import write_text
-from ante.training.algorithm import build, init_ray
+from ante.training.algorithm import build, ray_of_our_own
 from ante.training.budget import Sizes
 from ante.training.checkpoints import save_checkpoint
 from ante.training.config import BadConfig
 from ante.training.evaluate import rules
 from ante.training.policies import MODULE_IN_CHECKPOINT, make_player
 from ante.training.progress import Progressed, row_of
-from ante.training.quiet import be_quiet
 from ante.training.space import Space
-from ante.watch.lineage import Path as Track
-from ante.watch.lineage import draw_lineage
+from ante.watch.lineage import Track, draw_lineage
 
 PROGRESS = "progress.json"
 Advance = Callable[[int], None]
@@ -201,20 +197,6 @@ def member_of(space: Space, number: int, result: Any) -> Member:
     return Member(number, points, checkpoint, evaluate(player, panel()[: space.eval_games], **rules(config)))
 
 
-@contextmanager
-def ray_of_our_own() -> Iterator[None]:
-    """A Ray runs, one that runs already is kept."""
-    be_quiet()
-    own = not ray.is_initialized()
-    if own:
-        init_ray()
-    try:
-        yield
-    finally:
-        if own:
-            ray.shutdown()
-
-
 def keep_space(space: Space) -> None:
     """The population's settings stand in its folder. Raises BadConfig where other ones do already."""
     file, text = space.folder / "population.yaml", yaml.safe_dump(space.model_dump(mode="json"), sort_keys=False)
@@ -224,19 +206,19 @@ def keep_space(space: Space) -> None:
     write_text(file, text)
 
 
-def train_population(space: Space, control: bool, bar: Callable[[str, int], Any]) -> "Outcome":
+def train_population(space: Space, control: bool, bar: Callable[[int, str], Any]) -> "Outcome":
     """The population has learned, and with `control` its start population too, without anybody taking over.
 
-    bar  makes a context that yields what is told of steps: (words, steps in all). A stopped one goes on.
+    bar  makes a context that yields what is told of steps: (steps in all, words). A stopped one goes on.
     Raises BadConfig, BrokenMember.
     """
     keep_space(space)
     total, found = space.population * space.steps, dict[str, list[Member]]()
     with ray_of_our_own():
         for name in ("population", "control") if control else ("population",):
-            with bar(name, total) as advance:
+            with bar(total, name) as advance:
                 results = fit(space, name, name == "population", advance)
-            with bar(f"evaluating {name}", len(results)) as advance:
+            with bar(len(results), f"evaluating {name}") as advance:
                 found[name] = []
                 for number, result in enumerate(results):
                     found[name].append(member_of(space, number, result))

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow
 from numpy.typing import NDArray
 
-from ante.training.replay_kernels import clear, draw_places, nstep_parts, set_priorities
+from ante.training.estimates import nstep
+from ante.training.replay_kernels import clear, draw_places, set_priorities
 from ante.training.rollout import Trace
 from ante.training.rows import octets_of
 
@@ -94,7 +95,7 @@ class Replay:
         shape, here = trace.actions.shape, slice(begin, begin + count)
         sums, weights = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.float32)
         lasts = np.empty(shape, dtype=np.int64)
-        nstep_parts(trace.rewards, trace.cut, self.length, self.discount, sums, weights, lasts)
+        nstep(trace.rewards, trace.cut, self.length, self.discount, sums, weights, lasts)
         column = np.arange(shape[1])
         weights[trace.terminal[lasts, column]] = 0.0
         self._actions[here] = trace.actions.reshape(-1)

@@ -1,4 +1,4 @@
-"""Kernels of DQN: decisions by worth, n-step returns in parts, and draws in proportion to priorities; plain loops.
+"""Kernels of DQN: decisions by worth, and draws in proportion to priorities; plain loops.
 
 Priorities stand in a binary tree whose nodes are the sums of what hangs below them. A tree over `size` places, a power of
 two, is one array of 2 size numbers: node k has the children 2 k and 2 k + 1, the root is node 1, the priority of place i
@@ -39,28 +39,6 @@ def epsilon_greedy(scores, legal, uniforms, explore, actions, log_probs):
                     left -= 1
         actions[i] = chosen
         log_probs[i] = np.log(explore / options + (1.0 - explore if chosen == best else 0.0))
-
-
-@kernel
-def nstep_parts(rewards, cut, length, discount, sums, weights, lasts):
-    """The parts of `estimates.nstep`, for a value of what follows that is only known later: returns = sums + weights * after[lasts].
-
-    rewards, cut, length, discount  as there
-    sums     (t, n) float32, overwritten: discounted rewards
-    weights  (t, n) float32, overwritten: what the value after the last step is multiplied by
-    lasts    (t, n) int64, overwritten: the last step whose reward counts
-    """
-    steps, games = rewards.shape
-    for t in range(steps):
-        for i in range(games):
-            total, weight, at = 0.0, 1.0, t
-            while True:
-                total += weight * rewards[at, i]
-                weight *= discount
-                if cut[at, i] or at + 1 == steps or at + 1 == t + length:
-                    break
-                at += 1
-            sums[t, i], weights[t, i], lasts[t, i] = total, weight, at
 
 
 @kernel

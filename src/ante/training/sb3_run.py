@@ -18,7 +18,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from torch import nn
 
 from ante.training.config import TrainConfig, value_at
-from ante.training.library import LibraryAlgorithm
+from ante.training.external import ExternalAlgorithm
 from ante.training.packed import PackedPolicy
 from ante.training.policies import MODULE_IN_CHECKPOINT, POLICIES
 from ante.training.sb3 import MAKERS
@@ -28,7 +28,7 @@ SHARP = 1000.0  # logits of a DQN's policy per unit of value: sampling from them
 LOSSES = ("train/policy_gradient_loss", "train/policy_loss", "train/loss")  # MaskablePPO, A2C, DQN
 
 
-class Sb3Algorithm(LibraryAlgorithm):
+class Sb3Algorithm(ExternalAlgorithm):
     """One of `sb3.MAKERS`, a batch at a time."""
 
     def __init__(self, config: TrainConfig) -> None:
@@ -45,7 +45,7 @@ class Sb3Algorithm(LibraryAlgorithm):
             model.exploration_schedule = lambda _: value_at(explore, model.num_timesteps)
 
     def train(self) -> dict[str, Any]:
-        """See LibraryAlgorithm."""
+        """See ExternalAlgorithm."""
         model, env, config = self.model, self.model.env, self._config
         steps, games, illegal = model.num_timesteps, env.tally.games, env.illegal
         if hasattr(model, "ent_coef"):
@@ -65,7 +65,7 @@ class Sb3Algorithm(LibraryAlgorithm):
         return {"env_runners": runners, "learners": {"default_policy": told(model) | seconds}}
 
     def policy(self) -> PackedPolicy:
-        """See LibraryAlgorithm."""
+        """See ExternalAlgorithm."""
         seen, answered = PackedPolicy.spaces()
         found = PackedPolicy(
             observation_space=seen, action_space=answered, model_config=POLICIES["mlp"].settings(self._config)
@@ -74,7 +74,7 @@ class Sb3Algorithm(LibraryAlgorithm):
         return found
 
     def save_to_path(self, folder: str) -> None:
-        """See LibraryAlgorithm. A DQN's replay buffer is left out: a resumed run fills it again."""
+        """See ExternalAlgorithm. A DQN's replay buffer is left out: a resumed run fills it again."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         about = {"algo": self._config.algo, "timesteps": self.model.num_timesteps}
@@ -83,7 +83,7 @@ class Sb3Algorithm(LibraryAlgorithm):
         self.policy().save_to_path(str((place / MODULE_IN_CHECKPOINT.relative_to("algorithm")).resolve()))
 
     def restore_from_path(self, folder: str) -> None:
-        """See LibraryAlgorithm. The games are other ones than those of the beginning."""
+        """See ExternalAlgorithm. The games are other ones than those of the beginning."""
         self.model.set_parameters(str(Path(folder) / ARCHIVE), device="cpu")
         steps = int(json.loads((Path(folder) / ABOUT).read_text())["timesteps"])
         self.model.num_timesteps = steps

@@ -8,8 +8,7 @@ import ray
 from ante.league.folder import Entrant, League, Rules
 from ante.league.play import keep_top, play_stretch
 from ante.recording.games import Recording
-from ante.training.algorithm import init_ray
-from ante.training.quiet import be_quiet
+from ante.training.algorithm import ray_of_our_own
 from ante.training.seats import seat_of
 
 
@@ -23,15 +22,8 @@ def play_on_ray(
 ) -> int:
     """All these players have played all their games, `workers` stretches at a time; answers how many were missing."""
     league.check_engine()
-    be_quiet()
-    own = not ray.is_initialized()
-    if own:
-        init_ray(num_cpus=workers, address="local")
-    try:
+    with ray_of_our_own(num_cpus=workers, address="local"):
         return gather(league, entrants, workers, advance)
-    finally:
-        if own:
-            ray.shutdown()
 
 
 def gather(league: League, entrants: Sequence[Entrant], workers: int, advance: Callable[[int], None]) -> int:

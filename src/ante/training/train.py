@@ -23,7 +23,6 @@ from ante.agents.evaluate import Report
 from ante.agents.report import blinds_table, players_table
 from ante.errors import BalatroError
 from ante.files import write_text
-from ante.training.advised import advice_effect
 from ante.training.algorithm import build, start_ray
 from ante.training.budget import Budget, Sizes
 from ante.training.checkpoints import find_checkpoint
@@ -31,10 +30,10 @@ from ante.training.config import BadConfig, TrainConfig
 from ante.training.curriculum import mastered
 from ante.training.evaluate import TRIED, evaluate_run, trial, write_report
 from ante.training.exporter import RunExporter, Runners, exporting
+from ante.training.external import ExternalAlgorithm
 from ante.training.fast import NoRunner
 from ante.training.films import keep_games, write_best
 from ante.training.keeping import fetching, keeping, say
-from ante.training.library import LibraryAlgorithm
 from ante.training.machine import write_machine
 from ante.training.memory import MemoryGauge, memory_table
 from ante.training.metrics import NO_HINTS, Metrics
@@ -97,7 +96,7 @@ def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
 
 def build_sized(config: TrainConfig, sizes: Sizes) -> PPO:
     """The algorithm with these sizes, on a Ray that is started where there is none and one is needed."""
-    if not config.library:
+    if not config.external:
         start_ray(config)
     return build(config.model_copy(update={"minibatch": sizes.minibatch, "games": sizes.games}))
 
@@ -164,7 +163,7 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
     """
     again, losses, reached = True, 0, -1
     while again:
-        with session.console.status("starting" if config.library else "starting Ray"):
+        with session.console.status("starting" if config.external else "starting Ray"):
             algorithm, done = begin(config, resume)
         session.asked.listen()  # Ray, once started, takes SIGTERM for itself
         if done.iteration:
@@ -244,7 +243,7 @@ def watching(config: TrainConfig, algorithm: PPO, console: Console) -> Iterator[
 
 def runners_of(algorithm: PPO) -> Runners:
     """How many env runner processes there are, and how they do."""
-    if isinstance(algorithm, LibraryAlgorithm):
+    if isinstance(algorithm, ExternalAlgorithm):
         return Runners(0, 0, 0)
     group = algorithm.env_runner_group
     return Runners(
@@ -304,8 +303,12 @@ def conclude(config: TrainConfig, console: Console) -> None:
         player, report = evaluated[0]
         status.update("writing videos")
         write_report(config, report)
-        status.update("playing with advice" if config.hints != "off" else "")
-        advice = advice_effect(config, report) if config.hints != "off" else None
+        advice = ""
+        if config.hints != "off":
+            from ante.training.advised import advice_effect
+
+            status.update("playing with advice")
+            advice = str(advice_effect(config, report))
         steps = find_checkpoint(config.folder / "checkpoints", "best")[1]["timesteps"]
         video, best = write_best(config, keep_games(config, player, report, steps, final=True))
         status.update("writing the report")

@@ -128,7 +128,7 @@ def vtrace(
 
 
 def nstep(rewards: torch.Tensor, after: torch.Tensor, cut: torch.Tensor, length: int, discount: float) -> torch.Tensor:
-    """Returns (t, n) on any device: the twin of `estimates.nstep`. A pass over the fragment for every step of `length`."""
+    """Returns (t, n) on any device: the twin of `estimates.nstep`, its parts put together. A pass over the fragment for every step of `length`."""
     returns = rewards + discount * after
     for _ in range(1, length):
         longer = rewards[:-1] + discount * returns[1:]

@@ -1,6 +1,5 @@
 """Learning curves of runs as one picture: blinds and ante, wins, return, entropy over steps, from metrics.csv."""
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ante.errors import BalatroError
+from ante.files import whole_rows
 
 PANELS = (
     ("blinds", "blinds beaten a game"),
@@ -39,8 +39,7 @@ def read_curves(run: Path) -> Curves:
     """The metrics of a run's folder. Raises NoCurves."""
     file = run / "metrics.csv"
     try:
-        with file.open(newline="") as stream:
-            rows = [row for row in csv.DictReader(stream) if None not in row.values()]
+        rows = whole_rows(file)
     except (OSError, UnicodeDecodeError) as error:
         raise NoCurves(f"cannot read the metrics of {run}: {error}") from None
     missing = {"steps", "seconds", *(name for name, _ in PANELS)} - set(rows[0] if rows else ())

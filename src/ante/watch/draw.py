@@ -24,7 +24,7 @@ from ante.engine.create import shop_price
 from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.engine.state import Kind, Phase, Place
 from ante.env.observe import focus_target, jokers_hidden, selected_hand
-from ante.env.text import number, run_name
+from ante.env.text import number, run_name, seed_of
 from ante.watch.canvas import BOLD, Box, Canvas, Colour
 
 FELT: Colour = (38, 84, 68)
@@ -157,9 +157,8 @@ def draw_score(canvas: Canvas, s: Any, caption: str, about: str = "", made: tupl
     canvas.paragraph(caption, Box(8, 288, 134, 34), 9, WHITE)
     if about:
         canvas.fitted(about, Box(10, 319, 130, 10), 8, GOLD)
-    seed = bytes(s.seed[: int(s.seed_length)]).decode()
     canvas.text(run_name(s), 10, 340, 8, GREY)
-    canvas.text(f"seed {seed}", 10, 352, 8, GREY)
+    canvas.text(f"seed {seed_of(s)}", 10, 352, 8, GREY)
 
 
 def hand_value(s: Any) -> tuple[str, str, str] | None:

@@ -28,6 +28,7 @@ from ante.env.replay import (
     read_replay,
     write_replay,
 )
+from ante.env.text import seed_of
 from ante.files import whole
 from ante.watch.notes import Explained, Note
 
@@ -109,8 +110,7 @@ def annotate(episode: Episode, player: Explained) -> list[Note]:
         moves = "jokers"
     games = Games(1, reorder=moves, discrete=False, endless=True)
     restore_states(games.states, episode.start)
-    s = games.states[0]
-    games.seeds[0] = bytes(s.seed[: int(s.seed_length)]).decode()
+    games.seeds[0] = seed_of(games.states[0])
     observe_games(games.states, np.arange(1), games.reorder, games.observations, games.flat)
     notes = []
     for number, action in enumerate(episode.actions, 1):

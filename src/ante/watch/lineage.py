@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path as File
+from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,14 +16,14 @@ FAR = 20.0  # ratio of a setting's largest and smallest value from which its axi
 
 
 @dataclass(frozen=True)
-class Path:
+class Track:
     """One member: at each comparison (steps, score, whose weights it began the stretch with, settings by name)."""
 
     member: int
     points: Sequence[tuple[int, float, int, dict[str, float]]]
 
 
-def draw_lineage(paths: Sequence[Path], metric: str, file: File) -> File:
+def draw_lineage(paths: Sequence[Track], metric: str, file: Path) -> Path:
     """Write the picture, whole or not at all: scores, lineage, and a panel for each setting; answers the file."""
     names = list(paths[0].points[0][3])
     rows = 1 + (1 + len(names)) // 2
@@ -44,12 +44,12 @@ def draw_lineage(paths: Sequence[Path], metric: str, file: File) -> File:
     return file
 
 
-def thousands(path: Path) -> list[float]:
+def thousands(path: Track) -> list[float]:
     """Where a member's points lie."""
     return [steps / 1000 for steps, *_ in path.points]
 
 
-def draw_scores(axes: Axes, paths: Sequence[Path], metric: str) -> None:
+def draw_scores(axes: Axes, paths: Sequence[Track], metric: str) -> None:
     """The score of each member."""
     for path in paths:
         values = [score if np.isfinite(score) else np.nan for _, score, _, _ in path.points]
@@ -57,7 +57,7 @@ def draw_scores(axes: Axes, paths: Sequence[Path], metric: str) -> None:
     axes.set_title(f"{metric}, while training", fontsize=10)
 
 
-def draw_tree(axes: Axes, paths: Sequence[Path]) -> None:
+def draw_tree(axes: Axes, paths: Sequence[Track]) -> None:
     """A row for each member; a line comes from whoever's weights it went on with, and the best one's line is thick."""
     kept = ancestors(paths)
     for path in paths:
@@ -73,20 +73,18 @@ def draw_tree(axes: Axes, paths: Sequence[Path]) -> None:
     axes.set_title("who went on from whom; thick: the best one's ancestors", fontsize=10)
 
 
-def ancestors(paths: Sequence[Path]) -> set[tuple[int, int]]:
+def ancestors(paths: Sequence[Track]) -> set[tuple[int, int]]:
     """The stretches (member, number) that led to the best member."""
     by_member = {path.member: path for path in paths}
     member = max(paths, key=lambda path: path.points[-1][1]).member
     found = set()
     for k in reversed(range(len(by_member[member].points))):
-        if k >= len(by_member[member].points):
-            break
         found.add((member, k))
         member = by_member[member].points[k][2]
     return found
 
 
-def draw_setting(axes: Axes, paths: Sequence[Path], name: str) -> None:
+def draw_setting(axes: Axes, paths: Sequence[Track], name: str) -> None:
     """One setting of each member, which jumps where another's was taken over and moved."""
     values = [values[name] for path in paths for *_, values in path.points]
     for path in paths:

@@ -1,8 +1,16 @@
-"""Pages that need no server: a template, with its styles, scripts and data put in."""
+"""Pages that need no server: the shell that all share, with its body, styles, scripts and data put in."""
 
+import html
 import json
-from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
+
+PARTS = files("ante.watch") / "page"
+
+
+def part(name: str) -> str:
+    """One of the parts that pages share."""
+    return (PARTS / name).read_text()
 
 
 def stored(data: Any) -> str:
@@ -10,10 +18,18 @@ def stored(data: Any) -> str:
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
-def filled(template: str, parts: Mapping[str, str]) -> str:
-    """The template with each mark, which stands in it once, replaced by its part."""
-    text = template
-    for mark, part in parts.items():
+def page(title: str, body: str, style: str, script: str, data: Any, extras: str = "") -> str:
+    """A whole page; `extras` are elements that stand beside its data."""
+    text = part("shell.html")
+    parts = {
+        "{{title}}": html.escape(title),
+        "{{style}}": style,
+        "{{body}}": body,
+        "{{data}}": stored(data),
+        "{{extras}}": extras,
+        "{{script}}": script,
+    }
+    for mark, filling in parts.items():
         before, after = text.split(mark)
-        text = before + part + after
+        text = before + filling + after
     return text

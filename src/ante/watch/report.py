@@ -3,14 +3,12 @@
 All data stands in it as JSON; videos and posters are named by links. The page itself is made of the files in `page/`.
 """
 
-import csv
 import html
 import json
 import math
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -18,11 +16,11 @@ from urllib.parse import quote
 import yaml
 
 from ante.errors import BalatroError
-from ante.files import write_text
+from ante.files import whole_rows, write_text
 from ante.watch.episode import annotate, read_episode
 from ante.watch.gallery import FOLDER, Entry, read_index
 from ante.watch.notes import Explained, Note, read_notes
-from ante.watch.pages import filled, stored
+from ante.watch.pages import page, part
 from ante.watch.trace import packed, steps_of
 
 REPORT = "report.html"
@@ -79,7 +77,7 @@ def write_report(
         "episodes": [row_of(entry, link, played.get(entry.name, {})) for entry in reversed(entries)],
     }
     target = file or run / REPORT
-    write_text(target, page(run.name, data, {name: each["trace"] for name, each in played.items() if "trace" in each}))
+    write_text(target, drawn(run.name, data, {name: each["trace"] for name, each in played.items() if "trace" in each}))
     return target
 
 
@@ -152,8 +150,7 @@ def evaluation(file: Path) -> dict[str, Any]:
 def curves(file: Path) -> dict[str, Any]:
     """steps, seconds and each column of CURVES, as many numbers each, None where there is none. Raises NoReport."""
     try:
-        with file.open(newline="") as stream:
-            rows = [row for row in csv.DictReader(stream) if None not in row.values()]
+        rows = whole_rows(file)
     except FileNotFoundError:
         rows = []
     except (OSError, UnicodeDecodeError) as error:
@@ -183,19 +180,10 @@ def number_of(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def page(name: str, data: dict[str, Any], traces: dict[str, str]) -> str:
+def drawn(name: str, data: dict[str, Any], traces: dict[str, str]) -> str:
     """The whole page."""
-    folder = files("ante.watch") / "page"
-    text = (folder / "page.html").read_text()
-    script = "\n".join((folder / name).read_text() for name in SCRIPTS)
+    script = "\n".join(part(each) for each in SCRIPTS)
     rolls = "\n".join(
         f'<script type="text/plain" data-trace="{html.escape(each)}">{roll}</script>' for each, roll in traces.items()
     )
-    parts = {
-        "{{title}}": html.escape(name),
-        "{{style}}": (folder / "page.css").read_text(),
-        "{{data}}": stored(data),
-        "{{traces}}": rolls,
-        "{{script}}": script,
-    }
-    return filled(text, parts)
+    return page(name, part("run.html"), part("page.css"), script, data, rolls)

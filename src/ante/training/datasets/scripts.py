@@ -11,6 +11,7 @@ from ante.engine.actions import DISCRETE, TAKES_SELECTION, Verb, cards_of, targe
 from ante.engine.state import MAX_HAND
 from ante.env.games import new_seed, one_seed
 from ante.env.replay import BadReplay, Heading, read_file, read_replay
+from ante.env.text import seed_of
 from ante.recording.games import record_games
 from ante.training.datasets.layout import BadDataset
 
@@ -64,7 +65,7 @@ def clicks(s: np.record, action: int) -> list[int]:
     verb, target, to = int(verb_of(action)), int(target_of(action)), int(to_of(action))
     if (verb, target, to) not in NUMBERS:
         raise BadDataset(
-            f"{Verb(verb).name.lower()} {target} {to} of game {s.seed.tobytes()[: s.seed_length].decode()} has no "
+            f"{Verb(verb).name.lower()} {target} {to} of game {seed_of(s)} has no "
             "number in the discrete view: export with --view shortlist"
         )
     wanted, selected = int(cards_of(action)), int(s.selected)

@@ -8,7 +8,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from ante.training.config import TrainConfig
 
 
-class LibraryAlgorithm(ABC):
+class ExternalAlgorithm(ABC):
     """An algorithm of another library, with RLlib's names for what `training.train` calls: one process, no runners."""
 
     @abstractmethod
@@ -31,8 +31,8 @@ class LibraryAlgorithm(ABC):
         """Nothing is held that must be let go."""
 
 
-def library_algorithm(config: TrainConfig) -> LibraryAlgorithm:
-    """The algorithm of a configuration whose `library` is true. Raises ModuleNotFoundError without the extra."""
+def external_algorithm(config: TrainConfig) -> ExternalAlgorithm:
+    """The algorithm of a configuration whose `external` is true. Raises ModuleNotFoundError without the extra."""
     from ante.training.sb3_run import Sb3Algorithm
 
     return Sb3Algorithm(config)

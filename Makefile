@@ -35,7 +35,7 @@ system:  ## what the tests need of the system: Chromium and a font (Debian, Ubun
 test-slow: test-long test-ray  ## the tests that take minutes: servers, a browser, training on Ray
 
 test-ray: warm
-	$(PY) -m pytest -q -m ray
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile -m ray
 
 test-long: warm system
 	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile -m "(slow or s3 or browser) and not ray"

@@ -19,11 +19,16 @@ NAME, QUEUED, QUEUE = "ante", "queued", "default"
 
 @pytest.fixture(scope="module")
 def queued(cluster: Cluster) -> Iterator[Cluster]:
-    """A namespace with a local queue `default` of a cluster queue `default`, as the command of CLUSTER_KUEUE makes both."""
+    """A namespace with a local queue `default` of a cluster queue `default`, as the command of CLUSTER_KUEUE makes both.
+
+    Too little is granted for anything: Kueue queues every RayJob of a namespace that has a queue of this name, that of
+    `bucket` too, and decides alone when a queued one is suspended.
+    """
     command = os.environ.get("CLUSTER_KUEUE")
     if not command:
         pytest.skip("CLUSTER_KUEUE names no command that installs Kueue with a queue for a namespace")
     run(*shlex.split(command), cluster.namespace, timeout=400)
+    grant("150m")
     yield cluster
 
 
@@ -61,7 +66,6 @@ def lines(text: list[str]) -> list[str]:
 
 def test_both_wait_for_quota_are_admitted_and_finish(queued: Cluster, bucket: str, journal: Journal) -> None:
     given = sets(bucket, f"{queued.namespace}-job")
-    grant("150m")
     told = ante("cluster", "preflight", "-n", queued.namespace, "--no-pod", "--json", *lines(given), check=False)
     found = {line["name"]: line for line in map(json.loads, told.splitlines())}
     journal.note("preflight red", settings="queue", says=found["queue"])
@@ -70,7 +74,7 @@ def test_both_wait_for_quota_are_admitted_and_finish(queued: Cluster, bucket: st
     queued.helm("install", NAME, str(CHART), *lines(given), timeout=180)
     eventually("a workload that waits", 60, lambda: not admitted(queued, NAME))
     assert queued.pods("head") == []
-    grant("400m")
+    grant("300m")  # exactly what one of the two asks for
     eventually("admitted", 120, lambda: admitted(queued, NAME))
     journal.note("RayJob admitted")
 

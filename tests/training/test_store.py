@@ -57,7 +57,7 @@ class Pod:
         self.folder, self.run = folder, folder / "runs" / "pod"
         folder.mkdir()
         command = [sys.executable, "-m", "ante.cli", "train", "--name", "pod", "--store", store.url, "--resume", "auto"]
-        command += ["--steps", str(steps), "--checkpoint-every", "2", *flags(TINY)]
+        command += ["--steps", str(steps), "--checkpoint-every", "2", "--store-grace-seconds", "300", *flags(TINY)]
         self.log = folder / "log"
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out)

@@ -104,7 +104,7 @@ replays: warm  ## tell the recorded games of tests/golden/replays anew; review t
 	$(PY) tools/write_replays.py
 
 PIN = .venv/bin/uv pip compile pyproject.toml --python-version 3.11 --no-header --no-annotate --no-emit-index-url --quiet
-IMAGE_EXTRAS = --extra train --extra gpu --extra s3 --extra hints --extra cluster --extra data
+IMAGE_EXTRAS = --extra train --extra gpu --extra s3 --extra hints --extra cluster --extra data --extra track
 
 lock: setup  ## pin the newest versions that pyproject.toml allows; images have the same
 	$(PIN) --extra dev --upgrade -o requirements/all.txt

@@ -167,3 +167,23 @@ def test_a_bad_file_is_a_sentence_and_makes_no_run(tmp_path: Path, text: str, wo
     assert done.returncode == 2
     assert words in done.stderr
     assert not (tmp_path / "runs").exists()
+
+
+def test_mlflow_has_what_metrics_csv_has_over_a_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlflow import MlflowClient
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "tracked").as_uri())
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    wait = ["--track-wait-seconds", "120"]
+    first = ante("train", "--name", "told", "--steps", "1500", "--track", "mlflow", *wait, *SMALL, cwd=tmp_path)
+    again = ante("train", "--resume", "runs/told", "--steps", "3000", cwd=tmp_path)
+    assert "mlflow: 3 rows in file://" in first.stderr and "mlflow: 6 rows in file://" in again.stderr, again.stderr
+    run = json.loads((tmp_path / "runs/told/tracking/mlflow.json").read_text())["id"]
+    client = MlflowClient()
+    for name in ("steps", "entropy", "return"):
+        written = [float(row[name]) for row in rows(tmp_path / "runs/told")]
+        assert [each.value for each in client.get_metric_history(run, name)] == written and len(written) == 6
+    there = client.get_run(run)
+    evaluated = json.loads((tmp_path / "runs/told/evaluation.json").read_text())
+    assert there.data.metrics["evaluation/mean_blinds"] == evaluated["mean_blinds"]
+    assert there.data.tags["resumed.steps"] == "3000" and there.info.status == "FINISHED"

@@ -34,6 +34,7 @@ from ante.cli.replay import Replay
 from ante.cli.reward import RewardCommand
 from ante.cli.seeds import Seed
 from ante.cli.stats import Stats
+from ante.cli.track import Track
 from ante.cli.train import Curves, Export, Train, train_command
 from ante.cli.watch import Watch
 
@@ -45,6 +46,7 @@ Command = (
     | Annotated[Watch, subcommand("watch")]
     | Annotated[Curves, subcommand("curves")]
     | Annotated[Export, subcommand("export")]
+    | Annotated[Track, subcommand("track")]
     | Annotated[Seed, subcommand("seed")]
     | Annotated[Warmup, subcommand("warmup")]
     | Annotated[Bench, subcommand("bench")]

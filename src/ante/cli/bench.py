@@ -35,6 +35,7 @@ class Bench:
              only where asked for)
     hints    steps a second of training with and without hints, in turns: rules, an LLM that is slow, dead, hangs, talks
              nonsense; seconds until the alarm (some five minutes; only where asked for)
+    track    milliseconds of the training loop for each row, with and without trackers (a minute; only where asked for)
 
     Try:
       ante bench engine
@@ -45,13 +46,13 @@ class Bench:
     """
 
     parts: Positional[
-        tuple[Literal["engine", "env", "profile", "start", "gpu", "train", "upload", "replay", "hints"], ...]
+        tuple[Literal["engine", "env", "profile", "start", "gpu", "train", "upload", "replay", "hints", "track"], ...]
     ] = ()
-    """What to measure; everything but gpu, train, upload, replay and hints by default."""
+    """What to measure; everything but gpu, train, upload, replay, hints and track by default."""
     decisions: int = 500_000
     """Decisions of one repeat; there are six of each measurement."""
     repeats: int = 5
-    """Turns of each contender, train, upload, replay and hints only."""
+    """Turns of each contender, train, upload, replay, hints and track only."""
     store: str | None = None
     """Where upload sends to: s3://bucket/prefix, or a folder. What it sends is deleted at the end."""
     cold: bool = False
@@ -80,6 +81,7 @@ class Bench:
             "upload": lambda: uploading_rows(self.store, self.repeats),
             "replay": lambda: replayed_rows(self.repeats),
             "hints": lambda: hinted_rows(self.repeats),
+            "track": lambda: tracked_rows(self.repeats),
         }
         parts = self.parts or BENCH_PARTS
         rows: list[bench.Row] = []
@@ -136,6 +138,16 @@ def hinted_rows(repeats: int) -> list["Row"]:
     from ante.cost.hints import hint_rows
 
     return hint_rows(repeats)
+
+
+def tracked_rows(repeats: int) -> list["Row"]:
+    """Rows of `ante bench track`, which needs Ray, torch and the extra `track`. Raises BalatroError."""
+    from ante.training.tracking.tracker import PACKAGES, check_installed
+
+    check_installed(list(PACKAGES))
+    from ante.cost.tracking import track_rows
+
+    return track_rows(repeats)
 
 
 def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> None:

@@ -237,6 +237,16 @@ class TrainConfig(BaseModel):
     metrics_port: int = Field(
         0, ge=0, le=65535, description="Port at which Prometheus finds the run's numbers (/metrics); 0 = none."
     )
+    track: tuple[Literal["wandb", "mlflow"], ...] = Field(
+        (),
+        description="Trackers that get the run's rows too, from a process of their own: wandb, mlflow (extra track).",
+    )
+    track_project: str | None = Field(
+        None, description="W&B's project, MLflow's experiment; by default what their own variables say, or ante."
+    )
+    track_wait_seconds: float = Field(
+        30.0, ge=0, description="How long the run waits at its end for its rows to arrive there."
+    )
 
     store: str | None = Field(
         None,
@@ -270,6 +280,13 @@ class TrainConfig(BaseModel):
         if store is not None:
             split_url(store)
         return store
+
+    @field_validator("track")
+    @classmethod
+    def _each_once(cls, trackers: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(trackers)) < len(trackers):
+            raise ValueError("a tracker stands there twice")
+        return trackers
 
     @field_validator("deck")
     @classmethod

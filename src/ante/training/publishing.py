@@ -24,7 +24,7 @@ from ante.training.checkpoints import find_checkpoint, pointed_at
 from ante.training.config import TrainConfig
 
 CHECKPOINTS, OF_RUN = "checkpoints", "run"  # a run's shelf in the store; folder of the run's files in a checkpoint
-NOT_LOOSE = (CHECKPOINTS, "spill", "spool")
+NOT_LOOSE = (CHECKPOINTS, "spill", "spool", "wandb")
 AT_THE_END = ("tensorboard", "metrics.parquet")  # made anew from metrics.csv where a run goes on
 DATABASE = ".sqlite"  # written on in place, so that a copy may be torn; caches that another machine does without
 NOTHING = -1  # steps of a checkpoint that does not exist

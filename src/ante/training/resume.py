@@ -18,10 +18,11 @@ MACHINES = (
     "restarts",
     "metrics_port",
 )
+TRACKING = ("track", "track_project", "track_wait_seconds")
 STORE = ("store", "store_newest", "store_wait_seconds", "store_grace_seconds", "store_pause_seconds", "spool_gb")
 EPISODES = ("videos", "videos_each", "keep_videos", "keep_episodes")
 PACE = ("steps", "checkpoint_every", "keep_checkpoints", "eval_games", "eval_every", "trial_games")
-MAY_CHANGE = (*PACE, *EPISODES, *MACHINES, *STORE)
+MAY_CHANGE = (*PACE, *EPISODES, *MACHINES, *STORE, *TRACKING)
 WHERE = ("name", "runs")  # follow the folder
 
 

@@ -42,6 +42,7 @@ from ante.training.publishing import Publisher
 from ante.training.restoring import bring
 from ante.training.rollout import WINDOW
 from ante.training.stopping import Stops, stopping
+from ante.training.tracking.following import Followers, following
 from ante.training.view import TrainView
 from ante.watch.report import write_report as write_page
 
@@ -53,6 +54,7 @@ class Session:
     """What outlives the algorithm, which is built anew where memory runs short.
 
     asked      no longer empty once the run should stop
+    followers  who send its rows to trackers
     publisher  where the run is kept in a store too
     """
 
@@ -61,6 +63,7 @@ class Session:
     gauge: MemoryGauge
     budget: Budget
     exporter: RunExporter
+    followers: Followers
     publisher: Publisher | None = None
 
     def save(self, config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
@@ -133,13 +136,34 @@ def run(
     config: TrainConfig, resume: bool, console: Console, exporter: RunExporter, publisher: Publisher | None
 ) -> None:
     """The run learns, and is concluded where nobody stopped it."""
+    with following(config, partial(say, console)) as followers:
+        gauge, asked = learn_on_ray(config, resume, console, exporter, followers, publisher)
+        terminated = next((stop.at for stop in asked if stop.number == signal.SIGTERM), None)
+        followers.terminated = terminated
+        if not asked:
+            conclude(config, console)
+        followers.outcome = "stopped" if asked else "finished"
+    Console().print(memory_table(gauge, config.memory_gb))
+    if publisher:
+        publisher.terminated = terminated
+        publisher.files(last=True)
+
+
+def learn_on_ray(
+    config: TrainConfig,
+    resume: bool,
+    console: Console,
+    exporter: RunExporter,
+    followers: Followers,
+    publisher: Publisher | None,
+) -> tuple[MemoryGauge, Stops]:
+    """The run has learned; answers what memory it took, and who asked it to stop. A Ray that it started is ended."""
     own_ray = not ray.is_initialized()
     try:
         with stopping() as asked, MemoryGauge() as gauge:
             exporter.memory = lambda: gauge.now
-            done = learn_all(
-                config, resume, Session(console, asked, gauge, Budget(config.memory_gb), exporter, publisher)
-            )
+            session = Session(console, asked, gauge, Budget(config.memory_gb), exporter, followers, publisher)
+            done = learn_all(config, resume, session)
             gauge.read()
     finally:
         if own_ray:
@@ -148,12 +172,7 @@ def run(
     if asked:
         words = f"stopped at {done.steps:,} steps; go on with: ante train --resume {config.folder}"
         console.print(words, soft_wrap=True)
-    else:
-        conclude(config, console)
-    Console().print(memory_table(gauge, config.memory_gb))
-    if publisher:
-        publisher.terminated = next((stop.at for stop in asked if stop.number == signal.SIGTERM), None)
-        publisher.files(last=True)
+    return gauge, asked
 
 
 def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed:
@@ -165,6 +184,7 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
     while again:
         with session.console.status("starting" if config.external else "starting Ray"):
             algorithm, done = begin(config, resume)
+        session.followers.begin()
         session.asked.listen()  # Ray, once started, takes SIGTERM for itself
         if done.iteration:
             words = f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games"
@@ -217,6 +237,7 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
                 promote(config, algorithm, done, session.console)
                 if done.iteration % config.checkpoint_every == 0 or less or better:
                     session.save(config, algorithm, done)
+                session.followers.look()
                 if session.publisher:
                     session.publisher.tend()
             if done.iteration > done.saved:

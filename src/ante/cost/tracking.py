@@ -1,0 +1,100 @@
+"""What trackers cost the training loop, as `ante bench track` measures it: milliseconds for each row. Needs the extra `track`.
+
+MLflow writes to a folder and W&B offline, so that no network is measured: a server costs the loop that waits for it more,
+and the process that sends as little as here.
+"""
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from mlflow import MlflowClient
+from mlflow.entities import Metric
+
+from ante.bench import Row, row_of
+from ante.errors import BalatroError
+from ante.files import write_text
+from ante.training.config import make_config
+from ante.training.metrics import COLUMNS, Metrics
+from ante.training.tracking.following import following
+
+ROWS = 200  # of one repeat; a checkpoint covers each tenth
+PACE_SECONDS = 0.01  # between two rows, in which a training would learn: trackers get their time, as they do there
+
+
+def track_rows(repeats: int) -> list[Row]:
+    """Milliseconds of a row: written alone, with two trackers followed, and with MLflow called in the loop."""
+    with tempfile.TemporaryDirectory() as place:
+        os.environ.update({"WANDB_MODE": "offline", "MLFLOW_ALLOW_FILE_STORE": "true"})
+        os.environ["MLFLOW_TRACKING_URI"] = (Path(place) / "mlruns").as_uri()
+        alone = [timed(Path(place), f"alone-{k}", ()) for k in range(repeats)]
+        followed = [timed(Path(place), f"followed-{k}", ("mlflow", "wandb")) for k in range(repeats)]
+        called = [in_the_loop(Path(place), k) for k in range(repeats)]
+    return [
+        row_of("track: a row in metrics.csv and TensorBoard", alone, "ms"),
+        row_of("track: the same, and MLflow and W&B followed", followed, "ms"),
+        row_of("track: MLflow's log_metrics in the loop, into a folder", called, "ms"),
+    ]
+
+
+def a_row(k: int) -> dict[str, float]:
+    """A row with a number in every column."""
+    return {name: float(k) for name in COLUMNS} | {"iteration": k, "steps": 8192 * k}
+
+
+def per_row(write: Callable[[dict[str, float]], None], then: Callable[[dict[str, float]], None]) -> float:
+    """Milliseconds that the loop spends on writing a row, mean of all; what comes `then` is not counted."""
+    spent = 0.0
+    for k in range(1, ROWS + 1):
+        begin = time.perf_counter()
+        write(a_row(k))
+        spent += time.perf_counter() - begin
+        then(a_row(k))
+        time.sleep(PACE_SECONDS)
+    return 1000 * spent / ROWS
+
+
+def timed(place: Path, name: str, trackers: tuple[str, ...]) -> float:
+    """A made-up run whose rows are written as `ante train` writes them."""
+    config = make_config({"runs": str(place), "name": name, "track": trackers, "track_wait_seconds": 120.0})
+    (config.folder / "checkpoints").mkdir(parents=True)
+    (config.folder / "config.yaml").write_text(config.to_yaml())
+    said: list[str] = []
+    with following(config, said.append) as followers:
+        followers.begin()
+        metrics = Metrics(config.folder)
+
+        def write(row: dict[str, float]) -> None:
+            metrics.write(row)
+            followers.look()
+
+        found = per_row(write, lambda row: checkpoint(config.folder, row))
+        metrics.close()
+        followers.outcome = "finished"
+    missing = [words for words in said if f"{ROWS:,} rows in " not in words]
+    if missing:
+        raise BalatroError(f"a tracker did not get every row: {missing[0]}")
+    return found
+
+
+def checkpoint(run: Path, row: dict[str, float]) -> None:
+    """Every tenth row one is there, as far as trackers look."""
+    if row["iteration"] % 10 == 0:
+        write_text(run / "checkpoints" / "latest.json", json.dumps({"iteration": int(row["iteration"])}))
+
+
+def in_the_loop(place: Path, k: int) -> float:
+    """The plain way, for comparison: each row is logged where it is made, in one call, as mlflow.log_metrics does."""
+    client = MlflowClient()
+    name = "in the loop"
+    found = client.get_experiment_by_name(name)
+    run = client.create_run(found.experiment_id if found else client.create_experiment(name)).info.run_id
+
+    def write(row: dict[str, float]) -> None:
+        now, step = int(1000 * time.time()), int(row["steps"])
+        client.log_batch(run, [Metric(column, value, now, step) for column, value in row.items()])
+
+    return per_row(write, lambda row: None)

@@ -1,0 +1,148 @@
+"""The trainer's side of tracking: starts the processes that send, looks at them now and then, ends them in time.
+
+A look costs the training loop the reading of a small file every few seconds; no row passes through this process.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from ante.training.config import TrainConfig
+from ante.training.tracking.sender import covered
+from ante.training.tracking.state import State, read_state, write_state
+from ante.training.tracking.tracker import BadTracking, Outcome, check_installed
+
+LOOK_SECONDS = 5.0
+TERMINATED_SECONDS = 5.0  # that the end may take after a termination
+Say = Callable[[str], None]
+
+
+class Follower:
+    """One tracker of one run, and the process that sends to it."""
+
+    def __init__(self, run: Path, tracker: str, wait_seconds: float, say: Say) -> None:
+        self.run, self.tracker, self.say = run, tracker, say
+        self.complained = False
+        before = self.state
+        if before.ended:
+            write_state(run, tracker, replace(before, ended=""))
+        words = [
+            sys.executable,
+            "-m",
+            "ante.training.tracking.sender",
+            str(run),
+            tracker,
+            "--wait",
+            f"{wait_seconds:g}",
+        ]
+        # Its output is nobody's: what trackers print may hold credentials. What went wrong stands in its state.
+        self.process = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    @property
+    def state(self) -> State:
+        """What its process has written down; an unreadable file is a state with that error."""
+        try:
+            return read_state(self.run, self.tracker)
+        except BadTracking as error:
+            return State(error=str(error))
+
+    def look(self) -> None:
+        """What goes wrong is said, once."""
+        if self.complained:
+            return
+        error = self.state.error
+        if not error and (code := self.process.poll()) is not None:
+            error = f"its process ended with exit code {code}"
+        if error:
+            self.complained = True
+            self.say(f"{self.tracker} takes no rows ({error}); training goes on, and metrics.csv has every row")
+
+    def tell(self, outcome: Outcome) -> None:
+        """Its process knows how the run ended, and ends once everything has arrived."""
+        assert self.process.stdin
+        with suppress(BrokenPipeError):  # it is gone; `conclude` says so
+            self.process.stdin.write(f"{outcome}\n".encode())
+            self.process.stdin.close()
+
+    def wait(self, until: float) -> None:
+        """Its process has ended by this moment of time.monotonic(), by itself or by force."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(max(0.0, until - time.monotonic()))
+        with suppress(ProcessLookupError):  # W&B's own process too, which stands in its group
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def result(self) -> str:
+        """How much has arrived, and how the rest will."""
+        state, rows = self.state, covered(self.run)
+        if state.ended:
+            return f"{self.tracker}: {rows:,} rows in {state.place}"
+        sent = min(state.iteration, rows)
+        why = f" ({state.error})" if state.error else ""
+        return (
+            f"{self.tracker}: {rows - sent:,} of {rows:,} rows did not arrive, or not for sure{why}; metrics.csv has them: "
+            f"ante track {self.run} --to {self.tracker}"
+        )
+
+
+class Followers:
+    """All trackers of a run.
+
+    outcome     how the run has ended
+    terminated  when a termination came, by time.monotonic(); None while there was none
+    """
+
+    def __init__(self, config: TrainConfig, say: Say) -> None:
+        self.config, self.say = config, say
+        self.each: list[Follower] = []
+        self.outcome: Outcome = "failed"
+        self.terminated: float | None = None
+        self.looked = time.monotonic()
+
+    def begin(self) -> None:
+        """The run's folder is there: its rows are sent from now on."""
+        if not self.each:
+            wait = self.config.track_wait_seconds
+            self.each = [Follower(self.config.folder, name, wait, self.say) for name in self.config.track]
+
+    def look(self) -> None:
+        """What goes wrong is said, once for each tracker."""
+        now = time.monotonic()
+        if self.each and now - self.looked >= LOOK_SECONDS:
+            self.looked = now
+            for follower in self.each:
+                follower.look()
+
+    def end(self) -> None:
+        """Everything has arrived, or its time is over; what became of it is said."""
+        for follower in self.each:
+            follower.tell(self.outcome)
+        until = time.monotonic() + self.config.track_wait_seconds
+        if self.terminated is not None:
+            until = min(until, self.terminated + TERMINATED_SECONDS)
+        for follower in self.each:
+            follower.wait(until)
+            self.say(f"tracking    {follower.result()}")
+
+
+@contextmanager
+def following(config: TrainConfig, say: Say) -> Iterator[Followers]:
+    """What stands behind `with` is tracked as the settings say. Raises NoTracker."""
+    check_installed(config.track)
+    followers = Followers(config, say)
+    try:
+        yield followers
+    finally:
+        followers.end()

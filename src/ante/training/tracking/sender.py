@@ -1,0 +1,159 @@
+"""The process that sends a run's rows to a tracker, beside the training: metrics.csv is its queue.
+
+    python -m ante.training.tracking.sender RUN TRACKER --wait SECONDS
+
+A row is sent once a checkpoint covers it, so that none is ever played again with other numbers. What cannot be sent waits in
+metrics.csv; the next attempts follow with growing pauses. Once the run has ended (standard input says how), it has SECONDS left. It may be killed at any time.
+"""
+
+import argparse
+import json
+import math
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+from ante.files import whole_rows
+from ante.storage.uploader import step_back
+from ante.training.resume import config_of_run
+from ante.training.tracking.state import State, read_state, taken, write_state
+from ante.training.tracking.summary import figures_of, links_of
+from ante.training.tracking.tracker import Outcome, Row, Tracker, make_tracker
+from ante.training.tracking.words import in_words
+
+LOOK_SECONDS = 1.0  # between two looks at metrics.csv
+LONGEST_PAUSE = 60.0  # between two attempts; the pause doubles until then
+MOST_ROWS = 200  # sent before it is written down how far one has come
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+
+class Sender:
+    """Sends what a run has and its tracker has not."""
+
+    def __init__(self, run: Path, name: str, make: Callable[[], Tracker]) -> None:
+        self.run, self.name, self.make = run, name, make
+        self.state = State()
+        self.tracker: Tracker | None = None
+        self.pause, self.not_before = LOOK_SECONDS, 0.0
+
+    def attempt(self, outcome: Outcome | None = None) -> bool:
+        """Everything that is there has been sent, and with an outcome the run has ended in its tracker; or it failed."""
+        try:
+            self._catch_up()
+            if outcome:
+                self._end(outcome)
+        except Exception as error:  # whatever trackers raise: it is remembered, and said by who trains
+            self.tracker = None
+            self.pause = min(2 * self.pause, LONGEST_PAUSE)
+            self.not_before = time.monotonic() + self.pause
+            self._remember(replace(self.state, error=in_words(error)))
+            return False
+        self.pause = LOOK_SECONDS
+        return True
+
+    def _catch_up(self) -> None:
+        if self.tracker is None:
+            self.tracker = self._begin()
+        rows = fresh_rows(self.run, self.state.iteration)
+        moments = moments_of(rows, (self.run / "metrics.csv").stat().st_mtime) if rows else []
+        for begin in range(0, len(rows), MOST_ROWS):
+            part = slice(begin, begin + MOST_ROWS)
+            self.tracker.send(rows[part], moments[part])
+            self._remember(replace(self.state, iteration=int(rows[part][-1]["iteration"]), error=""))
+
+    def _begin(self) -> Tracker:
+        self.state = read_state(self.run, self.name)
+        tracker = self.make()
+        begun = tracker.begin(config_of_run(self.run), self.state.id or None)
+        sent = self.state.iteration if begun.iteration is None else begun.iteration
+        self._remember(State(begun.id, begun.place, sent))
+        return tracker
+
+    def _end(self, outcome: Outcome) -> None:
+        assert self.tracker
+        if outcome == "finished":
+            self.tracker.conclude(figures_of(self.run), links_of(config_of_run(self.run)))
+        self.tracker.end(outcome)
+        self._remember(replace(self.state, ended=outcome))
+
+    def _remember(self, state: State) -> None:
+        if state != self.state:
+            self.state = state
+            write_state(self.run, self.name, state)
+
+    def follow(self, asked: Callable[[float], Outcome | None], wait_seconds: float) -> None:
+        """Send until the run has ended, and then until everything has arrived.
+
+        asked         waits so many seconds at most, and answers how the run ended, once it has
+        wait_seconds  after which nothing more is tried then
+        """
+        outcome = None
+        while outcome is None:
+            if time.monotonic() >= self.not_before and something_new(self.run, self.state):
+                self.attempt()
+            outcome = asked(LOOK_SECONDS)
+        until = time.monotonic() + wait_seconds
+        while not self.attempt(outcome) and time.monotonic() + self.pause < until:
+            time.sleep(self.pause)
+
+
+def something_new(run: Path, state: State) -> bool:
+    """Whether there is anything to send; a run begins in its tracker before its first row."""
+    return not state.id or covered(run) > state.iteration
+
+
+def covered(run: Path) -> int:
+    """The last iteration that a checkpoint covers; 0 where there is none."""
+    file = run / "checkpoints" / "latest.json"
+    return int(json.loads(file.read_text())["iteration"]) if file.exists() else 0
+
+
+def fresh_rows(run: Path, sent: int) -> list[Row]:
+    """The rows of metrics.csv after iteration `sent` that a checkpoint covers, without what has no value."""
+    file, until = run / "metrics.csv", covered(run)
+    if sent >= until or not file.exists():
+        return []
+    rows = ({name: float(text or "nan") for name, text in row.items()} for row in whole_rows(file))
+    finite = ({name: value for name, value in row.items() if math.isfinite(value)} for row in rows)
+    return [row for row in finite if sent < row["iteration"] <= until]
+
+
+def moments_of(rows: list[Row], last: float) -> list[float]:
+    """When rows were made, from their seconds of work: the last one as the file was last written."""
+    return [last - (rows[-1]["seconds"] - row["seconds"]) for row in rows]
+
+
+def ending(seconds: float) -> Outcome | None:
+    """Waits for a line on standard input; answers what it says, `failed` where the trainer went without a word."""
+    readable, _, _ = select.select([sys.stdin], [], [], seconds)
+    if not readable:
+        return None
+    word = sys.stdin.readline().strip()
+    return next((each for each in OUTCOMES if each == word), "failed")
+
+
+def main() -> None:
+    """Send until the run has ended. Another sender of the same run is waited for."""
+    parser = argparse.ArgumentParser(prog="python -m ante.training.tracking.sender", description=__doc__)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("tracker")
+    parser.add_argument("--wait", type=float, default=30.0)
+    words = parser.parse_args()
+    step_back()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the training, which is told of terminations too
+    while True:
+        with taken(words.run, words.tracker) as mine:
+            if mine:
+                sender = Sender(words.run, words.tracker, lambda: make_tracker(words.tracker, words.wait))
+                sender.follow(ending, words.wait)
+                return
+        time.sleep(LOOK_SECONDS)
+
+
+if __name__ == "__main__":
+    main()

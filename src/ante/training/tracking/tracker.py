@@ -1,0 +1,76 @@
+"""What a tracker is: a service that keeps runs beside each other. One file for each of them stands beside this one."""
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from ante.errors import BalatroError
+from ante.training.config import TrainConfig
+
+Outcome = Literal["finished", "stopped", "failed"]
+Row = Mapping[str, float]  # of metrics.csv, without what has no value
+PACKAGES = {"wandb": "wandb", "mlflow": "mlflow"}  # tracker: what is imported for it
+PROJECT = "ante"  # where neither the settings nor the tracker's own variable name another one
+
+
+class NoTracker(BalatroError, ImportError):
+    """A tracker whose package is not installed."""
+
+
+class BadTracking(BalatroError, ValueError):
+    """What a tracker has kept of a run cannot be gone on with."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A run in a tracker.
+
+    id         by which it is found again
+    place      where people look at it, without credentials
+    iteration  of the last row that it has; None where the tracker cannot be asked
+    """
+
+    id: str
+    place: str
+    iteration: int | None
+
+
+class Tracker(Protocol):
+    """One run in a tracker. Every method may take long and may raise whatever the tracker's package raises."""
+
+    def begin(self, config: TrainConfig, known: str | None) -> Begun:
+        """The run is there with its settings; `known` is the id of one that began before."""
+
+    def send(self, rows: Sequence[Row], moments: Sequence[float]) -> None:
+        """The run has the rows.
+
+        moments  seconds since 1970 when each was made
+        """
+
+    def conclude(self, figures: Mapping[str, float], words: Mapping[str, str]) -> None:
+        """The run has figures without a step, and words, by name."""
+
+    def end(self, outcome: Outcome) -> None:
+        """Everything has arrived, and the run has ended so."""
+
+
+def check_installed(trackers: Sequence[str]) -> None:
+    """Their packages are there. Raises NoTracker."""
+    for name in trackers:
+        if importlib.util.find_spec(PACKAGES[name]) is None:
+            raise NoTracker(f"{PACKAGES[name]} is not installed: pip install 'ante[track]'")
+
+
+def make_tracker(name: str, wait_seconds: float) -> Tracker:
+    """The tracker of this name.
+
+    wait_seconds  how long its end may take
+    """
+    if name == "mlflow":
+        from ante.training.tracking.mlflow_runs import MlflowTracker
+
+        return MlflowTracker()
+    from ante.training.tracking.wandb_runs import WandbTracker
+
+    return WandbTracker(wait_seconds)

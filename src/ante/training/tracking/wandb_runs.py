@@ -1,0 +1,80 @@
+"""Weights & Biases as a tracker: WANDB_API_KEY, WANDB_BASE_URL, WANDB_ENTITY and WANDB_MODE say where and how.
+
+Its own process sends what it is given, and keeps it in RUN/wandb too, from where `wandb sync` sends it later.
+"""
+
+import os
+import uuid
+from collections.abc import Mapping, Sequence
+
+import wandb
+
+from ante.training.config import TrainConfig
+from ante.training.tracking.tracker import PROJECT, Begun, Outcome, Row
+from ante.training.tracking.words import without_credentials
+
+EXIT: dict[Outcome, int] = {"finished": 0, "stopped": 0, "failed": 1}
+
+
+class WandbTracker:
+    """See Tracker.
+
+    wait_seconds  how long its end may take
+    """
+
+    def __init__(self, wait_seconds: float) -> None:
+        self.wait_seconds = wait_seconds
+
+    def begin(self, config: TrainConfig, known: str | None) -> Begun:
+        """See Tracker."""
+        self.folder = config.folder
+        self.run = wandb.init(
+            id=known or uuid.uuid4().hex[:12],
+            resume="allow",
+            reinit="finish_previous",
+            project=config.track_project or os.environ.get("WANDB_PROJECT") or PROJECT,
+            name=config.name,
+            group=config.runs,
+            dir=str(config.folder),
+            settings=self._settings(),
+        )
+        self.run.config.update(config.model_dump(mode="json"), allow_val_change=True)
+        self.run.define_metric("*", step_metric="steps")
+        return Begun(self.run.id, self._place(), self._last() if known else 0)
+
+    def _settings(self) -> wandb.Settings:
+        """Neither the machine nor the source is looked at: the run says what it is made of."""
+        return wandb.Settings(
+            console="off",
+            silent=True,
+            disable_git=True,
+            save_code=False,
+            x_disable_stats=True,
+            x_disable_machine_info=True,
+            x_save_requirements=False,
+            finish_timeout=max(1.0, self.wait_seconds),
+            finish_timeout_raises=True,
+        )
+
+    def _place(self) -> str:
+        if self.run.url:
+            return without_credentials(self.run.url)
+        return f"{self.folder}/wandb, from where wandb sync {self.folder}/wandb/offline-run-* sends them"
+
+    def _last(self) -> int | None:
+        """The iteration of its last row, where W&B told of it."""
+        found = self.run.summary.get("iteration") if self.run.resumed else None
+        return None if found is None else int(found)
+
+    def send(self, rows: Sequence[Row], moments: Sequence[float]) -> None:
+        """See Tracker. W&B's own steps count rows; the charts' axis is `steps`."""
+        for row, moment in zip(rows, moments, strict=True):
+            self.run.log({**row, "_timestamp": moment})
+
+    def conclude(self, figures: Mapping[str, float], words: Mapping[str, str]) -> None:
+        """See Tracker."""
+        self.run.summary.update({**figures, **words})
+
+    def end(self, outcome: Outcome) -> None:
+        """See Tracker. Raises TimeoutError where not everything was sent in time; then it waits in RUN/wandb."""
+        self.run.finish(exit_code=EXIT[outcome])

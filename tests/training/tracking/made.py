@@ -1,0 +1,51 @@
+"""A run's folder without a run: settings, rows, a checkpoint's pointer."""
+
+import json
+import math
+from pathlib import Path
+
+from ante.training.config import TrainConfig, make_config
+from ante.training.metrics import COLUMNS, as_csv, read_rows
+
+
+def made_run(place: Path, rows: int, name: str = "made") -> TrainConfig:
+    """A run in `place` with so many rows, all covered by its checkpoint."""
+    config = make_config({"runs": str(place), "name": name})
+    config.folder.mkdir(parents=True, exist_ok=True)
+    (config.folder / "config.yaml").write_text(config.to_yaml())
+    write_rows(config.folder, rows)
+    cover(config.folder, rows)
+    return config
+
+
+def write_rows(run: Path, count: int) -> None:
+    """metrics.csv has so many rows."""
+    rows = [{name: str(value_of(name, k)) for name in COLUMNS} for k in range(1, count + 1)]
+    (run / "metrics.csv").write_text(as_csv(rows))
+
+
+def value_of(name: str, k: int) -> float | int:
+    """A number that no other column and row has; some columns have none, one of them not in every row."""
+    place = COLUMNS.index(name)
+    if name.startswith("hint_") or (name.startswith("eval_") and k % 3):
+        return math.nan
+    return {"iteration": k, "steps": 512 * k, "seconds": 0.25 * k}.get(name, place + k / 7)
+
+
+def cover(run: Path, iteration: int) -> None:
+    """The latest checkpoint is of this iteration."""
+    folder = run / "checkpoints"
+    folder.mkdir(exist_ok=True)
+    (folder / "latest.json").write_text(json.dumps({"checkpoint": "x", "iteration": iteration}))
+
+
+def evaluated(run: Path) -> None:
+    """The closing evaluation is there."""
+    found = {"player": "made", "games": 8, "mean_blinds": 3.5, "wins": {"rate": 0.25}, "records": [{"blinds": 3}]}
+    (run / "evaluation.json").write_text(json.dumps(found))
+
+
+def known_rows(run: Path) -> list[dict[str, float]]:
+    """The rows of metrics.csv, without what has no value."""
+    rows = ({name: float(text) for name, text in row.items() if text} for row in read_rows(run / "metrics.csv", 10**9))
+    return [{name: value for name, value in row.items() if not math.isnan(value)} for row in rows]

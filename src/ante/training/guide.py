@@ -41,8 +41,12 @@ GUIDE: dict[str, dict[str, str]] = {
         "curriculum": "Where the real game is too hard to begin with: easier ones first (docs/curriculum.md).",
     },
     "The network": {
-        "policy": "First. shortlist learns most by far; mlp is fastest; entities chooses cards itself; lstm remembers what it saw.",
+        "policy": "First. shortlist learns most by far; mlp is fastest; entities chooses cards itself; lstm remembers what it saw; cnn looks (docs/pixels.md).",
         "hidden": "Wider for long runs.",
+        "pixel_size": "Larger where ranks and numbers must be read; a step grows with it, and so does the time of a pass.",
+        "pixel_colour": "Where suits must be told apart by colour; a step travels with three times the bytes.",
+        "frame_stack": "1 where one picture says all; more cost time, no bytes.",
+        "channels": "With hidden, on a GPU.",
         "memory": "With hidden; a step that travels grows by 8 bytes for each.",
         "sequence": "Longer where what matters lies further back; shorter sequences mix better.",
         "entry": "With hidden.",

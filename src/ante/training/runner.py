@@ -193,7 +193,9 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             if self.config.piece:
                 cut[self.config.piece - 1 :: self.config.piece] = True
             told = self._weights_seq_no, self._labelled()
-            trace = Trace(rows, actions, log_probs, rewards, cut, terminal, extra, at, returns, *told)
+            trace = Trace(
+                rows, actions, log_probs, rewards, cut, terminal, extra, at, returns, *told, frames=self._filmed()
+            )
             self.num_env_steps_sampled_lifetime += len(trace)
             return trace if self.config.vtrace else self._estimated(trace, self._meant(values))
 
@@ -229,6 +231,10 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
 
     def _labelled(self) -> Labelled | None:
         """Hints that came since the last fragment."""
+        return None
+
+    def _filmed(self) -> NDArray[np.uint8] | None:
+        """The frames that rows of this fragment name; None where they name none."""
         return None
 
     def _estimated(self, trace: Trace, values: NDArray[np.float32]) -> Rollout:

@@ -224,8 +224,8 @@ def test_notes_see_what_the_player_saw() -> None:
             numbers = np.flatnonzero(games.masks[0])
             games.step(numbers[[[int(to_macro(games.states[0], n)) for n in numbers].index(macro)]])
         wanted.append(float(policy.chances(last)[1][0]))
-    assert [note.value for note in notes] == pytest.approx(wanted, abs=1e-5)
-    assert all(abs(one - two) > 1e-4 for one, two in pairwise(wanted))
+    assert [note.value for note in notes] == pytest.approx(wanted, abs=1e-3), "notes are rounded"
+    assert all(abs(one - two) > 1e-2 for one, two in pairwise(wanted))
 
 
 @pytest.mark.parametrize(

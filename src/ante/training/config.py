@@ -37,11 +37,20 @@ TERMS = tuple(term.name.lower() for term in Term)  # what a reward weighs
 SMALLEST_PICTURE, LARGEST_PICTURE = 36, 720  # three convolutions need the one, a frame is not drawn larger
 NO_CLIP = 1e9  # a range of ratios that cuts nothing
 # What RLlib's own path does not have.
-ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo", "hints")
+ONLY_FAST = (
+    "kl_target",
+    "accumulate",
+    "normalise_rewards",
+    "normalise_values",
+    "practice",
+    "algo",
+    "hints",
+    "start_states",
+)
 # What algorithms of other libraries do not have.
 ONLY_OURS = (
     *("policy", "path", "overlap", "fragment", "accumulate", "kl_target", "value_clip", "normalise_rewards"),
-    *("normalise_values", "practice", "curriculum", "hints", "runners", "learners", "bf16"),
+    *("normalise_values", "practice", "curriculum", "hints", "runners", "learners", "bf16", "start_states"),
 )
 
 # What means nothing where there is neither a policy gradient nor a state value of its own.
@@ -169,6 +178,11 @@ class TrainConfig(BaseModel):
         ge=0,
         lt=1,
         description="Share of games that begin in the middle, from positions met before; fast path only.",
+    )
+    start_states: str | None = Field(
+        None,
+        description="File of saved games (ante replay states) that all games begin from, drawn evenly, each with the "
+        "future that its seed gives it; evaluations play whole games. Fast path only.",
     )
     curriculum: tuple[Stage, ...] = Field(
         (),
@@ -397,6 +411,8 @@ class TrainConfig(BaseModel):
     def _stages_can_be_played(self) -> "TrainConfig":
         if self.curriculum and self.path == "stock":
             raise ValueError("a curriculum needs path fast: RLlib's own path plays one kind of game from first to last")
+        if self.curriculum and self.start_states:
+            raise ValueError("start_states and a curriculum exclude each other: saved games have their own beginnings")
         if self.challenge and any(stage.deck or stage.stake for stage in self.curriculum):
             raise ValueError(f"challenge {self.challenge} brings its own deck and stake: its stages have goals only")
         return self

@@ -38,6 +38,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "reorder": "jokers, so that a policy may put its jokers in order.",
         "max_decisions": "Lower to cut games that go round in circles.",
         "practice": "0.1 to 0.3, so that late antes are met before the policy reaches them by itself.",
+        "start_states": "To train on positions of your own choice; practice finds them by itself, and gives each other futures.",
         "curriculum": "Where the real game is too hard to begin with: easier ones first (docs/curriculum.md).",
     },
     "The network": {

@@ -247,12 +247,49 @@ class SaveStates:
         found = []
         with game_bar(len(self.files), "replays") as advance:
             for file in self.files:
-                found += [states[0] for states in positions(read_episode(file)[1], marks)]
+                found += positions(read_episode(file)[1], marks)
                 advance(1)
         if not found:
             raise BadStarts(f"none of {len(self.files)} replays reaches {' or '.join(self.at)}: ask for an earlier one")
         write_starts(self.out, found)
         print(f"{self.out}: {len(found)} positions of {len(self.files)} replays")
+        return 0
+
+
+@dataclass(frozen=True)
+class LookAtReplay:
+    """Draw what a network that looks at pictures sees of a game, beside the frame that it is made from (docs/pixels.md).
+
+    Try:
+      ante replay look tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt --line 40 --out seen.png
+      ante replay look game.txt --line 40 --pixel-size 120 160 --pixel-colour --out seen.png
+    """
+
+    file: Positional[Path]
+    """Replay."""
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """PNG file to write."""
+    line: int = 1
+    """The game as it stood before this line, counted from 1."""
+    pixel_size: tuple[int, int] = (84, 112)
+    """Height and width of what the network sees."""
+    pixel_colour: bool = False
+    """In colour instead of grey."""
+
+    def run(self) -> int:
+        """Draw and write."""
+        from ante.env.replay import BadReplay, state_at
+        from ante.watch.episode import read_text, told
+        from ante.watch.pixels import beside, write_picture
+
+        if not all(8 <= side <= 720 for side in self.pixel_size):
+            raise BalatroError(f"--pixel-size {self.pixel_size}: height and width are 8 to 720 pixels")
+        with named(self.file):
+            text = told(read_text(self.file))
+            if not 1 <= self.line <= len(text.splitlines()):
+                raise BadReplay(f"there is no line {self.line}: the last one is {len(text.splitlines())}")
+            write_picture(self.out, beside(state_at(text, self.line), self.pixel_size, self.pixel_colour))
+        print(self.out)
         return 0
 
 
@@ -282,7 +319,8 @@ class Replay:
         | Annotated[CheckReplays, subcommand("check")]
         | Annotated[RecordReplay, subcommand("record")]
         | Annotated[VerifyReplays, subcommand("verify")]
-        | Annotated[SaveStates, subcommand("states")],
+        | Annotated[SaveStates, subcommand("states")]
+        | Annotated[LookAtReplay, subcommand("look")],
         arg(name=""),
     ]
 

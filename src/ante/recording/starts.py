@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.engine.state import Phase, copy_states, load_state, new_states, save_state
+from ante.engine.state import Phase, copy_states, load_state, new_states, save_state, state_t
 from ante.env.games import Games, observe_games
 from ante.env.text import seed_of
 from ante.errors import BalatroError
@@ -67,9 +67,9 @@ def positions(episode: Episode, marks: Iterable[Mark]) -> list[np.recarray]:
 
 
 def copied(s: Any) -> np.recarray:
-    """A record of its own, (1,)."""
+    """A record of its own, (1,); field by field, so that equal games are equal bytes (padding is 0)."""
     states = new_states(1)
-    states.view(np.uint8)[:] = np.frombuffer(s.tobytes(), dtype=np.uint8)
+    states[0] = s
     return states
 
 
@@ -78,9 +78,10 @@ def over(s: Any) -> str:
     return "lost" if s.phase == Phase.OVER else "won" if s.won else ""
 
 
-def write_starts(file: Path, states: Iterable[Any]) -> None:
-    """The file holds these games. Raises OSError."""
-    data = b"".join(save_state(s) for s in states)
+def write_starts(file: Path, games: Iterable[np.recarray]) -> None:
+    """The file holds these games, (1,) each. Raises OSError."""
+    head = save_state(new_states(1)[0])[: -state_t.itemsize]
+    data = b"".join(head + states.view(np.uint8).tobytes() for states in games)
     with whole(file) as aside:
         aside.write_bytes(gzip.compress(data, mtime=0))
 
@@ -109,21 +110,16 @@ def parse_starts(data: bytes, file: Path | str = "start states") -> np.recarray:
     states, each = [], len(save_state(new_states(1)[0]))
     for at in range(0, len(plain), each):
         try:
-            states.append(load_state(plain[at : at + each]))
+            states.append(copied(load_state(plain[at : at + each])))
         except ValueError as error:
             raise BadStarts(f"{file}, game {1 + at // each}: {error}; {WAY_OUT}") from None
-        if how := over(states[-1]):
+        if how := over(states[-1][0]):
             raise BadStarts(
-                f"{file}, game {1 + at // each} (seed {seed_of(states[-1])}) is over, {how}: only a game that goes on "
+                f"{file}, game {1 + at // each} (seed {seed_of(states[-1][0])}) is over, {how}: only a game that goes on "
                 "can be begun from"
             )
-    return joined(states)
-
-
-def joined(states: list[Any]) -> np.recarray:
-    """Records as one batch, (n,)."""
     found = new_states(len(states))
-    found.view(np.uint8)[:] = np.frombuffer(b"".join(s.tobytes() for s in states), dtype=np.uint8)
+    found.view(np.uint8)[:] = np.concatenate([each.view(np.uint8) for each in states])
     return found
 
 

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 slow_uncompiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 SMALL: dict[str, Any] = {
     "games": 8, "batch": 128, "minibatch": 64, "epochs": 1, "width": 16, "layers": 1, "heads": 2, "trunk": 16,
-    "hidden": (16,), "max_decisions": 40, "lr": 1e-2, "eval_games": 2,
+    "hidden": (16,), "max_decisions": 40, "lr": 1e-2, "eval_games": 2, "pixel_size": (36, 48), "channels": (4, 4, 4),
 }  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def test_every_policy_is_made_from_the_configuration() -> None:
 
 @pytest.mark.ray
 @slow_uncompiled
-@pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist", "lstm"])
+@pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist", "lstm", "cnn-fused"])
 def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, local_ray: None, tmp_path: Path) -> None:
     from ante.training.algorithm import build
     from ante.training.budget import Sizes

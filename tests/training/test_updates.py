@@ -88,10 +88,11 @@ def test_on_policy_the_learner_makes_of_a_trace_what_the_runner_would(normalise:
     assert trace.cut[9::10].all() and not trace.cut.all()
 
 
-@pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist", "lstm"])
+@pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist", "lstm", "cnn-fused"])
 def test_a_trace_of_an_older_policy_is_judged_by_the_present_one(policy: str) -> None:
     from ante.training import twins
     from ante.training.learner import RATIO_TOP
+    from ante.training.rollout import shown
 
     small = {
         "games": 8,
@@ -103,14 +104,16 @@ def test_a_trace_of_an_older_policy_is_judged_by_the_present_one(policy: str) ->
         "trunk": 16,
         "entry": 16,
         "sequence": 8,
+        "pixel_size": (36, 48),
     }
     runner, learner = made(policy=policy, algo="appo", lr=3e-2, **small)
     (trace,) = runner.sample()
     learned(learner, trace)
     now, shape = learner._policy(), trace.actions.shape
     with torch.no_grad():
-        log_probs, _, values = now.evaluate(trace.rows.reshape(-1), trace.actions.reshape(-1))
-        extra = np.asarray(now.act(trace.extra, torch.Generator().manual_seed(1))[2])
+        seen, last = (shown(rows, trace.frames) for rows in (trace.rows.reshape(-1), trace.extra))
+        log_probs, _, values = now.evaluate(seen, trace.actions.reshape(-1))
+        extra = np.asarray(now.act(last, torch.Generator().manual_seed(1))[2])
     ratios = np.exp(log_probs.numpy().reshape(shape) - trace.log_probs)
     assert np.abs(ratios - 1).max() > 0.01, "the policy has moved"
     values = values.numpy().reshape(shape)

@@ -15,6 +15,7 @@ from ante.errors import BalatroError
 
 if TYPE_CHECKING:
     from ante.agents.evaluate import Player, Report
+    from ante.env.games import Games
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,7 @@ class Play:
       ante play                               (you play: the keys stand beside what they do)
       ante play greedy --seed ABCDEFGH
       ante play runs/ppo --video game.mp4 --size 1280 720
+      ante play --start-states ante3.states --start 2        (file: ante replay states)
       ante play models/white-stake --hints rules --video advised.mp4
     """
 
@@ -163,6 +165,10 @@ class Play:
     """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
     locked: tuple[str, ...] = ()
     """What the profile has not unlocked: keys such as j_blueprint, or `fresh` for a new profile."""
+    start_states: Path | None = None
+    """Begin from a game of this file, with its own deck, stake and seed, instead of a new one."""
+    start: int = 1
+    """Which game of that file, counted from 1."""
     video: Path | None = None
     """Write an mp4 here instead of showing text."""
     size: tuple[int, int] = (640, 360)
@@ -198,6 +204,7 @@ class Play:
             rngs=[one_seed(None)],
         )
         games.reset()
+        self.begin_saved(games)
         if player is None:
             from ante.watch.terminal import keyboard, play_by_keys
 
@@ -220,6 +227,19 @@ class Play:
 
             watch(games, player.choose, console, lambda: time.sleep(self.delay))
         return 0
+
+    def begin_saved(self, games: "Games") -> None:
+        """The one game stands as the saved one, where a file is named. Raises BalatroError."""
+        import numpy as np
+
+        if self.start_states is None:
+            return
+        from ante.recording.starts import read_starts, stand
+
+        saved = read_starts(self.start_states)
+        if not 1 <= self.start <= len(saved):
+            raise BalatroError(f"--start {self.start}: {self.start_states} holds games 1 to {len(saved)}")
+        stand(games, np.arange(1), saved[self.start - 1 : self.start])
 
     def somebody(self) -> "Player | None":
         """Who plays; None for the person at the keys. Raises BalatroError."""

@@ -1,4 +1,4 @@
-"""`ante replay`: whole games as text, shown, checked and recorded."""
+"""`ante replay`: whole games as text, shown, checked and recorded; positions of them saved."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from tyro.conf import Positional, arg, subcommand
+from tyro.conf import Positional, UseAppendAction, arg, subcommand
 
 from ante.cli.players import player_of
 from ante.cli.shown import game_bar
@@ -217,6 +217,82 @@ class VerifyReplays:
         return 1 if found.differences else 0
 
 
+@dataclass(frozen=True)
+class SaveStates:
+    """Save positions of replays in a file that games can begin from: ante train --start-states, ante play --start-states.
+
+    A game that begins from one has the same future as the replay: its seed decides what is drawn and offered.
+
+    Try:
+      ante replay states tests/golden/replays/*.txt --at ante=3 --out ante3.states
+      ante replay states runs/ppo/episodes/*.txt.gz --at round=6 --at decision=100 --out some.states
+    """
+
+    files: Positional[tuple[Path, ...]]
+    """Replays."""
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """File to write."""
+    at: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="ante=N|round=N|decision=N")] = ()
+    """Which positions: before the first blind of an ante, when a round begins, after so many decisions; several may be
+    named. What a replay does not reach is left out."""
+
+    def run(self) -> int:
+        """Play the replays, write, say how many positions there are."""
+        from ante.recording.starts import BadStarts, Mark, positions, write_starts
+        from ante.watch.episode import read_episode
+
+        marks = [Mark.read(text) for text in self.at]
+        if not self.files or not marks:
+            raise BalatroError("name replays and positions: ante replay states FILE... --at ante=4 --out FILE")
+        found = []
+        with game_bar(len(self.files), "replays") as advance:
+            for file in self.files:
+                found += positions(read_episode(file)[1], marks)
+                advance(1)
+        if not found:
+            raise BadStarts(f"none of {len(self.files)} replays reaches {' or '.join(self.at)}: ask for an earlier one")
+        write_starts(self.out, found)
+        print(f"{self.out}: {len(found)} positions of {len(self.files)} replays")
+        return 0
+
+
+@dataclass(frozen=True)
+class LookAtReplay:
+    """Draw what a network that looks at pictures sees of a game, beside the frame that it is made from (docs/pixels.md).
+
+    Try:
+      ante replay look tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt --line 40 --out seen.png
+      ante replay look game.txt --line 40 --pixel-size 120 160 --pixel-colour --out seen.png
+    """
+
+    file: Positional[Path]
+    """Replay."""
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """PNG file to write."""
+    line: int = 1
+    """The game as it stood before this line, counted from 1."""
+    pixel_size: tuple[int, int] = (84, 112)
+    """Height and width of what the network sees."""
+    pixel_colour: bool = False
+    """In colour instead of grey."""
+
+    def run(self) -> int:
+        """Draw and write."""
+        from ante.env.replay import BadReplay, state_at
+        from ante.watch.episode import read_text, told
+        from ante.watch.pixels import beside, write_picture
+
+        if not all(8 <= side <= 720 for side in self.pixel_size):
+            raise BalatroError(f"--pixel-size {self.pixel_size}: height and width are 8 to 720 pixels")
+        with named(self.file):
+            text = told(read_text(self.file))
+            if not 1 <= self.line <= len(text.splitlines()):
+                raise BadReplay(f"there is no line {self.line}: the last one is {len(text.splitlines())}")
+            write_picture(self.out, beside(state_at(text, self.line), self.pixel_size, self.pixel_colour))
+        print(self.out)
+        return 0
+
+
 @contextmanager
 def named(file: Path) -> Iterator[None]:
     """A replay that cannot be read is named by its file."""
@@ -242,7 +318,9 @@ class Replay:
         Annotated[ShowReplay, subcommand("show")]
         | Annotated[CheckReplays, subcommand("check")]
         | Annotated[RecordReplay, subcommand("record")]
-        | Annotated[VerifyReplays, subcommand("verify")],
+        | Annotated[VerifyReplays, subcommand("verify")]
+        | Annotated[SaveStates, subcommand("states")]
+        | Annotated[LookAtReplay, subcommand("look")],
         arg(name=""),
     ]
 

@@ -31,6 +31,7 @@ class Train:
       ante train
       ante train --config configs/quick.yaml --name first
       ante train --deck b_blue --steps 2000000 --lr 2e-4
+      ante train --start-states ante4.states --name late      (file: ante replay states)
       ante train --resume runs/first --steps 1000000
       ante train --name first --store s3://game-runs/runs --resume auto
 

@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray asks for a choice at every start otherwise
@@ -18,6 +19,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.tune.registry import register_env
 
 from ante.env.vector import BalatroVectorEnv
+from ante.recording.starts import starts_bytes
 from ante.training.config import TrainConfig
 from ante.training.dqn import FastDQNConfig, QPlan
 from ante.training.external import external_algorithm
@@ -148,6 +150,7 @@ def fast_config(config: TrainConfig) -> FastPPOConfig:
         lag=config.ahead,
         piece=config.fragment,
         practice=config.practice,
+        starts=starts_bytes(Path(config.start_states)) if config.start_states else None,
         stages=tuple(stage.rules for stage in config.stages),
         accumulate=config.update[1],
         kl_stop=config.kl_target,

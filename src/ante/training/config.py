@@ -34,13 +34,23 @@ class BadConfig(BalatroError, ValueError):
 Schedule = float | tuple[tuple[int, float], ...]  # one value, or points (environment steps, value), linear between them
 VIDEO_RULE = re.compile(r"best|worst|first_win|(every|random):[1-9]\d*")
 TERMS = tuple(term.name.lower() for term in Term)  # what a reward weighs
+SMALLEST_PICTURE, LARGEST_PICTURE = 36, 720  # three convolutions need the one, a frame is not drawn larger
 NO_CLIP = 1e9  # a range of ratios that cuts nothing
 # What RLlib's own path does not have.
-ONLY_FAST = ("kl_target", "accumulate", "normalise_rewards", "normalise_values", "practice", "algo", "hints")
+ONLY_FAST = (
+    "kl_target",
+    "accumulate",
+    "normalise_rewards",
+    "normalise_values",
+    "practice",
+    "algo",
+    "hints",
+    "start_states",
+)
 # What algorithms of other libraries do not have.
 ONLY_OURS = (
     *("policy", "path", "overlap", "fragment", "accumulate", "kl_target", "value_clip", "normalise_rewards"),
-    *("normalise_values", "practice", "curriculum", "hints", "runners", "learners", "bf16"),
+    *("normalise_values", "practice", "curriculum", "hints", "runners", "learners", "bf16", "start_states"),
 )
 
 # What means nothing where there is neither a policy gradient nor a state value of its own.
@@ -169,18 +179,27 @@ class TrainConfig(BaseModel):
         lt=1,
         description="Share of games that begin in the middle, from positions met before; fast path only.",
     )
+    start_states: str | None = Field(
+        None,
+        description="File of saved games (ante replay states) that all games begin from, drawn evenly, each with the "
+        "future that its seed gives it; evaluations play whole games. Fast path only.",
+    )
     curriculum: tuple[Stage, ...] = Field(
         (),
         description="Easier games first, a list of stages: goal (the ante whose boss ends a game as won), deck, stake, and "
         "promote, the share of games won at which the next stage begins. After them the run's own game; fast path only.",
     )
-    policy: Literal["mlp", "entities", "shortlist", "lstm"] = Field(
+    policy: Literal["mlp", "entities", "shortlist", "lstm", "cnn", "cnn-fused"] = Field(
         "mlp",
         description="Network: mlp on the flat view; entities, which attends to every card, joker and item; shortlist, "
-        "which weighs a list of decisions worth a thought; lstm, the mlp with a memory of its game. All but mlp on the "
-        "fast path only.",
+        "which weighs a list of decisions worth a thought; lstm, the mlp with a memory of its game; cnn, which looks at "
+        "pictures of the game; cnn-fused, which has the flat view beside them. All but mlp on the fast path only.",
     )
-    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, mlp, shortlist and lstm.")
+    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, all but entities.")
+    pixel_size: tuple[int, int] = Field((84, 112), description="Height and width of a picture, cnn and cnn-fused only.")
+    pixel_colour: bool = Field(False, description="Three channels a picture instead of a grey one, cnn policies only.")
+    frame_stack: int = Field(4, ge=1, le=16, description="Pictures that are seen together, cnn policies only.")
+    channels: tuple[int, int, int] = Field((16, 32, 32), description="Channels of the convolutions, cnn policies only.")
     memory: int = Field(128, ge=1, description="Width of what is remembered, lstm only.")
     sequence: int = Field(
         32,
@@ -320,6 +339,20 @@ class TrainConfig(BaseModel):
     def _known_reorder(cls, reorder: str) -> str:
         return chosen("reorder", reorder, list(REORDERS))
 
+    @field_validator("pixel_size")
+    @classmethod
+    def _a_picture(cls, size: tuple[int, int]) -> tuple[int, int]:
+        if not all(SMALLEST_PICTURE <= side <= LARGEST_PICTURE for side in size):
+            raise ValueError(f"height and width are {SMALLEST_PICTURE} to {LARGEST_PICTURE} pixels")
+        return size
+
+    @field_validator("channels", "hidden")
+    @classmethod
+    def _widths(cls, widths: tuple[int, ...]) -> tuple[int, ...]:
+        if not widths or min(widths) < 1:
+            raise ValueError("one width at least, each 1 or more")
+        return widths
+
     @field_validator("lr", "entropy", "epsilon", "priority_correction", "hint_imitation", "hint_prior")
     @classmethod
     def _a_schedule(cls, schedule: Schedule, info: ValidationInfo) -> Schedule:
@@ -354,7 +387,7 @@ class TrainConfig(BaseModel):
 
     @model_validator(mode="after")
     def _hints_can_be_used(self) -> "TrainConfig":
-        if self.hints != "off" and self.policy in ("entities", "lstm"):
+        if self.hints != "off" and self.policy not in ("shortlist", "mlp"):
             raise ValueError(f"hints need policy shortlist or mlp: they were not taught to {self.policy}")
         if self.hint_shaping and self.policy != "shortlist":
             raise ValueError(
@@ -395,6 +428,8 @@ class TrainConfig(BaseModel):
     def _stages_can_be_played(self) -> "TrainConfig":
         if self.curriculum and self.path == "stock":
             raise ValueError("a curriculum needs path fast: RLlib's own path plays one kind of game from first to last")
+        if self.curriculum and self.start_states:
+            raise ValueError("start_states and a curriculum exclude each other: saved games have their own beginnings")
         if self.challenge and any(stage.deck or stage.stake for stage in self.curriculum):
             raise ValueError(f"challenge {self.challenge} brings its own deck and stake: its stages have goals only")
         return self

@@ -45,6 +45,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
         self.bf16 = "auto"
         self.lag = 0
         self.practice = 0.0
+        self.starts: bytes | None = None
         self.stages: tuple[dict[str, Any], ...] = ({},)
         self.vtrace = False
         self.piece: int | None = None
@@ -71,6 +72,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
         lag                batches that are played ahead while one is learned from
         piece              steps of a game after which advantages begin anew from the value; None for the batch's own
         practice           share of the games that begin in the middle (practice.py)
+        starts             saved games that all games begin from, as recording.starts writes them; None for new ones
         stages             options of `Games` by stage (curriculum.py); the last one is the game that evaluation plays
         accumulate         minibatches whose gradients are averaged for one step
         kl_stop            an update ends once a minibatch's KL to the old policy is 1.5 times this; None for never
@@ -84,6 +86,7 @@ class FastPPOConfig(PPOConfig):  # type: ignore[misc]
             "lag",
             "piece",
             "practice",
+            "starts",
             "stages",
             "accumulate",
             "kl_stop",

@@ -19,7 +19,7 @@ from ante.training.estimates import values_after, vtrace
 from ante.training.fragments import Fragments
 from ante.training.packed import DeviceRows
 from ante.training.precision import precision
-from ante.training.rollout import Rollout, Trace, joined, on_host
+from ante.training.rollout import Rollout, Trace, joined, on_host, shown
 from ante.training.scales import SCALES, Scales, moments
 
 NAMES = ("policy_loss", "vf_loss", "entropy", "mean_kl_loss", "clipped")
@@ -107,7 +107,7 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         """All gradient steps of one update, with one line of metrics."""
         policy = self._policy()
         targets = self._scaled(policy, rollout)
-        staged = self._staged(policy, rollout.rows)
+        staged = self._staged(policy, rollout.seen)
         kept = rollout.actions, rollout.log_probs, normal(rollout.advantages), targets
         lag = self._weights_seq_no - rollout.version
         self._weights_seq_no += 1
@@ -134,9 +134,10 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
             return played
         policy, shape, config = self._policy(), played.actions.shape, self.config
         with precision(config.bf16, self._device.type), torch.no_grad():
-            log_probs, values = judged(policy, played.rows.reshape(-1), played.actions.reshape(-1))
+            seen = shown(played.rows.reshape(-1), played.frames)
+            log_probs, values = judged(policy, seen, played.actions.reshape(-1))
             aside = torch.Generator(self._device).manual_seed(0)
-            extra = on_host(policy.act(played.extra, aside)[2])
+            extra = on_host(policy.act(shown(played.extra, played.frames), aside)[2])
         if config.normalise_values:
             values, extra = self.scales.values(values), self.scales.values(extra)
         values, ratios = values.reshape(shape), np.exp(log_probs.reshape(shape) - played.log_probs)
@@ -146,7 +147,7 @@ class BatchLearner(PPOTorchLearner):  # type: ignore[misc]
         vtrace(played.rewards, values, after, played.cut, ratios, *weights, advantages, targets)
         return played.rollout(advantages, targets)
 
-    def _staged(self, policy: Any, rows: NDArray[Any]) -> Any:
+    def _staged(self, policy: Any, rows: Any) -> Any:
         """All rows, to be indexed for a minibatch, made ready once."""
         if hasattr(policy, "stage"):
             return policy.stage(rows)
@@ -296,9 +297,7 @@ def dealt(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) 
     return np.split(np.concatenate(units), cuts)
 
 
-def judged(
-    policy: Any, rows: NDArray[Any], actions: NDArray[np.int64]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def judged(policy: Any, rows: Any, actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Log-probabilities of these actions on these rows and values, (n,) each, of the policy as it is; no gradient."""
     log_probs, values = (np.empty(len(rows), dtype=np.float32) for _ in range(2))
     for at in range(0, len(rows), JUDGED):

@@ -9,6 +9,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from ante.agents.evaluate import Player
 from ante.training.checkpoints import find_checkpoint
+from ante.training.cnn import CnnPolicy, FusedCnnPolicy, PixelPlayer, PixelRunner
 from ante.training.config import TrainConfig, value_at
 from ante.training.duelling import QPolicy
 from ante.training.entities import EntityPlayer, EntityPolicy
@@ -61,6 +62,12 @@ def of_lstm(config: TrainConfig) -> dict[str, Any]:
     return {"hidden": list(config.hidden), "memory": config.memory, "sequence": config.sequence}
 
 
+def of_cnn(config: TrainConfig) -> dict[str, Any]:
+    """What CnnPolicy reads."""
+    seen = {"stack": config.frame_stack, "size": list(config.pixel_size), "colour": config.pixel_colour}
+    return {"hidden": list(config.hidden), "channels": list(config.channels), **seen}
+
+
 def of_q(config: TrainConfig) -> dict[str, Any]:
     """What QPolicy reads."""
     return {"hidden": list(config.hidden), "duelling": config.duelling, "explore": value_at(config.epsilon, 0)}
@@ -71,6 +78,8 @@ POLICIES = {
     "entities": Choice(EntityPolicy, EntityPlayer, of_entities, bf16=False),  # decision 12: slower in bf16
     "shortlist": Choice(ShortlistPolicy, ShortlistPlayer, of_shortlist, bf16=False),  # decision 15: the same
     "lstm": Choice(LstmPolicy, LstmPlayer, of_lstm, bf16=False, runner=LstmRunner),
+    "cnn": Choice(CnnPolicy, PixelPlayer, of_cnn, bf16=False, runner=PixelRunner),
+    "cnn-fused": Choice(FusedCnnPolicy, PixelPlayer, of_cnn, bf16=False, runner=PixelRunner),
 }
 
 

@@ -68,6 +68,31 @@ class RolloutPolicy(Protocol):
         """Log-probabilities of these actions, entropies and values, (m,) each, with gradient."""
 
 
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """Rows that name frames, and the frames: what policies that look at pictures are given instead of rows.
+
+    rows    (n,) row_t with a field frames (n, stack) int32, places in `frames`
+    frames  (frames, channels, height, width) uint8
+    """
+
+    rows: NDArray[Any]
+    frames: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        """Rows."""
+        return len(self.rows)
+
+    def __getitem__(self, which: Any) -> "Framed":
+        """Some of the rows; the frames stay whole, as rows name them by their places."""
+        return Framed(self.rows[which], self.frames)
+
+
+def shown(rows: NDArray[Any], frames: NDArray[np.uint8] | None) -> Any:
+    """What a policy is given: the rows (n,), with the frames that they name where there are any."""
+    return rows if frames is None else Framed(rows, frames)
+
+
 @dataclass(slots=True)
 class Labelled:
     """Positions with the decision that somebody else would take: rows (k,) row_t, actions (k,) int64."""
@@ -90,6 +115,7 @@ class Rollout:
     returns     (3,) float64, moments of the discounted returns, `scales.moments`; zeros where rewards stay as they are
     version     number of the weights that acted
     labelled    hints that came meanwhile; None without hints
+    frames      (frames, channels, height, width) uint8 that the rows name, each once; None where they name none
     """
 
     rows: NDArray[Any]
@@ -100,6 +126,12 @@ class Rollout:
     returns: NDArray[np.float64]
     version: int
     labelled: Labelled | None = None
+    frames: NDArray[np.uint8] | None = None
+
+    @property
+    def seen(self) -> Any:
+        """What a policy is given of all rows."""
+        return shown(self.rows, self.frames)
 
     def __len__(self) -> int:
         """Steps."""
@@ -116,7 +148,8 @@ class Rollout:
     @property
     def nbytes(self) -> int:
         """Bytes that travel."""
-        return sum(a.nbytes for a in (self.rows, self.actions, self.log_probs, self.advantages, self.targets))
+        kept = self.rows, self.actions, self.log_probs, self.advantages, self.targets, self.frames
+        return sum(a.nbytes for a in kept if a is not None)
 
     def part(self, which: slice) -> "Rollout":
         """Some of the steps, as views."""
@@ -129,6 +162,7 @@ class Rollout:
             self.returns * (len(self.actions[which]) / len(self)),
             self.version,
             self.labelled,
+            self.frames,
         )
 
 
@@ -146,6 +180,7 @@ class Trace:
     places     (m,) int64: the steps that cut them off, t n + i
     returns    (3,) float64, as in Rollout; version and labelled as there
     marks      (t, n) uint8: what was rare about a step, bits of `replay.py`; None where nobody looked
+    frames     as in Rollout, those that `extra` names among them
     """
 
     rows: NDArray[Any]
@@ -160,6 +195,7 @@ class Trace:
     version: int
     labelled: Labelled | None = None
     marks: NDArray[np.uint8] | None = None
+    frames: NDArray[np.uint8] | None = None
 
     def __len__(self) -> int:
         """Steps of all games together."""
@@ -177,7 +213,7 @@ class Trace:
     def nbytes(self) -> int:
         """Bytes that travel."""
         kept = self.rows, self.actions, self.log_probs, self.rewards, self.cut, self.terminal, self.extra, self.places
-        return sum(a.nbytes for a in kept)
+        return sum(a.nbytes for a in (*kept, self.frames) if a is not None)
 
     def rollout(self, advantages: NDArray[np.float32], targets: NDArray[np.float32]) -> Rollout:
         """What is learned from: advantages and targets (t, n)."""
@@ -190,6 +226,7 @@ class Trace:
             self.returns,
             self.version,
             self.labelled,
+            self.frames,
         )
 
 
@@ -207,8 +244,9 @@ def joined(rollouts: list[Rollout]) -> Rollout:
     """Fragments one after the other; the version is the oldest. At least one."""
     if len(rollouts) == 1:
         return rollouts[0]
+    rows = end_to_end([r.rows for r in rollouts])
     return Rollout(
-        end_to_end([r.rows for r in rollouts]),
+        rows,
         end_to_end([r.actions for r in rollouts]),
         end_to_end([r.log_probs for r in rollouts]),
         end_to_end([r.advantages for r in rollouts]),
@@ -216,7 +254,18 @@ def joined(rollouts: list[Rollout]) -> Rollout:
         np.sum([r.returns for r in rollouts], axis=0),
         min(r.version for r in rollouts),
         all_labelled([r.labelled for r in rollouts]),
+        all_frames(rollouts, rows),
     )
+
+
+def all_frames(rollouts: list[Rollout], rows: NDArray[Any]) -> NDArray[np.uint8] | None:
+    """Frames one after the other; None where there are none. The joined rows name them by their new places."""
+    parts = [rollout.frames for rollout in rollouts if rollout.frames is not None]
+    if not parts:
+        return None
+    moved = np.cumsum([0, *(len(part) for part in parts[:-1])])
+    rows["frames"] += np.repeat(moved, [len(rollout) for rollout in rollouts]).astype(np.int32)[:, None]
+    return np.concatenate(parts)
 
 
 def all_labelled(parts: list[Labelled | None]) -> Labelled | None:

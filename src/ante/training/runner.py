@@ -22,6 +22,7 @@ from ray.rllib.utils.metrics import (
 )
 
 from ante.env.games import Games, Outcome
+from ante.recording.starts import parse_starts, stand
 from ante.training import kernels
 from ante.training.episodes import ended_games, hears
 from ante.training.estimates import values_after
@@ -55,6 +56,10 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self._weights_seq_no = 0
         self.stage = self._dealt_stage = 1  # of the curriculum: what is to be played, and what is being played
         self.scales = Scales()
+        # Evaluations play whole games.
+        self._starts = (
+            parse_starts(self.config.starts) if self.config.starts and not self.config.in_evaluation else None
+        )
         self.num_env_steps_sampled_lifetime: int = 0
         self.make_module()
         if self._index > 0 or self.config.num_env_runners == 0 or self.config.create_env_on_local_worker:
@@ -110,7 +115,14 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.games.reset()
         self._tally.returns[:] = self._discounted[:] = 0.0
         self._practice = Practice(self.games, self.config.practice, int(mother.generate_state(1)[0]))
+        self._starts_rng = np.random.default_rng((*entropy, 1))
+        self._begin_saved(self.games, np.arange(self.games.n))
         self._dealt = True
+
+    def _begin_saved(self, games: Games, which: NDArray[np.int64]) -> None:
+        """These games, which were just dealt, begin from saved ones instead, where the run has some to begin from."""
+        if self._starts is not None:
+            stand(games, which, self._starts[self._starts_rng.integers(len(self._starts), size=len(which))])
 
     def sample(
         self,
@@ -193,7 +205,9 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             if self.config.piece:
                 cut[self.config.piece - 1 :: self.config.piece] = True
             told = self._weights_seq_no, self._labelled()
-            trace = Trace(rows, actions, log_probs, rewards, cut, terminal, extra, at, returns, *told)
+            trace = Trace(
+                rows, actions, log_probs, rewards, cut, terminal, extra, at, returns, *told, frames=self._filmed()
+            )
             self.num_env_steps_sampled_lifetime += len(trace)
             return trace if self.config.vtrace else self._estimated(trace, self._meant(values))
 
@@ -214,6 +228,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
 
     def _renewed(self, games: Games, which: NDArray[np.int64]) -> None:
         """These games have just been dealt; some go on from elsewhere."""
+        self._begin_saved(games, which)
         self._practice.deal(games, which)
 
     def _shaped(
@@ -229,6 +244,10 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
 
     def _labelled(self) -> Labelled | None:
         """Hints that came since the last fragment."""
+        return None
+
+    def _filmed(self) -> NDArray[np.uint8] | None:
+        """The frames that rows of this fragment name; None where they name none."""
         return None
 
     def _estimated(self, trace: Trace, values: NDArray[np.float32]) -> Rollout:

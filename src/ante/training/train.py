@@ -23,6 +23,7 @@ from ante.agents.evaluate import Report
 from ante.agents.report import blinds_table, players_table
 from ante.errors import BalatroError
 from ante.files import write_text
+from ante.recording.starts import read_starts
 from ante.training.algorithm import build, start_ray
 from ante.training.budget import Budget, Sizes
 from ante.training.checkpoints import find_checkpoint
@@ -118,10 +119,12 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
     """Run PPO until config.steps, or until Ctrl-C, then evaluate; answers the run's folder.
 
     With a store the run is kept there too, and a resumed one goes on from what is there if that has more steps.
-    Raises BadConfig, BadCheckpoint, CannotServe, NoRoom, BadVideo or StorageError; NotUploaded where the store did not
+    Raises BadConfig, BadStarts, BadCheckpoint, CannotServe, NoRoom, BadVideo or StorageError; NotUploaded where the store did not
     get all.
     """
     console = Console(stderr=True)
+    if config.start_states:
+        read_starts(Path(config.start_states))  # what is wrong with it is said before anything is started
     with exporting(config) as exporter:
         if resume:
             with fetching(config, console) as told:

@@ -89,10 +89,14 @@ PLAIN = Layout(TABLE, Box(TABLE.x, TABLE.y, TABLE.w, 254), HAND)
 WITH_STRIP = Layout(Box(158, 96, 474, 114), Box(158, 96, 474, 206), Box(158, 210, 474, 92), Box(158, 306, 474, 50))
 
 
-def draw(s: Any, width: int = 640, height: int = 360, caption: str = "") -> NDArray[np.uint8]:
-    """A frame of one game, uint8 (height, width, 3), RGB. caption: one line below the score, such as the last action."""
+def draw(s: Any, width: int = 640, height: int = 360, caption: str = "", seed: bool = True) -> NDArray[np.uint8]:
+    """A frame of one game, uint8 (height, width, 3), RGB.
+
+    caption  one line below the score, such as the last action
+    seed     whether deck, stake and seed are named below it
+    """
     canvas = Canvas(width, height, FELT)
-    draw_score(canvas, s, caption)
+    draw_score(canvas, s, caption, named=seed)
     draw_owned(canvas, s)
     draw_table(canvas, s, PLAIN)
     return canvas.image
@@ -116,11 +120,19 @@ def draw_table(canvas: Canvas, s: Any, layout: Layout) -> None:
         draw_hand(canvas, s, layout.hand)
 
 
-def draw_score(canvas: Canvas, s: Any, caption: str, about: str = "", made: tuple[str, str, str] | None = None) -> None:
+def draw_score(
+    canvas: Canvas,
+    s: Any,
+    caption: str,
+    about: str = "",
+    made: tuple[str, str, str] | None = None,
+    named: bool = True,
+) -> None:
     """The left panel: blind, target, score, money, hands, discards, ante, deck and seed.
 
     about  a line above deck and seed, such as who plays
     made   a poker hand with its chips and mult, instead of the selected or the last one
+    named  False: without deck and seed
     """
     canvas.fill(Box(0, 0, 150, 360), PANEL)
     playing = s.phase in (Phase.PLAY, Phase.OVER) and s.blind
@@ -157,8 +169,9 @@ def draw_score(canvas: Canvas, s: Any, caption: str, about: str = "", made: tupl
     canvas.paragraph(caption, Box(8, 288, 134, 34), 9, WHITE)
     if about:
         canvas.fitted(about, Box(10, 319, 130, 10), 8, GOLD)
-    canvas.text(run_name(s), 10, 340, 8, GREY)
-    canvas.text(f"seed {seed_of(s)}", 10, 352, 8, GREY)
+    if named:
+        canvas.text(run_name(s), 10, 340, 8, GREY)
+        canvas.text(f"seed {seed_of(s)}", 10, 352, 8, GREY)
 
 
 def hand_value(s: Any) -> tuple[str, str, str] | None:
@@ -323,7 +336,7 @@ def draw_hand(canvas: Canvas, s: Any, box: Box) -> None:
 
 def draw_play(canvas: Canvas, s: Any, box: Box) -> None:
     """The table during a round: the draw pile, and the poker hands by level."""
-    unseen = sum(1 for i in range(s.n_cards) if s.cards[i].place == Place.DECK)
+    unseen = int(np.count_nonzero(s.cards["place"][: s.n_cards] == Place.DECK))
     pile = Box(box.right - 56, box.y + box.h / 2 - 35, 44, 62)
     canvas.frame(pile, WHITE, 3, 5, RED)
     canvas.text(str(unseen), pile.x + 22, pile.y + 38, 18, WHITE, BOLD, "middle")

@@ -8,6 +8,7 @@ from gymnasium.wrappers import FrameStackObservation, NormalizeReward, TimeLimit
 
 from ante.wrappers.curriculum import Curriculum, Lesson
 from ante.wrappers.legal import LegalAction
+from ante.wrappers.pixels import Pixels
 from ante.wrappers.seeds import SeedSampler
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "LegalAction",
     "Lesson",
     "NormalizeReward",
+    "Pixels",
     "SeedSampler",
     "TimeLimit",
     "TransformReward",

@@ -1,0 +1,83 @@
+"""Pictures as observations, for networks that look: the last frames of our own renderer, small."""
+
+from typing import Any, SupportsFloat
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.core import ActType
+from numpy.typing import NDArray
+
+from ante.env.games import chosen
+from ante.env.single import picture_of
+from ante.errors import BalatroError
+
+MODES = ("alone", "fused")
+LOOK = "ante.watch.pixels:look"  # named, not imported: drawing needs packages that environments do not
+SMALLEST, LARGEST = 8, 2160  # height and width of a picture
+
+
+class Pixels(gymnasium.Wrapper[Any, ActType, Any, ActType], gymnasium.utils.RecordConstructorArgs):
+    """Observes pictures: uint8 (stack * channels, height, width), the oldest frame first.
+
+    A game's first frame fills the whole stack. Masks stay where they are: action_masks() and info["action_mask"].
+
+    mode    alone: the pictures are the observation; fused: a dict of `pixels` and what is observed without them (its
+            fields, where that is a dict; else as `observation`)
+    size    height and width of a picture
+    colour  three channels a frame (red, green, blue) instead of a grey one
+    stack   frames, 1 or more
+
+    Raises UnknownChoice, BalatroError; NotInstalled where OpenCV is missing.
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[Any, ActType],
+        mode: str = "alone",
+        size: tuple[int, int] = (84, 112),
+        colour: bool = False,
+        stack: int = 4,
+    ) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, mode=mode, size=size, colour=colour, stack=stack)
+        gymnasium.Wrapper.__init__(self, env)
+        if stack < 1 or any(not SMALLEST <= side <= LARGEST for side in size):
+            raise BalatroError(
+                f"a stack of {stack} pictures of {size[0]} x {size[1]} cannot be: one frame at least, sides from "
+                f"{SMALLEST} to {LARGEST} pixels"
+            )
+        self._fused = chosen("mode", mode, MODES) == "fused"
+        self._look, self._size, self._colour = picture_of(LOOK), tuple(size), colour
+        self._channels = 3 if colour else 1
+        self._stack = np.zeros((stack * self._channels, *size), dtype=np.uint8)
+        pictures = spaces.Box(0, 255, self._stack.shape, np.uint8)
+        self.observation_space = spaces.Dict(self._beside(env.observation_space, pictures)) if self._fused else pictures
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin a game; its first frame fills the stack."""
+        seen, info = self.env.reset(seed=seed, options=options)
+        self._stack.reshape(-1, self._channels, *self._size)[:] = self._frame()
+        return self._observed(seen), info
+
+    def step(self, action: ActType) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Take the action; the oldest frame gives way to the new one."""
+        seen, reward, terminated, truncated, info = self.env.step(action)
+        self._stack[: -self._channels] = self._stack[self._channels :]
+        self._stack[-self._channels :] = self._frame()
+        return self._observed(seen), reward, terminated, truncated, info
+
+    def _frame(self) -> NDArray[np.uint8]:
+        """The game as it stands, (channels, height, width)."""
+        base: Any = self.unwrapped
+        frame: NDArray[np.uint8] = self._look(base.state, self._size, self._colour)
+        return frame
+
+    def _observed(self, seen: Any) -> Any:
+        pictures = self._stack.copy()
+        return self._beside(seen, pictures) if self._fused else pictures
+
+    @staticmethod
+    def _beside(seen: Any, pictures: Any) -> dict[str, Any]:
+        """Pictures beside what is seen, or their spaces."""
+        rest = dict(seen.items()) if isinstance(seen, (dict, spaces.Dict)) else {"observation": seen}
+        return {"pixels": pictures, **rest}

@@ -123,12 +123,12 @@ def parse_starts(data: bytes, file: Path | str = "start states") -> np.recarray:
     return found
 
 
-def stand(games: Games, which: NDArray[np.int64], states: np.recarray) -> None:
+def stand(games: Games, which: NDArray[np.int64], states: NDArray[Any]) -> None:
     """Games that have just been dealt stand as saved ones instead, their future too.
 
     which  (k,) indices; states (k,) state_t, which are copied
     """
-    saved = copy_states(states)
+    saved = copy_states(states.view(np.recarray))
     games.states.view(np.uint8).reshape(games.n, -1)[which] = saved.view(np.uint8).reshape(len(which), -1)
     games.seeds[which] = [seed_of(s) for s in saved]
     games.steps[which] = 0

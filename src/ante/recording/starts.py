@@ -123,7 +123,7 @@ def parse_starts(data: bytes, file: Path | str = "start states") -> np.recarray:
     return found
 
 
-def stand(games: Games, which: NDArray[np.int64], states: np.recarray) -> None:
+def stand(games: Games, which: NDArray[np.int64], states: Any) -> None:
     """Games that have just been dealt stand as saved ones instead, their future too.
 
     which  (k,) indices; states (k,) state_t, which are copied

@@ -174,20 +174,20 @@ class TrainConfig(BaseModel):
         description="Easier games first, a list of stages: goal (the ante whose boss ends a game as won), deck, stake, and "
         "promote, the share of games won at which the next stage begins. After them the run's own game; fast path only.",
     )
-    policy: Literal["mlp", "entities", "shortlist", "lstm"] = Field(
+    policy: Literal["mlp", "entities", "shortlist", "lstm", "planner"] = Field(
         "mlp",
         description="Network: mlp on the flat view; entities, which attends to every card, joker and item; shortlist, "
-        "which weighs a list of decisions worth a thought; lstm, the mlp with a memory of its game. All but mlp on the "
-        "fast path only.",
+        "which weighs a list of decisions worth a thought; lstm, the mlp with a memory of its game; planner, the "
+        "shortlist that plans each blind and each shop first. All but mlp on the fast path only.",
     )
-    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, mlp, shortlist and lstm.")
+    hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers; all but entities.")
     memory: int = Field(128, ge=1, description="Width of what is remembered, lstm only.")
     sequence: int = Field(
         32,
         ge=1,
         description="Decisions through which gradients go back; a minibatch takes such sequences whole, lstm only.",
     )
-    entry: int = Field(64, ge=8, description="Width of a listed decision, shortlist only.")
+    entry: int = Field(64, ge=8, description="Width of a listed decision, shortlist and planner only.")
     width: int = Field(64, ge=8, description="Width of an entity, entities only.")
     layers: int = Field(2, ge=1, description="Attention layers, entities only.")
     heads: int = Field(4, ge=1, description="Attention heads, which share the width out, entities only.")
@@ -354,7 +354,7 @@ class TrainConfig(BaseModel):
 
     @model_validator(mode="after")
     def _hints_can_be_used(self) -> "TrainConfig":
-        if self.hints != "off" and self.policy in ("entities", "lstm"):
+        if self.hints != "off" and self.policy in ("entities", "lstm", "planner"):
             raise ValueError(f"hints need policy shortlist or mlp: they were not taught to {self.policy}")
         if self.hint_shaping and self.policy != "shortlist":
             raise ValueError(

@@ -41,7 +41,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "curriculum": "Where the real game is too hard to begin with: easier ones first (docs/curriculum.md).",
     },
     "The network": {
-        "policy": "First. shortlist learns most by far; mlp is fastest; entities chooses cards itself; lstm remembers what it saw.",
+        "policy": "First. shortlist learns most by far; mlp is fastest; entities chooses cards itself; lstm remembers what it saw; planner is to compare with shortlist (docs/hierarchy.md).",
         "hidden": "Wider for long runs.",
         "memory": "With hidden; a step that travels grows by 8 bytes for each.",
         "sequence": "Longer where what matters lies further back; shorter sequences mix better.",

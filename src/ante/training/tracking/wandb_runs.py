@@ -38,7 +38,7 @@ class WandbTracker:
             dir=str(config.folder),
             settings=self._settings(),
         )
-        self.run.config.update(config.model_dump(mode="json"), allow_val_change=True)
+        self.run.config.update(config.model_dump(mode="json"), allow_val_change=True)  # type: ignore[no-untyped-call]
         self.run.define_metric("*", step_metric="steps")
         return Begun(self.run.id, self._place(), self._last() if known else 0)
 
@@ -63,7 +63,7 @@ class WandbTracker:
 
     def _last(self) -> int | None:
         """The iteration of its last row, where W&B told of it."""
-        found = self.run.summary.get("iteration") if self.run.resumed else None
+        found = self.run.summary.get("iteration") if self.run.resumed else None  # type: ignore[no-untyped-call]
         return None if found is None else int(found)
 
     def send(self, rows: Sequence[Row], moments: Sequence[float]) -> None:

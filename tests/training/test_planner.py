@@ -37,7 +37,8 @@ def made(kind: type = PlannerPolicy) -> PlannerPolicy:
         model_config={"hidden": (32, 24), "entry": 16},
     )
     with torch.no_grad():  # far from the beginning, where plans hardly differ
-        for parameter in (policy.plan.weight, policy.under.weight) if kind is PlannerPolicy else ():
+        own = (policy.plan.weight, policy.under.weight) if kind is PlannerPolicy else ()
+        for parameter in (policy.score.weight, *own):
             parameter.add_(0.5 * torch.randn(parameter.shape))
     return policy
 

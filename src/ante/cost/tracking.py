@@ -20,6 +20,7 @@ from ante.files import write_text
 from ante.training.config import make_config
 from ante.training.metrics import COLUMNS, Metrics
 from ante.training.tracking.following import following
+from ante.training.tracking.state import read_state
 
 ROWS = 200  # of one repeat; a checkpoint covers each tenth
 PACE_SECONDS = 0.01  # between two rows, in which a training would learn: trackers get their time, as they do there
@@ -65,6 +66,8 @@ def timed(place: Path, name: str, trackers: tuple[str, ...]) -> float:
     said: list[str] = []
     with following(config, said.append) as followers:
         followers.begin()
+        while not all(read_state(config.folder, name).id for name in trackers):
+            time.sleep(PACE_SECONDS)  # starting, some seconds of another core, is not the loop's
         metrics = Metrics(config.folder)
 
         def write(row: dict[str, float]) -> None:

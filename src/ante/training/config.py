@@ -189,11 +189,12 @@ class TrainConfig(BaseModel):
         description="Easier games first, a list of stages: goal (the ante whose boss ends a game as won), deck, stake, and "
         "promote, the share of games won at which the next stage begins. After them the run's own game; fast path only.",
     )
-    policy: Literal["mlp", "entities", "shortlist", "lstm", "cnn", "cnn-fused"] = Field(
+    policy: Literal["mlp", "entities", "shortlist", "lstm", "cnn", "cnn-fused", "planner"] = Field(
         "mlp",
         description="Network: mlp on the flat view; entities, which attends to every card, joker and item; shortlist, "
         "which weighs a list of decisions worth a thought; lstm, the mlp with a memory of its game; cnn, which looks at "
-        "pictures of the game; cnn-fused, which has the flat view beside them. All but mlp on the fast path only.",
+        "pictures of the game; cnn-fused, which has the flat view beside them; planner, the shortlist that plans each "
+        "blind and each shop first. All but mlp on the fast path only.",
     )
     hidden: tuple[int, ...] = Field((256, 256), description="Widths of the shared layers, all but entities.")
     pixel_size: tuple[int, int] = Field((84, 112), description="Height and width of a picture, cnn and cnn-fused only.")
@@ -206,7 +207,7 @@ class TrainConfig(BaseModel):
         ge=1,
         description="Decisions through which gradients go back; a minibatch takes such sequences whole, lstm only.",
     )
-    entry: int = Field(64, ge=8, description="Width of a listed decision, shortlist only.")
+    entry: int = Field(64, ge=8, description="Width of a listed decision, shortlist and planner only.")
     width: int = Field(64, ge=8, description="Width of an entity, entities only.")
     layers: int = Field(2, ge=1, description="Attention layers, entities only.")
     heads: int = Field(4, ge=1, description="Attention heads, which share the width out, entities only.")

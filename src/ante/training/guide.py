@@ -42,7 +42,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "curriculum": "Where the real game is too hard to begin with: easier ones first (docs/curriculum.md).",
     },
     "The network": {
-        "policy": "First. shortlist learns most by far; mlp is fastest; entities chooses cards itself; lstm remembers what it saw; cnn looks (docs/pixels.md).",
+        "policy": "First. shortlist learns most by far; mlp is fastest; entities chooses cards itself; lstm remembers what it saw; cnn looks (docs/pixels.md); planner is to compare with shortlist (docs/hierarchy.md).",
         "hidden": "Wider for long runs.",
         "pixel_size": "Larger where ranks and numbers must be read; a step grows with it, and so does the time of a pass.",
         "pixel_colour": "Where suits must be told apart by colour; a step travels with three times the bytes.",

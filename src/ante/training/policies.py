@@ -15,6 +15,7 @@ from ante.training.duelling import QPolicy
 from ante.training.entities import EntityPlayer, EntityPolicy
 from ante.training.lstm import LstmPlayer, LstmPolicy, LstmRunner
 from ante.training.packed import PackedPolicy
+from ante.training.planner import PlannerPlayer, PlannerPolicy, PlannerRunner
 from ante.training.policy import MaskedPolicy, PolicyPlayer
 from ante.training.runner import BatchRunner
 from ante.training.shortlist import ShortlistPlayer, ShortlistPolicy
@@ -77,6 +78,7 @@ POLICIES = {
     "mlp": Choice(PackedPolicy, PolicyPlayer, of_mlp, bf16=True, stock=MaskedPolicy),
     "entities": Choice(EntityPolicy, EntityPlayer, of_entities, bf16=False),  # decision 12: slower in bf16
     "shortlist": Choice(ShortlistPolicy, ShortlistPlayer, of_shortlist, bf16=False),  # decision 15: the same
+    "planner": Choice(PlannerPolicy, PlannerPlayer, of_shortlist, bf16=False, runner=PlannerRunner),
     "lstm": Choice(LstmPolicy, LstmPlayer, of_lstm, bf16=False, runner=LstmRunner),
     "cnn": Choice(CnnPolicy, PixelPlayer, of_cnn, bf16=False, runner=PixelRunner),
     "cnn-fused": Choice(FusedCnnPolicy, PixelPlayer, of_cnn, bf16=False, runner=PixelRunner),

@@ -4,6 +4,7 @@ The flat observation goes through the sparse first layer of the fast path; the l
 their own, whose mean and first entry join the trunk. What is chosen is the softmax over one number for each entry.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ from ante.watch.notes import Note, note_of
 SMALLEST = 1e-30  # of random numbers whose logarithm is taken
 row_t = np.dtype([("flat", flat_row_t), ("list", shortlist_t)])
 AT_LIST = flat_row_t.itemsize
+END_LIST = AT_LIST + shortlist_t.itemsize
 N_GLOBALS = N_POWERS + 1
 N_MARKS = 7
 
@@ -120,6 +122,21 @@ class EntryEncoder(nn.Module):  # type: ignore[misc]
         return functional.silu(self.mix(functional.silu(x)))
 
 
+@dataclass(frozen=True)
+class Read:
+    """A minibatch of m rows as the network sees it.
+
+    trunk    (m, size), the game as a whole
+    entries  (k, width), the entries of all lists end to end; ids (k, 5), row (k,) and place in its list (k,) of each
+    """
+
+    trunk: torch.Tensor
+    entries: torch.Tensor
+    ids: torch.Tensor
+    row: torch.Tensor
+    place: torch.Tensor
+
+
 class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
     """Weighs listed decisions: a `RolloutPolicy`. An action is a number of the list.
 
@@ -160,7 +177,7 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         writer, lists = self._lists
         pack_flat(games.flat, games.masks, out)
         writer.write(games, lists)
-        octets_of(out)[:, AT_LIST:] = octets_of(lists)  # byte by byte: fields one by one are slow
+        octets_of(out)[:, AT_LIST:END_LIST] = octets_of(lists)  # byte by byte: fields one by one are slow
 
     def decisions(self, rows: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The macro decisions that these numbers of the rows' lists mean."""
@@ -185,6 +202,11 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
 
     def heads(self, rows: ListedRows) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits (m, MAX_ENTRIES), OFF where nothing can be chosen, and values (m,)."""
+        read = self.read(rows)
+        return self.weigh(read, read.trunk), self.value(read.trunk).squeeze(1).float()
+
+    def read(self, rows: ListedRows) -> "Read":
+        """What the network makes of a minibatch before anything is weighed."""
         ids, numbers, row, place = (each.to(self.device) for each in rows.entries())
         entries = self.entries(ids, numbers)
         known = torch.from_numpy(rows.globals[rows.which]).to(self.device)
@@ -194,11 +216,17 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         mean = mean.index_add(0, row, entries) / counts.clamp(min=1)[:, None]
         begin = (torch.cumsum(counts, 0) - counts).clamp(max=max(0, len(row) - 1))
         trunk = self.trunk(torch.cat([table, mean.float(), entries[begin].float()], dim=1))
-        asked = self.key(entries) + self.query(trunk)[row]
-        scores = self.score(functional.silu(asked)).squeeze(1).float()
-        scores = torch.where(ids[:, 4] & LEGAL != 0, scores, OFF)
-        logits = torch.full((len(rows), MAX_ENTRIES), OFF, device=self.device).index_put((row, place), scores)
-        return logits, self.value(trunk).squeeze(1).float()
+        return Read(trunk, entries, ids, row, place)
+
+    def weigh(self, read: "Read", trunk: torch.Tensor, more: torch.Tensor | float = 0.0) -> torch.Tensor:
+        """Logits (m, MAX_ENTRIES) of the entries under a trunk (m, size), OFF where nothing can be chosen.
+
+        more  is added to the score of each entry, (entries,)
+        """
+        asked = self.key(read.entries) + self.query(trunk)[read.row]
+        scores = self.score(functional.silu(asked)).squeeze(1).float() + more
+        scores = torch.where(read.ids[:, 4] & LEGAL != 0, scores, OFF)
+        return torch.full((len(trunk), MAX_ENTRIES), OFF, device=self.device).index_put((read.row, read.place), scores)
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def act(self, rows: NDArray[Any], rng: torch.Generator | None, likeliest: bool = False) -> tuple[Any, Any, Any]:
@@ -231,16 +259,16 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         return logs.gather(1, chosen[:, None])[:, 0], entropy, values
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
-        return {Columns.ACTION_DIST_INPUTS: self.heads(ListedRows(rows_of(batch[Columns.OBS])))[0]}
+        return {Columns.ACTION_DIST_INPUTS: self.heads(self.stage(rows_of(batch[Columns.OBS], self.row_t)))[0]}
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
         """Value of each observation, (n,) float32."""
-        return self.heads(ListedRows(rows_of(batch[Columns.OBS])))[1]
+        return self.heads(self.stage(rows_of(batch[Columns.OBS], self.row_t)))[1]
 
 
-def rows_of(octets: Any) -> NDArray[Any]:
-    """Packed rows (n,) of their bytes, (n, row_t.itemsize) uint8 as array or tensor."""
-    return np.ascontiguousarray(np.asarray(octets)).view(row_t)[:, 0]
+def rows_of(octets: Any, like: np.dtype[Any] = row_t) -> NDArray[Any]:
+    """Packed rows (n,) of their bytes, (n, like.itemsize) uint8 as array or tensor."""
+    return np.ascontiguousarray(np.asarray(octets)).view(like)[:, 0]
 
 
 class ShortlistPlayer:

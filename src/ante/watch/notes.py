@@ -31,12 +31,14 @@ class Note:
     options  macro decisions with their probabilities, the likeliest first
     chance   probability of the decision that was taken; None where the player would not have considered it
     hint     advice that the player had, empty without one
+    plan     what it means to do in this blind or shop, empty for players without plans
     """
 
     value: float | None
     options: tuple[tuple[int, float], ...]
     chance: float | None
     hint: str = ""
+    plan: str = ""
 
 
 @runtime_checkable
@@ -51,18 +53,20 @@ class Explained(Protocol):
         """The Note on the one game of `games`, where the macro decision `taken` is about to be taken."""
 
 
-def note_of(decisions: NDArray[np.int64], chances: NDArray[Any], taken: int, value: float, hint: str = "") -> Note:
+def note_of(
+    decisions: NDArray[np.int64], chances: NDArray[Any], taken: int, value: float, hint: str = "", plan: str = ""
+) -> Note:
     """The Note on macro decisions (k,) with these probabilities (k,); what has next to none is left out."""
     order = [i for i in np.argsort(-chances, kind="stable")[:SHOWN] if chances[i] >= LEAST]
     options = tuple((int(decisions[i]), round(float(chances[i]), DIGITS)) for i in order)
     found = np.flatnonzero(decisions == taken)
     chance = round(float(chances[found].sum()), DIGITS) if len(found) else None
-    return Note(round(value, DIGITS), options, chance, hint)
+    return Note(round(value, DIGITS), options, chance, hint, plan)
 
 
 def write_notes(file: Path, player: str, notes: Iterable[Note]) -> None:
-    """The notes stand in a gzipped JSON file: {player, notes: [[value, [[decision, probability] ...], chance, hint] ...]}."""
-    rows = [[note.value, note.options, note.chance, note.hint] for note in notes]
+    """The notes stand in a gzipped JSON file: {player, notes: [[value, [[decision, probability] ...], chance, hint, plan] ...]}."""
+    rows = [[note.value, note.options, note.chance, note.hint, note.plan] for note in notes]
     text = json.dumps({"player": player, "notes": rows}, separators=(",", ":"))
     with whole(file) as aside:
         aside.write_bytes(gzip.compress(text.encode(), mtime=0))
@@ -73,8 +77,8 @@ def read_notes(file: Path) -> tuple[str, list[Note]]:
     try:
         data = json.loads(gzip.decompress(file.read_bytes()))
         rows = [
-            Note(value, tuple((int(action), float(chance)) for action, chance in options), taken, hint)
-            for value, options, taken, hint in data["notes"]
+            Note(value, tuple((int(action), float(chance)) for action, chance in options), taken, hint, *plan)
+            for value, options, taken, hint, *plan in data["notes"]
         ]
         return str(data["player"]), rows
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:

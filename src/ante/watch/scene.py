@@ -46,7 +46,7 @@ class Thought:
 
     options  words and probability of each, and whether it is the one that is taken
     values   estimates of this game so far, the last one is of now; empty where the player has none
-    hint     advice that the player had
+    hint     advice that the player had, or its plan
     """
 
     options: tuple[tuple[str, float, bool], ...]
@@ -124,7 +124,7 @@ def draw_thought(canvas: Canvas, layout: Layout, thought: Thought) -> None:
         draw_option(canvas, Box(box.x + 4, box.y + 3 + i * pitch, 336, pitch - 2), words, chance, taken)
     if thought.hint:
         line = Box(box.x + 6, box.bottom - pitch - 1, 330, pitch - 2)
-        canvas.text(short(canvas, f"hint: {thought.hint}", line.w, 8.5), line.x, line.y + 10, 8.5, GREEN)
+        canvas.text(short(canvas, thought.hint, line.w, 8.5), line.x, line.y + 10, 8.5, GREEN)
     if thought.values:
         draw_value(canvas, Box(box.x + 346, box.y + 3, box.w - 352, box.h - 6), thought.values)
 
@@ -176,7 +176,9 @@ def thought_of(s: Any, action: int, note: Note, values: tuple[float, ...]) -> Th
     rows = [(pretty(macro_name(s, option)), chance, option == action) for option, chance in note.options[:ROWS]]
     if not any(taken for _, _, taken in rows):
         rows = [*rows[: ROWS - 1], (pretty(macro_name(s, action)), note.chance or 0.0, True)]
-    return Thought(tuple(rows), values, pretty(note.hint))
+    said = [f"plan: {note.plan}"] if note.plan else []
+    said += [f"hint: {pretty(note.hint)}"] if note.hint else []
+    return Thought(tuple(rows), values, "; ".join(said))
 
 
 def pretty(words: str) -> str:

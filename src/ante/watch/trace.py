@@ -11,7 +11,7 @@ A step is a dict; what does not apply is left out. Names are those of `ante.env.
     blinds       [name, target, tag or effect] of the ante's three, deck0 = which is on deck
     said         the decision taken here, cards = hand positions it acts on; at the end (end = 1) how the game ended, and
                  state = the record's fingerprint
-    options      [words, probability, 1 where taken] each, value, hint
+    options      [words, probability, 1 where taken] each, value, hint, plan
 """
 
 import base64
@@ -85,7 +85,7 @@ def thoughts(s: Any, action: int, note: Note, step: Step) -> Step:
     found: Step = {"options": options}
     if note.value is not None:
         found["value"] = round(note.value, 3)
-    return found | ({"hint": note.hint} if note.hint else {})
+    return found | {name: said for name, said in (("hint", note.hint), ("plan", note.plan)) if said}
 
 
 def table_of(s: Any, played: bool) -> Step:

@@ -82,6 +82,7 @@ function drawMind(step) {
     parts.push(el("div", { "data-field": "options" }, el("h3", { style: "margin-bottom:6px" }, `what ${episode.who} considered`), ...step.options.map(([words, share, taken]) =>
       el(`div.option${taken ? ".taken" : ""}`, { title: words }, el("i", { style: `width:${100 * (share || 0)}%` }), el("span", {}, pretty(words)), el("b", {}, chance(share))))));
   }
+  if (step.plan) parts.push(el("div.hint", {}, `plan: ${step.plan}`));
   if (step.hint) parts.push(el("div.hint", {}, `hint: ${pretty(step.hint)}`));
   const values = steps.map((each) => each.value);
   if (values.some(known)) parts.push(drawCourse(values, step.value));

@@ -73,7 +73,7 @@ def test_an_unknown_key_names_the_nearest() -> None:
         ({"kl_target": 0.02, "path": "stock"}, "kl_target 0.02 needs path fast"),
         ({"policy": "entities", "path": "stock"}, "policy entities needs path fast"),
         ({"algo": "appo", "path": "stock"}, "algo appo needs path fast"),
-        ({"policy": "entity"}, "policy: .*'mlp', 'entities', 'shortlist', 'lstm', 'cnn' or 'cnn-fused'"),
+        ({"policy": "entity"}, "policy: .*'mlp', 'entities', 'shortlist', 'lstm', 'cnn', 'cnn-fused' or 'planner'"),
         ({"width": 60, "heads": 8}, "width 60 cannot be shared out among 8 heads"),
         ({"normalise_values": True, "path": "stock"}, "normalise_values True needs path fast"),
     ],

@@ -40,7 +40,7 @@ def test_every_policy_is_made_from_the_configuration() -> None:
 
 @pytest.mark.ray
 @slow_uncompiled
-@pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist", "lstm", "cnn-fused"])
+@pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist", "lstm", "cnn-fused", "planner"])
 def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, local_ray: None, tmp_path: Path) -> None:
     from ante.training.algorithm import build
     from ante.training.budget import Sizes

@@ -127,6 +127,15 @@ class PlannerPolicy(ShortlistPolicy):
         logs, values = self.heads(rows)
         return logs, values
 
+    @staticmethod
+    def plans_of(logs: torch.Tensor, held: torch.Tensor, fates: torch.Tensor | None) -> torch.Tensor:
+        """The plans (m,) that are held, or chosen now: drawn as numbers in [0, 1) decide, without them the likeliest."""
+        if fates is None:
+            drawn = logs.argmax(dim=1)
+        else:
+            drawn = (logs.exp().cumsum(dim=1) <= fates[:, None]).sum(dim=1).clamp(max=N_PLANS - 1)
+        return torch.where(held == UNDECIDED, drawn, held)
+
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def act(
         self,
@@ -141,12 +150,8 @@ class PlannerPolicy(ShortlistPolicy):
         """
         read, held = self._read(rows)
         logs = self.plan_logs(read)
-        if likeliest:
-            drawn = logs.argmax(dim=1)
-        else:
-            own = torch.rand(len(rows), generator=rng, device=self.device) if fates is None else torch.from_numpy(fates)
-            drawn = (logs.exp().cumsum(dim=1) <= own.to(self.device)[:, None]).sum(dim=1).clamp(max=N_PLANS - 1)
-        plans = torch.where(held == UNDECIDED, drawn, held)
+        own = torch.rand(len(rows), generator=rng, device=self.device) if fates is None else torch.from_numpy(fates)
+        plans = self.plans_of(logs, held, None if likeliest else own.to(self.device))
         entries = self.entry_logs(read, plans)
         if likeliest:
             chosen = entries.argmax(dim=1)
@@ -218,42 +223,49 @@ class PlannerPlayer(ShortlistPlayer):
 
     def __init__(self, policy: PlannerPolicy, name: str, likeliest: bool = False, seed: int = 0) -> None:
         super().__init__(policy, name, likeliest, seed)
-        self._held: tuple[Games, HeldPlans] | None = None
+        self._held: tuple[Games, HeldPlans] | None = None  # games that it plays, and their plans
+        self._shown: tuple[Games, HeldPlans] | None = None  # games that are explained only
 
-    def _rows(self, games: Games) -> tuple[NDArray[Any], HeldPlans]:
-        """What is seen of all games, (n,) row_t, and the plans that they hold."""
-        if self._held is None or self._held[0] is not games:
-            self._held = games, HeldPlans(games.n)
-        held = self._held[1]
-        held.forget(np.flatnonzero(games.steps == 0))
+    def _rows(self, games: Games, plans: HeldPlans) -> NDArray[Any]:
+        """What is seen of all games, (n,) row_t, with the plans that they hold."""
+        plans.forget(np.flatnonzero(games.steps == 0))
         rows = np.zeros(games.n, dtype=self._policy.row_t)
         self._policy.pack(games, rows)
-        rows["plan"] = held.now(games)
-        return rows, held
-
-    def _chosen(self, games: Games, which: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Rows and actions of the games at these indices, whose plans are held from now on."""
-        rows, held = self._rows(games)
-        found = self._policy.act(rows[which], self._generator, self._likeliest, fates(games)[which])[0]
-        actions = on_host(found)
-        held.hold(games, which, actions // MAX_ENTRIES)
-        return rows[which], actions
+        rows["plan"] = plans.now(games)
+        return rows
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """One macro decision for each game (n,) int64, -1 where a game is not played any more."""
+        if self._held is None or self._held[0] is not games:
+            self._held = games, HeldPlans(games.n)
+        plans = self._held[1]
         which, decisions = np.flatnonzero(playing), np.full(games.n, -1, dtype=np.int64)
-        decisions[which] = self._policy.decisions(*self._chosen(games, which))
+        rows = self._rows(games, plans)[which]
+        actions = on_host(self._policy.act(rows, self._generator, self._likeliest, fates(games)[which])[0])
+        plans.hold(games, which, actions // MAX_ENTRIES)
+        decisions[which] = self._policy.decisions(rows, actions)
         return decisions
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def explain(self, games: Games, taken: int) -> Note:
         """See `watch.notes.Explained`. What is not on the list has no probability; the plan is the one that was held."""
-        row, actions = self._chosen(games, np.zeros(1, dtype=np.int64))
-        plan = int(actions[0]) // MAX_ENTRIES
-        row["plan"] = plan
+        plans = self._plans_shown(games)
+        row = self._rows(games, plans)
         read, held = self._policy._read(row)
+        own = None if self._likeliest else torch.from_numpy(fates(games)).to(self._policy.device)
+        held = self._policy.plans_of(self._policy.plan_logs(read), held, own)
+        plan = int(held[0])
+        plans.hold(games, np.zeros(1, dtype=np.int64), on_host(held))
         chances = self._policy.entry_logs(read, held).exp()[0]
         numbers = np.arange(int(row["list"]["n"][0]))
         decisions = self._policy.decisions(row[np.zeros_like(numbers)], numbers)
         value = float(self._policy.values_of(read, held)[0])
         return note_of(decisions, on_host(chances[numbers]), taken, value, plan=in_words(plan))
+
+    def _plans_shown(self, games: Games) -> HeldPlans:
+        """The plans of a game that is explained: its own where it is being played, those of no other where it is not."""
+        if self._held is not None and self._held[0] is games:
+            return self._held[1]
+        if self._shown is None or self._shown[0] is not games:
+            self._shown = games, HeldPlans(games.n)
+        return self._shown[1]

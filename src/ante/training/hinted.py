@@ -30,8 +30,7 @@ from ante.training.shortlist import SMALLEST
 
 BANK = 4096  # hinted positions that are imitated, the last ones
 LEAST_BANK = 16  # before there are so many, nothing is imitated
-EVERY = 4  # gradient steps of which one imitates, with that many times the weight: a small pass of its own costs a lot
-PART = 16  # it imitates one hinted position for so many rows of its minibatch
+PART = 32  # a gradient step imitates one hinted position for so many rows of its minibatch
 
 
 class HintedRunner(BatchRunner):
@@ -121,7 +120,7 @@ def mixed(logs: torch.Tensor, followed: NDArray[np.int64], chance: float) -> tor
 
 
 class HintedLearner(BatchLearner):
-    """BatchLearner that imitates hints besides: cross-entropy on a few hinted positions in one of EVERY gradient steps."""
+    """BatchLearner that imitates hints besides: cross-entropy on a few hinted positions in every gradient step."""
 
     def build(self) -> None:
         """As BatchLearner, with no hint yet."""
@@ -130,7 +129,6 @@ class HintedLearner(BatchLearner):
         self._numbers: deque[int] = deque(maxlen=BANK)
         self._losses: list[float] = []
         self._weight, self._draws = 0.0, np.random.default_rng(self.config.seed or 0)
-        self._turn = 0
 
     def before_gradient_based_update(self, *, timesteps: dict[str, Any]) -> None:
         """As BatchLearner; the weight stands where the steps put it."""
@@ -149,8 +147,7 @@ class HintedLearner(BatchLearner):
         self._losses = []
 
     def _besides(self, policy: Any, gradients: Gradients) -> Gradients:
-        self._turn += 1
-        if self._weight == 0.0 or len(self._rows) < LEAST_BANK or self._turn % EVERY:
+        if self._weight == 0.0 or len(self._rows) < LEAST_BANK:
             return gradients
         chosen = self._draws.integers(0, len(self._rows), self._few)
         rows = end_to_end([self._rows[k] for k in chosen])
@@ -158,5 +155,5 @@ class HintedLearner(BatchLearner):
         with precision(self.config.bf16, self._device.type):
             loss = -policy.evaluate(rows, numbers)[0].mean()
         self._losses.append(loss.item())
-        own = self.compute_gradients({DEFAULT_MODULE_ID: EVERY * self._weight * loss})
+        own = self.compute_gradients({DEFAULT_MODULE_ID: self._weight * loss})
         return {key: each if own.get(key) is None else each + own[key] for key, each in gradients.items()}

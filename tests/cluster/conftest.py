@@ -6,6 +6,7 @@ CLUSTER_LOAD   command that brings an image archive to the nodes, such as `kind 
 CLUSTER_IMAGE  the archive, as tests/cluster/image.sh writes it
 CLUSTER_TAG    command that gives an image on the nodes a second name, such as `ctr --namespace k8s.io images tag --force`
 CLUSTER_KUEUE  command that installs Kueue, with a cluster queue and a local queue, both `default`, for the namespace given
+CLUSTER_STATE_METRICS                   program kube-state-metrics, which is run beside Prometheus, for the alert on pods that wait
 CLUSTER_API_STOP, CLUSTER_API_START     commands that end the API server and start it again
 CLUSTER_FAULTS, CLUSTER_ITERATIONS      words of the losses to be tried, all by default; iterations of their training, 600
 """

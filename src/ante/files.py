@@ -1,6 +1,7 @@
-"""Files that are whole or not there."""
+"""Files that are whole or not there, and a file that one process holds."""
 
 import csv
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,3 +31,16 @@ def whole_rows(file: Path) -> list[dict[str, str]]:
     """The rows of a CSV file with a heading, by column; not one that is still being written. Raises OSError, UnicodeDecodeError."""
     with file.open(newline="") as stream:
         return [row for row in csv.DictReader(stream) if None not in row.values()]
+
+
+@contextmanager
+def held(lock: Path) -> Iterator[bool]:
+    """Whether this process alone holds the lock, a file; the system takes it back when the process dies."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("a") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True

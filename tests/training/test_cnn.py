@@ -15,6 +15,7 @@ from ante.training import twins  # noqa: E402
 from ante.training.config import BadConfig, make_config  # noqa: E402
 from ante.training.rollout import Framed, joined  # noqa: E402
 from ante.watch.pixels import look  # noqa: E402
+from tests.support.side_by_side import choices  # noqa: E402
 from tests.training.test_updates import learned, made  # noqa: E402
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
@@ -179,25 +180,12 @@ def test_a_player_keeps_the_stacks_of_each_game_apart_and_asks_twice_without_har
         policy.policy.weight.mul_(300.0)
     seeds = ["ABCDEFGH", "TESTSEED", "HGFEDCBA"]
 
-    def choices(n: int, seeds: list[str], times: int) -> list[list[int]]:
-        player, games = (
-            make_player(policy, "x", likeliest=True),
-            Games(n, discrete=True, reorder="none", max_decisions=9),
-        )
-        games.reset(options={"seed": seeds})
-        found = []
-        for _ in range(24):
-            for _ in range(times):
-                actions = player.choose(games, np.ones(n, dtype=np.bool_))
-            found.append(actions.tolist())
-            games.step(actions)
-            if games.outcome.any():
-                games.reset(np.flatnonzero(games.outcome), options={"seed": seeds[0]})
-        return found
+    def chosen(seeds: list[str], times: int) -> list[list[int]]:
+        return choices(make_player(policy, "x", likeliest=True), seeds, 24, times, max_decisions=9)
 
-    together = choices(3, seeds, 1)
-    assert together == choices(3, seeds, 2)
-    assert [row[:1] for row in together] == choices(1, seeds[:1], 1)
+    together = chosen(seeds, 1)
+    assert together == chosen(seeds, 2)
+    assert [row[:1] for row in together] == chosen(seeds[:1], 1)
     assert [row[0] for row in together[:9]] == [row[0] for row in together[9:18]], "the same game from its beginning"
 
 

@@ -27,15 +27,11 @@ from ante.training.plans import (  # noqa: E402
 )
 from ante.training.rollout import end_to_end  # noqa: E402
 from ante.training.shortlist import ShortlistPolicy  # noqa: E402
+from tests.support.lists import small  # noqa: E402
 
 
 def made(kind: type = PlannerPolicy) -> PlannerPolicy:
-    torch.manual_seed(1)
-    policy = kind(
-        observation_space=gymnasium.spaces.Box(0, 255, (8,), np.uint8),
-        action_space=gymnasium.spaces.Discrete(8),
-        model_config={"hidden": (32, 24), "entry": 16},
-    )
+    policy: PlannerPolicy = small(kind)
     with torch.no_grad():  # far from the beginning, where plans hardly differ
         own = (policy.plan.weight, policy.under.weight) if kind is PlannerPolicy else ()
         for parameter in (policy.score.weight, *own):

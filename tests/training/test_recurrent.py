@@ -12,10 +12,12 @@ torch = pytest.importorskip("torch")
 
 from ante.env.games import Games  # noqa: E402
 from ante.training import twins  # noqa: E402
+from ante.training.chances import OFF  # noqa: E402
 from ante.training.config import BadConfig, make_config  # noqa: E402
 from ante.training.learner import dealt  # noqa: E402
 from ante.training.recurrent import Recall, sequences, unrolled  # noqa: E402
 from tests.support.recall_probe import RecallGames  # noqa: E402
+from tests.support.side_by_side import choices  # noqa: E402
 from tests.training.test_updates import learned, made  # noqa: E402
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
@@ -80,7 +82,7 @@ def slowly(policy: Any, rollout: Any, length: int) -> tuple[torch.Tensor, torch.
             cell = keep.sigmoid() * cell + let_in.sigmoid() * new.tanh()
             hidden = out.sigmoid() * cell.tanh()
             both = torch.cat([features, hidden])
-            log = policy.policy(both).masked_fill(~legal[row], twins.OFF).log_softmax(dim=0)
+            log = policy.policy(both).masked_fill(~legal[row], OFF).log_softmax(dim=0)
             logs[row] = log[int(rollout.actions[row])]
             entropies[row] = -(log.exp() * log).masked_fill(~legal[row], 0.0).sum()
             values[row] = policy.value(both)[0]
@@ -141,22 +143,12 @@ def test_a_player_remembers_each_game_apart_and_asks_twice_without_harm() -> Non
         policy.policy.weight.mul_(100.0)
     seeds = ["ABCDEFGH", "TESTSEED", "HGFEDCBA"]
 
-    def choices(n: int, seeds: list[str], times: int) -> list[list[int]]:
-        player, games = make_player(policy, "x", likeliest=True), Games(n, discrete=True, reorder="none")
-        games.reset(options={"seed": seeds})
-        found = []
-        for _ in range(30):
-            for _ in range(times):
-                actions = player.choose(games, np.ones(n, dtype=np.bool_))
-            found.append(actions.tolist())
-            games.step(actions)
-            if games.outcome.any():
-                games.reset(np.flatnonzero(games.outcome), options={"seed": seeds[0]})
-        return found
+    def chosen(seeds: list[str], times: int) -> list[list[int]]:
+        return choices(make_player(policy, "x", likeliest=True), seeds, 30, times)
 
-    together = choices(3, seeds, 1)
-    assert together == choices(3, seeds, 2)
-    assert [row[:1] for row in together] == choices(1, seeds[:1], 1)
+    together = chosen(seeds, 1)
+    assert together == chosen(seeds, 2)
+    assert [row[:1] for row in together] == chosen(seeds[:1], 1)
     recall = make_player(policy, "x", likeliest=True)
     games = Games(1, discrete=True, reorder="none")
     games.reset(options={"seed": "TESTSEED"})

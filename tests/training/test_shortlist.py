@@ -12,28 +12,23 @@ from ante.env.games import Games  # noqa: E402
 from ante.env.layout import FLAT_SIZE  # noqa: E402
 from ante.env.reward import blinds_beaten  # noqa: E402
 from ante.env.shortlist import LEGAL  # noqa: E402
-from ante.training.packed import FilledRows, FirstLayer  # noqa: E402
+from ante.training.chances import OFF  # noqa: E402
+from ante.training.packed import FilledRows, FirstLayer, SparseFirst  # noqa: E402
 from ante.training.practice import KEPT, Practice  # noqa: E402
 from ante.training.rollout import Tally  # noqa: E402
 from ante.training.rows import octets_of  # noqa: E402
 from ante.training.shortlist import (  # noqa: E402
-    OFF,
     ListedRows,
     ShortlistPlayer,
     ShortlistPolicy,
-    SparseFirst,
 )
 from ante.training.twins import unpack_octets  # noqa: E402
+from tests.support.lists import small  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def policy() -> ShortlistPolicy:
-    torch.manual_seed(1)
-    return ShortlistPolicy(
-        observation_space=gymnasium.spaces.Box(0, 255, (8,), np.uint8),
-        action_space=gymnasium.spaces.Discrete(8),
-        model_config={"hidden": (32, 24), "entry": 16},
-    )
+    return small(ShortlistPolicy)  # type: ignore[no-any-return]
 
 
 def seen(policy: ShortlistPolicy, games: Games, steps: int) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mlflow import MlflowClient
-from mlflow.entities import Metric
 
 from ante.bench import Row, row_of
 from ante.errors import BalatroError
@@ -20,6 +19,7 @@ from ante.files import write_text
 from ante.training.config import make_config
 from ante.training.metrics import COLUMNS, Metrics
 from ante.training.tracking.following import following
+from ante.training.tracking.mlflow_runs import metrics_of
 from ante.training.tracking.state import read_state
 
 ROWS = 200  # of one repeat; a checkpoint covers each tenth
@@ -97,7 +97,6 @@ def in_the_loop(place: Path, k: int) -> float:
     run = client.create_run(found.experiment_id if found else client.create_experiment(name)).info.run_id
 
     def write(row: dict[str, float]) -> None:
-        now, step = int(1000 * time.time()), int(row["steps"])
-        client.log_batch(run, [Metric(column, value, now, step) for column, value in row.items()])
+        client.log_batch(run, list(metrics_of(row, int(1000 * time.time()))))
 
     return per_row(write, lambda row: None)

@@ -8,20 +8,19 @@ SPOOL/state.json         what the uploader does now
 SPOOL/uploader.lock      held by the one uploader that works on this queue
 """
 
-import fcntl
 import json
 import os
 import shutil
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ante.files import write_text
+from ante.files import held, write_text
 from ante.storage.errors import NotWhole, SpoolFull
 from ante.storage.local import in_words, sync_folder
 
@@ -202,17 +201,9 @@ class Spool:
         """The state stands on disk."""
         write_text(self.folder / "state.json", json.dumps(asdict(state)))
 
-    @contextmanager
-    def taken(self) -> Iterator[bool]:
-        """Yields whether this process is now the queue's uploader; the system takes that back when it dies."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / "uploader.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield True
+    def taken(self) -> AbstractContextManager[bool]:
+        """Whether this process is now the queue's uploader; the system takes that back when it dies."""
+        return held(self.folder / "uploader.lock")
 
     def working(self) -> bool:
         """Whether an uploader works on the queue."""

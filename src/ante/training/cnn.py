@@ -12,17 +12,19 @@ from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import nn
 
-from ante.engine.actions import N_DISCRETE, to_macro
+from ante.engine.actions import N_DISCRETE
 from ante.engine.state import MAX_HAND, copy_states
 from ante.env.games import Games
 from ante.env.layout import FLAT_SIZE, masked_space
 from ante.training import twins
+from ante.training.chances import OFF, log_softmax
 from ante.training.film import Film
-from ante.training.packed import DeviceRows, FilledRows, FirstLayer, SparseFirst
+from ante.training.packed import DeviceRows, FilledRows, FirstLayer
+from ante.training.policy import note_on_numbers
 from ante.training.rollout import Framed, on_host
 from ante.training.rows import MASK_BYTES, flat_row_t, pack_flat
 from ante.training.runner import BatchRunner
-from ante.watch.notes import Note, note_of
+from ante.watch.notes import Note
 
 CONVOLUTIONS = ((8, 4), (4, 2), (3, 1))  # kernel and stride of each, as in Mnih et al. 2015
 mask_row_t = np.dtype([("mask", "u1", (MASK_BYTES,))])
@@ -151,8 +153,7 @@ class CnnPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
     def flat_first(self, filled: Any) -> torch.Tensor:
         """What it has of the flat observations, (m, width)."""
         if isinstance(filled, FilledRows):
-            dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else torch.float32
-            return SparseFirst.apply(self.first.weight, self.first.bias, filled, dtype)
+            return self.first.sparse(filled)
         return self.first(twins.unpack_octets(filled))
 
     def heads(self, first: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -181,7 +182,7 @@ class CnnPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         """Choose an action a row, drawn or the likeliest; else as `RolloutPolicy.act`."""
         logits, values, legal = self.answers(rows)
         if likeliest:
-            found = logits.masked_fill(~legal, twins.OFF).log_softmax(dim=1).max(dim=1)
+            found = log_softmax(logits, legal).max(dim=1)
             return found.indices, found.values, values
         uniforms = torch.rand(len(rows), generator=rng, device=self.device)
         return (*twins.sample(logits, legal, uniforms), values)
@@ -190,7 +191,7 @@ class CnnPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
     def chances(self, rows: Framed) -> tuple[torch.Tensor, torch.Tensor]:
         """As `RolloutPolicy.chances`."""
         logits, values, legal = self.answers(rows)
-        return logits.masked_fill(~legal, twins.OFF).log_softmax(dim=1), values
+        return log_softmax(logits, legal), values
 
     def _dense_first(self, observation: dict[str, Any]) -> torch.Tensor:
         """The first shared layer's sums of dense observations: pixels, action_mask and, where fused, observations."""
@@ -199,7 +200,7 @@ class CnnPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
         logits, _values = self.heads(self._dense_first(batch[Columns.OBS]))
-        return {Columns.ACTION_DIST_INPUTS: logits.masked_fill(batch[Columns.OBS]["action_mask"] == 0, twins.OFF)}
+        return {Columns.ACTION_DIST_INPUTS: logits.masked_fill(batch[Columns.OBS]["action_mask"] == 0, OFF)}
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
         """Value of each dense observation, (n,)."""
@@ -315,6 +316,4 @@ class PixelPlayer:
                 film.add(0, s)
             film.look(games)
         logs, values = self._policy.chances(self._rows(games, film, np.arange(1)))
-        numbers = np.flatnonzero(games.masks[0])
-        decisions = np.array([to_macro(games.states[0], number) for number in numbers])
-        return note_of(decisions, logs[0].exp().cpu().numpy()[numbers], taken, float(values[0]))
+        return note_on_numbers(games, on_host(logs[0].exp()), taken, float(values[0]))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ray.rllib.core.columns import Columns
 
 from ante.training import twins
+from ante.training.chances import OFF
 from ante.training.packed import DeviceRows, FilledRows, PackedPolicy, SparseFirst
 from ante.training.replay_kernels import epsilon_greedy
 from ante.training.rows import AT_MASK, MASK_BYTES, octets_of
@@ -43,7 +44,7 @@ class QPolicy(PackedPolicy):
         if self.model_config["duelling"]:
             mean = (advantages * legal).sum(dim=1, keepdim=True) / legal.sum(dim=1, keepdim=True).clamp(min=1)
             advantages = values + advantages - mean
-        return advantages.masked_fill(~legal, twins.OFF)
+        return advantages.masked_fill(~legal, OFF)
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def act(self, rows: NDArray[Any], rng: torch.Generator) -> tuple[Any, Any, Any]:
@@ -69,7 +70,7 @@ class QPolicy(PackedPolicy):
         legal = batch[Columns.OBS]["action_mask"] != 0
         chances = legal * (SLIP / legal.sum(dim=1, keepdim=True))
         chances = chances.scatter_add(1, worths.argmax(dim=1, keepdim=True), torch.full_like(worths[:, :1], 1 - SLIP))
-        return {Columns.ACTION_DIST_INPUTS: chances.log().clamp(min=twins.OFF)}
+        return {Columns.ACTION_DIST_INPUTS: chances.log().clamp(min=OFF)}
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
         """The worth of the best decision, (n,)."""

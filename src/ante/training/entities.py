@@ -36,6 +36,7 @@ from ante.env.packed import (
     pack,
     row_t,
 )
+from ante.training.chances import SMALLEST, entropy, log_softmax
 from ante.training.entity_rows import (
     AT_N_ENTITIES,
     MAX_PICKS,
@@ -48,11 +49,9 @@ from ante.training.entity_rows import (
     as_bytes,
     card_rules,
     entities_to_read,
-    entropy,
     facts,
     kind_of_thing,
     kinds_of_places,
-    log_softmax,
     read_rows,
     scalar_scales,
     targets_of,
@@ -67,7 +66,6 @@ N_BITS = 48
 GROUP = 128  # fewest rows that are worth a group of their own
 MOST_GROUPS = 8
 MEMORY = 16
-SMALLEST = 1e-30  # of random numbers whose logarithm is taken
 
 
 def row_space() -> spaces.Box:

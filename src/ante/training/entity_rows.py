@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import functional
 
 from ante.catalog.consumables import CONSUMABLES
 from ante.catalog.consumables import Set as ConsumableSet
@@ -36,7 +35,6 @@ from ante.env.packed import (
     row_t,
 )
 
-OFF = -1e9  # logit of what is illegal: finite, so that entropies stay finite
 ROUNDED = 4  # the entity list is cut to a multiple of this, so that few shapes occur
 MAX_PICKS = CARDS_PLAYED[1]
 N_KINDS = 4  # cards, jokers, consumables, wares
@@ -248,13 +246,3 @@ def card_rules(seen: Seen, verb: torch.Tensor, thing: torch.Tensor, sets: torch.
     allowed = seen.in_hand & (~only_marked | ((seen.marks & ACT_FIRST) != 0))
     forced = seen.in_hand & plays[:, None] & ((seen.marks & FORCED) != 0)
     return CardRules(allowed, forced, least, most)
-
-
-def log_softmax(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """Log-probabilities over the last axis in float32: those of what is illegal are about OFF."""
-    return functional.log_softmax(logits.float().masked_fill(~legal, OFF), dim=-1)
-
-
-def entropy(logs: torch.Tensor) -> torch.Tensor:
-    """Entropy over the last axis."""
-    return -(logs.exp() * logs).sum(-1)

@@ -18,6 +18,7 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from ante.env.games import REORDERS, Games
 from ante.hints.potential import potential_of
+from ante.training.chances import drawn
 from ante.training.config import value_at
 from ante.training.estimates import values_after
 from ante.training.hinting import Hinting
@@ -26,7 +27,6 @@ from ante.training.mailbox import ActorMailbox
 from ante.training.precision import precision
 from ante.training.rollout import Labelled, Rollout, end_to_end
 from ante.training.runner import BatchRunner
-from ante.training.shortlist import SMALLEST
 
 BANK = 4096  # hinted positions that are imitated, the last ones
 LEAST_BANK = 16  # before there are so many, nothing is imitated
@@ -59,8 +59,7 @@ class HintedRunner(BatchRunner):
         confidences = logs.amax(dim=1).exp().cpu().numpy()
         if self._prior > 0.0:
             logs = mixed(logs, self._asks.followed, self._prior)
-        uniforms = torch.rand(logs.shape, generator=self._rng, device=logs.device).clamp_(min=SMALLEST)
-        chosen = (logs - uniforms.log_().neg_().log_()).argmax(dim=1)  # a draw, by Gumbel noise
+        chosen = drawn(logs, self._rng)
         log_probs = logs.gather(1, chosen[:, None])[:, 0].cpu().numpy()
         actions = chosen.cpu().numpy()
         self._asks.followed[:] = -1

@@ -10,17 +10,19 @@ from numpy.typing import NDArray
 from ray.rllib.core.columns import Columns
 from torch import nn
 
-from ante.engine.actions import N_DISCRETE, Verb, pack_action, to_macro
+from ante.engine.actions import N_DISCRETE, Verb, pack_action
 from ante.engine.state import MAX_HAND, restore_states
 from ante.env.games import REORDERS, Games
 from ante.env.layout import FLAT_SIZE, masked_space
 from ante.training import twins
-from ante.training.packed import DeviceRows, FilledRows, FirstLayer, SparseFirst
+from ante.training.chances import OFF, log_softmax
+from ante.training.packed import DeviceRows, FilledRows, FirstLayer
+from ante.training.policy import note_on_numbers
 from ante.training.recurrent import Recall, RecurrentPolicy, remembering
 from ante.training.rollout import on_host
 from ante.training.rows import flat_row_t, pack_flat
 from ante.training.runner import BatchRunner
-from ante.watch.notes import Note, note_of
+from ante.watch.notes import Note
 
 GAMES_OF_A_RUNNER = 1 << 40  # numbers of games that are a runner's own
 
@@ -68,8 +70,7 @@ class LstmPolicy(RecurrentPolicy):
     def encoded(self, seen: FilledRows | torch.Tensor) -> torch.Tensor:
         """The last shared layer, (m, features)."""
         if isinstance(seen, FilledRows):
-            dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else torch.float32
-            return self.trunk(SparseFirst.apply(self.first.weight, self.first.bias, seen, dtype)).float()
+            return self.trunk(self.first.sparse(seen)).float()
         return self.trunk(self.first(twins.unpack_octets(seen))).float()
 
     def legal(self, seen: FilledRows | torch.Tensor) -> torch.Tensor:
@@ -83,7 +84,7 @@ class LstmPolicy(RecurrentPolicy):
         observation = batch[Columns.OBS]
         features = self.trunk(self.first(observation["observations"].float()))
         logits, _ = self.heads(features, self.cell(features[None])[0][0])
-        return {Columns.ACTION_DIST_INPUTS: logits.masked_fill(observation["action_mask"] == 0, twins.OFF)}
+        return {Columns.ACTION_DIST_INPUTS: logits.masked_fill(observation["action_mask"] == 0, OFF)}
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
         """Values of dense observations (n,), as of games of which nothing is remembered."""
@@ -201,7 +202,4 @@ class LstmPlayer:
         row["memory"] = memory
         logits, legal, values, memories = self._policy.ahead(row)
         self._telling.saw(np.arange(1), memories)
-        chances = logits.masked_fill(~legal, twins.OFF).softmax(dim=1)[0].cpu().numpy()
-        numbers = np.flatnonzero(games.masks[0])
-        decisions = np.array([to_macro(games.states[0], number) for number in numbers])
-        return note_of(decisions, chances[numbers], taken, float(values[0]))
+        return note_on_numbers(games, on_host(log_softmax(logits, legal)[0].exp()), taken, float(values[0]))

@@ -15,6 +15,7 @@ from torch import nn
 
 from ante.env.games import Games
 from ante.training import kernels, twins
+from ante.training.chances import log_softmax
 from ante.training.policy import MaskedPolicy
 from ante.training.rows import (
     AT_BITS,
@@ -177,6 +178,11 @@ class FirstLayer(nn.Module):  # type: ignore[misc]
         """A dense batch (m, inputs) -> (m, width)."""
         return x @ self.weight.to(x.dtype) + self.bias.to(x.dtype)
 
+    def sparse(self, rows: FilledRows) -> torch.Tensor:
+        """Filled rows, by products in the type of `precision`'s context -> (m, width) float32."""
+        found: torch.Tensor = SparseFirst.apply(self.weight, self.bias, rows, product_dtype())
+        return found
+
 
 class SparseFirst(torch.autograd.Function):  # type: ignore[misc]
     """The first layer on filled rows, with gradient for its weight and bias."""
@@ -281,7 +287,7 @@ class PackedPolicy(MaskedPolicy):
             logits, values = net.logits(features).float(), net.values(features)
         else:
             logits, values = self.heads(octets)
-        return logits.masked_fill(~twins.legal_of(octets), twins.OFF).log_softmax(dim=1), values
+        return log_softmax(logits, twins.legal_of(octets)), values
 
     def judge(self, rows: NDArray[Any], actions: NDArray[np.int64]) -> tuple[Any, Any]:
         """Log-probabilities of these actions and values as they are now, as `RolloutPolicy.judge`."""

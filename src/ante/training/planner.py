@@ -16,12 +16,12 @@ from torch import nn
 
 from ante.env.games import Games
 from ante.env.shortlist import MAX_ENTRIES, shortlist_t
-from ante.training.entity_rows import OFF
+from ante.training.chances import OFF, drawn, entropy
 from ante.training.plans import N_PLANS, UNDECIDED, HeldPlans, buying, fates, fitting, in_words
 from ante.training.rollout import on_host
 from ante.training.rows import flat_row_t
 from ante.training.runner import BatchRunner
-from ante.training.shortlist import SMALLEST, ListedRows, Read, ShortlistPlayer, ShortlistPolicy
+from ante.training.shortlist import ListedRows, Read, ShortlistPlayer, ShortlistPolicy
 from ante.watch.notes import Note, note_of
 
 planned_row_t = np.dtype([("flat", flat_row_t), ("list", shortlist_t), ("plan", "u1"), ("spare", "u1", (7,))])
@@ -150,14 +150,13 @@ class PlannerPolicy(ShortlistPolicy):
         """
         read, held = self._read(rows)
         logs = self.plan_logs(read)
-        own = torch.rand(len(rows), generator=rng, device=self.device) if fates is None else torch.from_numpy(fates)
-        plans = self.plans_of(logs, held, None if likeliest else own.to(self.device))
+        own = None
+        if not likeliest:
+            own = torch.rand(len(rows), generator=rng, device=self.device) if fates is None else torch.from_numpy(fates)
+            own = own.to(self.device)
+        plans = self.plans_of(logs, held, own)
         entries = self.entry_logs(read, plans)
-        if likeliest:
-            chosen = entries.argmax(dim=1)
-        else:  # the largest of logits with Gumbel noise is a draw from their softmax
-            uniforms = torch.rand(entries.shape, generator=rng, device=self.device).clamp_(min=SMALLEST)
-            chosen = (entries - uniforms.log_().neg_().log_()).argmax(dim=1)
+        chosen = entries.argmax(dim=1) if likeliest else drawn(entries, rng)
         log_probs = joint(logs, entries, held, plans, chosen)
         return plans * MAX_ENTRIES + chosen, log_probs, self.values_of(read, held)
 
@@ -171,8 +170,8 @@ class PlannerPolicy(ShortlistPolicy):
         chosen = torch.as_tensor(actions, device=self.device)
         plans, entries = chosen // MAX_ENTRIES, chosen % MAX_ENTRIES
         first, logs = self.plan_logs(read), self.entry_logs(read, plans)
-        entropy = entropy_of(logs) + torch.where(held == UNDECIDED, entropy_of(first), 0.0)
-        return joint(first, logs, held, plans, entries), entropy, self.values_of(read, held)
+        entropies = entropy(logs) + torch.where(held == UNDECIDED, entropy(first), 0.0)
+        return joint(first, logs, held, plans, entries), entropies, self.values_of(read, held)
 
 
 def joint(
@@ -181,11 +180,6 @@ def joint(
     """Log-probabilities (m,) of decisions under plans, and of the plans where they were chosen."""
     of_plan = first.gather(1, plans[:, None])[:, 0]
     return logs.gather(1, entries[:, None])[:, 0] + torch.where(held == UNDECIDED, of_plan, 0.0)
-
-
-def entropy_of(logs: torch.Tensor) -> torch.Tensor:
-    """Entropies (m,) of log-probabilities (m, k)."""
-    return -(logs.exp() * logs.clamp(min=-50.0)).sum(dim=1)
 
 
 class PlannerRunner(BatchRunner):

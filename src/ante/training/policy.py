@@ -14,7 +14,7 @@ from torch import nn
 from ante.engine.actions import N_DISCRETE, to_macro
 from ante.env.games import Games
 from ante.env.layout import masked_space
-from ante.training.entity_rows import OFF
+from ante.training.chances import OFF
 from ante.watch.notes import Note, note_of
 
 
@@ -89,10 +89,14 @@ class PolicyPlayer:
         with torch.inference_mode():
             logits = self._policy.forward_inference(seen)[Columns.ACTION_DIST_INPUTS]
             value = float(self._policy.compute_values(seen)[0])
-        chances = logits.softmax(dim=1)[0].numpy()
-        numbers = np.flatnonzero(games.masks[0])
-        decisions = np.array([to_macro(games.states[0], number) for number in numbers])
-        return note_of(decisions, chances[numbers], taken, value)
+        return note_on_numbers(games, logits.softmax(dim=1)[0].numpy(), taken, value)
+
+
+def note_on_numbers(games: Games, chances: NDArray[np.float32], taken: int, value: float) -> Note:
+    """The Note of a player with these chances of every number of the discrete view, (actions,)."""
+    numbers = np.flatnonzero(games.masks[0])
+    decisions = np.array([to_macro(games.states[0], number) for number in numbers])
+    return note_of(decisions, chances[numbers], taken, value)
 
 
 def seen_by(games: Games, playing: NDArray[np.bool_]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn.utils.rnn import PackedSequence
 
 from ante.training import twins
+from ante.training.chances import log_softmax
 
 
 def remembering(seen: np.dtype[Any], width: int) -> np.dtype[Any]:
@@ -194,8 +195,7 @@ class RecurrentPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         """Actions drawn or the likeliest, log-probabilities, values (n,), and memories (n, 2, width) after them."""
         logits, legal, values, memories = self.ahead(rows)
         if likeliest:
-            logs = logits.masked_fill(~legal, twins.OFF).log_softmax(dim=1)
-            found = logs.max(dim=1)
+            found = log_softmax(logits, legal).max(dim=1)
             return found.indices, found.values, values, memories
         uniforms = torch.rand(len(rows), generator=rng, device=self.device)
         return (*twins.sample(logits, legal, uniforms), values, memories)
@@ -207,4 +207,4 @@ class RecurrentPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
     def chances(self, rows: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor]:
         """As `RolloutPolicy.chances`, each row from its own memory."""
         logits, legal, values, _ = self.ahead(rows)
-        return logits.masked_fill(~legal, twins.OFF).log_softmax(dim=1), values
+        return log_softmax(logits, legal), values

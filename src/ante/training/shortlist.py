@@ -33,12 +33,11 @@ from ante.env.shortlist import (
     shortlist_t,
 )
 from ante.training import twins
-from ante.training.entity_rows import OFF
-from ante.training.packed import FilledRows, FirstLayer, SparseFirst
+from ante.training.chances import OFF, drawn, entropy
+from ante.training.packed import FilledRows, FirstLayer
 from ante.training.rows import flat_row_t, octets_of, pack_flat
 from ante.watch.notes import Note, note_of
 
-SMALLEST = 1e-30  # of random numbers whose logarithm is taken
 row_t = np.dtype([("flat", flat_row_t), ("list", shortlist_t)])
 AT_LIST = flat_row_t.itemsize
 END_LIST = AT_LIST + shortlist_t.itemsize
@@ -192,8 +191,7 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         """The first layer's output of a minibatch, (m, width): sparse on a CPU, dense on any other device."""
         if self.device.type != "cpu":
             return self.dense_table(rows)
-        dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else torch.float32
-        return SparseFirst.apply(self.first.weight, self.first.bias, rows.filled, dtype)
+        return self.first.sparse(rows.filled)
 
     def dense_table(self, rows: ListedRows) -> torch.Tensor:
         """The same from the dense vectors, unpacked on the device."""
@@ -232,11 +230,7 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
     def act(self, rows: NDArray[Any], rng: torch.Generator | None, likeliest: bool = False) -> tuple[Any, Any, Any]:
         """Choose a number of each row's list, drawn or the likeliest; else as `RolloutPolicy.act`."""
         logits, values = self.heads(ListedRows(rows))
-        if likeliest:
-            chosen = logits.argmax(dim=1)
-        else:  # the largest of logits with Gumbel noise is a draw from their softmax
-            uniforms = torch.rand(logits.shape, generator=rng, device=self.device).clamp_(min=SMALLEST)
-            chosen = (logits - uniforms.log_().neg_().log_()).argmax(dim=1)
+        chosen = logits.argmax(dim=1) if likeliest else drawn(logits, rng)
         log_probs = logits.log_softmax(dim=1).gather(1, chosen[:, None])[:, 0]
         return chosen, log_probs, values
 
@@ -254,9 +248,8 @@ class ShortlistPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         """Log-probabilities, entropies and values, (m,) each with gradient."""
         logits, values = self.heads(rows if isinstance(rows, ListedRows) else ListedRows(rows))
         logs = logits.log_softmax(dim=1)
-        entropy = -(logs.exp() * logs.clamp(min=-50.0)).sum(dim=1)
         chosen = torch.as_tensor(actions, device=self.device)
-        return logs.gather(1, chosen[:, None])[:, 0], entropy, values
+        return logs.gather(1, chosen[:, None])[:, 0], entropy(logs), values
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
         return {Columns.ACTION_DIST_INPUTS: self.heads(self.stage(rows_of(batch[Columns.OBS], self.row_t)))[0]}

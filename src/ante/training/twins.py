@@ -7,10 +7,9 @@ import torch
 
 from ante.engine.actions import N_DISCRETE
 from ante.env.layout import FLAT_SIZE
+from ante.training.chances import log_softmax
 from ante.training.kernels import COUNTS_PER_ONE, NUMBERS_PER_ONE
 from ante.training.rows import AT_BITS, AT_COUNTS, AT_MASK, BITS, COUNTS, MASK_BYTES, NUMBERS
-
-OFF = -1e9  # logit of an illegal action: finite, so that entropies stay finite
 
 
 def bits_of(octets: torch.Tensor, n: int) -> torch.Tensor:
@@ -40,7 +39,7 @@ def sample(logits: torch.Tensor, legal: torch.Tensor, uniforms: torch.Tensor) ->
 
     logits (m, actions), legal (m, actions) bool, uniforms (m,) -> (m,) int64, (m,) float32
     """
-    log_probs = logits.float().masked_fill(~legal, OFF).log_softmax(dim=1)
+    log_probs = log_softmax(logits, legal)
     reached = log_probs.exp().double().masked_fill(~legal, 0.0).cumsum(dim=1)
     actions = (reached <= (uniforms.double() * reached[:, -1]).unsqueeze(1)).sum(dim=1)
     last = legal.shape[1] - 1 - legal.flip(1).int().argmax(dim=1)  # rounding must not leave the legal ones
@@ -50,7 +49,7 @@ def sample(logits: torch.Tensor, legal: torch.Tensor, uniforms: torch.Tensor) ->
 
 def masked_stats(logits: torch.Tensor, legal: torch.Tensor, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Log-probabilities of actions and entropies, (m,) each, with gradient."""
-    log_probs = logits.float().masked_fill(~legal, OFF).log_softmax(dim=1)
+    log_probs = log_softmax(logits, legal)
     entropies = -(log_probs.exp() * log_probs).masked_fill(~legal, 0.0).sum(dim=1)
     return log_probs.gather(1, actions.unsqueeze(1)).squeeze(1), entropies
 

@@ -1,13 +1,11 @@
 """What is remembered of a run in a tracker, in RUN/tracking/NAME.json, so that a resumed run goes on in the same one."""
 
-import fcntl
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ante.files import write_text
+from ante.files import held, write_text
 from ante.training.tracking.tracker import BadTracking
 
 FOLDER = "tracking"
@@ -54,15 +52,6 @@ def write_state(run: Path, tracker: str, state: State) -> None:
     write_text(file, json.dumps(asdict(state), indent=1) + "\n")
 
 
-@contextmanager
-def taken(run: Path, tracker: str) -> Iterator[bool]:
+def taken(run: Path, tracker: str) -> AbstractContextManager[bool]:
     """Whether nobody else sends this run to this tracker; nobody will, as long as it is held."""
-    folder = run / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f".{tracker}.lock").open("a") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield True
+    return held(run / FOLDER / f".{tracker}.lock")

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 # Variables of trackers whose values nobody may read in a log; so may others whose names end so.
 SECRET = re.compile(r"(KEY|TOKEN|PASSWORD|SECRET)$")
+CREDENTIALS = re.compile(r"//[^/@\s]*@")  # of a URL
 SHORTEST = 6  # characters of a value that is looked for: shorter ones stand in other words
 LONGEST = 300
 
 
 def without_credentials(url: str) -> str:
     """A URL without user, password and query."""
-    return re.sub(r"(//)[^/@\s]*@", r"\1", url).partition("?")[0]
+    return CREDENTIALS.sub("//", url).partition("?")[0]
 
 
 def in_words(error: BaseException, environment: Mapping[str, str] = os.environ) -> str:
@@ -22,4 +23,4 @@ def in_words(error: BaseException, environment: Mapping[str, str] = os.environ) 
     secrets = [value for name, value in environment.items() if SECRET.search(name) and len(value) >= SHORTEST]
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, "***")
-    return re.sub(r"(//)[^/@\s]*@", r"\1***@", text)[:LONGEST]
+    return CREDENTIALS.sub("//***@", text)[:LONGEST]

@@ -1,0 +1,17 @@
+"""Small policies that read shortlists, their weights drawn with a fixed seed."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+
+
+def small(kind: type) -> Any:
+    """One of this class."""
+    torch.manual_seed(1)
+    return kind(
+        observation_space=gymnasium.spaces.Box(0, 255, (8,), np.uint8),
+        action_space=gymnasium.spaces.Discrete(8),
+        model_config={"hidden": (32, 24), "entry": 16},
+    )

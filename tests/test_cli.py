@@ -215,3 +215,14 @@ def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(tmp_path: Pat
     command = [sys.executable, "-m", "ante.cli", "play", "random", "--video", str(tmp_path / "a.mp4")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (2, "ante: cv2 is not installed: pip install 'ante[watch]'\n")
+
+
+def test_a_reader_that_leaves_ends_a_command_without_a_word() -> None:
+    """As `ante --help | head -1` does."""
+    command = subprocess.Popen(
+        [sys.executable, "-m", "ante.cli", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert command.stdout is not None and command.stderr is not None
+    command.stdout.close()
+    assert command.stderr.read() == b""
+    assert command.wait(60) == 141

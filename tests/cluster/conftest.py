@@ -1,4 +1,4 @@
-"""A real cluster, named by KUBECONFIG, with KubeRay's operator and an image of Ante; see docs/deploy.md.
+"""A real cluster, named by KUBECONFIG, with KubeRay's operator and an image of Ante; see docs/cluster-tests.md.
 
 KUBECONFIG     the cluster; its default namespace is not touched, each module has a namespace of its own
 CLUSTER_LOAD   command that brings an image archive to the nodes, such as `kind load image-archive`; without it the
@@ -7,6 +7,7 @@ CLUSTER_IMAGE  the archive, as tests/cluster/image.sh writes it
 CLUSTER_TAG    command that gives an image on the nodes a second name, such as `ctr --namespace k8s.io images tag --force`
 CLUSTER_KUEUE  command that installs Kueue, with a cluster queue and a local queue, both `default`, for the namespace given
 CLUSTER_STATE_METRICS                   program kube-state-metrics, which is run beside Prometheus, for the alert on pods that wait
+CLUSTER_OPERATOR                        label=value of the operator's pod, app.kubernetes.io/name=kuberay-operator by default
 CLUSTER_API_STOP, CLUSTER_API_START     commands that end the API server and start it again
 CLUSTER_FAULTS, CLUSTER_ITERATIONS      words of the losses to be tried, all by default; iterations of their training, 600
 """
@@ -38,7 +39,7 @@ def journal() -> Journal:
 def image(journal: Journal) -> str:
     """The image is on the nodes."""
     if not os.environ.get("KUBECONFIG"):
-        pytest.fail("KUBECONFIG names no cluster: docs/deploy.md says how to start one")
+        pytest.fail("KUBECONFIG names no cluster: docs/cluster-tests.md says what it must have")
     try:
         run("kubectl", "get", "crd", "rayjobs.ray.io", "rayclusters.ray.io")
     except Failed as error:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -17,6 +18,8 @@ import boto3
 from botocore.config import Config
 
 STEPS = re.compile(r"^\s*([\d,]+) steps  ", re.MULTILINE)
+LABEL = "app.kubernetes.io/name"  # by which the chart finds KubeRay's operator
+OPERATOR = os.environ.get("CLUSTER_OPERATOR", f"{LABEL}=kuberay-operator")
 RESUMED = re.compile(r"resumed \S+ after ([\d,]+) steps")
 
 
@@ -77,8 +80,9 @@ class Cluster:
         return run("kubectl", "--namespace", self.namespace, *arguments, **options)
 
     def helm(self, *arguments: str, **options: Any) -> str:
-        """What helm prints."""
-        return run("helm", "--namespace", self.namespace, *arguments, **options)
+        """What helm prints. The chart is told how this cluster's operator is labelled."""
+        told = operator() if arguments[0] in ("install", "upgrade", "template") else ()
+        return run("helm", "--namespace", self.namespace, *arguments, *told, **options)
 
     def get(self, kind: str, *name: str, selector: str = "") -> dict[str, Any]:
         """An object, or a list of objects."""
@@ -126,6 +130,17 @@ class Cluster:
         finally:
             process.terminate()
             process.wait()
+
+
+def operator() -> tuple[str, ...]:
+    """Settings of the chart that let the operator's pods in where they bear another label than its own release gives them."""
+    key, _, value = OPERATOR.partition("=")
+    if key == LABEL:
+        return ()
+    dots, labels = "\\.", "networkPolicies.operatorPodLabels"
+    return "--set", ",".join(
+        (f"{labels}.{LABEL.replace('.', dots)}=null", f"{labels}.{key.replace('.', dots)}={value}")
+    )
 
 
 def is_ready(pod: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import pytest
 from tests.cluster.conftest import CHART, ROOT, VALUES
-from tests.cluster.support import RESUMED, STEPS, Cluster, Journal, bucket_of, eventually, run
+from tests.cluster.support import OPERATOR, RESUMED, STEPS, Cluster, Journal, bucket_of, eventually, run
 
 pytestmark = pytest.mark.cluster
 NAME = "ante"
@@ -53,8 +53,7 @@ def object_store_restarted(cluster: Cluster) -> None:
 
 
 def operator_killed(cluster: Cluster) -> None:
-    selector = os.environ.get("CLUSTER_OPERATOR", "app=kuberay-operator")
-    run("kubectl", "delete", "pod", "--all-namespaces", "--selector", selector, "--force", "--grace-period=0")
+    run("kubectl", "delete", "pod", "--all-namespaces", "--selector", OPERATOR, "--force", "--grace-period=0")
 
 
 def api_server_gone_for_a_minute(cluster: Cluster) -> None:

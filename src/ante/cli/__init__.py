@@ -4,6 +4,9 @@ A file for each group of commands; this one lists them and turns what goes wrong
 """
 
 import errno
+import os
+import select
+import signal
 import sys
 from typing import Annotated, Any
 
@@ -75,26 +78,50 @@ Each command explains itself: ante train --help. First steps: ante play, ante ev
 """
 
 
+READER_GONE = 128 + signal.SIGPIPE  # as a shell counts it
+
+
 def main() -> None:
     """Run one command. A mistake of the user's ends with one sentence and exit code 2."""
-    arguments = sys.argv[1:]
+    try:
+        code = outcome(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        if not nobody_reads():
+            raise
+        code = READER_GONE
+    sys.exit(code)
+
+
+def outcome(arguments: list[str]) -> Any:
+    """The exit code of a command."""
     try:
         if arguments[:1] == ["train"]:
-            code = train_command(arguments[1:])
-        else:
-            command: Any = tyro.cli(Command, prog="ante", description=ABOUT)  # type: ignore[call-overload]
-            code = command.run()
+            return train_command(arguments[1:])
+        command: Any = tyro.cli(Command, prog="ante", description=ABOUT)  # type: ignore[call-overload]
+        return command.run()
+    except SystemExit as left:  # tyro, after its help or a mistake
+        return left.code
     except BalatroError as error:
         print(f"ante: {error}", file=sys.stderr)
-        code = 2
+        return 2
     except ModuleNotFoundError as error:
         print(f"ante: {NotInstalled(error)}", file=sys.stderr)
-        code = 2
+        return 2
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.ENOENT, errno.EISDIR):
             raise
         print(f"ante: cannot read or write: {error}", file=sys.stderr)
-        code = 2
+        return 2
     except KeyboardInterrupt:
-        code = 130
-    sys.exit(code)
+        return 130
+
+
+def nobody_reads() -> bool:
+    """Whether whoever read what is printed has gone, such as `head`; then nothing is printed any more."""
+    watch = select.poll()
+    watch.register(sys.stdout.fileno(), 0)
+    if not watch.poll(0):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True

@@ -1,7 +1,8 @@
 """Losses, one by one, in one training: it ends after the same steps, and no loss costs more than one interval.
 
 An env runner that is lost alone costs no step: its iteration learns from what the others have played. Such a smaller
-iteration is made up for by another one, so that a run may end with as many more iterations as there were such losses.
+iteration is made up for by another one, so that a run may end with as many more iterations as there were such losses,
+and with part of a batch more than it was to have.
 """
 
 import csv
@@ -150,12 +151,12 @@ def test_a_training_survives_every_loss(cluster: Cluster, journal: Journal) -> N
     assert cluster.job(NAME) == "Complete", log[-3000:]
     losses = lost_steps(log)
     journal.note("all faults over", steps=cluster.steps(), lost=losses)
-    assert cluster.steps() == BATCH * ITERATIONS
+    assert 0 <= cluster.steps() - BATCH * ITERATIONS < BATCH
     assert max(losses, default=0) <= BATCH * EVERY
     rows = rows_of_metrics(cluster)
     assert [iteration for iteration, _ in rows] == list(range(1, len(rows) + 1))
     assert all(0 < later - sooner <= BATCH for (_, sooner), (_, later) in pairwise(rows))
-    assert rows[-1][1] == BATCH * ITERATIONS
+    assert rows[-1][1] == cluster.steps()
     assert 0 <= len(rows) - ITERATIONS <= len(chosen())
 
 

@@ -97,7 +97,7 @@ def table_of(results: "Results") -> Any:
     heads = ("", "mean ante", "blinds", "wins", "reward", f"blinds beyond {first}", "minutes", "steps/s", "peak GB")
     shown = Table(title=f"{results.title}: {results.steps:,} steps, {results.eval_games} games (95 % intervals)")
     for head in heads:
-        shown.add_column(head, justify="right" if head else "left")
+        shown.add_column(head, justify="right" if head else "left", no_wrap=not head)
 
     def cells(row: "Row") -> Iterator[str]:
         yield f"{row.name} ({row.seeds})" if row.seeds else row.name

@@ -235,7 +235,8 @@ def show_table(table: "Table") -> None:
         title=f"{rules['games']} games, {rules['challenge'] or rules['deck']}, stake {rules['stake']} (95 % intervals)"
     )
     for head in ("player", "Elo", "wins", "blinds beaten", "ante", "behind the first, blinds"):
-        shown.add_column(head, justify="left" if head == "player" else "right")
+        named = head == "player"
+        shown.add_column(head, justify="left" if named else "right", no_wrap=named)
     for row in table.rows:
         behind = "" if row.behind is None else spread(row.behind, "+.2f")
         shown.add_row(

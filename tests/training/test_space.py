@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ante.training.config import BadConfig
+from ante.training.config import BadConfig, read_config
 from ante.training.space import FACTORS, Range, Space, read_space
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,10 +38,16 @@ def test_members_begin_with_the_same_settings_whenever_they_are_drawn_and_whole_
     assert isinstance(config.epochs, int) and config.seed == 7 and config.steps == space.steps
 
 
-def test_the_population_that_is_shipped_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    space = read_space(Path("configs/population/small.yaml"))
+def test_the_population_that_is_shipped_can_be_read_and_its_members_made_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a trial makes them: in a folder of its own, without the files."""
+    space = read_space(ROOT / "configs/population/small.yaml")
     assert space.population * space.steps == 655_360 and set(space.search) == {"lr", "entropy", "gae_lambda"}
+    monkeypatch.chdir(tmp_path)
+    member, quick = space.member(space.starts()[0], 5), read_config(ROOT / "configs/quick.yaml")
+    assert (member.policy, member.epochs, member.hidden) == (quick.policy, quick.epochs, quick.hidden)
+    assert (member.games, member.batch, member.steps) == (64, 4096, space.steps)
 
 
 @pytest.mark.parametrize(

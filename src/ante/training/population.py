@@ -5,6 +5,7 @@ the best member's checkpoint), population.json and lineage.png.
 """
 
 import json
+import os
 import math
 import shutil
 import tempfile
@@ -138,6 +139,7 @@ def starts_of(space: Space) -> list[dict[str, Any]]:
 
 def fit(space: Space, name: str, exploits: bool, advance: Advance) -> list[Any]:
     """Tune's results of all members, trained from the beginning or from where they were stopped. Raises BrokenMember."""
+    os.environ.setdefault("RAY_CHDIR_TO_TRIAL_DIR", "0")  # else files that settings name are not found by members
     config = space.member(space.starts()[0], 0)
     bundles = [{"CPU": 1.0}, *({"CPU": config.runner_cpus, "GPU": config.runner_gpus} for _ in range(config.runners))]
     bundles += [{"CPU": 1.0, "GPU": config.learner_gpus} for _ in range(config.learners)]

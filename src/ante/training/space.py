@@ -47,8 +47,7 @@ class Space(BaseModel):
 
     name: str = Field("population", pattern=r"^[\w.-]+$", description="Its folder under `runs`.")
     runs: str = Field("runs", description="Folder that holds it.")
-    config: Path | None = Field(None, description="YAML file of the settings that all members share.")
-    settings: dict[str, Any] = Field(default_factory=dict, description="Settings over those of the file.")
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings that all members share.")
     search: dict[str, Range] = Field(description="Settings that are searched: low, high, log.")
     population: int = Field(4, ge=2, le=256, description="Members.")
     steps: int = Field(200_000, ge=1, description="Environment steps of each member.")
@@ -70,10 +69,9 @@ class Space(BaseModel):
 
     def member(self, values: dict[str, float], seed: int, name: str = "member") -> TrainConfig:
         """The settings of a member. Raises BadConfig."""
-        base = read_config(self.config) if self.config else TrainConfig()
         own = {"name": name, "runs": str(self.folder), "steps": self.steps, "seed": seed}
         try:
-            return TrainConfig.model_validate({**base.model_dump(), **self.settings, **self.rounded(values), **own})
+            return TrainConfig.model_validate({**self.settings, **self.rounded(values), **own})
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"])) or "settings"
@@ -98,7 +96,10 @@ class Space(BaseModel):
 
 
 def read_space(file: Path) -> Space:
-    """The population of a YAML file. Raises BadConfig."""
+    """The population of a YAML file, with the settings of the file that its `config` names. Raises BadConfig.
+
+    Members are made where neither file is: in a trial's folder, on another machine.
+    """
     try:
         data = yaml.safe_load(file.read_text())
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -107,8 +108,11 @@ def read_space(file: Path) -> Space:
         raise BadConfig(
             f"{file} holds no settings: write search, population, steps; configs/population/small.yaml is one"
         )
+    shared = data.pop("config", None)
+    base = read_config(file.parent / str(shared)).model_dump(mode="json", exclude=set(PARTS)) if shared else {}
     try:
         space = Space.model_validate({"name": file.stem, **data})
+        space = space.model_copy(update={"settings": base | space.settings})
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "file"

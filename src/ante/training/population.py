@@ -5,8 +5,8 @@ the best member's checkpoint), population.json and lineage.png.
 """
 
 import json
-import os
 import math
+import os
 import shutil
 import tempfile
 import time

@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from ante.agents.baselines import Baseline
 from ante.agents.record import record_game
 from ante.env.replay import Heading, read_replay
-from ante.storage.store import open_store
+from ante.storage.opening import open_store
 from ante.training.config import TrainConfig
 from ante.watch.episode import recorded
 from ante.watch.frames import poster

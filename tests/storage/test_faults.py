@@ -13,9 +13,10 @@ import pytest
 
 from ante.storage.check import verify
 from ante.storage.errors import NotThere
+from ante.storage.opening import open_store
 from ante.storage.publish import fetch, pointed
 from ante.storage.spool import Spool
-from ante.storage.store import Store, open_store
+from ante.storage.store import Store
 from ante.storage.uploader import start_uploader, wait_until_empty
 from tests.storage.server import SECRET, Server, proxy_to
 

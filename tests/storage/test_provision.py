@@ -13,8 +13,8 @@ import requests
 from ante.errors import BalatroError
 from ante.storage import minio
 from ante.storage.errors import NoAccess
+from ante.storage.opening import open_store
 from ante.storage.provision import main, provision
-from ante.storage.store import open_store
 from tests.storage.server import KEY, SECRET, Server, free_ports
 
 MINIO = shutil.which("minio")

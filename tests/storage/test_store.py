@@ -11,9 +11,10 @@ from botocore.stub import Stubber
 
 from ante.storage.errors import BadStore, Damaged, NoAccess, NoBucket, NotThere, StorageError, Unreachable
 from ante.storage.local import LocalStore
+from ante.storage.opening import open_store
 from ante.storage.s3 import S3Store
 from ante.storage.settings import S3Settings
-from ante.storage.store import Store, exists, open_store
+from ante.storage.store import Store, exists
 from tests.storage.server import SECRET, Server, proxy_to
 
 PART = 5 << 20
@@ -130,7 +131,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     store = LocalStore(tmp_path / "store")
     store.put_bytes("a", b"old")
     script = (
-        "import resource, sys; from pathlib import Path; from ante.storage.store import open_store\n"
+        "import resource, sys; from pathlib import Path; from ante.storage.opening import open_store\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))\n"
         "open_store(sys.argv[1]).put_bytes('a', bytes(100_000))"
     )

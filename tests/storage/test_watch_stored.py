@@ -13,7 +13,7 @@ import pytest
 
 from ante.cli.watch import bring, bring_one
 from ante.errors import BalatroError
-from ante.storage.store import open_store
+from ante.storage.opening import open_store
 from ante.watch.gallery import FOLDER, read_index
 from ante.watch.report import write_report
 from ante.watch.serve import server_of

@@ -135,7 +135,7 @@ def test_terms_replace_those_of_the_named_reward() -> None:
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 def test_what_a_run_is_paid_is_the_sum_of_its_terms() -> None:
     """The same games again with each term alone."""
-    from ante.training.evaluate import rules
+    from ante.training.games import rules
 
     weights = {"win": 2.0, "loss": -1.0, "blind": 0.5, "progress": 0.25, "ante": 3.0}
     none = dict.fromkeys(weights, 0.0)

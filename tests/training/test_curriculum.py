@@ -80,7 +80,7 @@ def test_what_is_no_curriculum_is_refused_in_words(values: dict[str, Any], messa
 
 def test_a_potential_is_discounted_as_the_learner_discounts() -> None:
     pytest.importorskip("torch")
-    from ante.training.algorithm import env_config
+    from ante.training.games import env_config
 
     reward = env_config(TrainConfig(reward="potential", gamma=0.97))["reward"]
     assert (reward.name, reward.discount) == ("potential", 0.97)

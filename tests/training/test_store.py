@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from ante.storage.check import verify
+from ante.storage.opening import open_store
 from ante.storage.publish import fetch, pointed, read_manifest
 from ante.storage.spool import Spool
-from ante.storage.store import Store, open_store
+from ante.storage.store import Store
 from ante.storage.uploader import Uploader
 from tests.storage.server import SECRET, Server
 from tests.training.test_survival import TINY, assert_whole, flags, rows, run

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ante.storage.errors import NoAccess
-from ante.storage.store import open_store
+from ante.storage.opening import open_store
 from tests.storage.server import SECRET, Server
 
 pytest.importorskip("torch")

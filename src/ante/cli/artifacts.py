@@ -30,7 +30,7 @@ class List:
 
     def run(self) -> int:
         """Print it."""
-        from ante.storage.store import open_store
+        from ante.storage.opening import open_store
 
         store = open_store(self.url)
         rows: list[dict[str, Any]]
@@ -91,8 +91,9 @@ class Get:
 
     def run(self) -> int:
         """Fetch it."""
+        from ante.storage.opening import open_store
         from ante.storage.publish import MANIFEST, fetch, pointed
-        from ante.storage.store import exists, open_store, under
+        from ante.storage.store import exists, under
 
         if self.pointer:
             store = open_store(self.url)
@@ -132,8 +133,8 @@ class Put:
 
     def run(self) -> int:
         """Send it."""
+        from ante.storage.opening import open_store
         from ante.storage.publish import publish
-        from ante.storage.store import open_store
 
         if not self.source.exists():
             raise BalatroError(f"there is no {self.source}: name a file or a folder")
@@ -171,7 +172,7 @@ class Verify:
     def run(self) -> int:
         """Read and report."""
         from ante.storage.check import bytes_under, shelves, verify
-        from ante.storage.store import open_store
+        from ante.storage.opening import open_store
 
         store = open_store(self.url)
         with bytes_bar(bytes_under(store, ""), "verifying") as told:
@@ -216,8 +217,8 @@ class Prune:
 
     def run(self) -> int:
         """Delete and report."""
+        from ante.storage.opening import open_store
         from ante.storage.retention import Retention, prune
-        from ante.storage.store import open_store
 
         keep = Retention(self.newest, self.days, self.metric, self.best)
         gone = prune(open_store(self.url), "", keep, self.rehearse)

@@ -78,7 +78,7 @@ class Watch:
             return self.film()
         if "://" not in self.what:
             return self.report(Path(self.what))
-        from ante.storage.store import open_store
+        from ante.storage.opening import open_store
 
         with TemporaryDirectory(prefix="ante-watch-") as place:
             return self.report_stored(open_store(self.what), Path(place) / self.what.rstrip("/").rpartition("/")[2])

@@ -17,8 +17,9 @@ import torch
 from ante.bench import Row, row_of
 from ante.cost.stopwatch import over, timed
 from ante.errors import BalatroError
+from ante.storage.opening import open_store
 from ante.storage.spool import Spool
-from ante.storage.store import Store, open_store
+from ante.storage.store import Store
 from ante.storage.uploader import start_uploader, wait_until_empty
 from ante.training.algorithm import build, start_ray
 from ante.training.config import TrainConfig

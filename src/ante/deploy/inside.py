@@ -15,7 +15,7 @@ from pathlib import Path
 import requests
 
 from ante.errors import BalatroError
-from ante.storage.store import open_store
+from ante.storage.opening import open_store
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 SECONDS = 20.0

@@ -1,8 +1,7 @@
-"""The one protocol behind which runs are kept, and stores by their URL."""
+"""The one protocol behind which runs are kept, and names of stores and of what they hold."""
 
 import hashlib
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -64,23 +63,6 @@ class Store(Protocol):
 def exists(store: Store, key: str) -> bool:
     """Whether there is such an object."""
     return store.stat(key) is not None
-
-
-def open_store(url: str | Path, environment: Mapping[str, str] = os.environ) -> Store:
-    """A store by its URL: a folder (`runs`, `file:///data/runs`) or `s3://bucket/prefix`. Raises BadStore, NoAccess.
-
-    environment  where an S3 store finds endpoint and credentials (docs/artifacts.md)
-    """
-    from ante.storage.local import LocalStore
-
-    scheme, rest = split_url(url)
-    if scheme == "file":
-        return LocalStore(Path(rest))
-    from ante.storage.s3 import S3Store
-    from ante.storage.settings import S3Settings
-
-    bucket, _, prefix = rest.partition("/")
-    return S3Store(S3Settings.read(environment, bucket), prefix)
 
 
 def split_url(url: str | Path) -> tuple[str, str]:

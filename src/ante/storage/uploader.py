@@ -21,10 +21,11 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_whe
 
 from ante.storage.errors import AlreadyPublished, BadStore, StorageError
 from ante.storage.local import in_words
+from ante.storage.opening import open_store
 from ante.storage.publish import publish, replace_files
 from ante.storage.retention import Retention, prune
 from ante.storage.spool import Job, Spool, State
-from ante.storage.store import Store, Told, open_store, under, untold
+from ante.storage.store import Store, Told, under, untold
 
 HOPELESS = (AlreadyPublished, BadStore)  # will be the same whenever it is tried again
 NICE = 10

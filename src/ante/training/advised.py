@@ -25,7 +25,7 @@ from ante.hints.question import lists_of, question_of, without_seed
 from ante.hints.rules import advise
 from ante.hints.settings import HintSettings, read_settings
 from ante.training.config import TrainConfig, read_config
-from ante.training.evaluate import rules
+from ante.training.games import rules
 from ante.training.hinting import Ask, number_of
 from ante.training.policies import make_player
 from ante.training.release import policy_from

@@ -22,8 +22,8 @@ from ante.env.vector import BalatroVectorEnv
 from ante.recording.starts import starts_bytes
 from ante.training.config import TrainConfig
 from ante.training.dqn import FastDQNConfig, QPlan
-from ante.training.external import external_algorithm
 from ante.training.fast import FastAPPOConfig, FastPPOConfig
+from ante.training.games import env_config
 from ante.training.policies import choice_of
 from ante.training.quiet import be_quiet
 from ante.training.rollout import WINDOW
@@ -95,13 +95,6 @@ def ray_of_our_own(**options: Any) -> Iterator[None]:
     finally:
         if own:
             ray.shutdown()
-
-
-def env_config(config: TrainConfig) -> dict[str, Any]:
-    """What the games are made of. A potential is discounted as the learner discounts, so that it cannot mislead."""
-    names = ("deck", "stake", "challenge", "reorder", "max_decisions")
-    reward = config.paid.discounted(config.gamma)
-    return {**{name: getattr(config, name) for name in names}, "reward": reward}
 
 
 def common(made: PPOConfig, config: TrainConfig, policy: type[TorchRLModule]) -> PPOConfig:
@@ -193,9 +186,14 @@ def rllib_config(config: TrainConfig) -> PPOConfig:
 
 
 def build(config: TrainConfig) -> PPO:
-    """The algorithm of a configuration, with Ray started; that of another library needs none, and answers the same."""
+    """The algorithm of a configuration, with Ray started; that of another library needs none, and answers the same.
+
+    Raises ModuleNotFoundError without the extra of that library.
+    """
     if config.external:
-        return external_algorithm(config)
+        from ante.training.sb3_run import Sb3Algorithm
+
+        return Sb3Algorithm(config)
     start_ray()
     register_env(ENV, make_env)
     made = rllib_config(config)

@@ -12,6 +12,7 @@ from ante.agents.evaluate import Player, Report, evaluate, panel
 from ante.files import write_text
 from ante.training.config import TrainConfig
 from ante.training.external import ExternalAlgorithm
+from ante.training.games import rules
 from ante.training.policies import load_policy, make_player
 
 
@@ -24,12 +25,6 @@ def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report
     ]
     seeds = panel()[: config.eval_games]
     return [(player, evaluate(player, seeds, **rules(config), advance=advance)) for player in players]
-
-
-def rules(config: TrainConfig) -> dict[str, Any]:
-    """What a run's games are played by."""
-    names = ("deck", "stake", "challenge", "reorder")
-    return {name: getattr(config, name) for name in names} | {"reward": config.paid}
 
 
 TRIED = ("eval_blinds", "eval_ante", "eval_win_rate", "eval_seconds")

@@ -5,8 +5,6 @@ from typing import Any
 
 from ray.rllib.core.rl_module.torch import TorchRLModule
 
-from ante.training.config import TrainConfig
-
 
 class ExternalAlgorithm(ABC):
     """An algorithm of another library, with RLlib's names for what `training.train` calls: one process, no runners."""
@@ -29,10 +27,3 @@ class ExternalAlgorithm(ABC):
 
     def stop(self) -> None:  # noqa: B027 - those that hold something override it
         """Nothing is held that must be let go."""
-
-
-def external_algorithm(config: TrainConfig) -> ExternalAlgorithm:
-    """The algorithm of a configuration whose `external` is true. Raises ModuleNotFoundError without the extra."""
-    from ante.training.sb3_run import Sb3Algorithm
-
-    return Sb3Algorithm(config)

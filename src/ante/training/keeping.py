@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ante.storage.errors import StorageError
+from ante.storage.opening import open_store
 from ante.storage.spool import Spool
-from ante.storage.store import check_key, open_store
+from ante.storage.store import check_key
 from ante.training.config import TrainConfig
 from ante.training.publishing import Publisher
 from ante.training.restoring import check_new

@@ -29,7 +29,7 @@ from ante.training.algorithm import build, ray_of_our_own
 from ante.training.budget import Sizes
 from ante.training.checkpoints import save_checkpoint
 from ante.training.config import BadConfig
-from ante.training.evaluate import rules
+from ante.training.games import rules
 from ante.training.policies import MODULE_IN_CHECKPOINT, make_player
 from ante.training.progress import Progressed, row_of
 from ante.training.space import Space

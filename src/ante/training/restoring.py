@@ -10,8 +10,9 @@ from typing import Any
 import yaml
 
 from ante.storage.errors import BadStore, Damaged, NotThere, NotWhole, StorageError
+from ante.storage.opening import open_store
 from ante.storage.publish import fetch, pointed
-from ante.storage.store import Store, Told, check_key, open_store, untold
+from ante.storage.store import Store, Told, check_key, untold
 from ante.training.checkpoints import (
     BadCheckpoint,
     find_checkpoint,

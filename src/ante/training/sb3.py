@@ -19,8 +19,8 @@ from torch import nn
 from ante.engine.actions import N_DISCRETE
 from ante.env.games import Games, one_seed
 from ante.env.layout import masked_space
-from ante.training.algorithm import env_config
 from ante.training.config import TrainConfig, value_at
+from ante.training.games import env_config
 from ante.training.rollout import Tally
 
 

@@ -13,8 +13,8 @@ from ante.engine.actions import N_DISCRETE
 from ante.env.games import Games
 from ante.env.layout import FLAT_SIZE, masked_space
 from ante.training import twins
-from ante.training.algorithm import env_config
 from ante.training.config import TrainConfig, value_at
+from ante.training.games import env_config
 from ante.training.policy import MaskedPolicy
 
 

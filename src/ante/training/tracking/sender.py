@@ -23,7 +23,7 @@ from ante.storage.uploader import step_back
 from ante.training.resume import config_of_run
 from ante.training.tracking.state import State, read_state, taken, write_state
 from ante.training.tracking.summary import figures_of, links_of
-from ante.training.tracking.tracker import Outcome, Row, Tracker, make_tracker
+from ante.training.tracking.tracker import Outcome, Row, Tracker
 from ante.training.tracking.words import in_words
 
 LOOK_SECONDS = 1.0  # between two looks at metrics.csv
@@ -100,6 +100,20 @@ class Sender:
         until = time.monotonic() + wait_seconds
         while not self.attempt(outcome) and time.monotonic() + self.pause < until:
             time.sleep(self.pause)
+
+
+def make_tracker(name: str, wait_seconds: float) -> Tracker:
+    """The tracker of this name.
+
+    wait_seconds  how long its end may take
+    """
+    if name == "mlflow":
+        from ante.training.tracking.mlflow_runs import MlflowTracker
+
+        return MlflowTracker()
+    from ante.training.tracking.wandb_runs import WandbTracker
+
+    return WandbTracker(wait_seconds)
 
 
 def something_new(run: Path, state: State) -> bool:

@@ -60,17 +60,3 @@ def check_installed(trackers: Sequence[str]) -> None:
     for name in trackers:
         if importlib.util.find_spec(PACKAGES[name]) is None:
             raise NoTracker(f"{PACKAGES[name]} is not installed: pip install 'ante[track]'")
-
-
-def make_tracker(name: str, wait_seconds: float) -> Tracker:
-    """The tracker of this name.
-
-    wait_seconds  how long its end may take
-    """
-    if name == "mlflow":
-        from ante.training.tracking.mlflow_runs import MlflowTracker
-
-        return MlflowTracker()
-    from ante.training.tracking.wandb_runs import WandbTracker
-
-    return WandbTracker(wait_seconds)

@@ -1,0 +1,23 @@
+"""Stores by their URL."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from ante.storage.local import LocalStore
+from ante.storage.store import Store, split_url
+
+
+def open_store(url: str | Path, environment: Mapping[str, str] = os.environ) -> Store:
+    """A store by its URL: a folder (`runs`, `file:///data/runs`) or `s3://bucket/prefix`. Raises BadStore, NoAccess.
+
+    environment  where an S3 store finds endpoint and credentials (docs/artifacts.md)
+    """
+    scheme, rest = split_url(url)
+    if scheme == "file":
+        return LocalStore(Path(rest))
+    from ante.storage.s3 import S3Store
+    from ante.storage.settings import S3Settings
+
+    bucket, _, prefix = rest.partition("/")
+    return S3Store(S3Settings.read(environment, bucket), prefix)

@@ -52,7 +52,7 @@ test-bounds: setup  ## the engine's tests with every array access checked, compi
 	NUMBA_BOUNDSCHECK=1 ANTE_CACHE_DIR=$${ANTE_CACHE_DIR:-$$HOME/.cache/ante}/bounds $(PY) -m pytest -q tests/properties tests/engine tests/golden
 
 test-nojit: setup  ## run the engine's property tests uncompiled, warnings as errors
-	NUMBA_DISABLE_JIT=1 $(PY) -W error -m pytest -q tests/properties tests/catalog
+	NUMBA_DISABLE_JIT=1 $(PY) -W error -m pytest -q -n $(WORKERS) --dist loadfile tests/properties tests/catalog
 
 test-golden: warm  ## hold the engine against files of recorded truth: make test-golden FILES="..."
 	$(PY) -m ante.cli golden check $(FILES)

@@ -17,6 +17,7 @@ from ante.training.lstm import LstmPlayer, LstmPolicy, LstmRunner
 from ante.training.packed import PackedPolicy
 from ante.training.planner import PlannerPlayer, PlannerPolicy, PlannerRunner
 from ante.training.policy import MaskedPolicy, PolicyPlayer
+from ante.training.quiet import be_quiet
 from ante.training.runner import BatchRunner
 from ante.training.shortlist import ShortlistPlayer, ShortlistPolicy
 
@@ -96,6 +97,7 @@ def choice_of(config: TrainConfig) -> Choice:
 def load_policy(run: Path, pointer: str = "best") -> tuple[TorchRLModule, dict[str, Any]]:
     """The policy of a run's checkpoint, of whichever class, and the checkpoint's metadata. Raises BadCheckpoint."""
     checkpoint, metadata = find_checkpoint(run / "checkpoints", pointer)
+    be_quiet()
     return TorchRLModule.from_checkpoint(str((checkpoint / MODULE_IN_CHECKPOINT).resolve())), metadata
 
 

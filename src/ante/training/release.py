@@ -41,7 +41,6 @@ def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
 
     Raises BadCheckpoint, and BadRelease where a weight does not fit into float16.
     """
-    be_quiet()
     policy, metadata = load_policy(run, pointer)
     kept = ("timesteps", "games", "seconds", "iteration", "timestamp")
     return write_policy(policy, read_config(run / "config.yaml"), {name: metadata[name] for name in kept}, folder)
@@ -106,6 +105,7 @@ def read_release(folder: Path) -> tuple[TorchRLModule, dict[str, Any]]:
         if isinstance(error, BadRelease):
             raise
         raise BadRelease(f"no released policy in {folder}: {error}") from None
+    be_quiet()
     seen, answered = choice.fast.spaces()
     policy = choice.fast(observation_space=seen, action_space=answered, model_config=choice.settings(config))
     try:
@@ -121,7 +121,6 @@ def read_release(folder: Path) -> tuple[TorchRLModule, dict[str, Any]]:
 
 def policy_from(folder: Path, checkpoint: str = "best") -> TorchRLModule:
     """The policy of a run's checkpoint or a released one. Raises BadCheckpoint, BadConfig."""
-    be_quiet()
     return (read_release(folder) if is_release(folder) else load_policy(folder, checkpoint))[0]
 
 

@@ -44,10 +44,8 @@ def seat_of(entrant: Entrant) -> Seat:
     if entrant.source in AGENTS:
         return lambda stretch: Baseline(entrant.source, seed=stretch)
     from ante.training.policies import load_policy, make_player
-    from ante.training.quiet import be_quiet
     from ante.training.release import read_release
 
-    be_quiet()
     folder = Path(entrant.source)
     if entrant.run:
         policy = load_policy(folder, entrant.pin)[0]

@@ -12,9 +12,15 @@ EXTRAS = {
     "prometheus_client": "metrics",
     "cv2": "watch",
     "av": "watch",
+    "matplotlib": "watch",
     "ray": "train",
     "torch": "train",
     "pyarrow": "train",
+    "pandas": "train",
+    "psutil": "train",
+    "scipy": "train",
+    "wandb": "track",
+    "mlflow": "track",
     "duckdb": "data",
     "tensorboard": "train",
     "numba_cuda": "gpu",
@@ -30,6 +36,7 @@ EXTRAS = {
     "kubernetes": "cluster",
     "codeflare_sdk": "cluster",
     "requests": "cluster",
+    "urllib3": "cluster",
 }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
+from ante.cli.shown import paper
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -72,15 +73,13 @@ def run_spec(spec: "Spec", out: Path, parallel: int, as_json: bool) -> int:
 
 def show(results: "Results", out: Path, as_json: bool) -> int:
     """The table, or JSON."""
-    from rich.console import Console
-
     from ante.experiments.report import PAGE
 
     if as_json:
         print(results.to_json())
         return 0
     if results.rows:
-        Console().print(table_of(results))
+        paper().print(table_of(results))
     if results.missing:
         print(f"not finished: {', '.join(f'{each.entry} seed {each.seed}' for each in results.missing)}")
     print(f"report  {out / PAGE}")

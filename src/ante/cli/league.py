@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.shown import game_bar
+from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -225,7 +225,6 @@ def spread(found: "Interval", form: str) -> str:
 
 def show_table(table: "Table") -> None:
     """The standings on the terminal."""
-    from rich.console import Console
     from rich.table import Table as Rows
 
     from ante.agents.report import percent
@@ -247,14 +246,13 @@ def show_table(table: "Table") -> None:
             spread(row.ante, ".2f"),
             behind,
         )
-    Console().print(shown)
+    paper().print(shown)
     if table.partial:
         print(f"not all games played yet: {', '.join(table.partial)}")
 
 
 def show_matrix(table: "Table") -> None:
     """What everybody won against everybody."""
-    from rich.console import Console
     from rich.table import Table as Rows
 
     shown = Rows(title="share of seeds on which the row's player came further (a tie is half)")
@@ -264,12 +262,11 @@ def show_matrix(table: "Table") -> None:
     for i, row in enumerate(table.rows):
         cells = ["" if i == j else f"{share:.0%}" for j, share in enumerate(table.shares[i])]
         shown.add_row(f"{i + 1} {row.player.name}", *cells)
-    Console().print(shown)
+    paper().print(shown)
 
 
 def show_order(report: "OrderReport") -> None:
     """The order of checkpoints, and the games that it takes."""
-    from rich.console import Console
     from rich.table import Table as Rows
 
     from ante.league.order import WANTED
@@ -278,7 +275,7 @@ def show_order(report: "OrderReport") -> None:
     shown = Rows("games of each", "same seeds", "own seeds", title="mean tau with the order of all games")
     for size in report.sizes:
         shown.add_row(f"{size.games}", f"{size.shared:.2f}", f"{size.independent:.2f}")
-    Console().print(shown)
+    paper().print(shown)
     same, own = (f"{n} games" if n else "more games than these" for n in (report.shared, report.independent))
     print(f"tau {WANTED} takes {same} on the same seeds, {own} on seeds of their own")
 

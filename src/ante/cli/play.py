@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 
 from ante.cli.players import advised_player_of, player_of
 from ante.cli.seeds import locked_keys
-from ante.cli.shown import game_bar
+from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -78,12 +78,11 @@ class Eval:
         if self.json:
             print(text)
             return 0
-        from rich.console import Console
 
         from ante.agents.report import blinds_of_all, blinds_table, players_table
 
-        Console().print(players_table(reports))
-        Console().print(blinds_table(reports[0]) if len(reports) == 1 else blinds_of_all(reports))
+        paper().print(players_table(reports))
+        paper().print(blinds_table(reports[0]) if len(reports) == 1 else blinds_of_all(reports))
         if self.hints != "off":
             print_effects(reports)
         return 0

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from ante.cli.shown import step_bar
+from ante.cli.shown import paper, step_bar
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,8 @@ class Population:
         if self.json:
             print((space.folder / "population.json").read_text())
             return 0
-        from rich.console import Console
 
-        console = Console()
+        console = paper()
         console.print(table(outcome))
         console.print(outcome.verdict(), soft_wrap=True)
         console.print(f"best     {space.folder / 'best'}\nlineage  {space.folder / 'lineage.png'}")

@@ -1,11 +1,17 @@
 """How sizes, moments, tables and progress look on the terminal."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDE = 180  # characters
 
 
 def show(rows: list[Any], heads: tuple[str, ...], cells: Sequence[tuple[str, ...]], as_json: bool) -> None:
@@ -13,13 +19,20 @@ def show(rows: list[Any], heads: tuple[str, ...], cells: Sequence[tuple[str, ...
     if as_json:
         print(json.dumps(rows, indent=1))
         return
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(*heads)
     for row in cells:
         table.add_row(*row)
-    Console().print(table)
+    paper().print(table)
+
+
+def paper() -> "Console":
+    """Where tables are printed: as wide as the terminal, or as COLUMNS says; in a file or pipe so wide that nothing is cut."""
+    from rich.console import Console
+
+    known = sys.stdout.isatty() or os.environ.get("COLUMNS")
+    return Console(width=None if known else WIDE)
 
 
 def size(count: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from ante.cli.players import player_of
-from ante.cli.shown import game_bar
+from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -122,13 +122,12 @@ class Stats:
 
 def show(profile: "Profile") -> None:
     """The profile as tables."""
-    from rich.console import Console
     from rich.table import Table
 
     from ante.agents.report import percent
     from ante.cli.league import spread
 
-    console = Console()
+    console = paper()
     console.print(
         f"[bold]{profile.player}[/bold]: {profile.games} games, won {percent(profile.wins)}, ante "
         f"{spread(profile.ante, '.2f')}, {spread(profile.blinds, '.2f')} blinds beaten, {profile.hands_per_blind:.2f} hands "

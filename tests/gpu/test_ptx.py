@@ -25,7 +25,7 @@ DEAL = (BYTES, SEEDS, RNGS, WHOLE, WHOLE, WHOLE)  # renew, seeds, rngs, decks, s
 GAMES = (new_before(1), WHOLE, new_observations(1), np.zeros((1, FLAT_SIZE), np.float32), np.zeros(1), BYTES)
 KERNELS = {
     "play_decisions": (play_decisions, (new_states(1), WHOLE, *DEAL, 0, BYTES, MASKS)),
-    "step_games": (step_games, (new_states(1), WHOLE, *DEAL, 1, 2, 0, 9, np.zeros(DISCOUNT + 1), *GAMES)),
+    "step_games": (step_games, (new_states(1), WHOLE, 1, *DEAL, 1, 2, 0, 9, np.zeros(DISCOUNT + 1), *GAMES)),
     "choose_decisions": (choose_decisions, (new_states(1), MASKS, RNGS, WHOLE)),
     "choose_in_games": (choose_in_games, (new_states(1), new_observations(1), RNGS, WHOLE)),
 }

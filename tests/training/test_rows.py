@@ -63,7 +63,7 @@ def test_the_ends_of_the_range_are_kept() -> None:
 
 
 @needs_jit
-def test_the_torch_twin_unpacks_the_same() -> None:
+def test_the_torch_twin_packs_and_unpacks_the_same() -> None:
     torch = pytest.importorskip("torch")
     from ante.training import twins
 
@@ -72,5 +72,6 @@ def test_the_torch_twin_unpacks_the_same() -> None:
     pack_flat(flat, masks, rows)
     octets = torch.from_numpy(octets_of(rows))
     back, legal = unpack(rows)
+    assert (twins.pack_octets(torch.from_numpy(flat), torch.from_numpy(masks)) == octets).all()
     assert (twins.unpack_octets(octets).numpy() == back).all()
     assert (twins.legal_of(octets).numpy() == legal).all()

@@ -27,7 +27,8 @@ class Bench:
     env      the same with observations; steps of the vector environment
     profile  nanoseconds of a decision by its verb, of mask and observation: where the time goes
     start    seconds to import, to a first game, and with --cold to compile everything
-    gpu      decisions a second on a CUDA device (docs/gpu.md); only where asked for
+    gpu      decisions a second on a CUDA device, then steps a second with a policy there, games on the device and on the
+             cores (docs/gpu.md); only where asked for
     train    steps a second of training: our path, stock RLlib, SB3 and a hand-written loop, in turns; shares of the
              limit; where the time goes (some five minutes; only where asked for)
     upload   a train step with and without a 64 MB upload running, in turns (docs/artifacts.md; only where asked for)
@@ -76,7 +77,7 @@ class Bench:
             "engine": lambda: bench.engine_rows(self.decisions),
             "env": lambda: bench.environment_rows(max(1, self.decisions // 2)),
             "start": lambda: bench.start_rows(self.cold),
-            "gpu": bench.device_rows,
+            "gpu": lambda: [*bench.device_rows(), *sampled_rows()],
             "train": lambda: training_rows(self.repeats),
             "upload": lambda: uploading_rows(self.store, self.repeats),
             "replay": lambda: replayed_rows(self.repeats),
@@ -102,6 +103,13 @@ class Bench:
         else:
             print_bench(rows, profiles)
         return 0
+
+
+def sampled_rows() -> list["Row"]:
+    """Rows of `ante bench gpu` that need Ray and torch. Raises NoDevice."""
+    from ante.cost.device import sampling_rows
+
+    return sampling_rows()
 
 
 def training_rows(repeats: int) -> list["Row"]:

@@ -60,7 +60,8 @@ def figures(config: TrainConfig) -> tuple[str, list[Figure]]:
 
 def make_runner(config: TrainConfig, games: int) -> BatchRunner:
     """A runner of the fast path in this process, its games in play; no Ray is started."""
-    runner = BatchRunner(config=fast_config(config.model_copy(update={"games": games, "runners": 0})))
+    made = fast_config(config.model_copy(update={"games": games, "runners": 0}))
+    runner: BatchRunner = made.env_runner_cls(config=made)
     runner.sample(num_timesteps=4 * games)
     return runner
 

@@ -51,6 +51,7 @@ def choose_in_games(states, observations, rngs, actions):
 def step_games(
     states,
     actions,
+    play,
     renew,
     seeds,
     rngs,
@@ -71,10 +72,11 @@ def step_games(
 ):
     """`step_observe_all` of env/games.py, one thread a game; games to renew are dealt anew and observed.
 
+    play   whether the others take a step; if not, nothing of theirs is touched
     renew  (n,) uint8, read, then overwritten: 1 where this step ended the game
     """
     i = cuda.grid(1)
-    if i < len(states):
+    if i < len(states) and (play or renew[i]):
         s = states[i]
         rewards[i] = 0.0
         outcome[i] = 0
@@ -122,7 +124,7 @@ class DeviceGames:
     outcome       (n,) uint8, Outcome after the last step
     steps         (n,) int64, steps taken in the present game
     renew         (n,) uint8, 1 = the next step deals this game anew, with reward 0 (Gymnasium's NEXT_STEP); set by
-                  the step that ends it. Write to it to renew games at will
+                  the step that ends it. Write to it to renew games at will, or call `deal_ended` after a step
 
     number  of the generators that draw the games' seeds on the device; not those of `Games`
     block   threads of a block
@@ -192,13 +194,26 @@ class DeviceGames:
 
         Returns when the kernel is launched, not when it is done. Raises UnfitActions.
         """
+        self._launch(1, self.actions if actions is None else self._on_device(actions))
+
+    def deal_ended(self) -> None:
+        """Games of `renew` are dealt anew and observed now; the others, their rewards too, stay as they are."""
+        self._launch(0, self.actions)
+
+    def draw_from(self, number: int) -> None:
+        """From the next deal on the games' seeds come from the generators of this number, 0 to 2^32 - 1."""
+        self._rngs.copy_to_device(player_rngs(self.n, number), stream=self.stream)
+
+    def _launch(self, play: int, actions: Any) -> None:
+        """`step_games` on all buffers."""
         discrete, reorder, goal, limit, weights = self._options
         step_games.launch(
             self.n,
             self.block,
             self.stream,
             self.states,
-            self.actions if actions is None else self._on_device(actions),
+            actions,
+            play,
             self.renew,
             self._seeds,
             self._rngs,

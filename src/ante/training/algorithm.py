@@ -154,6 +154,10 @@ def fast_config(config: TrainConfig) -> FastPPOConfig:
     made.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=1.0)
     if choice.runner is not None:
         made.env_runners(env_runner_cls=choice.runner)
+    if config.games_on == "gpu":
+        from ante.training.device_runner import DeviceRunner
+
+        made.env_runners(env_runner_cls=DeviceRunner)
     common(made, config, choice.fast)
     if config.hints != "off":
         with_hints(made, config)

@@ -46,12 +46,16 @@ ONLY_FAST = (
     "algo",
     "hints",
     "start_states",
+    "games_on",
 )
 # What algorithms of other libraries do not have.
 ONLY_OURS = (
     *("policy", "path", "overlap", "fragment", "accumulate", "kl_target", "value_clip", "normalise_rewards"),
-    *("normalise_values", "practice", "curriculum", "hints", "runners", "learners", "bf16", "start_states"),
+    *("normalise_values", "practice", "curriculum", "hints", "runners", "learners", "bf16", "start_states", "games_on"),
 )
+
+# What the env runner that plays on a GPU does not have.
+NOT_ON_GPU = ("policy", "practice", "start_states", "hints")
 
 # What means nothing where there is neither a policy gradient nor a state value of its own.
 NOT_DQN = ("kl_target", "accumulate", "value_clip", "normalise_rewards", "normalise_values", "hints")
@@ -89,7 +93,14 @@ class TrainConfig(BaseModel):
     games: int = Field(64, ge=1, description="Games stepped together by each env runner.")
     runners: int = Field(0, ge=0, description="Env runner processes; 0 samples in the learner's own process.")
     runner_cpus: float = Field(1.0, ge=0, description="Cores that each env runner process takes of Ray's.")
-    runner_gpus: float = Field(0.0, ge=0, description="Share of a GPU that each env runner takes; 0 plays on the CPU.")
+    runner_gpus: float = Field(
+        0.0, ge=0, description="Share of a GPU that each env runner takes; 0 asks the policy on the CPU."
+    )
+    games_on: Literal["cpu", "gpu"] = Field(
+        "cpu",
+        description="Where games are stepped: on the cores, or on the env runner's GPU, where nothing of a step leaves the "
+        "device (extra gpu; policy mlp, not dqn, all games from their beginning).",
+    )
     learners: int = Field(0, ge=0, description="Learner processes, which share each batch; 0 learns in the driver.")
     learner_gpus: float = Field(0.0, ge=0, description="Share of a GPU that each learner takes; 0 learns on the CPU.")
     runner_resource: str = Field("", description="Ray resource of which each env runner takes one; none by default.")
@@ -384,6 +395,19 @@ class TrainConfig(BaseModel):
                 raise ValueError(f"{name} {getattr(self, name)} needs path fast: RLlib's own path has no such setting")
         if self.path == "stock" and self.policy != "mlp":
             raise ValueError(f"policy {self.policy} needs path fast: RLlib's own path has the flat view only")
+        return self
+
+    @model_validator(mode="after")
+    def _games_fit_the_device(self) -> "TrainConfig":
+        if self.games_on == "cpu":
+            return self
+        if not self.runner_gpus:
+            raise ValueError("games_on gpu needs a share of one for each env runner: set runner_gpus")
+        for name in NOT_ON_GPU:
+            if getattr(self, name) != TrainConfig.model_fields[name].default:
+                raise ValueError(f"{name} {getattr(self, name)} needs games_on cpu: games on a GPU do not have it")
+        if self.algo == "dqn":
+            raise ValueError("algo dqn needs games_on cpu: it looks at every step as it is played")
         return self
 
     @model_validator(mode="after")

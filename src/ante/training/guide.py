@@ -107,6 +107,7 @@ GUIDE: dict[str, dict[str, str]] = {
         "runners": "One for each core beyond the learner's, on machines with four or more.",
         "runner_cpus": "Below 1 to have more runners than cores.",
         "runner_gpus": "On a GPU: 1 divided by the runners that share one, less what the learner takes.",
+        "games_on": "gpu with thousands of games for each runner, where `ante bench gpu` says that it pays (docs/gpu.md).",
         "learners": "2 or more where one GPU does not keep up; batch and minibatch are shared out.",
         "learner_gpus": "On a GPU: 1, or less where runners share it.",
         "runner_resource": "In a cluster whose pods offer places for env runners by that name (deploy sets it).",

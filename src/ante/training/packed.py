@@ -267,8 +267,7 @@ class PackedPolicy(MaskedPolicy):
         uniforms = torch.rand(len(rows), generator=rng, device=rng.device)
         if self.device.type != "cpu":
             octets = DeviceRows(rows, self.device)[np.arange(len(rows))]
-            logits, values = self.heads(octets)
-            chosen, chances = twins.sample(logits, twins.legal_of(octets), uniforms.to(self.device))
+            chosen, chances, values = self.drawn(octets, uniforms.to(self.device))
             return chosen.cpu().numpy(), chances.cpu().numpy(), values.cpu().numpy()
         filled, net = FilledRows(rows), self.cast(product_dtype())
         features = net.features(filled)[-1].kept
@@ -276,6 +275,12 @@ class PackedPolicy(MaskedPolicy):
         actions, log_probs = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.float32)
         kernels.sample_masked(logits.numpy(), filled.legal, uniforms.numpy(), actions, log_probs)
         return actions, log_probs, values.numpy()
+
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def drawn(self, octets: torch.Tensor, uniforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """`act` where the rows lie: octets (n, ROW_BYTES) uint8 and uniforms (n,) on the policy's device, as answers."""
+        logits, values = self.heads(octets)
+        return *twins.sample(logits, twins.legal_of(octets), uniforms), values
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def chances(self, rows: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor]:

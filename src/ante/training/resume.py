@@ -10,6 +10,7 @@ MACHINES = (
     "runners",
     "runner_cpus",
     "runner_gpus",
+    "games_on",
     "runner_resource",
     "learner_gpus",
     "learner_resource",

@@ -3,7 +3,7 @@
 import math
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -276,6 +276,16 @@ def all_labelled(parts: list[Labelled | None]) -> Labelled | None:
     return Labelled(end_to_end([part.rows for part in some]), end_to_end([part.actions for part in some]))
 
 
+class Standing(NamedTuple):
+    """Where a step has left n games, (n,) each: fields of their records, steps played, Outcome."""
+
+    ante: NDArray[Any]
+    round_number: NDArray[Any]
+    phase: NDArray[Any]
+    steps: NDArray[np.int64]
+    outcome: NDArray[np.uint8]
+
+
 MEANS = ("episode_return_mean", "episode_len_mean", "ante", "blinds", "win_rate")
 
 
@@ -298,23 +308,31 @@ class Tally:
         ended     indices of the games that are over and have not been dealt anew
         practice  (n,) bool: these games began in the middle and are left out of the means
         """
-        self.returns += games.rewards
+        states = games.states.view(np.ndarray)  # SPEED: plain fields; copies of whole records cost 2 us a step
+        stood = Standing(states["ante"], states["round_number"], states["phase"], games.steps, games.outcome)
+        self.count(games.rewards, stood, ended, practice)
+
+    def count(
+        self,
+        rewards: NDArray[np.float64],
+        stood: Standing,
+        ended: NDArray[np.int64],
+        practice: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Count a step: what it was worth (n,), and where it left all games; the others as in `add`."""
+        self.returns += rewards
         if len(ended) == 0:
             return
         self.games += len(ended)
-        whole = ended[~practice[ended]]
-        self._add_lines(games, whole)
+        self._add_lines(stood, ended if practice is None else ended[~practice[ended]])
         self.returns[ended] = 0.0
 
-    def _add_lines(self, games: Games, ended: NDArray[np.int64]) -> None:
+    def _add_lines(self, stood: Standing, ended: NDArray[np.int64]) -> None:
         """A line for each of these games, which are over."""
-        states = games.states.view(np.ndarray)  # SPEED: plain fields; copies of whole records cost 2 us a step
-        antes, rounds = states["ante"][ended], states["round_number"][ended]
-        beaten = rounds - np.isin(states["phase"][ended], (Phase.PLAY, Phase.OVER))  # as reward.blinds_beaten
-        won = (
-            games.outcome[ended] == Outcome.WON
-        )  # in the step that raises the ante: such a game reached the one before
-        lines = zip(self.returns[ended], games.steps[ended], antes - won, beaten, won, strict=True)
+        antes, rounds, phases, steps, outcome = (each[ended] for each in stood)
+        beaten = rounds - np.isin(phases, (Phase.PLAY, Phase.OVER))  # as reward.blinds_beaten
+        won = outcome == Outcome.WON  # in the step that raises the ante: such a game reached the one before
+        lines = zip(self.returns[ended], steps, antes - won, beaten, won, strict=True)
         self.last.extend(tuple(map(float, line)) for line in lines)
 
     def means(self) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """The env runner of the fast path: one batch of games, stepped in place, sent away as one blob a fragment."""
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -32,6 +32,20 @@ from ante.training.rollout import Labelled, Rollout, Tally, Trace, end_to_end, o
 from ante.training.scales import SCALES, Scales, discounted, nothing
 
 STAGE = "stage"  # in the states and metrics of runners
+
+
+class Played(NamedTuple):
+    """A fragment of t steps in n games: arrays as in `Trace`, and values (t, n) float32 as the policy gave them."""
+
+    rows: NDArray[Any]
+    actions: NDArray[np.int64]
+    log_probs: NDArray[np.float32]
+    values: NDArray[np.float32]
+    rewards: NDArray[np.float32]
+    cut: NDArray[np.bool_]
+    terminal: NDArray[np.bool_]
+    extra: NDArray[Any]
+    places: NDArray[np.int64]
 
 
 class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
@@ -102,20 +116,28 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             self._practice = kept
             kept.deal(games, np.arange(games.n))
 
-    def deal(self) -> None:
-        """All games begin. Seeds follow from the run's seed, this runner and the weights it begins with.
+    @property
+    def _entropy(self) -> tuple[int, int, int]:
+        """What chance follows from: the run's seed, this runner and the weights it begins with.
 
         So a fresh run repeats itself, while one that goes on, or a runner that was replaced, meets other games.
         """
+        return self.config.seed or 0, self._index, self._weights_seq_no
+
+    def _mother(self) -> np.random.SeedSequence:
+        """Whence the seeds of games and of decisions come."""
+        return np.random.SeedSequence(self._entropy)
+
+    def deal(self) -> None:
+        """All games begin."""
         assert self.games is not None
-        entropy = (self.config.seed or 0, self._index, self._weights_seq_no)
-        mother = np.random.SeedSequence(entropy)
+        mother = self._mother()
         self.games.rngs = [np.random.default_rng(child) for child in mother.spawn(self.games.n)]
         self._rng = torch.Generator(self._device).manual_seed(int(mother.generate_state(1, np.uint64)[0] >> 1))
         self.games.reset()
         self._tally.returns[:] = self._discounted[:] = 0.0
         self._practice = Practice(self.games, self.config.practice, int(mother.generate_state(1)[0]))
-        self._starts_rng = np.random.default_rng((*entropy, 1))
+        self._starts_rng = np.random.default_rng((*self._entropy, 1))
         self._begin_saved(self.games, np.arange(self.games.n))
         self._dealt = True
 
@@ -166,6 +188,11 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         return ray.put(rollout), self.get_metrics()
 
     def _play(self, steps: int) -> Rollout | Trace:
+        """Play `steps` steps in every game, and make of them what is sent away."""
+        with precision(self.config.bf16, self._device):
+            return self._made(self._played(steps))
+
+    def _played(self, steps: int) -> Played:
         """Play `steps` steps in every game."""
         games, policy = self.games, self.module
         assert games is not None
@@ -177,39 +204,43 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         terminal = np.zeros(shape, dtype=np.bool_)
         places: list[int] = []  # games cut off: step and game, and what was seen last
         sights: list[NDArray[Any]] = []
-        with precision(self.config.bf16, self._device):
-            for t in range(steps):
-                self._see(games, rows[t])
-                actions[t], log_probs[t], values[t] = self._acted(games, rows[t])
-                games.step(policy.decisions(rows[t], actions[t]))
-                rewards[t] = games.rewards
-                self._stepped(games)
-                ended = np.flatnonzero(games.outcome)
-                if self._tells_ends and len(ended):
-                    self._tell_ends(games, ended[~self._practice.begun[ended]])
-                self._tally.add(games, ended, self._practice.begun)
-                self._practice.watch(games)
-                if len(ended):
-                    self._over(games, ended)
-                    cut[t, ended] = True
-                    off = ended[games.outcome[ended] == Outcome.TRUNCATED]
-                    terminal[t] = games.terminated
-                    if len(off):
-                        places += (t * games.n + off).tolist()
-                        sights.append(self._rows_now()[off])
-                    games.reset(ended)
-                    self._renewed(games, ended)
-            extra = end_to_end([self._rows_now(), *sights])
-            at = np.array(places, dtype=np.int64)
-            rewards, returns = self._scaled(self._shaped(rewards, rows, extra, at, terminal), cut)
-            if self.config.piece:
-                cut[self.config.piece - 1 :: self.config.piece] = True
-            told = self._weights_seq_no, self._labelled()
-            trace = Trace(
-                rows, actions, log_probs, rewards, cut, terminal, extra, at, returns, *told, frames=self._filmed()
-            )
-            self.num_env_steps_sampled_lifetime += len(trace)
-            return trace if self.config.vtrace else self._estimated(trace, self._meant(values))
+        for t in range(steps):
+            self._see(games, rows[t])
+            actions[t], log_probs[t], values[t] = self._acted(games, rows[t])
+            games.step(policy.decisions(rows[t], actions[t]))
+            rewards[t] = games.rewards
+            self._stepped(games)
+            ended = np.flatnonzero(games.outcome)
+            if self._tells_ends and len(ended):
+                self._tell_ends(games, ended[~self._practice.begun[ended]])
+            self._tally.add(games, ended, self._practice.begun)
+            self._practice.watch(games)
+            if len(ended):
+                self._over(games, ended)
+                cut[t, ended] = True
+                off = ended[games.outcome[ended] == Outcome.TRUNCATED]
+                terminal[t] = games.terminated
+                if len(off):
+                    places += (t * games.n + off).tolist()
+                    sights.append(self._rows_now()[off])
+                games.reset(ended)
+                self._renewed(games, ended)
+        extra = end_to_end([self._rows_now(), *sights])
+        at = np.array(places, dtype=np.int64)
+        return Played(rows, actions, log_probs, values, rewards, cut, terminal, extra, at)
+
+    def _made(self, played: Played) -> Rollout | Trace:
+        """What is sent away of a fragment: as it was played, or with advantages."""
+        rows, actions, log_probs, values, rewards, cut, terminal, extra, places = played
+        rewards, returns = self._scaled(self._shaped(rewards, rows, extra, places, terminal), cut)
+        if self.config.piece:
+            cut[self.config.piece - 1 :: self.config.piece] = True
+        told = self._weights_seq_no, self._labelled()
+        trace = Trace(
+            rows, actions, log_probs, rewards, cut, terminal, extra, places, returns, *told, frames=self._filmed()
+        )
+        self.num_env_steps_sampled_lifetime += len(trace)
+        return trace if self.config.vtrace else self._estimated(trace, self._meant(values))
 
     def _see(self, games: Games, out: NDArray[Any]) -> None:
         """What the policy is shown of all games: out (n,) row_t, overwritten."""

@@ -1,6 +1,7 @@
 """The row kernels in torch: what a CUDA device does, and what tests hold the compiled ones against."""
 
 import math
+from functools import cache
 
 import numpy as np
 import torch
@@ -9,7 +10,14 @@ from ante.engine.actions import N_DISCRETE
 from ante.env.layout import FLAT_SIZE
 from ante.training.chances import log_softmax
 from ante.training.kernels import COUNTS_PER_ONE, NUMBERS_PER_ONE
-from ante.training.rows import AT_BITS, AT_COUNTS, AT_MASK, BITS, COUNTS, MASK_BYTES, NUMBERS
+from ante.training.rows import AT_BITS, AT_COUNTS, AT_MASK, BITS, COUNTS, MASK_BYTES, NUMBERS, ROW_BYTES
+
+
+@cache
+def columns_on(device: torch.device) -> tuple[torch.Tensor, ...]:
+    """The columns of the flat view that are numbers, counts and bits, as indices on a device, copied there once."""
+    with torch.inference_mode(False):
+        return tuple(torch.from_numpy(columns).to(device) for columns in (NUMBERS, COUNTS, BITS))
 
 
 def bits_of(octets: torch.Tensor, n: int) -> torch.Tensor:
@@ -18,14 +26,35 @@ def bits_of(octets: torch.Tensor, n: int) -> torch.Tensor:
     return ((octets.unsqueeze(-1) >> shifts) & 1).flatten(1)[:, :n].bool()
 
 
+def octets_of_bits(bits: torch.Tensor) -> torch.Tensor:
+    """Bits of each row as bytes, lowest first: (m, n) bool -> (m, ceil(n / 8)) uint8."""
+    whole = torch.nn.functional.pad(bits.byte(), (0, -bits.shape[1] % 8)).unflatten(1, (-1, 8))
+    weights = 2 ** torch.arange(8, device=bits.device, dtype=torch.uint8)
+    return (whole * weights).sum(dim=2, dtype=torch.uint8)
+
+
+def pack_octets(flat: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+    """Packed rows of observations, the twin of `kernels.pack_rows`.
+
+    flat (m, FLAT_SIZE) float32, masks (m, N_DISCRETE) int8, on any device -> (m, ROW_BYTES) uint8 there
+    """
+    numbers, counts, bits = columns_on(flat.device)
+    out = torch.zeros((len(flat), ROW_BYTES), dtype=torch.uint8, device=flat.device)
+    scaled = (flat[:, numbers] * NUMBERS_PER_ONE).round().clamp(-32768.0, 32767.0)
+    out[:, :AT_COUNTS] = scaled.to(torch.int16).view(torch.uint8)
+    out[:, AT_COUNTS:AT_BITS] = (flat[:, counts] * COUNTS_PER_ONE).to(torch.uint8)
+    out[:, AT_BITS:AT_MASK] = octets_of_bits(flat[:, bits] != 0)
+    out[:, AT_MASK : AT_MASK + MASK_BYTES] = octets_of_bits(masks != 0)
+    return out
+
+
 def unpack_octets(octets: torch.Tensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """Observations of packed rows: (m, ROW_BYTES) uint8 on any device -> (m, FLAT_SIZE)."""
+    numbers, counts, bits = columns_on(octets.device)
     out = torch.zeros((len(octets), FLAT_SIZE), dtype=dtype, device=octets.device)
-    numbers = octets[:, :AT_COUNTS].contiguous().view(torch.int16).float() / NUMBERS_PER_ONE
-    out[:, torch.from_numpy(NUMBERS).to(out.device)] = numbers.to(dtype)
-    counts = octets[:, AT_COUNTS:AT_BITS].float() / COUNTS_PER_ONE
-    out[:, torch.from_numpy(COUNTS).to(out.device)] = counts.to(dtype)
-    out[:, torch.from_numpy(BITS).to(out.device)] = bits_of(octets[:, AT_BITS:AT_MASK], len(BITS)).to(dtype)
+    out[:, numbers] = (octets[:, :AT_COUNTS].contiguous().view(torch.int16).float() / NUMBERS_PER_ONE).to(dtype)
+    out[:, counts] = (octets[:, AT_COUNTS:AT_BITS].float() / COUNTS_PER_ONE).to(dtype)
+    out[:, bits] = bits_of(octets[:, AT_BITS:AT_MASK], len(BITS)).to(dtype)
     return out
 
 

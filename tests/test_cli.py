@@ -97,6 +97,23 @@ def inside(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     return run
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--path", "stock", "--policy", "entities"], "ante: policy entities needs path fast"),
+        (["--minibatch", "512", "--batch", "256"], "ante: minibatch 512 is larger than batch 256\n"),
+        (["--stake", "9"], "stake"),
+    ],
+)
+def test_settings_that_exclude_each_other_are_one_sentence(
+    inside: Inside, tmp_path: Path, words: list[str], message: str
+) -> None:
+    code, _, err = inside("train", "--runs", str(tmp_path), *words)
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert message in err
+    assert "Traceback" not in err
+
+
 def test_replays_are_recorded_shown_and_checked(inside: Inside, tmp_path: Path) -> None:
     file = tmp_path / "game.txt"
     code, out, _ = inside("replay", "record", "--player", "greedy", "--seed", "TESTSEED", "-o", str(file))

@@ -313,3 +313,20 @@ def test_an_update_leaves_the_weights_that_plain_torch_leaves() -> None:
     log_probs = policy.evaluate(rollout.rows, rollout.actions)[0].detach()
     np.testing.assert_allclose(log_probs, twin.evaluate(rollout.rows, rollout.actions)[0].detach(), atol=2e-3)
     made.stop()
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is at hand")
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"runner_gpus": 1.0}, "1 GPUs in its own process and finds 0"),
+        ({"learner_gpus": 0.5}, "0.5 GPUs in its own process"),
+        ({"runners": 2, "runner_gpus": 0.25, "learners": 1, "learner_gpus": 0.5}, "1 GPUs in processes of its own"),
+    ],
+)
+def test_a_gpu_that_is_not_there_is_a_sentence(settings: dict[str, Any], words: str) -> None:
+    from ante.training.algorithm import NoGpu, build
+    from ante.training.config import TrainConfig
+
+    with pytest.raises(NoGpu, match=words):
+        build(TrainConfig(**{**SMALL, **settings}))

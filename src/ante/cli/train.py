@@ -54,7 +54,9 @@ def train_command(arguments: Sequence[str]) -> int:
     """`ante train`: the settings are flags of their own, whose defaults come from --config or from the resumed run."""
     from dataclasses import field, make_dataclass
 
-    from ante.training.config import TrainConfig
+    from pydantic import ValidationError
+
+    from ante.training.config import BadConfig, TrainConfig, sentence
 
     chosen = chosen_early(arguments)
     asks_for_help = "--help" in arguments or "-h" in arguments
@@ -62,9 +64,11 @@ def train_command(arguments: Sequence[str]) -> int:
     whole = make_dataclass(
         "Train", [("settings", Annotated[TrainConfig, arg(name="")], field(default=base))], bases=(Train,), frozen=True
     )
-    command = tyro.cli(
-        whole, prog="ante train", description=Train.__doc__, default=whole(chosen.config, chosen.resume), args=arguments
-    )
+    begun = whole(chosen.config, chosen.resume)
+    try:
+        command = tyro.cli(whole, prog="ante train", description=Train.__doc__, default=begun, args=arguments)
+    except ValidationError as error:  # settings that exclude each other
+        raise BadConfig(sentence(error)) from None
     settings: TrainConfig = command.settings
     if before:
         from ante.training.resume import check_resumed

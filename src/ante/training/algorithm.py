@@ -12,6 +12,7 @@ os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray asks for
 
 import gymnasium
 import ray
+import torch
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.callbacks.callbacks import RLlibCallback
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
@@ -19,6 +20,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.tune.registry import register_env
 
 from ante.env.vector import BalatroVectorEnv
+from ante.errors import BalatroError
 from ante.recording.starts import starts_bytes
 from ante.training.config import TrainConfig
 from ante.training.dqn import FastDQNConfig, QPlan
@@ -31,6 +33,16 @@ from ante.training.rollout import WINDOW
 ENV = "ante-balatro"
 STARTS = 4  # times that Ray is tried
 ALGORITHMS = {"ppo": FastPPOConfig, "appo": FastAPPOConfig, "a2c": FastPPOConfig, "dqn": FastDQNConfig}
+
+
+class NoGpu(BalatroError):
+    """There is less of a GPU than the run asks for."""
+
+    def __init__(self, wanted: float, where: str, found: float) -> None:
+        super().__init__(
+            f"the run asks for {wanted:g} GPUs {where} and finds {found:g}: leave runner_gpus and learner_gpus at 0, or "
+            "begin where `nvidia-smi` lists enough of them"
+        )
 
 
 class GameMetrics(RLlibCallback):  # type: ignore[misc]
@@ -67,6 +79,20 @@ def start_ray(config: TrainConfig | None = None) -> None:
             "num_cpus": max(os.cpu_count() or 1, math.ceil(config.runners * config.runner_cpus) + config.learners + 1),
         }
     init_ray(ignore_reinit_error=True, logging_level=logging.ERROR, **own)
+
+
+def check_gpus(config: TrainConfig) -> None:
+    """What the run takes of GPUs in this process, and in others of a Ray on this machine alone, is there. Raises NoGpu.
+
+    A cluster may grow: there Ray waits for what it does not have yet.
+    """
+    here = (0 if config.runners else config.runner_gpus) + (0 if config.learners else config.learner_gpus)
+    if here and not torch.cuda.is_available():
+        raise NoGpu(here, "in its own process", 0)
+    beside = config.runners * config.runner_gpus + config.learners * config.learner_gpus
+    found = ray.cluster_resources().get("GPU", 0.0) if beside and not os.environ.get("RAY_ADDRESS") else beside
+    if found < beside:
+        raise NoGpu(beside, "in processes of its own", found)
 
 
 def init_ray(**options: Any) -> None:
@@ -192,13 +218,14 @@ def rllib_config(config: TrainConfig) -> PPOConfig:
 def build(config: TrainConfig) -> PPO:
     """The algorithm of a configuration, with Ray started; that of another library needs none, and answers the same.
 
-    Raises ModuleNotFoundError without the extra of that library.
+    Raises NoGpu, and ModuleNotFoundError without the extra of that library.
     """
     if config.external:
         from ante.training.sb3_run import Sb3Algorithm
 
         return Sb3Algorithm(config)
     start_ray()
+    check_gpus(config)
     register_env(ENV, make_env)
     made = rllib_config(config)
     if config.hints == "off":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tyro.conf import Positional
 
+from ante.cli.shown import paper
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -160,10 +161,9 @@ def tracked_rows(repeats: int) -> list["Row"]:
 
 def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> None:
     """Measured rows and profiles as tables."""
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    console = paper()
     if rows:
         table = Table("what", "games", "threads", "median", "lowest", "highest", "unit")
         for row in rows:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import Positional, arg, subcommand
 
 from ante.cli.players import player_of
-from ante.cli.shown import game_bar
+from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -173,7 +173,6 @@ class DataStats:
         if self.json:
             print(json.dumps({**asdict(found), "ratio": found.ratio}, indent=1))
             return 0
-        from rich.console import Console
         from rich.table import Table
 
         from ante.agents.report import percent
@@ -191,7 +190,7 @@ class DataStats:
             table.add_row("not on the shortlist", f"{found.unlisted / found.steps:.1%} of decisions")
         for verb, count in found.verbs.items():
             table.add_row(f"  {verb}", f"{count:,}  {count / found.steps:.1%}")
-        Console().print(table)
+        paper().print(table)
         return 0
 
 

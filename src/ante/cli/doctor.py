@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ante.cli.shown import paper
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -123,7 +124,6 @@ class Doctor:
 
 def print_table(rows: Sequence[dict[str, Any]]) -> None:
     """Rows with the same keys as a table."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table()
@@ -131,14 +131,13 @@ def print_table(rows: Sequence[dict[str, Any]]) -> None:
         table.add_column(name, overflow="fold")
     for row in rows:
         table.add_row(*("\n".join(value) if isinstance(value, list) else str(value) for value in row.values()))
-    Console().print(table)
+    paper().print(table)
 
 
 def print_figures(policy: str, compared: "Sequence[Compared]", against: bool) -> None:
     """What was measured as a table, beside the baseline where there is one."""
     if not compared:
         return
-    from rich.console import Console
     from rich.table import Table
 
     from ante.cost.baseline import told
@@ -152,4 +151,4 @@ def print_figures(policy: str, compared: "Sequence[Compared]", against: bool) ->
             cells.append("" if each.before is None else told(each.before))
             cells.append("" if each.ratio is None else f"{each.ratio:.2f}")
         table.add_row(*cells)
-    Console().print(table)
+    paper().print(table)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.shown import progress
+from ante.cli.shown import paper, progress
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -115,7 +115,6 @@ def ask_bar(asks: int) -> AbstractContextManager[Callable[[int], None]]:
 
 def print_probe(found: "Probe") -> None:
     """What was found, as a table, and the verdict."""
-    from rich.console import Console
     from rich.table import Table
 
     def ok(value: bool | None) -> str:
@@ -134,7 +133,7 @@ def print_probe(found: "Probe") -> None:
         table.add_row("tokens an ask", f"{found.tokens_per_ask:,.0f}")
     if found.trouble:
         table.add_row("trouble", found.trouble)
-    Console().print(table)
+    paper().print(table)
     print(*found.verdict(), sep="\n")
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ante.cli.shown import paper
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -66,7 +67,6 @@ class Profile:
 
 def print_profile(found: "Found", operations: int) -> None:
     """Parts and operations as tables."""
-    from rich.console import Console
     from rich.table import Table
 
     total = sum(part.us for part in found.parts)
@@ -74,11 +74,11 @@ def print_profile(found: "Found", operations: int) -> None:
     table = Table("part", "what it is", "us a step", "of the time", title=title)
     for part in found.parts:
         table.add_row(part.part, part.about, f"{part.us:.2f}", f"{part.share:.1%}")
-    Console().print(table)
+    paper().print(table)
     device = any(operation.device_ms for operation in found.operations)
     heads = ("operation", "calls", "CPU ms", *(("device ms",) if device else ()), "of the time")
     table = Table(*heads, title=f"{found.steps:,} steps under torch's profiler: operations by their own time")
     for operation in found.operations[:operations]:
         times = [f"{operation.cpu_ms:,.1f}", *([f"{operation.device_ms:,.1f}"] if device else [])]
         table.add_row(operation.name, f"{operation.calls:,}", *times, f"{operation.share:.1%}")
-    Console().print(table)
+    paper().print(table)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
 
+from ante.cli.shown import paper
 from ante.errors import BalatroError
 
 
@@ -72,7 +73,6 @@ def parse_line(line: str, number: int) -> tuple[str, str, int]:
 
 def print_survey(found: dict[str, Any]) -> None:
     """A readable table of a survey."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=f"seed {found['seed']}, {found['deck']}, stake {found['stake']}", show_lines=True)
@@ -84,4 +84,4 @@ def print_survey(found: dict[str, Any]) -> None:
             packs = "\n".join(f"{key}: {', '.join(cards)}" for key, cards in shop["packs"])
             first = (str(ante), head) if index == 0 else ("", "")
             table.add_row(*first, shop["after"], ", ".join(shop["row"]), packs)
-    Console().print(table)
+    paper().print(table)

@@ -172,3 +172,21 @@ def test_it_plays_games_to_the_end_without_an_illegal_action() -> None:
         ended += len(over)
         games.reset(over)
     assert ended > 32
+
+
+def test_layers_begin_so_that_nothing_fades() -> None:
+    """Orthogonal: gain sqrt(2) where SiLU follows, 1 for the value; decisions are all but equally likely."""
+    from ante.training.packed import PackedPolicy
+
+    made = PackedPolicy(
+        observation_space=masked_space(),
+        action_space=gymnasium.spaces.Discrete(143),
+        model_config={"hidden": [48, 32]},
+    )
+    layers = {made.trunk[0]: 2.0, made.trunk[2]: 2.0, made.value: 1.0, made.policy: 1e-4}
+    for layer, square in layers.items():
+        weight = layer.weight.detach()
+        short = weight if weight.shape[0] <= weight.shape[1] else weight.T
+        product = short @ short.T / square
+        torch.testing.assert_close(product, torch.eye(len(product)), atol=1e-4, rtol=0)
+        assert not layer.bias.any()

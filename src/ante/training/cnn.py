@@ -19,6 +19,7 @@ from ante.env.layout import FLAT_SIZE, masked_space
 from ante.training import twins
 from ante.training.chances import OFF, log_softmax
 from ante.training.film import Film
+from ante.training.layers import clear, heads, shared_layers
 from ante.training.packed import DeviceRows, FilledRows, FirstLayer
 from ante.training.policy import note_on_numbers
 from ante.training.rollout import Framed, on_host
@@ -72,13 +73,6 @@ class StagedPictures:
         return twins.bits_of(torch.from_numpy(self.mask[self.which]), N_DISCRETE)
 
 
-def clear(layer: nn.Conv2d | nn.Linear) -> nn.Module:
-    """The layer with weights that neither fade nor blow up what passes through; PyTorch's own fade pictures to grey."""
-    nn.init.orthogonal_(layer.weight, 2**0.5)
-    nn.init.zeros_(layer.bias)
-    return layer
-
-
 class CnnPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
     """Three convolutions on stacked frames, shared layers, a head of action logits and one for the value.
 
@@ -116,15 +110,9 @@ class CnnPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
             found = self.convolutions(blank).shape[1]
         self.looked = clear(nn.Linear(found, first))
         if self.fused:
-            self.first = FirstLayer(FLAT_SIZE, first)
-        layers, width = [nn.SiLU()], first
-        for each in later:
-            layers += [nn.Linear(width, each), nn.SiLU()]
-            width = each
-        self.trunk = nn.Sequential(*layers)
-        self.policy, self.value = nn.Linear(width, N_DISCRETE), nn.Linear(width, 1)
-        nn.init.orthogonal_(self.policy.weight, 0.01)
-        nn.init.zeros_(self.policy.bias)
+            self.first = clear(FirstLayer(FLAT_SIZE, first))
+        self.trunk = nn.Sequential(nn.SiLU(), *shared_layers(first, later))
+        self.policy, self.value = heads(config["hidden"][-1], N_DISCRETE)
 
     @property
     def device(self) -> torch.device:

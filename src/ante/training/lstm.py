@@ -16,6 +16,7 @@ from ante.env.games import REORDERS, Games
 from ante.env.layout import FLAT_SIZE, masked_space
 from ante.training import twins
 from ante.training.chances import OFF, log_softmax
+from ante.training.layers import clear, shared_layers
 from ante.training.packed import DeviceRows, FilledRows, FirstLayer
 from ante.training.policy import note_on_numbers
 from ante.training.recurrent import Recall, RecurrentPolicy, remembering
@@ -45,14 +46,11 @@ class LstmPolicy(RecurrentPolicy):
     def setup(self) -> None:
         """Build the layers from model_config."""
         first, *later = self.model_config["hidden"]
-        self.first = FirstLayer(FLAT_SIZE, first)
-        layers: list[nn.Module] = [nn.SiLU()]
-        size = first
-        for each in later:
-            layers += [nn.Linear(size, each), nn.SiLU()]
-            size = each
-        self.trunk = nn.Sequential(*layers)
-        self.build(size, self.model_config["memory"], N_DISCRETE, self.model_config["sequence"])
+        self.first = clear(FirstLayer(FLAT_SIZE, first))
+        self.trunk = nn.Sequential(nn.SiLU(), *shared_layers(first, later))
+        self.build(
+            self.model_config["hidden"][-1], self.model_config["memory"], N_DISCRETE, self.model_config["sequence"]
+        )
         self.row_t = remembering(flat_row_t, self.width)
 
     def pack(self, games: Games, out: NDArray[Any]) -> None:

@@ -16,6 +16,7 @@ from torch import nn
 from ante.env.games import Games
 from ante.training import kernels, twins
 from ante.training.chances import log_softmax
+from ante.training.layers import clear
 from ante.training.policy import MaskedPolicy
 from ante.training.rows import (
     AT_BITS,
@@ -234,7 +235,7 @@ class PackedPolicy(MaskedPolicy):
         """The layers of MaskedPolicy with another first one."""
         super().setup()
         first = self.trunk[0]
-        self.trunk[0] = FirstLayer(first.in_features, first.out_features)
+        self.trunk[0] = clear(FirstLayer(first.in_features, first.out_features))
 
     @property
     def device(self) -> torch.device:

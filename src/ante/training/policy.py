@@ -15,6 +15,7 @@ from ante.engine.actions import N_DISCRETE, to_macro
 from ante.env.games import Games
 from ante.env.layout import masked_space
 from ante.training.chances import OFF
+from ante.training.layers import heads, shared_layers
 from ante.watch.notes import Note, note_of
 
 
@@ -31,16 +32,9 @@ class MaskedPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
 
     def setup(self) -> None:
         """Build the layers from model_config["hidden"]."""
-        size = self.observation_space["observations"].shape[0]
-        layers: list[nn.Module] = []
-        for width in self.model_config["hidden"]:
-            layers += [nn.Linear(size, width), nn.SiLU()]
-            size = width
-        self.trunk = nn.Sequential(*layers)
-        self.policy = nn.Linear(size, int(self.action_space.n))
-        self.value = nn.Linear(size, 1)
-        nn.init.orthogonal_(self.policy.weight, 0.01)
-        nn.init.zeros_(self.policy.bias)
+        hidden = self.model_config["hidden"]
+        self.trunk = nn.Sequential(*shared_layers(self.observation_space["observations"].shape[0], hidden))
+        self.policy, self.value = heads(hidden[-1], int(self.action_space.n))
 
     def _outputs(self, batch: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
         observation = batch[Columns.OBS]

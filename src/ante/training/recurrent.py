@@ -19,6 +19,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from ante.training import twins
 from ante.training.chances import log_softmax
+from ante.training.layers import heads
 
 
 def remembering(seen: np.dtype[Any], width: int) -> np.dtype[Any]:
@@ -125,9 +126,7 @@ class RecurrentPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         features  width of the encoder; memory  width of the LSTM; length  decisions through which gradients go back
         """
         self.cell = nn.LSTM(features, memory)
-        self.policy, self.value = nn.Linear(features + memory, actions), nn.Linear(features + memory, 1)
-        nn.init.orthogonal_(self.policy.weight, 0.01)
-        nn.init.zeros_(self.policy.bias)
+        self.policy, self.value = heads(features + memory, actions)
         self.width, self.length = memory, length
 
     def look(self, rows: NDArray[Any]) -> Any:

@@ -103,7 +103,7 @@ def test_a_run_is_scraped_while_it_learns(tmp_path: Path) -> None:
             assert run.poll() is None, run.stderr and run.stderr.read().decode()
             try:
                 found = scraped(port)
-            except requests.ConnectionError:
+            except (requests.ConnectionError, requests.Timeout):
                 time.sleep(0.2)
     finally:
         run.send_signal(signal.SIGINT)

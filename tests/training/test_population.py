@@ -66,6 +66,19 @@ def test_the_worst_go_on_from_the_best_and_what_comes_of_it_is_a_run(tmp_path: P
     assert [member.points for member in again.members] == [member.points for member in outcome.members]
 
 
+def test_what_was_told_is_read_back_once_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
+    from ante.training.population import Point, points_of
+
+    lines = [
+        {"member": member, "steps": steps, "score": score, "values": {"lr": 0.1}, "parent": parent}
+        for member, steps, score, parent in [(0, 512, 1.0, 0), (1, 512, 2.0, 1), (0, 1024, 3.0, 1), (0, 1024, 4.0, 1)]
+    ]
+    file = tmp_path / "points.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"member": 0, "steps": 15')
+    assert points_of(file, 0) == (Point(512, 1.0, {"lr": 0.1}, 0), Point(1024, 4.0, {"lr": 0.1}, 1))
+    assert points_of(file, 1) == (Point(512, 2.0, {"lr": 0.1}, 1),)
+
+
 def test_other_settings_do_not_go_on_with_a_population(tmp_path: Path) -> None:
     from ante.training.config import BadConfig
     from ante.training.population import keep_space

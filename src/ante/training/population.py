@@ -145,7 +145,7 @@ def fit(space: Space, name: str, exploits: bool, advance: Advance) -> list[Any]:
     bundles += [{"CPU": 1.0, "GPU": config.learner_gpus} for _ in range(config.learners)]
     resources = tune.PlacementGroupFactory([{k: v for k, v in each.items() if v} for each in bundles])
     trainable = tune.with_resources(tune.with_parameters(learn, space=space), resources)
-    Told.advance = staticmethod(advance)
+    Told.advance, Told.file = staticmethod(advance), points_file(space, name)
     place, told = space.folder.absolute() / "tune", {"start": tune.grid_search(starts_of(space))}
     if tune.Tuner.can_restore(str(place / name)):
         tuner = tune.Tuner.restore(str(place / name), trainable, param_space=told, restart_errored=True)
@@ -170,10 +170,20 @@ def fit(space: Space, name: str, exploits: bool, advance: Advance) -> list[Any]:
     return sorted(results, key=lambda result: number_of("_".join(Path(result.path).name.split("_")[1:3])))
 
 
+def points_file(space: Space, name: str) -> Path:
+    """Every comparison that every member came to, an object a line, in the order in which they were told."""
+    return space.folder / f"{name}-points.jsonl"
+
+
 class Told(tune.Callback):  # type: ignore[misc]
-    """Tells a progress bar of steps that were learned. Tune pickles it, so the bar stands in the class, for one fit."""
+    """Tells a progress bar of steps that were learned, and writes down how all members stood.
+
+    Tune's own record of a member loses what has not been copied to its storage when the member takes over. Tune pickles
+    callbacks, so bar and file stand in the class, for one fit.
+    """
 
     advance: ClassVar[Advance]
+    file: ClassVar[Path]
 
     def __init__(self) -> None:
         self.seen: dict[str, int] = {}
@@ -182,16 +192,24 @@ class Told(tune.Callback):  # type: ignore[misc]
         """Tune's hook."""
         Told.advance(result["steps"] - self.seen.get(trial.trial_id, 0))
         self.seen[trial.trial_id] = result["steps"]
+        point = {name: result[name] for name in ("steps", "score", "values", "parent")}
+        Told.file.parent.mkdir(parents=True, exist_ok=True)
+        with Told.file.open("a") as stream:
+            stream.write(json.dumps({"member": number_of(trial.trial_id), **point}) + "\n")
 
 
-def member_of(space: Space, number: int, result: Any) -> Member:
-    """A member from Tune's result, with an evaluation on the panel."""
-    rows = result.metrics_dataframe.drop_duplicates("steps", keep="last")
-    names = list(space.search)
-    points = tuple(
-        Point(int(row["steps"]), float(row["score"]), {n: float(row[f"values/{n}"]) for n in names}, int(row["parent"]))
-        for _, row in rows.iterrows()
+def points_of(file: Path, number: int) -> tuple[Point, ...]:
+    """How a member stood at its comparisons, first to last; what was told again after a stop counts as told last."""
+    lines = [json.loads(line) for line in file.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    last = {line["steps"]: line for line in lines if line["member"] == number}
+    return tuple(
+        Point(int(each["steps"]), float(each["score"]), each["values"], int(each["parent"]))
+        for _, each in sorted(last.items())
     )
+
+
+def member_of(space: Space, number: int, points: tuple[Point, ...], result: Any) -> Member:
+    """A member from its comparisons and Tune's result, with an evaluation on the panel."""
     checkpoint = Path(result.checkpoint.path)
     policy = TorchRLModule.from_checkpoint(str(checkpoint / MODULE_IN_CHECKPOINT))
     config = space.member(points[-1].values, 0)
@@ -223,7 +241,8 @@ def train_population(space: Space, control: bool, bar: Callable[[int, str], Any]
             with bar(len(results), f"evaluating {name}") as advance:
                 found[name] = []
                 for number, result in enumerate(results):
-                    found[name].append(member_of(space, number, result))
+                    points = points_of(points_file(space, name), number)
+                    found[name].append(member_of(space, number, points, result))
                     advance(1)
     outcome = Outcome(space, tuple(found["population"]), tuple(found.get("control", ())))
     outcome.write()

@@ -90,9 +90,10 @@ def check_gpus(config: TrainConfig) -> None:
     if here and not torch.cuda.is_available():
         raise NoGpu(here, "in its own process", 0)
     beside = config.runners * config.runner_gpus + config.learners * config.learner_gpus
-    found = ray.cluster_resources().get("GPU", 0.0) if beside and not os.environ.get("RAY_ADDRESS") else beside
-    if found < beside:
-        raise NoGpu(beside, "in processes of its own", found)
+    if beside and not os.environ.get("RAY_ADDRESS"):
+        found = ray.cluster_resources().get("GPU", 0.0)
+        if found < beside:
+            raise NoGpu(beside, "in processes of its own", found)
 
 
 def init_ray(**options: Any) -> None:

@@ -15,7 +15,7 @@ from ante.env.cuda import DeviceGames, FieldView
 from ante.env.games import Outcome
 from ante.errors import BalatroError
 from ante.training import twins
-from ante.training.rollout import Standing, Tally
+from ante.training.rollout import Standing
 from ante.training.runner import BatchRunner, Played
 
 
@@ -58,36 +58,24 @@ class DeviceRunner(BatchRunner):
     rules of the present stage, none from the middle. Raises NotOnDevice, and what DeviceGames raises.
     """
 
-    def __init__(self, *, config: Any, **kwargs: Any) -> None:
-        super().__init__(config=config, **kwargs)
+    def _make_games(self, n: int, options: dict[str, Any]) -> None:
+        """The games lie on the device."""
         if self._tells_ends:
             raise NotOnDevice
-
-    def make_env(self) -> None:
-        """The games lie on the device, not yet dealt."""
-        n = self.config.num_envs_per_env_runner
-        self._limit = self.config.env_config["max_decisions"]
-        self._lying = DeviceGames(n, **{**self.config.env_config, **self._rules})
-        self.games = self._lying  # type: ignore[assignment]  # for all that asks how many there are
-        self._buffers = Buffers(self._lying)
-        self._dealt_stage = self.stage
-        self._tally = Tally(np.zeros(n))
-        self._discounted = np.zeros(n)
-        self._dealt = False
+        self._limit = options["max_decisions"]
+        self._device_games = DeviceGames(n, **options)
+        self.games = self._device_games  # type: ignore[assignment]  # for all that asks how many there are
+        self._buffers = Buffers(self._device_games)
 
     def _begin_stage(self) -> None:
         """All games are dealt anew, by the rules of the stage that is to be played; statistics begin anew."""
         self.make_env()
         self.deal()
 
-    def deal(self) -> None:
-        """All games begin, as in BatchRunner; the same run meets other games than there."""
-        mother = self._mother()
-        self._rng = torch.Generator(self._device).manual_seed(int(mother.generate_state(1, np.uint64)[0] >> 1))
-        self._lying.draw_from(int(mother.generate_state(1)[0]))
-        self._lying.reset()
-        self._tally.returns[:] = self._discounted[:] = 0.0
-        self._dealt = True
+    def _deal_games(self, mother: np.random.SeedSequence) -> None:
+        """All games begin; the same run meets other ones than on the cores."""
+        self._device_games.draw_from(int(mother.generate_state(1)[0]))
+        self._device_games.reset()
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def _played(self, steps: int) -> Played:
@@ -95,9 +83,9 @@ class DeviceRunner(BatchRunner):
 
         Where a game may reach its last decision the host looks after every step, for what was seen of it then.
         """
-        games, now, n = self._lying, self._buffers, self._lying.n
+        games, now, n = self._device_games, self._buffers, self._device_games.n
         rows = torch.empty((steps, n, self.module.row_t.itemsize), dtype=torch.uint8, device=self._device)
-        kept = {name: self._blank(steps, like) for name, like in self._recorded().items()}
+        kept = {k: torch.empty((steps, n), dtype=dtype, device=self._device) for k, dtype in self._recorded().items()}
         oldest = int(now.standing.steps.max())
         places: list[int] = []
         sights: list[torch.Tensor] = []
@@ -132,21 +120,19 @@ class DeviceRunner(BatchRunner):
         )
 
     def _recorded(self) -> dict[str, torch.dtype]:
-        """What is kept of every step besides the rows, and how wide it is."""
+        """What is kept of every step besides the rows, (steps, n) each."""
         now = self._buffers
         decided = {"actions": torch.int64, "log_probs": torch.float32, "values": torch.float32}
         came = {"rewards": now.rewards.dtype, **{k: field.dtype for k, field in now.standing._asdict().items()}}
         return decided | came
 
-    def _blank(self, steps: int, dtype: torch.dtype) -> torch.Tensor:
-        """Room for one number of each step, (steps, n) on the device."""
-        return torch.empty((steps, self._lying.n), dtype=dtype, device=self._device)
-
     def _count(self, host: dict[str, NDArray[Any]]) -> None:
         """The fragment's steps have been counted in the statistics, one after the other."""
         for t, rewards in enumerate(host["rewards"]):
             stood = Standing(*(host[name][t] for name in Standing._fields))
-            self._tally.count(rewards, stood, np.flatnonzero(stood.outcome))
+            self._tally.returns += rewards
+            ended = np.flatnonzero(stood.outcome)
+            self._tally.end(stood, ended, ended)
 
     def _on_host(self, octets: torch.Tensor) -> NDArray[Any]:
         """Packed rows (k, ROW_BYTES) as records (k,) of the host."""

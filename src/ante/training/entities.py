@@ -57,6 +57,7 @@ from ante.training.entity_rows import (
     targets_of,
     verb_table,
 )
+from ante.training.layers import HARDLY, clear
 from ante.watch.notes import Note, note_of
 
 DRAWN = 64  # decisions among which the likeliest options are looked for
@@ -218,8 +219,7 @@ class EntityPolicy(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         self.cards = CardChooser(width, trunk)
         self.value = nn.Linear(trunk, 1)
         for layer in (self.verbs, self.targets):
-            nn.init.orthogonal_(layer.weight, 0.01)
-            nn.init.zeros_(layer.bias)
+            clear(layer, HARDLY)
         self.register_buffer("verb_table", torch.from_numpy(verb_table()), persistent=False)
         self.register_buffer("acts", torch.from_numpy(acts_table()), persistent=False)
         self.register_buffer("sets", torch.from_numpy(SETS), persistent=False)

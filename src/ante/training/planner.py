@@ -17,6 +17,7 @@ from torch import nn
 from ante.env.games import Games
 from ante.env.shortlist import MAX_ENTRIES, shortlist_t
 from ante.training.chances import OFF, drawn, entropy
+from ante.training.layers import HARDLY, clear
 from ante.training.plans import N_PLANS, UNDECIDED, HeldPlans, buying, fates, fitting, in_words
 from ante.training.rollout import on_host
 from ante.training.rows import flat_row_t
@@ -64,9 +65,7 @@ class PlannerPolicy(ShortlistPolicy):
         """Build the layers from model_config."""
         super().setup()
         size = self.value.in_features
-        self.plan = nn.Linear(size, N_PLANS)
-        nn.init.orthogonal_(self.plan.weight, 0.01)
-        nn.init.zeros_(self.plan.bias)
+        self.plan = clear(nn.Linear(size, N_PLANS), HARDLY)
         self.under = nn.Embedding(N_PLANS + 1, 2 * size)  # scale and shift of the trunk under each plan, and under none
         nn.init.normal_(self.under.weight, std=0.1)
         self.lean = nn.Parameter(torch.tensor([LEAN_TO_AIM, LEAN_TO_MONEY]))

@@ -193,7 +193,6 @@ class Told(tune.Callback):  # type: ignore[misc]
         Told.advance(result["steps"] - self.seen.get(trial.trial_id, 0))
         self.seen[trial.trial_id] = result["steps"]
         point = {name: result[name] for name in ("steps", "score", "values", "parent")}
-        Told.file.parent.mkdir(parents=True, exist_ok=True)
         with Told.file.open("a") as stream:
             stream.write(json.dumps({"member": number_of(trial.trial_id), **point}) + "\n")
 

@@ -308,23 +308,16 @@ class Tally:
         ended     indices of the games that are over and have not been dealt anew
         practice  (n,) bool: these games began in the middle and are left out of the means
         """
-        states = games.states.view(np.ndarray)  # SPEED: plain fields; copies of whole records cost 2 us a step
-        stood = Standing(states["ante"], states["round_number"], states["phase"], games.steps, games.outcome)
-        self.count(games.rewards, stood, ended, practice)
+        self.returns += games.rewards
+        if len(ended):
+            states = games.states.view(np.ndarray)  # SPEED: plain fields; copies of whole records cost 2 us a step
+            stood = Standing(states["ante"], states["round_number"], states["phase"], games.steps, games.outcome)
+            self.end(stood, ended, ended[~practice[ended]])
 
-    def count(
-        self,
-        rewards: NDArray[np.float64],
-        stood: Standing,
-        ended: NDArray[np.int64],
-        practice: NDArray[np.bool_] | None = None,
-    ) -> None:
-        """Count a step: what it was worth (n,), and where it left all games; the others as in `add`."""
-        self.returns += rewards
-        if len(ended) == 0:
-            return
+    def end(self, stood: Standing, ended: NDArray[np.int64], told: NDArray[np.int64]) -> None:
+        """The games at `ended` are over, as the step before left all; those at `told` come into the means."""
         self.games += len(ended)
-        self._add_lines(stood, ended if practice is None else ended[~practice[ended]])
+        self._add_lines(stood, told)
         self.returns[ended] = 0.0
 
     def _add_lines(self, stood: Standing, ended: NDArray[np.int64]) -> None:

@@ -89,12 +89,15 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
     def make_env(self) -> None:
         """The games are made, not yet dealt."""
         n = self.config.num_envs_per_env_runner
-        options = {**self.config.env_config, **self._rules}
-        self.games = Games(n, **options, flat=self.module.flat, discrete=self.module.discrete)
+        self._make_games(n, {**self.config.env_config, **self._rules})
         self._dealt_stage = self.stage
         self._tally = Tally(np.zeros(n))
         self._discounted = np.zeros(n)
         self._dealt = False
+
+    def _make_games(self, n: int, options: dict[str, Any]) -> None:
+        """`games` are n new ones of these options."""
+        self.games = Games(n, **options, flat=self.module.flat, discrete=self.module.discrete)
 
     @property
     def _rules(self) -> dict[str, Any]:
@@ -124,22 +127,22 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         """
         return self.config.seed or 0, self._index, self._weights_seq_no
 
-    def _mother(self) -> np.random.SeedSequence:
-        """Whence the seeds of games and of decisions come."""
-        return np.random.SeedSequence(self._entropy)
-
     def deal(self) -> None:
         """All games begin."""
-        assert self.games is not None
-        mother = self._mother()
-        self.games.rngs = [np.random.default_rng(child) for child in mother.spawn(self.games.n)]
+        mother = np.random.SeedSequence(self._entropy)
         self._rng = torch.Generator(self._device).manual_seed(int(mother.generate_state(1, np.uint64)[0] >> 1))
-        self.games.reset()
+        self._deal_games(mother)
         self._tally.returns[:] = self._discounted[:] = 0.0
+        self._dealt = True
+
+    def _deal_games(self, mother: np.random.SeedSequence) -> None:
+        """All games begin, with seeds that follow from `mother`."""
+        assert self.games is not None
+        self.games.rngs = [np.random.default_rng(child) for child in mother.spawn(self.games.n)]
+        self.games.reset()
         self._practice = Practice(self.games, self.config.practice, int(mother.generate_state(1)[0]))
         self._starts_rng = np.random.default_rng((*self._entropy, 1))
         self._begin_saved(self.games, np.arange(self.games.n))
-        self._dealt = True
 
     def _begin_saved(self, games: Games, which: NDArray[np.int64]) -> None:
         """These games, which were just dealt, begin from saved ones instead, where the run has some to begin from."""

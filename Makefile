@@ -10,6 +10,7 @@ WORKERS ?= 2
 # images, each process would compile it anew, which is half of the time that `ante train` needs to begin.
 IMPORTED := torch ray numba numpy pandas sympy mpmath
 CLUSTER_IMAGE ?= runs/cluster/image.tar
+export NO_MKDOCS_2_WARNING := 1
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -53,10 +54,13 @@ cluster-test: setup  ## run everything on the Kubernetes of KUBECONFIG, with ima
 	CLUSTER_IMAGE=$(abspath $(CLUSTER_IMAGE)) $(PY) -m pytest -v -s -m cluster tests/cluster
 
 test-bounds: setup  ## the engine's tests with every array access checked, compiled for that anew
-	NUMBA_BOUNDSCHECK=1 ANTE_CACHE_DIR=$${ANTE_CACHE_DIR:-$$HOME/.cache/ante}/bounds $(PY) -m pytest -q tests/properties tests/engine tests/golden
+	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q tests/properties tests/engine tests/golden
 
 test-nojit: setup  ## run the engine's property tests uncompiled, warnings as errors
 	NUMBA_DISABLE_JIT=1 $(PY) -W error -m pytest -q -n $(WORKERS) --dist loadfile tests/properties tests/catalog
+
+test-hostile: warm  ## every hostile input of tests/hostile: readers, commands, environments, servers, stores
+	$(PY) -m pytest -q -m "not ray and not s3 and not browser and not cluster" tests/hostile
 
 test-golden: warm  ## hold the engine against files of recorded truth: make test-golden FILES="..."
 	$(PY) -m ante.cli golden check $(FILES)
@@ -70,12 +74,11 @@ lint: setup  ## ruff, layers, yaml, generated files
 
 generated: warm  ## check that generated files are fresh
 	$(PY) tools/write_dispatch.py --check
-	$(PY) tools/write_observation.py --check
 	$(PY) tools/write_replays.py --check
-	$(PY) tools/write_training.py --check
 	$(PY) tools/write_chart.py --check
 	$(PY) tools/write_dashboard.py --check
 	$(PY) tools/write_manifests.py --check
+	$(PY) -m tools.reference.architecture --check
 
 types: setup  ## mypy
 	.venv/bin/mypy
@@ -90,14 +93,17 @@ train: warm  ## a short PPO run that ends with a checkpoint, an evaluation and a
 bench: warm  ## speed and memory of engine and environments
 	$(PY) -m ante.cli bench
 
-dispatch: setup  ## write the joker dispatcher anew
+dispatch: setup  ## write the dispatchers of jokers, bosses and consumables anew
 	$(PY) tools/write_dispatch.py
 
-observation: setup  ## write docs/observation.md anew
-	$(PY) tools/write_observation.py
+docs: setup  ## build the documentation site into build/site, offline, warnings are errors
+	NO_MKDOCS_2_WARNING=1 NUMBA_DISABLE_JIT=1 $(PY) -m mkdocs --quiet build
 
-settings: setup  ## write the tables of docs/training.md anew
-	$(PY) tools/write_training.py
+docs-serve: setup  ## show the documentation site at http://127.0.0.1:8000 and rebuild it on changes
+	NO_MKDOCS_2_WARNING=1 NUMBA_DISABLE_JIT=1 $(PY) -m mkdocs serve --watch src/ante --watch README.md
+
+architecture: setup  ## write docs/pictures/architecture.svg anew from the layers of pyproject.toml
+	$(PY) -m tools.reference.architecture
 
 chart: setup  ## write the chart's values, schema, dashboard and reviewed renders anew; review the diff
 	$(PY) tools/write_chart.py
@@ -118,4 +124,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows; images have 
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup system warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden lint generated types format bench dispatch observation settings chart replays lock clean
+.PHONY: help setup system warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden test-hostile lint generated types format bench dispatch docs docs-serve architecture chart replays lock clean

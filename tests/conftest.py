@@ -20,7 +20,7 @@ def local_ray() -> Iterator[None]:
     """
     import ray
 
-    from ante.training.algorithm import init_ray
+    from ante.training.rllib.cluster import init_ray
 
     init_ray(address="local", num_cpus=8)
     yield

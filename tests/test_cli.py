@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ante.cli import main
-from ante.cli.seeds import parse_line
+from ante.cli.games.seeds import parse_line
 from ante.errors import BalatroError
 
 RECORDED = Path(__file__).parent / "golden" / "replays" / "greedy-b_red-1-PKXK3L4T.txt"
@@ -62,7 +62,11 @@ def test_an_unknown_deck_is_one_sentence_with_the_nearest_name() -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(["TEST SEED!"], "is not a game seed"), (["A", "--stake", "9"], "stakes go from 1"), ([""], "is not a game seed")],
+    [
+        (["TEST SEED!"], "is not a game seed"),
+        (["A", "--stake", "9"], "--stake 9 is out of range"),
+        ([""], "is not a game seed"),
+    ],
 )
 def test_bad_seeds_and_stakes_are_refused(words: list[str], message: str) -> None:
     result = ante("seed", *words)
@@ -100,9 +104,13 @@ def inside(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--path", "stock", "--policy", "entities"], "ante: policy entities needs path fast"),
-        (["--minibatch", "512", "--batch", "256"], "ante: minibatch 512 is larger than batch 256\n"),
-        (["--stake", "9"], "stake"),
+        (
+            ["--algo.kind", "rllib-ppo", "--policy.kind", "entities"],
+            "ante: algo.kind rllib-ppo is not supported with policy.kind entities; use policy.kind mlp",
+        ),
+        (["--lr", "1"], "ante: unknown setting 'lr': did you mean algo.lr?\n"),
+        (["--algo.minibatch", "512", "--algo.batch", "256"], "ante: algo.minibatch 512 is larger than algo.batch 256"),
+        (["--games.stake", "9"], "games.stake"),
     ],
 )
 def test_settings_that_exclude_each_other_are_one_sentence(
@@ -146,7 +154,7 @@ def test_a_replay_that_differs_is_named_by_file_and_line(inside: Inside, tmp_pat
         (["check", "none.txt"], "cannot read none.txt"),
         (["check"], "no replay is named"),
         (["show", __file__], "should be 'ante replay 1'"),
-        (["show", str(RECORDED), "--line", "0"], "there is no line 0"),
+        (["show", str(RECORDED), "--line", "0"], "--line 0 is out of range"),
         (["record", "--seed", "A", "-o", "no/such/folder/game.txt"], "name a file in a folder that exists"),
         (["record", "--seed", "A", "--player", "nobody"], "there is no player 'nobody'"),
         (["record", "--seed", "?!"], "is not a game seed"),
@@ -214,9 +222,9 @@ def test_the_rules_are_shown_as_a_table() -> None:
     shown = subprocess.run(command, env=environment, capture_output=True, text=True).stdout
     (egg,) = (line for line in shown.splitlines() if " j_egg " in line)
     for words in (
-        "engine/jokers/rounds.py",
+        "engine/jokers/money.py",
         "yes",
-        "tests/engine/test_jokers_money.py::test_egg_gains_3_of_sell_value",
+        "tests/engine/jokers/test_money.py::test_egg_gains_3_of_sell_value",
     ):
         assert words in egg
 

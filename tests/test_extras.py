@@ -10,7 +10,11 @@ from ante.errors import EXTRAS
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CORE = {"ante", "numpy", "numba", "gymnasium"}
-BY_OTHERS = {"numba_cuda", "duckdb", "tensorboard"}  # imported by name, by torch, or in what docs/datasets.md shows
+BY_OTHERS = {
+    "numba_cuda",
+    "duckdb",
+    "tensorboard",
+}  # imported by name, by torch, or in what docs/how-to/datasets.md shows
 OF_CLI = {"tyro", "pydantic", "yaml", "rich"}  # what is in no other extra: see NotInstalled
 
 

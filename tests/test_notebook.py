@@ -10,6 +10,7 @@ import pytest
 
 import ante
 from ante.errors import BalatroError
+from ante.training.settings.config import make_config
 from tests.watch.made import make_run
 
 fast = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
@@ -76,7 +77,7 @@ def test_a_run_shows_its_numbers_and_curves(tmp_path: Path) -> None:
         (lambda: ante.evaluate("nobody"), "there is no player 'nobody'"),
         (lambda: ante.evaluate("greedy", games=0), "one game at least"),
         (lambda: ante.train(stpes=3), "did you mean steps?"),
-        (lambda: ante.train("no-such.yaml"), "cannot read configuration no-such.yaml"),
+        (lambda: ante.train("no-such.yaml"), "cannot read no-such.yaml"),
         (lambda: ante.Run("runs/none-such"), "there is no run runs/none-such"),
     ],
 )
@@ -88,12 +89,20 @@ def test_mistakes_end_in_a_sentence(call: object, words: str) -> None:
 @pytest.mark.ray
 @fast
 def test_training_answers_a_run_that_the_command_goes_on_with(tmp_path: Path) -> None:
-    small = dict(games=16, batch=512, minibatch=256, epochs=1, hidden=(32,), eval_games=2, memory_gb=0)
-    run = ante.train(ante.TrainConfig(runs=str(tmp_path), name="small", **small), steps=1000)
+    small = {
+        "resources.games_per_runner": 16,
+        "algo.batch": 512,
+        "algo.minibatch": 256,
+        "algo.epochs": 1,
+        "policy.hidden": (32,),
+        "evaluation.games": 2,
+        "resources.memory_gb": 0,
+    }
+    run = ante.train(make_config({"runs": str(tmp_path), "name": "small", **small}), steps=1000)
     assert run.steps >= 1000 and run.report.is_file() and run.video.is_file()
     assert run.metrics.steps.iloc[-1] == run.steps
     with pytest.raises(BalatroError, match="cannot become"):
-        ante.train(run.config, resume=True, lr=0.1)
+        ante.train(run.config, resume=True, algo={"lr": 0.1})
     again = ante.train(run.config, resume=True, steps=run.steps + 500)
     assert again.steps > run.steps - 1 and len(again.metrics) > 2
     assert again.evaluate(games=2).reports[0].games == 2

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from ante.rulebook.evidence import evidence, witnesses
-from ante.rulebook.items import items
-from ante.rulebook.recorded import games_with, takes_part
-from ante.rulebook.table import GAMES, NO_TESTS, rules_table
+from ante.verification.rule_coverage import games_with, takes_part
+from ante.verification.rule_evidence import evidence, witnesses
+from ante.verification.rule_items import items
+from ante.verification.rule_table import GAMES, NO_TESTS, rules_table
 
 ROOT = Path(__file__).parents[1]
 

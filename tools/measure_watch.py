@@ -20,12 +20,12 @@ from typing import Any
 from ante.agents.baselines import Baseline
 from ante.agents.evaluate import Report, evaluate, panel
 from ante.env.replay import Heading
-from ante.training.config import TrainConfig
-from ante.training.films import keep_games
+from ante.training.run.videos import keep_games
+from ante.training.settings.config import make_config
 from ante.watch.episode import Episode, recorded
-from ante.watch.frames import episode_frames
+from ante.watch.render.frames import episode_frames
+from ante.watch.render.video import write_video
 from ante.watch.report import write_report
-from ante.watch.video import write_video
 
 FRAMES, EPISODES, TIMES = 300, 200, 5
 
@@ -56,7 +56,7 @@ def measure_report(place: Path, report: Report) -> dict[str, float]:
     """Seconds to write a report of 200 episodes, its size, and milliseconds until Chromium has drawn it."""
     from playwright.sync_api import sync_playwright
 
-    config = TrainConfig(name="seen", runs=str(place), videos=())
+    config = make_config({"name": "seen", "runs": str(place), "videos.select": ()})
     config.folder.mkdir()
     (config.folder / "config.yaml").write_text(config.to_yaml())
     keep_games(config, Baseline("greedy"), report, 1_000_000, final=True)

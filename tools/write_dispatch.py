@@ -1,74 +1,143 @@
-"""Write src/ante/engine/jokers/dispatch.py from the `@on` registrations of the joker modules.
+"""Write the dispatchers of jokers, bosses and consumables from the registrations of their functions.
 
-python tools/write_dispatch.py            rewrite the file
-python tools/write_dispatch.py --check    exit 1 where the committed file is stale
+python tools/write_dispatch.py            rewrite the files
+python tools/write_dispatch.py --check    exit 1 where a committed file is stale
 """
 
 import importlib
 import os
 import sys
+from dataclasses import dataclass
+from enum import Enum, IntEnum
 from pathlib import Path
 
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
+from ante.catalog.blinds import Blind  # noqa: E402
+from ante.catalog.consumables import Consumable  # noqa: E402
 from ante.catalog.jokers import Joker  # noqa: E402
-from ante.engine.rule import EFFECTS, Effect, Moment  # noqa: E402
+from ante.engine.effects.moments import (  # noqa: E402
+    EFFECTS,
+    RESULTS,
+    BossMoment,
+    ConsumableMoment,
+    Effect,
+    Moment,
+)
 
-FOLDER = ROOT / "src" / "ante" / "engine" / "jokers"
-TARGET = FOLDER / "dispatch.py"
-NOT_EFFECTS = {"__init__", "dispatch", "lineup", "lineup_marks", "copying"}
+ENGINE = ROOT / "src" / "ante" / "engine"
+NOT_EFFECTS = {"__init__", "dispatch", "lineup", "copying"}
 
-HEADER = '''"""Which effect answers a moment, for every joker. Written by tools/write_dispatch.py; do not edit.
+
+@dataclass(frozen=True)
+class Dispatcher:
+    """One generated file: a function per moment, which calls the function of the item that acts.
+
+    path       of the file, below src/ante/engine
+    modules    that register the effects
+    arguments  of an effect; `item` among them is the number of the item that acts
+    called     arguments of the dispatcher
+    first      first line of the dispatcher, "" for none
+    """
+
+    path: str
+    modules: tuple[str, ...]
+    moments: type[Enum]
+    items: type[IntEnum]
+    item: str
+    prefix: str
+    arguments: str
+    called: str
+    first: str
+    header: str
+
+
+JOKERS = Dispatcher(
+    path="jokers/dispatch.py",
+    modules=tuple(
+        f"jokers.{file.stem}" for file in sorted((ENGINE / "jokers").glob("*.py")) if file.stem not in NOT_EFFECTS
+    ),
+    moments=Moment,
+    items=Joker,
+    item="joker",
+    prefix="",
+    arguments="s, me, joker, card",
+    called="s, me, joker, card",
+    first="",
+    header='''"""Which effect answers a moment, for every joker. Written by tools/write_dispatch.py; do not edit.
 
 `<moment>(s, me, joker, card)` runs one joker's effect; `fire_<moment>(s, card)` runs the line-up, left to right.
 """
+''',
+)
+BOSSES = Dispatcher(
+    path="effects/boss_dispatch.py",
+    modules=("effects.bosses",),
+    moments=BossMoment,
+    items=Blind,
+    item="boss",
+    prefix="boss_",
+    arguments="s, boss, card",
+    called="s, card",
+    first="boss = bosses.active_boss(s)",
+    header='"""What the active boss does at each moment. Written by tools/write_dispatch.py; do not edit."""\n',
+)
+CONSUMABLES = Dispatcher(
+    path="effects/consumable_dispatch.py",
+    modules=("effects.consumables",),
+    moments=ConsumableMoment,
+    items=Consumable,
+    item="consumable",
+    prefix="consumable_",
+    arguments="s, consumable, cards, freed",
+    called="s, consumable, cards, freed",
+    first="",
+    header='"""Whether a consumable can be used, and its effect. Written by tools/write_dispatch.py; do not edit."""\n',
+)
 
-'''
 
-
-def load_effects() -> list[Effect]:
-    """Import every joker module; answer what they registered."""
-    for file in sorted(FOLDER.glob("*.py")):
-        if file.stem not in NOT_EFFECTS:
-            importlib.import_module(f"ante.engine.jokers.{file.stem}")
-    return EFFECTS
-
-
-def condition(effects: list[Effect]) -> str:
+def condition(effects: list[Effect], dispatcher: Dispatcher) -> str:
     """When one branch of a moment is taken."""
-    jokers = [f"joker == Joker.{Joker(effect.joker).name}" for effect in sorted(effects, key=lambda e: e.joker)]
-    text = " or ".join(jokers)
+    items = sorted(effects, key=lambda effect: effect.item)
+    text = " or ".join(f"{dispatcher.item} == {dispatcher.items.__name__}.{effect.item.name}" for effect in items)
     if effects[0].copied:
         return text
-    return f"not s.copying and ({text})" if len(jokers) > 1 else f"not s.copying and {text}"
+    return f"not s.copying and ({text})" if len(items) > 1 else f"not s.copying and {text}"
 
 
-def moment_source(moment: Moment, effects: list[Effect]) -> str:
-    """The dispatcher and the line-up loop of one moment."""
-    name = moment.name.lower()
+def moment_source(moment: Enum, dispatcher: Dispatcher) -> str:
+    """The dispatcher of one moment, and the line-up loop where it is one of jokers."""
+    name = dispatcher.prefix + moment.name.lower()
     lines = [
         "@rule",
-        f"def {name}(s, me, joker, card):",
-        f'    """{moment.name}: the joker\'s own effect, if it has one."""',
+        f"def {name}({dispatcher.called}):",
+        f'    """{moment.name}: the {dispatcher.item}\'s own effect, if it has one."""',
     ]
     groups: dict[tuple[str, str, bool], list[Effect]] = {}
-    for effect in effects:
-        groups.setdefault((effect.module, effect.function, effect.copied), []).append(effect)
+    for effect in EFFECTS:
+        if effect.moment is moment:
+            groups.setdefault((effect.module, effect.function, effect.copied), []).append(effect)
+    if dispatcher.first:
+        lines.append(f"    {dispatcher.first}")
+    asks = moment in RESULTS
     keyword = "if"
-    for (module, function, _), members in sorted(groups.items(), key=lambda item: min(e.joker for e in item[1])):
+    for (module, function, _), members in sorted(groups.items(), key=lambda item: min(e.item for e in item[1])):
         lines += [
-            f"    {keyword} {condition(members)}:",
-            f"        {module.rsplit('.', 1)[1]}.{function}(s, me, joker, card)",
+            f"    {keyword} {condition(members, dispatcher)}:",
+            f"        {'return ' * asks}{module.rsplit('.', 1)[1]}.{function}({dispatcher.arguments})",
         ]
-        keyword = "elif"
-    if not groups:
+        keyword = "if" if asks else "elif"
+    if asks:
+        lines.append(f"    return {RESULTS[moment]!r}")
+    elif not groups:
         lines.append("    return")
-    return "\n".join(lines) + "\n\n\n" + loop_source(moment, name)
+    text = "\n".join(lines) + "\n"
+    return f"{text}\n\n{loop_source(moment, name)}" if dispatcher is JOKERS else text
 
 
-def loop_source(moment: Moment, name: str) -> str:
+def loop_source(moment: Enum, name: str) -> str:
     """`fire_<moment>`."""
     slots = "range(card, card + 1)" if moment is Moment.SELF_SOLD else "range(MAX_JOKERS)"
     own = "working(s, slot)" if moment is Moment.WHILE_HELD else "resolve(s, slot)"
@@ -86,27 +155,34 @@ def fire_{name}(s, card):
 '''
 
 
-def source() -> str:
+def source(dispatcher: Dispatcher) -> str:
     """The whole file."""
-    effects = load_effects()
-    modules = sorted({effect.module.rsplit(".", 1)[1] for effect in effects})
-    text = HEADER + "from ante.catalog.jokers import Joker\n"
-    text += f"from ante.engine.jokers import {', '.join(modules)}\n"
-    text += "from ante.engine.jokers.copying import resolve, working\nfrom ante.engine.rule import rule\n"
-    text += "from ante.engine.state import MAX_JOKERS\n\n\n"
-    return text + "\n\n".join(moment_source(moment, [e for e in effects if e.moment == moment]) for moment in Moment)
+    for module in dispatcher.modules:
+        importlib.import_module(f"ante.engine.{module}")
+    package = dispatcher.modules[0].split(".")[0]
+    used = sorted({e.module.rsplit(".", 1)[1] for e in EFFECTS if isinstance(e.moment, dispatcher.moments)})
+    text = f"{dispatcher.header}\nfrom {dispatcher.items.__module__} import {dispatcher.items.__name__}\n"
+    text += "from ante.engine.core.rule import rule\n"
+    if dispatcher is JOKERS:
+        text += "from ante.engine.core.state import MAX_JOKERS\n"
+        text += f"from ante.engine.jokers import (\n{''.join(f'    {name},{chr(10)}' for name in used)})\n"
+        text += "from ante.engine.jokers.copying import resolve, working\n"
+    else:
+        text += f"from ante.engine.{package} import {', '.join(used)}\n"
+    return text + "\n\n" + "\n\n".join(moment_source(moment, dispatcher) for moment in dispatcher.moments)
 
 
 def main() -> int:
-    """Write or check the file."""
-    wanted = source()
-    if "--check" in sys.argv[1:]:
-        fresh = TARGET.exists() and TARGET.read_text() == wanted
-        if not fresh:
-            print(f"{TARGET.relative_to(ROOT)} is stale: run `make dispatch`", file=sys.stderr)
-        return 0 if fresh else 1
-    TARGET.write_text(wanted)
-    print(f"{TARGET.relative_to(ROOT)}: {len(EFFECTS)} effects of {len({e.joker for e in EFFECTS})} jokers")
+    """Write or check the files, each before those whose modules import it."""
+    for dispatcher in (BOSSES, CONSUMABLES, JOKERS):
+        target, wanted = ENGINE / dispatcher.path, source(dispatcher)
+        if "--check" not in sys.argv[1:]:
+            target.write_text(wanted)
+            effects = [effect for effect in EFFECTS if isinstance(effect.item, dispatcher.items)]
+            print(f"{target.relative_to(ROOT)}: {len(effects)} effects of {len({e.item for e in effects})} items")
+        elif not target.exists() or target.read_text() != wanted:
+            print(f"{target.relative_to(ROOT)} is stale: run `make dispatch`", file=sys.stderr)
+            return 1
     return 0
 
 

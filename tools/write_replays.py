@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ante.agents.baselines import Baseline
 from ante.agents.evaluate import Player
 from ante.agents.record import record_game
-from ante.engine.state import Phase
+from ante.engine.core.state import Phase
 from ante.env.games import Games
 from ante.env.replay import Heading, read_file, read_replay, write_replay
 from ante.errors import BalatroError

@@ -1,6 +1,6 @@
 """Ante: a seed-exact Balatro engine, its environment, and training on it.
 
-In a notebook: `from ante import train, evaluate, compare`. They come from `ante.notebook`, imported when first asked for.
+In a notebook: `from ante import train, evaluate, compare`. They come from `ante.notebook`, imported on first use.
 """
 
 from importlib import import_module
@@ -12,7 +12,7 @@ IN_NOTEBOOKS = ("train", "evaluate", "compare", "Run", "Evaluation", "Comparison
 
 
 def __getattr__(name: str) -> Any:
-    """SPEED: `import ante` must not import what plays or learns; this is asked for names that are not here yet."""
+    """Import names on first use. SPEED: `import ante` must not import the engine or training."""
     if name not in IN_NOTEBOOKS:
         raise AttributeError(f"module 'ante' has no attribute {name!r}")
     try:
@@ -26,5 +26,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Names that are here, and those that come when asked for."""
+    """Return all names, including those that are imported on first use."""
     return sorted({*globals(), *IN_NOTEBOOKS})

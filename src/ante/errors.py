@@ -1,15 +1,42 @@
-"""The errors a user may meet: a class per cause; each message names the cause, the value and the way out."""
+"""User-facing errors, one class per cause; each message names the cause, the value and a fix."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from reprlib import Repr
+from typing import Any
+
+SHORT = Repr()
+SHORT.maxstring = SHORT.maxother = 80
 
 
 class BalatroError(Exception):
-    """Something the user can mend."""
+    """An error that the user can fix."""
+
+
+def shown(value: object) -> str:
+    """Return the repr of a value, truncated to one line."""
+    try:
+        return " ".join(SHORT.repr(value).split())
+    except ValueError:  # an integer of more digits than Python writes
+        return f"<{type(value).__name__} too long to show>"
+
+
+def first_fault(error: Any) -> str:
+    """Return location, message and value of the first error in a pydantic ValidationError."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    place = ".".join(map(str, first["loc"][:8])) or "the whole"
+    return f"{shown(place)[1:-1]}: {first['msg'].removeprefix('Value error, ')}, not {shown(first['input'])}"
+
+
+def close_to(value: object, known: Sequence[str]) -> list[str]:
+    """Return the known name that a misspelt one is closest to, if one is close."""
+    return get_close_matches(value[:80], known, 1) if isinstance(value, str) else []
 
 
 EXTRAS = {
     "prometheus_client": "metrics",
+    "starlette": "watch",
+    "uvicorn": "watch",
     "cv2": "watch",
     "av": "watch",
     "matplotlib": "watch",
@@ -32,6 +59,7 @@ EXTRAS = {
     "openai": "hints",
     "anthropic": "hints",
     "purgatory": "hints",
+    "httpx2": "hints",
     "cryptography": "s3",
     "kubernetes": "cluster",
     "codeflare_sdk": "cluster",
@@ -52,33 +80,33 @@ class NotInstalled(BalatroError, ImportError):
 class UnknownSeed(BalatroError, ValueError):
     """A seed that no game can have."""
 
-    def __init__(self, seed: str) -> None:
-        super().__init__(f"seed {seed!r} is not a game seed: use 1 to 16 letters A-Z and digits, such as 2K9H9HN")
+    def __init__(self, seed: object) -> None:
+        super().__init__(f"seed {shown(seed)} is not a game seed: use 1 to 16 letters A-Z and digits, such as 2K9H9HN")
 
 
 class UnknownDeck(BalatroError, ValueError):
     """A deck that does not exist."""
 
     def __init__(self, deck: object, known: list[str]) -> None:
-        near = get_close_matches(str(deck), known, 1)
+        near = close_to(deck, known)
         hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
-        super().__init__(f"there is no deck {deck!r}: {hint}")
+        super().__init__(f"there is no deck {shown(deck)}: {hint}")
 
 
 class UnknownStake(BalatroError, ValueError):
     """A stake that does not exist."""
 
     def __init__(self, stake: object) -> None:
-        super().__init__(f"there is no stake {stake!r}: stakes go from 1 (White) to 8 (Gold)")
+        super().__init__(f"there is no stake {shown(stake)}: stakes go from 1 (White) to 8 (Gold)")
 
 
 class UnknownChallenge(BalatroError, ValueError):
     """A challenge that does not exist."""
 
     def __init__(self, challenge: object, known: list[str]) -> None:
-        near = get_close_matches(str(challenge), known, 1)
+        near = close_to(challenge, known)
         hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
-        super().__init__(f"there is no challenge {challenge!r}: {hint}")
+        super().__init__(f"there is no challenge {shown(challenge)}: {hint}")
 
 
 class DeckOfChallenge(BalatroError, ValueError):
@@ -92,6 +120,6 @@ class NotLockable(BalatroError, ValueError):
     """An item that no profile can have locked."""
 
     def __init__(self, key: object, known: Sequence[str]) -> None:
-        near = get_close_matches(str(key), known, 1)
+        near = close_to(key, known)
         hint = f"did you mean {near[0]}?" if near else "every profile has it, or there is no such item"
-        super().__init__(f"{key!r} cannot be locked: {hint}")
+        super().__init__(f"{shown(key)} cannot be locked: {hint}")

@@ -1,15 +1,144 @@
-"""Files that are whole or not there, and a file that one process holds."""
+"""Atomic writes, bounded reads of untrusted files, and file locks."""
 
 import csv
 import fcntl
+import gzip
+import io
+import json
 import os
+import re
+import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, BinaryIO
+
+from ante.errors import BalatroError, shown
+
+LARGEST = 64 << 20  # bytes of a file that is read into memory, compressed or not
+LARGEST_TABLE = 1 << 28  # the same of a CSV file
+DEEPEST = 50  # nesting depth of JSON
+BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')  # of a valid JSON text, and its strings
+KINDS = {
+    stat.S_ISDIR: "a folder",
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+}
+
+
+class Unreadable(BalatroError, ValueError):
+    """A file that cannot be read or has unexpected contents."""
+
+
+class NoFile(Unreadable, FileNotFoundError):
+    """A missing file."""
+
+
+def check_regular(file: Path) -> None:
+    """Check that a regular file exists, for libraries that open it themselves. Raises Unreadable, NoFile."""
+    with opened(file):
+        pass
+
+
+def read_bytes(file: Path, most: int = LARGEST) -> bytes:
+    """Return the contents of a regular file of at most `most` bytes. Raises Unreadable, NoFile."""
+    with opened(file) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise Unreadable(f"cannot read {file}: it is larger than {most:,} bytes, the most that is read")
+    return data
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[BinaryIO]:
+    """Open a regular file for reading. Raises Unreadable, NoFile."""
+    if "\0" in str(file):
+        raise Unreadable(f"cannot read {str(file)!r}: a file's name has no null bytes")
+    try:
+        # O_NONBLOCK: opening a pipe without a writer must not block.
+        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+            mode = os.fstat(stream.fileno()).st_mode
+            if not stat.S_ISREG(mode):
+                kind = next((name for matches, name in KINDS.items() if matches(mode)), "something else")
+                raise Unreadable(f"cannot read {file}: it is {kind}, not a file")
+            yield stream
+    except FileNotFoundError:
+        raise NoFile(f"cannot read {file}: there is no such file") from None
+    except OSError as error:
+        raise Unreadable(f"cannot read {file}: {error.strerror}") from None
+
+
+def unpacked(data: bytes, name: Path | str, most: int = LARGEST) -> bytes:
+    """Return the data, decompressed if it is gzip, up to `most` bytes. Raises Unreadable."""
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        found = gzip.GzipFile(fileobj=io.BytesIO(data)).read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise Unreadable(f"cannot read {name}: it is not a whole gzip file: {error}") from None
+    if len(found) > most:
+        raise Unreadable(f"cannot read {name}: it unpacks to more than {most:,} bytes, the most that is read")
+    return found
+
+
+def read_text(file: Path, most: int = LARGEST, encoding: str = "utf-8") -> str:
+    """Return the text of a file, gzip or plain. Raises Unreadable."""
+    return decoded(unpacked(read_bytes(file, most), file, most), file, encoding)
+
+
+def decoded(data: bytes, name: Path | str, encoding: str = "utf-8") -> str:
+    """Decode bytes as text. Raises Unreadable."""
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise Unreadable(
+            f"cannot read {name}: byte {error.start + 1} is not {encoding} text: is it another kind of file?"
+        ) from None
+
+
+def read_json(file: Path, most: int = LARGEST) -> Any:
+    """Return the contents of a JSON file, gzip or plain. Raises Unreadable."""
+    return parse_json(read_text(file, most), file)
+
+
+def read_object(file: Path) -> dict[str, Any]:
+    """Return the contents of a JSON file that holds an object. Raises Unreadable."""
+    found = read_json(file)
+    if not isinstance(found, dict):
+        raise Unreadable(f"cannot read {file}: it holds {shown(found)}, not a JSON object")
+    return found
+
+
+def parse_json(text: str, name: Path | str) -> Any:
+    """Parse JSON text. Raises Unreadable, with the line."""
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise Unreadable(
+            f"cannot read {name}: no JSON in line {error.lineno}, column {error.colno}: {error.msg}"
+        ) from None
+    except RecursionError:
+        raise too_deep(name) from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise Unreadable(f"cannot read {name}: {error}") from None
+    level = 0
+    for bracket in BRACKETS.findall(text):
+        level += (bracket in ("[", "{")) - (bracket in ("]", "}"))
+        if level > DEEPEST:
+            raise too_deep(name)
+    return found
+
+
+def too_deep(name: Path | str) -> Unreadable:
+    """Return the error for JSON that is nested too deeply."""
+    return Unreadable(f"cannot read {name}: its lists and objects are nested more than {DEEPEST} deep")
 
 
 def write_text(file: Path, text: str) -> None:
-    """The file holds the text, or what it held before."""
+    """Write the text to the file atomically."""
     with whole(file) as aside, aside.open("w") as stream:
         stream.write(text)
         stream.flush()
@@ -18,7 +147,7 @@ def write_text(file: Path, text: str) -> None:
 
 @contextmanager
 def whole(file: Path) -> Iterator[Path]:
-    """Another name in the same folder to write under; what was written then stands as `file`, or nothing does."""
+    """Yield a temporary path in the same folder; it replaces `file` on success and is removed on failure."""
     aside = file.with_name(f".{os.getpid()}.{file.name}")
     try:
         yield aside
@@ -28,14 +157,40 @@ def whole(file: Path) -> Iterator[Path]:
 
 
 def whole_rows(file: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file with a heading, by column; not one that is still being written. Raises OSError, UnicodeDecodeError."""
-    with file.open(newline="") as stream:
-        return [row for row in csv.DictReader(stream) if None not in row.values()]
+    """Return the rows of metrics.csv by column, each cell a number or empty; an incomplete last row is skipped.
+
+    Raises Unreadable, with the line, and NoFile.
+    """
+    lines = csv.DictReader(io.StringIO(read_text(file, LARGEST_TABLE), newline=""))
+    try:
+        rows = [(lines.line_num, row) for row in lines]
+    except csv.Error as error:
+        raise Unreadable(f"cannot read {file}: line {lines.line_num}: {error}") from None
+    found = [(line, row) for line, row in rows if None not in row.values() and None not in row]
+    for line, row in found:
+        for name, text in row.items():
+            if not is_number(text):
+                raise Unreadable(
+                    f"cannot read {file}: line {line}, column {shown(name)} is {shown(text)}, not a number"
+                )
+    return [row for _, row in found]
+
+
+def is_number(text: str) -> bool:
+    """Return whether a cell is a number or empty."""
+    try:
+        float(text or "nan")
+    except ValueError:
+        return False
+    return True
 
 
 @contextmanager
-def held(lock: Path) -> Iterator[bool]:
-    """Whether this process alone holds the lock, a file; the system takes it back when the process dies."""
+def held(lock: Path, about: str = "") -> Iterator[bool]:
+    """Yield whether this process acquired the lock file; the operating system releases it when the process ends.
+
+    about  contents of the lock file, which remain after release
+    """
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("a") as stream:
         try:
@@ -43,4 +198,8 @@ def held(lock: Path) -> Iterator[bool]:
         except BlockingIOError:
             yield False
             return
+        if about:
+            stream.truncate(0)
+            stream.write(about)
+            stream.flush()
         yield True

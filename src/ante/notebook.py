@@ -1,4 +1,4 @@
-"""What `from ante import train, evaluate, compare` gives: the commands' own models in, results out that show themselves.
+"""Notebook API: `from ante import train, evaluate, compare`. Results have rich displays.
 
 The same settings as in files and flags (`TrainConfig`), the same folders on disk; a notebook and the command line go on
 with each other's runs.
@@ -17,10 +17,9 @@ from ante.agents.evaluate import PANEL, Player, Report, read_seeds
 from ante.agents.evaluate import evaluate as play_all
 from ante.errors import BalatroError
 from ante.experiments.spec import Spec, make_spec, read_spec
-from ante.training.checkpoints import find_checkpoint
-from ante.training.config import TrainConfig, make_config, read_config
-from ante.training.players import player_of
-from ante.training.resume import check_resumed, config_of_run
+from ante.training.players.by_name import player_of
+from ante.training.run_store.checkpoints import find_checkpoint
+from ante.training.settings.config import TrainConfig, check_resumed, config_of_run, read_config
 
 if TYPE_CHECKING:
     import pandas
@@ -31,7 +30,7 @@ __all__ = ["Comparison", "Evaluation", "Run", "TrainConfig", "compare", "evaluat
 
 
 class Run:
-    """A run's folder: its settings, numbers and files. `Run("runs/ppo")` opens one that is there."""
+    """A run's folder: its settings, numbers and files. `Run("runs/ppo")` opens an existing one."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -39,7 +38,7 @@ class Run:
 
     @property
     def metrics(self) -> "pandas.DataFrame":
-        """A row for each iteration, the columns of metrics.csv. Raises BalatroError before there is one."""
+        """The rows of metrics.csv, one per iteration. Raises BalatroError if there are none yet."""
         import pandas
 
         file = self.folder / "metrics.csv"
@@ -49,21 +48,21 @@ class Run:
 
     @property
     def steps(self) -> int:
-        """Environment steps of its last checkpoint. Raises BadCheckpoint where there is none."""
+        """Environment steps of the last checkpoint. Raises BadCheckpoint if there is none."""
         return int(find_checkpoint(self.folder / "checkpoints")[1]["timesteps"])
 
     @property
     def report(self) -> Path:
-        """The page about it, written at its end."""
+        """The HTML report, written at the end of the run."""
         return self.folder / "report.html"
 
     @property
     def video(self) -> Path:
-        """Its best game, filmed at its end."""
+        """Video of the best game, written at the end of the run."""
         return self.folder / "episode.mp4"
 
     def player(self, checkpoint: str = "best", likeliest: bool = False) -> Player:
-        """Its policy at the table. Raises BadCheckpoint."""
+        """Return the run's policy as a player. Raises BadCheckpoint."""
         return player_of(str(self.folder), likeliest, checkpoint)
 
     def evaluate(self, games: int = 200, **how: Any) -> "Evaluation":
@@ -71,14 +70,14 @@ class Run:
         return evaluate(self, games=games, **how)
 
     def curves(self) -> Path:
-        """Its learning curves as a picture in its folder. Raises NoCurves."""
+        """Draw the learning curves to an image in the run's folder. Raises NoCurves."""
         from ante.watch.curves import draw_curves, read_curves
 
         return draw_curves([read_curves(self.folder)], self.folder / "curves.png")
 
     def __repr__(self) -> str:
-        """In a line: what it is and how far it is."""
-        return f"<Run {self.folder}: {self.config.algo}, {self.config.policy}, {self._standing()}>"
+        """Return a one-line summary with the progress."""
+        return f"<Run {self.folder}: {self.config.algo.kind}, {self.config.policy.kind}, {self._standing()}>"
 
     def _standing(self) -> str:
         if not (self.folder / "metrics.csv").is_file() or self.metrics.empty:
@@ -87,7 +86,7 @@ class Run:
         return f"{int(last.steps):,} of {self.config.steps:,} steps, {last.blinds:.2f} blinds, ante {last.ante:.2f}"
 
     def _repr_html_(self) -> str:
-        """In a notebook: the same, with its curves."""
+        """Return the summary with learning curves, for notebooks."""
         if not (self.folder / "metrics.csv").is_file() or self.metrics.empty:
             return f"<p>{html.escape(repr(self))}</p>"
         picture = base64.b64encode(self.curves().read_bytes()).decode()
@@ -148,27 +147,27 @@ def _row(report: Report) -> dict[str, Any]:
 
 
 def settings_of(config: TrainConfig | str | Path | None, changed: dict[str, Any]) -> TrainConfig:
-    """A configuration given itself, as a file or not at all, with single settings changed. Raises BadConfig."""
+    """Return a configuration from an object, a file or the defaults, with overrides. Raises BadConfig."""
     if isinstance(config, (str, Path)):
-        return read_config(Path(config), **changed)
-    return make_config({**(config.model_dump() if config else {}), **changed})
+        return read_config(Path(config), changed)
+    return (config or TrainConfig()).with_changes(changed)
 
 
 def train(config: TrainConfig | str | Path | None = None, *, resume: bool = False, **settings: Any) -> Run:
-    """`ante train`: learn, evaluate, write everything into the run's folder; answers the run.
+    """Train and evaluate as `ante train` does, and return the run.
 
-    config    settings, or the file that holds them
-    resume    go on with the run of this name, or begin it where there is none
-    settings  single ones that differ: train("configs/quick.yaml", name="first", steps=100_000)
+    config    settings, or a settings file
+    resume    continue the run of this name, or start it if there is none
+    settings  overrides: train("configs/quick.yaml", name="first", algo={"lr": 1e-3})
 
-    Raises what `ante.training.train.train` does. Interrupting the kernel stops the run with a checkpoint.
+    Raises what `ante.training.run.loop.train` does. Interrupting the kernel stops the run with a checkpoint.
     """
     chosen = settings_of(config, settings)
     if resume and any((chosen.folder / "checkpoints").glob("*.json")):
         check_resumed(config_of_run(chosen.folder), chosen)
     # SPEED: as in `ante train`; read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    from ante.training.train import train as run
+    from ante.training.run.loop import train as run
 
     return Run(run(chosen, resume))
 
@@ -182,12 +181,12 @@ def evaluate(
     advance: Callable[[int], None] = lambda _: None,
     **rules: Any,
 ) -> Evaluation:
-    """`ante eval`: everybody plays the same games.
+    """Evaluate players on the same games, as `ante eval` does.
 
     players     random, greedy, rules, a run, a release, or anything that chooses like one (`agents.evaluate.Player`)
     games       how many seeds, the first of the panel, of a file (one a line) or of a list in `seeds`
     checkpoint, likeliest   which checkpoint of a run plays, and whether it always takes its likeliest action
-    advance     told how many games ended, whenever some did
+    advance     called with the number of games that just ended
     rules       deck, stake, challenge, locked, reward as in `agents.evaluate.evaluate`
 
     Raises BalatroError.
@@ -202,7 +201,7 @@ def evaluate(
 
 
 def seated(player: str | Path | Run | Player, likeliest: bool, checkpoint: str) -> Player:
-    """Who plays. Raises BalatroError."""
+    """Return the players. Raises BalatroError."""
     if isinstance(player, Run):
         return player.player(checkpoint, likeliest)
     return player_of(str(player), likeliest, checkpoint) if isinstance(player, (str, Path)) else player
@@ -210,19 +209,19 @@ def seated(player: str | Path | Run | Player, likeliest: bool, checkpoint: str) 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison's folder, and what was found."""
+    """The folder and results of a comparison."""
 
     folder: Path
     results: "Results"
 
     @property
     def report(self) -> Path:
-        """The page about it."""
+        """The HTML report."""
         return self.folder / "report.html"
 
     @property
     def runs(self) -> list[Run]:
-        """Its runs that have begun."""
+        """The runs that have started."""
         return [Run(self.folder / each.folder) for each in self.results.cells if each.state != "missing"]
 
     @cached_property
@@ -254,18 +253,18 @@ class Comparison:
 def compare(
     spec: Spec | str | Path | dict[str, Any], out: str | Path, parallel: int = 1, report: bool = False
 ) -> Comparison:
-    """`ante compare`: entries x seeds are trained at an equal budget and evaluated on the same games.
+    """Train entries x seeds at an equal budget and evaluate them on the same games, as `ante compare` does.
 
     spec      a specification: itself, its file, or what such a file holds; `out` keeps it
     out       the folder; what is finished there is not run again
-    parallel  runs side by side
-    report    only draw the report anew from stored data
+    parallel  number of concurrent runs
+    report    only redraw the report from stored data
 
     Raises BalatroError; one that names the logs where runs failed.
     """
     from ante.experiments.comparing import prepare, redraw, run
     from ante.experiments.running import Watched, log_of
-    from ante.training.stopping import stopping
+    from ante.stopping import stopping
 
     folder = Path(out)
     if report:

@@ -1,4 +1,4 @@
-"""Compile the engine once, so that whoever comes next finds the code in the cache.
+"""Compile the engine once, so that later processes load the code from the cache.
 
 SPEED: cold, the parts of a stage compile side by side, each in a process of its own; a later stage finds their code in
 the cache. Warm, everything is only loaded, in this process.
@@ -13,26 +13,29 @@ from concurrent.futures import ProcessPoolExecutor
 import numba
 import numpy as np
 
-from ante.engine.rule import cache_folder
+from ante.engine.core.compile_cache import is_complete, mark_complete, require_writable
 
 
 def warm_up(say: Callable[[str], None] = lambda _: None) -> float:
-    """Everything that a game, a survey, an environment and a baseline need is compiled. Answers the seconds it took."""
+    """Compile everything that a game, a survey, an environment and a baseline need. Returns the seconds it took.
+
+    Raises CacheNotWritable where compiled code cannot be kept for other processes.
+    """
     begin = time.perf_counter()
     if numba.config.DISABLE_JIT:
         return 0.0
-    mark = cache_folder("agents") / "complete"
-    if mark.exists():
+    if is_complete():
         for stage in STAGES:
             for part in stage:
                 warm_part(part)
         return time.perf_counter() - begin
+    require_writable()
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=os.cpu_count(), mp_context=context) as pool:
         for number, stage in enumerate(STAGES, 1):
             say(f"{', '.join(stage)} (stage {number} of {len(STAGES)})")
             list(pool.map(warm_part, stage))
-    mark.touch()
+    mark_complete()
     return time.perf_counter() - begin
 
 
@@ -43,16 +46,16 @@ def warm_part(name: str) -> None:
 
 def warm_scoring() -> None:
     """A played hand and what follows it."""
+    from ante.engine.core.state import new_states
     from ante.engine.rounds import play_cards
-    from ante.engine.state import new_states
 
     play_cards.compile((numba.typeof(new_states(1)[0]), numba.int64))
 
 
 def warm_shopping() -> None:
     """Buying, selling, packs and consumables; the start of a run."""
+    from ante.engine.core.state import new_states
     from ante.engine.run import restart
-    from ante.engine.state import new_states
     from ante.engine.step import decide_on_slot
 
     record = numba.typeof(new_states(1)[0])
@@ -62,7 +65,7 @@ def warm_shopping() -> None:
 
 def warm_decisions() -> None:
     """A whole decision."""
-    from ante.engine.state import new_states
+    from ante.engine.core.state import new_states
     from ante.engine.step import step
 
     step.compile((numba.typeof(new_states(1)[0]), numba.int64))
@@ -71,9 +74,9 @@ def warm_decisions() -> None:
 def warm_random_play() -> None:
     """Random play and the seed survey."""
     from ante.engine.actions import N_DISCRETE
-    from ante.engine.play import fuzz, play_random
-    from ante.engine.state import new_states
-    from ante.engine.survey import survey
+    from ante.engine.core.state import new_states
+    from ante.engine.drivers.random_play import fuzz, play_random
+    from ante.engine.drivers.survey import survey
 
     states = new_states(2)
     fuzz(states, 4, 1, 0, np.zeros(4, dtype=np.int64))
@@ -83,8 +86,8 @@ def warm_random_play() -> None:
 
 def warm_environments() -> None:
     """One step of each view of the environments."""
+    from ante.env.entities.rows import new_rows, pack
     from ante.env.games import Games
-    from ante.env.packed import new_rows, pack
 
     for flat in (True, False):
         games = Games(2, flat=flat)
@@ -107,14 +110,15 @@ def warm_agents() -> None:
         Baseline(name).choose(games, np.ones(1, dtype=np.bool_))
 
 
-def warm_shortlists() -> None:
-    """The lists of decisions worth a thought."""
+def warm_candidates() -> None:
+    """The candidate actions of games."""
     from ante.env.games import Games
-    from ante.env.shortlist import Shortlists, shortlist_t
+    from ante.lookahead.candidates import CandidateLister
+    from ante.lookahead.records import candidates_t
 
     games = Games(2, discrete=False, flat=False)
     games.reset()
-    Shortlists().write(games, np.zeros(2, dtype=shortlist_t).view(np.recarray))
+    CandidateLister().write(games, np.zeros(2, dtype=candidates_t).view(np.recarray))
 
 
 PARTS: dict[str, Callable[[], None]] = {
@@ -124,11 +128,11 @@ PARTS: dict[str, Callable[[], None]] = {
     "environments": warm_environments,
     "random play": warm_random_play,
     "baselines": warm_agents,
-    "shortlists": warm_shortlists,
+    "candidates": warm_candidates,
 }
 STAGES: tuple[tuple[str, ...], ...] = (
     ("scoring", "shop and packs"),
     ("decisions",),
     ("environments", "random play"),
-    ("shortlists", "baselines"),
+    ("candidates", "baselines"),
 )

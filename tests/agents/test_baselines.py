@@ -8,7 +8,7 @@ import pytest
 from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import evaluate, panel
 from ante.engine.actions import Verb, cards_of, is_legal, verb_of
-from ante.engine.state import Phase
+from ante.engine.core.state import Phase
 from ante.env.games import Games, Outcome
 
 compiled_only = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")

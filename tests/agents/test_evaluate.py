@@ -11,7 +11,7 @@ import pytest
 from ante.agents.baselines import Baseline
 from ante.agents.evaluate import BadSeedsFile, Replay, evaluate, panel, read_seeds, wilson
 from ante.agents.report import blinds_of_all
-from ante.engine.state import Phase
+from ante.engine.core.state import Phase
 from ante.env.games import Games, Outcome
 from ante.errors import UnknownSeed
 

@@ -1,4 +1,4 @@
-"""A real cluster, named by KUBECONFIG, with KubeRay's operator and an image of Ante; see docs/cluster-tests.md.
+"""A real cluster, named by KUBECONFIG, with KubeRay's operator and an image of Ante; see docs/explanation/fault-tolerance.md.
 
 KUBECONFIG     the cluster; its default namespace is not touched, each module has a namespace of its own
 CLUSTER_LOAD   command that brings an image archive to the nodes, such as `kind load image-archive`; without it the
@@ -39,7 +39,7 @@ def journal() -> Journal:
 def image(journal: Journal) -> str:
     """The image is on the nodes."""
     if not os.environ.get("KUBECONFIG"):
-        pytest.fail("KUBECONFIG names no cluster: docs/cluster-tests.md says what it must have")
+        pytest.fail("KUBECONFIG names no cluster: docs/explanation/fault-tolerance.md says what it must have")
     try:
         run("kubectl", "get", "crd", "rayjobs.ray.io", "rayclusters.ray.io")
     except Failed as error:

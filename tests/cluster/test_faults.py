@@ -20,8 +20,8 @@ NAME = "ante"
 BATCH, EVERY = 4096, 5
 ITERATIONS = int(os.environ.get("CLUSTER_ITERATIONS", "600"))  # long enough for all losses, one after the other
 GROUPS = (
-    f"training.config.batch={BATCH},training.config.checkpoint_every={EVERY},training.config.steps={BATCH * ITERATIONS},"
-    "training.config.policy=shortlist,training.config.restarts=5,training.config.eval_games=8"
+    f"training.config.algo.batch={BATCH},training.config.checkpoints.every={EVERY},training.config.steps={BATCH * ITERATIONS},"
+    "training.config.policy.kind=shortlist,training.config.resources.restarts=5,training.config.evaluation.games=8"
 )
 
 

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.cluster
 NAME = "ante"
 EVERY = 10 * 2048  # steps between two checkpoints
 SETS = (
-    "training.config.steps=20000000", "training.config.hints=llm", "training.config.restarts=5",
-    "training.config.checkpoint_every=10", "training.metricsPort=9100",
+    "training.config.steps=20000000", "training.config.hints.source=llm", "training.config.resources.restarts=5",
+    "training.config.checkpoints.every=10", "training.metricsPort=9100",
     "llm.enabled=true", "llm.model=fake", "llmServer.enabled=true", "llmServer.kind=stub",
     "llmServer.resources.requests.cpu=50m", "llmServer.resources.requests.memory=64Mi",
     "llmServer.resources.limits.cpu=1000m", "llmServer.resources.limits.memory=512Mi",

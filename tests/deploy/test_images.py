@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ante.cli.images import Images
-from ante.deploy.images import OPERATOR, images, read_chart_values
+from ante.cli.platform.images import Images
+from ante.deploy.chart import OPERATOR, images, read_chart_values
 from ante.deploy.settings import BadSettings
 from tests.helm.renders import CI, values_of
 from tests.support.helm import render

@@ -13,10 +13,10 @@ from ante.agents.baselines import Baseline
 from ante.agents.record import record_game
 from ante.env.replay import Heading, read_replay
 from ante.storage.opening import open_store
-from ante.training.config import TrainConfig
+from ante.training.settings.config import make_config
 from ante.watch.episode import recorded
-from ante.watch.frames import poster
-from ante.watch.video import write_video
+from ante.watch.render.frames import poster
+from ante.watch.render.video import write_video
 from tests.deploy.test_cluster import SECRET, job_server, made, ready
 from tests.support.apiserver import Cluster
 from tests.support.manifests import SECRET_NAME, URL_WITH_PASSWORD
@@ -78,7 +78,7 @@ def test_a_seed_is_explored_and_played(tmp_path: Path) -> None:
 def test_a_run_is_analysed(tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
-    (run / "config.yaml").write_text(TrainConfig(name="run").to_yaml())
+    (run / "config.yaml").write_text(make_config({"name": "run"}).to_yaml())
     rows = [f"{i},{i * 8192},{i * 2},{1 + i / 9},{1 + i / 20},0,{2 - i / 20}" for i in range(1, 20)]
     header = "iteration,steps,seconds,blinds,ante,win_rate,entropy"
     (run / "metrics.csv").write_text("\n".join([header, *rows]) + "\n")

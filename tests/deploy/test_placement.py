@@ -7,7 +7,7 @@ import pytest
 
 from ante.deploy.placement import DoesNotFit, check_fits, make_plan, problems, train_values
 from ante.deploy.settings import make_settings, preset, presets, read_settings
-from ante.training.config import make_config
+from ante.training.settings.config import make_config
 
 CPU_ONLY: dict[str, Any] = {"gpuWorkers": {"enabled": False}, "cpuWorkers": {"enabled": True, "replicas": 2}}
 SCALING = {"autoscaling": {"enabled": True}}
@@ -61,16 +61,16 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     "priority without queue": ({"queue": {"priorityClass": "high"}}, "queue.priorityClass needs queue.name"),
     "more games than steps": (
         {"training": {"gamesPerRunner": 2048}},
-        "7 runners x 2048 games play more than training.config.batch 8192",
+        "more than algo.batch 8192; raise algo.batch or lower training.gamesPerRunner",
     ),
     "batch that learners cannot share": (
         {"gpuWorkers": {"gpus": 3, "replicas": 1}, "training": {"learners": 3, "learnerGpus": 0.5}},
-        "must divide by learners 3",
+        "must be divisible by resources.learners 3",
     ),
-    "setting that training does not know": ({"training": {"config": {"epoch": 1}}}, "did you mean epochs?"),
+    "setting that training does not know": ({"training": {"config": {"epoch": 1}}}, "did you mean algo.epochs?"),
     "setting that follows from the cluster": (
-        {"training": {"config": {"runners": 4}}},
-        "training.config.runners follows from the cluster: set gpuWorkers.runnersPerWorker",
+        {"training": {"config": {"resources.runners": 4}}},
+        "training.config.resources.runners follows from the cluster: set gpuWorkers.runnersPerWorker",
     ),
 }
 
@@ -110,13 +110,19 @@ def test_an_automatic_cut_that_passes_never_overdraws_a_pod(cpus: int, runner_cp
 
 
 def test_the_file_for_training_is_one_that_training_takes() -> None:
-    config = make_config(train_values(read_settings((preset("gpu"),), ("training.config.lr=0.001",))))
-    assert (config.runners, config.games, config.learners, config.learner_gpus, config.lr) == (10, 64, 2, 0.5, 0.001)
+    config = make_config(train_values(read_settings((preset("gpu"),), ("training.config.algo.lr=0.001",))))
+    assert (
+        config.resources.runners,
+        config.resources.games_per_runner,
+        config.resources.learners,
+        config.resources.learner_gpus,
+        config.algo.lr,
+    ) == (10, 64, 2, 0.5, 0.001)
 
 
 def test_each_actor_asks_rllib_for_one_of_the_places_that_pods_offer() -> None:
     pytest.importorskip("ray")
-    from ante.training.algorithm import rllib_config
+    from ante.training.rllib.build import rllib_config
 
     made = rllib_config(make_config(train_values(make_settings({"gpuWorkers": {"replicas": 2}}))))
     assert made.custom_resources_per_env_runner == {"ante_runner": 1}

@@ -25,9 +25,9 @@ def test_later_files_and_pairs_replace_single_keys(tmp_path: Path) -> None:
     one, two = tmp_path / "one.yaml", tmp_path / "two.yaml"
     one.write_text("gpuWorkers: {replicas: 2, cpus: 16}\nimage: {tag: '1'}\n")
     two.write_text("gpuWorkers: {replicas: 3}\n")
-    settings = read_settings((one, two), ("image.tag='2'", "training.args=[--deck, b_blue]"), name="mine")
+    settings = read_settings((one, two), ("image.tag='2'", "training.args=[--games.deck, b_blue]"), name="mine")
     assert (settings.gpu_workers.replicas, settings.gpu_workers.cpus) == (3, 16)
-    assert (settings.image.tag, settings.training.args, settings.name) == ("2", ("--deck", "b_blue"), "mine")
+    assert (settings.image.tag, settings.training.args, settings.name) == ("2", ("--games.deck", "b_blue"), "mine")
 
 
 def test_services_of_the_chart_are_found_by_their_names() -> None:

@@ -28,7 +28,7 @@ EVERYTHING: dict[str, Any] = {
     "job": {"activeDeadlineSeconds": 3600, "preRunningDeadlineSeconds": 600, "deletion": {"jobAfterSeconds": 7200}},
     "s3": {"endpoint": "https://s3.example.com", "caConfigMap": "ca", "verify": False},
     "llm": {"enabled": True, "endpoint": "http://llm:8000/v1", "model": "m", "existingSecret": "llm-key"},
-    "training": {"metricsPort": 9108, "args": ["--deck", "b_blue"], "config": {"lr": 0.001}},
+    "training": {"metricsPort": 9108, "args": ["--games.deck", "b_blue"], "config": {"algo": {"lr": 0.001}}},
     "env": {"NCCL_DEBUG": "WARN"},
     "envFromSecrets": ["wandb"],
     "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/ante"}},
@@ -176,15 +176,21 @@ def test_the_platform_may_choose_the_user() -> None:
 
 
 def test_a_cluster_that_waits_is_made_anew_when_its_settings_change() -> None:
-    """KubeRay refuses that for the cluster of a RayJob, which is paused and changed instead (docs/deploy.md)."""
+    """KubeRay refuses that for the cluster of a RayJob, which is paused and changed instead (docs/how-to/deploy.md)."""
     waits = objects(make_settings({"job": {"enabled": False}}))[-1]
     assert waits["spec"]["upgradeStrategy"] == {"type": "Recreate"}
     assert "upgradeStrategy" not in job_of({})["spec"]["rayClusterSpec"]
 
 
 def test_the_entrypoint_begins_or_goes_on_with_the_same_words() -> None:
-    values = {"name": "r1", "s3": {"bucket": "games", "prefix": "runs"}, "training": {"args": ["--deck", "b blue"]}}
-    words = "ante train --config /etc/ante/train.yaml --name r1 --store s3://games/runs --resume auto --deck 'b blue'"
+    values = {
+        "name": "r1",
+        "s3": {"bucket": "games", "prefix": "runs"},
+        "training": {"args": ["--games.deck", "b blue"]},
+    }
+    words = (
+        "ante train --config /etc/ante/train.yaml --name r1 --store s3://games/runs --resume auto --games.deck 'b blue'"
+    )
     assert job_of(values)["spec"]["entrypoint"] == words
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ante.catalog.blinds import ante_base as catalog_base
-from ante.engine.arithmetic import log2_of, log10_of
 from ante.engine.blinds import ante_base
+from ante.engine.core.arithmetic import log2_of, log10_of
 
 NUMBERS = np.random.default_rng(1)
 

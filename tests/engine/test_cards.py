@@ -4,9 +4,9 @@ import pytest
 
 from ante.catalog.cards import Edition, Sticker
 from ante.engine.actions import Verb
-from ante.engine.create import room_for_consumable, room_for_joker
+from ante.engine.core.state import Place, Status
+from ante.engine.items.owned import room_for_consumable, room_for_joker
 from ante.engine.notation import item_text
-from ante.engine.state import Place, Status
 from tests.support.table import (
     act,
     begin,

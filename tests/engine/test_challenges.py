@@ -11,17 +11,20 @@ from ante.catalog.blinds import by_key as blind_by_key
 from ante.catalog.cards import Sticker
 from ante.catalog.challenges import CHALLENGES
 from ante.catalog.consumables import CONSUMABLES
-from ante.catalog.jokers import JOKERS
+from ante.catalog.jokers import JOKERS, Extinction
 from ante.catalog.packs import PACKS
 from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.actions import N_DISCRETE, Verb, is_legal, legal_mask, pack_action
-from ante.engine.create import Source, create_joker, make_joker, make_spectral, make_tarot, release
+from ante.engine.core.rng import Stream, roll_resample
+from ante.engine.core.state import Kind, Phase, Place, Status
+from ante.engine.core.tables import POOL, POOL_SIZE
+from ante.engine.drivers.random_play import begin_player, random_decision
+from ante.engine.drivers.survey import copy_of
 from ante.engine.invariants import Broken, broken
-from ante.engine.notation import card_text, item_text
-from ante.engine.numbers import POOL, POOL_SIZE
-from ante.engine.play import begin_player, random_decision
-from ante.engine.pools import (
+from ante.engine.items.making import make_joker, make_spectral, make_tarot
+from ante.engine.items.owned import create_joker, release
+from ante.engine.items.pools import (
     boss_eligible,
     consumable_available,
     draw_boss,
@@ -32,12 +35,11 @@ from ante.engine.pools import (
     tag_available,
     voucher_available,
 )
-from ante.engine.rng import Stream, roll_resample
+from ante.engine.items.sources import JokerSource, SpectralSource, TarotSource
+from ante.engine.notation import card_text, item_text
 from ante.engine.run import challenge_number, new_run, restart
 from ante.engine.shop import draw_pack, make_row_card, pack_price, voucher_price
-from ante.engine.state import Kind, Phase, Place, Status
 from ante.engine.step import step
-from ante.engine.survey import copy_of
 from ante.errors import DeckOfChallenge, NotLockable, UnknownChallenge
 from tests.support.table import act, jokers, own, redeal, use
 
@@ -270,7 +272,11 @@ def test_luxury_tax_follows_the_money_in_a_round() -> None:
 
 def test_non_perishable_makes_every_joker_eternal_that_can_be() -> None:
     s = new_run("TESTSEED", challenge="c_non_perishable_1")
-    for source, shop, pack in ((Source.SHO, True, False), (Source.BUF, False, True), (Source.JUD, False, False)):
+    for source, shop, pack in (
+        (JokerSource.SHO, True, False),
+        (JokerSource.BUF, False, True),
+        (JokerSource.JUD, False, False),
+    ):
         make_joker(s, source, shop, pack)
         assert item_text(s.made).endswith("+E")
     own(s, "j_joker")  # as a tag or a copy would add it: nothing is made, nothing turns Eternal
@@ -338,10 +344,10 @@ def test_typecast_closes_the_slots_with_the_boss_of_ante_4() -> None:
     s = typecast(4)
     assert jokers(s) == "j_joker+E j_egg/negative+E j_popcorn j_banner+P"
     assert s.ante == 5
-    assert not create_joker(s, Source.JUD)
+    assert not create_joker(s, JokerSource.JUD)
     assert not is_legal(s, pack_action(Verb.SELL_JOKER, 0, 0, 0))
     act(s, Verb.SELL_JOKER, 2)
-    assert not create_joker(s, Source.JUD)
+    assert not create_joker(s, JokerSource.JUD)
     assert use(s, "c_ankh") == Status.ILLEGAL
 
 
@@ -349,7 +355,7 @@ def test_typecast_closes_the_slots_with_the_boss_of_ante_4() -> None:
 def test_typecast_does_nothing_in_other_antes(ante: int) -> None:
     s = typecast(ante)
     assert jokers(s) == "j_joker j_egg/negative j_popcorn j_banner+P"
-    assert create_joker(s, Source.JUD)
+    assert create_joker(s, JokerSource.JUD)
 
 
 def test_inflation_raises_every_price_with_each_purchase() -> None:
@@ -394,7 +400,7 @@ def test_no_jokers_in_the_shop(key: str) -> None:
 
 def test_bram_poker_still_finds_jokers_in_packs_and_by_tags() -> None:
     s = new_run("TESTSEED", challenge="c_bram_poker_1")
-    assert create_joker(s, Source.TOP)
+    assert create_joker(s, JokerSource.TOP)
 
 
 def available(key: str) -> set[str]:
@@ -421,10 +427,10 @@ def drawn(key: str) -> set[str]:
     found: set[str] = set()
     for number in range(600):
         s.ante = 1 + number % 16
-        make_tarot(s, Source.AR1, True)
+        make_tarot(s, TarotSource.AR1, True)
         found.add(item_text(s.made))
         release(s, int(s.made.kind), int(s.made.id))
-        make_joker(s, Source.BUF, False, False)
+        make_joker(s, JokerSource.BUF, False, False)
         found.add(JOKERS[s.made.id].key)
         release(s, int(s.made.kind), int(s.made.id))
         found |= {BLINDS[draw_boss(s)].key, TAGS[draw_tag(s)].key, PACKS[draw_pack(s)].key}
@@ -481,11 +487,11 @@ def test_every_pack_but_the_banned_ones_is_for_sale() -> None:
 def test_jokerless_rolls_neither_for_the_soul_nor_for_black_hole() -> None:
     s = new_run("TESTSEED", challenge="c_jokerless_1")
     before = int(s.n_streams)
-    make_spectral(s, Source.SPE, True)
+    make_spectral(s, SpectralSource.SPE, True)
     assert s.n_streams == before + 1  # the spectral's own
     s = new_run("TESTSEED", challenge="c_cruelty_1")
     before = int(s.n_streams)
-    make_spectral(s, Source.SPE, True)
+    make_spectral(s, SpectralSource.SPE, True)
     assert s.n_streams == before + 2
 
 
@@ -526,7 +532,7 @@ def test_fragile_breaks_every_glass_card_that_scores() -> None:
 
 def test_monolith_leaves_room_beside_the_negative_marble_joker() -> None:
     s = new_run("TESTSEED", challenge="c_monolith_1")
-    assert [create_joker(s, Source.JUD) for _ in range(5)] == [True, True, True, True, False]
+    assert [create_joker(s, JokerSource.JUD) for _ in range(5)] == [True, True, True, True, False]
 
 
 def test_blast_off_finds_planets_in_most_places_of_the_shop() -> None:
@@ -543,7 +549,7 @@ def test_blast_off_finds_planets_in_most_places_of_the_shop() -> None:
 def test_five_card_draw_deals_five_cards_and_holds_seven_jokers() -> None:
     s = started("c_five_card_1")
     assert (s.n_hand, s.discards_left) == (5, 6)
-    assert [create_joker(s, Source.JUD) for _ in range(6)] == [True] * 5 + [False]
+    assert [create_joker(s, JokerSource.JUD) for _ in range(6)] == [True] * 5 + [False]
 
 
 def test_what_the_profile_has_locked_keeps_its_place_and_is_drawn_again() -> None:
@@ -565,10 +571,10 @@ def test_a_fresh_profile_has_none_of_what_is_still_to_be_unlocked() -> None:
     own_nothing(s)
     seen = set()
     for _ in range(3000):
-        make_joker(s, Source.SHO, True, False)
+        make_joker(s, JokerSource.SHO, True, False)
         seen.add(JOKERS[s.made.id].joker)
         release(s, Kind.JOKER, int(s.made.id))
-    gated = {row.joker for row in JOKERS[1:] if row.requires_enhancement_in_deck or row.requires_flag}
+    gated = {row.joker for row in JOKERS[1:] if row.needs_in_deck or row.extinction == Extinction.AFTER}
     expected = {row.joker for row in JOKERS[1:] if row.unlocked_at_start and row.rarity <= 3} - gated
     assert seen == expected
 

@@ -11,9 +11,9 @@ from ante.catalog.packs import by_key as pack_by_key
 from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import by_key as voucher_by_key
 from ante.engine.actions import Verb
+from ante.engine.core.state import Kind, Status
 from ante.engine.notation import front_text
 from ante.engine.run import new_run
-from ante.engine.state import Kind, Status
 from tests.support.table import act, consumables, facing, full_deck, own, play, redeal, select, to_shop, win
 
 SUITS, RANKS = "SHCD", "23456789TJQKA"

@@ -19,11 +19,12 @@ from ante.engine.actions import (
     target_of,
     verb_of,
 )
-from ante.engine.create import add_consumable_from_item, make_given_consumable
+from ante.engine.core.state import MAX_HAND, MAX_PLAYED, SHOWN_CONSUMABLES, Phase, Status, new_states
+from ante.engine.drivers.random_play import fuzz
+from ante.engine.items.making import make_given_consumable
+from ante.engine.items.owned import add_consumable_from_item
 from ante.engine.options import cards_wanted, legal_decisions, legal_targets
-from ante.engine.play import fuzz
 from ante.engine.run import new_run
-from ante.engine.state import MAX_HAND, MAX_PLAYED, SHOWN_CONSUMABLES, Phase, Status, new_states
 from ante.engine.step import step
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"

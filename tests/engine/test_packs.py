@@ -6,7 +6,7 @@ import pytest
 
 from ante.catalog.packs import by_key as pack_by_key
 from ante.engine.actions import Verb
-from ante.engine.state import Kind, Phase, Status
+from ante.engine.core.state import Kind, Phase, Status
 from tests.support.table import act, facing, to_shop
 
 TAROTS, PLANETS, SPECTRALS = range(1, 23), range(23, 35), range(35, 53)

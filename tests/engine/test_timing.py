@@ -1,12 +1,12 @@
 """Who sees what when: rules that hang on the order of events."""
 
 from ante.engine.actions import Verb
-from ante.engine.bosses import debuff_cards
-from ante.engine.create import sell_value
+from ante.engine.core.rng import Stream, roll
+from ante.engine.core.state import Phase, Status
+from ante.engine.drivers.survey import copy_of
+from ante.engine.effects.active_boss import debuff_cards
+from ante.engine.items.prices import sell_value
 from ante.engine.notation import front_text
-from ante.engine.rng import Stream, roll
-from ante.engine.state import Phase, Status
-from ante.engine.survey import copy_of
 from tests.support.table import (
     act,
     begin,

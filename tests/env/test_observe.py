@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from ante.catalog.blinds import Blind
 from ante.catalog.jokers import Joker
-from ante.engine.bosses import HEART_DEBUFF
-from ante.engine.play import fuzz
+from ante.engine.core.state import Debuff, Kind, Phase, Place, new_states
+from ante.engine.drivers.random_play import fuzz
 from ante.engine.run import new_run
-from ante.engine.state import Kind, Phase, Place, new_states
 from ante.engine.step import step_discrete
 from ante.env.flat import flatten, observe_flat
 from ante.env.layout import (
@@ -27,7 +26,7 @@ from ante.env.layout import (
     new_observations,
     observation_t,
 )
-from ante.env.observe import HAND_WIDTH, ITEM_WIDTH, JOKER_WIDTH, observe, observe_all
+from ante.env.observe import observe, observe_all
 from ante.env.text import action_name, describe
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
@@ -54,8 +53,6 @@ def test_fields_are_as_documented() -> None:
         assert observation_t[f.name].base == np.dtype(f.dtype)
         if f.columns:
             assert f.shape[-1] == len(f.columns), f.name
-    widths = {f.name: f.shape[-1] for f in FIELDS}
-    assert (widths["hand"], widths["jokers"], widths["row"]) == (HAND_WIDTH, JOKER_WIDTH, ITEM_WIDTH)
     assert sum(width for _, width, _ in FLAT) == FLAT_SIZE < 1200
     assert str(FLAT_SIZE) in as_text()
 
@@ -149,7 +146,7 @@ def test_a_joker_that_crimson_heart_disables_looks_like_any_disabled_one() -> No
     s = round_with_jokers(Joker.JOKER, Joker.EGG)
     s.jokers[0].debuffed = 1
     plain = seen(s)
-    s.jokers[0].debuffed = HEART_DEBUFF
+    s.jokers[0].debuffed = Debuff.CRIMSON_HEART
     assert seen(s) == plain
 
 
@@ -183,16 +180,16 @@ def test_the_selected_hand_is_shown() -> None:
     step_discrete(s, 27)
     out = new_observations(1)[0]
     observe(s, out, 2)
-    assert out.run[RUN.index("selected_hand")] == 0
+    assert out.run[RUN.selected_hand] == 0
     step_discrete(s, 0)
     observe(s, out, 2)
-    assert out.run[RUN.index("selected_hand")] == 12  # High Card
+    assert out.run[RUN.selected_hand] == 12  # High Card
     flat = np.zeros(FLAT_SIZE, dtype=np.float32)
     flatten(out, flat)
-    assert flat[AT["selected_hand"] + 11] == 1.0
+    assert flat[AT.selected_hand + 11] == 1.0
     s.cards[s.hand[0]].face_down = 1
     observe(s, out, 2)
-    assert out.run[RUN.index("selected_hand")] == 0
+    assert out.run[RUN.selected_hand] == 0
 
 
 def test_what_jokers_look_at_is_told_only_with_the_joker() -> None:

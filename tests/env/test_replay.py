@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from ante.agents.baselines import Baseline
 from ante.engine.actions import Verb, pack_action, verb_of
+from ante.engine.core.state import Phase, Status
 from ante.engine.options import legal_decisions
 from ante.engine.run import new_run
-from ante.engine.state import Phase, Status
 from ante.engine.step import step
 from ante.env.games import Games
 from ante.env.replay import (

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from ante.engine.actions import N_DISCRETE
-from ante.engine.play import begin_player, choose_random
-from ante.engine.state import Phase
+from ante.engine.core.state import Phase
+from ante.engine.drivers.random_play import begin_player, choose_random
 from ante.env.games import BadGoal, Games, Outcome
 from ante.env.reward import BLINDS_OF_A_RUN, REWARDS
 

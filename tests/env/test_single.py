@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 
 import ante.env  # noqa: F401
 from ante.engine.actions import FIRST, Verb
-from ante.engine.state import Phase
+from ante.engine.core.state import Phase
 from ante.env.reward import REWARDS, Reward, UnknownReward
 from ante.env.single import BalatroEnv, IllegalAction
 from ante.env.spaces import pack, unpack

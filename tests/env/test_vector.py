@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import ante.env  # noqa: F401
 from ante.env.games import Games
-from ante.env.single import IllegalAction
+from ante.env.single import IllegalAction, NeedsReset
 from ante.env.vector import BalatroVectorEnv
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
@@ -78,7 +78,7 @@ def test_games_can_be_reset_by_hand() -> None:
     envs = BalatroVectorEnv(3, autoreset_mode="Disabled", max_decisions=1)
     _, infos = envs.reset(seed=0)
     envs.step(np.array([27, 27, 27]))
-    with pytest.raises(RuntimeError, match="reset_mask"):
+    with pytest.raises(NeedsReset, match="reset_mask"):
         envs.step(np.array([0, 0, 0]))
     _, again = envs.reset(options={"reset_mask": np.array([True, False, True])})
     assert again["_seed"].tolist() == [True, False, True]

@@ -18,9 +18,9 @@ from ante.experiments.comparing import prepare, redraw, run
 from ante.experiments.results import MEASURES, band, results_of, samples
 from ante.experiments.running import Watched
 from ante.experiments.spec import BadSpec, cells_of, kept_spec, make_spec, read_spec
-from ante.training.stopping import Stop, Stops
+from ante.stopping import Stop, Stops
 
-TWO = {"slow": {"settings": {"lr": 0.01}}, "quick": {"settings": {"lr": 0.06}}}
+TWO = {"slow": {"settings": {"algo.lr": 0.01}}, "quick": {"settings": {"algo.lr": 0.06}}}
 
 
 @pytest.fixture(autouse=True)
@@ -39,12 +39,12 @@ def calls(out: Path) -> list[str]:
 
 
 def test_settings_of_the_file_of_all_and_of_the_entry_follow_each_other(tmp_path: Path) -> None:
-    (tmp_path / "base.yaml").write_text("lr: 0.5\ngamma: 0.9\nclip: 0.3\n")
+    (tmp_path / "base.yaml").write_text("algo: {lr: 0.5, gamma: 0.9, clip: 0.3}\n")
     (tmp_path / "spec.yaml").write_text(
         yaml.safe_dump(
             {
-                "entries": {"plain": None, "other": {"config": "base.yaml", "settings": {"clip": 0.1}}},
-                "settings": {"gamma": 0.8},
+                "entries": {"plain": None, "other": {"config": "base.yaml", "settings": {"algo.clip": 0.1}}},
+                "settings": {"algo.gamma": 0.8},
                 "seeds": [4, 2],
                 "steps": 77,
                 "eval_games": 5,
@@ -60,9 +60,15 @@ def test_settings_of_the_file_of_all_and_of_the_entry_follow_each_other(tmp_path
         ("other", 2),
     ]
     other = cells[1].config
-    assert (other.lr, other.gamma, other.clip, other.steps, other.eval_games) == (0.5, 0.8, 0.1, 77, 5)
+    assert (other.algo.lr, other.algo.gamma, other.algo.clip, other.steps, other.evaluation.games) == (
+        0.5,
+        0.8,
+        0.1,
+        77,
+        5,
+    )
     assert cells[1].folder == tmp_path / "out" / "other" / "seed-4"
-    assert cells[0].config.clip == 0.2
+    assert cells[0].config.algo.clip == 0.2
 
 
 @pytest.mark.parametrize(
@@ -74,7 +80,7 @@ def test_settings_of_the_file_of_all_and_of_the_entry_follow_each_other(tmp_path
         ({"settings": {"seed": 3}}, "seed is the same for all or follows"),
         ({"settings": {"polcy": "mlp"}}, "did you mean policy"),
         ({"steeps": 3}, "steeps"),
-        ({"entries": {"a": {"config": "nothing.yaml"}}}, "cannot read configuration"),
+        ({"entries": {"a": {"config": "nothing.yaml"}}}, "cannot read .*nothing.yaml: there is no such file"),
     ],
 )
 def test_mistakes_in_a_specification_are_named(values: dict[str, Any], words: str, tmp_path: Path) -> None:
@@ -94,7 +100,7 @@ def test_every_cell_is_run_once_and_a_finished_one_never_again(tmp_path: Path) -
 
 
 def test_a_broken_run_goes_on_and_a_failing_one_stops_nobody(tmp_path: Path) -> None:
-    entries = {**TWO, "breaks": {"settings": {"entropy": 7.0}}, "fails": {"settings": {"entropy": 9.0}}}
+    entries = {**TWO, "breaks": {"settings": {"algo.entropy": 7.0}}, "fails": {"settings": {"algo.entropy": 9.0}}}
     spec, told = spec_of(entries=entries, seeds=[0]), {}
     watched = Watched(ended=lambda cell, trouble: told.update({cell.entry: trouble}))
     results, failed = run(spec, tmp_path, prepare(spec, tmp_path), 2, watched)
@@ -171,7 +177,7 @@ def test_the_table_says_what_the_games_say(tmp_path: Path) -> None:
     assert (quick.seeds, quick.games, quick.memory_gb) == (2, 16, 2.0)
     assert quick.seconds == pytest.approx(420.0) and quick.steps_per_second == pytest.approx(1000 / 420)
     assert rows["greedy"].seconds is None and rows["greedy"].games == 8
-    assert set(results.differences) == {"lr"}
+    assert set(results.differences) == {"algo.lr"}
 
 
 def test_bootstrap_samples_are_what_drawing_by_hand_gives() -> None:
@@ -198,7 +204,7 @@ def test_a_band_goes_as_far_as_the_shortest_seed_and_holds_every_seed() -> None:
 
 
 def test_what_is_stored_is_enough_to_draw_the_report_again(tmp_path: Path) -> None:
-    (tmp_path / "base.yaml").write_text("gamma: 0.9\n")
+    (tmp_path / "base.yaml").write_text("algo: {gamma: 0.9}\n")
     values = {"entries": {"a": {"config": "base.yaml"}}, "steps": 1000, "eval_games": 8, "seeds": [3]}
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(values))
     spec, out = read_spec(tmp_path / "spec.yaml"), tmp_path / "out"
@@ -210,7 +216,7 @@ def test_what_is_stored_is_enough_to_draw_the_report_again(tmp_path: Path) -> No
     assert again.rows == first.rows and again.bands == first.bands and calls(out) == done
     assert json.loads((out / "results.json").read_text())["rows"][0]["name"] == "a"
     assert (out / "report.html").is_file()
-    assert cells_of(kept_spec(out), out)[0].config.gamma == 0.9
+    assert cells_of(kept_spec(out), out)[0].config.algo.gamma == 0.9
     with pytest.raises(BadSpec, match="holds no comparison"):
         results_of(tmp_path)
 
@@ -218,8 +224,8 @@ def test_what_is_stored_is_enough_to_draw_the_report_again(tmp_path: Path) -> No
 def test_runs_that_have_begun_keep_their_settings(tmp_path: Path) -> None:
     spec = spec_of()
     run(spec, tmp_path, prepare(spec, tmp_path), 2, Watched())
-    other = spec_of(entries={**TWO, "slow": {"settings": {"lr": 0.02}}})
-    with pytest.raises(BalatroError, match=r"lr is 0\.01 in this run and cannot become 0\.02"):
+    other = spec_of(entries={**TWO, "slow": {"settings": {"algo.lr": 0.02}}})
+    with pytest.raises(BalatroError, match=r"algo.lr is 0\.01 in this run and cannot become 0\.02"):
         prepare(other, tmp_path)
     longer = spec_of(steps=2000)
     assert len(prepare(longer, tmp_path)) == 4
@@ -236,13 +242,15 @@ def test_a_panel_of_its_own_is_played_by_everybody(tmp_path: Path) -> None:
 
 
 def test_an_ablation_leaves_out_one_term_at_a_time_and_keeps_the_rest(tmp_path: Path) -> None:
-    (tmp_path / "base.yaml").write_text("reward: shaped\nreward_terms: {ante: 0.3, progress: 0.1}\nlr: 0.02\n")
+    (tmp_path / "base.yaml").write_text(
+        "games: {reward: shaped, reward_terms: {ante: 0.3, progress: 0.1}}\nalgo: {lr: 0.02}\n"
+    )
     cells = cells_of(ablation(tmp_path / "base.yaml", [5], 1000, 8), tmp_path / "out")
     paid = {cell.entry: terms_of(cell.config) for cell in cells}
     whole = {"win": 5.0, "blind": 0.2, "progress": 0.1, "ante": 0.3}
     assert paid.pop("whole") == whole
     assert paid == {f"without-{name}": {key: weight for key, weight in whole.items() if key != name} for name in whole}
-    assert {(cell.config.lr, cell.config.seed) for cell in cells} == {(0.02, 5)}
+    assert {(cell.config.algo.lr, cell.config.seed) for cell in cells} == {(0.02, 5)}
     with pytest.raises(BalatroError, match="reward sparse pays win alone"):
-        (tmp_path / "sparse.yaml").write_text("reward: sparse\n")
+        (tmp_path / "sparse.yaml").write_text("games: {reward: sparse}\n")
         ablation(tmp_path / "sparse.yaml", [0], 1000, 8)

@@ -18,14 +18,14 @@ pytestmark = pytest.mark.browser
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A comparison of three entries on two seeds, whose last run is missing."""
     folder = tmp_path_factory.mktemp("compare")
-    entries = {name: {"settings": {"lr": lr}} for name, lr in (("ppo", 0.08), ("a2c", 0.02), ("sb3-dqn", 0.001))}
+    entries = {name: {"settings": {"algo.lr": lr}} for name, lr in (("ppo", 0.08), ("a2c", 0.02), ("sb3-dqn", 0.001))}
     spec = make_spec({"title": "a <b>title", "entries": entries, "steps": 9000, "eval_games": 20, "seeds": [0, 1]})
     for cell in prepare(spec, folder)[:-1]:
         config = cell.config.model_dump(mode="json")
         trainer.make_run(config, 20)
         (cell.folder / "evaluation.json").write_text(json.dumps(trainer.report("run", config, 20)))
     (folder / "players.json").write_text(
-        json.dumps([trainer.report(name, {"lr": 0.0, "seed": 0}, 20) for name in ("random", "greedy")])
+        json.dumps([trainer.report(name, {"algo": {"lr": 0.0}, "seed": 0}, 20) for name in ("random", "greedy")])
     )
     redraw(folder)
     return folder

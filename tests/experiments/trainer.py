@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from ante.training.run_store.checkpoints import save_checkpoint
+
 ROWS = 20
 
 
@@ -22,14 +24,14 @@ def main() -> int:
     folder = Path(config["runs"]) / config["name"]
     with (Path(config["runs"]).parent / "calls.txt").open("a") as calls:
         calls.write(f"{config['runs'].rpartition('/')[2]} {config['seed']} {time.time()}\n")
-    if config["entropy"] == 9:
+    if config["algo"]["entropy"] == 9:
         print("the teapot is empty")
         return 3
-    breaks = config["entropy"] == 7 and not (folder / "metrics.csv").exists()
+    breaks = config["algo"]["entropy"] == 7 and not (folder / "metrics.csv").exists()
     make_run(config, ROWS // 2 if breaks else ROWS)
     if breaks:
         return 1
-    (folder / "evaluation.json").write_text(json.dumps(report("seed", config, config["eval_games"])))
+    (folder / "evaluation.json").write_text(json.dumps(report("seed", config, config["evaluation"]["games"])))
     return 0
 
 
@@ -37,7 +39,7 @@ def play(words: list[str]) -> int:
     first = next(i for i, word in enumerate(words) if word.startswith("--"))
     players = words[1:first]
     games = int(words[words.index("--games") + 1])
-    made = [report(Path(player).name, {"lr": 0.1, "seed": 0}, games) for player in players]
+    made = [report(Path(player).name, {"algo": {"lr": 0.1}, "seed": 0}, games) for player in players]
     Path(words[words.index("--out") + 1]).write_text(json.dumps(made if len(made) > 1 else made[0]))
     return 0
 
@@ -51,25 +53,22 @@ def make_run(config: dict[str, Any], rows: int) -> None:
     lines = [heads]
     for i in range(1, rows + 1):
         share = i / ROWS
-        blinds = (1 + config["lr"] * 10) * share**0.5 * 3 + 0.2 * config["seed"]
-        steps, seconds = round(config["steps"] * share), 60 * share * (1 + config["lr"] * 100)
+        blinds = (1 + config["algo"]["lr"] * 10) * share**0.5 * 3 + 0.2 * config["seed"]
+        steps, seconds = round(config["steps"] * share), 60 * share * (1 + config["algo"]["lr"] * 100)
         lines.append(
             f"{i},{steps},{i * 9},{seconds},{blinds / 5},{1 + blinds / 3},{blinds},{0.01 * share},2.0,{1 + share}"
         )
     (folder / "metrics.csv").write_text("\n".join(lines) + "\n")
-    about = {"timesteps": round(config["steps"] * rows / ROWS), "files": {}}
-    place = folder / "checkpoints" / "000000000001"
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "metadata.json").write_text(json.dumps(about))
-    (folder / "checkpoints" / "latest.json").write_text(json.dumps({"checkpoint": place.name, **about}))
+    reached = {"timesteps": round(config["steps"] * rows / ROWS)}
+    save_checkpoint(folder / "checkpoints", rows, lambda _: None, reached, best=False)
 
 
 def report(player: str, config: dict[str, Any], games: int) -> dict[str, Any]:
     """An evaluation whose games differ by seed of the game, seed of training and learning rate."""
     records = []
     for i in range(games):
-        blinds = round(2 + 20 * config["lr"]) + i % 4 + config["seed"]
-        outcome = "won" if i == 0 and config["lr"] > 0.05 else "lost"
+        blinds = round(2 + 20 * config["algo"]["lr"]) + i % 4 + config["seed"]
+        outcome = "won" if i == 0 and config["algo"]["lr"] > 0.05 else "lost"
         records.append({"outcome": outcome, "ante": 1 + blinds // 3, "blinds": blinds, "reward": blinds / 5})
     return {"player": player, "games": games, "records": records}
 

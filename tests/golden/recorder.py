@@ -1,6 +1,6 @@
 """Plays recorded games by the recorder's own rules: `python -m tests.golden.recorder`, with NUMBA_DISABLE_JIT=1.
 
-The recorder is a program that parts from the game in four rules (docs/rules.md). Each is put in the place of ours, one
+The recorder is a program that parts from the game in four rules (docs/explanation/rules.md). Each is put in the place of ours, one
 game at a time; that a game is then equal to its end shows that nothing else differs in it. Prints seed and what
 differs, one line a game.
 """
@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from ante.engine import consumables, discards, pools, verbs
-from ante.engine.state import Rule
-from ante.golden.check import read_records
-from ante.golden.traces import compare_run
+from ante.catalog.cards import Seal
+from ante.engine.cards import discard_taken
+from ante.engine.core.state import Rule
+from ante.engine.effects import consumables, verbs
+from ante.engine.items import pools
+from ante.verification.recorded_games import compare_run
+from ante.verification.recorded_truth import read_records
 
 FILE = Path(__file__).with_name("recorder.jsonl.gz")
 FACES = [
@@ -48,7 +51,6 @@ RESAMPLES = ["9DA3TNOG"]
 LAST_RESAMPLE = 6
 
 is_face, copy_card, draw_consumable = verbs.is_face, verbs.copy_card, pools.draw_consumable
-discard_taken = discards.discard_taken
 
 
 def stone_faces(s: Any, card: int) -> bool:
@@ -69,7 +71,7 @@ def discard_sealed(s: Any, n: int, hooked: bool) -> None:
     cards = [int(s.order[i]) for i in range(n)]
     debuffed = [int(s.cards[card].debuffed) for card in cards]
     for card in cards:
-        if s.cards[card].seal == discards.Seal.PURPLE:
+        if s.cards[card].seal == Seal.PURPLE:
             s.cards[card].debuffed = 0
     discard_taken(s, n, hooked)
     for card, was in zip(cards, debuffed, strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ante.golden.check import BadGolden, check, read_records
+from ante.verification.recorded_truth import BadGolden, check, read_records
 
 FOLDER = Path(__file__).parent
 

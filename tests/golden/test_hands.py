@@ -7,7 +7,7 @@ import pytest
 from ante.catalog.hands import HANDS
 from ante.engine.notation import item_text
 from ante.engine.scoring import score_hand
-from ante.golden.hands import compare_hand, record_of
+from ante.verification.recorded_hands import compare_hand, record_of
 
 
 def recorded(*jokers: str, rolled: int = 0, **fields: Any) -> dict[str, Any]:

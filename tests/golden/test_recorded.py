@@ -14,9 +14,9 @@ from ante.catalog.packs import PACKS
 from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.actions import Verb, pack_action
+from ante.engine.core.state import Phase, Status
 from ante.engine.notation import card_text, front_text, item_text
 from ante.engine.run import new_run
-from ante.engine.state import Phase, Status
 from ante.engine.step import step
 
 RECORDED = json.loads(gzip.decompress((Path(__file__).parent / "recorded.json.gz").read_bytes()))

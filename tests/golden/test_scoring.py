@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ante.golden.check import read_records
-from ante.golden.hands import compare_hand
+from ante.verification.recorded_hands import compare_hand
+from ante.verification.recorded_truth import read_records
 
 FOLDER = Path(__file__).parent
 HANDS = read_records(FOLDER / "scoring.jsonl.gz")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ante.engine.survey import survey
+from ante.engine.drivers.survey import survey
 
 RUNS = json.loads(gzip.decompress((Path(__file__).parent / "seeds.json.gz").read_bytes()))["runs"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ante.golden.check import read_records
-from ante.golden.traces import replay
+from ante.verification.recorded_games import replay
+from ante.verification.recorded_truth import read_records
 
 FOLDER = Path(__file__).parent
 RUNS = read_records(FOLDER / "traces.jsonl.gz")
@@ -21,7 +21,7 @@ def test_recorded_game_is_played_alike(run: dict[str, Any]) -> None:
     assert replay(run) is None
 
 
-# Where the recorder follows another rule than the game: the first step that differs (docs/rules.md).
+# Where the recorder follows another rule than the game: the first step that differs (docs/explanation/rules.md).
 OTHERS = {
     **{
         "5SAY2M11": 31,

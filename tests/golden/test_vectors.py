@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ante.engine.rng import HAS_ANTE, KEYS, Stream, advance, first_uniform, hash_byte, round13, seed_hash, shuffle
-from ante.engine.state import new_states
+from ante.engine.core.rng import HAS_ANTE, KEYS, Stream, advance, first_uniform, hash_byte, round13, seed_hash, shuffle
+from ante.engine.core.state import new_states
 
 VECTORS = json.loads(gzip.decompress((Path(__file__).parent / "vectors.json.gz").read_bytes()))
 

@@ -5,10 +5,10 @@ import pytest
 from numba import cuda
 
 from ante.engine.actions import N_DISCRETE, Verb, legal_mask, pack_action
-from ante.engine.cuda import DeviceStates
-from ante.engine.play import begin_player, random_decision, random_seed
+from ante.engine.core.state import Phase, Status, new_states
+from ante.engine.drivers.cuda import DeviceStates
+from ante.engine.drivers.random_play import begin_player, random_decision, random_seed
 from ante.engine.run import restart
-from ante.engine.state import Phase, Status, new_states
 from ante.engine.step import step
 from ante.env.cuda import DeviceGames, NotMacro, UnfitActions
 from ante.env.games import BadGoal, Outcome

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,19 +15,81 @@ from tests.gpu.test_equality import HAS_DEVICE, ROOT, SIMULATOR
 torch = pytest.importorskip("torch")
 pytest.importorskip("numba_cuda")
 pytestmark = pytest.mark.slow
-N = SETTINGS["games"]
+N = SETTINGS["resources.games_per_runner"]
+
+
+def sampled(out: Path, kind: str) -> dict[str, np.ndarray]:
+    """What tests/gpu/sampling.py found, on the device or else on the simulator."""
+    simulated = {} if HAS_DEVICE else SIMULATOR
+    command = [sys.executable, "-m", "tests.gpu.sampling", str(out), kind]
+    subprocess.run(command, env={**os.environ, **simulated}, cwd=ROOT, check=True)
+    with np.load(out) as data:
+        return dict(data)
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
-    """What tests/gpu/sampling.py found, on the device or else on the simulator."""
-    out = tmp_path_factory.mktemp("sampling") / "played.npz"
-    simulated = {} if HAS_DEVICE else SIMULATOR
-    subprocess.run(
-        [sys.executable, "-m", "tests.gpu.sampling", out], env={**os.environ, **simulated}, cwd=ROOT, check=True
-    )
-    with np.load(out) as data:
-        return dict(data)
+    """Fragments of the mlp."""
+    return sampled(tmp_path_factory.mktemp("sampling") / "played.npz", "mlp")
+
+
+def test_dqn_explores_on_the_device_and_marks_what_the_cpus_games_show(tmp_path: Path) -> None:
+    from ante.engine.core.state import Phase
+    from ante.training.numerics.packed_rows import flat_row_t, unpack
+    from ante.training.sampling.fragment import BOSS, JOKER
+
+    found = sampled(tmp_path / "dqn.npz", "dqn")
+    games = games_of_the_cpu()
+    games.reset()
+    for k in range(FRAGMENTS):
+        rows = found[f"{k}.rows"].reshape(-1).view(flat_row_t).reshape(STEPS, N)
+        for t in range(STEPS):
+            assert np.array_equal(unpack(rows[t])[1], games.masks)
+            assert games.masks[np.arange(N), found[f"{k}.actions"][t]].all()
+            phase, jokers = games.states["phase"].copy(), games.states["n_jokers"].copy()
+            games.step(found[f"{k}.actions"][t])
+            beaten = (
+                (phase == Phase.PLAY) & (games.states["phase"] == Phase.ROUND_END) & (games.states["beat_boss"] != 0)
+            )
+            wanted = BOSS * (beaten | (games.outcome == Outcome.WON)) + JOKER * (games.states["n_jokers"] > jokers)
+            assert np.array_equal(found[f"{k}.marks"][t], wanted)
+            assert np.array_equal(found[f"{k}.rewards"][t], games.rewards.astype(np.float32))
+            games.reset(np.flatnonzero(games.outcome))
+    log_probs = whole(found, "log_probs")
+    likely = log_probs > np.log(0.5)  # epsilon is 0.5: the best action has at least that, any other less
+    assert 0.4 < likely.mean() < 0.95
+
+
+def test_the_planner_plays_games_on_the_device_as_on_the_cores(tmp_path: Path) -> None:
+    from ante.training.policies.planner import UNDECIDED, planned_row_t
+    from ante.training.policies.registry import new_policy
+    from ante.training.sampling.games import env_config
+    from ante.training.settings.config import make_config
+    from tests.gpu.sampling import KINDS
+
+    found = sampled(tmp_path / "planner.npz", "planner")
+    config = make_config({**SETTINGS, **KINDS["planner"]})
+    n = config.resources.games_per_runner
+    policy, games = new_policy(config), Games(n, **env_config(config), seed=SEED, discrete=False)
+    games.reset()
+    state, everyone = policy.make_state(n), np.arange(n)
+    for k in range(FRAGMENTS):
+        rows = found[f"{k}.rows"].reshape(-1).view(planned_row_t).reshape(STEPS, n)
+        for t in range(STEPS):
+            wanted = np.zeros(n, dtype=planned_row_t)
+            policy.pack(games, wanted)
+            state.observe(games, wanted)
+            assert rows[t].tobytes() == wanted.tobytes(), (k, t)
+            actions = found[f"{k}.actions"][t]
+            state.advance(everyone, actions // 25)
+            games.step(policy.decisions(rows[t], actions))
+            assert np.array_equal(found[f"{k}.rewards"][t], games.rewards.astype(np.float32))
+            ended = np.flatnonzero(games.outcome)
+            games.reset(ended)
+            state.begin(ended)
+        assert (rows["plan"] == UNDECIDED).any() and (rows["plan"] != UNDECIDED).any()
+    assert whole(found, "cut").any(), "games end"
+    assert np.isfinite(found["sampled"]).all()
 
 
 def whole(played: dict[str, np.ndarray], name: str) -> np.ndarray:
@@ -35,15 +98,15 @@ def whole(played: dict[str, np.ndarray], name: str) -> np.ndarray:
 
 
 def games_of_the_cpu() -> Games:
-    from ante.training.config import TrainConfig
-    from ante.training.games import env_config
+    from ante.training.sampling.games import env_config
+    from ante.training.settings.config import make_config
 
-    return Games(N, **env_config(TrainConfig(**SETTINGS)), seed=SEED)
+    return Games(N, **env_config(make_config(SETTINGS)), seed=SEED)
 
 
 def test_rows_rewards_and_ends_are_those_of_the_cpus_games(played: dict[str, np.ndarray]) -> None:
-    from ante.training.packed import flat_row_t, pack_flat
-    from ante.training.rollout import Tally
+    from ante.training.policies.mlp_rows import flat_row_t, pack_flat
+    from ante.training.sampling.fragment import Tally
 
     games, tally = games_of_the_cpu(), Tally(np.zeros(N))
     games.reset()
@@ -78,11 +141,11 @@ def test_rows_rewards_and_ends_are_those_of_the_cpus_games(played: dict[str, np.
 
 
 def test_decisions_are_the_policys(played: dict[str, np.ndarray]) -> None:
-    from ante.training.packed import PackedPolicy, flat_row_t
-    from ante.training.rows import unpack
+    from ante.training.numerics.packed_rows import unpack
+    from ante.training.policies.mlp_rows import PackedPolicy, flat_row_t
 
     seen, answered = PackedPolicy.spaces()
-    hidden = {"hidden": list(SETTINGS["hidden"])}
+    hidden = {"hidden": list(SETTINGS["policy.hidden"])}
     policy = PackedPolicy(observation_space=seen, action_space=answered, model_config=hidden)
     prefix = "weights."
     policy.load_state_dict(

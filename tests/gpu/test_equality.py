@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ante.engine.state import Phase
+from ante.engine.core.state import Phase
 from ante.env.games import Outcome
 from tests.gpu.twin import VIEWS, Run, differences, play_on_cpu, play_on_device
 
 pytest.importorskip("numba_cuda")
 from numba import cuda
 
-from ante.engine.cuda_compiler import NoDevice
+from ante.engine.core.cuda_compiler import NoDevice
 from ante.env.cuda import DeviceGames, FieldView
 
 HAS_DEVICE = cuda.is_available()
@@ -87,7 +87,7 @@ def test_without_a_device_the_way_out_is_named() -> None:
 
 def test_the_cpu_never_loads_the_cuda_compiler() -> None:
     script = (
-        "import sys; import ante.env, ante.bench, ante.cli; from ante.env.games import Games; "
+        "import sys; import ante.env, ante.bench.engine_speed, ante.cli; from ante.env.games import Games; "
         "sys.exit(any(name.startswith(('numba.cuda', 'numba_cuda.')) for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from ante.engine.actions import N_DISCRETE
+from ante.engine.core.state import new_states
 from ante.engine.run import MAX_SEED
-from ante.engine.state import new_states
 from ante.env.layout import FLAT_SIZE, new_observations
 from ante.env.reward import DISCOUNT, new_before
 
 pytest.importorskip("numba_cuda")
-from ante.engine.cuda import choose_decisions, play_decisions
-from ante.engine.cuda_compiler import REGISTERS
+from ante.engine.core.cuda_compiler import REGISTERS
+from ante.engine.drivers.cuda import choose_decisions, play_decisions
 from ante.env.cuda import choose_in_games, step_games
 
 pytestmark = pytest.mark.slow

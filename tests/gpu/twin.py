@@ -8,7 +8,7 @@ import numpy as np
 
 from ante.agents.baselines import Baseline
 from ante.engine.actions import FIRST, N_DISCRETE, Verb
-from ante.engine.play import begin_player, random_seed
+from ante.engine.drivers.random_play import begin_player, random_seed
 from ante.engine.run import deck_number, restart
 from ante.env.games import Games
 from ante.env.reward import Reward
@@ -54,7 +54,7 @@ class CpuTwin:
 
     def __init__(self, n: int, number: int, view: str) -> None:
         self.games = Games(n, discrete=VIEWS[view], **OPTIONS)
-        self.games._deal = lambda indices, options: None  # `step` deals
+        self.games._deal = lambda indices, options=None: None  # `step` deals
         self.rngs = np.zeros((n, 1), dtype=np.uint64)
         for i in range(n):
             begin_player(self.rngs[i], number * 1_000_003 + i)

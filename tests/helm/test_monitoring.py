@@ -11,8 +11,8 @@ import pytest
 import yaml
 from prometheus_client.core import CounterMetricFamily
 
-from ante.training.exporter import COUNTERS, GAUGES, RunExporter
-from ante.training.memory import Reading
+from ante.training.run.memory import Reading
+from ante.training.run.prometheus import EXPORTED, RunExporter
 from tests.helm.renders import values_of
 from tests.support.helm import CHART, render
 
@@ -58,7 +58,7 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 def told() -> set[str]:
     """Names of all series that a run may tell."""
     exporter = RunExporter("any", spool=None)
-    exporter.row = {column: 1.0 for column, _ in (*COUNTERS.values(), *GAUGES.values())}
+    exporter.row = {metric.name: 1.0 for metric in EXPORTED}
     exporter.memory = lambda: Reading({"driver": 1.0})
     families = list(exporter.collect())
     names = {family.name + ("_total" if isinstance(family, CounterMetricFamily) else "") for family in families}
@@ -92,10 +92,10 @@ def test_the_dashboard_in_the_cluster_is_the_file() -> None:
 
 def test_every_alert_has_a_case_here_and_a_place_in_the_runbooks() -> None:
     assert [rule["alert"] for rule in RULES] == list(CASES)
-    text = (CHART.parent.parent / "docs" / "runbooks.md").read_text().lower()
+    text = (CHART.parent.parent / "docs" / "how-to" / "runbooks.md").read_text().lower()
     for rule in RULES:
         page, _, heading = rule["annotations"]["runbook"].partition(", ")
-        assert page == "docs/runbooks.md" and f"## {heading.lower()}\n" in text
+        assert page == "docs/how-to/runbooks.md" and f"## {heading.lower()}\n" in text
 
 
 @promtool

@@ -153,7 +153,7 @@ def test_a_key_that_does_not_exist_is_refused_everywhere(path: tuple[str, ...]) 
         ({"monitoring": {"alerts": {"stall": "five minutes"}}}, "stall"),
         ({"llmServer": {"kind": "chatbot"}}, "kind"),
         ({"objectStore": {"resources": {"limits": {"cpu": 2}}}}, "cpu"),
-        ({"training": {"args": "--lr 1"}}, "args"),
+        ({"training": {"args": "--algo.lr 1"}}, "args"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_refused_by_name(values: Values, words: str) -> None:

@@ -71,7 +71,8 @@ def test_every_way_to_fail_ends_without_a_hint_opens_the_breaker_and_raises_the_
     server: FakeServer, questions: list[Question], mode: str, cause: str
 ) -> None:
     server.set_mode(mode)
-    found, desk = asked(server, questions[:7], breaker_seconds=30.0, timeout_seconds=0.3, breaker_failures=5)
+    patience = 0.3 if mode == "hang" else 10.0
+    found, desk = asked(server, questions[:7], breaker_seconds=30.0, timeout_seconds=patience, breaker_failures=5)
     assert found == [None] * 7
     assert desk.ledger.ends == {cause: 5, "breaker": 2}
     assert desk.ledger.breaker == "opened"
@@ -86,7 +87,7 @@ def test_every_mode_of_the_fake_server_is_tried() -> None:
 
 
 def test_nobody_there(questions: list[Question]) -> None:
-    found, desk = asked("http://127.0.0.1:9/v1", questions[:6])
+    found, desk = asked("http://127.0.0.1:9/v1", questions[:6], timeout_seconds=10.0, breaker_seconds=30.0)
     assert found == [None] * 6
     assert desk.ledger.ends["unreachable"] == 5
 

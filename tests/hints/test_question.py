@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ante.engine.actions import is_legal
-from ante.engine.state import Phase
-from ante.env.shortlist import shortlist_t
+from ante.engine.core.state import Phase
 from ante.hints.advice import Discarded, advice_of, check, schema_of
 from ante.hints.question import question_of
 from ante.hints.rules import answer, choose
+from ante.lookahead.candidates import list_candidates
+from ante.lookahead.records import candidates_t
 from tests.env.test_observe import shuffle_what_is_hidden
-from tests.env.test_shortlist import listed, some_games
+from tests.lookahead.test_candidates import some_games
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 GAMES = 40 if COMPILED else 6
@@ -30,11 +31,11 @@ def test_two_games_that_look_the_same_are_the_same_question(seed: int, one_chip:
     for s in states:
         if s.phase == Phase.PLAY and s.n_hand > 2:
             s.cards[s.hand[1]].face_down = s.cards[s.hand[2]].face_down = 1
-    before = [question_of(s, r) for s, r in zip(states, listed(states), strict=True)]
+    before = [question_of(s, r) for s, r in zip(states, list_candidates(states), strict=True)]
     for s in states:
         shuffle_what_is_hidden(s, rng)
         s.seed[: s.seed_length] = rng.permutation(s.seed[: s.seed_length])
-    after = [question_of(s, r) for s, r in zip(states, listed(states), strict=True)]
+    after = [question_of(s, r) for s, r in zip(states, list_candidates(states), strict=True)]
     for one, other in zip(before, after, strict=True):
         assert (one is None) == (other is None)
         if one is not None and other is not None:
@@ -46,7 +47,7 @@ def test_two_games_that_look_the_same_are_the_same_question(seed: int, one_chip:
 @given(seed=st.integers(0, 10_000), one_chip=st.integers(0, 1))
 def test_every_option_is_legal_and_told_and_the_rules_choose_one(seed: int, one_chip: int) -> None:
     states = some_games(GAMES, seed, one_chip)
-    lists = listed(states)
+    lists = list_candidates(states)
     for s, r in zip(states, lists, strict=True):
         question = question_of(s, r)
         if question is None:
@@ -65,14 +66,14 @@ def test_every_option_is_legal_and_told_and_the_rules_choose_one(seed: int, one_
 def test_asking_changes_nothing() -> None:
     states = some_games(GAMES, 5, 0)
     before = states.tobytes()
-    for s, r in zip(states, listed(states), strict=True):
+    for s, r in zip(states, list_candidates(states), strict=True):
         question_of(s, r)
     assert states.tobytes() == before
 
 
 def a_question() -> Any:
     states = some_games(1, 1, 0)
-    question = question_of(states[0], listed(states)[0])
+    question = question_of(states[0], list_candidates(states)[0])
     assert question is not None and len(question.options) > 1
     return question
 
@@ -124,4 +125,4 @@ def test_the_schema_bounds_the_option_by_what_there_is() -> None:
 
 def test_an_empty_list_is_no_question() -> None:
     states = some_games(1, 1, 0)
-    assert question_of(states[0], np.zeros(1, dtype=shortlist_t).view(np.recarray)[0]) is None
+    assert question_of(states[0], np.zeros(1, dtype=candidates_t).view(np.recarray)[0]) is None

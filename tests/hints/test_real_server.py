@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ante.hints.player import sample_questions
 from ante.hints.probe import probe
+from ante.hints.rules import sample_questions
 from ante.hints.settings import HintSettings
 
 pytestmark = [

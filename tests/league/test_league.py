@@ -9,8 +9,8 @@ import pytest
 from ante.agents.baselines import Baseline
 from ante.agents.evaluate import evaluate, panel
 from ante.cli import main
+from ante.engine.core.state import Phase
 from ante.engine.run import new_run
-from ante.engine.state import Phase
 from ante.engine.step import step
 from ante.env.replay import Heading, check_replay, read_replay
 from ante.league.folder import STRETCH, BadLeague, Entrant, League, Rules
@@ -130,7 +130,7 @@ def test_a_checkpoint_is_promoted_only_for_a_sure_difference(tmp_path: Path) -> 
     wider = judge_run(imagined(tmp_path / "c", many, "runs/r"), "runs/r", "r@1")
     assert (wider.challengers, wider.challenger) == (10, "r@2")
     assert wider.difference.low < sure.difference.low
-    with pytest.raises(BadLeague, match="r@9, the present best checkpoint, has not played"):
+    with pytest.raises(BadLeague, match="r@9, the current best checkpoint, has not played"):
         judge_run(imagined(tmp_path / "d", {"r@1": luck}, "runs/r"), "runs/r", "r@9")
 
 

@@ -13,9 +13,9 @@ from ante.catalog.cards import Sticker
 from ante.catalog.challenges import Challenge
 from ante.catalog.vouchers import Voucher
 from ante.engine.actions import DISCRETE, N_DISCRETE, Verb, legal_mask, verb_of
-from ante.engine.play import N_DECKS, begin_game_of_kind, begin_player, random_decision
+from ante.engine.core.state import Kind, Phase, Place, Status, load_state, new_states, save_state
+from ante.engine.drivers.random_play import N_DECKS, begin_game_of_kind, begin_player, random_decision
 from ante.engine.run import new_run
-from ante.engine.state import Kind, Phase, Place, Status, load_state, new_states, save_state
 from ante.engine.step import step, step_discrete
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"

@@ -1,21 +1,29 @@
 """Random legal play: every invariant after every decision, and the same bytes however it is run.
 
-The long run (a million decisions over all decks and stakes) is `ante bench fuzz`; this one is its short form.
+The long run (a million decisions over all decks and stakes) is `ante fuzz`; this one is its short form.
 """
 
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ante.catalog.decks import Deck
-from ante.engine.actions import N_DISCRETE, is_legal, legal_mask, to_macro
+from ante.engine.actions import N_DISCRETE
+from ante.engine.core.state import Status, load_state, new_states, save_state
+from ante.engine.drivers.random_play import (
+    begin_game_of_kind,
+    begin_player,
+    fuzz,
+    mask_all,
+    random_decision,
+    step_all,
+)
 from ante.engine.invariants import Broken
-from ante.engine.play import fuzz
 from ante.engine.run import new_run
-from ante.engine.state import Phase, Status, load_state, new_states, save_state
 from ante.engine.step import step, step_discrete
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
@@ -34,8 +42,8 @@ def test_invariants_hold_after_every_random_decision(one_chip: int) -> None:
 def test_compiled_and_uncompiled_play_are_equal_byte_for_byte() -> None:
     script = (
         "import numpy as np, sys, hashlib\n"
-        "from ante.engine.play import fuzz\n"
-        "from ante.engine.state import new_states\n"
+        "from ante.engine.drivers.random_play import fuzz\n"
+        "from ante.engine.core.state import new_states\n"
         "states = new_states(15); report = np.zeros(4, dtype=np.int64)\n"
         "for one_chip in (0, 1):\n"
         "    fuzz(states, 400, 11, one_chip, report)\n"
@@ -55,46 +63,53 @@ def test_compiled_and_uncompiled_play_are_equal_byte_for_byte() -> None:
     assert len(outputs[0].splitlines()) == 2
 
 
-def random_states(count: int, seed: int) -> np.recarray:
-    """Games stopped after different numbers of random decisions."""
-    states = new_states(count)
-    fuzz(states, count * 25, seed, 1, np.zeros(4, dtype=np.int64))
-    return states
-
-
-def test_every_unmasked_action_is_legal_and_every_masked_one_refused() -> None:
-    states = random_states(40 if COMPILED else 6, 3)
-    out = np.zeros(N_DISCRETE, dtype=np.uint8)
+def test_a_decision_that_means_nothing_is_refused_and_changes_nothing() -> None:
+    states = new_states(10 if COMPILED else 3)
+    fuzz(states, len(states) * 25, 5, 1, np.zeros(4, dtype=np.int64))
     for s in states:
-        legal_mask(s, out)
-        for index in range(N_DISCRETE):
-            assert is_legal(s, to_macro(s, index)) == bool(out[index]), (index, Phase(int(s.phase)))
-
-
-def test_a_refused_action_changes_nothing() -> None:
-    states = random_states(10 if COMPILED else 3, 5)
-    out = np.zeros(N_DISCRETE, dtype=np.uint8)
-    for s in states:
-        legal_mask(s, out)
         before = s.tobytes()
-        for index in np.flatnonzero(out == 0):
-            assert step_discrete(s, int(index)) == Status.ILLEGAL
         for nonsense in (-1, 63, 1 << 50, (255 << 6) | 12):
             assert step(s, np.int64(nonsense)) == Status.ILLEGAL
+        for index in (-1, N_DISCRETE):
+            assert step_discrete(s, index) == Status.ILLEGAL
         assert s.tobytes() == before
 
 
-def test_a_game_does_not_depend_on_its_neighbours() -> None:
-    both = new_states(2)
-    fuzz(both, 200, 9, 1, np.zeros(4, dtype=np.int64))
-    alone = new_states(1)
-    fuzz(alone, 100, 9, 1, np.zeros(4, dtype=np.int64))
-    assert both[0].tobytes() == alone[0].tobytes()
+def begin_game(s: Any, number: int) -> None:
+    """A game of a kind of its own, with a random seed of its own."""
+    rng = np.zeros(1, dtype=np.uint64)
+    begin_player(rng, number)
+    begin_game_of_kind(s, rng, 17 * number, 1)
 
 
-def test_save_then_load_changes_nothing() -> None:
-    for s in random_states(5, 13):
-        assert load_state(save_state(s)).tobytes() == s.tobytes()
+def batch_of(numbers: list[int], decisions: int) -> np.recarray:
+    """The games of these numbers, played as one batch; each has a random player of its own."""
+    n = len(numbers)
+    states, masks = new_states(n), np.zeros((n, N_DISCRETE), dtype=np.uint8)
+    actions, statuses = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    rngs = np.zeros((n, 1), dtype=np.uint64)
+    for i, number in enumerate(numbers):
+        begin_game(states[i], number)
+        begin_player(rngs[i], 1000 + number)
+    for _ in range(decisions):
+        mask_all(states, masks)
+        for i in range(n):
+            actions[i] = random_decision(states[i], masks[i], rngs[i])
+        step_all(states, actions, statuses)
+        for i in np.flatnonzero(statuses == Status.LOST):
+            begin_game(states[i], numbers[i])
+    return states
+
+
+def test_a_game_does_not_depend_on_its_neighbours_in_the_batch() -> None:
+    n, decisions = (12, 200) if COMPILED else (3, 25)
+    numbers = list(range(n))
+    together, turned = batch_of(numbers, decisions), batch_of(numbers[::-1], decisions)[::-1]
+    assert len({s.tobytes() for s in together}) == n
+    for number in numbers:
+        alone = batch_of([number], decisions)[0].tobytes()
+        assert together[number].tobytes() == alone, number
+        assert turned[number].tobytes() == alone, number
 
 
 def test_a_truncated_save_is_refused() -> None:
@@ -103,10 +118,3 @@ def test_a_truncated_save_is_refused() -> None:
         load_state(data[:-1])
     with pytest.raises(ValueError, match="not a saved game"):
         load_state(b"hello" + data)
-
-
-def test_same_seed_and_actions_give_equal_bytes() -> None:
-    a, b = new_states(3), new_states(3)
-    for states in (a, b):
-        fuzz(states, 300, 21, 0, np.zeros(4, dtype=np.int64))
-    assert a.tobytes() == b.tobytes()

@@ -12,7 +12,7 @@ from ante.agents.baselines import Baseline
 from ante.agents.evaluate import Player, panel
 from ante.agents.record import record_game
 from ante.cli import main
-from ante.engine.state import state_t
+from ante.engine.core.state import state_t
 from ante.env.games import Games
 from ante.env.replay import Heading, check_replay
 from ante.recording.fidelity import check_fidelity, differing

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ante.engine.state import Phase, copy_states, new_states, save_state
+from ante.engine.core.state import Phase, copy_states, save_state
 from ante.engine.step import step
 from ante.env.games import Games
 from ante.recording.starts import BadStarts, Mark, copied, positions, read_starts, stand, write_starts
@@ -64,7 +64,7 @@ def test_a_file_that_cannot_be_begun_from_is_refused_in_a_sentence(tmp_path: Pat
     one = save_state(found[0][0])
     old = one[:10] + (7).to_bytes(4, "little") + one[14:]
     lost = save_state(episode.end())
-    won = new_states(1)
+    won = copy_states(found[0])[:1]
     won.won, won.phase = 1, Phase.SHOP
     bad = {
         b"": "holds no game",
@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_begun_from_is_refused_in_a_sentence(tmp_path: Pat
         file.write_bytes(data)
         with pytest.raises(BadStarts, match=words):
             read_starts(file)
-    with pytest.raises(BadStarts, match=r"cannot read saved games from .*: No such file"):
+    with pytest.raises(BadStarts, match=r"cannot read .*there is no such file"):
         read_starts(tmp_path / "nowhere.states")
     for text in ("ante", "ante=x", "boss=3"):
         with pytest.raises(BadStarts, match="is no position"):
@@ -91,8 +91,8 @@ def test_a_file_that_cannot_be_begun_from_is_refused_in_a_sentence(tmp_path: Pat
 def test_the_command_writes_and_the_table_begins_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import tyro
 
-    from ante.cli.play import Play
-    from ante.cli.replay import SaveStates
+    from ante.cli.games.play import Play
+    from ante.cli.games.replay import SaveStates
     from ante.errors import BalatroError
 
     out = tmp_path / "late.states"
@@ -113,21 +113,30 @@ def test_the_command_writes_and_the_table_begins_there(tmp_path: Path, capsys: p
 def test_training_games_begin_from_the_saved_ones(tmp_path: Path) -> None:
     """All of them, again and again, evenly; the observation in the first row of each is the saved game's."""
     pytest.importorskip("torch")
-    from tests.training.test_updates import made
+    from tests.training.learning.test_updates import made
 
     found = saved("ante=2", "decision=1", "decision=3")[1]
     assert len(found) == 3
     file = tmp_path / "some.states"
     write_starts(file, found)
-    runner, _ = made(games=8, batch=400, minibatch=100, max_decisions=11, start_states=str(file))
-    begun, acted = [], runner._acted
+    runner, _ = made(
+        **{
+            "resources.games_per_runner": 8,
+            "algo.batch": 400,
+            "algo.minibatch": 100,
+            "games.max_decisions": 11,
+            "games.start_states": str(file),
+        },
+    )
+    begun, choose = [], runner._choose
 
-    def watch(games: Games, rows: Any) -> Any:
+    def watch(rows: Any, hooks: Any) -> Any:
+        games = runner.games
         for i in np.flatnonzero(games.steps == 0):
             begun.append((octets(games.states[i]), rows[i : i + 1].view(np.uint8).tobytes()))
-        return acted(games, rows)
+        return choose(rows, hooks)
 
-    runner._acted = watch
+    runner._choose = watch
     runner.sample()
     runner.sample()
     alone = Games(3, discrete=True, reorder="none")
@@ -138,7 +147,15 @@ def test_training_games_begin_from_the_saved_ones(tmp_path: Path) -> None:
     wanted = {(octets(s[0]), rows[k : k + 1].view(np.uint8).tobytes()) for k, s in enumerate(found)}
     assert set(begun) == wanted and len(begun) > 60
     assert min(begun.count(each) for each in wanted) > 10
-    again, _ = made(games=8, batch=400, minibatch=100, max_decisions=11, start_states=str(file))
+    again, _ = made(
+        **{
+            "resources.games_per_runner": 8,
+            "algo.batch": 400,
+            "algo.minibatch": 100,
+            "games.max_decisions": 11,
+            "games.start_states": str(file),
+        },
+    )
     assert again.games is not None
     again.deal()
     assert [octets(s) for s in again.games.states] == [state for state, _ in begun[:8]], "the same seed, the same start"
@@ -146,8 +163,8 @@ def test_training_games_begin_from_the_saved_ones(tmp_path: Path) -> None:
 
 def test_start_states_are_refused_where_nothing_reads_them() -> None:
     pytest.importorskip("torch")
-    from ante.training.config import BadConfig, make_config
+    from ante.training.settings.config import BadConfig, make_config
 
-    for settings in ({"path": "stock"}, {"curriculum": [{"goal": 1}]}, {"algo": "sb3-dqn"}):
+    for settings in ({"algo.kind": "rllib-ppo"}, {"games.curriculum": [{"goal": 1}]}, {"algo.kind": "sb3-dqn"}):
         with pytest.raises(BadConfig, match="start_states"):
-            make_config({"start_states": "x.states", **settings})
+            make_config({"games.start_states": "x.states", **settings})

@@ -10,10 +10,10 @@ from ante.catalog.cards import ENHANCEMENTS
 from ante.catalog.consumables import CONSUMABLES, Set
 from ante.catalog.hands import HANDS as ROWS
 from ante.catalog.hands import by_name as hand_by_name
-from ante.engine.discards import boss_on_play
+from ante.engine.core.state import Place
+from ante.engine.effects.boss_dispatch import boss_cards_played
 from ante.engine.scoring import score_hand
-from ante.engine.state import Place
-from ante.golden.hands import record_of
+from ante.verification.recorded_hands import record_of
 from tests.reference.cases import random_case
 from tests.reference.scorer import Answer, outcomes
 
@@ -26,7 +26,7 @@ def engine_answer(case: dict[str, Any]) -> Answer:
     """What the compiled engine makes of this hand, in the form of the reference's answer."""
     s = record_of(case)
     if case["boss"] == "bl_tooth":
-        boss_on_play(s)
+        boss_cards_played(s, 0)
     if case["boss"] == "bl_ox":
         s.ox_hand = hand_by_name[case["boss_state"]["most_played"]]
     held = int(s.n_consumables)

@@ -15,10 +15,10 @@ from ante.catalog.hands import HANDS
 from ante.catalog.jokers import JOKERS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.actions import Verb, cards_of, verb_of
-from ante.engine.create import sell_value
+from ante.engine.core.state import Place
+from ante.engine.items.prices import sell_value
 from ante.engine.notation import card_text
 from ante.engine.run import new_run
-from ante.engine.state import Place
 from ante.engine.step import step
 from ante.env.replay import read_file, read_replay
 from tests.reference.cases import MEMORY

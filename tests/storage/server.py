@@ -66,7 +66,7 @@ class Server:
                 start_new_session=True,
             )
         client = self.client()
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 client.head_bucket(Bucket=BUCKET)
                 client.put_object(Bucket=BUCKET, Key="ready", Body=b"")

@@ -86,7 +86,7 @@ def test_a_fault_is_named_and_is_exit_code_1(artifacts: Inside, tmp_path: Path) 
         (["get", "s3://bucket", "x"], "names a whole store"),
         (["get", "STORE/shelf", "x", "--pointer", "best"], "nothing is published as best.json"),
         (["queue", "nothing"], "there is no queue nothing"),
-        (["prune", "STORE", "--newest", "-1"], "newest is -1: it cannot be less than 0"),
+        (["prune", "STORE", "--newest", "-1"], "--newest -1 is out of range"),
     ],
 )
 def test_mistakes_are_sentences(artifacts: Inside, tmp_path: Path, words: list[str], message: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ante.cli.watch import bring, bring_one
+from ante.cli.games.watch import bring, bring_one
 from ante.errors import BalatroError
 from ante.storage.opening import open_store
 from ante.watch.gallery import FOLDER, read_index
@@ -62,7 +62,7 @@ def test_a_server_here_brings_what_is_asked_for(server: Server, run: Path, tmp_p
     video = next(entry.video for entry in read_index(run) if entry.video)
     with server_of(here, fetch=lambda key: bring_one(store, here, key)) as serving:
         threading.Thread(target=serving.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{serving.server_address[1]}/{FOLDER}/"
+        address = f"http://127.0.0.1:{serving.port}/{FOLDER}/"
         assert urllib.request.urlopen(address + str(video)).read() == (run / FOLDER / str(video)).read_bytes()
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(address + "none.mp4")

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from ante.engine.actions import N_DISCRETE
-from ante.engine.state import new_states
+from ante.engine.core.state import new_states
 from ante.env.games import Outcome
 from ante.env.layout import FLAT_SIZE
-from ante.training.rows import BITS
+from ante.training.numerics.packed_rows import BITS
 
 
 class RecallGames:

@@ -14,20 +14,16 @@ from ante.catalog.consumables import by_key as consumable_by_key
 from ante.catalog.jokers import by_key as joker_by_key
 from ante.catalog.tags import by_key as tag_by_key
 from ante.engine.actions import Verb, pack_action
-from ante.engine.bosses import debuff_card
-from ante.engine.create import (
-    add_consumable_from_item,
-    add_joker_from_item,
-    make_given_consumable,
-    make_given_joker,
-    put_in_deck,
-)
+from ante.engine.core.state import Phase, Place, Status
+from ante.engine.effects.active_boss import debuff_card
+from ante.engine.items.card_array import put_in_deck
+from ante.engine.items.making import make_given_consumable, make_given_joker
+from ante.engine.items.owned import add_consumable_from_item, add_joker_from_item
 from ante.engine.jokers.lineup import refresh_lineup
 from ante.engine.notation import card_text, item_text
 from ante.engine.run import new_run
-from ante.engine.state import Phase, Place, Status
 from ante.engine.step import step
-from ante.golden.hands import parse_card
+from ante.verification.recorded_hands import parse_card
 
 
 def act(s: Any, verb: Verb, target: int = 0, to: int = 0, cards: tuple[int, ...] = ()) -> Status:

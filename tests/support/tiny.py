@@ -2,13 +2,29 @@
 
 from typing import Any
 
+from ante.training.settings.policies import POLICIES
+
 TINY: dict[str, Any] = {
-    "policy": "shortlist",
-    "games": 16,
-    "batch": 512,
-    "minibatch": 256,
-    "epochs": 1,
-    "hidden": [16, 16],
-    "entry": 8,
-    "max_decisions": 60,
+    "policy.kind": "shortlist",
+    "resources.games_per_runner": 16,
+    "algo.batch": 512,
+    "algo.minibatch": 256,
+    "algo.epochs": 1,
+    "policy.hidden": [16, 16],
+    "policy.entry": 8,
+    "games.max_decisions": 60,
 }
+
+
+def tiny_network(kind: str) -> dict[str, Any]:
+    """The kind of policy with the smallest network that still learns, as settings by their dotted paths."""
+    sizes = {
+        "hidden": (16, 12), "entry": 8, "width": 16, "layers": 1, "heads": 2, "trunk": 16, "memory": 8, "size": (36, 48),
+    }  # fmt: skip
+    return fitting(kind, sizes)
+
+
+def fitting(kind: str, sizes: dict[str, Any]) -> dict[str, Any]:
+    """This kind of policy with those of the sizes that it has, as settings by their dotted paths."""
+    known = POLICIES.find(kind).model_fields
+    return {"policy.kind": kind} | {f"policy.{name}": value for name, value in sizes.items() if name in known}

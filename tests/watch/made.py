@@ -10,8 +10,8 @@ from ante.agents.baselines import Baseline
 from ante.agents.evaluate import evaluate, panel
 from ante.engine.actions import to_macro
 from ante.env.games import Games
-from ante.training.config import TrainConfig
-from ante.training.films import keep_games
+from ante.training.run.videos import keep_games
+from ante.training.settings.config import TrainConfig, make_config
 from ante.watch.notes import Note, note_of
 
 COLUMNS = (
@@ -50,10 +50,10 @@ class Thinker(Baseline):
     def explain(self, games: Games, taken: int) -> Note:
         """See `watch.notes.Explained`."""
         others = [action for action in legal(games) if action != taken][:7]
-        chances = [0.5, *(0.5 / max(1, len(others)) for _ in others)]
+        probabilities = [0.5, *(0.5 / max(1, len(others)) for _ in others)]
         hint = "keep the pair" if games.states[0].ante == 1 else ""
         value = float(games.states[0].round_number)
-        return note_of(np.array([taken, *others]), np.array(chances), taken, value, hint)
+        return note_of(np.array([taken, *others]), np.array(probabilities), taken, value, hint)
 
 
 def legal(games: Games) -> list[int]:
@@ -63,7 +63,9 @@ def legal(games: Games) -> list[int]:
 
 def make_run(folder: Path, games: int, videos: tuple[str, ...] = ("best", "worst")) -> TrainConfig:
     """`folder` holds a run of so many games of the closing evaluation."""
-    config = TrainConfig(name=folder.name, runs=str(folder.parent), videos=videos, eval_games=games)
+    config = make_config(
+        {"name": folder.name, "runs": str(folder.parent), "videos.select": videos, "evaluation.games": games}
+    )
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text(config.to_yaml())
     (folder / "machine.json").write_text(json.dumps({"cpu": "a processor", "cores": 2}))

@@ -5,10 +5,10 @@ import pytest
 
 from ante.agents.baselines import Baseline
 from ante.catalog.jokers import Joker
-from ante.engine.state import MAX_HAND, MAX_JOKERS, Kind, Phase
+from ante.engine.core.state import MAX_HAND, MAX_JOKERS, Kind, Phase
 from ante.env.games import Games, Outcome
-from ante.watch.canvas import Box, Canvas
-from ante.watch.draw import CARD_H, CARD_W, HAND, draw, places
+from ante.watch.render.canvas import Box, Canvas
+from ante.watch.render.draw import CARD_H, CARD_W, HAND, draw, places
 
 
 def games_of(seed: str, deck: str = "b_red") -> Games:

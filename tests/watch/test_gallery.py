@@ -13,7 +13,7 @@ import pytest
 from ante.agents.baselines import Baseline
 from ante.engine.actions import Verb, verb_of
 from ante.env.games import Games
-from ante.env.replay import BadReplay, Heading, check_replay, read_replay, write_replay
+from ante.env.replay import BadReplay, Heading, check_replay, read_file, read_replay, write_replay
 from ante.env.text import macro_name
 from ante.watch.episode import (
     Episode,
@@ -23,14 +23,13 @@ from ante.watch.episode import (
     fingerprint,
     is_compact,
     read_episode,
-    read_text,
     recorded,
     told,
     write_compact,
 )
-from ante.watch.frames import episode_frames, pace_of
 from ante.watch.gallery import FOLDER, BadIndex, Entry, read_index, within
 from ante.watch.notes import BadNotes, note_of, read_notes
+from ante.watch.render.frames import episode_frames, pace_of
 from ante.watch.report import NoReport, curves, links_from, write_report
 from ante.watch.trace import steps_of
 from tests.watch.made import Thinker, make_run
@@ -84,7 +83,7 @@ def test_a_compact_replay_is_told_in_full_and_checked(tmp_path: Path) -> None:
     file = tmp_path / "a.txt.gz"
     write_compact(file, Heading("TESTSEED"), episode)
     assert file.stat().st_size < 700
-    text = read_text(file)
+    text = read_file(file)
     assert is_compact(text) and check_compact(text) is None
     full = told(text)
     assert full == write_replay(Heading("TESTSEED"), episode.actions)
@@ -117,11 +116,11 @@ def test_notes_are_of_the_decision_that_is_taken() -> None:
 
 
 def test_a_note_keeps_the_likeliest_and_tells_what_was_not_considered() -> None:
-    chances = np.array([0.0, 0.2, 0.0005, 0.5, 0.1, 0.05, 0.08, 0.07])
-    note = note_of(np.arange(8), chances, taken=4, value=1.23456)
+    probabilities = np.array([0.0, 0.2, 0.0005, 0.5, 0.1, 0.05, 0.08, 0.07])
+    note = note_of(np.arange(8), probabilities, taken=4, value=1.23456)
     assert note.options == ((3, 0.5), (1, 0.2), (4, 0.1), (6, 0.08), (7, 0.07))
     assert (note.chance, note.value) == (0.1, 1.2346)
-    assert note_of(np.arange(8), chances, taken=99, value=0.0).chance is None
+    assert note_of(np.arange(8), probabilities, taken=99, value=0.0).chance is None
 
 
 def test_steps_say_what_the_engine_says() -> None:
@@ -201,13 +200,15 @@ def test_an_unreadable_index_is_named(tmp_path: Path) -> None:
 
 def test_curves_are_means_of_parts_and_know_what_is_missing(tmp_path: Path) -> None:
     file = tmp_path / "metrics.csv"
-    rows = [f"{i},{10 * i},{i / 2},{i * 1.0},{'' if i != 700 else 4.5}" for i in range(1, 1001)]
-    file.write_text("\n".join(["iteration,steps,seconds,blinds,eval_blinds", *rows, "1001,99"]))
+    rows = [f"{i},{10 * i},{i / 2},{i * 1.0},{'' if i != 700 else 4.5},{i}" for i in range(1, 1001)]
+    file.write_text("\n".join(["iteration,steps,seconds,blinds,eval_blinds,games", *rows, "1001,99"]))
     found = curves(file)
     assert found["steps"][0] == 30 and found["steps"][-1] == 10_000
     assert found["columns"]["blinds"][:2] == [2.0, 5.0]
     assert [value for value in found["columns"]["eval_blinds"] if value is not None] == [4.5]
-    assert found["pairs"] == [["blinds", "eval_blinds"]]
+    assert found["drawn"] == [
+        {"name": "blinds", "evaluated": "eval_blinds", "title": "blinds beaten a game", "percent": False}
+    ]
     assert curves(tmp_path / "none.csv")["steps"] == []
 
 

@@ -3,12 +3,13 @@
 import http.client
 import threading
 from collections.abc import Iterator
+from email.message import Message
 from pathlib import Path
 
 import pytest
 
 from ante.errors import BalatroError
-from ante.watch.serve import CannotServe, server_of, wanted
+from ante.watch.serve import CannotServe, server_of
 
 VIDEO = bytes(range(256)) * 5
 
@@ -29,17 +30,17 @@ def port(tmp_path: Path) -> Iterator[int]:
 
     with server_of(tmp_path, fetch=fetch) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield int(server.server_address[1])
+        yield int(server.port)
         server.shutdown()
 
 
-def ask(port: int, path: str, asked: str | None = None, method: str = "GET") -> tuple[int, dict[str, str], bytes]:
+def ask(port: int, path: str, asked: str | None = None, method: str = "GET") -> tuple[int, Message, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.request(method, path, headers={"Range": asked} if asked else {})
     answer = connection.getresponse()
     body = answer.read()
     connection.close()
-    return answer.status, dict(answer.getheaders()), body
+    return answer.status, answer.headers, body
 
 
 def test_the_report_and_its_media_are_served(port: int) -> None:
@@ -74,8 +75,6 @@ def test_a_part_is_served(port: int, asked: str, first: int, last: int) -> None:
 def test_a_part_that_is_not_there_is_refused(port: int) -> None:
     status, headers, _ = ask(port, "/episodes/a.mp4", "bytes=1280-")
     assert (status, headers["Content-Range"]) == (416, "bytes */1280")
-    assert wanted("bytes=-0", 10) == (10, -1)
-    assert wanted("pages=1-2", 10) == (0, 9)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import numpy as np
 from rich.console import Console
 
 from ante.agents.baselines import Baseline
-from ante.engine.state import Phase
+from ante.engine.core.state import Phase
 from ante.env.games import Games
-from ante.watch.terminal import menu, play_by_keys, watch
+from ante.watch.render.terminal import menu, play_by_keys, watch
 
 
 def game() -> Games:

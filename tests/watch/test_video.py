@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ante.agents.baselines import Baseline
 from ante.env.games import Games
-from ante.watch.draw import draw
 from ante.watch.episode import Episode, collect
-from ante.watch.frames import END, FPS, episode_frames
-from ante.watch.video import BadVideo, write_video
+from ante.watch.render.draw import draw
+from ante.watch.render.frames import END, FPS, episode_frames
+from ante.watch.render.video import BadVideo, write_video
 
 
 def greedy_episode() -> tuple[Episode, Games]:

@@ -9,10 +9,10 @@ import pytest
 
 cv2 = pytest.importorskip("cv2")
 
-from ante.env.games import UnknownChoice  # noqa: E402
+from ante.checks import UnknownChoice  # noqa: E402
 from ante.env.registration import NAME, register_environments  # noqa: E402
 from ante.errors import BalatroError  # noqa: E402
-from ante.watch.draw import draw  # noqa: E402
+from ante.watch.render.draw import draw  # noqa: E402
 from ante.wrappers import Pixels  # noqa: E402
 from ante.wrappers.check import check_variant  # noqa: E402
 

@@ -77,7 +77,7 @@ def test_lessons_end_at_their_goal_and_follow_each_other() -> None:
     assert env.env.asked["stake"] == 5
     assert not env.step(3)[2], "ante 3 is the goal: its boss is not beaten yet"
     assert env.step(4)[2]
-    with pytest.raises(BalatroError, match="goals from 1 to 8"):
+    with pytest.raises(BalatroError, match="ante from 1 to 8"):
         Curriculum(Scripted(), [Lesson(goal=9)])
 
 

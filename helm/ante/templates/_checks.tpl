@@ -1,4 +1,4 @@
-{{/* What would not work, said before anything is made. `ante cluster preflight -f values.yaml` says more. */}}
+{{/* Validation before anything is created. `ante cluster preflight -f values.yaml` checks more. */}}
 {{- define "ante.checks" -}}
 {{- if not (or .Values.skipCrdCheck (.Capabilities.APIVersions.Has "ray.io/v1")) -}}
 {{- fail "this cluster does not know ray.io/v1: install KubeRay first, helm repo add kuberay https://ray-project.github.io/kuberay-helm && helm install kuberay-operator kuberay/kuberay-operator -n kuberay-system --create-namespace (skipCrdCheck: true renders without)" -}}
@@ -42,10 +42,10 @@
 {{- fail "gcsFaultTolerance.enabled needs gcsFaultTolerance.redisAddress" -}}
 {{- end -}}
 {{- if and (or .Values.monitoring.podMonitor.enabled .Values.monitoring.alerts.enabled) (not .Values.training.metricsPort) -}}
-{{- fail "monitoring asks for the driver's numbers: set training.metricsPort, such as 9100" -}}
+{{- fail "monitoring requires the driver's metrics: set training.metricsPort, such as 9100" -}}
 {{- end -}}
 {{- if and .Values.objectStore.enabled .Values.s3.podRole -}}
-{{- fail "objectStore has users of its own and knows no roles of pods: s3.podRole false, or objectStore.enabled false" -}}
+{{- fail "s3.podRole is not supported with objectStore: set s3.podRole false or objectStore.enabled false" -}}
 {{- end -}}
 {{- if and .Values.queue.name .Values.autoscaling.enabled -}}
 {{- fail (printf "queue %s admits a workload as a whole, autoscaling changes it: disable one of them" .Values.queue.name) -}}

@@ -1,4 +1,4 @@
-{{/* Names, labels, and what several pods share. ray.tpl holds the Ray pods. */}}
+{{/* Names, labels and shared parts of pods. The Ray pods are in _ray.tpl. */}}
 
 {{- define "ante.name" -}}
 {{- $name := .Values.fullnameOverride | default .Release.Name -}}
@@ -8,13 +8,13 @@
 {{- $name -}}
 {{- end -}}
 
-{{/* Labels by which all doors find the objects of one training. */}}
+{{/* Labels by which chart, CLI and notebook select the objects of one training. */}}
 {{- define "ante.selector" -}}
 app.kubernetes.io/name: ante
 app.kubernetes.io/instance: {{ include "ante.name" . }}
 {{- end -}}
 
-{{/* Metadata of an object that the other doors make too. */}}
+{{/* Metadata of an object that CLI and notebook create too. */}}
 {{- define "ante.metadata" -}}
 name: {{ .name | default (include "ante.name" .root) }}
 namespace: {{ .root.Release.Namespace }}
@@ -22,7 +22,7 @@ labels:
   {{- include "ante.selector" .root | nindent 2 }}
 {{- end -}}
 
-{{/* Metadata of an object that only the chart makes. */}}
+{{/* Metadata of an object that only the chart creates. */}}
 {{- define "ante.chartMetadata" -}}
 name: {{ include "ante.name" .root }}{{ with .suffix }}-{{ . }}{{ end }}
 namespace: {{ .root.Release.Namespace }}
@@ -40,7 +40,7 @@ labels:
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
-{{/* The reference of an image block. */}}
+{{/* The image reference of an image block. */}}
 {{- define "ante.reference" -}}
 {{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
 {{- end -}}
@@ -54,7 +54,7 @@ imagePullPolicy: {{ .pullPolicy }}
 {{- .Values.serviceAccount.name | default (ternary (include "ante.name" .) "default" .Values.serviceAccount.create) -}}
 {{- end -}}
 
-{{/* Who a pod is, and whose files it writes. root, token: whether it may ask the API server. */}}
+{{/* Service account and security context of a pod. root, token: whether to mount the API token. */}}
 {{- define "ante.identity" -}}
 {{- $security := .root.Values.security -}}
 serviceAccountName: {{ include "ante.account" .root }}
@@ -121,7 +121,7 @@ http://{{ include "ante.name" . }}-llm:8000/v1
 {{- end -}}
 {{- end -}}
 
-{{/* Where bucket and LLM are, as environment variables of a pod that is not Ray's. */}}
+{{/* Environment variables of bucket and LLM for pods outside Ray. */}}
 {{- define "ante.serviceEnv" -}}
 {{- range $name, $value := fromJson (include "ante.ray.s3Env" .) }}
 - name: {{ $name }}
@@ -142,7 +142,7 @@ http://{{ include "ante.name" . }}-llm:8000/v1
 {{- end -}}
 
 
-{{/* The certificates of the bucket's server, where a ConfigMap has them. */}}
+{{/* Mount of the CA certificate, if s3.caConfigMap is set. */}}
 {{- define "ante.caMount" -}}
 {{- if .Values.s3.caConfigMap -}}
 - name: s3-ca

@@ -1,6 +1,6 @@
 {{/* Parts of the NetworkPolicies. */}}
 
-{{/* A selector by labels; everything for none. */}}
+{{/* A label selector; without labels it matches everything. */}}
 {{- define "ante.matching" -}}
 {{- if . -}}
 matchLabels:
@@ -20,7 +20,7 @@ matchExpressions:
     values: {{ toJson .components }}
 {{- end -}}
 
-{{/* To addresses, and to pods of any namespace, at one port. cidrs, port */}}
+{{/* Egress to CIDRs and to pods of any namespace at one port. cidrs, port */}}
 {{- define "ante.policy.outside" -}}
 - to:
     - namespaceSelector: {}

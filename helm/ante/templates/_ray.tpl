@@ -1,6 +1,6 @@
-{{/* The Ray pods, as src/ante/deploy/spec.py and placement.py make them; a test holds both equal. */}}
+{{/* The Ray pods, as in src/ante/deploy/spec.py and placement.py; a test compares both. */}}
 
-{{/* Groups of workers that exist, in Ray's order, as a list of names. */}}
+{{/* The enabled worker groups in Ray's order, as a list of names. */}}
 {{- define "ante.ray.groups" -}}
 {{- $found := list -}}
 {{- if .Values.gpuWorkers.enabled }}{{ $found = append $found "gpu" }}{{ end -}}
@@ -8,13 +8,13 @@
 {{- toJson $found -}}
 {{- end -}}
 
-{{/* Pods of a group that the run is planned for. root, group */}}
+{{/* Number of pods of a group for which the run is planned. root, group */}}
 {{- define "ante.ray.pods" -}}
 {{- $group := get .root.Values (printf "%sWorkers" .group) -}}
 {{- ternary $group.maxReplicas $group.replicas .root.Values.autoscaling.enabled | int -}}
 {{- end -}}
 
-{{/* Learners that a pod of a group has room for: those of the first group, spread. root, group */}}
+{{/* Learners per pod of a group: all on the first group, spread evenly. root, group */}}
 {{- define "ante.ray.learners" -}}
 {{- $pods := include "ante.ray.pods" . | int -}}
 {{- if and (eq .group (first (fromJsonArray (include "ante.ray.groups" .root)))) $pods -}}
@@ -24,7 +24,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Env runners of a pod: the number asked for, or as many as fit beside the learners. root, group */}}
+{{/* Env runners per pod: the configured number, or as many as fit beside the learners. root, group */}}
 {{- define "ante.ray.runners" -}}
 {{- $group := get .root.Values (printf "%sWorkers" .group) -}}
 {{- $training := .root.Values.training -}}
@@ -53,19 +53,18 @@
 {{- if eq (toString $games) "auto" -}}
 {{- $games = mul 64 (max 1 (floor $training.runnerCpus | int)) -}}
 {{- end -}}
-{{- $own := dict
-  "runs" "/var/lib/ante/runs" "runners" (int $runners) "games" (int $games)
+{{- $resources := dict
+  "runners" (int $runners) "games_per_runner" (int $games)
   "runner_cpus" $training.runnerCpus "runner_gpus" $training.runnerGpus "runner_resource" "ante_runner"
   "learners" (int $training.learners) "learner_gpus" $training.learnerGpus "learner_resource" "ante_learner"
   "memory_gb" 0 -}}
-{{- if $training.metricsPort }}{{ $_ := set $own "metrics_port" (int $training.metricsPort) }}{{ end -}}
-{{- range $key, $value := $training.config -}}
-{{- if not (hasKey $own $key) }}{{ $_ := set $own $key $value }}{{ end -}}
-{{- end -}}
+{{- $own := dict "runs" "/var/lib/ante/runs" "resources" $resources -}}
+{{- if $training.metricsPort }}{{ $_ := set $own "tracking" (dict "metrics_port" (int $training.metricsPort) "metrics_host" "0.0.0.0") }}{{ end -}}
+{{- $own = mergeOverwrite (deepCopy $training.config) $own -}}
 {{- toYaml $own -}}
 {{- end -}}
 
-{{/* A word as a shell reads it. */}}
+{{/* A word quoted for the shell. */}}
 {{- define "ante.shellWord" -}}
 {{- if regexMatch "^[A-Za-z0-9@%+=:,./_-]+$" . -}}
 {{- . -}}
@@ -82,7 +81,7 @@
 s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
 {{- end -}}
 
-{{/* The command that begins the training, or goes on with what the store holds of it. */}}
+{{/* The command that starts the training or resumes it from the store. */}}
 {{- define "ante.ray.entrypoint" -}}
 {{- $words := list "ante" "train" "--config" "/etc/ante/train.yaml" "--name" (include "ante.ray.run" .) "--store" (include "ante.store" .) "--resume" "auto" -}}
 {{- $quoted := list -}}
@@ -90,7 +89,7 @@ s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
 {{- join " " $quoted -}}
 {{- end -}}
 
-{{/* Environment variables that say where the bucket is. */}}
+{{/* Environment variables of the bucket. */}}
 {{- define "ante.ray.s3Env" -}}
 {{- $s3 := .Values.s3 -}}
 {{- $found := dict "S3_BUCKET_NAME" $s3.bucket "S3_REGION_NAME" $s3.region -}}
@@ -303,7 +302,7 @@ spec:
 - {key: spot, operator: Exists, effect: NoSchedule}
 {{- end -}}
 
-{{/* One group of workers. root, group */}}
+{{/* One worker group. root, group */}}
 {{- define "ante.ray.workers" -}}
 {{- $group := get .root.Values (printf "%sWorkers" .group) -}}
 {{- $scaled := .root.Values.autoscaling.enabled -}}
@@ -320,7 +319,7 @@ template:
   {{- include "ante.ray.template" (dict "root" .root "pod" $group "component" .group "ports" (list (list "metrics" 8080))) | nindent 2 }}
 {{- end -}}
 
-{{/* The Ray cluster: a head, groups of workers. */}}
+{{/* The Ray cluster: a head and worker groups. */}}
 {{- define "ante.ray.cluster" -}}
 {{- $ports := list (list "gcs" 6379) (list "dashboard" 8265) (list "client" 10001) (list "metrics" 8080) -}}
 {{- with .Values.training.metricsPort }}{{ $ports = append $ports (list "training" .) }}{{ end -}}
@@ -372,7 +371,7 @@ workerGroupSpecs:
   {{- end }}
 {{- end -}}
 
-{{/* Labels of what a queue admits. */}}
+{{/* Queue labels of a workload. */}}
 {{- define "ante.ray.metadata" -}}
 {{- include "ante.metadata" (dict "root" .) }}
   {{- with .Values.queue.name }}

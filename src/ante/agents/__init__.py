@@ -1,0 +1,1 @@
+"""Baseline players, and evaluation of any player on the seed panel."""

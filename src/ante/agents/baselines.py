@@ -21,13 +21,13 @@ from ante.engine.actions import (
     holds_forced,
     pack_action,
 )
-from ante.engine.create import room_for_joker
-from ante.engine.numbers import C_SET, PACK_KIND
-from ante.engine.play import START, random_decision
-from ante.engine.rule import rule
-from ante.engine.state import MAX_PACKS, MAX_PLAYED, Kind, Phase, new_states
+from ante.engine.core.rule import rule
+from ante.engine.core.state import MAX_PACKS, MAX_PLAYED, Kind, Phase, new_states
+from ante.engine.core.tables import C_SET, PACK_KIND
+from ante.engine.drivers.random_play import START, random_decision
+from ante.engine.items.owned import room_for_joker
 from ante.env.games import Games
-from ante.env.probes import score_of
+from ante.lookahead.determinised import score_of
 
 MOST_SEEN = 12  # hand positions looked at; larger hands use the leftmost, which are the highest
 RESERVE = 5  # dollars kept for interest when a pack is bought

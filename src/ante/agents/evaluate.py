@@ -10,10 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.engine.state import Phase
+from ante.engine.core.state import Phase
+from ante.engine.run import seed_text
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
-from ante.errors import BalatroError
+from ante.errors import BalatroError, UnknownSeed
+from ante.files import Unreadable, read_text
 
 BATCH = 128  # games played side by side
 BLIND_NAMES = ("Small", "Big", "Boss")
@@ -126,14 +128,22 @@ def half_width(values: NDArray[Any]) -> float:
 
 
 def read_seeds(file: Path, games: int | None = None) -> list[str]:
-    """The seeds of a file, one a line, `#` begins a comment. Raises BadSeedsFile."""
+    """The first `games` seeds of a file, one a line, `#` begins a comment; all of them for None. Raises BadSeedsFile."""
     try:
-        lines = [line.partition("#")[0].strip() for line in file.read_text().splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadSeedsFile(f"cannot read seeds from {file}: {error}") from None
-    seeds = [line for line in lines if line]
+        text = read_text(file)
+    except Unreadable as error:
+        raise BadSeedsFile(f"{error}; a file of seeds has one game seed a line, such as 2K9H9HN") from None
+    seeds = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if word := line.partition("#")[0].strip():
+            try:
+                seeds.append(seed_text(word))
+            except UnknownSeed as error:
+                raise BadSeedsFile(f"{file}, line {number}: {error}") from None
     if not seeds:
         raise BadSeedsFile(f"{file} holds no seed: write one game seed a line, such as 2K9H9HN")
+    if games is not None and games < 1:
+        raise BadSeedsFile(f"{games} games were asked for: at least one is needed")
     if games is not None and games > len(seeds):
         raise BadSeedsFile(f"{file} holds {len(seeds)} seeds, {games} games were asked for: lower --games or add seeds")
     return seeds[:games]

@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from enum import IntEnum
 
+from ante.catalog.cards import Suit
+
 
 class Blind(IntEnum):
     """Small, Big, then the bosses; 0 is none."""
@@ -47,6 +49,15 @@ class BlindRow:
 
     kind      small, big, boss or showdown
     min_ante  first ante in which a boss is drawn, None where that is no rule
+    cards     The Hook: cards discarded; The Psychic: cards a hand must have; The Serpent: cards drawn
+    odds      a drawn card is face down in 1 of `odds` cases
+    hands, discards   what the round begins with
+    hand_size what it adds for the round
+    levels    what it adds to the level of the played hand
+    dollars   what it adds for each card played
+    factor    what the hand's chips and mult are multiplied by
+    shuffles  how many times the jokers are shuffled
+    suit      whose cards are debuffed
     """
 
     blind: Blind
@@ -57,6 +68,16 @@ class BlindRow:
     kind: str
     min_ante: int | None
     effect: str
+    cards: int = 0
+    odds: int = 0
+    hands: int = 0
+    discards: int = 0
+    hand_size: int = 0
+    levels: int = 0
+    dollars: int = 0
+    factor: float = 1.0
+    shuffles: int = 0
+    suit: Suit | None = None
 
     @property
     def showdown(self) -> bool:
@@ -77,6 +98,7 @@ BLINDS: tuple[BlindRow, ...] = (
         "boss",
         1,
         "Discards 2 random cards from hand after each hand played.",
+        cards=2,
     ),
     BlindRow(
         Blind.OX,
@@ -91,16 +113,24 @@ BLINDS: tuple[BlindRow, ...] = (
     BlindRow(Blind.HOUSE, "bl_house", "The House", 2.0, 5, "boss", 2, "The first hand is drawn face down."),
     BlindRow(Blind.WALL, "bl_wall", "The Wall", 4.0, 5, "boss", 2, "Extra large requirement (X4)."),
     BlindRow(
-        Blind.WHEEL, "bl_wheel", "The Wheel", 2.0, 5, "boss", 2, "Each drawn card has a 1 in 7 chance to be face down."
+        Blind.WHEEL,
+        "bl_wheel",
+        "The Wheel",
+        2.0,
+        5,
+        "boss",
+        2,
+        "Each drawn card has a 1 in 7 chance to be face down.",
+        odds=7,
     ),
-    BlindRow(Blind.ARM, "bl_arm", "The Arm", 2.0, 5, "boss", 2, "Lowers the level of the played hand by 1."),
-    BlindRow(Blind.CLUB, "bl_club", "The Club", 2.0, 5, "boss", 1, "Clubs are debuffed."),
+    BlindRow(Blind.ARM, "bl_arm", "The Arm", 2.0, 5, "boss", 2, "Lowers the level of the played hand by 1.", levels=-1),
+    BlindRow(Blind.CLUB, "bl_club", "The Club", 2.0, 5, "boss", 1, "Clubs are debuffed.", suit=Suit.CLUBS),
     BlindRow(Blind.FISH, "bl_fish", "The Fish", 2.0, 5, "boss", 2, "Cards drawn after each hand played are face down."),
-    BlindRow(Blind.PSYCHIC, "bl_psychic", "The Psychic", 2.0, 5, "boss", 1, "Hands must have 5 cards."),
-    BlindRow(Blind.GOAD, "bl_goad", "The Goad", 2.0, 5, "boss", 1, "Spades are debuffed."),
-    BlindRow(Blind.WATER, "bl_water", "The Water", 2.0, 5, "boss", 2, "Start with 0 discards."),
-    BlindRow(Blind.WINDOW, "bl_window", "The Window", 2.0, 5, "boss", 1, "Diamonds are debuffed."),
-    BlindRow(Blind.MANACLE, "bl_manacle", "The Manacle", 2.0, 5, "boss", 1, "-1 hand size."),
+    BlindRow(Blind.PSYCHIC, "bl_psychic", "The Psychic", 2.0, 5, "boss", 1, "Hands must have 5 cards.", cards=5),
+    BlindRow(Blind.GOAD, "bl_goad", "The Goad", 2.0, 5, "boss", 1, "Spades are debuffed.", suit=Suit.SPADES),
+    BlindRow(Blind.WATER, "bl_water", "The Water", 2.0, 5, "boss", 2, "Start with 0 discards.", discards=0),
+    BlindRow(Blind.WINDOW, "bl_window", "The Window", 2.0, 5, "boss", 1, "Diamonds are debuffed.", suit=Suit.DIAMONDS),
+    BlindRow(Blind.MANACLE, "bl_manacle", "The Manacle", 2.0, 5, "boss", 1, "-1 hand size.", hand_size=-1),
     BlindRow(Blind.EYE, "bl_eye", "The Eye", 2.0, 5, "boss", 3, "No repeat hand types this round."),
     BlindRow(Blind.MOUTH, "bl_mouth", "The Mouth", 2.0, 5, "boss", 2, "Only one hand type this round."),
     BlindRow(Blind.PLANT, "bl_plant", "The Plant", 2.0, 5, "boss", 4, "Face cards are debuffed."),
@@ -113,17 +143,28 @@ BLINDS: tuple[BlindRow, ...] = (
         "boss",
         5,
         "After playing or discarding, always draw 3 cards.",
+        cards=3,
     ),
     BlindRow(
         Blind.PILLAR, "bl_pillar", "The Pillar", 2.0, 5, "boss", 1, "Cards played earlier this Ante are debuffed."
     ),
-    BlindRow(Blind.NEEDLE, "bl_needle", "The Needle", 1.0, 5, "boss", 2, "Only 1 hand (requirement X1)."),
-    BlindRow(Blind.HEAD, "bl_head", "The Head", 2.0, 5, "boss", 1, "Hearts are debuffed."),
-    BlindRow(Blind.TOOTH, "bl_tooth", "The Tooth", 2.0, 5, "boss", 3, "Lose $1 per card played."),
-    BlindRow(Blind.FLINT, "bl_flint", "The Flint", 2.0, 5, "boss", 2, "Base Chips and Mult are halved (rounded)."),
+    BlindRow(Blind.NEEDLE, "bl_needle", "The Needle", 1.0, 5, "boss", 2, "Only 1 hand (requirement X1).", hands=1),
+    BlindRow(Blind.HEAD, "bl_head", "The Head", 2.0, 5, "boss", 1, "Hearts are debuffed.", suit=Suit.HEARTS),
+    BlindRow(Blind.TOOTH, "bl_tooth", "The Tooth", 2.0, 5, "boss", 3, "Lose $1 per card played.", dollars=-1),
+    BlindRow(
+        Blind.FLINT, "bl_flint", "The Flint", 2.0, 5, "boss", 2, "Base Chips and Mult are halved (rounded).", factor=0.5
+    ),
     BlindRow(Blind.MARK, "bl_mark", "The Mark", 2.0, 5, "boss", 2, "Face cards are drawn face down."),
     BlindRow(
-        Blind.FINAL_ACORN, "bl_final_acorn", "Amber Acorn", 2.0, 8, "showdown", None, "Flips and shuffles all Jokers."
+        Blind.FINAL_ACORN,
+        "bl_final_acorn",
+        "Amber Acorn",
+        2.0,
+        8,
+        "showdown",
+        None,
+        "Flips and shuffles all Jokers.",
+        shuffles=3,
     ),
     BlindRow(
         Blind.FINAL_LEAF,
@@ -165,12 +206,16 @@ by_key: dict[str, Blind] = {row.key: row.blind for row in BLINDS[1:]}
 # Bosses in the order in which a draw sees them: by key text.
 BOSSES_SORTED: tuple[Blind, ...] = tuple(by_key[key] for key in sorted(by_key) if by_key[key] > Blind.BIG)
 
+BOSS_MULT = 2.0  # of an ordinary boss; The Wall and Violet Vessel fall back to it when they are disabled
+SHOWDOWN_EVERY = 8  # antes from one showdown boss to the next
+
 # Base requirement of antes 1 to 8 under the three scalings.
 ANTE_BASE: dict[int, tuple[int, ...]] = {
     1: (300, 800, 2000, 5000, 11000, 20000, 35000, 50000),
     2: (300, 900, 2600, 8000, 20000, 36000, 60000, 100000),
     3: (300, 1000, 3200, 9000, 25000, 60000, 110000, 200000),
 }
+LOWEST_BASE = 100.0  # of antes below 1
 
 
 def ante_base(ante: int, scaling: int) -> float:
@@ -180,7 +225,7 @@ def ante_base(ante: int, scaling: int) -> float:
     holds it, it is not a number, which no score reaches.
     """
     if ante < 1:
-        return 100.0
+        return LOWEST_BASE
     bases = ANTE_BASE[scaling]
     if ante <= len(bases):
         return float(bases[ante - 1])

@@ -3,8 +3,7 @@
 Ranks are the numbers 2 to 14; Jack 11, Queen 12, King 13, Ace 14.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 
 
@@ -60,7 +59,9 @@ class Sticker(IntEnum):
     PINNED = 16  # stays leftmost (On a Knife's Edge); 8 is the engine's own
 
 
-JACK, QUEEN, KING, ACE = 11, 12, 13, 14
+TWO, JACK, QUEEN, KING, ACE = 2, 11, 12, 13, 14
+N_RANKS = ACE - TWO + 1
+N_SUITS = len(Suit)
 RANK_LETTERS = "??23456789TJQKA"
 SUIT_LETTERS = "SHCD"
 SUIT_NAMES = ("Spades", "Hearts", "Clubs", "Diamonds")
@@ -75,7 +76,7 @@ def card_key(suit: int, rank: int) -> str:
 # The 52 (suit, rank) fronts sorted by text key: C_2 ... C_9, C_A, C_J, C_K, C_Q, C_T, D_2 ...
 FRONTS: tuple[tuple[Suit, int], ...] = tuple(
     (suit, rank)
-    for _, suit, rank in sorted((card_key(suit, rank), suit, rank) for suit in Suit for rank in range(2, 15))
+    for _, suit, rank in sorted((card_key(suit, rank), suit, rank) for suit in Suit for rank in range(TWO, ACE + 1))
 )
 
 
@@ -83,21 +84,38 @@ FRONTS: tuple[tuple[Suit, int], ...] = tuple(
 class EnhancementRow:
     """One enhancement.
 
-    values   its numbers under the game's own short names; Glass: `amount` is the odds of breaking
-    more     numbers that only its sentence gives
+    chips, mult, x_mult   what it adds to a score, and multiplies it by, each time it triggers
+    held_x_mult, held_dollars   the same for a card held in hand, while scoring and at the end of the round
+    dollars      what it pays
+    mult_odds, dollars_odds   mult and dollars come in 1 of so many cases
+    break_odds   it breaks in 1 of so many cases
     """
 
     enhancement: Enhancement
     key: str
     name: str
-    values: Mapping[str, float]
     effect: str
-    more: Mapping[str, float] = field(default_factory=dict)
+    chips: int = 0
+    mult: int = 0
+    x_mult: float = 1.0
+    held_x_mult: float = 1.0
+    held_dollars: int = 0
+    dollars: int = 0
+    mult_odds: int = 1
+    dollars_odds: int = 1
+    break_odds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EditionRow:
-    """One edition: what it adds to a price and to a score; `slots` counts Negative's one more slot."""
+    """One edition.
+
+    extra_cost            what it adds to a price
+    chips, mult, x_mult   what it adds to a score, and multiplies it by
+    slots    slots that it brings with it
+    share    share of the polls that give this edition or a rarer one, before anything makes editions more frequent
+    illusion_above   Illusion gives this edition where its poll lies above this and no rarer edition claims it
+    """
 
     edition: Edition
     key: str
@@ -107,58 +125,75 @@ class EditionRow:
     mult: int = 0
     x_mult: float = 1.0
     slots: int = 0
+    share: float = 0.0
+    illusion_above: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class SealRow:
-    """One seal: its key, its effect in a sentence, and the numbers of that sentence."""
+    """One seal.
+
+    dollars      what it pays when its card triggers
+    retriggers   how many more times its card triggers
+    above        a random seal is this one where its poll lies above this and no seal with a higher bound claims it
+    """
 
     seal: Seal
     key: str
     effect: str
-    values: Mapping[str, int] = field(default_factory=dict)
+    dollars: int = 0
+    retriggers: int = 0
+    above: float = 0.0
 
 
 ENHANCEMENTS: tuple[EnhancementRow, ...] = (
-    EnhancementRow(Enhancement.NONE, "", "", {}, ""),
-    EnhancementRow(Enhancement.BONUS, "m_bonus", "Bonus", {"bonus": 30}, "+30 Chips when scored."),
-    EnhancementRow(Enhancement.MULT, "m_mult", "Mult", {"mult": 4}, "+4 Mult when scored."),
-    EnhancementRow(Enhancement.WILD, "m_wild", "Wild Card", {}, "Counts as every suit."),
+    EnhancementRow(Enhancement.NONE, "", "", ""),
+    EnhancementRow(Enhancement.BONUS, "m_bonus", "Bonus", "+30 Chips when scored.", chips=30),
+    EnhancementRow(Enhancement.MULT, "m_mult", "Mult", "+4 Mult when scored.", mult=4),
+    EnhancementRow(Enhancement.WILD, "m_wild", "Wild Card", "Counts as every suit."),
     EnhancementRow(
         Enhancement.GLASS,
         "m_glass",
         "Glass Card",
-        {"Xmult": 2, "amount": 4},
         "X2 Mult when scored; 1 in 4 chance to break after scoring.",
+        x_mult=2,
+        break_odds=4,
     ),
-    EnhancementRow(Enhancement.STEEL, "m_steel", "Steel Card", {"h_x_mult": 1.5}, "X1.5 Mult while held in hand."),
-    EnhancementRow(
-        Enhancement.STONE, "m_stone", "Stone Card", {"bonus": 50}, "+50 Chips, no rank or suit, always scores."
-    ),
-    EnhancementRow(Enhancement.GOLD, "m_gold", "Gold Card", {"h_dollars": 3}, "$3 if held in hand at round end."),
+    EnhancementRow(Enhancement.STEEL, "m_steel", "Steel Card", "X1.5 Mult while held in hand.", held_x_mult=1.5),
+    EnhancementRow(Enhancement.STONE, "m_stone", "Stone Card", "+50 Chips, no rank or suit, always scores.", chips=50),
+    EnhancementRow(Enhancement.GOLD, "m_gold", "Gold Card", "$3 if held in hand at round end.", held_dollars=3),
     EnhancementRow(
         Enhancement.LUCKY,
         "m_lucky",
         "Lucky Card",
-        {"mult": 20, "p_dollars": 20},
         "1 in 5 chance of +20 Mult and 1 in 15 chance of $20 when scored.",
-        more={"mult_odds": 5, "dollars_odds": 15},
+        mult=20,
+        mult_odds=5,
+        dollars=20,
+        dollars_odds=15,
     ),
 )
 
 EDITIONS: tuple[EditionRow, ...] = (
     EditionRow(Edition.NONE, "", 0, ""),
-    EditionRow(Edition.FOIL, "foil", 2, "+50 Chips", chips=50),
-    EditionRow(Edition.HOLO, "holo", 3, "+10 Mult", mult=10),
-    EditionRow(Edition.POLYCHROME, "polychrome", 5, "X1.5 Mult", x_mult=1.5),
-    EditionRow(Edition.NEGATIVE, "negative", 5, "+1 Joker slot (Joker) or +1 consumable slot (consumable)", slots=1),
+    EditionRow(Edition.FOIL, "foil", 2, "+50 Chips", chips=50, share=0.04),
+    EditionRow(Edition.HOLO, "holo", 3, "+10 Mult", mult=10, share=0.02, illusion_above=0.5),
+    EditionRow(Edition.POLYCHROME, "polychrome", 5, "X1.5 Mult", x_mult=1.5, share=0.006, illusion_above=0.85),
+    EditionRow(
+        Edition.NEGATIVE,
+        "negative",
+        5,
+        "+1 Joker slot (Joker) or +1 consumable slot (consumable)",
+        slots=1,
+        share=0.003,
+    ),
 )
 
 SEALS: tuple[SealRow, ...] = (
     SealRow(Seal.NONE, "", ""),
-    SealRow(Seal.GOLD, "Gold", "$3 when scored", values={"dollars": 3}),
-    SealRow(Seal.RED, "Red", "retriggers the card once", values={"retriggers": 1}),
-    SealRow(Seal.BLUE, "Blue", "creates the Planet of the final hand if held at round end (needs room)"),
+    SealRow(Seal.GOLD, "Gold", "$3 when scored", dollars=3, above=0.25),
+    SealRow(Seal.RED, "Red", "retriggers the card once", retriggers=1, above=0.75),
+    SealRow(Seal.BLUE, "Blue", "creates the Planet of the final hand if held at round end (needs room)", above=0.5),
     SealRow(Seal.PURPLE, "Purple", "creates a Tarot when discarded (needs room)"),
 )
 

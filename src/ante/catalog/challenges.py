@@ -6,7 +6,8 @@ A challenge has a deck of its own, without an effect, and is played on White Sta
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ante.catalog.cards import ACE, JACK, KING, QUEEN, Edition, Enhancement, Seal, Sticker
+from ante.catalog.cards import ACE, JACK, KING, QUEEN, TWO, Edition, Enhancement, Seal, Sticker
+from ante.catalog.constants import DISCARDS, HAND_SIZE, HANDS, JOKER_SLOTS, START_MONEY
 from ante.catalog.consumables import Consumable
 from ante.catalog.jokers import Joker
 from ante.catalog.vouchers import Voucher
@@ -58,6 +59,8 @@ class Modifier(IntEnum):
 
 
 FLIPPED_ODDS = 4
+INFLATION_DOLLARS = 1
+DISCARD_DOLLARS = 1
 HAND_TAX_DOLLARS = 5
 TYPECAST_ANTE = 4
 
@@ -87,15 +90,15 @@ class ChallengeRow:
     name: str
     effect: str
     modifiers: int = 0
-    dollars: int = 4
-    hands: int = 4
-    discards: int = 3
-    hand_size: int = 8
-    joker_slots: int = 5
+    dollars: int = START_MONEY
+    hands: int = HANDS
+    discards: int = DISCARDS
+    hand_size: int = HAND_SIZE
+    joker_slots: int = JOKER_SLOTS
     jokers: tuple[StartJoker, ...] = ()
     consumables: tuple[Consumable, ...] = ()
     vouchers: tuple[Voucher, ...] = ()
-    ranks: tuple[int, ...] = tuple(range(2, ACE + 1))
+    ranks: tuple[int, ...] = tuple(range(TWO, ACE + 1))
     enhancement: Enhancement = Enhancement.NONE
     enhanced: tuple[int, ...] = ()
     seal: Seal = Seal.NONE
@@ -165,7 +168,7 @@ CHALLENGES: tuple[ChallengeRow, ...] = (
         " Business Card.",
         Modifier.NO_HAND_MONEY | Modifier.NO_INTEREST,
         jokers=(StartJoker(Joker.PAREIDOLIA, ETERNAL, Edition.NEGATIVE), StartJoker(Joker.BUSINESS, ETERNAL)),
-        ranks=tuple(range(2, 10)),
+        ranks=tuple(range(TWO, 10)),
         banned=("bl_plant",),
     ),
     ChallengeRow(
@@ -238,7 +241,7 @@ CHALLENGES: tuple[ChallengeRow, ...] = (
         "Every card of the deck is a Glass card. Begin with two eternal, negative Oops! All 6s.",
         jokers=(StartJoker(Joker.OOPS, ETERNAL, Edition.NEGATIVE),) * 2,
         enhancement=Enhancement.GLASS,
-        enhanced=tuple(range(2, ACE + 1)),
+        enhanced=tuple(range(TWO, ACE + 1)),
         banned=(
             *("c_magician", "c_empress", "c_heirophant", "c_chariot", "c_devil", "c_tower", "c_lovers"),
             *("c_incantation", "c_grim", "c_familiar"),

@@ -1,9 +1,9 @@
 """Tarots, planets and spectrals, in pool order."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 
+from ante.catalog.cards import ACE, JACK, KING, TWO, Enhancement, Seal, Suit
 from ante.catalog.hands import Hand
 
 
@@ -73,17 +73,23 @@ class Consumable(IntEnum):
     BLACK_HOLE = 52
 
 
-FIRST_TAROT, FIRST_PLANET, FIRST_SPECTRAL = 1, 23, 35
-N_TAROTS, N_PLANETS, N_SPECTRALS = 22, 12, 18
-
-
 @dataclass(frozen=True, slots=True)
 class ConsumableRow:
     """One consumable.
 
-    values   its numbers under the game's own short names
+    max_highlighted, min_highlighted  how many hand cards it is used on; max_highlighted is 0 for those that take none
+    enhancement, suit, seal   what a chosen card gets
+    ranks    how far a chosen card's rank rises
+    count    how many cards it creates
+    lowest, highest   ranks of the playing cards it creates
+    destroyed   how many hand cards it destroys
+    dollars  what it gives
+    cap      most dollars it gives
+    odds     it works in 1 of `odds` cases
+    levels   levels that a poker hand gains
     hand     the poker hand a planet raises
-    softlocked   a planet that the pool offers only once its hand has been played
+    hand_size   what it changes the hand size by; Ectoplasm by as much again with each use
+    softlocked  a planet that the pool offers only once its hand has been played
     in_pool  False for The Soul and Black Hole, which only their own rolls make
     """
 
@@ -93,20 +99,24 @@ class ConsumableRow:
     set: Set
     cost: int
     effect: str
-    values: Mapping[str, float | str] = field(default_factory=dict)
+    max_highlighted: int = 0
+    min_highlighted: int = 1
+    enhancement: Enhancement = Enhancement.NONE
+    suit: Suit | None = None
+    seal: Seal = Seal.NONE
+    ranks: int = 0
+    count: int = 0
+    lowest: int = 0
+    highest: int = 0
+    destroyed: int = 0
+    dollars: int = 0
+    cap: int = 0
+    odds: int = 0
+    levels: int = 0
     hand: Hand | None = None
+    hand_size: int = 0
     softlocked: bool = False
     in_pool: bool = True
-
-    @property
-    def max_highlighted(self) -> int:
-        """Most hand cards it is used on; 0 where `values` names no bound, Aura's one card included."""
-        return int(self.values.get("max_highlighted", 0))
-
-    @property
-    def min_highlighted(self) -> int:
-        """Fewest hand cards it is used on: 1 unless `values` says otherwise, 0 without a `max_highlighted`."""
-        return int(self.values.get("min_highlighted", min(1, self.max_highlighted)))
 
 
 CONSUMABLES: tuple[ConsumableRow, ...] = (
@@ -126,7 +136,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns up to 2 selected cards into Lucky cards.",
-        values={"max_highlighted": 2, "mod_conv": "m_lucky"},
+        max_highlighted=2,
+        enhancement=Enhancement.LUCKY,
     ),
     ConsumableRow(
         Consumable.HIGH_PRIESTESS,
@@ -135,7 +146,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Creates up to 2 Planets (needs room).",
-        values={"planets": 2},
+        count=2,
     ),
     ConsumableRow(
         Consumable.EMPRESS,
@@ -144,7 +155,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns up to 2 selected cards into Mult cards.",
-        values={"max_highlighted": 2, "mod_conv": "m_mult"},
+        max_highlighted=2,
+        enhancement=Enhancement.MULT,
     ),
     ConsumableRow(
         Consumable.EMPEROR,
@@ -153,7 +165,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Creates up to 2 Tarots (needs room).",
-        values={"tarots": 2},
+        count=2,
     ),
     ConsumableRow(
         Consumable.HEIROPHANT,
@@ -162,7 +174,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns up to 2 selected cards into Bonus cards.",
-        values={"max_highlighted": 2, "mod_conv": "m_bonus"},
+        max_highlighted=2,
+        enhancement=Enhancement.BONUS,
     ),
     ConsumableRow(
         Consumable.LOVERS,
@@ -171,7 +184,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns 1 selected card into a Wild card.",
-        values={"max_highlighted": 1, "mod_conv": "m_wild"},
+        max_highlighted=1,
+        enhancement=Enhancement.WILD,
     ),
     ConsumableRow(
         Consumable.CHARIOT,
@@ -180,7 +194,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns 1 selected card into a Steel card.",
-        values={"max_highlighted": 1, "mod_conv": "m_steel"},
+        max_highlighted=1,
+        enhancement=Enhancement.STEEL,
     ),
     ConsumableRow(
         Consumable.JUSTICE,
@@ -189,7 +204,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns 1 selected card into a Glass card.",
-        values={"max_highlighted": 1, "mod_conv": "m_glass"},
+        max_highlighted=1,
+        enhancement=Enhancement.GLASS,
     ),
     ConsumableRow(
         Consumable.HERMIT,
@@ -198,7 +214,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Doubles money, gaining at most $20.",
-        values={"amount": 20},
+        cap=20,
     ),
     ConsumableRow(
         Consumable.WHEEL_OF_FORTUNE,
@@ -207,7 +223,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "1 in 4 chance to give a random editionless Joker Foil, Holographic or Polychrome.",
-        values={"amount": 4},
+        odds=4,
     ),
     ConsumableRow(
         Consumable.STRENGTH,
@@ -216,7 +232,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Raises the rank of up to 2 selected cards by 1 (Ace wraps to 2).",
-        values={"max_highlighted": 2, "mod_conv": "up_rank"},
+        max_highlighted=2,
+        ranks=1,
     ),
     ConsumableRow(
         Consumable.HANGED_MAN,
@@ -225,7 +242,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Destroys up to 2 selected cards.",
-        values={"max_highlighted": 2, "remove_card": True},
+        max_highlighted=2,
     ),
     ConsumableRow(
         Consumable.DEATH,
@@ -234,7 +251,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "With 2 selected cards, the left one becomes a copy of the right one.",
-        values={"max_highlighted": 2, "min_highlighted": 2, "mod_conv": "card"},
+        max_highlighted=2,
+        min_highlighted=2,
     ),
     ConsumableRow(
         Consumable.TEMPERANCE,
@@ -243,7 +261,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Gives the total sell value of owned Jokers, at most $50.",
-        values={"amount": 50},
+        cap=50,
     ),
     ConsumableRow(
         Consumable.DEVIL,
@@ -252,7 +270,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns 1 selected card into a Gold card.",
-        values={"max_highlighted": 1, "mod_conv": "m_gold"},
+        max_highlighted=1,
+        enhancement=Enhancement.GOLD,
     ),
     ConsumableRow(
         Consumable.TOWER,
@@ -261,7 +280,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns 1 selected card into a Stone card.",
-        values={"max_highlighted": 1, "mod_conv": "m_stone"},
+        max_highlighted=1,
+        enhancement=Enhancement.STONE,
     ),
     ConsumableRow(
         Consumable.STAR,
@@ -270,7 +290,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns up to 3 selected cards into Diamonds.",
-        values={"max_highlighted": 3, "suit_conv": "Diamonds"},
+        max_highlighted=3,
+        suit=Suit.DIAMONDS,
     ),
     ConsumableRow(
         Consumable.MOON,
@@ -279,7 +300,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns up to 3 selected cards into Clubs.",
-        values={"max_highlighted": 3, "suit_conv": "Clubs"},
+        max_highlighted=3,
+        suit=Suit.CLUBS,
     ),
     ConsumableRow(
         Consumable.SUN,
@@ -288,7 +310,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns up to 3 selected cards into Hearts.",
-        values={"max_highlighted": 3, "suit_conv": "Hearts"},
+        max_highlighted=3,
+        suit=Suit.HEARTS,
     ),
     ConsumableRow(
         Consumable.JUDGEMENT, "c_judgement", "Judgement", Set.TAROT, 3, "Creates a random Joker (needs room)."
@@ -300,10 +323,18 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.TAROT,
         3,
         "Turns up to 3 selected cards into Spades.",
-        values={"max_highlighted": 3, "suit_conv": "Spades"},
+        max_highlighted=3,
+        suit=Suit.SPADES,
     ),
     ConsumableRow(
-        Consumable.MERCURY, "c_mercury", "Mercury", Set.PLANET, 3, "Raises the level of Pair by 1.", hand=Hand.PAIR
+        Consumable.MERCURY,
+        "c_mercury",
+        "Mercury",
+        Set.PLANET,
+        3,
+        "Raises the level of Pair by 1.",
+        levels=1,
+        hand=Hand.PAIR,
     ),
     ConsumableRow(
         Consumable.VENUS,
@@ -312,6 +343,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.PLANET,
         3,
         "Raises the level of Three of a Kind by 1.",
+        levels=1,
         hand=Hand.THREE_OF_A_KIND,
     ),
     ConsumableRow(
@@ -321,6 +353,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.PLANET,
         3,
         "Raises the level of Full House by 1.",
+        levels=1,
         hand=Hand.FULL_HOUSE,
     ),
     ConsumableRow(
@@ -330,16 +363,38 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.PLANET,
         3,
         "Raises the level of Four of a Kind by 1.",
+        levels=1,
         hand=Hand.FOUR_OF_A_KIND,
     ),
     ConsumableRow(
-        Consumable.JUPITER, "c_jupiter", "Jupiter", Set.PLANET, 3, "Raises the level of Flush by 1.", hand=Hand.FLUSH
+        Consumable.JUPITER,
+        "c_jupiter",
+        "Jupiter",
+        Set.PLANET,
+        3,
+        "Raises the level of Flush by 1.",
+        levels=1,
+        hand=Hand.FLUSH,
     ),
     ConsumableRow(
-        Consumable.SATURN, "c_saturn", "Saturn", Set.PLANET, 3, "Raises the level of Straight by 1.", hand=Hand.STRAIGHT
+        Consumable.SATURN,
+        "c_saturn",
+        "Saturn",
+        Set.PLANET,
+        3,
+        "Raises the level of Straight by 1.",
+        levels=1,
+        hand=Hand.STRAIGHT,
     ),
     ConsumableRow(
-        Consumable.URANUS, "c_uranus", "Uranus", Set.PLANET, 3, "Raises the level of Two Pair by 1.", hand=Hand.TWO_PAIR
+        Consumable.URANUS,
+        "c_uranus",
+        "Uranus",
+        Set.PLANET,
+        3,
+        "Raises the level of Two Pair by 1.",
+        levels=1,
+        hand=Hand.TWO_PAIR,
     ),
     ConsumableRow(
         Consumable.NEPTUNE,
@@ -348,10 +403,18 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.PLANET,
         3,
         "Raises the level of Straight Flush by 1.",
+        levels=1,
         hand=Hand.STRAIGHT_FLUSH,
     ),
     ConsumableRow(
-        Consumable.PLUTO, "c_pluto", "Pluto", Set.PLANET, 3, "Raises the level of High Card by 1.", hand=Hand.HIGH_CARD
+        Consumable.PLUTO,
+        "c_pluto",
+        "Pluto",
+        Set.PLANET,
+        3,
+        "Raises the level of High Card by 1.",
+        levels=1,
+        hand=Hand.HIGH_CARD,
     ),
     ConsumableRow(
         Consumable.PLANET_X,
@@ -360,6 +423,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.PLANET,
         3,
         "Raises the level of Five of a Kind by 1.",
+        levels=1,
         hand=Hand.FIVE_OF_A_KIND,
         softlocked=True,
     ),
@@ -370,6 +434,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.PLANET,
         3,
         "Raises the level of Flush House by 1.",
+        levels=1,
         hand=Hand.FLUSH_HOUSE,
         softlocked=True,
     ),
@@ -380,6 +445,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.PLANET,
         3,
         "Raises the level of Flush Five by 1.",
+        levels=1,
         hand=Hand.FLUSH_FIVE,
         softlocked=True,
     ),
@@ -390,7 +456,10 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Destroys 1 random card in hand, adds 3 random enhanced face cards to the hand.",
-        values={"amount": 3, "remove_card": True},
+        count=3,
+        destroyed=1,
+        lowest=JACK,
+        highest=KING,
     ),
     ConsumableRow(
         Consumable.GRIM,
@@ -399,7 +468,10 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Destroys 1 random card in hand, adds 2 random enhanced Aces to the hand.",
-        values={"amount": 2, "remove_card": True},
+        count=2,
+        destroyed=1,
+        lowest=ACE,
+        highest=ACE,
     ),
     ConsumableRow(
         Consumable.INCANTATION,
@@ -408,7 +480,10 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Destroys 1 random card in hand, adds 4 random enhanced number cards to the hand.",
-        values={"amount": 4, "remove_card": True},
+        count=4,
+        destroyed=1,
+        lowest=TWO,
+        highest=10,
     ),
     ConsumableRow(
         Consumable.TALISMAN,
@@ -417,10 +492,17 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Adds a Gold Seal to 1 selected card.",
-        values={"amount": "Gold", "max_highlighted": 1},
+        seal=Seal.GOLD,
+        max_highlighted=1,
     ),
     ConsumableRow(
-        Consumable.AURA, "c_aura", "Aura", Set.SPECTRAL, 4, "Gives 1 selected card Foil, Holographic or Polychrome."
+        Consumable.AURA,
+        "c_aura",
+        "Aura",
+        Set.SPECTRAL,
+        4,
+        "Gives 1 selected card Foil, Holographic or Polychrome.",
+        max_highlighted=1,
     ),
     ConsumableRow(
         Consumable.WRAITH,
@@ -440,6 +522,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Turns every card in hand into one random rank; -1 hand size.",
+        hand_size=-1,
     ),
     ConsumableRow(
         Consumable.ECTOPLASM,
@@ -448,6 +531,7 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Adds Negative to a random editionless Joker; reduces hand size (by 1, growing by 1 per use).",
+        hand_size=-1,
     ),
     ConsumableRow(
         Consumable.IMMOLATE,
@@ -456,7 +540,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Destroys 5 random cards in hand and gives $20.",
-        values={"destroy": 5, "dollars": 20, "remove_card": True},
+        destroyed=5,
+        dollars=20,
     ),
     ConsumableRow(
         Consumable.ANKH,
@@ -465,7 +550,6 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Copies a random Joker and destroys all others (Eternals stay; Negative is removed from the copy).",
-        values={"amount": 2},
     ),
     ConsumableRow(
         Consumable.DEJA_VU,
@@ -474,7 +558,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Adds a Red Seal to 1 selected card.",
-        values={"amount": "Red", "max_highlighted": 1},
+        seal=Seal.RED,
+        max_highlighted=1,
     ),
     ConsumableRow(
         Consumable.HEX,
@@ -483,7 +568,6 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Adds Polychrome to a random editionless Joker and destroys all other Jokers (not Eternals).",
-        values={"amount": 2},
     ),
     ConsumableRow(
         Consumable.TRANCE,
@@ -492,7 +576,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Adds a Blue Seal to 1 selected card.",
-        values={"amount": "Blue", "max_highlighted": 1},
+        seal=Seal.BLUE,
+        max_highlighted=1,
     ),
     ConsumableRow(
         Consumable.MEDIUM,
@@ -501,7 +586,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Adds a Purple Seal to 1 selected card.",
-        values={"amount": "Purple", "max_highlighted": 1},
+        seal=Seal.PURPLE,
+        max_highlighted=1,
     ),
     ConsumableRow(
         Consumable.CRYPTID,
@@ -510,7 +596,8 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Creates 2 copies of 1 selected card in hand.",
-        values={"amount": 2, "max_highlighted": 1},
+        count=2,
+        max_highlighted=1,
     ),
     ConsumableRow(
         Consumable.SOUL, "c_soul", "The Soul", Set.SPECTRAL, 4, "Creates a Legendary Joker (needs room).", in_pool=False
@@ -522,16 +609,16 @@ CONSUMABLES: tuple[ConsumableRow, ...] = (
         Set.SPECTRAL,
         4,
         "Upgrades every poker hand by 1 level.",
+        levels=1,
         in_pool=False,
     ),
 )
 
-TAROTS = CONSUMABLES[FIRST_TAROT : FIRST_TAROT + N_TAROTS]
-PLANETS = CONSUMABLES[FIRST_PLANET : FIRST_PLANET + N_PLANETS]
-SPECTRALS = CONSUMABLES[FIRST_SPECTRAL : FIRST_SPECTRAL + N_SPECTRALS]
 
-TAROTS = CONSUMABLES[FIRST_TAROT : FIRST_TAROT + N_TAROTS]
-PLANETS = CONSUMABLES[FIRST_PLANET : FIRST_PLANET + N_PLANETS]
-SPECTRALS = CONSUMABLES[FIRST_SPECTRAL : FIRST_SPECTRAL + N_SPECTRALS]
+TAROTS = tuple(row for row in CONSUMABLES[1:] if row.set == Set.TAROT)
+PLANETS = tuple(row for row in CONSUMABLES if row.set == Set.PLANET)
+SPECTRALS = tuple(row for row in CONSUMABLES if row.set == Set.SPECTRAL)
+N_TAROTS, N_PLANETS, N_SPECTRALS = len(TAROTS), len(PLANETS), len(SPECTRALS)
+FIRST_TAROT, FIRST_PLANET, FIRST_SPECTRAL = (int(rows[0].consumable) for rows in (TAROTS, PLANETS, SPECTRALS))
 
 by_key: dict[str, Consumable] = {row.key: row.consumable for row in CONSUMABLES[1:]}

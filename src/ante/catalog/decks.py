@@ -1,8 +1,11 @@
 """The 15 decks and the 8 stakes."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
+
+from ante.catalog.constants import MONEY_PER_HAND
+from ante.catalog.consumables import Consumable
+from ante.catalog.vouchers import Voucher
 
 
 class Deck(IntEnum):
@@ -40,34 +43,60 @@ class Stake(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeckRow:
-    """One deck and how it changes a run."""
+    """One deck and how it changes a run.
+
+    hands, discards, hand_size, joker_slots, consumable_slots, dollars   what it adds at the start
+    hand_dollars, discard_dollars   what each hand and each discard left pays at cash-out
+    interest        whether money earns interest
+    consumables, vouchers   what the run starts with
+    spectral_rate   weight of Spectrals in the shop
+    target_times    what every blind's target is multiplied by
+    """
 
     deck: Deck
     key: str
     name: str
     effect: str
-    values: Mapping[str, object] = field(default_factory=dict)
     unlock: str | None = None
+    hands: int = 0
+    discards: int = 0
+    hand_size: int = 0
+    joker_slots: int = 0
+    consumable_slots: int = 0
+    dollars: int = 0
+    hand_dollars: int = MONEY_PER_HAND
+    discard_dollars: int = 0
+    interest: bool = True
+    consumables: tuple[Consumable, ...] = ()
+    vouchers: tuple[Voucher, ...] = ()
+    spectral_rate: float = 0.0
+    target_times: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class StakeRow:
-    """One stake and what it adds."""
+    """One stake and what it adds.
+
+    scaling    which requirement table it uses, None where it is that of the stake below
+    discards   what it adds to the discards of each round
+    """
 
     stake: Stake
     key: str
     effect: str
+    scaling: int | None = None
+    discards: int = 0
 
 
 DECKS: tuple[DeckRow, ...] = (
-    DeckRow(Deck.RED, "b_red", "Red Deck", "+1 discard every round.", values={"discards": 1}),
-    DeckRow(Deck.BLUE, "b_blue", "Blue Deck", "+1 hand every round.", values={"hands": 1}, unlock="discover 20 items"),
+    DeckRow(Deck.RED, "b_red", "Red Deck", "+1 discard every round.", discards=1),
+    DeckRow(Deck.BLUE, "b_blue", "Blue Deck", "+1 hand every round.", hands=1, unlock="discover 20 items"),
     DeckRow(
         Deck.YELLOW,
         "b_yellow",
         "Yellow Deck",
         "Start with $10 more.",
-        values={"dollars": 10},
+        dollars=10,
         unlock="discover 50 items",
     ),
     DeckRow(
@@ -75,7 +104,9 @@ DECKS: tuple[DeckRow, ...] = (
         "b_green",
         "Green Deck",
         "$2 per remaining hand and $1 per remaining discard at round end; no interest.",
-        values={"extra_discard_bonus": 1, "extra_hand_bonus": 2, "no_interest": True},
+        hand_dollars=2,
+        discard_dollars=1,
+        interest=False,
         unlock="discover 75 items",
     ),
     DeckRow(
@@ -83,7 +114,8 @@ DECKS: tuple[DeckRow, ...] = (
         "b_black",
         "Black Deck",
         "+1 Joker slot, -1 hand.",
-        values={"hands": -1, "joker_slot": 1},
+        hands=-1,
+        joker_slots=1,
         unlock="discover 100 items",
     ),
     DeckRow(
@@ -91,7 +123,8 @@ DECKS: tuple[DeckRow, ...] = (
         "b_magic",
         "Magic Deck",
         "Start with Crystal Ball and 2 copies of The Fool.",
-        values={"consumables": ("c_fool", "c_fool"), "voucher": "v_crystal_ball"},
+        consumables=(Consumable.FOOL, Consumable.FOOL),
+        vouchers=(Voucher.CRYSTAL_BALL,),
         unlock="win with Red Deck",
     ),
     DeckRow(
@@ -99,7 +132,8 @@ DECKS: tuple[DeckRow, ...] = (
         "b_nebula",
         "Nebula Deck",
         "Start with Telescope; -1 consumable slot.",
-        values={"consumable_slot": -1, "voucher": "v_telescope"},
+        consumable_slots=-1,
+        vouchers=(Voucher.TELESCOPE,),
         unlock="win with Blue Deck",
     ),
     DeckRow(
@@ -107,7 +141,8 @@ DECKS: tuple[DeckRow, ...] = (
         "b_ghost",
         "Ghost Deck",
         "Spectral cards can appear in the shop (rate 2); start with Hex.",
-        values={"consumables": ("c_hex",), "spectral_rate": 2},
+        consumables=(Consumable.HEX,),
+        spectral_rate=2,
         unlock="win with Yellow Deck",
     ),
     DeckRow(
@@ -115,7 +150,6 @@ DECKS: tuple[DeckRow, ...] = (
         "b_abandoned",
         "Abandoned Deck",
         "No face cards in the starting deck.",
-        values={"remove_faces": True},
         unlock="win with Green Deck",
     ),
     DeckRow(
@@ -130,7 +164,7 @@ DECKS: tuple[DeckRow, ...] = (
         "b_zodiac",
         "Zodiac Deck",
         "Start with Tarot Merchant, Planet Merchant and Overstock.",
-        values={"vouchers": ("v_tarot_merchant", "v_planet_merchant", "v_overstock_norm")},
+        vouchers=(Voucher.TAROT_MERCHANT, Voucher.PLANET_MERCHANT, Voucher.OVERSTOCK_NORM),
         unlock="win on stake 2",
     ),
     DeckRow(
@@ -138,7 +172,8 @@ DECKS: tuple[DeckRow, ...] = (
         "b_painted",
         "Painted Deck",
         "+2 hand size, -1 Joker slot.",
-        values={"hand_size": 2, "joker_slot": -1},
+        hand_size=2,
+        joker_slots=-1,
         unlock="win on stake 3",
     ),
     DeckRow(
@@ -149,7 +184,7 @@ DECKS: tuple[DeckRow, ...] = (
         "b_plasma",
         "Plasma Deck",
         "Chips and Mult are averaged when scoring; blind requirements X2.",
-        values={"ante_scaling": 2},
+        target_times=2,
         unlock="win on stake 5",
     ),
     DeckRow(
@@ -157,18 +192,17 @@ DECKS: tuple[DeckRow, ...] = (
         "b_erratic",
         "Erratic Deck",
         "Every starting card has a random rank and suit.",
-        values={"randomize_rank_suit": True},
         unlock="win on stake 7",
     ),
 )
 
 STAKES: tuple[StakeRow, ...] = (
-    StakeRow(Stake.WHITE, "stake_white", "Base difficulty."),
+    StakeRow(Stake.WHITE, "stake_white", "Base difficulty.", scaling=1),
     StakeRow(Stake.RED, "stake_red", "Small Blind gives no reward money."),
-    StakeRow(Stake.GREEN, "stake_green", "Required score grows faster (scaling 2)."),
+    StakeRow(Stake.GREEN, "stake_green", "Required score grows faster (scaling 2).", scaling=2),
     StakeRow(Stake.BLACK, "stake_black", "Shop and pack Jokers may be Eternal (poll above 0.7)."),
-    StakeRow(Stake.BLUE, "stake_blue", "-1 discard per round."),
-    StakeRow(Stake.PURPLE, "stake_purple", "Required score grows faster still (scaling 3)."),
+    StakeRow(Stake.BLUE, "stake_blue", "-1 discard per round.", discards=-1),
+    StakeRow(Stake.PURPLE, "stake_purple", "Required score grows faster still (scaling 3).", scaling=3),
     StakeRow(Stake.ORANGE, "stake_orange", "Shop and pack Jokers may be Perishable (poll above 0.4, at most 0.7)."),
     StakeRow(Stake.GOLD, "stake_gold", "Shop and pack Jokers may be Rental (30%)."),
 )

@@ -1,8 +1,10 @@
 """The 150 jokers: every number of every joker, one row each, in pool order."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
+
+from ante.catalog.cards import ACE, JACK, KING, QUEEN, Enhancement, Suit
+from ante.catalog.hands import Hand
 
 COMMON, UNCOMMON, RARE, LEGENDARY = 1, 2, 3, 4
 
@@ -163,22 +165,46 @@ class Joker(IntEnum):
     PERKEO = 150
 
 
-LEGENDARY_NOTE = "Legendary: only via The Soul; pool ignores the unlocked flag"
+class Extinction(IntEnum):
+    """When the pool offers a joker: always, or only before or after Gros Michel has gone extinct."""
+
+    ALWAYS = 0
+    BEFORE = 1
+    AFTER = 2
 
 
 @dataclass(frozen=True, slots=True)
 class JokerRow:
-    """One joker.
+    """One joker. A number that is None is one that the joker does not have.
 
     rarity      1 Common, 2 Uncommon, 3 Rare, 4 Legendary
-    values      its numbers under the game's own short names
-    more        numbers that only its sentence gives
-    amount_key  which of those numbers `amount` is: what one trigger gives, a grower's step, a shrinker's start
-    extra_key   which of them `extra` is: the odds (1 in `extra`), a second gift, a limit, a grower's start, a
-                shrinker's step; "" for none
-    unlock      what unlocks it in a fresh profile, None where nothing is known to be needed
-    requires_enhancement_in_deck    enhancement that the deck must hold before the pool offers it
-    excluded_when_flag, requires_flag   run flag that takes it out of the pool, or puts it in
+    cost        base price in dollars
+    mult        +Mult, in all or for each thing that the joker counts
+    chips       +Chips, likewise
+    xmult       X Mult; for a joker that counts things, what each of them adds to X1
+    dollars     money earned, or sell value gained
+    odds        the chance is 1 in `odds`
+    start       Mult, Chips or X Mult that a new joker shows; a joker that starts over returns to it
+    growth      what each step adds to what the joker shows
+    loss        what each step takes from it
+    count       a new joker's counter: hands left, cards left, cards of hand size, dollars paid
+    repeats     how many more times cards act
+    levels      levels that a poker hand rises
+    creates     how many cards or jokers it makes
+    hand_size, hands, discards, rerolls, debt   what it adds to these limits while held; Burglar's hands come once
+    doublings   how often it doubles every probability
+    share       part of the required chips
+    cards       exactly so many cards are played or discarded, or needed for a Flush or a Straight
+    at_least, at_most   limits of what its condition counts (cards, faces, dollars, rounds, discards), or of its roll
+    every       it acts on every so many hands
+    per         dollars that count as one
+    ranks       ranks that it looks at; Jack 11, Queen 12, King 13, Ace 14
+    suit, suits suit or suits that it looks at
+    hand        poker hand that the played cards must contain
+    rarity_asked    rarity of other jokers that it looks at
+    unlocked_at_start, unlock   whether a fresh profile has it, and what unlocks it; None where nothing is known to be needed
+    needs_in_deck   enhancement that the deck must hold before the pool offers it
+    extinction  whether the pool offers it before or after Gros Michel has gone extinct
     """
 
     joker: Joker
@@ -187,36 +213,46 @@ class JokerRow:
     rarity: int
     cost: int
     effect: str
-    values: Mapping[str, float | str] = field(default_factory=dict)
-    more: Mapping[str, float] = field(default_factory=dict)
-    amount_key: str = "amount"
-    extra_key: str = ""
+    mult: float | None = None
+    chips: float | None = None
+    xmult: float | None = None
+    dollars: int | None = None
+    odds: float | None = None
+    start: float | None = None
+    growth: float | None = None
+    loss: float | None = None
+    count: int | None = None
+    repeats: int | None = None
+    levels: int | None = None
+    creates: int | None = None
+    hand_size: int | None = None
+    hands: int | None = None
+    discards: int | None = None
+    rerolls: int | None = None
+    debt: int | None = None
+    doublings: int | None = None
+    share: float | None = None
+    cards: int | None = None
+    at_least: int | None = None
+    at_most: int | None = None
+    every: int | None = None
+    per: int | None = None
+    ranks: tuple[int, ...] = ()
+    suit: Suit | None = None
+    suits: tuple[Suit, ...] = ()
+    hand: Hand | None = None
+    rarity_asked: int | None = None
     blueprint_compat: bool = True
     eternal_compat: bool = True
     perishable_compat: bool = True
     unlocked_at_start: bool = True
     unlock: str | None = None
-    requires_enhancement_in_deck: str | None = None
-    excluded_when_flag: str | None = None
-    requires_flag: str | None = None
-    pool_note: str | None = None
-
-    @property
-    def amount(self) -> float:
-        """The main number; 0 for a joker without numbers."""
-        return self._number(self.amount_key)
-
-    @property
-    def extra(self) -> float:
-        """The second number; 0 for a joker without one."""
-        return self._number(self.extra_key)
-
-    def _number(self, key: str) -> float:
-        return float(self.values[key] if key in self.values else self.more.get(key, 0.0))
+    needs_in_deck: Enhancement = Enhancement.NONE
+    extinction: Extinction = Extinction.ALWAYS
 
 
 JOKERS: tuple[JokerRow, ...] = (
-    JokerRow(Joker.NONE, "", "", 0, 0, ""),
+    JokerRow(Joker.NONE, "", "", 0, cost=0, effect=""),
     JokerRow(
         Joker.JOKER,
         "j_joker",
@@ -224,8 +260,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=2,
         effect="+4 Mult.",
-        values={"mult": 4},
-        amount_key="mult",
+        mult=4,
     ),
     JokerRow(
         Joker.GREEDY_JOKER,
@@ -234,8 +269,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="Each scored Diamond gives +3 Mult.",
-        values={"s_mult": 3, "suit": "Diamonds"},
-        amount_key="s_mult",
+        mult=3,
+        suit=Suit.DIAMONDS,
     ),
     JokerRow(
         Joker.LUSTY_JOKER,
@@ -244,8 +279,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="Each scored Heart gives +3 Mult.",
-        values={"s_mult": 3, "suit": "Hearts"},
-        amount_key="s_mult",
+        mult=3,
+        suit=Suit.HEARTS,
     ),
     JokerRow(
         Joker.WRATHFUL_JOKER,
@@ -254,8 +289,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="Each scored Spade gives +3 Mult.",
-        values={"s_mult": 3, "suit": "Spades"},
-        amount_key="s_mult",
+        mult=3,
+        suit=Suit.SPADES,
     ),
     JokerRow(
         Joker.GLUTTENOUS_JOKER,
@@ -264,8 +299,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="Each scored Club gives +3 Mult.",
-        values={"s_mult": 3, "suit": "Clubs"},
-        amount_key="s_mult",
+        mult=3,
+        suit=Suit.CLUBS,
     ),
     JokerRow(
         Joker.JOLLY,
@@ -274,8 +309,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=3,
         effect="+8 Mult if the hand contains a Pair.",
-        values={"t_mult": 8, "type": "Pair"},
-        amount_key="t_mult",
+        mult=8,
+        hand=Hand.PAIR,
     ),
     JokerRow(
         Joker.ZANY,
@@ -284,8 +319,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+12 Mult if the hand contains Three of a Kind.",
-        values={"t_mult": 12, "type": "Three of a Kind"},
-        amount_key="t_mult",
+        mult=12,
+        hand=Hand.THREE_OF_A_KIND,
     ),
     JokerRow(
         Joker.MAD,
@@ -294,8 +329,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+10 Mult if the hand contains Two Pair.",
-        values={"t_mult": 10, "type": "Two Pair"},
-        amount_key="t_mult",
+        mult=10,
+        hand=Hand.TWO_PAIR,
     ),
     JokerRow(
         Joker.CRAZY,
@@ -304,8 +339,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+12 Mult if the hand contains a Straight.",
-        values={"t_mult": 12, "type": "Straight"},
-        amount_key="t_mult",
+        mult=12,
+        hand=Hand.STRAIGHT,
     ),
     JokerRow(
         Joker.DROLL,
@@ -314,8 +349,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+10 Mult if the hand contains a Flush.",
-        values={"t_mult": 10, "type": "Flush"},
-        amount_key="t_mult",
+        mult=10,
+        hand=Hand.FLUSH,
     ),
     JokerRow(
         Joker.SLY,
@@ -324,8 +359,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=3,
         effect="+50 Chips if the hand contains a Pair.",
-        values={"t_chips": 50, "type": "Pair"},
-        amount_key="t_chips",
+        chips=50,
+        hand=Hand.PAIR,
     ),
     JokerRow(
         Joker.WILY,
@@ -334,8 +369,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+100 Chips if the hand contains Three of a Kind.",
-        values={"t_chips": 100, "type": "Three of a Kind"},
-        amount_key="t_chips",
+        chips=100,
+        hand=Hand.THREE_OF_A_KIND,
     ),
     JokerRow(
         Joker.CLEVER,
@@ -344,8 +379,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+80 Chips if the hand contains Two Pair.",
-        values={"t_chips": 80, "type": "Two Pair"},
-        amount_key="t_chips",
+        chips=80,
+        hand=Hand.TWO_PAIR,
     ),
     JokerRow(
         Joker.DEVIOUS,
@@ -354,8 +389,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+100 Chips if the hand contains a Straight.",
-        values={"t_chips": 100, "type": "Straight"},
-        amount_key="t_chips",
+        chips=100,
+        hand=Hand.STRAIGHT,
     ),
     JokerRow(
         Joker.CRAFTY,
@@ -364,8 +399,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+80 Chips if the hand contains a Flush.",
-        values={"t_chips": 80, "type": "Flush"},
-        amount_key="t_chips",
+        chips=80,
+        hand=Hand.FLUSH,
     ),
     JokerRow(
         Joker.HALF,
@@ -374,9 +409,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="+20 Mult when 3 or fewer cards are played.",
-        values={"mult": 20, "size": 3},
-        amount_key="mult",
-        extra_key="size",
+        mult=20,
+        at_most=3,
     ),
     JokerRow(
         Joker.STENCIL,
@@ -385,8 +419,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=8,
         effect="X1 Mult per empty Joker slot; every Joker Stencil counts as an empty slot.",
-        more={"Xmult": 1},
-        amount_key="Xmult",
+        xmult=1,
     ),
     JokerRow(
         Joker.FOUR_FINGERS,
@@ -395,8 +428,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="Flushes and Straights need only 4 cards.",
-        more={"cards": 4},
-        amount_key="cards",
+        cards=4,
         blueprint_compat=False,
     ),
     JokerRow(
@@ -406,7 +438,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=5,
         effect="Retriggers abilities of cards held in hand.",
-        values={"amount": 1},
+        repeats=1,
     ),
     JokerRow(
         Joker.CREDIT_CARD,
@@ -415,7 +447,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=1,
         effect="Allows debt down to -$20.",
-        values={"amount": 20},
+        debt=20,
         blueprint_compat=False,
     ),
     JokerRow(
@@ -425,10 +457,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="When a blind is selected, destroys the Joker to its right (not Eternal) and permanently gains twice that Joker's sell value as Mult.",
-        values={"mult": 0},
-        more={"sell_factor": 2},
-        amount_key="sell_factor",
-        extra_key="mult",
+        growth=2,
         perishable_compat=False,
     ),
     JokerRow(
@@ -438,7 +467,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="+30 Chips per discard remaining.",
-        values={"amount": 30},
+        chips=30,
     ),
     JokerRow(
         Joker.MYSTIC_SUMMIT,
@@ -447,9 +476,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="+15 Mult with 0 discards left.",
-        values={"d_remaining": 0, "mult": 15},
-        amount_key="mult",
-        extra_key="d_remaining",
+        mult=15,
+        at_most=0,
     ),
     JokerRow(
         Joker.MARBLE,
@@ -458,7 +486,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="When a blind is selected, adds a Stone card to the deck.",
-        values={"amount": 1},
+        creates=1,
     ),
     JokerRow(
         Joker.LOYALTY_CARD,
@@ -467,9 +495,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=5,
         effect="X4 Mult on every 6th hand played.",
-        values={"Xmult": 4, "every": 5},
-        amount_key="Xmult",
-        extra_key="every",
+        xmult=4,
+        every=6,
     ),
     JokerRow(
         Joker.EIGHT_BALL,
@@ -478,10 +505,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="Each scored 8 has a 1 in 4 chance to create a Tarot (needs room).",
-        values={"amount": 4},
-        more={"tarots": 1},
-        amount_key="tarots",
-        extra_key="amount",
+        odds=4,
+        ranks=(8,),
     ),
     JokerRow(
         Joker.MISPRINT,
@@ -490,9 +515,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Adds a random 0 to 23 Mult.",
-        values={"max": 23, "min": 0},
-        amount_key="max",
-        extra_key="min",
+        at_least=0,
+        at_most=23,
     ),
     JokerRow(
         Joker.DUSK,
@@ -501,7 +525,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=5,
         effect="Retriggers all scored cards in the last hand of the round.",
-        values={"amount": 1},
+        repeats=1,
     ),
     JokerRow(
         Joker.RAISED_FIST,
@@ -510,8 +534,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="Adds twice the rank value of the lowest card held in hand to Mult.",
-        more={"rank_factor": 2},
-        amount_key="rank_factor",
+        mult=2,
     ),
     JokerRow(
         Joker.CHAOS,
@@ -520,7 +543,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="One free reroll per shop.",
-        values={"amount": 1},
+        rerolls=1,
         blueprint_compat=False,
     ),
     JokerRow(
@@ -530,7 +553,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=8,
         effect="Scored A, 2, 3, 5, 8 give +8 Mult each.",
-        values={"amount": 8},
+        mult=8,
+        ranks=(ACE, 2, 3, 5, 8),
     ),
     JokerRow(
         Joker.STEEL_JOKER,
@@ -539,10 +563,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="X(1 + 0.2 per Steel card in the full deck) Mult.",
-        values={"amount": 0.2},
-        more={"Xmult": 1},
-        extra_key="Xmult",
-        requires_enhancement_in_deck="m_steel",
+        xmult=0.2,
+        needs_in_deck=Enhancement.STEEL,
     ),
     JokerRow(
         Joker.SCARY_FACE,
@@ -551,7 +573,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Scored face cards give +30 Chips each.",
-        values={"amount": 30},
+        chips=30,
     ),
     JokerRow(
         Joker.ABSTRACT,
@@ -560,7 +582,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+3 Mult per Joker owned.",
-        values={"amount": 3},
+        mult=3,
     ),
     JokerRow(
         Joker.DELAYED_GRAT,
@@ -569,7 +591,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="$2 per unused discard at round end if none were used.",
-        values={"amount": 2},
+        dollars=2,
         blueprint_compat=False,
     ),
     JokerRow(
@@ -579,7 +601,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="Retriggers scored 2, 3, 4, 5.",
-        values={"amount": 1},
+        repeats=1,
+        ranks=(2, 3, 4, 5),
     ),
     JokerRow(
         Joker.PAREIDOLIA,
@@ -597,11 +620,10 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="+15 Mult; 1 in 6 chance to go extinct at round end.",
-        values={"mult": 15, "odds": 6},
-        amount_key="mult",
-        extra_key="odds",
+        mult=15,
+        odds=6,
         eternal_compat=False,
-        excluded_when_flag="gros_michel_extinct",
+        extinction=Extinction.BEFORE,
     ),
     JokerRow(
         Joker.EVEN_STEVEN,
@@ -610,7 +632,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Scored even ranks (2,4,6,8,10) give +4 Mult each.",
-        values={"amount": 4},
+        mult=4,
+        ranks=(2, 4, 6, 8, 10),
     ),
     JokerRow(
         Joker.ODD_TODD,
@@ -619,7 +642,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Scored odd ranks (A,3,5,7,9) give +31 Chips each.",
-        values={"amount": 31},
+        chips=31,
+        ranks=(ACE, 3, 5, 7, 9),
     ),
     JokerRow(
         Joker.SCHOLAR,
@@ -628,9 +652,9 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Scored Aces give +20 Chips and +4 Mult.",
-        values={"chips": 20, "mult": 4},
-        amount_key="chips",
-        extra_key="mult",
+        chips=20,
+        mult=4,
+        ranks=(ACE,),
     ),
     JokerRow(
         Joker.BUSINESS,
@@ -639,10 +663,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Scored face cards have a 1 in 2 chance to give $2.",
-        values={"amount": 2},
-        more={"dollars": 2},
-        amount_key="dollars",
-        extra_key="amount",
+        dollars=2,
+        odds=2,
     ),
     JokerRow(
         Joker.SUPERNOVA,
@@ -651,7 +673,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="Adds the number of times this poker hand has been played this run to Mult.",
-        values={"amount": 1},
+        mult=1,
     ),
     JokerRow(
         Joker.RIDE_THE_BUS,
@@ -660,7 +682,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=6,
         effect="Gains +1 Mult per consecutive hand without a scoring face card; resets otherwise.",
-        values={"amount": 1},
+        growth=1,
         perishable_compat=False,
     ),
     JokerRow(
@@ -670,10 +692,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=5,
         effect="1 in 4 chance to upgrade the level of the played hand.",
-        values={"amount": 4},
-        more={"levels": 1},
-        amount_key="levels",
-        extra_key="amount",
+        odds=4,
+        levels=1,
     ),
     JokerRow(
         Joker.EGG,
@@ -682,7 +702,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Gains $3 of sell value at round end.",
-        values={"amount": 3},
+        dollars=3,
         blueprint_compat=False,
     ),
     JokerRow(
@@ -692,7 +712,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="When a blind is selected, +3 hands and lose all discards.",
-        values={"amount": 3},
+        hands=3,
     ),
     JokerRow(
         Joker.BLACKBOARD,
@@ -701,7 +721,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="X3 Mult if every card held in hand is a Spade or Club.",
-        values={"amount": 3},
+        xmult=3,
+        suits=(Suit.SPADES, Suit.CLUBS),
     ),
     JokerRow(
         Joker.RUNNER,
@@ -710,9 +731,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="Gains +15 Chips if the hand contains a Straight (starts at 0).",
-        values={"chip_mod": 15, "chips": 0},
-        amount_key="chip_mod",
-        extra_key="chips",
+        growth=15,
+        hand=Hand.STRAIGHT,
         perishable_compat=False,
     ),
     JokerRow(
@@ -722,9 +742,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="+100 Chips, -5 per hand played; melts at 0.",
-        values={"chip_mod": 5, "chips": 100},
-        amount_key="chips",
-        extra_key="chip_mod",
+        start=100,
+        loss=5,
         eternal_compat=False,
     ),
     JokerRow(
@@ -734,6 +753,7 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="If the first hand of the round has exactly 1 card, adds a permanent copy of it to the deck and hand.",
+        cards=1,
     ),
     JokerRow(
         Joker.SPLASH,
@@ -751,7 +771,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="+2 Chips per card remaining in the deck.",
-        values={"amount": 2},
+        chips=2,
     ),
     JokerRow(
         Joker.SIXTH_SENSE,
@@ -760,8 +780,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="If the first hand of the round is a single 6, destroys it and creates a Spectral card (needs room).",
-        more={"rank": 6},
-        amount_key="rank",
+        cards=1,
+        ranks=(6,),
         blueprint_compat=False,
     ),
     JokerRow(
@@ -771,8 +791,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="Gains X0.1 Mult per Planet used (starts X1).",
-        values={"Xmult": 1, "amount": 0.1},
-        extra_key="Xmult",
+        start=1,
+        growth=0.1,
         perishable_compat=False,
     ),
     JokerRow(
@@ -782,7 +802,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=5,
         effect="Every scored card permanently gains +5 Chips.",
-        values={"amount": 5},
+        chips=5,
     ),
     JokerRow(
         Joker.FACELESS,
@@ -791,9 +811,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="$5 if 3 or more face cards are discarded at once.",
-        values={"dollars": 5, "faces": 3},
-        amount_key="dollars",
-        extra_key="faces",
+        dollars=5,
+        at_least=3,
     ),
     JokerRow(
         Joker.GREEN_JOKER,
@@ -802,9 +821,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+1 Mult per hand played, -1 Mult per discard (min 0).",
-        values={"discard_sub": 1, "hand_add": 1},
-        amount_key="hand_add",
-        extra_key="discard_sub",
+        growth=1,
+        loss=1,
         perishable_compat=False,
     ),
     JokerRow(
@@ -814,6 +832,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Creates a Tarot if the hand contains an Ace and a Straight (needs room).",
+        hand=Hand.STRAIGHT,
+        ranks=(ACE,),
     ),
     JokerRow(
         Joker.TODO_LIST,
@@ -822,8 +842,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="$4 if the hand is the listed poker hand; the listed hand changes every round.",
-        values={"dollars": 4, "poker_hand": "High Card"},
-        amount_key="dollars",
+        dollars=4,
     ),
     JokerRow(
         Joker.CAVENDISH,
@@ -832,11 +851,10 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="X3 Mult; 1 in 1000 chance to be destroyed at round end.",
-        values={"Xmult": 3, "odds": 1000},
-        amount_key="Xmult",
-        extra_key="odds",
+        xmult=3,
+        odds=1000,
         eternal_compat=False,
-        requires_flag="gros_michel_extinct",
+        extinction=Extinction.AFTER,
     ),
     JokerRow(
         Joker.CARD_SHARP,
@@ -845,8 +863,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="X3 Mult if this poker hand was already played this round.",
-        values={"Xmult": 3},
-        amount_key="Xmult",
+        xmult=3,
     ),
     JokerRow(
         Joker.RED_CARD,
@@ -855,7 +872,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="Gains +3 Mult when a booster pack is skipped.",
-        values={"amount": 3},
+        growth=3,
         perishable_compat=False,
     ),
     JokerRow(
@@ -865,9 +882,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="When a Small or Big Blind is selected, gains X0.5 Mult and destroys a random other Joker.",
-        values={"amount": 0.5},
-        more={"Xmult": 1},
-        extra_key="Xmult",
+        start=1,
+        growth=0.5,
         perishable_compat=False,
     ),
     JokerRow(
@@ -877,9 +893,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Gains +4 Chips if the hand has exactly 4 cards (starts at 0).",
-        values={"chip_mod": 4, "chips": 0},
-        amount_key="chip_mod",
-        extra_key="chips",
+        growth=4,
+        cards=4,
         perishable_compat=False,
     ),
     JokerRow(
@@ -889,7 +904,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="If the hand is a Straight Flush, creates a Spectral card (needs room).",
-        values={"poker_hand": "Straight Flush"},
+        hand=Hand.STRAIGHT_FLUSH,
     ),
     JokerRow(
         Joker.RIFF_RAFF,
@@ -898,7 +913,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=6,
         effect="When a blind is selected, creates up to 2 Common Jokers (needs room).",
-        values={"amount": 2},
+        creates=2,
     ),
     JokerRow(
         Joker.VAMPIRE,
@@ -907,8 +922,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="Gains X0.1 Mult per scored enhanced card and strips the enhancement.",
-        values={"Xmult": 1, "amount": 0.1},
-        extra_key="Xmult",
+        start=1,
+        growth=0.1,
         perishable_compat=False,
     ),
     JokerRow(
@@ -927,8 +942,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="Gains X0.25 Mult per playing card added to the deck.",
-        values={"Xmult": 1, "amount": 0.25},
-        extra_key="Xmult",
+        start=1,
+        growth=0.25,
         perishable_compat=False,
     ),
     JokerRow(
@@ -938,7 +953,7 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="Creates a Tarot if the hand is played with $4 or less (needs room).",
-        values={"amount": 4},
+        at_most=4,
     ),
     JokerRow(
         Joker.BARON,
@@ -947,7 +962,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="Each King held in hand gives X1.5 Mult.",
-        values={"amount": 1.5},
+        xmult=1.5,
+        ranks=(KING,),
     ),
     JokerRow(
         Joker.CLOUD_9,
@@ -956,7 +972,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="$1 per 9 in the full deck at round end.",
-        values={"amount": 1},
+        dollars=1,
+        ranks=(9,),
         blueprint_compat=False,
     ),
     JokerRow(
@@ -966,9 +983,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="$1 at round end; payout rises by $2 when a Boss is beaten.",
-        values={"dollars": 1, "increase": 2},
-        amount_key="dollars",
-        extra_key="increase",
+        count=1,
+        growth=2,
         blueprint_compat=False,
         perishable_compat=False,
     ),
@@ -979,8 +995,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="Gains X0.2 Mult per consecutive hand that is not the most played hand; resets otherwise.",
-        values={"Xmult": 1, "amount": 0.2},
-        extra_key="Xmult",
+        start=1,
+        growth=0.2,
         perishable_compat=False,
     ),
     JokerRow(
@@ -1008,7 +1024,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="The first scored face card gives X2 Mult.",
-        values={"amount": 2},
+        xmult=2,
     ),
     JokerRow(
         Joker.GIFT,
@@ -1017,7 +1033,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="All Jokers and consumables gain $1 sell value at round end.",
-        values={"amount": 1},
+        dollars=1,
         blueprint_compat=False,
     ),
     JokerRow(
@@ -1027,9 +1043,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="+5 hand size, reduced by 1 each round; destroyed at 0.",
-        values={"h_mod": 1, "h_size": 5},
-        amount_key="h_size",
-        extra_key="h_mod",
+        count=5,
+        loss=1,
         blueprint_compat=False,
         eternal_compat=False,
     ),
@@ -1040,7 +1055,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="+4 Mult per card below the starting deck size.",
-        values={"amount": 4},
+        mult=4,
     ),
     JokerRow(
         Joker.RESERVED_PARKING,
@@ -1049,9 +1064,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=6,
         effect="Each face card held in hand has a 1 in 2 chance to give $1.",
-        values={"dollars": 1, "odds": 2},
-        amount_key="dollars",
-        extra_key="odds",
+        dollars=1,
+        odds=2,
     ),
     JokerRow(
         Joker.MAIL,
@@ -1060,7 +1074,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="$5 per discarded card of the listed rank; the rank changes every round.",
-        values={"amount": 5},
+        dollars=5,
     ),
     JokerRow(
         Joker.TO_THE_MOON,
@@ -1069,9 +1083,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=5,
         effect="$1 extra interest per $5 held.",
-        values={"amount": 1},
-        more={"dollars": 5},
-        extra_key="dollars",
+        dollars=1,
         blueprint_compat=False,
     ),
     JokerRow(
@@ -1081,10 +1093,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="1 in 2 chance to create a Tarot when a booster pack is opened (needs room).",
-        values={"amount": 2},
-        more={"tarots": 1},
-        amount_key="tarots",
-        extra_key="amount",
+        odds=2,
     ),
     JokerRow(
         Joker.FORTUNE_TELLER,
@@ -1093,7 +1102,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=6,
         effect="+1 Mult per Tarot used this run.",
-        values={"amount": 1},
+        mult=1,
     ),
     JokerRow(
         Joker.JUGGLER,
@@ -1102,8 +1111,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+1 hand size.",
-        values={"h_size": 1},
-        amount_key="h_size",
+        hand_size=1,
         blueprint_compat=False,
     ),
     JokerRow(
@@ -1113,8 +1121,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="+1 discard.",
-        values={"d_size": 1},
-        amount_key="d_size",
+        discards=1,
         blueprint_compat=False,
     ),
     JokerRow(
@@ -1124,8 +1131,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="+25 Chips per Stone card in the full deck.",
-        values={"amount": 25},
-        requires_enhancement_in_deck="m_stone",
+        chips=25,
+        needs_in_deck=Enhancement.STONE,
     ),
     JokerRow(
         Joker.GOLDEN,
@@ -1134,7 +1141,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=6,
         effect="$4 at round end.",
-        values={"amount": 4},
+        dollars=4,
         blueprint_compat=False,
     ),
     JokerRow(
@@ -1144,10 +1151,10 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="Gains X0.25 Mult each time a Lucky card triggers.",
-        values={"Xmult": 1, "amount": 0.25},
-        extra_key="Xmult",
+        start=1,
+        growth=0.25,
         perishable_compat=False,
-        requires_enhancement_in_deck="m_lucky",
+        needs_in_deck=Enhancement.LUCKY,
     ),
     JokerRow(
         Joker.BASEBALL,
@@ -1156,7 +1163,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="Each Uncommon Joker gives X1.5 Mult.",
-        values={"amount": 1.5},
+        xmult=1.5,
+        rarity_asked=UNCOMMON,
     ),
     JokerRow(
         Joker.BULL,
@@ -1165,7 +1173,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="+2 Chips per $1 held.",
-        values={"amount": 2},
+        chips=2,
     ),
     JokerRow(
         Joker.DIET_COLA,
@@ -1183,7 +1191,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="If the first discard of the round is exactly 1 card, destroy it and gain $3.",
-        values={"amount": 3},
+        dollars=3,
+        cards=1,
         blueprint_compat=False,
     ),
     JokerRow(
@@ -1193,8 +1202,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=5,
         effect="Gains +2 Mult per shop reroll.",
-        values={"amount": 2, "mult": 0},
-        extra_key="mult",
+        growth=2,
         perishable_compat=False,
     ),
     JokerRow(
@@ -1204,9 +1212,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="+20 Mult, -4 per round; eaten at 0.",
-        values={"amount": 4, "mult": 20},
-        amount_key="mult",
-        extra_key="amount",
+        start=20,
+        loss=4,
         eternal_compat=False,
     ),
     JokerRow(
@@ -1216,7 +1223,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="Gains +2 Mult if the hand contains Two Pair.",
-        values={"amount": 2},
+        growth=2,
+        hand=Hand.TWO_PAIR,
         perishable_compat=False,
     ),
     JokerRow(
@@ -1226,7 +1234,7 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="Scored cards of the listed suit give X1.5 Mult; suit changes every round.",
-        values={"amount": 1.5},
+        xmult=1.5,
     ),
     JokerRow(
         Joker.RAMEN,
@@ -1235,9 +1243,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="X2 Mult, loses X0.01 per card discarded; eaten at X1.",
-        values={"Xmult": 2, "amount": 0.01},
-        amount_key="Xmult",
-        extra_key="amount",
+        start=2,
+        loss=0.01,
         eternal_compat=False,
     ),
     JokerRow(
@@ -1247,9 +1254,9 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Scored 10s and 4s give +10 Chips and +4 Mult.",
-        values={"chips": 10, "mult": 4},
-        amount_key="chips",
-        extra_key="mult",
+        chips=10,
+        mult=4,
+        ranks=(10, 4),
     ),
     JokerRow(
         Joker.SELZER,
@@ -1258,7 +1265,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="Retriggers all scored cards for the next 10 hands.",
-        values={"amount": 10},
+        count=10,
+        repeats=1,
         eternal_compat=False,
     ),
     JokerRow(
@@ -1268,9 +1276,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="Gains +3 Chips per discarded card of the listed suit; suit changes every round.",
-        values={"chip_mod": 3, "chips": 0},
-        amount_key="chip_mod",
-        extra_key="chips",
+        growth=3,
         perishable_compat=False,
     ),
     JokerRow(
@@ -1280,7 +1286,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Scored face cards give +5 Mult each.",
-        values={"amount": 5},
+        mult=5,
     ),
     JokerRow(
         Joker.CAMPFIRE,
@@ -1289,9 +1295,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=9,
         effect="Gains X0.25 Mult per card sold; resets when a Boss is beaten.",
-        values={"amount": 0.25},
-        more={"Xmult": 1},
-        extra_key="Xmult",
+        start=1,
+        growth=0.25,
     ),
     JokerRow(
         Joker.TICKET,
@@ -1300,10 +1305,10 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="Scored Gold cards give $4 each.",
-        values={"amount": 4},
+        dollars=4,
         unlocked_at_start=False,
         unlock="play a 5-card hand of Gold cards",
-        requires_enhancement_in_deck="m_gold",
+        needs_in_deck=Enhancement.GOLD,
     ),
     JokerRow(
         Joker.MR_BONES,
@@ -1312,8 +1317,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=5,
         effect="Prevents defeat once if at least 25% of the requirement was scored, then is destroyed.",
-        more={"percent": 25},
-        amount_key="percent",
+        share=0.25,
         blueprint_compat=False,
         eternal_compat=False,
         unlocked_at_start=False,
@@ -1326,7 +1330,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="X3 Mult on the last hand of the round.",
-        values={"amount": 3},
+        xmult=3,
         unlocked_at_start=False,
         unlock="play 200 hands (career)",
     ),
@@ -1337,7 +1341,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="Retriggers scored face cards.",
-        values={"amount": 1},
+        repeats=1,
         unlocked_at_start=False,
         unlock="play 300 face cards (career)",
     ),
@@ -1348,8 +1352,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Adds the total sell value of all other owned Jokers to Mult.",
-        values={"mult": 1},
-        amount_key="mult",
+        mult=1,
         unlocked_at_start=False,
         unlock="sell 20 Jokers (career)",
     ),
@@ -1360,9 +1363,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="+2 hand size, -1 hand per round.",
-        values={"h_plays": -1, "h_size": 2},
-        amount_key="h_size",
-        extra_key="h_plays",
+        hand_size=2,
+        hands=-1,
         blueprint_compat=False,
         unlocked_at_start=False,
         unlock="win 5 consecutive rounds with one hand each",
@@ -1395,9 +1397,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="X0.25 Mult per blind skipped this run (from X1).",
-        values={"amount": 0.25},
-        more={"Xmult": 1},
-        extra_key="Xmult",
+        xmult=0.25,
         unlocked_at_start=False,
         unlock="continue a saved run",
     ),
@@ -1408,7 +1408,7 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=4,
         effect="Retriggers the first scored card 2 extra times.",
-        values={"amount": 2},
+        repeats=2,
         unlocked_at_start=False,
         unlock="beat a Boss with a High Card",
     ),
@@ -1419,7 +1419,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="Scored Diamonds give $1 each.",
-        values={"amount": 1},
+        dollars=1,
+        suit=Suit.DIAMONDS,
         unlocked_at_start=False,
         unlock="have 30 Diamonds in the deck",
     ),
@@ -1430,9 +1431,9 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="Scored Hearts have a 1 in 2 chance of X1.5 Mult.",
-        values={"Xmult": 1.5, "odds": 2},
-        amount_key="Xmult",
-        extra_key="odds",
+        xmult=1.5,
+        odds=2,
+        suit=Suit.HEARTS,
         unlocked_at_start=False,
         unlock="have 30 Hearts in the deck",
     ),
@@ -1443,7 +1444,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="Scored Spades give +50 Chips each.",
-        values={"amount": 50},
+        chips=50,
+        suit=Suit.SPADES,
         unlocked_at_start=False,
         unlock="have 30 Spades in the deck",
     ),
@@ -1454,7 +1456,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="Scored Clubs give +7 Mult each.",
-        values={"amount": 7},
+        mult=7,
+        suit=Suit.CLUBS,
         unlocked_at_start=False,
         unlock="have 30 Clubs in the deck",
     ),
@@ -1465,12 +1468,12 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="Gains X0.75 Mult per Glass card destroyed.",
-        values={"Xmult": 1, "amount": 0.75},
-        extra_key="Xmult",
+        start=1,
+        growth=0.75,
         perishable_compat=False,
         unlocked_at_start=False,
         unlock="have 5 Glass cards in the deck",
-        requires_enhancement_in_deck="m_glass",
+        needs_in_deck=Enhancement.GLASS,
     ),
     JokerRow(
         Joker.RING_MASTER,
@@ -1490,7 +1493,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="X3 Mult if the scored cards include all four suits.",
-        values={"amount": 3},
+        xmult=3,
         unlocked_at_start=False,
         unlock="reach Ante 8",
     ),
@@ -1511,9 +1514,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="Gains +8 Chips per scored 2.",
-        values={"chip_mod": 8, "chips": 0},
-        amount_key="chip_mod",
-        extra_key="chips",
+        growth=8,
+        ranks=(2,),
         perishable_compat=False,
         unlocked_at_start=False,
         unlock="win within 18 rounds",
@@ -1525,9 +1527,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="+3 discards, -1 hand size.",
-        values={"d_size": 3, "h_size": -1},
-        amount_key="d_size",
-        extra_key="h_size",
+        discards=3,
+        hand_size=-1,
         blueprint_compat=False,
         unlocked_at_start=False,
         unlock="win within 12 rounds",
@@ -1539,8 +1540,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=4,
         effect="Doubles all listed probabilities.",
-        more={"factor": 2},
-        amount_key="factor",
+        doublings=1,
         blueprint_compat=False,
         unlocked_at_start=False,
         unlock="score 10000 in one hand",
@@ -1552,7 +1552,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="Each scored copy of the listed card gives X2 Mult; card changes every round.",
-        values={"amount": 2},
+        xmult=2,
         unlocked_at_start=False,
         unlock="score 1000000 in one hand",
     ),
@@ -1563,7 +1563,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="X2 Mult if the scored cards include a Club and a card of another suit.",
-        values={"amount": 2},
+        xmult=2,
+        suit=Suit.CLUBS,
         unlocked_at_start=False,
         unlock="play a hand of four 7 of Clubs",
     ),
@@ -1574,7 +1575,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="$8 if the played hand triggers the Boss ability.",
-        values={"amount": 8},
+        dollars=8,
         unlocked_at_start=False,
         unlock="beat a Boss in one hand without discards",
     ),
@@ -1585,9 +1586,9 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="Gains X0.5 Mult per Jack discarded this round; resets each round.",
-        values={"amount": 0.5},
-        more={"Xmult": 1},
-        extra_key="Xmult",
+        start=1,
+        growth=0.5,
+        ranks=(JACK,),
         unlocked_at_start=False,
         unlock="discard 5 Jacks at once",
     ),
@@ -1598,8 +1599,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="X2 Mult if the hand contains a Pair.",
-        values={"Xmult": 2, "type": "Pair"},
-        amount_key="Xmult",
+        xmult=2,
+        hand=Hand.PAIR,
         unlocked_at_start=False,
         unlock="win without ever playing Pair",
     ),
@@ -1610,8 +1611,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="X3 Mult if the hand contains Three of a Kind.",
-        values={"Xmult": 3, "type": "Three of a Kind"},
-        amount_key="Xmult",
+        xmult=3,
+        hand=Hand.THREE_OF_A_KIND,
         unlocked_at_start=False,
         unlock="win without ever playing Three of a Kind",
     ),
@@ -1622,8 +1623,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="X4 Mult if the hand contains Four of a Kind.",
-        values={"Xmult": 4, "type": "Four of a Kind"},
-        amount_key="Xmult",
+        xmult=4,
+        hand=Hand.FOUR_OF_A_KIND,
         unlocked_at_start=False,
         unlock="win without ever playing Four of a Kind",
     ),
@@ -1634,8 +1635,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="X3 Mult if the hand contains a Straight.",
-        values={"Xmult": 3, "type": "Straight"},
-        amount_key="Xmult",
+        xmult=3,
+        hand=Hand.STRAIGHT,
         unlocked_at_start=False,
         unlock="win without ever playing Straight",
     ),
@@ -1646,8 +1647,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="X2 Mult if the hand contains a Flush.",
-        values={"Xmult": 2, "type": "Flush"},
-        amount_key="Xmult",
+        xmult=2,
+        hand=Hand.FLUSH,
         unlocked_at_start=False,
         unlock="win without ever playing Flush",
     ),
@@ -1658,9 +1659,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=7,
         effect="+250 Chips, -2 hand size.",
-        values={"chip_mod": 250, "h_size": 2},
-        amount_key="chip_mod",
-        extra_key="h_size",
+        chips=250,
+        hand_size=-2,
         unlocked_at_start=False,
         unlock="score 100000000 in one hand",
     ),
@@ -1671,7 +1671,7 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="After 2 rounds, sell it to duplicate a random other Joker (Negative is removed from the copy).",
-        values={"amount": 2},
+        at_least=2,
         blueprint_compat=False,
         eternal_compat=False,
         unlocked_at_start=False,
@@ -1694,7 +1694,7 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=6,
         effect="$1 at round end per different Planet used this run.",
-        values={"amount": 1},
+        dollars=1,
         blueprint_compat=False,
         unlocked_at_start=False,
         unlock="hold $400",
@@ -1706,7 +1706,8 @@ JOKERS: tuple[JokerRow, ...] = (
         COMMON,
         cost=5,
         effect="Each Queen held in hand gives +13 Mult.",
-        values={"amount": 13},
+        mult=13,
+        ranks=(QUEEN,),
         unlocked_at_start=False,
         unlock="play every Heart of the deck in one round",
     ),
@@ -1717,9 +1718,8 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=7,
         effect="X3 Mult if the full deck has at least 16 enhanced cards.",
-        values={"amount": 3},
-        more={"cards": 16},
-        extra_key="cards",
+        xmult=3,
+        at_least=16,
         unlocked_at_start=False,
         unlock="have 16 enhanced cards in the deck",
     ),
@@ -1751,9 +1751,7 @@ JOKERS: tuple[JokerRow, ...] = (
         RARE,
         cost=8,
         effect="Upgrades the level of the first hand discarded each round.",
-        values={"amount": 4, "h_size": 0},
-        more={"levels": 1},
-        amount_key="levels",
+        levels=1,
         unlocked_at_start=False,
         unlock="sell 50 cards (career)",
     ),
@@ -1764,9 +1762,8 @@ JOKERS: tuple[JokerRow, ...] = (
         UNCOMMON,
         cost=7,
         effect="+2 Mult per $5 held.",
-        values={"dollars": 5, "mult": 2},
-        amount_key="mult",
-        extra_key="dollars",
+        mult=2,
+        per=5,
         unlocked_at_start=False,
         unlock="have 2 Polychrome Jokers",
     ),
@@ -1777,11 +1774,9 @@ JOKERS: tuple[JokerRow, ...] = (
         LEGENDARY,
         cost=20,
         effect="Gains X1 Mult per face card destroyed.",
-        values={"amount": 1},
-        more={"Xmult": 1},
-        extra_key="Xmult",
+        start=1,
+        growth=1,
         unlocked_at_start=False,
-        pool_note=LEGENDARY_NOTE,
     ),
     JokerRow(
         Joker.TRIBOULET,
@@ -1790,9 +1785,9 @@ JOKERS: tuple[JokerRow, ...] = (
         LEGENDARY,
         cost=20,
         effect="Scored Kings and Queens give X2 Mult each.",
-        values={"amount": 2},
+        xmult=2,
+        ranks=(KING, QUEEN),
         unlocked_at_start=False,
-        pool_note=LEGENDARY_NOTE,
     ),
     JokerRow(
         Joker.YORICK,
@@ -1801,11 +1796,10 @@ JOKERS: tuple[JokerRow, ...] = (
         LEGENDARY,
         cost=20,
         effect="Gains X1 Mult per 23 cards discarded.",
-        values={"discards": 23, "xmult": 1},
-        amount_key="xmult",
-        extra_key="discards",
+        start=1,
+        growth=1,
+        count=23,
         unlocked_at_start=False,
-        pool_note=LEGENDARY_NOTE,
     ),
     JokerRow(
         Joker.CHICOT,
@@ -1816,7 +1810,6 @@ JOKERS: tuple[JokerRow, ...] = (
         effect="Disables every Boss Blind ability.",
         blueprint_compat=False,
         unlocked_at_start=False,
-        pool_note=LEGENDARY_NOTE,
     ),
     JokerRow(
         Joker.PERKEO,
@@ -1826,13 +1819,13 @@ JOKERS: tuple[JokerRow, ...] = (
         cost=20,
         effect="On leaving the shop, creates a Negative copy of a random consumable held.",
         unlocked_at_start=False,
-        pool_note=LEGENDARY_NOTE,
     ),
 )
 
-JOKER_POOLS: dict[int, tuple[Joker, ...]] = {
-    rarity: tuple(row.joker for row in JOKERS[1:] if row.rarity == rarity)
-    for rarity in (COMMON, UNCOMMON, RARE, LEGENDARY)
-}
+
+def joker_pool(rarity: int) -> tuple[Joker, ...]:
+    """The jokers of a rarity, in pool order."""
+    return tuple(row.joker for row in JOKERS[1:] if row.rarity == rarity)
+
 
 by_key: dict[str, Joker] = {row.key: row.joker for row in JOKERS[1:]}

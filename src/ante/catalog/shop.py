@@ -1,76 +1,18 @@
-"""What things cost in the shop, and what they sell for.
+"""Odds of what the shop and booster packs offer; prices and rates of a run are in constants.py.
 
-The numbers of a run stand in constants.py; they can be had from here too.
+A poll is a random number from 0 to 1; `ABOVE` names the bound that it must exceed.
 """
 
-import math
+SOUL_ABOVE = 0.997  # a card of an Arcana, Celestial or Spectral pack is The Soul or Black Hole
 
-from ante.catalog.constants import (
-    CONSUMABLE_SLOTS,
-    DISCARDS,
-    ETERNAL_POLL,
-    HAND_SIZE,
-    HANDS,
-    INTEREST_AMOUNT,
-    INTEREST_CAP_FIELD,
-    INTEREST_PER,
-    JOKER_SLOTS,
-    MONEY_PER_HAND,
-    PERISHABLE_POLL,
-    PERISHABLE_ROUNDS,
-    PLAYING_CARD_COST,
-    RARITY_THRESHOLDS,
-    RENTAL_BUY_PRICE,
-    RENTAL_COST_PER_ROUND,
-    RENTAL_POLL,
-    REROLL_BASE,
-    REROLL_STEP,
-    SHOP_PACKS,
-    SHOP_RATES,
-    SHOP_SLOTS,
-    START_MONEY,
-    WIN_ANTE,
-)
+STANDARD_ENHANCED_ABOVE = 0.6  # a Standard pack's card is enhanced
+STANDARD_SEAL_ABOVE = 0.8  # it has a seal
+STANDARD_EDITION_TIMES = 2.0  # how much more often it has an edition than a joker does
 
-__all__ = [
-    "CONSUMABLE_SLOTS",
-    "DISCARDS",
-    "ETERNAL_POLL",
-    "HANDS",
-    "HAND_SIZE",
-    "INTEREST_AMOUNT",
-    "INTEREST_CAP_FIELD",
-    "INTEREST_PER",
-    "JOKER_SLOTS",
-    "MONEY_PER_HAND",
-    "PERISHABLE_POLL",
-    "PERISHABLE_ROUNDS",
-    "PLAYING_CARD_COST",
-    "RARITY_THRESHOLDS",
-    "RENTAL_BUY_PRICE",
-    "RENTAL_COST_PER_ROUND",
-    "RENTAL_POLL",
-    "REROLL_BASE",
-    "REROLL_STEP",
-    "SHOP_PACKS",
-    "SHOP_RATES",
-    "SHOP_SLOTS",
-    "START_MONEY",
-    "WIN_ANTE",
-    "price",
-    "sell_value",
-]
+ILLUSION_ENHANCED_ABOVE = 0.6  # Illusion: a playing card of the shop is enhanced
+ILLUSION_EDITION_ABOVE = 0.8  # it has an edition
 
+SURE_EDITION_TIMES = 25.0  # The Wheel of Fortune and Aura: so often that every poll gives an edition
 
-def price(base: int, edition_extra: int = 0, inflation: int = 0, discount: int = 0) -> int:
-    """Dollars asked for an item, at least 1, with `discount` percent off.
-
-    Not for what has a price of its own: a rental costs RENTAL_BUY_PRICE; couponed items cost 0, and so do
-    Planets and Celestial packs beside Astronomer.
-    """
-    return max(1, math.floor((base + inflation + edition_extra + 0.5) * (100 - discount) / 100))
-
-
-def sell_value(cost: int, accrued: int = 0) -> int:
-    """Dollars paid for an item that costs `cost` and has gained `accrued` (Egg, Gift Card)."""
-    return max(1, cost // 2) + accrued
+SELL_DIVISOR = 2  # an item sells for its cost divided by this, rounded down
+LOWEST_PRICE = 1  # of an item that is for sale, and of one that is sold

@@ -1,8 +1,9 @@
 """The 24 tags in pool order."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
+
+from ante.catalog.cards import Edition
 
 
 class Tag(IntEnum):
@@ -42,7 +43,12 @@ class TagRow:
     min_ante  first ante in which it is offered
     when      the moment of the run at which it acts
     requires_discovered   key of the item that the profile must have seen before the tag is offered
-    values    the numbers of its sentence
+    edition   what it gives to a shop joker
+    pack      key of the pack it opens
+    dollars   what it pays, or what it pays for each hand, discard or blind
+    cap       most dollars it pays
+    hand_size, jokers, levels   what it adds
+    reroll_cost   what the first reroll of the next shop costs
     """
 
     tag: Tag
@@ -52,7 +58,14 @@ class TagRow:
     when: str
     effect: str
     requires_discovered: str | None = None
-    values: Mapping[str, int] = field(default_factory=dict)
+    edition: Edition = Edition.NONE
+    pack: str | None = None
+    dollars: int = 0
+    cap: int = 0
+    hand_size: int = 0
+    jokers: int = 0
+    levels: int = 0
+    reroll_cost: int = 0
 
 
 TAGS: tuple[TagRow, ...] = (
@@ -77,6 +90,7 @@ TAGS: tuple[TagRow, ...] = (
         "shop card modification",
         "Next editionless shop Joker is free and Negative.",
         requires_discovered="e_negative",
+        edition=Edition.NEGATIVE,
     ),
     TagRow(
         Tag.FOIL,
@@ -86,6 +100,7 @@ TAGS: tuple[TagRow, ...] = (
         "shop card modification",
         "Next editionless shop Joker is free and Foil.",
         requires_discovered="e_foil",
+        edition=Edition.FOIL,
     ),
     TagRow(
         Tag.HOLO,
@@ -95,6 +110,7 @@ TAGS: tuple[TagRow, ...] = (
         "shop card modification",
         "Next editionless shop Joker is free and Holographic.",
         requires_discovered="e_holo",
+        edition=Edition.HOLO,
     ),
     TagRow(
         Tag.POLYCHROME,
@@ -104,6 +120,7 @@ TAGS: tuple[TagRow, ...] = (
         "shop card modification",
         "Next editionless shop Joker is free and Polychrome.",
         requires_discovered="e_polychrome",
+        edition=Edition.POLYCHROME,
     ),
     TagRow(
         Tag.INVESTMENT,
@@ -112,7 +129,7 @@ TAGS: tuple[TagRow, ...] = (
         1,
         "round evaluation",
         "$25 after the next Boss is beaten.",
-        values={"dollars": 25},
+        dollars=25,
     ),
     TagRow(
         Tag.VOUCHER,
@@ -121,25 +138,54 @@ TAGS: tuple[TagRow, ...] = (
         1,
         "shop start (vouchers)",
         "Adds a voucher to the next shop.",
-        values={"vouchers": 1},
     ),
     TagRow(Tag.BOSS, "tag_boss", "Boss Tag", 1, "blind select", "Rerolls the Boss Blind."),
-    TagRow(Tag.STANDARD, "tag_standard", "Standard Tag", 2, "blind select", "Opens a free Mega Standard pack at once."),
-    TagRow(Tag.CHARM, "tag_charm", "Charm Tag", 1, "blind select", "Opens a free Mega Arcana pack at once."),
-    TagRow(Tag.METEOR, "tag_meteor", "Meteor Tag", 2, "blind select", "Opens a free Mega Celestial pack at once."),
-    TagRow(Tag.BUFFOON, "tag_buffoon", "Buffoon Tag", 2, "blind select", "Opens a free Mega Buffoon pack at once."),
-    TagRow(Tag.HANDY, "tag_handy", "Handy Tag", 2, "immediate", "$1 per hand played this run.", values={"dollars": 1}),
     TagRow(
-        Tag.GARBAGE,
-        "tag_garbage",
-        "Garbage Tag",
+        Tag.STANDARD,
+        "tag_standard",
+        "Standard Tag",
         2,
-        "immediate",
-        "$1 per unused discard this run.",
-        values={"dollars": 1},
+        "blind select",
+        "Opens a free Mega Standard pack at once.",
+        pack="p_standard_mega_1",
     ),
     TagRow(
-        Tag.ETHEREAL, "tag_ethereal", "Ethereal Tag", 2, "blind select", "Opens a free normal Spectral pack at once."
+        Tag.CHARM,
+        "tag_charm",
+        "Charm Tag",
+        1,
+        "blind select",
+        "Opens a free Mega Arcana pack at once.",
+        pack="p_arcana_mega_1",
+    ),
+    TagRow(
+        Tag.METEOR,
+        "tag_meteor",
+        "Meteor Tag",
+        2,
+        "blind select",
+        "Opens a free Mega Celestial pack at once.",
+        pack="p_celestial_mega_1",
+    ),
+    TagRow(
+        Tag.BUFFOON,
+        "tag_buffoon",
+        "Buffoon Tag",
+        2,
+        "blind select",
+        "Opens a free Mega Buffoon pack at once.",
+        pack="p_buffoon_mega_1",
+    ),
+    TagRow(Tag.HANDY, "tag_handy", "Handy Tag", 2, "immediate", "$1 per hand played this run.", dollars=1),
+    TagRow(Tag.GARBAGE, "tag_garbage", "Garbage Tag", 2, "immediate", "$1 per unused discard this run.", dollars=1),
+    TagRow(
+        Tag.ETHEREAL,
+        "tag_ethereal",
+        "Ethereal Tag",
+        2,
+        "blind select",
+        "Opens a free normal Spectral pack at once.",
+        pack="p_spectral_normal_1",
     ),
     TagRow(
         Tag.COUPON,
@@ -150,32 +196,10 @@ TAGS: tuple[TagRow, ...] = (
         "Initial cards and packs of the next shop are free.",
     ),
     TagRow(Tag.DOUBLE, "tag_double", "Double Tag", 1, "tag gained", "Duplicates the next tag gained (not Double)."),
+    TagRow(Tag.JUGGLE, "tag_juggle", "Juggle Tag", 1, "round start", "+3 hand size in the next round.", hand_size=3),
+    TagRow(Tag.D_SIX, "tag_d_six", "D6 Tag", 1, "shop start", "Rerolls start at $0 in the next shop.", reroll_cost=0),
     TagRow(
-        Tag.JUGGLE,
-        "tag_juggle",
-        "Juggle Tag",
-        1,
-        "round start",
-        "+3 hand size in the next round.",
-        values={"h_size": 3},
-    ),
-    TagRow(
-        Tag.D_SIX,
-        "tag_d_six",
-        "D6 Tag",
-        1,
-        "shop start",
-        "Rerolls start at $0 in the next shop.",
-        values={"reroll_cost": 0},
-    ),
-    TagRow(
-        Tag.TOP_UP,
-        "tag_top_up",
-        "Top-up Tag",
-        2,
-        "immediate",
-        "Creates up to 2 Common Jokers (needs room).",
-        values={"jokers": 2},
+        Tag.TOP_UP, "tag_top_up", "Top-up Tag", 2, "immediate", "Creates up to 2 Common Jokers (needs room).", jokers=2
     ),
     TagRow(
         Tag.SKIP,
@@ -184,7 +208,7 @@ TAGS: tuple[TagRow, ...] = (
         1,
         "immediate",
         "$5 per blind skipped this run (including this one).",
-        values={"dollars": 5},
+        dollars=5,
     ),
     TagRow(
         Tag.ORBITAL,
@@ -193,17 +217,9 @@ TAGS: tuple[TagRow, ...] = (
         2,
         "immediate",
         "Upgrades the listed poker hand by 3 levels.",
-        values={"levels": 3},
+        levels=3,
     ),
-    TagRow(
-        Tag.ECONOMY,
-        "tag_economy",
-        "Economy Tag",
-        1,
-        "immediate",
-        "Doubles money, gaining at most $40.",
-        values={"max_dollars": 40},
-    ),
+    TagRow(Tag.ECONOMY, "tag_economy", "Economy Tag", 1, "immediate", "Doubles money, gaining at most $40.", cap=40),
 )
 
 by_key: dict[str, Tag] = {row.key: row.tag for row in TAGS[1:]}

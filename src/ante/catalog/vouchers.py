@@ -1,7 +1,6 @@
 """The 32 vouchers in pool order; each second one needs the one before it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 
 
@@ -48,7 +47,16 @@ class VoucherRow:
     """One voucher.
 
     requires   vouchers that must have been redeemed before the pool offers it
-    values     its numbers under the game's own short names
+    shop_slots, joker_slots, consumable_slots, hands, discards, hand_size, ante   what redeeming it adds
+    percent_off       of every price; the second tier replaces the first, here and below
+    edition_times     how much more often editions appear
+    reroll_discount   dollars off a reroll
+    rate_times        how much more often its kind of card appears in the shop
+    playing_card_rate weight of playing cards in the shop
+    spectral_above    an Arcana pack's card is a Spectral where a roll lies above this
+    x_mult            mult factor of each held Planet
+    interest_cap      money that earns interest
+    boss_reroll       dollars that drawing another boss costs
     unlock     what unlocks it in a fresh profile, None where nothing need be done
     """
 
@@ -58,26 +66,42 @@ class VoucherRow:
     cost: int
     effect: str
     requires: tuple[Voucher, ...] = ()
-    values: Mapping[str, float] = field(default_factory=dict)
+    shop_slots: int = 0
+    joker_slots: int = 0
+    consumable_slots: int = 0
+    hands: int = 0
+    discards: int = 0
+    hand_size: int = 0
+    ante: int = 0
+    percent_off: int = 0
+    edition_times: float = 1.0
+    reroll_discount: int = 0
+    rate_times: float = 1.0
+    playing_card_rate: float = 0.0
+    spectral_above: float = 1.0
+    x_mult: float = 1.0
+    interest_cap: int = 0
+    boss_reroll: int = 0
     unlock: str | None = None
     unlocked_at_start: bool = True
 
 
 VOUCHERS: tuple[VoucherRow, ...] = (
     VoucherRow(Voucher.NONE, "", "", 0, ""),
-    VoucherRow(Voucher.OVERSTOCK_NORM, "v_overstock_norm", "Overstock", 10, "+1 card slot in the shop."),
+    VoucherRow(Voucher.OVERSTOCK_NORM, "v_overstock_norm", "Overstock", 10, "+1 card slot in the shop.", shop_slots=1),
     VoucherRow(
         Voucher.OVERSTOCK_PLUS,
         "v_overstock_plus",
         "Overstock Plus",
         10,
         "+1 card slot in the shop.",
+        shop_slots=1,
         requires=(Voucher.OVERSTOCK_NORM,),
         unlock="spend $2500 in shops (career)",
         unlocked_at_start=False,
     ),
     VoucherRow(
-        Voucher.CLEARANCE_SALE, "v_clearance_sale", "Clearance Sale", 10, "Shop prices 25% off.", values={"amount": 25}
+        Voucher.CLEARANCE_SALE, "v_clearance_sale", "Clearance Sale", 10, "Shop prices 25% off.", percent_off=25
     ),
     VoucherRow(
         Voucher.LIQUIDATION,
@@ -86,7 +110,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "Shop prices 50% off.",
         requires=(Voucher.CLEARANCE_SALE,),
-        values={"amount": 50},
+        percent_off=50,
         unlock="redeem 10 vouchers in one run",
         unlocked_at_start=False,
     ),
@@ -96,7 +120,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         "Hone",
         10,
         "Foil, Holographic and Polychrome appear 2x as often (rate 2).",
-        values={"amount": 2},
+        edition_times=2,
     ),
     VoucherRow(
         Voucher.GLOW_UP,
@@ -105,12 +129,12 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "Foil, Holographic and Polychrome appear 4x as often (rate 4).",
         requires=(Voucher.HONE,),
-        values={"amount": 4},
+        edition_times=4,
         unlock="own 5 Jokers with editions",
         unlocked_at_start=False,
     ),
     VoucherRow(
-        Voucher.REROLL_SURPLUS, "v_reroll_surplus", "Reroll Surplus", 10, "Rerolls cost $2 less.", values={"amount": 2}
+        Voucher.REROLL_SURPLUS, "v_reroll_surplus", "Reroll Surplus", 10, "Rerolls cost $2 less.", reroll_discount=2
     ),
     VoucherRow(
         Voucher.REROLL_GLUT,
@@ -119,11 +143,11 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "Rerolls cost another $2 less.",
         requires=(Voucher.REROLL_SURPLUS,),
-        values={"amount": 2},
+        reroll_discount=2,
         unlock="reroll 100 times (career)",
         unlocked_at_start=False,
     ),
-    VoucherRow(Voucher.CRYSTAL_BALL, "v_crystal_ball", "Crystal Ball", 10, "+1 consumable slot.", values={"amount": 3}),
+    VoucherRow(Voucher.CRYSTAL_BALL, "v_crystal_ball", "Crystal Ball", 10, "+1 consumable slot.", consumable_slots=1),
     VoucherRow(
         Voucher.OMEN_GLOBE,
         "v_omen_globe",
@@ -131,7 +155,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "Arcana pack cards have a 20% chance to be Spectral.",
         requires=(Voucher.CRYSTAL_BALL,),
-        values={"amount": 4},
+        spectral_above=0.8,
         unlock="use 25 Tarots from Arcana packs (career)",
         unlocked_at_start=False,
     ),
@@ -141,7 +165,6 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         "Telescope",
         10,
         "The first card of a Celestial pack is the Planet of the most played hand.",
-        values={"amount": 3},
     ),
     VoucherRow(
         Voucher.OBSERVATORY,
@@ -150,11 +173,11 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "Each Planet held gives X1.5 Mult for its hand.",
         requires=(Voucher.TELESCOPE,),
-        values={"amount": 1.5},
+        x_mult=1.5,
         unlock="use 25 Planets from Celestial packs (career)",
         unlocked_at_start=False,
     ),
-    VoucherRow(Voucher.GRABBER, "v_grabber", "Grabber", 10, "+1 hand per round.", values={"amount": 1}),
+    VoucherRow(Voucher.GRABBER, "v_grabber", "Grabber", 10, "+1 hand per round.", hands=1),
     VoucherRow(
         Voucher.NACHO_TONG,
         "v_nacho_tong",
@@ -162,11 +185,11 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "+1 hand per round.",
         requires=(Voucher.GRABBER,),
-        values={"amount": 1},
+        hands=1,
         unlock="play 2500 cards (career)",
         unlocked_at_start=False,
     ),
-    VoucherRow(Voucher.WASTEFUL, "v_wasteful", "Wasteful", 10, "+1 discard per round.", values={"amount": 1}),
+    VoucherRow(Voucher.WASTEFUL, "v_wasteful", "Wasteful", 10, "+1 discard per round.", discards=1),
     VoucherRow(
         Voucher.RECYCLOMANCY,
         "v_recyclomancy",
@@ -174,7 +197,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "+1 discard per round.",
         requires=(Voucher.WASTEFUL,),
-        values={"amount": 1},
+        discards=1,
         unlock="discard 2500 cards (career)",
         unlocked_at_start=False,
     ),
@@ -184,7 +207,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         "Tarot Merchant",
         10,
         "Shop Tarot rate becomes 9.6.",
-        values={"amount": 2.4, "extra_disp": 2},
+        rate_times=2.4,
     ),
     VoucherRow(
         Voucher.TAROT_TYCOON,
@@ -193,7 +216,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "Shop Tarot rate becomes 32.",
         requires=(Voucher.TAROT_MERCHANT,),
-        values={"amount": 8, "extra_disp": 4},
+        rate_times=8,
         unlock="buy 50 Tarots in shops (career)",
         unlocked_at_start=False,
     ),
@@ -203,7 +226,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         "Planet Merchant",
         10,
         "Shop Planet rate becomes 9.6.",
-        values={"amount": 2.4, "extra_disp": 2},
+        rate_times=2.4,
     ),
     VoucherRow(
         Voucher.PLANET_TYCOON,
@@ -212,7 +235,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "Shop Planet rate becomes 32.",
         requires=(Voucher.PLANET_MERCHANT,),
-        values={"amount": 8, "extra_disp": 4},
+        rate_times=8,
         unlock="buy 50 Planets in shops (career)",
         unlocked_at_start=False,
     ),
@@ -222,7 +245,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         "Seed Money",
         10,
         "Interest cap rises to $10 per round (cap field 50).",
-        values={"amount": 50},
+        interest_cap=50,
     ),
     VoucherRow(
         Voucher.MONEY_TREE,
@@ -231,11 +254,11 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "Interest cap rises to $20 per round (cap field 100).",
         requires=(Voucher.SEED_MONEY,),
-        values={"amount": 100},
+        interest_cap=100,
         unlock="maximum interest 10 rounds in a row",
         unlocked_at_start=False,
     ),
-    VoucherRow(Voucher.BLANK, "v_blank", "Blank", 10, "Does nothing.", values={"amount": 5}),
+    VoucherRow(Voucher.BLANK, "v_blank", "Blank", 10, "Does nothing."),
     VoucherRow(
         Voucher.ANTIMATTER,
         "v_antimatter",
@@ -243,7 +266,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "+1 Joker slot.",
         requires=(Voucher.BLANK,),
-        values={"amount": 15},
+        joker_slots=1,
         unlock="redeem Blank 10 times",
         unlocked_at_start=False,
     ),
@@ -253,7 +276,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         "Magic Trick",
         10,
         "Playing cards can appear in the shop (rate 4).",
-        values={"amount": 4},
+        playing_card_rate=4,
     ),
     VoucherRow(
         Voucher.ILLUSION,
@@ -262,13 +285,10 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "Shop playing cards may have an enhancement and an edition.",
         requires=(Voucher.MAGIC_TRICK,),
-        values={"amount": 4},
         unlock="buy 20 playing cards in shops (career)",
         unlocked_at_start=False,
     ),
-    VoucherRow(
-        Voucher.HIEROGLYPH, "v_hieroglyph", "Hieroglyph", 10, "-1 Ante, -1 hand per round.", values={"amount": 1}
-    ),
+    VoucherRow(Voucher.HIEROGLYPH, "v_hieroglyph", "Hieroglyph", 10, "-1 Ante, -1 hand per round.", ante=-1, hands=-1),
     VoucherRow(
         Voucher.PETROGLYPH,
         "v_petroglyph",
@@ -276,7 +296,8 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "-1 Ante, -1 discard per round.",
         requires=(Voucher.HIEROGLYPH,),
-        values={"amount": 1},
+        ante=-1,
+        discards=-1,
         unlock="reach Ante 12",
         unlocked_at_start=False,
     ),
@@ -286,7 +307,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         "Director's Cut",
         10,
         "Reroll the Boss once per Ante for $10.",
-        values={"amount": 10},
+        boss_reroll=10,
     ),
     VoucherRow(
         Voucher.RETCON,
@@ -295,11 +316,11 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "Reroll the Boss any number of times for $10 each.",
         requires=(Voucher.DIRECTORS_CUT,),
-        values={"amount": 10},
+        boss_reroll=10,
         unlock="discover 25 blinds",
         unlocked_at_start=False,
     ),
-    VoucherRow(Voucher.PAINT_BRUSH, "v_paint_brush", "Paint Brush", 10, "+1 hand size.", values={"amount": 1}),
+    VoucherRow(Voucher.PAINT_BRUSH, "v_paint_brush", "Paint Brush", 10, "+1 hand size.", hand_size=1),
     VoucherRow(
         Voucher.PALETTE,
         "v_palette",
@@ -307,7 +328,7 @@ VOUCHERS: tuple[VoucherRow, ...] = (
         10,
         "+1 hand size.",
         requires=(Voucher.PAINT_BRUSH,),
-        values={"amount": 1},
+        hand_size=1,
         unlock="reduce hand size to 5",
         unlocked_at_start=False,
     ),

@@ -1,6 +1,6 @@
-"""The `ante` command. The only package that knows every layer; each command imports what it needs when it runs.
+"""The `ante` command. The only package that imports from every layer; each command imports its dependencies when it runs.
 
-A file for each group of commands; this one lists them and turns what goes wrong into a sentence.
+One file per group of commands. This module lists the commands and reports errors in one sentence.
 """
 
 import errno
@@ -11,6 +11,7 @@ import sys
 from typing import Annotated, Any
 
 from ante.errors import BalatroError, NotInstalled
+from ante.messages import masked
 
 try:
     import tyro
@@ -18,28 +19,29 @@ try:
 except ModuleNotFoundError as missing:
     sys.exit(f"ante: {NotInstalled(missing)}")
 
-from ante.cli.artifacts import Artifacts
-from ante.cli.bench import Bench
-from ante.cli.check_env import CheckEnv
-from ante.cli.cluster import Cluster
-from ante.cli.compare import Compare
-from ante.cli.data import Clone, Data
-from ante.cli.doctor import Doctor
-from ante.cli.engine import Fuzz, Warmup
-from ante.cli.golden import Golden
-from ante.cli.hints import Hints
-from ante.cli.images import Images
-from ante.cli.league import LeagueCommand
-from ante.cli.play import Eval, Play
-from ante.cli.population import Population
-from ante.cli.profile import Profile
-from ante.cli.replay import Replay
-from ante.cli.reward import RewardCommand
-from ante.cli.seeds import Seed
-from ante.cli.stats import Stats
-from ante.cli.track import Track
-from ante.cli.train import Curves, Export, Train, train_command
-from ante.cli.watch import Watch
+from ante.cli.checks.bench import Bench
+from ante.cli.checks.check_env import CheckEnv
+from ante.cli.checks.doctor import Doctor
+from ante.cli.checks.engine import Fuzz, Warmup
+from ante.cli.checks.golden import Golden
+from ante.cli.checks.profile import Profile
+from ante.cli.games.league import LeagueCommand
+from ante.cli.games.play import Eval, Play
+from ante.cli.games.replay import Replay
+from ante.cli.games.seeds import Seed
+from ante.cli.games.stats import Stats
+from ante.cli.games.watch import Watch
+from ante.cli.learn.compare import Compare
+from ante.cli.learn.data import Clone, Data
+from ante.cli.learn.hints import Hints
+from ante.cli.learn.population import Population
+from ante.cli.learn.reward import RewardCommand
+from ante.cli.learn.track import Track
+from ante.cli.learn.train import Curves, Export, Train, train_command
+from ante.cli.options import check_options, check_words
+from ante.cli.platform.artifacts import Artifacts
+from ante.cli.platform.cluster import Cluster
+from ante.cli.platform.images import Images
 
 Command = (
     Annotated[Train, subcommand("train")]
@@ -78,11 +80,12 @@ Each command explains itself: ante train --help. First steps: ante play, ante ev
 """
 
 
-READER_GONE = 128 + signal.SIGPIPE  # as a shell counts it
+OF_THE_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+READER_GONE = 128 + signal.SIGPIPE  # the shell's exit code for a process ended by SIGPIPE
 
 
 def main() -> None:
-    """Run one command. A mistake of the user's ends with one sentence and exit code 2."""
+    """Run one command. User errors print one sentence and exit with code 2."""
     try:
         code = outcome(sys.argv[1:])
         sys.stdout.flush()
@@ -94,31 +97,54 @@ def main() -> None:
 
 
 def outcome(arguments: list[str]) -> Any:
-    """The exit code of a command."""
+    """Run a command and return its exit code."""
     try:
-        if arguments[:1] == ["train"]:
-            return train_command(arguments[1:])
-        command: Any = tyro.cli(Command, prog="ante", description=ABOUT)  # type: ignore[call-overload]
-        return command.run()
-    except SystemExit as left:  # tyro, after its help or a mistake
+        return ran(arguments)
+    except SystemExit as left:  # raised by tyro after --help or a usage error
         return left.code
-    except BalatroError as error:
-        print(f"ante: {error}", file=sys.stderr)
-        return 2
+    except BrokenPipeError:
+        raise
     except ModuleNotFoundError as error:
-        print(f"ante: {NotInstalled(error)}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.ENOENT, errno.EISDIR):
+        return refused(str(NotInstalled(error)))
+    except (BalatroError, MemoryError, OSError) as error:
+        told = sentence_of(error)
+        if told is None:
             raise
-        print(f"ante: cannot read or write: {error}", file=sys.stderr)
-        return 2
+        return refused(told)
     except KeyboardInterrupt:
         return 130
 
 
+def ran(arguments: list[str]) -> Any:
+    """Parse the arguments, run the command and return its result."""
+    check_words(arguments)
+    if arguments[:1] == ["train"]:
+        return train_command(arguments[1:])
+    command: Any = tyro.cli(Command, prog="ante", description=ABOUT, args=arguments)  # type: ignore[call-overload]
+    check_options(command)
+    return command.run()
+
+
+def sentence_of(error: Exception) -> str | None:
+    """Return the message for a user error or exhausted resources; None for a bug, which keeps its traceback."""
+    if isinstance(error, BalatroError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return f"out of memory{f': {error}' if str(error) else ''}; ask for less, or close other programs"
+    if isinstance(error, OSError) and (error.filename is not None or error.errno in OF_THE_MACHINE):
+        return f"cannot read or write: {error}"
+    return None
+
+
+def refused(told: str) -> int:
+    """Print an error message without secrets and control characters, and return the exit code."""
+    plain = "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in told)
+    print(f"ante: {masked(plain)}", file=sys.stderr)
+    return 2
+
+
 def nobody_reads() -> bool:
-    """Whether whoever read what is printed has gone, such as `head`; then nothing is printed any more."""
+    """Return whether the reader of standard output, such as `head`, has exited; if so, discard further output."""
     watch = select.poll()
     watch.register(sys.stdout.fileno(), 0)
     if not watch.poll(0):

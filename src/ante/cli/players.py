@@ -1,4 +1,4 @@
-"""What commands with players share: a player by name, alone or with an advisor."""
+"""Players for commands: by name, alone or with an advisor."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -7,15 +7,15 @@ from ante.errors import BalatroError
 
 if TYPE_CHECKING:
     from ante.agents.evaluate import Player
-    from ante.training.advised import AdvisedPlayer
+    from ante.training.players.advised import AdvisedPlayer
 
 
 def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
-    """A baseline by name, or the policy of a run's or a release's folder; RUN@NAME is that checkpoint of it.
+    """Return a baseline by name, or the policy in the folder of a run or release; RUN@NAME selects a checkpoint.
 
     Raises BalatroError.
     """
-    from ante.training.players import player_of as found
+    from ante.training.players.by_name import player_of as found
 
     return found(name, likeliest, checkpoint)
 
@@ -28,11 +28,11 @@ def advised_player_of(
     share: float = 0.05,
     unsure: float = 0.7,
 ) -> "AdvisedPlayer":
-    """The policy of a run's or a release's folder with an advisor at its side. Raises BalatroError."""
+    """Return the policy in the folder of a run or release, with an advisor. Raises BalatroError."""
     if not Path(name).is_dir():
         raise BalatroError(
             f"--hints advises trained policies, and {name} is none: name a run's folder, or play the advisor: rules"
         )
-    from ante.training.advised import advised_from
+    from ante.training.players.advised import advised_from
 
     return advised_from(Path(name), hints, share, unsure, checkpoint, likeliest)

@@ -1,4 +1,4 @@
-"""How sizes, moments, tables and progress look on the terminal."""
+"""Formatting of sizes, times, tables and progress for the terminal."""
 
 import json
 import os
@@ -12,23 +12,27 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDE = 180  # characters
+LONGEST_CELL = 1100  # characters; a key of S3 has up to 1,024
 
 
 def show(rows: list[Any], heads: tuple[str, ...], cells: Sequence[tuple[str, ...]], as_json: bool) -> None:
-    """Rows as JSON or as a table."""
+    """Print rows as JSON or as a table."""
     if as_json:
         print(json.dumps(rows, indent=1))
         return
     from rich.table import Table
+    from rich.text import Text
+
+    from ante.messages import printable
 
     table = Table(*heads)
     for row in cells:
-        table.add_row(*row)
+        table.add_row(*(Text(printable(cell, LONGEST_CELL)) for cell in row))
     paper().print(table)
 
 
 def paper() -> "Console":
-    """Where tables are printed: as wide as the terminal, or as COLUMNS says; in a file or pipe so wide that nothing is cut."""
+    """Return a console for tables: as wide as the terminal or COLUMNS; in a file or pipe, wide enough not to wrap."""
     from rich.console import Console
 
     known = sys.stdout.isatty() or os.environ.get("COLUMNS")
@@ -36,20 +40,20 @@ def paper() -> "Console":
 
 
 def size(count: int) -> str:
-    """Bytes for people."""
+    """Return a size in human-readable form."""
     return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count:,} B"
 
 
 def when(seconds: float) -> str:
-    """A moment for people."""
+    """Return a timestamp in human-readable form (UTC)."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 @contextmanager
 def progress(total: int, about: str, *amounts: Any) -> Iterator[Callable[[int], None]]:
-    """A progress bar on standard error, which goes when it is over; yields what to call with what was done.
+    """Show a transient progress bar on standard error; yields a callable that advances it.
 
-    amounts  columns of rich, or words, between the bar and the time that is left
+    amounts  rich columns, or text, between the bar and the remaining time
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -61,21 +65,21 @@ def progress(total: int, about: str, *amounts: Any) -> Iterator[Callable[[int], 
 
 
 def bytes_bar(total: int, about: str) -> AbstractContextManager[Callable[[int], None]]:
-    """A progress bar over bytes."""
+    """Return a progress bar over bytes."""
     from rich.progress import DownloadColumn, TransferSpeedColumn
 
     return progress(total, about, DownloadColumn(), TransferSpeedColumn())
 
 
 def game_bar(games: int, about: str) -> AbstractContextManager[Callable[[int], None]]:
-    """A progress bar over games."""
+    """Return a progress bar over games."""
     from rich.progress import MofNCompleteColumn
 
     return progress(games, about, MofNCompleteColumn(), "games, left")
 
 
 def step_bar(steps: int, about: str) -> AbstractContextManager[Callable[[int], None]]:
-    """A progress bar over so many steps that a share says more."""
+    """Return a progress bar over steps, shown as a percentage."""
     from rich.progress import TaskProgressColumn
 
     return progress(steps, about, TaskProgressColumn(), "left")

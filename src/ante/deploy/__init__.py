@@ -1,0 +1,1 @@
+"""Kubernetes: settings, chart values, resources, preflight checks, jobs, the CodeFlare notebook."""

@@ -1,4 +1,4 @@
-"""The Kubernetes API: who we are, and objects got, applied and deleted. Every refusal becomes a sentence."""
+"""A client of the Kubernetes API that gets, applies and deletes objects and translates API errors."""
 
 import json
 import time
@@ -44,7 +44,7 @@ class NoCluster(BalatroError, ConnectionError):
 
 
 class NotAllowed(BalatroError, PermissionError):
-    """The API server refuses us."""
+    """The API server denies access."""
 
 
 class NotThere(BalatroError, LookupError):
@@ -52,11 +52,11 @@ class NotThere(BalatroError, LookupError):
 
 
 class NoKind(BalatroError, LookupError):
-    """A kind of object that the cluster does not know."""
+    """A kind of object that the cluster does not support."""
 
 
 class Rejected(BalatroError, ValueError):
-    """An object that the API server does not take."""
+    """An object that the API server rejects."""
 
 
 class Access:
@@ -138,7 +138,7 @@ class Access:
         return [{"kind": kind, **item} for item in found["items"]]
 
     def apply(self, found: Object, dry_run: bool = False) -> Object:
-        """The object stands as it is given (server-side apply, unknown fields refused), or would with `dry_run`."""
+        """Apply the object (server-side, with strict field validation); with `dry_run`, validate only."""
         query = {"fieldManager": MANAGER, "force": "true", "fieldValidation": "Strict"}
         if dry_run:
             query["dryRun"] = "All"
@@ -157,7 +157,7 @@ class Access:
         return made
 
     def delete(self, kind: str, name: str, grace_seconds: int | None = None) -> bool:
-        """The object is on its way out, with what depends on it; False where there was none."""
+        """Delete the object and its dependents; return False if it does not exist."""
         options: Object = {"propagationPolicy": "Foreground" if kind.startswith("Ray") else "Background"}
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
@@ -168,7 +168,7 @@ class Access:
         return True
 
     def may(self, verb: str, kind: str, subresource: str = "") -> bool:
-        """Whether we are allowed to."""
+        """Return whether the user is allowed to do this."""
         prefix, plural, inside = KINDS[kind]
         group = prefix.split("/")[1] if prefix.startswith("apis/") else ""
         wanted = {"verb": verb, "group": group, "resource": plural, "subresource": subresource}
@@ -202,7 +202,7 @@ class Access:
                 yield rest.decode(errors="replace")
 
     def wait_gone(self, kind: str, name: str, seconds: float) -> bool:
-        """Whether the object is gone within so many seconds."""
+        """Return whether the object is deleted within this time."""
         end = time.monotonic() + seconds
         while self.find(kind, name) is not None:
             if time.monotonic() > end:
@@ -212,7 +212,7 @@ class Access:
 
 
 def connect(context: str | None = None, namespace: str | None = None) -> Access:
-    """The cluster that kubectl would ask, or the one that this pod runs in. Raises NoCluster."""
+    """Connect to the cluster that kubectl uses, or to the one that this pod runs in. Raises NoCluster."""
     try:
         api_client = config.new_client_from_config(context=context)
         chosen = context_named(context)
@@ -244,13 +244,13 @@ def own_namespace() -> str:
 
 
 def quick(api_client: client.ApiClient) -> client.ApiClient:
-    """The client, which does not try a dead server again and again."""
+    """Return the client with retries disabled."""
     api_client.configuration.retries = False
     return client.ApiClient(api_client.configuration)
 
 
 def reason(error: Exception) -> str:
-    """The heart of a chain of network errors."""
+    """Return the root cause of a chain of network errors."""
     inner = getattr(error, "reason", None) or (error.args[-1] if error.args else error)
     return str(inner).rpartition(">: ")[2] or type(error).__name__
 

@@ -1,4 +1,4 @@
-"""Whether the pods of a training fit the nodes that there are, and the quotas of a namespace. Plain data in, words out."""
+"""Checks whether the pods of a training fit the nodes and the quotas of a namespace. Plain data in, text out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Amounts = dict[str, float]
 
 @dataclass
 class Room:
-    """What is free on one node."""
+    """Free resources of one node."""
 
     name: str
     labels: dict[str, str]
@@ -24,7 +24,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A pod that wants a node."""
+    """A pod to place."""
 
     part: str
     asks: Amounts
@@ -66,7 +66,7 @@ def rooms(nodes: Sequence[Object], pods: Sequence[Object]) -> list[Room]:
 
 
 def take(room: Room, asks: Amounts) -> None:
-    """The pod is on the node."""
+    """Place the pod on the node."""
     for name, amount in asks.items():
         room.free[name] = room.free.get(name, 0.0) - amount
 
@@ -85,7 +85,7 @@ def wanted_pods(settings: Settings) -> list[Wanted]:
 
 
 def wanted(part: str, pod: Object) -> Wanted:
-    """One pod."""
+    """Return one pod to place."""
     return Wanted(part, pod_asks(pod), pod.get("nodeSelector", {}), tuple(pod.get("tolerations", ())))
 
 
@@ -103,7 +103,7 @@ def does_not_fit(settings: Settings, free: list[Room]) -> str:
 
 
 def reason(free: list[Room], allowed: list[Room], one: Wanted) -> str:
-    """Why one pod finds no node."""
+    """Return why no node fits one pod."""
     if not free:
         return "there is no node that takes pods"
     if not allowed:
@@ -123,12 +123,12 @@ def reason(free: list[Room], allowed: list[Room], one: Wanted) -> str:
 
 
 def lacking(free: Amounts, asks: Amounts) -> list[str]:
-    """What there is too little of."""
+    """Return the resources that are insufficient."""
     return [name for name, amount in asks.items() if free.get(name, 0.0) + 1e-9 < amount]
 
 
 def admits(room: Room, one: Wanted) -> bool:
-    """Whether labels and taints of a node let the pod in."""
+    """Return whether the pod matches a node's labels and taints."""
     if any(room.labels.get(key) != value for key, value in one.selector.items()):
         return False
     hard = [taint for taint in room.taints if taint["effect"] in ("NoSchedule", "NoExecute")]
@@ -136,7 +136,7 @@ def admits(room: Room, one: Wanted) -> bool:
 
 
 def tolerates(toleration: Object, taint: Object) -> bool:
-    """Whether one toleration is meant for one taint."""
+    """Return whether a toleration matches a taint."""
     if toleration.get("effect") not in (None, "", taint["effect"]):
         return False
     if not toleration.get("key"):
@@ -146,12 +146,12 @@ def tolerates(toleration: Object, taint: Object) -> bool:
 
 
 def shown(name: str, amount: float) -> str:
-    """An amount as people read it."""
+    """Return an amount in human-readable form."""
     return f"{amount / 2**30:.1f}Gi" if name in ("memory", "ephemeral-storage") else f"{amount:g}"
 
 
 def total(settings: Settings) -> Amounts:
-    """What all pods of a training ask for."""
+    """Return the total requests of all pods of a training."""
     found: Amounts = {}
     for one in wanted_pods(settings):
         for name, amount in one.asks.items():
@@ -180,7 +180,7 @@ def over_quota(settings: Settings, quotas: Sequence[Object]) -> str:
 
 
 def limit_total(settings: Settings) -> Amounts:
-    """What all pods of a training may use."""
+    """Return the total limits of all pods of a training."""
     groups = [(settings.head, 1), *((group, pods_of(settings, group)) for group in settings.groups.values())]
     found = {"cpu": 0.0, "memory": 0.0}
     for pod, count in groups:

@@ -1,10 +1,11 @@
-"""What a check found, and those that are made inside a pod, from where training will run: bucket and LLM."""
+"""Results of checks, and the checks that run inside a pod: bucket and LLM."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 from ante.errors import BalatroError
+from ante.messages import masked
 
 State = Literal["ok", "warn", "fail"]
 
@@ -24,17 +25,17 @@ class Check:
 
 
 def good(name: str, words: str) -> Check:
-    """All is well."""
+    """Return a passed check."""
     return Check(name, "ok", words)
 
 
 def bad(name: str, words: str, fix: str = "") -> Check:
-    """Training would not run."""
+    """Return a failed check."""
     return Check(name, "fail", words, fix)
 
 
 def unsure(name: str, words: str, fix: str = "") -> Check:
-    """Could not be found out, or is not as it should be but does no harm."""
+    """Return a warning."""
     return Check(name, "warn", words, fix)
 
 
@@ -44,7 +45,7 @@ def inside(environment: Mapping[str, str]) -> Iterator[Check]:
     from ante.storage.errors import NoAccess, NoBucket, StorageError
 
     bucket, endpoint = environment.get("S3_BUCKET_NAME", ""), environment.get("S3_ENDPOINT_URL", "")
-    where = f" --endpoint-url {endpoint}" if endpoint else ""
+    where = f" --endpoint-url {masked(endpoint)}" if endpoint else ""
     try:
         yield good("bucket", check_bucket(f"s3://{bucket}/preflight", environment))
     except NoAccess as error:

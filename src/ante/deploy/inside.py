@@ -1,4 +1,4 @@
-"""What a pod of the cluster can reach: the pod of `helm test` runs this.
+"""Connectivity checks that the pod of `helm test` runs.
 
     python -m ante.deploy.inside s3://BUCKET/PREFIX
 
@@ -6,23 +6,29 @@ Bucket and LLM come from the S3_* and LLM_* variables of the pod, the API server
 """
 
 import os
-import ssl
 import sys
+import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import requests
+import urllib3
 
 from ante.errors import BalatroError
+from ante.files import Unreadable, decoded, parse_json
+from ante.messages import foreign, masked
 from ante.storage.opening import open_store
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 SECONDS = 20.0
+LARGEST = 4 << 20  # bytes of an answer
+CHUNK = 1 << 16
 
 
 class NotReady(BalatroError):
-    """Something that the training would miss."""
+    """A failed check."""
 
 
 def check_bucket(url: str, environment: Mapping[str, str]) -> str:
@@ -43,41 +49,58 @@ def check_llm(environment: Mapping[str, str]) -> str:
     endpoint, model = environment["LLM_ENDPOINT"].rstrip("/"), environment.get("LLM_MODEL", "")
     key = environment.get("LLM_API_KEY")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    answer = ask(f"{endpoint}/models", headers, "LLM_ENDPOINT, and whether its pod runs")
+    where = masked(endpoint, [key])
     try:
-        served = [each["id"] for each in answer.json()["data"]]
-    except (ValueError, KeyError, TypeError):
-        raise NotReady(f"{endpoint}/models answers something else than a list of models: check LLM_ENDPOINT") from None
+        listed = ask(f"{endpoint}/models", headers, "LLM_ENDPOINT, and whether its pod runs")
+        served = [str(each["id"]) for each in listed["data"]]
+    except (Unreadable, KeyError, TypeError):
+        raise NotReady(f"{where}/models answers something else than a list of models: check LLM_ENDPOINT") from None
     if model not in served:
-        raise NotReady(f"{endpoint} serves {', '.join(served) or 'nothing'}, not {model}: set llm.model to one of them")
-    return f"{endpoint} serves {model}"
+        names = foreign(", ".join(served), [key]) or "nothing"
+        raise NotReady(f"{where} serves {names}, not {model}: set llm.model to one of them")
+    return f"{where} serves {model}"
 
 
 def check_operator(environment: Mapping[str, str], account: Path = ACCOUNT) -> str:
     """The API server knows Ray's objects. Raises NotReady."""
     server = f"https://{environment['KUBERNETES_SERVICE_HOST']}:{environment.get('KUBERNETES_SERVICE_PORT', '443')}"
     headers = {"Authorization": f"Bearer {(account / 'token').read_text().strip()}"}
-    answer = ask(f"{server}/apis/ray.io/v1", headers, "networkPolicies.apiServerCidrs", str(account / "ca.crt"))
-    kinds = {each["kind"] for each in answer.json()["resources"]}
+    try:
+        found = ask(f"{server}/apis/ray.io/v1", headers, "networkPolicies.apiServerCidrs", str(account / "ca.crt"))
+        kinds = {str(each["kind"]) for each in found["resources"]}
+    except (Unreadable, KeyError, TypeError):
+        raise NotReady(
+            f"{server} does not answer as the API server does: check networkPolicies.apiServerCidrs"
+        ) from None
     missing = {"RayCluster", "RayJob"} - kinds
     if missing:
         raise NotReady(f"ray.io/v1 lacks {', '.join(sorted(missing))}: install KubeRay's definitions anew")
     return "ray.io/v1 has RayCluster and RayJob"
 
 
-def ask(url: str, headers: Mapping[str, str], check: str, authority: str | bool = True) -> requests.Response:
-    """The answer of a server. Raises NotReady."""
+def ask(url: str, headers: Mapping[str, str], check: str, authority: str | bool = True) -> Any:
+    """The JSON that a server answers, read to LARGEST bytes within SECONDS. Raises NotReady, Unreadable."""
+    where, body, until = masked(url), bytearray(), time.monotonic() + SECONDS
+    plain = {**headers, "Accept-Encoding": "identity"}
     try:
-        answer = requests.get(url, headers=dict(headers), timeout=SECONDS, verify=authority)
-    except (requests.RequestException, ssl.SSLError) as error:
-        raise NotReady(f"{url} does not answer ({type(error).__name__}): check {check}") from None
-    if answer.status_code != 200:
-        raise NotReady(f"{url} answers {answer.status_code}: check {check}")
-    return answer
+        with requests.get(
+            url, headers=plain, timeout=SECONDS, verify=authority, stream=True, allow_redirects=False
+        ) as answer:
+            if answer.status_code != 200:
+                raise NotReady(f"{where} answers {answer.status_code}: check {check}")
+            while chunk := answer.raw.read1(CHUNK):
+                body += chunk
+                if len(body) > LARGEST or time.monotonic() > until:
+                    raise NotReady(f"{where} answers without end: check {check}")
+    except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+        if isinstance(error, NotReady):
+            raise
+        raise NotReady(f"{where} does not answer ({type(error).__name__}): check {check}") from None
+    return parse_json(decoded(bytes(body), where), where)
 
 
 def checks(url: str, environment: Mapping[str, str]) -> dict[str, Callable[[], str]]:
-    """What is to be checked here, by name."""
+    """Return the checks by name."""
     found: dict[str, Callable[[], str]] = {"bucket": lambda: check_bucket(url, environment)}
     if environment.get("LLM_ENDPOINT"):
         found["LLM"] = lambda: check_llm(environment)
@@ -87,7 +110,7 @@ def checks(url: str, environment: Mapping[str, str]) -> dict[str, Callable[[], s
 
 
 def main(arguments: Sequence[str] | None = None, environment: Mapping[str, str] = os.environ) -> int:
-    """A line for each check; exit code 1 where one fails."""
+    """Print a line for each check; return 1 if one fails."""
     words = sys.argv[1:] if arguments is None else arguments
     if len(words) != 1:
         print("usage: python -m ante.deploy.inside s3://BUCKET/PREFIX", file=sys.stderr)
@@ -98,7 +121,7 @@ def main(arguments: Sequence[str] | None = None, environment: Mapping[str, str] 
             print(f"ok      {name:9} {check()}", flush=True)
         except (BalatroError, OSError) as error:
             failed += 1
-            print(f"FAILED  {name:9} {error}", flush=True)
+            print(f"FAILED  {name:9} {masked(error)}", flush=True)
     return 1 if failed else 0
 
 

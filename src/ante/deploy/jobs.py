@@ -1,4 +1,4 @@
-"""Jobs on a Ray cluster that waits for them, through a tunnel to its head."""
+"""Jobs on a running Ray cluster, through a tunnel to its head."""
 
 import base64
 import time
@@ -19,7 +19,7 @@ POLL_SECONDS = 2.0
 
 
 class NoJobs(BalatroError, ConnectionError):
-    """A head that takes no jobs."""
+    """A head that does not accept jobs."""
 
 
 def token(access: Access, cluster: Object) -> str | None:
@@ -56,7 +56,7 @@ def job_client(access: Access, cluster: str, instance: str, address: str = "") -
 
 
 def submit(jobs: "JobSubmissionClient", run: str, entrypoint: str) -> str:
-    """The training has begun on the cluster; answers the job's id. Raises NoJobs."""
+    """Submit the training to the cluster and return the job's id. Raises NoJobs."""
     try:
         return str(jobs.submit_job(entrypoint=entrypoint, submission_id=f"{run}-{int(time.time())}"))
     except RuntimeError as error:
@@ -64,7 +64,7 @@ def submit(jobs: "JobSubmissionClient", run: str, entrypoint: str) -> str:
 
 
 def newest(jobs: "JobSubmissionClient") -> str:
-    """The job that was submitted last. Raises NoJobs where there is none."""
+    """Return the newest job. Raises NoJobs if there is none."""
     found = [job for job in jobs.list_jobs() if job.submission_id]
     if not found:
         raise NoJobs("nothing was submitted to this cluster: ante cluster submit")

@@ -1,38 +1,42 @@
-"""Whether the work fits the pods, before any pod is asked for.
+"""Placement of the work on pods, validated before any pod is created.
 
 Env runners and learners are Ray actors. Each pod offers as many `ante_runner` and `ante_learner` as it is to hold, each
 actor takes one: so Ray can place them in one way only, and what fits here fits there.
 """
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ante.deploy.settings import BadSettings, GpuWorkers, Settings, Workers, quantity
-from ante.training.config import BadConfig, TrainConfig, make_config
+from ante.deploy.settings import BadSettings, GpuWorkers, Settings, Workers, merged, quantity
+from ante.training.settings.config import BadConfig, make_config
+from ante.training.settings.values import has
 
 RUNNER, LEARNER = "ante_runner", "ante_learner"  # Ray resources
 GAMES_PER_CORE = 64
 LEARNER_CPUS = 1  # cores of a pod that a learner works with, whether or not Ray counts them
 RUNNER_MEMORY, LEARNER_MEMORY, RAY_MEMORY = 0.5e9, 1.5e9, 0.4e9  # bytes, resident; `import torch` alone is 0.5e9
 DATA = "/var/lib/ante"  # of a pod: runs, caches and the home of processes, a volume
-OWN = {
+OWN = {  # settings of `ante train` that follow from the cluster, and what to set instead
     "name": "training.name", "runs": "", "store": "s3", "resume": "",
-    "runners": "gpuWorkers.runnersPerWorker and cpuWorkers.runnersPerWorker", "games": "training.gamesPerRunner",
-    "runner_cpus": "training.runnerCpus", "runner_gpus": "training.runnerGpus", "learners": "training.learners",
-    "learner_gpus": "training.learnerGpus", "runner_resource": "", "learner_resource": "", "memory_gb": "head.memory",
-    "metrics_port": "training.metricsPort",
+    "resources.runners": "gpuWorkers.runnersPerWorker and cpuWorkers.runnersPerWorker",
+    "resources.games_per_runner": "training.gamesPerRunner",
+    "resources.runner_cpus": "training.runnerCpus", "resources.runner_gpus": "training.runnerGpus",
+    "resources.learners": "training.learners", "resources.learner_gpus": "training.learnerGpus",
+    "resources.runner_resource": "", "resources.learner_resource": "", "resources.memory_gb": "head.memory",
+    "tracking.metrics_port": "training.metricsPort",
 }  # fmt: skip
 
 
 class DoesNotFit(BadSettings):
-    """Work that no placement of the pods can take."""
+    """The work does not fit the pods."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """What one pod of a group is to hold."""
+    """The actors of one pod of a group."""
 
     group: str
     pods: int
@@ -42,7 +46,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Plan:
-    """The whole run, cut into actors."""
+    """The placement of a whole run."""
 
     loads: tuple[Load, ...]
     games: int  # of one runner
@@ -93,7 +97,7 @@ def runners_per_pod(settings: Settings, name: str) -> int:
 
 
 def make_plan(settings: Settings) -> Plan:
-    """How the work is cut. Checks nothing."""
+    """Return the placement without validation."""
     training = settings.training
     loads = tuple(
         Load(name, pods_of(settings, group), runners_per_pod(settings, name), learners_per_pod(settings, name))
@@ -108,19 +112,20 @@ def make_plan(settings: Settings) -> Plan:
 def train_values(settings: Settings) -> dict[str, Any]:
     """Settings of `ante train` in the cluster: the user's, and those that follow from the groups."""
     plan, training = make_plan(settings), settings.training
-    own = {
-        "runs": f"{DATA}/runs", "runners": plan.runners, "games": plan.games,
+    resources = {
+        "runners": plan.runners, "games_per_runner": plan.games,
         "runner_cpus": training.runner_cpus, "runner_gpus": training.runner_gpus, "runner_resource": RUNNER,
         "learners": training.learners, "learner_gpus": training.learner_gpus, "learner_resource": LEARNER,
         "memory_gb": 0,
     }  # fmt: skip
+    own: dict[str, Any] = {"runs": f"{DATA}/runs", "resources": resources}
     if training.metrics_port:
-        own["metrics_port"] = training.metrics_port
-    return {**training.config, **own}
+        own["tracking"] = {"metrics_port": training.metrics_port, "metrics_host": "0.0.0.0"}
+    return merged(training.config, own)
 
 
 def problems(settings: Settings) -> list[str]:
-    """Everything that makes these settings impossible, a sentence each."""
+    """Yield a sentence for each reason why these settings cannot run."""
     found = [*group_problems(settings), *share_problems(settings), *whole_problems(settings)]
     return found or list(training_problems(settings))
 
@@ -235,22 +240,15 @@ def whole_problems(settings: Settings) -> Iterator[str]:
 
 
 def training_problems(settings: Settings) -> Iterator[str]:
-    """What `ante train` would refuse, or do worse than meant."""
-    for key in settings.training.config:
-        if key in OWN:
-            instead = f": set {OWN[key]} instead" if OWN[key] else ""
-            yield f"training.config.{key} follows from the cluster{instead}"
+    """What `ante train` would refuse."""
+    for path, instead in OWN.items():
+        if has(settings.training.config, path):
+            yield f"training.config.{path} follows from the cluster" + (f": set {instead} instead" if instead else "")
             return
-    values = train_values(settings)
     try:
-        config = make_config(
-            {key: value for key, value in values.items() if key in TrainConfig.model_fields or key not in OWN}
-        )
+        make_config(train_values(settings))
     except BadConfig as error:
-        yield f"training.config: {error}"
-        return
-    if config.runners * config.games > config.batch:
-        yield (
-            f"{config.runners} runners x {config.games} games play more than training.config.batch {config.batch} steps at "
-            "once: raise batch, or lower training.gamesPerRunner"
-        )
+        cause, mark, way_out = str(error).partition("; ")
+        for path, instead in OWN.items():
+            way_out = re.sub(rf"\b{re.escape(path)}\b", instead or path, way_out) if "." in path else way_out
+        yield f"training.config: {cause}{mark}{way_out}"

@@ -1,4 +1,4 @@
-"""Everything that a training needs, proved before a GPU is held."""
+"""Preflight checks of a training's prerequisites."""
 
 from collections.abc import Callable, Iterator
 
@@ -53,7 +53,7 @@ def preflight(
 
 
 def safely(check: Callable[[Access], Check], access: Access) -> Check:
-    """A check, or what kept it from being made."""
+    """Run a check, and report an error as a failed check."""
     try:
         return check(access)
     except NotAllowed as error:
@@ -83,7 +83,7 @@ def reach(access: Access) -> Check:
 
 
 def namespace(access: Access) -> Check:
-    """The namespace is there."""
+    """Check that the namespace exists."""
     try:
         access.get("Namespace", access.namespace)
     except NotThere:
@@ -95,7 +95,7 @@ def namespace(access: Access) -> Check:
 
 
 def kuberay(access: Access) -> Check:
-    """The cluster knows RayJob and RayCluster."""
+    """Check that the cluster supports RayJob and RayCluster."""
     try:
         found = access.ask("GET", "apis/ray.io/v1", "Ray")["resources"]
     except NoKind:
@@ -107,7 +107,7 @@ def kuberay(access: Access) -> Check:
 
 
 def operator(access: Access) -> Check:
-    """KubeRay's operator runs."""
+    """Check that KubeRay's operator runs."""
     try:
         found = [one for one in access.list("Deployment", "") if OPERATOR in one["metadata"]["name"]]
     except NotAllowed:
@@ -127,7 +127,7 @@ def operator(access: Access) -> Check:
 
 
 def permissions(access: Access) -> Check:
-    """We may do what up, submit, logs, dashboard and down do."""
+    """Check the permissions for up, submit, logs, dashboard and down."""
     denied = [
         f"{verb} {kind.lower()}s" + (f"/{part}" if part else "")
         for verb, kind, part in NEEDED

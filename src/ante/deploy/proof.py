@@ -1,4 +1,4 @@
-"""A pod that proves from inside what only a pod can: the image is there, the bucket takes objects, the LLM answers."""
+"""A pod that checks image, bucket and LLM from inside the cluster."""
 
 import json
 import time
@@ -50,7 +50,7 @@ def proof_pod(settings: Settings) -> Object:
 
 
 def prove(access: Access, settings: Settings, seconds: float, told: Callable[[str], None]) -> list[Check]:
-    """What the pod found. It is gone afterwards."""
+    """Run the pod, return its results and delete it."""
     pod = proof_pod(settings)
     name = pod["metadata"]["name"]
     access.delete("Pod", name, grace_seconds=0)
@@ -87,7 +87,7 @@ def wait_for_end(access: Access, name: str, seconds: float, told: Callable[[str]
 
 
 def trouble(pod: Object, why: str) -> Check | None:
-    """What a pod that waits will wait for in vain."""
+    """Return why a pending pod can never start."""
     wanted = pod["spec"]["containers"][0]["image"]
     if any(reason in why for reason in NEVER):
         fix = "push it, mend image.repository and image.tag, or name image.pullSecrets; without a registry load it on the nodes"

@@ -10,11 +10,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from ante.errors import BalatroError
+from ante.files import Unreadable
+from ante.messages import check_url
+from ante.training.settings.field import Settings as Checked
+from ante.yaml_files import parse_yaml, read_yaml
 
 # Keys of values.yaml that only the chart has: it brings services that the other doors expect to stand.
 CHART_ONLY = (
@@ -30,7 +33,7 @@ SECRET_WORDS = re.compile(r"(PASSWORD|PASSWD|SECRET|TOKEN|ACCESS_KEY|API_KEY|PRI
 
 
 class BadSettings(BalatroError, ValueError):
-    """Settings of a cluster that cannot be used."""
+    """Invalid settings of a cluster."""
 
 
 def quantity(text: str) -> float:
@@ -41,22 +44,24 @@ def quantity(text: str) -> float:
     return float(found[1]) * FACTORS[found[2]]
 
 
-class Part(BaseModel):
+class Part(Checked):
     """One block of values.yaml."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
 
 class Image(Part):
-    """The image that every Ray pod runs."""
+    """The image of all Ray pods."""
 
-    repository: str = Field("ante-ray", min_length=1, description="Registry and name.")
-    tag: str = Field("0.1.0", description="Tag; the release by default.")
-    digest: str = Field("", pattern=r"^(sha256:[0-9a-f]{64})?$", description="sha256:... instead of the tag.")
-    pull_policy: Literal["IfNotPresent", "Always", "Never"] = Field("IfNotPresent", description="When nodes pull it.")
-    pull_secrets: tuple[str, ...] = Field((), description="Names of Secrets with the registry's credentials.")
+    repository: str = Field("ante-ray", min_length=1, description="Image repository, including the registry.")
+    tag: str = Field("0.1.0", description="Image tag; by default that of the release.")
+    digest: str = Field(
+        "", pattern=r"^(sha256:[0-9a-f]{64})?$", description="Image digest, sha256:...; takes precedence over the tag."
+    )
+    pull_policy: Literal["IfNotPresent", "Always", "Never"] = Field("IfNotPresent", description="Image pull policy.")
+    pull_secrets: tuple[str, ...] = Field((), description="Names of image pull Secrets.")
     cache_path: str = Field(
-        "/opt/ante/cache", description="Folder of the image with compiled code, copied at pod start."
+        "/opt/ante/cache", description="Directory of the image with compiled code, copied at pod start."
     )
 
     @property
@@ -66,29 +71,31 @@ class Image(Part):
 
 
 class Ray(Part):
-    """Ray itself."""
+    """Ray."""
 
-    version: str = Field("2.58.0", pattern=r"^\d+\.\d+\.\d+$", description="Version of Ray inside the image.")
+    version: str = Field("2.58.0", pattern=r"^\d+\.\d+\.\d+$", description="Ray version in the image.")
 
 
 class Pod(Part):
     """Resources and place of the pods of one group."""
 
-    cpus: int = Field(2, ge=1, description="Cores: the limit, and what Ray counts with on workers.")
-    cpu_request: str = Field("", description="Cores kept free for a pod on its node; as many as cpus by default.")
+    cpus: int = Field(2, ge=1, description="CPU limit, and Ray's CPU resource on workers.")
+    cpu_request: str = Field("", description="CPU request of a pod; by default cpus.")
     memory: str = Field("8Gi", description="Memory limit.")
-    memory_request: str = Field("", description="Memory kept free on the node; the limit by default.")
-    object_store_mib: int = Field(1024, ge=80, description="Ray's object store of a pod, in MiB, part of its memory.")
-    scratch: str = Field("20Gi", description="Disk of a pod for runs, spilled objects and caches; lost with the pod.")
-    node_selector: dict[str, str] = Field({}, description="Labels that a node must have.")
-    tolerations: tuple[dict[str, Any], ...] = Field((), description="Taints that the pods tolerate.")
-    affinity: dict[str, Any] = Field({}, description="Affinity of the pods, as in a pod.")
-    priority_class_name: str = Field("", description="Priority class.")
+    memory_request: str = Field("", description="Memory request; by default the limit.")
+    object_store_mib: int = Field(
+        1024, ge=80, description="Size of Ray's object store per pod in MiB, part of its memory."
+    )
+    scratch: str = Field("20Gi", description="Ephemeral disk of a pod for runs, spilled objects and caches.")
+    node_selector: dict[str, str] = Field({}, description="Node selector of the pods.")
+    tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pods.")
+    affinity: dict[str, Any] = Field({}, description="Affinity of the pods.")
+    priority_class_name: str = Field("", description="Priority class of the pods.")
     runtime_class_name: str = Field("", description="Runtime class, such as nvidia.")
-    labels: dict[str, str] = Field({}, description="More labels for the pods.")
-    annotations: dict[str, str] = Field({}, description="Annotations of the pods.")
+    labels: dict[str, str] = Field({}, description="Additional labels of the pods.")
+    annotations: dict[str, str] = Field({}, description="Additional annotations of the pods.")
     termination_grace_period_seconds: int = Field(
-        120, ge=60, description="Seconds that a pod has to end: Ray drains for up to 30, uploads want theirs."
+        120, ge=60, description="Termination grace period in seconds; Ray drains for up to 30, uploads need the rest."
     )
 
     @field_validator("cpu_request", "memory_request", "memory", "scratch")
@@ -100,82 +107,96 @@ class Pod(Part):
 
 
 class Head(Pod):
-    """The pod with Ray's control, its dashboard and the driver of the training. Ray plans no work there."""
+    """The head pod: Ray's control plane, dashboard and the training driver. Ray schedules no tasks there."""
 
-    memory: str = Field("12Gi", description="Memory limit; the driver and its report need some.")
+    memory: str = Field("12Gi", description="Memory limit, including the driver and its report.")
 
 
 class Workers(Pod):
-    """A group of equal worker pods."""
+    """A worker group."""
 
-    enabled: bool = Field(True, description="Whether the group exists.")
-    replicas: int = Field(1, ge=0, description="Pods; with autoscaling those at the beginning.")
-    min_replicas: int = Field(0, ge=0, description="Fewest pods, with autoscaling.")
-    max_replicas: int = Field(1, ge=0, description="Most pods, with autoscaling; the run is planned for these.")
+    enabled: bool = Field(True, description="Create the worker group.")
+    replicas: int = Field(1, ge=0, description="Number of pods; with autoscaling the initial number.")
+    min_replicas: int = Field(0, ge=0, description="Minimum number of pods, with autoscaling.")
+    max_replicas: int = Field(
+        1, ge=0, description="Maximum number of pods, with autoscaling; the run is planned for this number."
+    )
     runners_per_worker: int | Literal["auto"] = Field(
-        "auto", description="Env runners of a pod; auto: as many as its cores (and GPU shares) hold beside the learner."
+        "auto", description="Env runners per pod; auto: as many as fit its CPUs (and GPU shares) beside the learner."
     )
 
 
 class GpuWorkers(Workers):
-    """Worker pods with GPUs: the learner, and env runners beside it."""
+    """Worker group with GPUs: the learner and env runners."""
 
-    cpus: int = Field(8, ge=1, description="Cores: the limit, and what Ray counts with.")
+    cpus: int = Field(8, ge=1, description="CPU limit, and Ray's CPU resource.")
     memory: str = Field("32Gi", description="Memory limit.")
-    object_store_mib: int = Field(4096, ge=80, description="Ray's object store of a pod, in MiB, part of its memory.")
-    gpus: int = Field(1, ge=0, description="GPUs of a pod.")
-    gpu_resource: str = Field("nvidia.com/gpu", description="What the node calls a GPU; a MIG slice has its own name.")
+    object_store_mib: int = Field(
+        4096, ge=80, description="Size of Ray's object store per pod in MiB, part of its memory."
+    )
+    gpus: int = Field(1, ge=0, description="GPUs per pod.")
+    gpu_resource: str = Field(
+        "nvidia.com/gpu", description="Resource name of a GPU; MIG slices have names of their own."
+    )
 
 
 class CpuWorkers(Workers):
-    """Worker pods without a GPU: env runners only, or all of it where there is no GPU group."""
+    """Worker group without GPUs: env runners, and the learner if there is no GPU group."""
 
-    enabled: bool = Field(False, description="Whether the group exists.")
-    cpus: int = Field(8, ge=1, description="Cores: the limit, and what Ray counts with.")
+    enabled: bool = Field(False, description="Create the worker group.")
+    cpus: int = Field(8, ge=1, description="CPU limit, and Ray's CPU resource.")
     memory: str = Field("16Gi", description="Memory limit.")
-    object_store_mib: int = Field(2048, ge=80, description="Ray's object store of a pod, in MiB, part of its memory.")
-    spot: bool = Field(False, description="Pods may be taken away: they tolerate the taints of spot nodes.")
+    object_store_mib: int = Field(
+        2048, ge=80, description="Size of Ray's object store per pod in MiB, part of its memory."
+    )
+    spot: bool = Field(False, description="Use spot nodes: the pods tolerate their taints and may be preempted.")
 
 
 class Training(Part):
-    """What is trained, and how the work is cut."""
+    """The training run and its processes."""
 
-    name: str = Field("", pattern=r"^[\w.-]*$", description="Name of the run in the bucket; the release's by default.")
-    config: dict[str, Any] = Field(
-        {}, description="Settings of `ante train`, but for those that follow from the groups."
+    name: str = Field(
+        "",
+        pattern=r"^([A-Za-z0-9][\w.-]{0,99})?$",
+        description="Name of the run in the bucket; the release's by default.",
     )
-    args: tuple[str, ...] = Field((), description="More arguments of `ante train`.")
-    runner_cpus: float = Field(1.0, gt=0, description="Cores of an env runner.")
-    runner_gpus: float = Field(0.0, ge=0, description="Share of a GPU of an env runner; 0 plays on the CPU.")
-    games_per_runner: int | Literal["auto"] = Field("auto", description="Games of an env runner; auto: 64 a core.")
-    learners: int = Field(1, ge=0, description="Learner processes, on GPU workers where there are any.")
-    learner_gpus: float = Field(1.0, ge=0, description="Share of a GPU of a learner; 0 learns on the CPU.")
-    metrics_port: int = Field(0, ge=0, le=65535, description="Port of the driver's Prometheus metrics; 0: none.")
+    config: dict[str, Any] = Field(
+        {}, description="Settings of `ante train`, except those derived from the worker groups."
+    )
+    args: tuple[str, ...] = Field((), description="Additional arguments of `ante train`.")
+    runner_cpus: float = Field(1.0, gt=0, description="CPUs per env runner.")
+    runner_gpus: float = Field(0.0, ge=0, description="GPU share per env runner; 0 runs the policy on the CPU.")
+    games_per_runner: int | Literal["auto"] = Field("auto", description="Games per env runner; auto: 64 per CPU.")
+    learners: int = Field(1, ge=0, description="Number of learner processes, on GPU workers if there are any.")
+    learner_gpus: float = Field(1.0, ge=0, description="GPU share per learner; 0 trains on the CPU.")
+    metrics_port: int = Field(
+        0, ge=0, le=65535, description="Port of the driver's Prometheus metrics; 0 disables them."
+    )
 
 
 class S3(Part):
-    """Where artifacts go."""
+    """The S3 bucket for artifacts."""
 
-    endpoint: str = Field("", description="URL of the S3 server; AWS without one.")
-    bucket: str = Field("ante", min_length=3, description="Bucket.")
-    prefix: str = Field(
-        "runs", pattern=r"^[^/].*[^/]$|^[^/]$|^$", description="Folder in the bucket that holds all runs."
+    endpoint: str = Field("", description="URL of the S3 server; AWS if empty.")
+    bucket: str = Field("ante", min_length=3, description="Name of the bucket.")
+    prefix: str = Field("runs", pattern=r"^[^/].*[^/]$|^[^/]$|^$", description="Prefix of all runs in the bucket.")
+    region: str = Field("us-east-1", description="Region of the bucket.")
+    pod_role: bool = Field(
+        False, description="Pods authenticate with the role of their service account, without a Secret."
     )
-    region: str = Field("us-east-1", description="Region.")
-    pod_role: bool = Field(False, description="Pods have a role of their own, by their service account: no Secret.")
-    existing_secret: str = Field("", description="Secret with the credentials; NAME-s3 by default.")
-    access_key_key: str = Field("S3_ACCESS_KEY_ID", description="Its key that holds the access key.")
-    secret_key_key: str = Field("S3_SECRET_ACCESS_KEY", description="Its key that holds the secret key.")
-    verify: bool = Field(True, description="Whether the server's certificate is checked.")
-    ca_config_map: str = Field("", description="ConfigMap with ca.crt to check it with.")
+    existing_secret: str = Field("", description="Existing Secret with the credentials; NAME-s3 by default.")
+    access_key_key: str = Field("S3_ACCESS_KEY_ID", description="Key of the Secret for the access key.")
+    secret_key_key: str = Field("S3_SECRET_ACCESS_KEY", description="Key of the Secret for the secret key.")
+    verify: bool = Field(True, description="Verify the server's TLS certificate.")
+    ca_config_map: str = Field("", description="ConfigMap with the CA certificate in ca.crt.")
 
     @field_validator("endpoint")
     @classmethod
     def _a_url(cls, endpoint: str) -> str:
-        if endpoint and not endpoint.startswith(("http://", "https://")):
-            raise ValueError("it begins with http:// or https://")
-        if "@" in endpoint:
-            raise ValueError("it carries credentials: put them into the Secret that s3.existingSecret names")
+        if "@" in endpoint or "?" in endpoint or "#" in endpoint:
+            raise ValueError("it carries credentials or a query: put keys into the Secret that s3.existingSecret names")
+        if endpoint:
+            check_url(endpoint)
         return endpoint
 
     @property
@@ -185,14 +206,14 @@ class S3(Part):
 
 
 class Llm(Part):
-    """The LLM that gives hints, where there is one."""
+    """The LLM for hints."""
 
-    enabled: bool = Field(False, description="Whether training may ask it.")
-    endpoint: str = Field("", description="Its OpenAI-compatible URL, such as http://llm:8000/v1.")
-    model: str = Field("", description="Model by name.")
-    vision: bool = Field(False, description="Whether it is shown pictures.")
-    existing_secret: str = Field("", description="Secret with its key; none by default.")
-    api_key_key: str = Field("LLM_API_KEY", description="Key of the Secret that holds it.")
+    enabled: bool = Field(False, description="Use the LLM in training.")
+    endpoint: str = Field("", description="OpenAI-compatible URL, such as http://llm:8000/v1.")
+    model: str = Field("", description="Name of the model.")
+    vision: bool = Field(False, description="Send images of the game.")
+    existing_secret: str = Field("", description="Existing Secret with the API key; none by default.")
+    api_key_key: str = Field("LLM_API_KEY", description="Key of the Secret.")
 
     @model_validator(mode="after")
     def _is_named(self) -> "Llm":
@@ -202,7 +223,7 @@ class Llm(Part):
 
 
 class Queue(Part):
-    """Kueue."""
+    """Kueue integration."""
 
     name: str = Field("", description="Local queue that admits the workload; none by default.")
     priority_class: str = Field("", description="Workload priority class.")
@@ -211,27 +232,29 @@ class Queue(Part):
 class Autoscaling(Part):
     """Ray's autoscaler."""
 
-    enabled: bool = Field(False, description="Pods come and go between minReplicas and maxReplicas.")
-    idle_timeout_seconds: int = Field(300, ge=10, description="Idle seconds after which a pod goes.")
-    upscaling_mode: Literal["Default", "Aggressive", "Conservative"] = Field(
-        "Default", description="How fast they come."
-    )
+    enabled: bool = Field(False, description="Scale worker groups between minReplicas and maxReplicas.")
+    idle_timeout_seconds: int = Field(300, ge=10, description="Time in seconds after which an idle pod is removed.")
+    upscaling_mode: Literal["Default", "Aggressive", "Conservative"] = Field("Default", description="Upscaling mode.")
 
 
 class Auth(Part):
-    """Who may reach Ray."""
+    """Authentication of Ray."""
 
-    mode: Literal["token", "disabled"] = Field("token", description="token: dashboard and jobs ask for one.")
-    existing_secret: str = Field("", description="Secret whose key auth_token holds it; KubeRay makes one by default.")
+    mode: Literal["token", "disabled"] = Field(
+        "token", description="token: dashboard and job submission require a token."
+    )
+    existing_secret: str = Field(
+        "", description="Existing Secret with the token in key auth_token; KubeRay creates one by default."
+    )
 
 
 class GcsFaultTolerance(Part):
-    """Ray's control state in Redis, so that workers outlive the head."""
+    """GCS fault tolerance: Ray's control state in Redis, so that workers survive a restart of the head."""
 
-    enabled: bool = Field(False, description="Whether it is kept. It does not save a RayJob's driver.")
-    redis_address: str = Field("", description="Redis, such as redis:6379.")
-    existing_secret: str = Field("", description="Secret with its password; none by default.")
-    password_key: str = Field("password", description="Key of the Secret that holds it.")
+    enabled: bool = Field(False, description="Enable it. A RayJob's driver is not recovered.")
+    redis_address: str = Field("", description="Address of Redis, such as redis:6379.")
+    existing_secret: str = Field("", description="Existing Secret with the password; none by default.")
+    password_key: str = Field("password", description="Key of the Secret.")
 
     @model_validator(mode="after")
     def _has_redis(self) -> "GcsFaultTolerance":
@@ -241,41 +264,43 @@ class GcsFaultTolerance(Part):
 
 
 class Deletion(Part):
-    """What goes when after the end of the training, in seconds. With a queue the whole cluster goes at once."""
+    """When pods are deleted after the training ends, in seconds. With a queue the cluster is deleted at once."""
 
-    workers_after_seconds: int = Field(60, ge=0, description="Worker pods, and with them the GPUs.")
-    cluster_after_seconds: int = Field(3600, ge=0, description="The head, whose dashboard and logs help to understand.")
-    job_after_seconds: int = Field(0, ge=0, description="The RayJob itself; 0: it stays.")
+    workers_after_seconds: int = Field(60, ge=0, description="Delay until the worker pods and their GPUs are released.")
+    cluster_after_seconds: int = Field(
+        3600, ge=0, description="Delay until the head, with dashboard and logs, is deleted."
+    )
+    job_after_seconds: int = Field(0, ge=0, description="Delay until the RayJob is deleted; 0 keeps it.")
 
 
 class Job(Part):
-    """The RayJob around the training."""
+    """The RayJob of the training."""
 
-    enabled: bool = Field(True, description="RayJob with its cluster; false: a RayCluster that waits for jobs.")
-    backoff_limit: int = Field(3, ge=0, description="New clusters after failures of the training.")
-    submitter_backoff_limit: int = Field(5, ge=0, description="New starts of the training in its cluster.")
-    active_deadline_seconds: int = Field(0, ge=0, description="Seconds after which it is stopped; 0: never.")
-    pre_running_deadline_seconds: int = Field(0, ge=0, description="Seconds for it to begin to run; 0: any.")
-    suspend: bool = Field(False, description="Whether it waits; a queue decides by itself.")
+    enabled: bool = Field(True, description="Create a RayJob with its cluster; false: a RayCluster for submitted jobs.")
+    backoff_limit: int = Field(3, ge=0, description="Retries on a new cluster after the training fails.")
+    submitter_backoff_limit: int = Field(5, ge=0, description="Retries on the same cluster.")
+    active_deadline_seconds: int = Field(0, ge=0, description="Time limit in seconds; 0 for none.")
+    pre_running_deadline_seconds: int = Field(0, ge=0, description="Time limit for starting, in seconds; 0 for none.")
+    suspend: bool = Field(False, description="Create it suspended; a queue sets this itself.")
     deletion: Deletion = Deletion()
 
 
 class Security(Part):
-    """How little pods may do."""
+    """Security context of the pods."""
 
-    platform_user: bool = Field(False, description="The platform chooses user and groups, as OpenShift does.")
-    run_as_user: int = Field(1000, ge=1, description="User of the processes.")
-    run_as_group: int = Field(1000, ge=0, description="Group of the processes.")
-    fs_group: int = Field(1000, ge=0, description="Group of the volumes.")
-    read_only_root_filesystem: bool = Field(True, description="Processes write to volumes only.")
+    platform_user: bool = Field(False, description="Leave user and groups to the platform, as on OpenShift.")
+    run_as_user: int = Field(1000, ge=1, description="User id of the processes.")
+    run_as_group: int = Field(1000, ge=0, description="Group id of the processes.")
+    fs_group: int = Field(1000, ge=0, description="Group id of the volumes.")
+    read_only_root_filesystem: bool = Field(True, description="Mount the root filesystem read-only.")
 
 
 class ServiceAccount(Part):
-    """Who the pods are."""
+    """The service account of the pods."""
 
-    create: bool = Field(True, description="Whether it is made.")
-    name: str = Field("", description="Its name; the release's by default.")
-    annotations: dict[str, str] = Field({}, description="Such as the role of a cloud.")
+    create: bool = Field(True, description="Create it.")
+    name: str = Field("", description="Name; by default the release's name.")
+    annotations: dict[str, str] = Field({}, description="Annotations, such as a cloud provider's role.")
 
 
 class Settings(Part):
@@ -300,8 +325,8 @@ class Settings(Part):
     gcs_fault_tolerance: GcsFaultTolerance = GcsFaultTolerance()
     security: Security = Security()
     service_account: ServiceAccount = ServiceAccount()
-    env: dict[str, str] = Field({}, description="More environment variables of all Ray pods; no secrets.")
-    env_from_secrets: tuple[str, ...] = Field((), description="Secrets whose keys become environment variables.")
+    env: dict[str, str] = Field({}, description="Additional environment variables of all Ray pods; no secrets.")
+    env_from_secrets: tuple[str, ...] = Field((), description="Secrets whose keys are set as environment variables.")
 
     @field_validator("env")
     @classmethod
@@ -362,7 +387,7 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
 
 
 def sentence(error: ValidationError) -> str:
-    """The first thing that is wrong, in words."""
+    """Return the first error as text."""
     first = error.errors()[0]
     place = ".".join(str(key) for key in first["loc"] if key not in ("int", "literal['auto']"))
     if first["type"] == "extra_forbidden":
@@ -416,9 +441,11 @@ def preset(name: str) -> Path:
 def read_values(file: Path) -> dict[str, Any]:
     """The keys of a values file. Raises BadSettings."""
     try:
-        values = yaml.safe_load(file.read_text()) or {}
-    except (OSError, yaml.YAMLError) as error:
-        raise BadSettings(f"cannot read {file}: {error}") from None
+        values = read_yaml(file)
+    except Unreadable as error:
+        raise BadSettings(str(error)) from None
+    if values is None:  # an empty file
+        return {}
     if not isinstance(values, dict):
         raise BadSettings(f"{file} is not a list of `key: value` lines")
     return values
@@ -430,9 +457,9 @@ def one_value(pair: str) -> dict[str, Any]:
     if not equals or not path:
         raise BadSettings(f"--set {pair}: write key=value, such as gpuWorkers.replicas=2")
     try:
-        value = yaml.safe_load(text) if text else ""
-    except yaml.YAMLError as error:
-        raise BadSettings(f"--set {pair}: cannot read the value: {error}") from None
+        value = parse_yaml(text, f"the value of --set {path}") if text else ""
+    except Unreadable as error:
+        raise BadSettings(str(error)) from None
     *outer, last = path.split(".")
     nested: dict[str, Any] = {last: value}
     for key in reversed(outer):

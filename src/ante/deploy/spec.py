@@ -42,7 +42,7 @@ def metadata(settings: Settings, name: str = "", **more: Any) -> Object:
 
 
 def service_account(settings: Settings) -> Object:
-    """Who the pods are; it may do nothing, except that KubeRay lets the autoscaler of a head change its cluster."""
+    """Return the service account of the pods; its only permissions are those KubeRay grants the autoscaler."""
     annotations = settings.service_account.annotations
     return {
         "apiVersion": "v1",
@@ -69,7 +69,7 @@ def config_map_name(settings: Settings) -> str:
 
 
 def entrypoint(settings: Settings) -> str:
-    """The command that begins the training, or goes on with what the store holds of it."""
+    """Return the command that starts the training or resumes it from the store."""
     words = [
         "ante",
         "train",
@@ -96,7 +96,7 @@ def ray_cluster(settings: Settings) -> Object:
 
 
 def ray_job(settings: Settings) -> Object:
-    """The training, with a Ray cluster of its own."""
+    """Return a RayJob: the training with its own Ray cluster."""
     job = settings.job
     spec: Object = {
         "entrypoint": entrypoint(settings),
@@ -317,7 +317,7 @@ def without_gpus(amounts: Object) -> Object:
 
 
 def probe(seconds: int, failures: int, delay: int = 0) -> Object:
-    """Ray's own answer for a node: its agent on every one."""
+    """Return the health probe of Ray's agent."""
     begin = {"initialDelaySeconds": delay} if delay else {}
     check = {"httpGet": {"path": "/api/healthz", "port": HEALTH_PORT}}
     return {**check, **begin, "periodSeconds": seconds, "timeoutSeconds": 5, "failureThreshold": failures}
@@ -338,7 +338,7 @@ def image(settings: Settings) -> Object:
 
 
 def identity(settings: Settings, token: bool) -> Object:
-    """Who a pod is, and whose files it writes."""
+    """Return the pod's user, group and file ownership."""
     security = settings.security
     user = {"runAsUser": security.run_as_user, "runAsGroup": security.run_as_group, "fsGroup": security.fs_group}
     found: Object = {
@@ -356,7 +356,7 @@ def identity(settings: Settings, token: bool) -> Object:
 
 
 def container_security(settings: Settings) -> Object:
-    """A process that can do no more than it must."""
+    """Return the restricted security context of a container."""
     return {
         "allowPrivilegeEscalation": False,
         "readOnlyRootFilesystem": settings.security.read_only_root_filesystem,
@@ -410,7 +410,7 @@ def environment(settings: Settings) -> list[Object]:
 
 
 def s3_environment(settings: Settings) -> dict[str, str]:
-    """Where the bucket is, as `ante` reads it."""
+    """Return the environment variables of the bucket."""
     s3 = settings.s3
     found = {"S3_BUCKET_NAME": s3.bucket, "S3_REGION_NAME": s3.region}
     if s3.endpoint:
@@ -423,7 +423,7 @@ def s3_environment(settings: Settings) -> dict[str, str]:
 
 
 def llm_environment(settings: Settings) -> dict[str, str]:
-    """Where the LLM is, as `ante` reads it."""
+    """Return the environment variables of the LLM."""
     llm = settings.llm
     if not llm.enabled:
         return {}
@@ -436,7 +436,7 @@ def auth_env(settings: Settings) -> list[Object]:
 
 
 def secret_env(settings: Settings) -> list[Object]:
-    """Environment variables whose values stand in Secrets."""
+    """Return environment variables with values from Secrets."""
     s3, llm, found = settings.s3, settings.llm, []
     if settings.s3_secret:
         found.append(("S3_ACCESS_KEY_ID", settings.s3_secret, s3.access_key_key))

@@ -1,4 +1,4 @@
-"""What runs in a namespace: trainings, their pods and why they wait, made and taken away."""
+"""Trainings in a namespace: create, list, inspect and delete them."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,13 +14,13 @@ INSTANCE = "app.kubernetes.io/instance"
 COMPONENT = "app.kubernetes.io/component"
 PARTS = ("head", "gpu", "cpu", "submitter")
 DASHBOARD_PORT = 8265
-OURS = ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")  # in the order in which they are taken away
+OURS = ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")  # in the order of deletion
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "finalizers")
 ENDED = ("Complete", "Failed")
 
 
 class OfHelm(BalatroError, ValueError):
-    """Objects that Helm looks after."""
+    """Objects that Helm manages."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def trainings(access: Access, everywhere: bool = False) -> list[Training]:
 
 
 def owned(found: Object) -> bool:
-    """Whether the object belongs to a RayJob."""
+    """Return whether the object belongs to a RayJob."""
     return any(owner["kind"] == "RayJob" for owner in found["metadata"].get("ownerReferences", ()))
 
 
@@ -147,7 +147,7 @@ def head_pod(access: Access, name: str) -> str:
 
 
 def make(access: Access, found: list[Object], dry_run: bool = False) -> Iterator[str]:
-    """The objects stand, one after the other. Raises OfHelm for those that Helm looks after."""
+    """Create the objects in order. Raises OfHelm for those that Helm manages."""
     for one in found:
         refuse_helm(access.find(one["kind"], one["metadata"]["name"]))
     for one in found:
@@ -165,7 +165,7 @@ def refuse_helm(found: Object | None) -> None:
 
 
 def take_away(access: Access, name: str, seconds: float, told: Callable[[str], None]) -> bool:
-    """Everything that we made for a training is gone, pods too; what is in the bucket stays.
+    """Delete all objects and pods of a training; the bucket is not changed.
 
     False where something is still going after so many seconds. Raises OfHelm, NotThere.
     """
@@ -190,7 +190,7 @@ def take_away(access: Access, name: str, seconds: float, told: Callable[[str], N
 
 
 def begin_again(access: Access, name: str, arguments: str = "", seconds: float = 180) -> str:
-    """A training that was suspended, failed or ended goes on from the store. Answers what was done. Raises NotThere."""
+    """Resume a suspended, failed or finished training from the store. Returns a description. Raises NotThere."""
     found = access.get("RayJob", name)
     refuse_helm(found)
     now = training_of(found)
@@ -216,7 +216,7 @@ def fresh(found: Object) -> Object:
 
 
 def age(since: float) -> str:
-    """Time gone by, as kubectl writes it."""
+    """Return the elapsed time in kubectl's format."""
     seconds = max(0, int(datetime.now(UTC).timestamp() - since))
     for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
         if seconds >= size:

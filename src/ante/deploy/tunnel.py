@@ -1,4 +1,4 @@
-"""A port of this machine that leads to a port of a pod, as `kubectl port-forward` does it."""
+"""Port forwarding to a pod, as `kubectl port-forward` does."""
 
 import socket
 import threading
@@ -16,7 +16,7 @@ BYTES = 65536
 
 
 class NoTunnel(BalatroError, ConnectionError):
-    """A port of a pod that cannot be reached."""
+    """An unreachable port of a pod."""
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def accept(listener: socket.socket, access: Access, pod: str, port: int) -> None
 
 
 def join(here: socket.socket, access: Access, pod: str, port: int) -> None:
-    """Bytes go both ways until one side ends."""
+    """Copy bytes in both directions until one side closes."""
     with here:
         try:
             there = open_way(access, pod, port)
@@ -66,7 +66,7 @@ def join(here: socket.socket, access: Access, pod: str, port: int) -> None:
 
 
 def pump(one: socket.socket, two: socket.socket) -> None:
-    """What comes out of one goes into the other; its end is told."""
+    """Copy bytes from one socket to the other and propagate the end of the stream."""
     with suppress(OSError):
         while data := one.recv(BYTES):
             two.sendall(data)

@@ -16,12 +16,8 @@ from enum import IntEnum
 import numpy as np
 
 from ante.catalog.cards import Edition, Sticker
-from ante.catalog.vouchers import Voucher
-from ante.engine.consumables import can_use
-from ante.engine.create import room_for_consumable, room_for_joker, shop_price
-from ante.engine.rule import rule
-from ante.engine.shop import pack_price, reroll_price, voucher_price
-from ante.engine.state import (
+from ante.engine.core.rule import rule
+from ante.engine.core.state import (
     MAX_CARDS,
     MAX_CONSUMABLES,
     MAX_HAND,
@@ -35,6 +31,12 @@ from ante.engine.state import (
     Kind,
     Phase,
 )
+from ante.engine.effects.consumable_dispatch import consumable_allowed
+from ante.engine.effects.consumables import takes_cards
+from ante.engine.items.owned import room_for_consumable, room_for_joker
+from ante.engine.items.prices import shop_price
+from ante.engine.items.vouchers import boss_can_be_rerolled, boss_reroll_price
+from ante.engine.shop import pack_price, reroll_price, voucher_price
 
 
 class Verb(IntEnum):
@@ -65,7 +67,6 @@ class Verb(IntEnum):
 
 
 N_VERBS = len(Verb)
-BOSS_REROLL_PRICE = 10
 
 
 def _table() -> tuple[np.ndarray, dict[Verb, int]]:
@@ -221,17 +222,13 @@ def can_discard(s, cards):
 
 @rule
 def can_reroll_boss(s):
-    """Whether Director's Cut (once an ante) or Retcon can draw another boss now."""
-    if s.phase != Phase.BLIND_SELECT or not can_pay(s, BOSS_REROLL_PRICE):
-        return False
-    if s.vouchers[Voucher.RETCON]:
-        return True
-    return s.vouchers[Voucher.DIRECTORS_CUT] != 0 and s.boss_rerolled == 0
+    """Return whether another boss can be drawn now."""
+    return s.phase == Phase.BLIND_SELECT and can_pay(s, boss_reroll_price(s)) and boss_can_be_rerolled(s)
 
 
 @rule
 def has_room(s, item):
-    """Whether an item fits where it would go."""
+    """Whether an item fits where it would go: the rules have a slot for it, and the table is not full."""
     negative = item.edition == Edition.NEGATIVE
     if item.kind == Kind.JOKER:
         return s.n_jokers < MAX_JOKERS and (negative or room_for_joker(s))
@@ -250,12 +247,21 @@ def can_buy(s, slot):
 
 
 @rule
+def can_use(s, consumable, cards, freed):
+    """Return whether a consumable can be used now on these hand positions.
+
+    freed  consumable slots that using it frees: 1 where it is held and not Negative, else 0
+    """
+    return takes_cards(s, consumable, cards) and consumable_allowed(s, consumable, cards, freed)
+
+
+@rule
 def can_buy_and_use(s, slot):
     """Whether the shop card in this slot is a consumable that can be used at once."""
     if s.phase != Phase.SHOP or slot >= s.n_row:
         return False
     item = s.row[slot]
-    return item.kind == Kind.CONSUMABLE and can_pay(s, shop_price(item)) and can_use(s, int(item.id), 0)
+    return item.kind == Kind.CONSUMABLE and can_pay(s, shop_price(item)) and can_use(s, int(item.id), 0, 0)
 
 
 @rule
@@ -281,7 +287,7 @@ def can_pick(s, slot, cards):
         return False
     item = s.pack[slot]
     if item.kind == Kind.CONSUMABLE:
-        return can_use(s, int(item.id), cards)
+        return can_use(s, int(item.id), cards, 0)
     return has_room(s, item)
 
 
@@ -296,11 +302,8 @@ def can_use_slot(s, slot, cards):
 @rule
 def can_use_held(s, slot, cards):
     """Like can_use, for a held consumable: the slot that it frees counts as room."""
-    freed = 0 if s.consumables[slot].edition == Edition.NEGATIVE else 1
-    s.consumable_slots += freed
-    answer = can_use(s, int(s.consumables[slot].id), cards)
-    s.consumable_slots -= freed
-    return answer
+    item = s.consumables[slot]
+    return can_use(s, int(item.id), cards, 0 if item.edition == Edition.NEGATIVE else 1)
 
 
 @rule
@@ -407,6 +410,8 @@ def is_owned_legal(s, verb, target, to):
 @rule
 def legal_mask(s, out):
     """Write which numbers of the discrete view are legal now: out is (N_DISCRETE,) uint8, overwritten with 0 and 1.
+
+    The record is only read, so several threads may ask about one game at once, as long as none plays in it.
 
     SPEED: each phase touches only the verbs it can hold; listing all of them costs more than a step.
     """

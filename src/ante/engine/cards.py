@@ -1,12 +1,18 @@
-"""Where the playing cards are: the draw pile, the hand, and the order both are in."""
+"""Where the playing cards are: the draw pile, the hand, the order both are in, and the discard pile."""
 
-from ante.catalog.cards import Enhancement
-from ante.engine.bosses import boss_after_draw, cards_to_draw, comes_face_down
-from ante.engine.rng import shuffle
-from ante.engine.rule import rule
-from ante.engine.state import MAX_HAND, Place
+from ante.catalog.cards import ACE, N_SUITS, Enhancement, Seal
+from ante.engine.core.rng import shuffle
+from ante.engine.core.rule import rule
+from ante.engine.core.state import MAX_CARDS, MAX_HAND, Place, Table
+from ante.engine.effects.active_boss import cards_to_draw, comes_face_down
+from ante.engine.effects.boss_dispatch import boss_hand_drawn
+from ante.engine.items.owned import create_tarot
+from ante.engine.items.sources import TarotSource
+from ante.engine.jokers.dispatch import fire_card_discarded, fire_discard_begins
 
-STONE_LAST = 1 << 30
+AGES = MAX_CARDS  # different places that a card can have in the array
+STONE_LAST = 1 << 30  # above every value
+RANKS = ACE + 2  # sort_value counts ranks, and the place before them, in this base
 
 
 @rule
@@ -17,12 +23,12 @@ def sort_value(s, card):
     cards come last, Diamonds first among them.
     """
     c = s.cards[card]
-    rank, suit, first, age = int(c.rank), int(c.suit), int(c.first_suit), 127 - int(card)
+    rank, suit, first, age = int(c.rank), int(c.suit), int(c.first_suit), AGES - 1 - int(card)
     if c.enhancement == Enhancement.STONE:
-        return (((suit * 16 + rank) * 4 + first) * 128 + age) - STONE_LAST
+        return (((suit * RANKS + rank) * N_SUITS + first) * AGES + age) - STONE_LAST
     if s.sort_by_suit:
-        return (((3 - suit) * 16 + rank) * 4 + 3 - first) * 128 + age
-    return ((rank * 4 + 3 - suit) * 4 + 3 - first) * 128 + age
+        return (((N_SUITS - 1 - suit) * RANKS + rank) * N_SUITS + N_SUITS - 1 - first) * AGES + age
+    return ((rank * N_SUITS + N_SUITS - 1 - suit) * N_SUITS + N_SUITS - 1 - first) * AGES + age
 
 
 @rule
@@ -77,7 +83,10 @@ def shuffle_deck(s, stream):
 
 @rule
 def draw_cards(s, n):
-    """Up to n cards come from the end of the draw pile into the hand, which is then sorted. Answers how many."""
+    """Up to n cards come from the end of the draw pile into the hand, which is then sorted.
+
+    Cards that a full table keeps from the hand stay in the draw pile, which `s.overflows` counts.
+    """
     drawn = 0
     while drawn < n and s.n_deck > 0 and s.n_hand < MAX_HAND:
         s.n_deck -= 1
@@ -87,21 +96,22 @@ def draw_cards(s, n):
         s.hand[s.n_hand] = card
         s.n_hand += 1
         drawn += 1
+    if s.n_hand >= MAX_HAND:
+        s.overflows[Table.HAND] += max(0, min(n - drawn, int(s.n_deck)))
     sort_hand(s)
-    return drawn
 
 
 @rule
 def draw_to_hand_size(s, after_play):
     """The hand is full again, as far as the draw pile goes; the boss has had its say on the new hand."""
     draw_cards(s, cards_to_draw(s))
-    boss_after_draw(s, after_play)
+    boss_hand_drawn(s, after_play)
     select_forced(s)
 
 
 @rule
 def take_from_hand(s, positions):
-    """The cards at the `positions` bits left the hand; they stand in s.order, left to right. Answers how many."""
+    """The cards at the `positions` bits left the hand; they stand in s.order, left to right. Returns how many."""
     taken = 0
     kept = 0
     for i in range(s.n_hand):
@@ -115,6 +125,31 @@ def take_from_hand(s, positions):
     s.n_hand = kept
     s.selected = 0
     return taken
+
+
+@rule
+def discard_taken(s, n, hooked):
+    """The first n cards of s.order go to the discard pile, each seen by its seal and the jokers.
+
+    They lie in s.played meanwhile, so that effects can look at the whole discard; what was there is put back.
+    hooked  True where The Hook discards, not the player
+    """
+    held0, held1, held2, held3, held4 = s.played[0], s.played[1], s.played[2], s.played[3], s.played[4]
+    held_n = int(s.n_played)
+    s.n_played = n
+    for i in range(n):
+        card = s.cards[s.order[i]]
+        s.played[i] = s.order[i]
+        card.forced = 0
+        card.place = Place.DISCARD  # a face-down card is not turned over: what it was stays unknown
+    fire_discard_begins(s, 0 if hooked else n)
+    for i in range(n):
+        card = int(s.played[i])
+        if s.cards[card].seal == Seal.PURPLE and not s.cards[card].debuffed:
+            create_tarot(s, int(TarotSource.EIGHT_BALL))
+        fire_card_discarded(s, card)
+    s.played[0], s.played[1], s.played[2], s.played[3], s.played[4] = held0, held1, held2, held3, held4
+    s.n_played = held_n
 
 
 @rule

@@ -2,19 +2,31 @@
 
 from enum import IntEnum
 
-from ante.engine.rule import rule
-from ante.engine.state import (
+from ante.catalog.cards import ACE, N_SUITS, TWO, Edition, Enhancement, Seal
+from ante.catalog.consumables import Consumable
+from ante.catalog.jokers import Joker
+from ante.engine.blinds import blind_target
+from ante.engine.core.rule import rule
+from ante.engine.core.state import (
+    CONSUMABLE_KEYS,
     MAX_CARDS,
     MAX_CONSUMABLES,
     MAX_HAND,
     MAX_JOKERS,
     MAX_PACK,
     MAX_ROW,
+    MAX_SHOP_VOUCHERS,
     MAX_TAGS,
+    N_HANDS,
+    STREAM_SLOTS,
     Kind,
     Phase,
     Place,
+    Table,
 )
+
+N_JOKERS, N_CONSUMABLES, N_TABLES = len(Joker), len(Consumable), len(Table)
+N_ENHANCEMENTS, N_EDITIONS, N_SEALS = len(Enhancement), len(Edition), len(Seal)
 
 
 class Broken(IntEnum):
@@ -29,9 +41,10 @@ class Broken(IntEnum):
     USED_SET = 6  # an owned item's key is not in the used set
     LEVELS = 7
     ROUND = 8  # hands or discards below zero, or a round without a target
-    STREAMS = 9  # a random stream found no room
+    STREAMS = 9  # a random stream found no room, so that draws are no longer the seed's
     PENDING = 10  # an event was left unsettled
     SELECTION = 11
+    OVERFLOWS = 13  # a count of what full tables lost is below zero
     ILLEGAL = 12  # a decision that the mask offers was refused
 
 
@@ -50,18 +63,28 @@ def broken(s):
         return int(Broken.OWNED)
     if not used_set_holds_owned(s):
         return int(Broken.USED_SET)
-    for hand in range(12):
+    for hand in range(N_HANDS):
         if s.levels[hand] < 1 or s.plays[hand] < 0:
             return int(Broken.LEVELS)
-    if s.hands_left < 0 or s.discards_left < 0 or (s.phase == Phase.PLAY and not s.target > 0):
+    if s.hands_left < 0 or s.discards_left < 0 or (s.phase == Phase.PLAY and not has_target(s)):
         return int(Broken.ROUND)
-    if s.streams_lost:
+    if s.overflows[Table.STREAMS] > 0:
         return int(Broken.STREAMS)
+    for table in range(N_TABLES):
+        if s.overflows[table] < 0:
+            return int(Broken.OVERFLOWS)
     if s.pending_added or s.pending_faces or s.pending_glass or s.lineup_stale:
         return int(Broken.PENDING)
     if s.selected >> int(s.n_hand):
         return int(Broken.SELECTION)
     return int(Broken.NOTHING)
+
+
+@rule
+def has_target(s):
+    """Whether the blind asks for chips: more than none, or NaN in antes so late that the game's own number is none."""
+    wanted = blind_target(s, int(s.blind))
+    return s.target > 0 or (s.target != s.target and wanted != wanted)
 
 
 @rule
@@ -76,6 +99,8 @@ def counts_fit(s):
         and 0 <= s.n_row <= MAX_ROW
         and 0 <= s.n_pack <= MAX_PACK
         and 0 <= s.n_tags <= MAX_TAGS
+        and 0 <= s.n_shop_vouchers <= MAX_SHOP_VOUCHERS
+        and 0 <= s.n_streams < STREAM_SLOTS
     )
 
 
@@ -110,9 +135,9 @@ def cards_are_cards(s):
     """Ranks, suits, enhancements, editions and seals lie in their ranges."""
     for i in range(s.n_cards):
         c = s.cards[i]
-        if c.rank < 2 or c.rank > 14 or c.suit < 0 or c.suit > 3 or c.bonus < 0:
+        if not (TWO <= c.rank <= ACE and 0 <= c.suit < N_SUITS and c.bonus >= 0):
             return False
-        if c.enhancement < 0 or c.enhancement > 8 or c.edition < 0 or c.edition > 4 or c.seal < 0 or c.seal > 4:
+        if not (0 <= c.enhancement < N_ENHANCEMENTS and 0 <= c.edition < N_EDITIONS and 0 <= c.seal < N_SEALS):
             return False
     return True
 
@@ -122,11 +147,11 @@ def owned_are_owned(s):
     """Owned jokers are jokers, owned consumables are consumables, and prices are not negative."""
     for i in range(s.n_jokers):
         item = s.jokers[i]
-        if item.kind != Kind.JOKER or item.id < 1 or item.id > 150 or item.cost < 0:
+        if item.kind != Kind.JOKER or item.id < 1 or item.id >= N_JOKERS or item.cost < 0:
             return False
     for i in range(s.n_consumables):
         item = s.consumables[i]
-        if item.kind != Kind.CONSUMABLE or item.id < 1 or item.id > 52 or item.cost < 0:
+        if item.kind != Kind.CONSUMABLE or item.id < 1 or item.id >= N_CONSUMABLES or item.cost < 0:
             return False
     return True
 
@@ -138,6 +163,6 @@ def used_set_holds_owned(s):
         if not s.used[s.jokers[i].id]:
             return False
     for i in range(s.n_consumables):
-        if not s.used[150 + s.consumables[i].id]:
+        if not s.used[CONSUMABLE_KEYS + s.consumables[i].id]:
             return False
     return True

@@ -2,12 +2,17 @@
 
 from typing import Any
 
-from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT_LETTERS
+from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT_LETTERS, Sticker
 from ante.catalog.consumables import CONSUMABLES
 from ante.catalog.jokers import JOKERS
-from ante.engine.state import Kind
+from ante.engine.core.state import Kind
 
-STICKERS = ((1, "+E"), (2, "+P"), (4, "+R"), (16, "+Pinned"))
+STICKERS = (
+    (Sticker.ETERNAL, "+E"),
+    (Sticker.PERISHABLE, "+P"),
+    (Sticker.RENTAL, "+R"),
+    (Sticker.PINNED, "+Pinned"),
+)
 
 
 def front_text(card: Any) -> str:

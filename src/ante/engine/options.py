@@ -3,7 +3,6 @@
 SELECT and CLEAR belong to the discrete view and are not counted here.
 """
 
-from ante.catalog.consumables import Consumable
 from ante.engine.actions import (
     DISCRETE,
     N_DISCRETE,
@@ -16,9 +15,9 @@ from ante.engine.actions import (
     is_legal,
     pack_action,
 )
-from ante.engine.numbers import C_MAX_CARDS, C_MIN_CARDS
-from ante.engine.rule import rule
-from ante.engine.state import MAX_HAND, MAX_PLAYED, Kind
+from ante.engine.core.rule import rule
+from ante.engine.core.state import MAX_HAND, MAX_PLAYED, Kind
+from ante.engine.core.tables import C_MAX_CARDS, C_MIN_CARDS
 
 
 @rule
@@ -45,8 +44,6 @@ def cards_wanted(s, verb, target):
         consumable = int(s.consumables[target].id)
     elif verb == Verb.PICK and target < s.n_pack and s.pack[target].kind == Kind.CONSUMABLE:
         consumable = int(s.pack[target].id)
-    if consumable == Consumable.AURA:
-        return 1, 1
     if consumable == 0 or C_MAX_CARDS[consumable] == 0:
         return 0, 0
     return max(1, int(C_MIN_CARDS[consumable])), min(int(C_MAX_CARDS[consumable]), int(s.n_hand))
@@ -66,7 +63,7 @@ def is_set_legal(s, verb, target, cards):
 
 @rule
 def write_sets(s, verb, target, out, n):
-    """Append the decisions of one verb and target, a card set each, after n others. Answers how many there are then."""
+    """Append the decisions of one verb and target, a card set each, after n others. Returns how many there are then."""
     if is_set_legal(s, verb, target, 0):
         return append(out, n, pack_action(verb, target, 0, 0))  # where no card is needed, chosen ones mean nothing
     if not has_hand(s):
@@ -82,7 +79,7 @@ def write_sets(s, verb, target, out, n):
 
 @rule
 def append(out, n, action):
-    """Write a decision at place n where there is room. Answers n + 1."""
+    """Write a decision at place n where there is room. Returns n + 1."""
     if n < len(out):
         out[n] = action
     return n + 1
@@ -90,7 +87,7 @@ def append(out, n, action):
 
 @rule
 def legal_decisions(s, out):
-    """Write every legal macro decision of a game, each once. Answers how many there are, whatever `out` can hold.
+    """Write every legal macro decision of a game, each once. Returns how many there are, whatever `out` can hold.
 
     out  (k,) int64, overwritten up to that many; (0,) only counts
     """

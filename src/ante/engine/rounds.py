@@ -2,15 +2,38 @@
 
 from ante.catalog.blinds import Blind
 from ante.catalog.cards import Enhancement, Seal, Sticker
-from ante.catalog.challenges import TYPECAST_ANTE, Modifier
+from ante.catalog.challenges import DISCARD_DOLLARS, TYPECAST_ANTE, Modifier
+from ante.catalog.constants import INTEREST_AMOUNT, INTEREST_PER, RENTAL_COST_PER_ROUND, WIN_ANTE
 from ante.catalog.decks import Deck, Stake
 from ante.catalog.tags import Tag
-from ante.catalog.vouchers import Voucher
 from ante.engine.blinds import blind_on_deck, blind_target
-from ante.engine.bosses import boss_after_play, boss_on_select, debuff_cards, end_boss
-from ante.engine.cards import collect_deck, draw_to_hand_size, pack_cards_away, shuffle_deck, sort_hand, take_from_hand
-from ante.engine.create import create_planet_of, make_eternal, negatives
-from ante.engine.discards import boss_on_play, discard_taken
+from ante.engine.cards import (
+    collect_deck,
+    discard_taken,
+    draw_to_hand_size,
+    pack_cards_away,
+    shuffle_deck,
+    sort_hand,
+    take_from_hand,
+)
+from ante.engine.core.rng import Stream
+from ante.engine.core.rule import rule
+from ante.engine.core.state import N_HANDS, Debuff, Phase, Place, Status
+from ante.engine.core.tables import (
+    BLIND_REWARD,
+    DECK_DISCARD_DOLLARS,
+    DECK_HAND_DOLLARS,
+    DECK_INTEREST,
+    ENHANCEMENT_HELD_DOLLARS,
+    SEAL_RETRIGGERS,
+)
+from ante.engine.effects.active_boss import debuff_cards, end_boss
+from ante.engine.effects.boss_dispatch import boss_cards_played, boss_hand_played, boss_selected
+from ante.engine.effects.tags import gain_tag, tag_queues_pack, tags_at_cash_out, tags_raise_hand_size, tags_reroll_boss
+from ante.engine.items.making import make_eternal
+from ante.engine.items.owned import create_planet_of, negatives
+from ante.engine.items.packs import most_played_hand
+from ante.engine.items.vouchers import interest_cap
 from ante.engine.jokers.dispatch import (
     fire_blind_chosen,
     fire_blind_skipped,
@@ -21,20 +44,11 @@ from ante.engine.jokers.dispatch import (
     fire_shop_left,
 )
 from ante.engine.jokers.lineup import refresh_lineup, settle
-from ante.engine.jokers.rounds import moons_held, saves_from_defeat
-from ante.engine.numbers import BLIND_REWARD
-from ante.engine.packs import most_played_hand
-from ante.engine.rng import Stream
-from ante.engine.rule import rule
+from ante.engine.jokers.money import extra_interest
+from ante.engine.jokers.rounds import saves_from_defeat
 from ante.engine.run import draw_ante_blinds, draw_ante_voucher, draw_targets
 from ante.engine.scoring import score_hand
 from ante.engine.shop import enter_shop, leave_shop
-from ante.engine.state import Phase, Place, Status
-from ante.engine.tags import gain_tag, tags_at_blind_select, tags_at_cash_out, tags_at_round_start
-
-WIN_ANTE = 8
-GOLD_CARD_DOLLARS = 3
-RENTAL_DOLLARS = 3
 
 
 @rule
@@ -42,7 +56,8 @@ def enter_blind_select(s):
     """The player chooses to play or skip the blind on deck; tags that act here do."""
     s.phase = Phase.BLIND_SELECT
     s.blind = Blind.NONE
-    tags_at_blind_select(s)
+    tags_reroll_boss(s)
+    tag_queues_pack(s)
 
 
 @rule
@@ -54,10 +69,10 @@ def select_blind(s):
     s.chips = 0.0
     s.target = blind_target(s, int(s.blind))
     begin_round_counts(s)
-    boss_on_select(s)
+    boss_selected(s, 0)
     fire_blind_chosen(s, int(s.blind))
     settle(s)
-    tags_at_round_start(s)
+    tags_raise_hand_size(s)
     refresh_lineup(s)
     shuffle_deck(s, Stream.NR)
     debuff_cards(s)
@@ -81,7 +96,7 @@ def begin_round_counts(s):
     s.eye_hands = 0
     s.boss_disabled = 0
     s.round_hand_size = 0
-    for hand in range(12):
+    for hand in range(N_HANDS):
         s.plays_round[hand] = 0
 
 
@@ -111,7 +126,9 @@ def score_cards(s, cards):
         s.cards[card].forced = 0
         s.cards[card].played_this_ante = 1
     s.boss_triggered = 0
-    boss_on_play(s)
+    hooked = boss_cards_played(s, 0)
+    if hooked:
+        discard_taken(s, hooked, True)
     score_hand(s)
 
 
@@ -130,7 +147,7 @@ def play_cards(s, cards):
         return end_round(s)
     if s.hands_left <= 0:
         return lose(s)
-    boss_after_play(s)
+    boss_hand_played(s, 0)
     draw_to_hand_size(s, True)
     return lose(s) if s.n_hand == 0 else int(Status.PLAYING)
 
@@ -140,7 +157,7 @@ def discard_cards(s, cards):
     """The cards at these hand positions are discarded and replaced. Answers the Status."""
     s.discards_left -= 1
     if s.modifiers & Modifier.DISCARD_COST:
-        s.dollars -= 1
+        s.dollars -= DISCARD_DOLLARS
     n = take_from_hand(s, cards)
     discard_taken(s, n, False)
     s.discards_used += 1
@@ -222,11 +239,11 @@ def pay_rentals_and_perish(s):
     for i in range(s.n_jokers):
         joker = s.jokers[i]
         if joker.stickers & Sticker.RENTAL:
-            s.dollars -= RENTAL_DOLLARS
+            s.dollars -= RENTAL_COST_PER_ROUND
         if joker.stickers & Sticker.PERISHABLE and joker.rounds > 0:
             joker.rounds -= 1
             if joker.rounds == 0:
-                joker.debuffed = 1
+                joker.debuffed = Debuff.LASTING
                 s.lineup_stale = 1
 
 
@@ -242,11 +259,11 @@ def held_cards_at_round_end(s):
         blue = c.seal == Seal.BLUE
         if not gold and not blue:
             continue
-        s.repeats = 1 if c.seal == Seal.RED else 0
+        s.repeats = SEAL_RETRIGGERS[c.seal]
         fire_repeat_held(s, card)
         for _ in range(1 + int(s.repeats)):
             if gold:
-                s.dollars += GOLD_CARD_DOLLARS
+                s.dollars += ENHANCEMENT_HELD_DOLLARS[Enhancement.GOLD]
             if blue and s.last_hand >= 0:
                 create_planet_of(s, int(s.last_hand))
     settle(s)
@@ -256,16 +273,15 @@ def held_cards_at_round_end(s):
 def cash_out_total(s):
     """Dollars on the cash-out screen: blind reward, hands left, jokers, tags, interest on the money held now."""
     total = blind_reward(s)
-    if s.deck_id == Deck.GREEN:
-        total += 2 * int(s.hands_left) + int(s.discards_left)
-    elif not s.modifiers & Modifier.NO_HAND_MONEY:
-        total += int(s.hands_left)
+    if not s.modifiers & Modifier.NO_HAND_MONEY:
+        total += int(DECK_HAND_DOLLARS[s.deck_id]) * int(s.hands_left)
+    total += int(DECK_DISCARD_DOLLARS[s.deck_id]) * int(s.discards_left)
     s.payout = 0
     fire_round_dollars(s, 0)
     total += int(s.payout)
     if s.beat_boss:
         total += tags_at_cash_out(s)
-    if s.deck_id != Deck.GREEN and not s.modifiers & Modifier.NO_INTEREST:
+    if DECK_INTEREST[s.deck_id] and not s.modifiers & Modifier.NO_INTEREST:
         total += interest(s)
     return total
 
@@ -286,12 +302,7 @@ def blind_reward(s):
 @rule
 def interest(s):
     """$1 per $5 held, up to the cap; To the Moon adds as much again."""
-    cap = 25
-    if s.vouchers[Voucher.MONEY_TREE]:
-        cap = 100
-    elif s.vouchers[Voucher.SEED_MONEY]:
-        cap = 50
-    return (1 + moons_held(s)) * (min(max(0, int(s.dollars)), cap) // 5)
+    return (INTEREST_AMOUNT + extra_interest(s)) * (min(max(0, int(s.dollars)), interest_cap(s)) // INTEREST_PER)
 
 
 @rule

@@ -1,31 +1,23 @@
 """A run begins, and what each ante draws."""
 
 from collections.abc import Iterable
+from typing import TypeGuard
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
 
-from ante.catalog.cards import Enhancement, Suit
+from ante.catalog.cards import ACE, JACK, KING, N_SUITS, Enhancement, Suit
 from ante.catalog.challenges import CHALLENGES, Challenge
 from ante.catalog.challenges import by_key as challenge_by_key
-from ante.catalog.consumables import Consumable
+from ante.catalog.constants import CONSUMABLE_SLOTS
 from ante.catalog.decks import Deck, Stake
 from ante.catalog.decks import by_key as deck_by_key
 from ante.catalog.locks import FRESH, LOCKS
-from ante.catalog.vouchers import Voucher
 from ante.engine.cards import collect_deck, shuffle_deck
-from ante.engine.create import (
-    add_card,
-    add_joker_from_item,
-    create_given_consumable,
-    make_given_joker,
-    pick_visible_hand,
-    price,
-)
-from ante.engine.jokers.lineup import refresh_lineup
-from ante.engine.numbers import (
+from ante.engine.core.memory import clear_run
+from ante.engine.core.rng import Stream, pick, seed_hash
+from ante.engine.core.rule import rule
+from ante.engine.core.state import LOCK_BYTES, MAX_PACKS, MAX_SEED, N_HANDS, N_PANELS, Phase, Place, new_states
+from ante.engine.core.tables import (
     CHALLENGE_CONSUMABLES,
     CHALLENGE_COPIES,
     CHALLENGE_DISCARDS,
@@ -40,49 +32,34 @@ from ante.engine.numbers import (
     CHALLENGE_SEAL,
     CHALLENGE_STICKERS,
     CHALLENGE_VOUCHERS,
+    DECK_CONSUMABLE_SLOTS,
+    DECK_CONSUMABLES,
+    DECK_DISCARDS,
+    DECK_DOLLARS,
+    DECK_HAND_SIZE,
+    DECK_HANDS,
+    DECK_JOKER_SLOTS,
+    DECK_VOUCHERS,
     FRONT_RANK,
     FRONT_SUIT,
+    STAKE_DISCARDS,
 )
-from ante.engine.pools import draw_boss, draw_tag, draw_voucher
-from ante.engine.rng import Stream, pick, seed_hash
-from ante.engine.rule import rule
-from ante.engine.state import LOCK_BYTES, MAX_PACKS, Phase, Place, new_states, state_t
+from ante.engine.items.card_array import add_card
+from ante.engine.items.making import make_given_joker, pick_visible_hand
+from ante.engine.items.owned import add_joker_from_item, create_given_consumable
+from ante.engine.items.pools import draw_boss, draw_tag, draw_voucher
+from ante.engine.items.prices import price
+from ante.engine.items.vouchers import take_voucher
+from ante.engine.jokers.lineup import refresh_lineup
 from ante.errors import DeckOfChallenge, NotLockable, UnknownChallenge, UnknownDeck, UnknownSeed, UnknownStake
 
 SEED_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-MAX_SEED = 16
-KEPT_BYTES = state_t.fields["stream_ids"][1]  # seed and profile stand before the streams
-
-
-@intrinsic
-def _compiled_clear(typingctx, s):
-    """Zero a record from KEPT_BYTES on, in compiled code."""
-
-    def codegen(context, builder, signature, args):
-        byte = builder.bitcast(args[0], cgutils.voidptr_t)
-        begin = builder.gep(byte, [context.get_constant(types.intp, KEPT_BYTES)])
-        size = context.get_constant(types.intp, signature.args[0].size - KEPT_BYTES)
-        cgutils.memset(builder, begin, size, 0)
-        return context.get_dummy_value()
-
-    return types.none(s), codegen
-
-
-def clear_run(s):
-    """Everything but the seed and the profile is zero."""
-    for name in s.dtype.names:
-        if s.dtype.fields[name][1] >= KEPT_BYTES:
-            s[name] = np.zeros((), dtype=s.dtype.fields[name][0])[()]
-
-
-@overload(clear_run)
-def _clear_run(s):
-    return lambda s: _compiled_clear(s)
+N_FRONTS = len(FRONT_RANK)
 
 
 @rule
 def restart(s, deck, stake, challenge):
-    """A fresh run of the seed and the profile in the record, in the order that docs/rules.md names under "run start".
+    """A fresh run of the seed and the profile in the record, in the order that docs/explanation/rules.md names under "run start".
 
     challenge  Challenge number, 0 for none; a challenge is played with deck 0 (it brings its own) and stake 1
     """
@@ -99,9 +76,8 @@ def restart(s, deck, stake, challenge):
     s.last_hand = -1
     s.ox_hand = -1
     s.ancient_suit = -1
-    s.dollars = CHALLENGE_DOLLARS[challenge] + 10 * (deck == Deck.YELLOW)
     set_slots(s, deck, stake, challenge)
-    for hand in range(12):
+    for hand in range(N_HANDS):
         s.levels[hand] = 1
     for slot in range(MAX_PACKS):
         s.packs[slot] = -1
@@ -127,31 +103,32 @@ def any_locked(s):
 
 @rule
 def set_slots(s, deck, stake, challenge):
-    """Hands, discards, hand size and slots of a deck and stake, or of a challenge."""
-    s.hands_each_round = CHALLENGE_HANDS[challenge] + (deck == Deck.BLUE) - (deck == Deck.BLACK)
-    s.discards_each_round = CHALLENGE_DISCARDS[challenge] - (stake >= Stake.BLUE)
-    if deck == Deck.RED and not challenge:
-        s.discards_each_round += 1
-    s.base_hand_size = CHALLENGE_HAND_SIZE[challenge] + 2 * (deck == Deck.PAINTED)
-    s.joker_slots = CHALLENGE_JOKER_SLOTS[challenge] + (deck == Deck.BLACK) - (deck == Deck.PAINTED)
-    s.consumable_slots = 2 - (deck == Deck.NEBULA) + (deck == Deck.MAGIC)
+    """Dollars, hands, discards, hand size and slots of a deck and stake, or of a challenge."""
+    s.dollars = CHALLENGE_DOLLARS[challenge]
+    s.hands_each_round = CHALLENGE_HANDS[challenge]
+    s.discards_each_round = CHALLENGE_DISCARDS[challenge] + STAKE_DISCARDS[stake]
+    s.base_hand_size = CHALLENGE_HAND_SIZE[challenge]
+    s.joker_slots = CHALLENGE_JOKER_SLOTS[challenge]
+    s.consumable_slots = CONSUMABLE_SLOTS
+    if challenge:
+        return
+    s.dollars += DECK_DOLLARS[deck]
+    s.hands_each_round += DECK_HANDS[deck]
+    s.discards_each_round += DECK_DISCARDS[deck]
+    s.base_hand_size += DECK_HAND_SIZE[deck]
+    s.joker_slots += DECK_JOKER_SLOTS[deck]
+    s.consumable_slots += DECK_CONSUMABLE_SLOTS[deck]
 
 
 @rule
 def give_start_items(s, deck):
     """Vouchers and consumables that a deck starts with."""
-    if deck == Deck.MAGIC:
-        s.vouchers[Voucher.CRYSTAL_BALL] = 1
-        create_given_consumable(s, int(Consumable.FOOL))
-        create_given_consumable(s, int(Consumable.FOOL))
-    elif deck == Deck.NEBULA:
-        s.vouchers[Voucher.TELESCOPE] = 1
-    elif deck == Deck.GHOST:
-        create_given_consumable(s, int(Consumable.HEX))
-    elif deck == Deck.ZODIAC:
-        s.vouchers[Voucher.TAROT_MERCHANT] = 1
-        s.vouchers[Voucher.PLANET_MERCHANT] = 1
-        s.vouchers[Voucher.OVERSTOCK_NORM] = 1
+    for i in range(DECK_VOUCHERS.shape[1]):
+        if DECK_VOUCHERS[deck, i]:
+            take_voucher(s, int(DECK_VOUCHERS[deck, i]))
+    for i in range(DECK_CONSUMABLES.shape[1]):
+        if DECK_CONSUMABLES[deck, i]:
+            create_given_consumable(s, int(DECK_CONSUMABLES[deck, i]))
 
 
 @rule
@@ -170,24 +147,24 @@ def give_challenge_items(s, challenge):
             create_given_consumable(s, int(CHALLENGE_CONSUMABLES[challenge, i]))
     for i in range(CHALLENGE_VOUCHERS.shape[1]):
         if CHALLENGE_VOUCHERS[challenge, i]:
-            s.vouchers[CHALLENGE_VOUCHERS[challenge, i]] = 1
+            take_voucher(s, int(CHALLENGE_VOUCHERS[challenge, i]))
 
 
 @rule
 def build_deck(s, deck, challenge):
     """The starting deck, cards in creation order: by text key, before Checkered changes its suits."""
     if deck == Deck.ERRATIC:
-        for front in range(52):
+        for front in range(N_FRONTS):
             s.order[front] = 0
-        for _ in range(52):
-            s.order[pick(s, Stream.ERRATIC, 52)] += 1
-        for front in range(52):
+        for _ in range(N_FRONTS):
+            s.order[pick(s, Stream.ERRATIC, N_FRONTS)] += 1
+        for front in range(N_FRONTS):
             for _ in range(s.order[front]):
                 add_card(s, FRONT_RANK[front], FRONT_SUIT[front], 0, 0, 0)
     else:
-        for front in range(52):
+        for front in range(N_FRONTS):
             rank = int(FRONT_RANK[front])
-            if deck == Deck.ABANDONED and 11 <= rank <= 13:
+            if deck == Deck.ABANDONED and JACK <= rank <= KING:
                 continue
             for _ in range(CHALLENGE_COPIES[challenge, rank]):
                 enhancement = int(CHALLENGE_ENHANCEMENT[challenge, rank])
@@ -216,7 +193,7 @@ def draw_ante_tags(s):
     """The tags for skipping this ante's Small and Big Blind, and the hand of each panel's Orbital Tag."""
     s.skip_tags[0] = draw_tag(s)
     s.skip_tags[1] = draw_tag(s)
-    for panel in range(3):
+    for panel in range(N_PANELS):
         s.skip_tag_hands[panel] = pick_visible_hand(s, int(Stream.ORBITAL), -1)
 
 
@@ -248,7 +225,7 @@ def target_card(s, stream):
 @rule
 def draw_targets(s):
     """What The Idol, Mail-In Rebate, Ancient Joker and Castle look at, drawn whether or not they are owned."""
-    s.idol_rank, s.idol_suit, s.mail_rank, s.castle_suit = 14, 0, 14, 0
+    s.idol_rank, s.idol_suit, s.mail_rank, s.castle_suit = ACE, int(Suit.SPADES), ACE, int(Suit.SPADES)
     idol = target_card(s, Stream.IDOL)
     if idol >= 0:
         s.idol_rank = s.cards[idol].rank
@@ -256,7 +233,7 @@ def draw_targets(s):
     mail = target_card(s, Stream.MAIL)
     if mail >= 0:
         s.mail_rank = s.cards[mail].rank
-    suits = 4 if s.ancient_suit < 0 else 3
+    suits = N_SUITS if s.ancient_suit < 0 else N_SUITS - 1
     suit = pick(s, Stream.ANC, suits)
     s.ancient_suit = suit + 1 if 0 <= s.ancient_suit <= suit else suit
     castle = target_card(s, Stream.CAS)
@@ -264,22 +241,33 @@ def draw_targets(s):
         s.castle_suit = s.cards[castle].suit
 
 
-def set_seed(s: np.record, seed: str) -> None:
-    """Write a seed into a record. Raises UnknownSeed for anything but 1 to 16 letters and digits."""
-    text = seed.strip().upper()
+def seed_text(seed: str) -> str:
+    """Return a seed as the game writes it. Raises UnknownSeed for anything but 1 to 16 letters A-Z and digits."""
+    text = seed.strip().upper() if isinstance(seed, str) and seed.isascii() else ""  # other letters have ASCII capitals
     if not 1 <= len(text) <= MAX_SEED or any(letter not in SEED_LETTERS for letter in text):
         raise UnknownSeed(seed)
+    return text
+
+
+def set_seed(s: np.record, seed: str) -> None:
+    """Write a seed into a record. Raises UnknownSeed."""
+    text = seed_text(seed)
     s.seed[:] = 0
     for i, letter in enumerate(text.encode()):
         s.seed[i] = letter
     s.seed_length = len(text)
 
 
+def is_number(value: object) -> TypeGuard[int]:
+    """Return whether this is an integer, and no boolean."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def deck_number(deck: str | int) -> int:
     """Number of a deck given by number, key (`b_red`) or name (`red`). Raises UnknownDeck."""
-    if isinstance(deck, int) and 0 <= deck < len(Deck):
+    if is_number(deck) and 0 <= deck < len(Deck):
         return int(deck)
-    key = str(deck).lower()
+    key = deck.lower() if isinstance(deck, str) and deck.isascii() else ""
     for candidate in (key, f"b_{key}"):
         if candidate in deck_by_key:
             return int(deck_by_key[candidate])
@@ -290,9 +278,9 @@ def challenge_number(challenge: str | int | None) -> int:
     """Number of a challenge given by number, key (`c_omelette_1`) or name, 0 for None. Raises UnknownChallenge."""
     if challenge is None:
         return int(Challenge.NONE)
-    if isinstance(challenge, int) and 0 <= challenge < len(Challenge):
+    if is_number(challenge) and 0 <= challenge < len(Challenge):
         return int(challenge)
-    key = str(challenge).lower()
+    key = challenge.lower() if isinstance(challenge, str) and challenge.isascii() else None
     for row in CHALLENGES[1:]:
         if key in (row.key, row.key.removeprefix("c_").removesuffix("_1"), row.name.lower()):
             return int(row.challenge)
@@ -305,7 +293,7 @@ def run_numbers(deck: str | int, stake: int, challenge: str | int | None) -> tup
     Raises UnknownDeck, UnknownStake, UnknownChallenge, and DeckOfChallenge where a challenge is asked for together with
     a deck or a stake: it brings its own.
     """
-    if not 1 <= int(stake) <= len(Stake):
+    if not is_number(stake) or not 1 <= stake <= len(Stake):
         raise UnknownStake(stake)
     numbers = deck_number(deck), int(stake), challenge_number(challenge)
     if numbers[2] and numbers[:2] != (Deck.RED, Stake.WHITE):
@@ -322,9 +310,11 @@ def locked_bits(locked: str | Iterable[str]) -> np.ndarray:
     """
     if isinstance(locked, str):
         locked = {"fresh": FRESH, "none": ()}.get(locked, (locked,))
+    if not isinstance(locked, Iterable):
+        raise NotLockable(locked, FRESH)
     bits = np.zeros(LOCK_BYTES, dtype=np.uint8)
     for key in locked:
-        if key not in FRESH:
+        if not isinstance(key, str) or key not in FRESH:
             raise NotLockable(key, FRESH)
         bits[LOCKS[key] >> 3] |= 1 << (LOCKS[key] & 7)
     return bits

@@ -6,12 +6,35 @@ triggers; held cards; jokers left to right; Observatory; the deck; then what bre
 
 from ante.catalog.cards import Edition, Enhancement, Seal
 from ante.catalog.challenges import Modifier
-from ante.catalog.consumables import Set
 from ante.catalog.decks import Deck
-from ante.catalog.jokers import Joker
-from ante.catalog.vouchers import Voucher
-from ante.engine.arithmetic import floor_of
-from ante.engine.bosses import hand_allowed, weaken_hand
+from ante.engine.core.arithmetic import floor_of
+from ante.engine.core.rng import Stream, chance
+from ante.engine.core.rule import rule
+from ante.engine.core.state import Debuff, Place
+from ante.engine.core.tables import (
+    EDITION_CHIPS,
+    EDITION_MULT,
+    EDITION_X_MULT,
+    ENHANCEMENT_BREAK_ODDS,
+    ENHANCEMENT_CHIPS,
+    ENHANCEMENT_DOLLARS,
+    ENHANCEMENT_DOLLARS_ODDS,
+    ENHANCEMENT_HELD_X_MULT,
+    ENHANCEMENT_MULT,
+    ENHANCEMENT_MULT_ODDS,
+    ENHANCEMENT_X_MULT,
+    HAND_CHIPS,
+    HAND_CHIPS_STEP,
+    HAND_MULT,
+    HAND_MULT_STEP,
+    RANK_CHIPS,
+    SEAL_DOLLARS,
+    SEAL_RETRIGGERS,
+)
+from ante.engine.effects.boss_dispatch import boss_hand_allowed, boss_hand_begins, boss_hand_valued
+from ante.engine.effects.poker import find_hand
+from ante.engine.effects.verbs import destroy_card
+from ante.engine.items.vouchers import observe_planets
 from ante.engine.jokers.copying import resolve
 from ante.engine.jokers.dispatch import (
     fire_boss_triggered,
@@ -25,19 +48,8 @@ from ante.engine.jokers.dispatch import (
     joker_scored,
     other_joker_scored,
 )
+from ante.engine.jokers.growing import count_for_loyalty
 from ante.engine.jokers.lineup import answer_additions
-from ante.engine.numbers import C_HAND, C_SET, HAND_CHIPS, HAND_CHIPS_STEP, HAND_MULT, HAND_MULT_STEP, RANK_CHIPS
-from ante.engine.poker import find_hand
-from ante.engine.rng import Stream, chance
-from ante.engine.rule import rule
-from ante.engine.state import Place
-from ante.engine.verbs import destroy_card
-
-BONUS_CHIPS, STONE_CHIPS, FOIL_CHIPS = 30.0, 50.0, 50.0
-MULT_CARD, LUCKY_MULT, HOLO_MULT = 4.0, 20.0, 10.0
-GLASS_FACTOR, STEEL_FACTOR, POLYCHROME_FACTOR, OBSERVATORY_FACTOR = 2.0, 1.5, 1.5, 1.5
-LUCKY_DOLLARS, GOLD_SEAL_DOLLARS = 20, 3
-LUCKY_MULT_ODDS, LUCKY_MONEY_ODDS, GLASS_ODDS = 5.0, 15.0, 4.0
 
 
 @rule
@@ -54,7 +66,7 @@ def score_hand(s):
     s.plays[hand] += 1
     s.plays_round[hand] += 1
     s.hands_played_run += 1
-    s.hand_refused = 0 if hand_allowed(s) else 1
+    s.hand_refused = 0 if boss_hand_allowed(s, 0) else 1
     if s.n_jokers:
         take_tally(s)
     if not s.hand_refused:
@@ -71,30 +83,21 @@ def score_hand(s):
 
 
 @rule
-def count_for_loyalty(s):
-    """Every Loyalty Card has seen one more hand, a debuffed one too."""
-    for slot in range(s.n_jokers):
-        if s.jokers[slot].id == Joker.LOYALTY_CARD:
-            s.jokers[slot].count += 1
-
-
-@rule
 def take_tally(s):
     """Counts over the full deck as they stand before the hand; jokers that count cards do not see it change."""
-    s.tally_steel, s.tally_stone, s.tally_enhanced, s.tally_nines = 0, 0, 0, 0
+    s.tally_steel, s.tally_stone, s.tally_enhanced = 0, 0, 0
     for i in range(s.n_cards):
         c = s.cards[i]
         if c.place != Place.GONE:
             s.tally_steel += c.enhancement == Enhancement.STEEL
             s.tally_stone += c.enhancement == Enhancement.STONE
             s.tally_enhanced += c.enhancement != Enhancement.NONE
-            s.tally_nines += c.rank == 9 and c.enhancement != Enhancement.STONE
 
 
 @rule
 def evaluate(s):
     """Chips and mult of a hand that the boss lets pass."""
-    weaken_hand(s, True)
+    boss_hand_begins(s, 0)
     s.money_in_hand = s.dollars
     fire_hand_begins(s, 0)
     answer_additions(s)
@@ -103,7 +106,7 @@ def evaluate(s):
     s.score_chips = HAND_CHIPS[hand] + HAND_CHIPS_STEP[hand] * levels
     s.score_mult = HAND_MULT[hand] + HAND_MULT_STEP[hand] * levels
     cap_chips(s)
-    weaken_hand(s, False)
+    boss_hand_valued(s, 0)
     for i in range(s.n_played):
         if s.scoring[i]:
             score_card(s, int(s.played[i]))
@@ -111,8 +114,7 @@ def evaluate(s):
         hold_card(s, int(s.hand[i]))
     for slot in range(s.n_jokers):
         score_joker(s, slot)
-    if s.vouchers[Voucher.OBSERVATORY]:
-        observe_planets(s)
+    observe_planets(s)
     cap_chips(s)
     if s.deck_id == Deck.PLASMA:
         half = floor_of((s.score_chips + s.score_mult) / 2.0)
@@ -137,7 +139,7 @@ def wear_cards(s):
         for i in range(s.n_played):
             if s.scoring[i]:
                 s.cards[s.played[i]].worn = 1
-                s.cards[s.played[i]].debuffed = 1
+                s.cards[s.played[i]].debuffed = Debuff.LASTING
 
 
 @rule
@@ -147,7 +149,7 @@ def score_card(s, card):
     if c.debuffed:
         s.boss_triggered = 1
         return
-    s.repeats = 1 if c.seal == Seal.RED else 0
+    s.repeats = SEAL_RETRIGGERS[c.seal]
     fire_repeat_scored(s, card)
     for _ in range(1 + int(s.repeats)):
         trigger_card(s, card)
@@ -159,35 +161,35 @@ def trigger_card(s, card):
     """What the card itself gives each time it triggers: chips, mult, money, its edition."""
     c = s.cards[card]
     kind = c.enhancement
-    s.score_chips += STONE_CHIPS if kind == Enhancement.STONE else RANK_CHIPS[c.rank]
+    s.score_chips += ENHANCEMENT_CHIPS[Enhancement.STONE] if kind == Enhancement.STONE else RANK_CHIPS[c.rank]
     s.score_chips += c.bonus
     if kind == Enhancement.BONUS:
-        s.score_chips += BONUS_CHIPS
+        s.score_chips += ENHANCEMENT_CHIPS[Enhancement.BONUS]
     elif kind == Enhancement.MULT:
-        s.score_mult += MULT_CARD
+        s.score_mult += ENHANCEMENT_MULT[Enhancement.MULT]
     elif kind == Enhancement.LUCKY:
         trigger_lucky(s)
     if c.seal == Seal.GOLD:
-        s.dollars += GOLD_SEAL_DOLLARS
+        s.dollars += SEAL_DOLLARS[Seal.GOLD]
     if kind == Enhancement.GLASS:
-        s.score_mult *= GLASS_FACTOR
+        s.score_mult *= ENHANCEMENT_X_MULT[Enhancement.GLASS]
     if c.edition == Edition.FOIL:
-        s.score_chips += FOIL_CHIPS
+        s.score_chips += EDITION_CHIPS[Edition.FOIL]
     elif c.edition == Edition.HOLO:
-        s.score_mult += HOLO_MULT
+        s.score_mult += EDITION_MULT[Edition.HOLO]
     elif c.edition == Edition.POLYCHROME:
-        s.score_mult *= POLYCHROME_FACTOR
+        s.score_mult *= EDITION_X_MULT[Edition.POLYCHROME]
 
 
 @rule
 def trigger_lucky(s):
     """A Lucky card's two rolls; Lucky Cat learns of each trigger that hit."""
     hit = False
-    if chance(s, Stream.LUCKY_MULT, LUCKY_MULT_ODDS):
-        s.score_mult += LUCKY_MULT
+    if chance(s, Stream.LUCKY_MULT, ENHANCEMENT_MULT_ODDS[Enhancement.LUCKY]):
+        s.score_mult += ENHANCEMENT_MULT[Enhancement.LUCKY]
         hit = True
-    if chance(s, Stream.LUCKY_MONEY, LUCKY_MONEY_ODDS):
-        s.dollars += LUCKY_DOLLARS
+    if chance(s, Stream.LUCKY_MONEY, ENHANCEMENT_DOLLARS_ODDS[Enhancement.LUCKY]):
+        s.dollars += ENHANCEMENT_DOLLARS[Enhancement.LUCKY]
         hit = True
     s.lucky_hit = 1 if hit else 0
 
@@ -200,11 +202,11 @@ def hold_card(s, card):
         return
     if c.enhancement != Enhancement.STEEL and s.n_jokers == 0:
         return
-    s.repeats = 1 if c.seal == Seal.RED else 0
+    s.repeats = SEAL_RETRIGGERS[c.seal]
     fire_repeat_held(s, card)
     for _ in range(1 + int(s.repeats)):
         if c.enhancement == Enhancement.STEEL:
-            s.score_mult *= STEEL_FACTOR
+            s.score_mult *= ENHANCEMENT_HELD_X_MULT[Enhancement.STEEL]
         fire_card_held(s, card)
 
 
@@ -214,9 +216,9 @@ def score_joker(s, slot):
     item = s.jokers[slot]
     if not item.debuffed:
         if item.edition == Edition.FOIL:
-            s.score_chips += FOIL_CHIPS
+            s.score_chips += EDITION_CHIPS[Edition.FOIL]
         elif item.edition == Edition.HOLO:
-            s.score_mult += HOLO_MULT
+            s.score_mult += EDITION_MULT[Edition.HOLO]
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -229,16 +231,7 @@ def score_joker(s, slot):
             s.copying = 1 if me != other else 0
             other_joker_scored(s, me, int(s.jokers[me].id), slot)
     if not item.debuffed and item.edition == Edition.POLYCHROME:
-        s.score_mult *= POLYCHROME_FACTOR
-
-
-@rule
-def observe_planets(s):
-    """Observatory: each held planet of the played hand multiplies."""
-    for i in range(s.n_consumables):
-        consumable = s.consumables[i].id
-        if C_SET[consumable] == Set.PLANET and C_HAND[consumable] == s.hand_type:
-            s.score_mult *= OBSERVATORY_FACTOR
+        s.score_mult *= EDITION_X_MULT[Edition.POLYCHROME]
 
 
 @rule
@@ -251,5 +244,7 @@ def break_cards(s):
         fire_hand_destroys(s, card)
         c = s.cards[card]
         if c.enhancement == Enhancement.GLASS and not c.debuffed:
-            if chance(s, Stream.GLASS, GLASS_ODDS):  # rolled for a card that is gone already, too
+            if chance(
+                s, Stream.GLASS, ENHANCEMENT_BREAK_ODDS[Enhancement.GLASS]
+            ):  # rolled for a card that is gone already, too
                 destroy_card(s, card)

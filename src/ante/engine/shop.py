@@ -1,59 +1,55 @@
 """The shop: its row, the voucher on display, two packs, rerolls and prices."""
 
-from ante.catalog.cards import Edition
 from ante.catalog.challenges import Modifier
-from ante.catalog.decks import Deck
+from ante.catalog.constants import REROLL_BASE, REROLL_STEP, SHOP_PACKS, SHOP_SLOTS
 from ante.catalog.locks import PACK_LOCKS
 from ante.catalog.packs import PackKind
 from ante.catalog.packs import by_key as pack_number
-from ante.catalog.tags import Tag
-from ante.catalog.vouchers import Voucher
-from ante.engine.create import (
-    Source,
-    clear_item,
-    discounted,
-    make_joker,
-    make_planet,
-    make_playing_card,
-    make_spectral,
-    make_tarot,
-    price,
-    release,
+from ante.engine.core.rng import Stream, roll
+from ante.engine.core.rule import rule
+from ante.engine.core.state import MAX_PACKS, MAX_SHOP_VOUCHERS, Rule
+from ante.engine.core.tables import (
+    DECK_SPECTRAL_RATE,
+    JOKER_RATE,
+    PACK_COST,
+    PACK_KIND,
+    PACK_WEIGHT,
+    PACK_WEIGHTS_TOTAL,
+    SPECTRAL_RATE,
+    V_COST,
+    V_PERCENT_OFF,
 )
-from ante.engine.numbers import PACK_COST, PACK_KIND, PACK_WEIGHT, PACK_WEIGHTS_TOTAL, V_COST
-from ante.engine.pools import barred
-from ante.engine.rng import Stream, roll
-from ante.engine.rule import rule
-from ante.engine.state import FREE, MAX_PACKS, MAX_SHOP_VOUCHERS, Rule
-from ante.engine.tags import tag_gives_edition, tag_makes_row_card, tags_add_vouchers, take_tag
+from ante.engine.effects.tags import (
+    tag_frees_shop,
+    tag_gives_edition,
+    tag_lowers_rerolls,
+    tag_makes_row_card,
+    tags_add_vouchers,
+)
+from ante.engine.items.making import clear_item, make_joker, make_planet, make_playing_card, make_spectral, make_tarot
+from ante.engine.items.owned import release
+from ante.engine.items.pools import barred
+from ante.engine.items.prices import discounted, price, reprice_all
+from ante.engine.items.sources import CardSource, JokerSource, PlanetSource, SpectralSource, TarotSource
+from ante.engine.items.vouchers import (
+    illusion_edition,
+    illusion_enhances,
+    more_row_slots,
+    planet_rate,
+    playing_card_rate,
+    reroll_discount,
+    take_voucher,
+    tarot_rate,
+)
 
 FIRST_BUFFOON = pack_number["p_buffoon_normal_1"]
 N_PACKS = len(PACK_WEIGHT)
-JOKER_RATE = 20.0
-ENHANCED_ABOVE = 0.6
-EDITION_ABOVE = 0.8
 
 
 @rule
 def row_size(s):
-    """Slots of the shop row."""
-    return 2 + int(s.vouchers[Voucher.OVERSTOCK_NORM]) + int(s.vouchers[Voucher.OVERSTOCK_PLUS])
-
-
-@rule
-def tarot_rate(s):
-    """Weight of tarots in the row."""
-    if s.vouchers[Voucher.TAROT_TYCOON]:
-        return 32.0
-    return 9.6 if s.vouchers[Voucher.TAROT_MERCHANT] else 4.0
-
-
-@rule
-def planet_rate(s):
-    """Weight of planets in the row."""
-    if s.vouchers[Voucher.PLANET_TYCOON]:
-        return 32.0
-    return 9.6 if s.vouchers[Voucher.PLANET_MERCHANT] else 4.0
+    """Return the number of slots of the shop row."""
+    return SHOP_SLOTS + more_row_slots(s)
 
 
 @rule
@@ -64,34 +60,23 @@ def make_row_card(s):
         return
     jokers = 0.0 if s.modifiers & Modifier.NO_SHOP_JOKERS else JOKER_RATE
     tarot, planet = tarot_rate(s), planet_rate(s)
-    playing = 4.0 if s.vouchers[Voucher.MAGIC_TRICK] else 0.0
-    spectral = 2.0 if s.deck_id == Deck.GHOST else 0.0
-    illusion = s.vouchers[Voucher.ILLUSION] != 0
-    enhanced = illusion and roll(s, Stream.ILLUSION) > ENHANCED_ABOVE
+    playing = playing_card_rate(s)
+    spectral = SPECTRAL_RATE + DECK_SPECTRAL_RATE[s.deck_id]
+    enhanced = illusion_enhances(s)
     p = roll(s, Stream.CDT) * (jokers + tarot + planet + playing + spectral)
-    source = int(Source.SHO)
     if p <= jokers:
-        make_joker(s, source, True, False)
+        make_joker(s, int(JokerSource.SHO), True, False)
     elif p <= jokers + tarot:
-        make_tarot(s, source, False)
+        make_tarot(s, int(TarotSource.SHO), False)
     elif p <= jokers + tarot + planet:
-        make_planet(s, source, False)
+        make_planet(s, int(PlanetSource.SHO), False)
     elif p <= jokers + tarot + planet + playing:
-        make_playing_card(s, source, enhanced)
-        if illusion:
-            give_illusion_edition(s)
-    else:
-        make_spectral(s, source, False)
-    tag_gives_edition(s)
-
-
-@rule
-def give_illusion_edition(s):
-    """The playing card in s.made may carry an edition."""
-    if roll(s, Stream.ILLUSION) > EDITION_ABOVE:
-        u = roll(s, Stream.ILLUSION)
-        s.made.edition = int(Edition.POLYCHROME) if u > 0.85 else (int(Edition.HOLO) if u > 0.5 else int(Edition.FOIL))
+        make_playing_card(s, int(CardSource.SHO), enhanced)
+        s.made.edition = illusion_edition(s)
         price(s, s.made)
+    else:
+        make_spectral(s, int(SpectralSource.SHO), False)
+    tag_gives_edition(s)
 
 
 @rule
@@ -149,9 +134,8 @@ def enter_shop(s):
     s.reroll_raise = 0
     s.free_rerolls = s.free_rerolls_held
     s.couponed = 0
-    s.reroll_base = 5
-    if take_tag(s, int(Tag.D_SIX)):
-        s.reroll_base = 0
+    s.reroll_base = REROLL_BASE
+    tag_lowers_rerolls(s)
     s.n_row = 0
     fill_row(s)
     s.n_shop_vouchers = 0
@@ -159,12 +143,9 @@ def enter_shop(s):
         s.shop_vouchers[0] = s.voucher_this_ante
         s.n_shop_vouchers = 1
     tags_add_vouchers(s)
-    for slot in range(MAX_PACKS):
+    for slot in range(SHOP_PACKS):
         s.packs[slot] = draw_pack(s)
-    if take_tag(s, int(Tag.COUPON)):
-        s.couponed = 1
-        for i in range(s.n_row):
-            s.row[i].stickers |= FREE
+    tag_frees_shop(s)
 
 
 @rule
@@ -172,9 +153,7 @@ def reroll_price(s):
     """Dollars that the next reroll costs."""
     if s.free_rerolls > 0:
         return 0
-    base = int(s.reroll_base)
-    base -= 2 * (int(s.vouchers[Voucher.REROLL_SURPLUS]) + int(s.vouchers[Voucher.REROLL_GLUT]))
-    return max(0, base) + int(s.reroll_raise)
+    return max(0, int(s.reroll_base) - reroll_discount(s)) + int(s.reroll_raise)
 
 
 @rule
@@ -184,9 +163,18 @@ def reroll_shop(s):
     if s.free_rerolls > 0:
         s.free_rerolls -= 1
     else:
-        s.reroll_raise += 1
+        s.reroll_raise += REROLL_STEP
     empty_row(s)
     fill_row(s)
+
+
+@rule
+def redeem(s, voucher):
+    """Redeem a voucher: it takes effect, and prices follow. The caller fills a shop row that has become longer."""
+    take_voucher(s, voucher)
+    s.lineup_stale = 1
+    if V_PERCENT_OFF[voucher]:
+        reprice_all(s)
 
 
 @rule

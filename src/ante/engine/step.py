@@ -4,7 +4,6 @@ from ante.catalog.consumables import FIRST_PLANET, FIRST_SPECTRAL
 from ante.catalog.packs import PackKind
 from ante.engine import actions
 from ante.engine.actions import (
-    BOSS_REROLL_PRICE,
     Verb,
     cards_of,
     is_legal,
@@ -13,21 +12,26 @@ from ante.engine.actions import (
     to_of,
     verb_of,
 )
-from ante.engine.bosses import boss_on_joker_sold, hand_limit
 from ante.engine.cards import draw_cards, draw_to_hand_size, return_hand_under_deck, select_forced, sort_hand
-from ante.engine.consumables import use_consumable
-from ante.engine.create import (
-    add_card_item,
+from ante.engine.core.rule import rule
+from ante.engine.core.state import Kind, Phase, Status
+from ante.engine.core.tables import PACK_KIND
+from ante.engine.effects.active_boss import disable_boss, hand_limit
+from ante.engine.effects.boss_dispatch import boss_joker_sold
+from ante.engine.effects.consumable_dispatch import consumable_used
+from ante.engine.items.card_array import add_card_item, put_in_deck
+from ante.engine.items.making import remove_item
+from ante.engine.items.owned import (
     add_consumable_from_item,
     add_joker_from_item,
-    inflate,
-    put_in_deck,
     release,
     remove_consumable,
     remove_joker,
-    sell_value,
-    shop_price,
 )
+from ante.engine.items.packs import close_pack, open_pack_contents
+from ante.engine.items.pools import draw_boss
+from ante.engine.items.prices import inflate, sell_value, shop_price
+from ante.engine.items.vouchers import boss_reroll_price
 from ante.engine.jokers.dispatch import (
     fire_card_sold,
     fire_consumable_used,
@@ -37,9 +41,6 @@ from ante.engine.jokers.dispatch import (
     fire_shop_rerolled,
 )
 from ante.engine.jokers.lineup import refresh_lineup, settle
-from ante.engine.numbers import PACK_KIND
-from ante.engine.packs import close_pack, open_pack_contents
-from ante.engine.pools import draw_boss
 from ante.engine.rounds import (
     cash_out,
     discard_cards,
@@ -50,15 +51,12 @@ from ante.engine.rounds import (
     select_blind,
     skip_blind,
 )
-from ante.engine.rule import rule
-from ante.engine.shop import pack_price, reroll_shop, voucher_price
-from ante.engine.state import Kind, Phase, Status
-from ante.engine.vouchers import redeem
+from ante.engine.shop import fill_row, pack_price, redeem, reroll_shop, row_size, voucher_price
 
 
 @rule
 def step(s, action):
-    """Take one macro decision in one game. Answers the Status; ILLEGAL changes nothing.
+    """Take one macro decision in one game. Returns the Status; ILLEGAL changes nothing.
 
     s       one record, changed in place
     action  int64 of actions.pack_action
@@ -91,7 +89,7 @@ def deal_growth(s, before):
 
 @rule
 def decide(s, verb, target, to, cards):
-    """Carry out a legal decision that is more than a selection. Answers the Status."""
+    """Carry out a legal decision that is more than a selection. Returns the Status."""
     if verb == Verb.PLAY:
         return play_cards(s, cards)
     if verb == Verb.DISCARD:
@@ -121,7 +119,7 @@ def decide(s, verb, target, to, cards):
 
 @rule
 def decide_on_slot(s, verb, target, to, cards):
-    """Carry out a legal decision about one slot. Answers the Status."""
+    """Carry out a legal decision about one slot. Returns the Status."""
     if verb == Verb.SORT_HAND:
         s.sort_by_suit = to
         sort_hand(s)
@@ -145,22 +143,22 @@ def decide_on_slot(s, verb, target, to, cards):
         move_joker(s, target, to)
     else:
         move_card(s, target, to)
-    return lose(s) if is_stuck(s) else int(Status.PLAYING)
+    return int(Status.PLAYING) if refill_empty_hand(s) else lose(s)
 
 
 @rule
-def is_stuck(s):
-    """Whether a round goes on without a card to play: the last ones were destroyed. An empty hand is filled first."""
+def refill_empty_hand(s):
+    """Draw a new hand where a round goes on and its last cards were destroyed. Returns whether there is a card to play."""
     if s.phase != Phase.PLAY or s.n_hand > 0:
-        return False
+        return True
     draw_to_hand_size(s, False)
-    return s.n_hand == 0
+    return s.n_hand > 0
 
 
 @rule
 def reroll_boss(s):
-    """Another boss is drawn for this ante, for $10."""
-    s.dollars -= BOSS_REROLL_PRICE
+    """Another boss is paid for, and drawn for this ante."""
+    s.dollars -= boss_reroll_price(s)
     s.boss_rerolled = 1
     s.boss = draw_boss(s)
 
@@ -168,10 +166,8 @@ def reroll_boss(s):
 @rule
 def take_row_card(s, slot):
     """The shop row closes up where the card in this slot stood."""
-    for i in range(slot, int(s.n_row) - 1):
-        s.row[i] = s.row[i + 1]
+    remove_item(s.row, slot, int(s.n_row))
     s.n_row -= 1
-    s.row[s.n_row].kind = Kind.NONE
 
 
 @rule
@@ -214,7 +210,10 @@ def buy_voucher(s, slot):
     s.dollars -= voucher_price(s, voucher)
     s.shop_vouchers[slot] = 0
     inflate(s)
+    size = row_size(s)
     redeem(s, voucher)
+    if row_size(s) > size:
+        fill_row(s)
     if s.voucher_this_ante == voucher:
         s.voucher_this_ante = 0
 
@@ -245,9 +244,9 @@ def open_pack(s, pack, back):
 @rule
 def open_queued_pack(s):
     """The next pack that a tag gave is open, if one waits."""
-    if s.phase == Phase.BLIND_SELECT and s.queued_packs:
-        pack = int(s.queued_packs) % 33 - 1
-        s.queued_packs //= 33
+    if s.phase == Phase.BLIND_SELECT and s.queued_pack:
+        pack = int(s.queued_pack) - 1
+        s.queued_pack = 0
         open_pack(s, pack, Phase.BLIND_SELECT)
 
 
@@ -260,10 +259,8 @@ def pick(s, slot, cards):
         add_joker_from_item(s, item)
     elif kind == Kind.PLAYING_CARD:
         add_playing_card(s, item)
-    for i in range(slot, int(s.n_pack) - 1):
-        s.pack[i] = s.pack[i + 1]
+    remove_item(s.pack, slot, int(s.n_pack))
     s.n_pack -= 1
-    s.pack[s.n_pack].kind = Kind.NONE
     if kind == Kind.CONSUMABLE:
         use_and_count(s, number, cards)
     settle(s)
@@ -292,17 +289,15 @@ def use_held(s, slot, cards):
     Its place is free while the effect runs; its key stays in the used set until afterwards.
     """
     consumable = int(s.consumables[slot].id)
-    for i in range(slot, int(s.n_consumables) - 1):
-        s.consumables[i] = s.consumables[i + 1]
+    remove_item(s.consumables, slot, int(s.n_consumables))
     s.n_consumables -= 1
-    s.consumables[s.n_consumables].kind = Kind.NONE
     use_and_count(s, consumable, cards)
 
 
 @rule
 def use_and_count(s, consumable, cards):
     """A consumable takes effect, is counted and leaves the used set."""
-    use_consumable(s, consumable, cards)
+    consumable_used(s, consumable, cards, 0)
     settle(s)
     if consumable < FIRST_PLANET:
         s.tarots_used += 1
@@ -328,13 +323,14 @@ def sell_consumable(s, slot):
 
 @rule
 def sell_joker(s, slot):
-    """The joker in this slot is gone for its sell value, after its own last effect and the others' answer."""
+    """The joker in this slot is gone for its sell value, after its own last effect and the effects of the others."""
     s.dollars += sell_value(s.jokers[slot])
     fire_self_sold(s, slot)
     fire_card_sold(s, slot)
     remove_joker(s, slot)
     settle(s)
-    boss_on_joker_sold(s)
+    if boss_joker_sold(s, 0):
+        disable_boss(s)
 
 
 @rule
@@ -365,7 +361,7 @@ def move_card(s, source, to):
 
 @rule
 def step_discrete(s, index):
-    """Take one decision of the discrete view. Answers the Status."""
+    """Take one decision of the discrete view. Returns the Status."""
     if index < 0 or index >= actions.N_DISCRETE:
         return int(Status.ILLEGAL)
     return step(s, to_macro(s, index))

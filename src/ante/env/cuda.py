@@ -1,7 +1,7 @@
 """`Games` on a CUDA device: one kernel a step plays, rewards, observes and masks, and nothing leaves the device.
 
 Every buffer offers `__cuda_array_interface__`: `torch.as_tensor(games.flat, device="cuda")` shares its memory.
-docs/gpu.md has an example.
+docs/how-to/gpu.md has an example.
 """
 
 from collections.abc import Iterable
@@ -11,18 +11,20 @@ import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
 
-from ante.engine.cuda import deal_game, player_rngs, seed_rows
-from ante.engine.cuda_compiler import BLOCK, kernel, require_device
-from ante.engine.play import random_decision
-from ante.engine.rounds import WIN_ANTE
+from ante.catalog.constants import WIN_ANTE
+from ante.checks import chosen, flag, whole_number
+from ante.engine.core.cuda_compiler import BLOCK, kernel, require_device
+from ante.engine.core.state import new_states
+from ante.engine.drivers.cuda import deal_game, player_rngs, seed_rows
+from ante.engine.drivers.random_play import random_decision
 from ante.engine.run import locked_bits, run_numbers
-from ante.engine.state import new_states
 from ante.env.flat import flatten
-from ante.env.games import MAX_DECISIONS, REORDERS, chosen, goal_number, outcome_of, play_rewarded, stake_number
+from ante.env.games import MAX_DECISIONS, REORDERS, goal_number, outcome_of, play_rewarded
 from ante.env.layout import FIELDS, FLAT_SIZE, new_observations
 from ante.env.observe import observe
 from ante.env.reward import Reward, find_reward, new_before
 from ante.errors import BalatroError
+from ante.plugins import BadPlugin
 
 
 class NotMacro(BalatroError, ValueError):
@@ -130,7 +132,7 @@ class DeviceGames:
     block   threads of a block
     stream  a Numba stream, 0 for the default one, which torch uses too
 
-    Raises NoDevice, UnknownStake, UnknownSeed, UnknownReward, UnknownChoice, BadGoal, and what `run_numbers` and
+    Raises NoDevice, UnknownStake, UnknownSeed, UnknownReward, UnknownChoice, BadGoal, BadValue, and what `run_numbers` and
     `locked_bits` raise.
     """
 
@@ -153,15 +155,20 @@ class DeviceGames:
         stream: Any = 0,
         goal: int = WIN_ANTE,
     ) -> None:
+        n, max_decisions = whole_number("n", n, 1), whole_number("max_decisions", max_decisions, 1)
         reorder_number, rows = REORDERS[chosen("reorder", reorder, list(REORDERS))], seed_rows([seed] * n)
-        kinds = run_numbers(deck, stake_number(stake), challenge)
-        goal = goal_number(goal, endless)
+        kinds = run_numbers(deck, stake, challenge)
+        goal = goal_number(goal, flag("endless", endless))
         states = new_states(n)
         states.locked[:] = locked_bits(locked)
-        weights = find_reward(reward).weights
+        paid = find_reward(reward)
+        if not isinstance(paid, Reward):
+            raise BadPlugin(
+                f"reward {paid.name!r} is written in Python: games on a GPU support rewards of weights only"
+            )
         require_device()
         self.n, self.discrete, self.block, self.stream = n, discrete, block, stream
-        self._options = (int(discrete), reorder_number, goal, max_decisions, cuda.to_device(weights))
+        self._options = (int(discrete), reorder_number, goal, max_decisions, cuda.to_device(paid.weights))
         self.states = cuda.to_device(states)
         self.actions = cuda.to_device(np.zeros(n, dtype=np.int64))
         self.observations = cuda.to_device(new_observations(n))

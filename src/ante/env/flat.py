@@ -2,13 +2,26 @@
 
 import numpy as np
 
-from ante.engine.arithmetic import log2_of, log10_of
-from ante.engine.rule import rule
-from ante.engine.state import MAX_PACK, MAX_PACKS
+from ante.engine.core.arithmetic import log2_of, log10_of
+from ante.engine.core.rule import rule
+from ante.engine.core.state import MAX_PACK, MAX_PACKS, Kind, Phase
 from ante.env.layout import (
     AT,
+    BLIND_AT,
+    BOOSTER,
+    BOOSTER_AT,
+    BOOSTER_SIZE,
+    CARD,
+    CARD_AT,
     CARD_SIZE,
+    CONSUMABLE,
+    CONSUMABLE_AT,
+    CONSUMABLE_BITS,
     CONSUMABLE_SIZE,
+    EDITION_BITS,
+    ENHANCEMENT_BITS,
+    FIRST_BOSS,
+    FIRST_RANK,
     FLAT_CONSUMABLES,
     FLAT_HAND,
     FLAT_JOKERS,
@@ -16,23 +29,42 @@ from ante.env.layout import (
     FLAT_ROW,
     FLAT_SIZE,
     FLAT_VOUCHERS,
+    HAND_AT,
+    HAND_SIZE,
+    ID_BITS,
+    ITEM,
+    ITEM_AT,
     ITEM_SIZE,
+    JOKER,
+    JOKER_AT,
     JOKER_SIZE,
-    N_PACK_KINDS,
+    JOKER_VALUE,
+    N_EDITIONS,
+    N_ENHANCEMENTS,
+    N_HANDS,
+    N_JOKERS,
+    N_RANKS,
+    N_SEALS,
+    N_SUITS,
+    N_TAGS,
+    N_VOUCHERS,
+    RUN,
+    SCALAR,
     SCALAR_SCALES,
+    SEAL_BITS,
+    SKIP_TAG,
+    TAG_BITS,
+    TARGET,
+    TRAIT_AT,
+    VOUCHER,
+    VOUCHER_BITS,
 )
 from ante.env.observe import observe
 
 PER_SCALE = np.array([1.0 / scale for _, scale in SCALAR_SCALES])
-N_SCALARS = len(SCALAR_SCALES)
-PACK_WIDTH = N_PACK_KINDS + 3
-FIRST_CONSUMABLE_ID = 150
-AT_PHASE, AT_SCALARS, AT_HAND, AT_UNKNOWN = AT["phase"], AT["scalars"], AT["hand"], AT["unknown"]
-AT_TRAITS, AT_JOKER_IDS, AT_JOKERS = AT["unknown_traits"], AT["joker_ids"], AT["jokers"]
-AT_CONSUMABLES, AT_ITEMS, AT_VOUCHERS = AT["consumables"], AT["items"], AT["vouchers"]
-AT_SHOP_VOUCHERS, AT_PACKS, AT_OPEN_PACK = AT["shop_vouchers"], AT["packs"], AT["open_pack"]
-AT_BLIND, AT_TAGS, AT_SKIP_TAGS = AT["blind"], AT["tags"], AT["skip_tags"]
-AT_HANDS, AT_TARGETS, AT_SELECTED = AT["hands"], AT["targets"], AT["selected_hand"]
+N_SCALARS = len(SCALAR)
+N_PHASES = len(Phase)
+N_TRAIT_EDITIONS = N_EDITIONS - 2  # Negative does not occur on playing cards
 
 
 @rule
@@ -44,18 +76,18 @@ def flatten(o, out):
     """
     for i in range(FLAT_SIZE):
         out[i] = 0.0
-    for i in range(6):
-        out[AT_PHASE + i] = o.phase[i]
+    for i in range(N_PHASES):
+        out[AT.phase + i] = o.phase[i]
     for i in range(N_SCALARS):
-        out[AT_SCALARS + i] = within(o.scalars[i] * PER_SCALE[i])
+        out[AT.scalars + i] = within(o.scalars[i] * PER_SCALE[i])
     flat_hand(o, out)
     flat_unknown(o, out)
     flat_jokers(o, out)
     flat_consumables(o, out)
     for i in range(FLAT_ROW):
-        flat_item(o.row, i, out, AT_ITEMS + i * ITEM_SIZE)
+        flat_item(o.row, i, out, AT.items + i * ITEM_SIZE)
     for i in range(MAX_PACK):
-        flat_item(o.pack, i, out, AT_ITEMS + (FLAT_ROW + i) * ITEM_SIZE)
+        flat_item(o.pack, i, out, AT.items + (FLAT_ROW + i) * ITEM_SIZE)
     flat_shop(o, out)
     flat_collected(o, out)
     flat_hands(o, out)
@@ -100,142 +132,144 @@ def write_bits(out, at, n, number):
 def flat_hand(o, out):
     """The first FLAT_HAND cards in hand."""
     for i in range(FLAT_HAND):
-        if not o.hand[i, 0]:
+        if not o.hand[i, CARD.present]:
             break  # the hand has no holes
-        at = AT_HAND + i * CARD_SIZE
-        rank, suit = int(o.hand[i, 1]), int(o.hand[i, 2])
+        at = AT.hand + i * CARD_SIZE
+        rank, suit = int(o.hand[i, CARD.rank]), int(o.hand[i, CARD.suit])
         if rank:
-            out[at + rank - 2] = 1.0
+            out[at + CARD_AT.rank + rank - FIRST_RANK] = 1.0
         if suit:
-            out[at + 12 + suit] = 1.0
-        out[at + 17] = o.hand[i, 8]
-        out[at + 18] = o.hand[i, 6]
-        out[at + 19] = o.hand[i, 7]
-        write_bits(out, at + 20, 4, int(o.hand[i, 3]))
-        write_bits(out, at + 24, 2, int(o.hand[i, 4]))
-        write_bits(out, at + 26, 3, int(o.hand[i, 5]))
+            out[at + CARD_AT.suit + suit - 1] = 1.0
+        out[at + CARD_AT.selected] = o.hand[i, CARD.selected]
+        out[at + CARD_AT.debuffed] = o.hand[i, CARD.debuffed]
+        out[at + CARD_AT.face_down] = o.hand[i, CARD.face_down]
+        write_bits(out, at + CARD_AT.enhancement, ENHANCEMENT_BITS, int(o.hand[i, CARD.enhancement]))
+        write_bits(out, at + CARD_AT.edition, EDITION_BITS, int(o.hand[i, CARD.edition]))
+        write_bits(out, at + CARD_AT.seal, SEAL_BITS, int(o.hand[i, CARD.seal]))
 
 
 @rule
 def flat_unknown(o, out):
     """The cards not seen."""
-    for suit in range(4):
-        for rank in range(13):
-            out[AT_UNKNOWN + suit * 13 + rank] = within(o.unknown[suit, rank] * 0.25)
-    for i in range(8):
-        out[AT_TRAITS + i] = within(o.unknown_enhancements[i + 1] * 0.25)
-    for i in range(3):
-        out[AT_TRAITS + 8 + i] = within(o.unknown_editions[i + 1] * 0.25)
-    for i in range(4):
-        out[AT_TRAITS + 11 + i] = within(o.unknown_seals[i + 1] * 0.25)
+    for suit in range(N_SUITS):
+        for rank in range(N_RANKS):
+            out[AT.unknown + suit * N_RANKS + rank] = within(o.unknown[suit, rank] * 0.25)
+    for i in range(N_ENHANCEMENTS - 1):
+        out[AT.unknown_traits + TRAIT_AT.enhancements + i] = within(o.unknown_enhancements[i + 1] * 0.25)
+    for i in range(N_TRAIT_EDITIONS):
+        out[AT.unknown_traits + TRAIT_AT.editions + i] = within(o.unknown_editions[i + 1] * 0.25)
+    for i in range(N_SEALS - 1):
+        out[AT.unknown_traits + TRAIT_AT.seals + i] = within(o.unknown_seals[i + 1] * 0.25)
 
 
 @rule
 def flat_jokers(o, out):
     """All jokers as a set, and the first FLAT_JOKERS by place."""
-    n = int(o.scalars[19])
+    n = int(o.scalars[SCALAR.jokers])
     for i in range(n):
-        number = int(o.jokers[i, 0])
-        out[AT_JOKER_IDS + number - 1] = within(out[AT_JOKER_IDS + number - 1] + 1.0)
+        number = int(o.jokers[i, JOKER.id])
+        out[AT.joker_ids + number - 1] = within(out[AT.joker_ids + number - 1] + 1.0)
     for i in range(min(n, FLAT_JOKERS)):
-        at = AT_JOKERS + i * JOKER_SIZE
-        edition = int(o.jokers[i, 1])
-        out[at] = 1.0
-        write_bits(out, at + 1, 8, int(o.jokers[i, 0]))
+        at = AT.jokers + i * JOKER_SIZE
+        edition = int(o.jokers[i, JOKER.edition])
+        out[at + JOKER_AT.present] = 1.0
+        write_bits(out, at + JOKER_AT.id, ID_BITS, int(o.jokers[i, JOKER.id]))
         if edition:
-            out[at + 8 + edition] = 1.0
-        out[at + 13] = o.jokers[i, 6]
-        out[at + 14] = o.jokers[i, 2]
-        out[at + 15] = o.jokers[i, 5] * 0.2 if o.jokers[i, 3] else 0.0
-        out[at + 16] = o.jokers[i, 4]
-        value = float(o.joker_values[i, 0])
+            out[at + JOKER_AT.edition + edition - 1] = 1.0
+        out[at + JOKER_AT.debuffed] = o.jokers[i, JOKER.debuffed]
+        out[at + JOKER_AT.eternal] = o.jokers[i, JOKER.eternal]
+        out[at + JOKER_AT.rounds] = o.jokers[i, JOKER.rounds] * 0.2 if o.jokers[i, JOKER.perishable] else 0.0
+        out[at + JOKER_AT.rental] = o.jokers[i, JOKER.rental]
+        value = float(o.joker_values[i, JOKER_VALUE.value])
         if value > 0.0:
-            out[at + 17] = within(log10_of(1.0 + value) * 0.5)
-        out[at + 18] = within(o.jokers[i, 8] * 0.1)
+            out[at + JOKER_AT.value] = within(log10_of(1.0 + value) * 0.5)
+        out[at + JOKER_AT.sell_value] = within(o.jokers[i, JOKER.sell_value] * 0.1)
 
 
 @rule
 def flat_consumables(o, out):
     """The first FLAT_CONSUMABLES consumables."""
     for i in range(FLAT_CONSUMABLES):
-        if o.consumables[i, 0]:
-            at = AT_CONSUMABLES + i * CONSUMABLE_SIZE
-            out[at] = 1.0
-            write_bits(out, at + 1, 6, int(o.consumables[i, 0]))
-            out[at + 7] = o.consumables[i, 1]
+        if o.consumables[i, CONSUMABLE.id]:
+            at = AT.consumables + i * CONSUMABLE_SIZE
+            out[at + CONSUMABLE_AT.present] = 1.0
+            write_bits(out, at + CONSUMABLE_AT.id, CONSUMABLE_BITS, int(o.consumables[i, CONSUMABLE.id]))
+            out[at + CONSUMABLE_AT.negative] = o.consumables[i, CONSUMABLE.negative]
 
 
 @rule
 def flat_item(rows, i, out, at):
     """One card of the shop row or a pack."""
-    kind = int(rows[i, 0])
-    if kind == 0:
+    kind = int(rows[i, ITEM.kind])
+    if kind == Kind.NONE:
         return
-    out[at + kind - 1] = 1.0
-    number = int(rows[i, 1])
-    if kind == 2:
-        number += FIRST_CONSUMABLE_ID
-    elif kind == 3:
-        number = 13 * (int(rows[i, 3]) - 1) + int(rows[i, 2]) - 1 if rows[i, 2] else 0
-    write_bits(out, at + 3, 8, number)
-    edition = int(rows[i, 5])
+    out[at + ITEM_AT.kind + kind - 1] = 1.0
+    number = int(rows[i, ITEM.id])
+    if kind == Kind.CONSUMABLE:
+        number += N_JOKERS
+    elif kind == Kind.PLAYING_CARD:
+        number = 0
+        if rows[i, ITEM.rank]:
+            number = 1 + N_RANKS * (int(rows[i, ITEM.suit]) - 1) + int(rows[i, ITEM.rank]) - FIRST_RANK
+    write_bits(out, at + ITEM_AT.id, ID_BITS, number)
+    edition = int(rows[i, ITEM.edition])
     if edition:
-        out[at + 10 + edition] = 1.0
-    out[at + 15] = 1.0 if rows[i, 4] else 0.0
-    out[at + 16] = 1.0 if rows[i, 6] else 0.0
-    out[at + 17] = rows[i, 7]
-    out[at + 18] = rows[i, 8]
-    out[at + 19] = rows[i, 9]
-    out[at + 20] = within(rows[i, 11] * 0.1)
+        out[at + ITEM_AT.edition + edition - 1] = 1.0
+    out[at + ITEM_AT.enhanced] = 1.0 if rows[i, ITEM.enhancement] else 0.0
+    out[at + ITEM_AT.seal] = 1.0 if rows[i, ITEM.seal] else 0.0
+    out[at + ITEM_AT.eternal] = rows[i, ITEM.eternal]
+    out[at + ITEM_AT.perishable] = rows[i, ITEM.perishable]
+    out[at + ITEM_AT.rental] = rows[i, ITEM.rental]
+    out[at + ITEM_AT.price] = within(rows[i, ITEM.price] * 0.1)
 
 
 @rule
 def flat_shop(o, out):
     """Vouchers and packs for sale, and the kind of the open pack."""
     for i in range(FLAT_VOUCHERS):
-        write_bits(out, AT_SHOP_VOUCHERS + 6 * i, 6, int(o.shop_vouchers[i, 0]))
+        write_bits(out, AT.shop_vouchers + VOUCHER_BITS * i, VOUCHER_BITS, int(o.shop_vouchers[i, VOUCHER.id]))
     for i in range(MAX_PACKS):
-        kind = int(o.packs[i, 0])
+        kind = int(o.packs[i, BOOSTER.kind_plus_1])
         if kind:
-            at = AT_PACKS + i * PACK_WIDTH
-            out[at + kind - 1] = 1.0
-            out[at + N_PACK_KINDS] = o.packs[i, 1] * 0.2
-            out[at + N_PACK_KINDS + 1] = o.packs[i, 2] * 0.5
-            out[at + N_PACK_KINDS + 2] = within(o.packs[i, 3] * 0.1)
-    if o.run[7]:
-        out[AT_OPEN_PACK + int(o.run[7]) - 1] = 1.0
+            at = AT.packs + i * BOOSTER_SIZE
+            out[at + BOOSTER_AT.kind + kind - 1] = 1.0
+            out[at + BOOSTER_AT.size] = o.packs[i, BOOSTER.size] * 0.2
+            out[at + BOOSTER_AT.choose] = o.packs[i, BOOSTER.choose] * 0.5
+            out[at + BOOSTER_AT.price] = within(o.packs[i, BOOSTER.price] * 0.1)
+    if o.run[RUN.open_pack]:
+        out[AT.open_pack + int(o.run[RUN.open_pack]) - 1] = 1.0
 
 
 @rule
 def flat_collected(o, out):
     """Vouchers redeemed, the blind, and tags."""
-    for i in range(32):
-        out[AT_VOUCHERS + i] = o.vouchers[i]
-    if o.run[3] >= 3:
-        out[AT_BLIND + int(o.run[3]) - 3] = 1.0
-    out[AT_BLIND + 28 + int(o.run[4])] = 1.0
-    out[AT_BLIND + 31] = o.run[5]
-    for i in range(24):
-        out[AT_TAGS + i] = within(float(o.tags[i]))
+    for i in range(N_VOUCHERS):
+        out[AT.vouchers + i] = o.vouchers[i]
+    if o.run[RUN.boss] >= FIRST_BOSS:
+        out[AT.blind + BLIND_AT.boss + int(o.run[RUN.boss]) - FIRST_BOSS] = 1.0
+    out[AT.blind + BLIND_AT.on_deck + int(o.run[RUN.blind_on_deck])] = 1.0
+    out[AT.blind + BLIND_AT.disabled] = o.run[RUN.boss_disabled]
+    for i in range(N_TAGS):
+        out[AT.tags + i] = within(float(o.tags[i]))
     for i in range(2):
-        write_bits(out, AT_SKIP_TAGS + 5 * i, 5, int(o.skip_tags[i, 0]))
+        write_bits(out, AT.skip_tags + TAG_BITS * i, TAG_BITS, int(o.skip_tags[i, SKIP_TAG.tag]))
 
 
 @rule
 def flat_hands(o, out):
     """The poker hands, the jokers' targets, and the hand selected."""
-    for hand in range(12):
-        at = AT_HANDS + 3 * hand
+    for hand in range(N_HANDS):
+        at = AT.hands + HAND_SIZE * hand
         level = int(o.levels[hand])
         if level > 1:
-            out[at] = within(log2_of(float(level)) * 0.25)
+            out[at + HAND_AT.level] = within(log2_of(float(level)) * 0.25)
         if o.plays[hand] > 0:
-            out[at + 1] = within(log10_of(1.0 + o.plays[hand]) * 0.5)
-        out[at + 2] = o.barred[hand]
-    out[AT_TARGETS] = o.targets[0] / 14.0
-    out[AT_TARGETS + 1] = o.targets[1] / 4.0
-    out[AT_TARGETS + 2] = o.targets[2] / 14.0
-    out[AT_TARGETS + 3] = o.targets[3] / 4.0
-    out[AT_TARGETS + 4] = o.targets[4] / 4.0
-    if o.run[12]:
-        out[AT_SELECTED + int(o.run[12]) - 1] = 1.0
+            out[at + HAND_AT.plays] = within(log10_of(1.0 + o.plays[hand]) * 0.5)
+        out[at + HAND_AT.barred] = o.barred[hand]
+    out[AT.targets + TARGET.idol_rank] = o.targets[TARGET.idol_rank] / 14.0
+    out[AT.targets + TARGET.idol_suit_plus_1] = o.targets[TARGET.idol_suit_plus_1] / 4.0
+    out[AT.targets + TARGET.mail_rank] = o.targets[TARGET.mail_rank] / 14.0
+    out[AT.targets + TARGET.ancient_suit_plus_1] = o.targets[TARGET.ancient_suit_plus_1] / 4.0
+    out[AT.targets + TARGET.castle_suit_plus_1] = o.targets[TARGET.castle_suit_plus_1] / 4.0
+    if o.run[RUN.selected_hand]:
+        out[AT.selected_hand + int(o.run[RUN.selected_hand]) - 1] = 1.0

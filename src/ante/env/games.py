@@ -4,7 +4,8 @@ Fast loops use `Games` itself: `games.step(actions)` plays, rewards, observes an
 and allocates nothing.
 """
 
-from collections.abc import Iterable, Sequence
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -13,23 +14,29 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 from ante.catalog.blinds import BLINDS
+from ante.catalog.constants import WIN_ANTE
+from ante.checks import INT64, BadValue, UnknownOption, chosen, flag, is_list, seed_number, whole_number, whole_numbers
 from ante.engine.actions import N_DISCRETE, Verb, is_legal, to_macro, verb_of
 from ante.engine.blinds import blind_on_deck
-from ante.engine.rng import seed_hash
-from ante.engine.rounds import WIN_ANTE
-from ante.engine.rule import rule
-from ante.engine.run import locked_bits, restart, run_numbers, set_seed
-from ante.engine.state import STREAM_SLOTS, Phase, Status, new_states
+from ante.engine.core.rng import seed_hash
+from ante.engine.core.rule import rule
+from ante.engine.core.state import STREAM_SLOTS, Phase, Status, Table, new_states
+from ante.engine.run import is_number, locked_bits, restart, run_numbers, seed_text, set_seed
 from ante.engine.step import step
 from ante.env.flat import flatten
 from ante.env.layout import FIELDS, FLAT_SIZE, new_observations
 from ante.env.observe import REORDER_ALL, REORDER_JOKERS, REORDER_NONE, focus_target, observe
-from ante.env.reward import Reward, blinds_beaten, find_reward, measure, new_before, remember
-from ante.errors import BalatroError, UnknownStake
+from ante.env.reward import AnyReward, PythonReward, blinds_beaten, find_reward, measure, new_before, remember
+from ante.errors import BalatroError, shown
+from ante.plugins import BadPlugin
 
 SEED_ALPHABET = np.frombuffer(b"123456789ABCDEFGHIJKLMNPQRSTUVWXYZ", dtype=np.uint8)  # the game deals no 0 and no O
 SEED_LENGTH = 8
 MAX_DECISIONS = 10_000
+N_TABLES = len(Table)
+MAX_GAMES = 1 << 20  # of one batch
+RECORDS: dict[str, Any] = {"states": new_states, "observations": new_observations, "_before": new_before}
+OPTIONS = ("seed", "deck", "stake", "challenge")  # of a reset
 REORDERS = {"none": REORDER_NONE, "jokers": REORDER_JOKERS, "all": REORDER_ALL}
 
 
@@ -42,34 +49,19 @@ class Outcome(IntEnum):
     TRUNCATED = 3  # max_decisions reached
 
 
-class UnknownChoice(BalatroError, ValueError):
-    """An option of the environment that has no such value."""
-
-    def __init__(self, option: str, value: object, known: Sequence[str]) -> None:
-        super().__init__(f"{option}={value!r} is not known: choose one of {', '.join(known)}")
-
-
 class BadGoal(BalatroError, ValueError):
     """A goal that no game can have."""
 
     def __init__(self, goal: object, endless: bool) -> None:
         cause = "an endless game has no end to bring forward" if endless else f"choose an ante from 1 to {WIN_ANTE}"
-        super().__init__(f"goal={goal!r} cannot be: {cause}")
+        super().__init__(f"goal={shown(goal)} cannot be: {cause}")
 
 
 def goal_number(goal: int, endless: bool) -> int:
     """The ante whose boss ends a game as won; 0 where a won run goes on. Raises BadGoal."""
-    whole = isinstance(goal, (int, np.integer)) and not isinstance(goal, bool)
-    if not whole or not 1 <= goal <= WIN_ANTE or (endless and goal != WIN_ANTE):
+    if not is_number(goal) or not 1 <= goal <= WIN_ANTE or (endless and goal != WIN_ANTE):
         raise BadGoal(goal, endless)
     return 0 if endless else int(goal)
-
-
-def chosen(option: str, value: str, known: Sequence[str]) -> str:
-    """The value, if it is known. Raises UnknownChoice."""
-    if value not in known:
-        raise UnknownChoice(option, value, known)
-    return value
 
 
 @rule
@@ -216,7 +208,7 @@ def observe_games(states, which, reorder, observations, flat):
 
 @rule
 def read_games(states, numbers, amounts):
-    """Write ante, round, dollars, focused blind and blinds beaten into numbers (n, 5), chips and target into amounts."""
+    """Write ante, round, dollars, focused blind, blinds beaten and overflows into numbers (n, 6), chips and target into amounts."""
     for i in range(len(states)):
         s = states[i]
         numbers[i, 0] = s.ante
@@ -224,6 +216,9 @@ def read_games(states, numbers, amounts):
         numbers[i, 2] = s.dollars
         numbers[i, 3] = s.blind if s.phase == Phase.PLAY or s.phase == Phase.OVER else blind_on_deck(s)
         numbers[i, 4] = blinds_beaten(s)
+        numbers[i, 5] = 0
+        for table in range(N_TABLES):
+            numbers[i, 5] += s.overflows[table]
         amounts[i, 0] = s.chips
         amounts[i, 1] = focus_target(s)
 
@@ -234,13 +229,32 @@ OUTCOME_NAMES = np.array([member.name.lower() for member in Outcome], dtype=obje
 
 
 def one_seed(seed: int | None) -> np.random.Generator:
-    """The generator that an environment of this seed deals from."""
-    return seeding.np_random(seed)[0]
+    """The generator that an environment of this seed deals from. Raises BadValue."""
+    return seeding.np_random(seed_number(seed))[0]
 
 
 def new_seed(rng: np.random.Generator) -> bytes:
     """A random game seed: eight characters of 1-9, A-N, P-Z."""
     return SEED_ALPHABET[rng.integers(len(SEED_ALPHABET), size=SEED_LENGTH)].tobytes()
+
+
+class GamesRef:
+    """What an action space knows of its games: a copy made together with them refers to the copied games, one made alone to none."""
+
+    def __init__(self) -> None:
+        self._games: weakref.ref[Games] | None = None
+
+    def __call__(self) -> "Games | None":
+        """The games, None where there are none."""
+        return self._games() if self._games else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The games do not travel with a space; `Games.__setstate__` refers to them again."""
+        return GamesRef, ()
+
+    def set(self, games: "Games") -> None:
+        """From now on it refers to these."""
+        self._games = weakref.ref(games)
 
 
 class Games:
@@ -258,8 +272,7 @@ class Games:
     rngs  one generator a game, so that a game's fate does not depend on its neighbours
     goal  the ante, 1 to 8, whose boss ends a game as won
 
-    Raises UnknownStake, UnknownSeed, UnknownReward, UnknownChoice, BadGoal, and what `run_numbers` and `locked_bits`
-    raise.
+    Raises UnknownSeed, UnknownReward, UnknownChoice, BadGoal, BadValue, and what `run_numbers` and `locked_bits` raise.
     """
 
     def __init__(
@@ -268,7 +281,7 @@ class Games:
         deck: str | int = "b_red",
         stake: int = 1,
         seed: str | None = None,
-        reward: str | Reward = "shaped",
+        reward: str | AnyReward = "shaped",
         reorder: str = "all",
         max_decisions: int = MAX_DECISIONS,
         endless: bool = False,
@@ -279,13 +292,14 @@ class Games:
         rngs: Sequence[np.random.Generator] | None = None,
         goal: int = WIN_ANTE,
     ) -> None:
-        self.n = n
-        self.deck, self.stake, self.challenge = run_numbers(deck, stake_number(stake), challenge)
-        self.fixed_seed = seed
+        self.n = n = whole_number("num_envs", n, 1, MAX_GAMES)
+        self.deck, self.stake, self.challenge = run_numbers(deck, stake, challenge)
+        self.fixed_seed = None if seed is None else seed_text(seed)
         self.reward = find_reward(reward)
         self.weights = self.reward.weights
         self.reorder = REORDERS[chosen("reorder", reorder, list(REORDERS))]
-        self.limit, self.goal, self.discrete = max_decisions, goal_number(goal, endless), discrete
+        self.limit, self.discrete = whole_number("max_decisions", max_decisions, 1), discrete
+        self.goal = goal_number(goal, flag("endless", endless))
         self.states = new_states(n)
         self.states.locked[:] = locked_bits(locked)
         self.observations = new_observations(n)
@@ -302,35 +316,73 @@ class Games:
         self._before = new_before(n)
         self._skip = np.zeros(n, dtype=np.uint8)
         self._all = np.arange(n)
-        self._numbers = np.zeros((n, 5), dtype=np.int64)
+        self._numbers = np.zeros((n, 6), dtype=np.int64)
         self._amounts = np.zeros((n, 2))
-        if seed is not None:
-            set_seed(self.states[0], seed)  # refuses a seed that no game can have, now rather than at the first reset
+        self.ref = GamesRef()
+        self.ref.set(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the masks, which are a view; records as bytes, whose padding NumPy does not copy."""
+        plain = {name: value for name, value in self.__dict__.items() if name != "masks"}
+        return plain | {name: plain[name].view(np.uint8) for name in RECORDS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The copy's masks are those of its own observations, and its action space follows it."""
+        self.__dict__.update(state)
+        for name, blank in RECORDS.items():
+            records = blank(self.n)
+            records.view(np.uint8)[:] = state[name]
+            setattr(self, name, records)
+        self.masks = self.observations["action_mask"]
+        if self.ref() is not None:  # a shallow copy
+            self.ref = GamesRef()
+        self.ref.set(self)
 
     def reset(self, which: NDArray[np.int64] | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin games anew and observe them.
 
         which    indices, all by default
         options  seed (one, or one for each of `which`), deck, stake, challenge: for this one game
+
+        Raises UnknownOption, BadValue, and what `run_numbers` raises, before anything changes.
         """
-        indices = self._all if which is None else which
-        self._deal(indices, options or {})
+        indices = self._all if which is None else self._indices(which)
+        self._deal(indices, options)
         self._skip[indices] = 0
         self.outcome[indices] = 0
         self.rewards[indices] = 0.0
         observe_games(self.states, indices, self.reorder, self.observations, self.flat)
 
-    def _deal(self, indices: NDArray[np.int64], options: dict[str, Any]) -> None:
+    def _indices(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The indices, if these games exist: compiled code does not ask. Raises BadValue."""
+        return whole_numbers("which", which, (np.size(which),), -self.n, self.n - 1)
+
+    def asked(self, options: Mapping[str, Any] | None, count: int) -> tuple[tuple[int, int, int], list[str | None]]:
+        """What options of a reset mean for `count` games: deck, stake and challenge; game seeds, None for a drawn one."""
+        if options is None:
+            return (self.deck, self.stake, self.challenge), [self.fixed_seed] * count
+        if not isinstance(options, Mapping):
+            raise BadValue("options", options, f"use a dict of {', '.join(OPTIONS)}")
+        for name in options:
+            if name not in OPTIONS:
+                raise UnknownOption(name, OPTIONS)
+        seeds = options.get("seed", self.fixed_seed)
+        if not is_list(seeds):
+            seeds = [seeds] * count
+        if len(seeds) != count:
+            raise BadValue("options['seed']", seeds, f"give one game seed, or {count}, one for each game that begins")
+        return self._kind_of_run(options), [None if seed is None else seed_text(seed) for seed in seeds]
+
+    def _deal(self, indices: NDArray[np.int64], options: Mapping[str, Any] | None = None) -> None:
         """The games at these indices are fresh, not yet observed."""
-        seed = options.get("seed", self.fixed_seed)
-        self.decks[indices], self.stakes[indices], self.challenges[indices] = self._kind_of_run(options)
-        for k, i in enumerate(indices):
-            if seed is not None:
-                text = seed if isinstance(seed, str) else seed[k]
-                set_seed(self.states[i], text)
-                self.seeds[i] = text.strip().upper()
-            else:
+        kind, seeds = self.asked(options, len(indices))
+        self.decks[indices], self.stakes[indices], self.challenges[indices] = kind
+        for i, seed in zip(indices, seeds, strict=True):
+            if seed is None:
                 self._draw_seed(int(i))
+            else:
+                set_seed(self.states[i], seed)
+                self.seeds[i] = seed
         deal(self.states, indices, self.decks, self.stakes, self.challenges, self.steps)
 
     def _draw_seed(self, i: int) -> None:
@@ -346,6 +398,7 @@ class Games:
 
         which   (k,) indices; states (k,) state_t, which are copied
         """
+        which = self._indices(which)
         self.states.view(np.uint8).reshape(self.n, -1)[which] = states.view(np.uint8).reshape(len(which), -1)
         for i in which:
             self._draw_seed(int(i))
@@ -355,20 +408,25 @@ class Games:
         self.rewards[which] = 0.0
         observe_games(self.states, which, self.reorder, self.observations, self.flat)
 
-    def _kind_of_run(self, options: dict[str, Any]) -> tuple[int, int, int]:
+    def _kind_of_run(self, options: Mapping[str, Any]) -> tuple[int, int, int]:
         """Deck, stake and challenge of runs with these options; a challenge takes the place of deck and stake."""
         if options.get("challenge") is not None:
-            return run_numbers(
-                options.get("deck", "b_red"), stake_number(options.get("stake", 1)), options["challenge"]
-            )
+            return run_numbers(options.get("deck", "b_red"), options.get("stake", 1), options["challenge"])
         if "challenge" in options or "deck" in options or "stake" in options:
-            return run_numbers(options.get("deck", self.deck), stake_number(options.get("stake", self.stake)), None)
+            return run_numbers(options.get("deck", self.deck), options.get("stake", self.stake), None)
         return self.deck, self.stake, self.challenge
 
     def refused(self, actions: NDArray[np.int64], renew: NDArray[np.bool_] | None = None) -> int:
         """The first game whose action is illegal, -1 where there is none. Games to renew take no action."""
         skip = self._skip if renew is None else renew.view(np.uint8)
+        actions = self._fit(actions)
         return int(first_refused(self.states, actions, self.discrete, self.reorder, skip))
+
+    def _fit(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The actions as compiled code takes them, which reads as many as there are games. Raises BadValue."""
+        if actions.__class__ is np.ndarray and actions.dtype is INT64 and actions.shape == self.rewards.shape:
+            return actions
+        return whole_numbers("actions", actions, (self.n,))
 
     def step(self, actions: NDArray[np.int64], renew: NDArray[np.bool_] | None = None) -> None:
         """Play one action in every game and fill all buffers.
@@ -376,10 +434,12 @@ class Games:
         actions  (n,) int64
         renew    (n,) bool: these games begin anew instead, with reward 0 (Gymnasium's NEXT_STEP)
         """
-        skip = self._skip
+        skip, actions = self._skip, self._fit(actions)
         if renew is not None and renew.any():
-            self._deal(np.flatnonzero(renew), {})
+            self._deal(np.flatnonzero(renew))
             skip = renew.view(np.uint8)
+        own = self.reward if isinstance(self.reward, PythonReward) else None
+        before = own.before(self.states) if own else None
         step_observe_all(
             self.states,
             actions,
@@ -396,6 +456,16 @@ class Games:
             self.rewards,
             self.outcome,
         )
+        if own:
+            self._pay(own.after(before, self.states, self.outcome), skip)
+
+    def _pay(self, rewards: NDArray[np.float64], skip: NDArray[np.uint8]) -> None:
+        """Take over the rewards (n,) of a PythonReward; games that were dealt anew get 0. Raises BadPlugin."""
+        if np.shape(rewards) != (self.n,):
+            raise BadPlugin(f"{self.reward.name} returned rewards of shape {np.shape(rewards)}: wanted ({self.n},)")
+        if np.asarray(rewards).dtype.kind not in "fiu" or not np.isfinite(rewards).all():
+            raise BadPlugin(f"{self.reward.name} returned {shown(rewards)}: rewards are finite numbers")
+        self.rewards[:] = np.where(skip, 0.0, rewards)
 
     @property
     def terminated(self) -> NDArray[np.bool_]:
@@ -421,15 +491,9 @@ class Games:
             "blind": BLIND_NAMES[self._numbers[:, 3]],
             "chips": self._amounts[:, 0].copy(),
             "target": self._amounts[:, 1].copy(),
+            "overflows": self._numbers[:, 5].copy(),
             "money": self._numbers[:, 2].copy(),
             "outcome": OUTCOME_NAMES[self.outcome],
             "seed": self.seeds.copy(),
             "action_mask": self.masks.copy(),
         }
-
-
-def stake_number(stake: int) -> int:
-    """A stake, if it exists. Raises UnknownStake."""
-    if isinstance(stake, bool) or not isinstance(stake, (int, np.integer)) or not 1 <= stake <= 8:
-        raise UnknownStake(stake)
-    return int(stake)

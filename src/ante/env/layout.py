@@ -1,18 +1,31 @@
 """What a player sees, field by field: the one home of the observation's shape.
 
 An observation is a record, like a game: a batch is an array of them, and the Dict observation of Gymnasium is its
-fields. `FLAT` describes the same content as one float32 vector for plain networks. `docs` of both are printed by
-`python -m ante.env.layout`.
+fields. `FLAT` describes the same content as one float32 vector for plain networks. `python -m ante.env.layout` prints
+both as tables.
+
+Columns are named here once and addressed by name everywhere else: `RUN.deck` is the index of column "deck" of field
+`run`, `CARD_AT.suit` the offset of a card's suit within its part of the flat vector. These tuples of ints are made from
+the lists of names when this module is imported, and compiled code reads them as constants.
 """
 
+from collections import namedtuple
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
+from ante.catalog.blinds import Blind
+from ante.catalog.cards import Edition, Enhancement, Seal, Suit
+from ante.catalog.hands import Hand
+from ante.catalog.jokers import Joker
 from ante.catalog.packs import PackKind
+from ante.catalog.tags import Tag
+from ante.catalog.vouchers import Voucher
 from ante.engine.actions import N_DISCRETE
-from ante.engine.state import (
+from ante.engine.core.state import (
     MAX_HAND,
     MAX_JOKERS,
     MAX_PACK,
@@ -20,8 +33,24 @@ from ante.engine.state import (
     MAX_ROW,
     MAX_SHOP_VOUCHERS,
     SHOWN_CONSUMABLES,
+    Kind,
     Phase,
 )
+
+
+def offsets(kind: str, widths: Mapping[str, int]) -> Any:
+    """Where each part begins when the parts are laid end to end: a named tuple of ints, one for each name."""
+    begins, size = [], 0
+    for width in widths.values():
+        begins.append(size)
+        size += width
+    kind_t: Any = namedtuple(kind, list(widths))  # type: ignore[misc]
+    return kind_t(*begins)
+
+
+def columns(kind: str, *names: str) -> Any:
+    """The index of each column: a named tuple of ints, one for each name."""
+    return offsets(kind, dict.fromkeys(names, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +71,16 @@ class Field:
 
 
 I2 = 32767
+I1 = 127
 BIG = 1e30
+N_RANKS = 13  # 2..14
+FIRST_RANK = 2
+N_SUITS, N_ENHANCEMENTS, N_EDITIONS, N_SEALS = len(Suit), len(Enhancement), len(Edition), len(Seal)
+N_HANDS, N_JOKERS, N_VOUCHERS, N_TAGS = len(Hand), len(Joker) - 1, len(Voucher) - 1, len(Tag) - 1
+FIRST_BOSS = 3  # of catalog Blind: none, Small and Big stand before the bosses
 
-RUN = (
+RUN = columns(
+    "RUN",
     "deck",  # 0..14, catalog Deck
     "stake",  # 1..8
     "blind",  # 0..30, catalog Blind in play, 0 outside a round
@@ -93,9 +129,10 @@ SCALAR_SCALES: tuple[tuple[str, float], ...] = (
     ("tarots_used", 20.0),
     ("hands_played_run", 100.0),
 )
-SCALARS = tuple(name for name, _ in SCALAR_SCALES)
+SCALAR = columns("SCALAR", *(name for name, _ in SCALAR_SCALES))
 
-HAND_COLUMNS = (
+CARD = columns(
+    "CARD",
     "present",
     "rank",  # 2..14; 0 unknown (face down) or none (Stone)
     "suit",  # 1 + Suit; 0 unknown or none
@@ -108,7 +145,8 @@ HAND_COLUMNS = (
     "forced",  # Cerulean Bell
     "bonus",  # chips added by Hiker
 )
-JOKER_COLUMNS = (
+JOKER = columns(
+    "JOKER",
     "id",  # catalog Joker, 0 none; under Amber Acorn listed by number, not by place
     "edition",
     "eternal",
@@ -120,7 +158,8 @@ JOKER_COLUMNS = (
     "sell_value",
     "hand",  # To Do List: 1 + listed Hand
 )
-ITEM_COLUMNS = (
+ITEM = columns(
+    "ITEM",
     "kind",  # 0 none, 1 joker, 2 consumable, 3 playing card
     "id",  # catalog Joker or Consumable
     "rank",
@@ -134,45 +173,67 @@ ITEM_COLUMNS = (
     "hand",  # To Do List: 1 + listed Hand
     "price",
 )
+JOKER_VALUE = columns("JOKER_VALUE", "value", "count")
+CONSUMABLE = columns("CONSUMABLE", "id", "negative", "sell_value")
+VOUCHER = columns("VOUCHER", "id", "price")
+BOOSTER = columns("BOOSTER", "kind_plus_1", "size", "choose", "price")
+SKIP_TAG = columns("SKIP_TAG", "tag", "orbital_hand_plus_1")
+TARGET = columns("TARGET", "idol_rank", "idol_suit_plus_1", "mail_rank", "ancient_suit_plus_1", "castle_suit_plus_1")
 
 FIELDS: tuple[Field, ...] = (
     Field("phase", "i1", (len(Phase),), 0, 1, "one-hot", tuple(p.name.lower() for p in Phase)),
-    Field("run", "i2", (len(RUN),), 0, 64, "numbers of the run and the blind", RUN),
-    Field("scalars", "f4", (len(SCALARS),), -1e9, 1e9, "quantities, as they are", SCALARS),
-    Field("hand", "i2", (MAX_HAND, len(HAND_COLUMNS)), 0, I2, "cards in hand, left to right", HAND_COLUMNS),
+    Field("run", "i2", (len(RUN),), 0, 64, "numbers of the run and the blind", RUN._fields),
+    Field("scalars", "f4", (len(SCALAR),), -1e9, 1e9, "quantities, as they are", SCALAR._fields),
+    Field("hand", "i2", (MAX_HAND, len(CARD)), 0, I2, "cards in hand, left to right", CARD._fields),
     Field(
         "unknown",
         "i1",
-        (4, 13),
+        (N_SUITS, N_RANKS),
         0,
-        127,
+        I1,
         "cards the player has not seen this round, by suit and rank 2..14: the draw pile, in no order, and all face-down cards",
     ),
-    Field("unknown_enhancements", "i1", (9,), 0, 127, "the same cards by Enhancement, 0 none"),
-    Field("unknown_editions", "i1", (5,), 0, 127, "the same cards by Edition, 0 none"),
-    Field("unknown_seals", "i1", (5,), 0, 127, "the same cards by Seal, 0 none"),
-    Field("jokers", "i2", (MAX_JOKERS, len(JOKER_COLUMNS)), -I2, I2, "jokers, left to right", JOKER_COLUMNS),
-    Field("joker_values", "f4", (MAX_JOKERS, 2), -BIG, BIG, "what the joker has grown to", ("value", "count")),
-    Field("consumables", "i2", (SHOWN_CONSUMABLES, 3), -I2, I2, "consumables held", ("id", "negative", "sell_value")),
-    Field("row", "i2", (MAX_ROW, len(ITEM_COLUMNS)), -I2, I2, "cards for sale", ITEM_COLUMNS),
-    Field("pack", "i2", (MAX_PACK, len(ITEM_COLUMNS)), -I2, I2, "cards of the open pack", ITEM_COLUMNS),
-    Field("shop_vouchers", "i2", (MAX_SHOP_VOUCHERS, 2), 0, I2, "vouchers for sale", ("id", "price")),
-    Field("packs", "i2", (MAX_PACKS, 4), 0, I2, "packs for sale", ("kind_plus_1", "size", "choose", "price")),
-    Field("vouchers", "i1", (32,), 0, 1, "redeemed vouchers, by Voucher - 1"),
-    Field("tags", "i1", (24,), 0, 24, "tags held, by Tag - 1"),
-    Field("skip_tags", "i1", (2, 2), 0, 24, "what skipping Small and Big gives", ("tag", "orbital_hand_plus_1")),
-    Field("levels", "i2", (12,), 0, I2, "level of each Hand"),
-    Field("plays", "i2", (12,), 0, I2, "times each Hand was played this run"),
-    Field("plays_round", "i1", (12,), 0, 127, "times each Hand was played this round"),
-    Field("barred", "i1", (12,), 0, 1, "Hands that The Eye or The Mouth refuses, or The Ox fines"),
+    Field("unknown_enhancements", "i1", (N_ENHANCEMENTS,), 0, I1, "the same cards by Enhancement, 0 none"),
+    Field("unknown_editions", "i1", (N_EDITIONS,), 0, I1, "the same cards by Edition, 0 none"),
+    Field("unknown_seals", "i1", (N_SEALS,), 0, I1, "the same cards by Seal, 0 none"),
+    Field("jokers", "i2", (MAX_JOKERS, len(JOKER)), -I2, I2, "jokers, left to right", JOKER._fields),
+    Field(
+        "joker_values",
+        "f4",
+        (MAX_JOKERS, len(JOKER_VALUE)),
+        -BIG,
+        BIG,
+        "what the joker has grown to",
+        JOKER_VALUE._fields,
+    ),
+    Field(
+        "consumables",
+        "i2",
+        (SHOWN_CONSUMABLES, len(CONSUMABLE)),
+        -I2,
+        I2,
+        "consumables held",
+        CONSUMABLE._fields,
+    ),
+    Field("row", "i2", (MAX_ROW, len(ITEM)), -I2, I2, "cards for sale", ITEM._fields),
+    Field("pack", "i2", (MAX_PACK, len(ITEM)), -I2, I2, "cards of the open pack", ITEM._fields),
+    Field("shop_vouchers", "i2", (MAX_SHOP_VOUCHERS, len(VOUCHER)), 0, I2, "vouchers for sale", VOUCHER._fields),
+    Field("packs", "i2", (MAX_PACKS, len(BOOSTER)), 0, I2, "packs for sale", BOOSTER._fields),
+    Field("vouchers", "i1", (N_VOUCHERS,), 0, 1, "redeemed vouchers, by Voucher - 1"),
+    Field("tags", "i1", (N_TAGS,), 0, N_TAGS, "tags held, by Tag - 1"),
+    Field("skip_tags", "i1", (2, len(SKIP_TAG)), 0, N_TAGS, "what skipping Small and Big gives", SKIP_TAG._fields),
+    Field("levels", "i2", (N_HANDS,), 0, I2, "level of each Hand"),
+    Field("plays", "i2", (N_HANDS,), 0, I2, "times each Hand was played this run"),
+    Field("plays_round", "i1", (N_HANDS,), 0, I1, "times each Hand was played this round"),
+    Field("barred", "i1", (N_HANDS,), 0, 1, "Hands that The Eye or The Mouth refuses, or The Ox fines"),
     Field(
         "targets",
         "i1",
-        (5,),
+        (len(TARGET),),
         0,
         14,
         "what these jokers look at now, 0 unless one is in sight",
-        ("idol_rank", "idol_suit_plus_1", "mail_rank", "ancient_suit_plus_1", "castle_suit_plus_1"),
+        TARGET._fields,
     ),
     Field("action_mask", "i1", (N_DISCRETE,), 0, 1, "legal numbers of the discrete view"),
 )
@@ -185,23 +246,68 @@ FLAT_JOKERS = 8
 FLAT_CONSUMABLES = 4
 FLAT_ROW = 4
 FLAT_VOUCHERS = 2
-CARD_SIZE = 29
-JOKER_SIZE = 19
-CONSUMABLE_SIZE = 8
-ITEM_SIZE = 21
 N_PACK_KINDS = len(PackKind)
+# Bits that a number of a catalogue is written with, lowest first.
+ID_BITS, CONSUMABLE_BITS, VOUCHER_BITS, TAG_BITS = 8, 6, 6, 5
+ENHANCEMENT_BITS, EDITION_BITS, SEAL_BITS = 4, 2, 3
+
+# What each card, joker, ... of the flat view consists of: how many numbers each part has.
+CARD_PARTS = {
+    "rank": N_RANKS,
+    "suit": N_SUITS,
+    "selected": 1,
+    "debuffed": 1,
+    "face_down": 1,
+    "enhancement": ENHANCEMENT_BITS,
+    "edition": EDITION_BITS,
+    "seal": SEAL_BITS,
+}
+JOKER_PARTS = {
+    "present": 1,
+    "id": ID_BITS,
+    "edition": N_EDITIONS - 1,
+    "debuffed": 1,
+    "eternal": 1,
+    "rounds": 1,
+    "rental": 1,
+    "value": 1,
+    "sell_value": 1,
+}
+CONSUMABLE_PARTS = {"present": 1, "id": CONSUMABLE_BITS, "negative": 1}
+ITEM_PARTS = {
+    "kind": len(Kind) - 1,
+    "id": ID_BITS,
+    "edition": N_EDITIONS - 1,
+    "enhanced": 1,
+    "seal": 1,
+    "eternal": 1,
+    "perishable": 1,
+    "rental": 1,
+    "price": 1,
+}
+BOOSTER_PARTS = {"kind": N_PACK_KINDS, "size": 1, "choose": 1, "price": 1}
+TRAIT_PARTS = {"enhancements": N_ENHANCEMENTS - 1, "editions": N_EDITIONS - 2, "seals": N_SEALS - 1}
+BLIND_PARTS = {"boss": len(Blind) - FIRST_BOSS, "on_deck": 3, "disabled": 1}
+HAND_PARTS = {"level": 1, "plays": 1, "barred": 1}
+CARD_AT, CARD_SIZE = offsets("CARD_AT", CARD_PARTS), sum(CARD_PARTS.values())
+JOKER_AT, JOKER_SIZE = offsets("JOKER_AT", JOKER_PARTS), sum(JOKER_PARTS.values())
+CONSUMABLE_AT, CONSUMABLE_SIZE = offsets("CONSUMABLE_AT", CONSUMABLE_PARTS), sum(CONSUMABLE_PARTS.values())
+ITEM_AT, ITEM_SIZE = offsets("ITEM_AT", ITEM_PARTS), sum(ITEM_PARTS.values())
+BOOSTER_AT, BOOSTER_SIZE = offsets("BOOSTER_AT", BOOSTER_PARTS), sum(BOOSTER_PARTS.values())
+TRAIT_AT, BLIND_AT = offsets("TRAIT_AT", TRAIT_PARTS), offsets("BLIND_AT", BLIND_PARTS)
+HAND_AT, HAND_SIZE = offsets("HAND_AT", HAND_PARTS), sum(HAND_PARTS.values())
 
 FLAT: tuple[tuple[str, int, str], ...] = (
     ("phase", len(Phase), "one-hot"),
-    ("scalars", len(SCALARS), "divided by SCALAR_SCALES"),
+    ("scalars", len(SCALAR), "divided by SCALAR_SCALES"),
     (
         "hand",
         FLAT_HAND * CARD_SIZE,
         "per card: rank one-hot 13, suit one-hot 4, selected, debuffed, face down, enhancement 4 bits, edition 2 bits, seal 3 bits",
     ),
-    ("unknown", 52, "counts / 4"),
-    ("unknown_traits", 15, "counts / 4: enhancements 1..8, editions 1..3, seals 1..4"),
-    ("joker_ids", 150, "how many of each joker are held / 1"),
+    ("unknown", N_SUITS * N_RANKS, "counts / 4"),
+    ("unknown_traits", sum(TRAIT_PARTS.values()), "counts / 4: enhancements 1..8, editions 1..3, seals 1..4"),
+    ("joker_ids", N_JOKERS, "how many of each joker are held / 1"),
     (
         "jokers",
         FLAT_JOKERS * JOKER_SIZE,
@@ -213,24 +319,20 @@ FLAT: tuple[tuple[str, int, str], ...] = (
         (FLAT_ROW + MAX_PACK) * ITEM_SIZE,
         "row then pack, per slot: kind one-hot 3, id 8 bits (joker, consumable, or 1 + 13 suit + rank - 2), edition one-hot 4, enhanced, seal, eternal, perishable, rental, price / 10",
     ),
-    ("vouchers", 32, "redeemed"),
-    ("shop_vouchers", FLAT_VOUCHERS * 6, "per slot: id 6 bits"),
-    ("packs", MAX_PACKS * (N_PACK_KINDS + 3), "per slot: kind one-hot, size / 5, choose / 2, price / 10"),
+    ("vouchers", N_VOUCHERS, "redeemed"),
+    ("shop_vouchers", FLAT_VOUCHERS * VOUCHER_BITS, "per slot: id 6 bits"),
+    ("packs", MAX_PACKS * BOOSTER_SIZE, "per slot: kind one-hot, size / 5, choose / 2, price / 10"),
     ("open_pack", N_PACK_KINDS, "kind one-hot"),
-    ("blind", 28 + 3 + 1, "boss of the ante one-hot, blind on deck one-hot, boss disabled"),
-    ("tags", 24, "how many of each"),
-    ("skip_tags", 10, "per blind: tag 5 bits"),
-    ("hands", 36, "per Hand: log2 level / 4, log10 plays / 2, barred"),
-    ("targets", 5, "ranks / 14, suits / 4"),
-    ("selected_hand", 12, "one-hot"),
+    ("blind", sum(BLIND_PARTS.values()), "boss of the ante one-hot, blind on deck one-hot, boss disabled"),
+    ("tags", N_TAGS, "how many of each"),
+    ("skip_tags", 2 * TAG_BITS, "per blind: tag 5 bits"),
+    ("hands", N_HANDS * HAND_SIZE, "per Hand: log2 level / 4, log10 plays / 2, barred"),
+    ("targets", len(TARGET), "ranks / 14, suits / 4"),
+    ("selected_hand", N_HANDS, "one-hot"),
 )
 
-AT: dict[str, int] = {}
-_size = 0
-for _name, _width, _ in FLAT:
-    AT[_name] = _size
-    _size += _width
-FLAT_SIZE = _size
+AT = offsets("AT", {name: width for name, width, _ in FLAT})  # where each part of FLAT begins
+FLAT_SIZE = sum(width for _, width, _ in FLAT)
 FLAT_LIMIT = 2.0  # every number of the flat view lies within -FLAT_LIMIT and FLAT_LIMIT
 
 
@@ -271,7 +373,7 @@ def as_text() -> str:
         if f.columns:
             lines.append("  " + " " * 21 + " columns: " + " ".join(f.columns))
     lines.append(f"observation (flat), float32 ({FLAT_SIZE},), within {-FLAT_LIMIT:g}..{FLAT_LIMIT:g}")
-    lines += [f"  {AT[name]:5d} {name:16s} {width:4d}  {about}" for name, width, about in FLAT]
+    lines += [f"  {at:5d} {name:16s} {width:4d}  {about}" for at, (name, width, about) in zip(AT, FLAT, strict=True)]
     return "\n".join(lines)
 
 

@@ -1,7 +1,7 @@
 """A whole game as a text file that people read in diffs and that plays itself again.
 
 A heading, then a line for each decision with what it did, and between them lines about what lies on the table
-(docs/replays.md). Only the heading and the decisions are read back; every line is compared when a replay is checked.
+(docs/reference/formats.md). Only the heading and the decisions are read back; every line is compared when a replay is checked.
 """
 
 import re
@@ -16,13 +16,15 @@ import numpy as np
 from ante.catalog.challenges import CHALLENGES
 from ante.catalog.decks import DECKS
 from ante.engine.actions import Verb, cards_of, pack_action, target_of, to_of, verb_of
+from ante.engine.core.state import MAX_HAND, Phase, Status, new_states, restore_states
 from ante.engine.run import challenge_number, deck_number, new_run
-from ante.engine.state import MAX_HAND, Phase, Status, new_states, restore_states
 from ante.engine.step import step
 from ante.env.story import changes, deed, opening, table
-from ante.errors import BalatroError
+from ante.errors import BalatroError, shown
+from ante.files import Unreadable, read_text
 
 FIRST_LINE = "ante replay 1"  # the number is the format's: raised when older files can no longer be read
+LARGEST_REPLAY = 16 << 20  # bytes of text; a game of ten thousand decisions takes one
 END = re.compile(r"end (lost|won|unfinished) in ante -?\d+ with \$-?\d+ after (?P<decisions>\d+) decisions")
 WORDS_FROM = 17  # width of a decision, so that the words of most lines stand below each other
 POSITIONS = r"\d{1,2}(?:,\d{1,2})*"
@@ -91,11 +93,11 @@ def read_replay(text: str) -> tuple[Heading, list[int]]:
 
 
 def read_file(file: Path) -> str:
-    """The text of a replay's file. Raises BadReplay."""
+    """The text of a replay's file, gzip or plain. Raises BadReplay."""
     try:
-        return file.read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadReplay(f"cannot read {file}: {error}") from None
+        return read_text(file, LARGEST_REPLAY, "ascii")
+    except Unreadable as error:
+        raise BadReplay(str(error)) from None
 
 
 def check_replay(text: str) -> Disagreement | None:
@@ -164,7 +166,7 @@ def read_lines(lines: Sequence[str]) -> tuple[Heading, list[tuple[int, int]]]:
     decisions = [(i, read_decision(lines[i - 1], i)) for i in range(first, len(lines)) if lines[i - 1][:1].isalpha()]
     end = END.fullmatch(lines[-1])
     if not end:
-        raise BadReplay(f"line {len(lines)}: {lines[-1]!r} is not the end of a game: the file is cut off")
+        raise BadReplay(f"line {len(lines)}: {shown(lines[-1])} is not the end of a game: the file is cut off")
     if int(end["decisions"]) != len(decisions):
         raise BadReplay(f"line {len(lines)}: {end['decisions']} decisions are announced, {len(decisions)} are there")
     return heading, decisions
@@ -173,7 +175,9 @@ def read_lines(lines: Sequence[str]) -> tuple[Heading, list[tuple[int, int]]]:
 def read_heading(lines: Sequence[str]) -> tuple[Heading, int]:
     """The heading and the number of the first line under it. Raises BadReplay."""
     if not lines or lines[0] != FIRST_LINE:
-        raise BadReplay(f"line 1: {''.join(lines[:1])!r} should be {FIRST_LINE!r}: not a replay, or of another version")
+        raise BadReplay(
+            f"line 1: {shown(''.join(lines[:1]))} should be {FIRST_LINE!r}: not a replay, or of another version"
+        )
     known = {field.name: field for field in fields(Heading)}
     found: dict[str, Any] = {}
     for number, line in enumerate(lines[1:], 2):
@@ -182,7 +186,7 @@ def read_heading(lines: Sequence[str]) -> tuple[Heading, int]:
             break
         if name not in known or name in found or not value or (known[name].type is int and not value.isdecimal()):
             raise BadReplay(
-                f"line {number}: {line!r} is no line of the heading: {', '.join(known)}, each with its value"
+                f"line {number}: {shown(line)} is no line of the heading: {', '.join(known)}, each with its value"
             )
         found[name] = int(value) if known[name].type is int else value
     if "seed" not in found:
@@ -238,11 +242,11 @@ def read_decision(line: str, number: int) -> int:
     text = line.partition("#")[0].rstrip()
     word, space, rest = text.partition(" ")
     if word not in DECISIONS:
-        raise BadReplay(f"line {number}: {word!r} is no decision; those are {', '.join(DECISIONS)}")
+        raise BadReplay(f"line {number}: {shown(word)} is no decision; those are {', '.join(DECISIONS)}")
     verb, pattern, example = DECISIONS[word]
     found = pattern.fullmatch(space + rest)
     if not found:
-        raise BadReplay(f"line {number}: {text!r} should read like {example!r}")
+        raise BadReplay(f"line {number}: {shown(text)} should read like {example!r}")
     parts = found.groupdict()
     cards = read_positions(parts["cards"], number) if parts.get("cards") else 0
     return int(pack_action(verb, int(parts.get("target") or 0), int(parts.get("to") or 0), cards))
@@ -252,5 +256,5 @@ def read_positions(text: str, number: int) -> int:
     """Hand positions as bits. Raises BadReplay."""
     places = [int(place) for place in text.split(",")]
     if places != sorted(set(places)) or places[-1] >= MAX_HAND:
-        raise BadReplay(f"line {number}: hand positions {text!r} should rise, and none is above {MAX_HAND - 1}")
+        raise BadReplay(f"line {number}: hand positions {shown(text)} should rise, and none is above {MAX_HAND - 1}")
     return sum(1 << place for place in places)

@@ -1,20 +1,27 @@
-"""Rewards: what one step was worth, as weights over a few measured terms.
+"""Rewards of one step: weights over a few measured terms, or Python code over all games of a batch.
 
-A reward is a row of weights, so that all of them run in the same compiled pass; a new one is one line in `REWARDS`,
-and a new term one line in `Term` and in `measure`.
+A `Reward` is a row of weights, so that all of them run in the same compiled pass; a new one is one line in `REWARDS`,
+and a new term one line in `Term` and in `measure`. A `PythonReward` may compute anything, with NumPy, after the
+compiled step. Both can come from another package (`ante.plugins`).
 """
 
+from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.engine.rounds import WIN_ANTE
-from ante.engine.rule import rule
-from ante.engine.state import Phase, Status
+from ante.catalog.constants import WIN_ANTE
+from ante.checks import finite
+from ante.engine.core.rule import rule
+from ante.engine.core.state import Phase, Status
 from ante.env.observe import log_of
-from ante.errors import BalatroError
+from ante.errors import BalatroError, shown
+from ante.plugins import REWARDS as GROUP
+from ante.plugins import BadPlugin, is_plugin, load, registered
 
 
 class Term(IntEnum):
@@ -50,6 +57,12 @@ class Reward:
     potential: float = 0.0
     discount: float = 1.0
 
+    def __post_init__(self) -> None:
+        """Raises BadValue for weights that are not finite numbers and a discount outside of 0 to 1."""
+        for term in Term:
+            finite(f"weight {term.name.lower()!r} of reward {self.name!r}", getattr(self, term.name.lower()))
+        finite(f"discount of reward {self.name!r}", self.discount, 0.0, 1.0)
+
     @property
     def weights(self) -> NDArray[np.float64]:
         """The weights in the order of Term, then the discount: (DISCOUNT + 1,)."""
@@ -61,6 +74,45 @@ class Reward:
         """The same reward for a learner with this discount per step."""
         return replace(self, discount=discount)
 
+
+class PythonReward(ABC):
+    """A reward computed in Python from the states of all games of a batch, once before and once after each step.
+
+    It has no terms: settings of single terms do not apply, and games on a GPU do not support it. Cost: what the two
+    methods take for the whole batch, on the thread that steps the games; the compiled step itself stays as fast.
+    """
+
+    name = "python"
+    about = ""
+    discount = 1.0  # of the learner; for a potential
+
+    @abstractmethod
+    def before(self, states: np.recarray) -> Any:
+        """Return what `after` has to know of the games before their step, as copies: states (n,) state_t change in place."""
+
+    @abstractmethod
+    def after(self, before: Any, states: np.recarray, outcome: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the rewards (n,) of the step.
+
+        Args:
+            before: What `before` returned.
+            states: (n,) state_t after the step; games that ended have not been reset.
+            outcome: (n,) `ante.env.games.Outcome` after the step.
+        """
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weights of a reward without terms: (DISCOUNT + 1,)."""
+        return Reward(self.name, self.about).weights
+
+    def discounted(self, discount: float) -> "PythonReward":
+        """The same reward for a learner with this discount per step."""
+        other = copy(self)
+        other.discount = discount
+        return other
+
+
+AnyReward = Reward | PythonReward
 
 REWARDS: dict[str, Reward] = {
     reward.name: reward
@@ -82,16 +134,35 @@ class UnknownReward(BalatroError, ValueError):
     """A reward that does not exist."""
 
     def __init__(self, name: object) -> None:
-        super().__init__(f"there is no reward {name!r}: choose one of {', '.join(REWARDS)}, or pass a Reward")
+        known = ", ".join((*REWARDS, *registered(GROUP)))
+        super().__init__(
+            f"there is no reward {shown(name)}: choose one of {known}, name one as module:Class, or pass a Reward"
+        )
 
 
-def find_reward(reward: str | Reward) -> Reward:
-    """The reward of this name, or the reward itself. Raises UnknownReward."""
-    if isinstance(reward, Reward):
+def find_reward(reward: str | AnyReward) -> AnyReward:
+    """Return the reward itself, or the one of this name: ours, an entry point's, or that of `module:attribute`.
+
+    Raises:
+        UnknownReward: There is no reward of this name.
+        BadPlugin: It cannot be loaded, or is neither a Reward nor a PythonReward, nor a class of one without arguments.
+    """
+    if isinstance(reward, AnyReward):
         return reward
-    if reward not in REWARDS:
+    if not isinstance(reward, str) or not (reward in REWARDS or is_plugin(GROUP, reward)):
         raise UnknownReward(reward)
-    return REWARDS[reward]
+    if reward in REWARDS:
+        return REWARDS[reward]
+    found: Any = load(GROUP, reward)
+    made = found
+    if isinstance(found, type) and issubclass(found, AnyReward):
+        try:
+            made = found()  # type: ignore[call-arg]
+        except TypeError as error:
+            raise BadPlugin(f"{reward!r} cannot be made without arguments ({error}): name one that is made") from error
+    if not isinstance(made, AnyReward):
+        raise BadPlugin(f"{reward!r} is a {type(made).__name__}: a reward is an ante.env.reward.Reward or PythonReward")
+    return made
 
 
 # What one game looked like before the step.

@@ -6,11 +6,13 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from numpy.typing import NDArray
 
+from ante.checks import MOST, BadValue, chosen, seed_number, whole_number
 from ante.env import layout
-from ante.env.games import MAX_DECISIONS, Games, chosen
-from ante.env.reward import Reward
+from ante.env.games import MAX_DECISIONS, OUTCOME_NAMES, Games
+from ante.env.reward import AnyReward
 from ante.env.spaces import LegalDiscrete, LegalStructured, pack
 from ante.env.text import action_name, describe, macro_name
 from ante.errors import BalatroError, NotInstalled
@@ -18,7 +20,20 @@ from ante.errors import BalatroError, NotInstalled
 OBSERVATIONS = ("dict", "flat", "masked")
 ACTIONS = ("discrete", "structured")
 ILLEGAL = ("raise", "ignore")
-PICTURE = "ante.watch.draw:draw"  # named, not imported: drawing stands above the environments
+RENDER_MODES = ("rgb_array", "ansi")
+LARGEST_FRAME = 8192  # sides, pixels
+PICTURE = "ante.watch.render.draw:draw"  # named, not imported: drawing stands above the environments
+
+
+class EnvironmentClosed(BalatroError, ClosedEnvironmentError):
+    """A closed environment is used."""
+
+    def __init__(self) -> None:
+        super().__init__("the environment is closed: make a new one")
+
+
+class NeedsReset(BalatroError, ResetNeeded):
+    """A step where there is no game, or none that goes on."""
 
 
 class IllegalAction(BalatroError, ValueError):
@@ -27,6 +42,11 @@ class IllegalAction(BalatroError, ValueError):
     def __init__(self, asked: str, legal: str, game: int | None = None) -> None:
         where = "" if game is None else f" in game {game}"
         super().__init__(f"illegal action{where}: {asked}. Legal now: {legal}. Follow info['action_mask']")
+
+
+def action_number(action: Any) -> int:
+    """A number of the discrete view, which need not be legal. Raises BadValue."""
+    return whole_number("action", action, -MOST)
 
 
 def illegal_action(games: Games, i: int, action: int, alone: bool = True) -> IllegalAction:
@@ -44,6 +64,18 @@ def observation_space(kind: str) -> gymnasium.spaces.Space[Any]:
     if chosen("observation", kind, OBSERVATIONS) == "dict":
         return layout.dict_space()
     return layout.flat_space() if kind == "flat" else layout.masked_space()
+
+
+def check_rendering(mode: str | None, size: Any, picture: Any) -> None:
+    """Raises UnknownChoice or BadValue for a way to render that does not exist."""
+    if mode is not None:
+        chosen("render_mode", mode, RENDER_MODES)
+    if not isinstance(size, (tuple, list)) or len(size) != 2:
+        raise BadValue("render_size", size, "use a width and a height, such as (640, 360)")
+    for name, side in zip(("width", "height"), size, strict=True):
+        whole_number(f"{name} of render_size", side, 1, LARGEST_FRAME)
+    if not callable(picture) and not (isinstance(picture, str) and picture.count(":") == 1):
+        raise BadValue("picture", picture, "use a function, or its name as module:function")
 
 
 def picture_of(picture: str | Callable[..., Any]) -> Callable[..., Any]:
@@ -64,7 +96,7 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
     seed           game seed of every run; None draws a new one at each reset
     actions        discrete (a number 0..142, cards are selected one by one) or structured (verb, target, to, cards)
     observation    dict (layout.FIELDS), flat (a float32 vector), or masked (the vector beside its action mask)
-    reward         name in reward.REWARDS, or a Reward
+    reward         name in reward.REWARDS, a registered name or module:Class, a Reward or a PythonReward
     reorder        which re-ordering is offered: none, jokers, or all (jokers, hand cards, sorting)
     illegal        raise IllegalAction, or ignore: nothing changes, reward 0
     max_decisions  steps after which the game is truncated; selecting a card is a step
@@ -74,9 +106,11 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
     render_mode    None, rgb_array or ansi
     render_size    width and height of a frame
     picture        what draws a frame: `module:function` or a function (s, width, height) -> uint8[h, w, 3]
+
+    A copy by `copy.deepcopy` or `pickle`, in a wrapper or not, plays on as the original does, and samples as it does.
     """
 
-    metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 4}  # noqa: RUF012
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012
 
     def __init__(
         self,
@@ -85,7 +119,7 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
         seed: str | None = None,
         actions: str = "discrete",
         observation: str = "dict",
-        reward: str | Reward = "shaped",
+        reward: str | AnyReward = "shaped",
         reorder: str = "all",
         illegal: str = "raise",
         max_decisions: int = MAX_DECISIONS,
@@ -96,7 +130,9 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
         render_size: tuple[int, int] = (640, 360),
         picture: str | Callable[..., Any] = PICTURE,
     ) -> None:
+        check_rendering(render_mode, render_size, picture)
         self.render_mode, self.render_size, self._picture = render_mode, render_size, picture
+        self._closed = False
         self._observation = observation
         self._raises = chosen("illegal", illegal, ILLEGAL) == "raise"
         discrete = chosen("actions", actions, ACTIONS) == "discrete"
@@ -117,22 +153,40 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
         )
         self.action_space = LegalDiscrete(self.games) if discrete else LegalStructured(self.games)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """With its generator, which Gymnasium makes as late as it can."""
+        assert self.np_random is not None
+        return self.__dict__
+
     @property
     def state(self) -> np.record:
         """The game's record: copy it to save the game."""
         return self.games.states[0]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin a run. options: seed (a game seed), deck, stake, challenge, for this run only."""
-        super().reset(seed=seed)
+        """Begin a run. options: seed (a game seed), deck, stake, challenge, for this run only.
+
+        Raises BadValue for a seed that no generator can have, and what `Games.reset` raises; nothing changes then.
+        """
+        if self._closed:
+            raise EnvironmentClosed
+        self.games.asked(options, 1)
+        super().reset(seed=seed_number(seed))
         self.games.rngs[0] = self.np_random
         self.games.reset(options=options)
         return self._observed(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take one action. Raises IllegalAction where the rules do not allow it."""
+        """Take one action.
+
+        Raises IllegalAction where the rules do not allow it, BadValue for one that is no whole number or no structured
+        action, NeedsReset before a reset and after the end, EnvironmentClosed.
+        """
+        self._require_game()
         games = self.games
-        numbers = np.asarray([action], dtype=np.int64) if games.discrete else pack(action)
+        if games.outcome[0]:
+            raise NeedsReset(f"the game is over, {OUTCOME_NAMES[games.outcome[0]]}: call reset before the next step")
+        numbers = np.array([action_number(action)]) if games.discrete else pack(action)
         if self._raises and games.refused(numbers) >= 0:
             raise illegal_action(games, 0, int(numbers[0]))
         games.step(numbers)
@@ -145,13 +199,25 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
         )
 
     def render(self) -> Any:
-        """The game as a frame or as text, by render_mode."""
+        """The game as a frame or as text, by render_mode. Raises NeedsReset, EnvironmentClosed."""
+        self._require_game()
         if self.render_mode == "ansi":
             return describe(self.state)
         if self.render_mode == "rgb_array":
             width, height = self.render_size
             return picture_of(self._picture)(self.state, width, height)
         return None
+
+    def close(self) -> None:
+        """Nothing can be played any more."""
+        self._closed = True
+
+    def _require_game(self) -> None:
+        """Raises EnvironmentClosed, NeedsReset."""
+        if self._closed:
+            raise EnvironmentClosed
+        if not self.games.seeds[0]:
+            raise NeedsReset("there is no game yet: call reset first")
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal numbers of the discrete view, as masked algorithms of other libraries ask for them."""

@@ -2,27 +2,42 @@
 
 Masks given to `sample` are honoured as Gymnasium says; without one, the space asks its environment. Only the first
 sample after `seed(number)` is meant for the run that begins next: Gymnasium's checker seeds, samples, and then resets.
+
+A space that is copied or pickled together with its environment follows the copy; alone it is an ordinary space.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from ante.checks import BadValue, whole_numbers
 from ante.engine.actions import DISCRETE, N_DISCRETE, N_VERBS, Verb, cards_of, pack_action, target_of, to_of, verb_of
-from ante.engine.state import MAX_HAND, MAX_PLAYED, Phase
+from ante.engine.core.state import MAX_HAND, MAX_PLAYED, Phase
 from ante.env.games import Games, is_allowed
 
 BEGINNINGS = np.flatnonzero(np.isin(DISCRETE[:, 0], (Verb.SELECT_BLIND, Verb.SKIP_BLIND)))  # legal in every new run
 SELECTIONS = np.isin(DISCRETE[:, 0], (Verb.SELECT, Verb.CLEAR))
 
 
-class LegalDiscrete(spaces.Discrete[np.int64]):
+class Copied:
+    """A space whose copies draw the samples that it draws itself."""
+
+    np_random: Any
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With its generator, which Gymnasium makes as late as it can."""
+        assert self.np_random is not None
+        return self.__dict__
+
+
+class LegalDiscrete(Copied, spaces.Discrete[np.int64]):
     """Numbers of the discrete view; samples are legal in the environment's present state."""
 
     def __init__(self, games: Games, slot: int = 0) -> None:
-        self._games, self._slot, self._fresh = games, slot, False
+        self._ref, self._slot, self._fresh = games.ref, slot, False
         super().__init__(N_DISCRETE)
 
     def seed(self, seed: Any = None) -> Any:
@@ -30,38 +45,32 @@ class LegalDiscrete(spaces.Discrete[np.int64]):
         self._fresh = seed is not None
         return super().seed(seed)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A copy that leaves its environment is an ordinary space."""
-        return spaces.Discrete, (N_DISCRETE,)
-
     def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
         """A random legal number."""
         if mask is None and probability is None:
             fresh, self._fresh = self._fresh, False
             if fresh:
                 return np.int64(self.np_random.choice(BEGINNINGS))
-            legal = self._games.masks[self._slot]
-            mask = np.ascontiguousarray(legal) if legal.any() else None
+            games = self._ref()
+            if games is not None and games.masks[self._slot].any():
+                mask = np.ascontiguousarray(games.masks[self._slot])
         return np.int64(super().sample(mask=mask, probability=probability))
 
 
-class LegalMultiDiscrete(spaces.MultiDiscrete):
+class LegalMultiDiscrete(Copied, spaces.MultiDiscrete):
     """One number of the discrete view for each game; samples are legal in the present states."""
 
     def __init__(self, games: Games) -> None:
         super().__init__(np.full(games.n, N_DISCRETE))
-        self._games = games
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A copy that leaves its environment is an ordinary space."""
-        return spaces.MultiDiscrete, (self.nvec,)
+        self._ref = games.ref
 
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[np.int64]:
         """A random legal number for each game."""
-        if mask is not None or probability is not None:
+        games = self._ref()
+        if mask is not None or probability is not None or games is None:
             return np.asarray(super().sample(mask=mask, probability=probability))
-        keys = self.np_random.random(self._games.masks.shape)
-        return np.argmax(keys * (self._games.masks != 0) + keys * 1e-9, axis=1).astype(self.dtype)
+        keys = self.np_random.random(games.masks.shape)
+        return np.argmax(keys * (games.masks != 0) + keys * 1e-9, axis=1).astype(self.dtype)
 
 
 def structured_spaces() -> dict[str, spaces.Space[Any]]:
@@ -74,11 +83,11 @@ def structured_spaces() -> dict[str, spaces.Space[Any]]:
     }
 
 
-class LegalStructured(spaces.Dict):
+class LegalStructured(Copied, spaces.Dict):
     """Structured actions; samples are legal in the environment's present state."""
 
     def __init__(self, games: Games, slot: int = 0) -> None:
-        self._games, self._slot, self._fresh = games, slot, False
+        self._ref, self._slot, self._fresh = games.ref, slot, False
         super().__init__(structured_spaces())
 
     def seed(self, seed: Any = None) -> Any:
@@ -86,22 +95,19 @@ class LegalStructured(spaces.Dict):
         self._fresh = seed is not None
         return super().seed(seed)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A copy that leaves its environment is an ordinary space."""
-        return spaces.Dict, (dict(self.spaces),)
-
     def sample(self, mask: Any = None, probability: Any = None) -> dict[str, Any]:
         """A random legal structured action."""
-        if mask is not None or probability is not None:
+        games = self._ref()
+        if mask is not None or probability is not None or games is None:
             return dict(super().sample(mask=mask, probability=probability))
         fresh, self._fresh = self._fresh, False
         if fresh:
             verb, target, to = (int(x) for x in DISCRETE[self.np_random.choice(BEGINNINGS)])
             return unpack(int(pack_action(verb, target, to, 0)))
-        return unpack(random_macro(self._games, self._slot, self.np_random))
+        return unpack(random_macro(games, self._slot, self.np_random))
 
 
-class LegalStructuredBatch(spaces.Dict):
+class LegalStructuredBatch(Copied, spaces.Dict):
     """One structured action for each game; samples are legal in the present states."""
 
     def __init__(self, games: Games) -> None:
@@ -113,17 +119,14 @@ class LegalStructuredBatch(spaces.Dict):
                 "cards": spaces.MultiBinary((games.n, MAX_HAND)),
             }
         )
-        self._games = games
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A copy that leaves its environment is an ordinary space."""
-        return spaces.Dict, (dict(self.spaces),)
+        self._ref = games.ref
 
     def sample(self, mask: Any = None, probability: Any = None) -> dict[str, Any]:
         """A random legal structured action for each game."""
-        if mask is not None or probability is not None:
+        games = self._ref()
+        if mask is not None or probability is not None or games is None:
             return dict(super().sample(mask=mask, probability=probability))
-        parts = [unpack(random_macro(self._games, i, self.np_random)) for i in range(self._games.n)]
+        parts = [unpack(random_macro(games, i, self.np_random)) for i in range(games.n)]
         return {name: np.stack([part[name] for part in parts]) for name in parts[0]}
 
 
@@ -158,10 +161,27 @@ def unpack(action: int) -> dict[str, Any]:
     }
 
 
-def pack(action: dict[str, Any]) -> NDArray[np.int64]:
-    """Structured actions, one or a batch of them, as macro decisions (n,) int64."""
-    cards = np.atleast_2d(np.asarray(action["cards"], dtype=np.int64)) @ (np.int64(1) << np.arange(MAX_HAND))
-    verb = np.atleast_1d(np.asarray(action["verb"], dtype=np.int64))
-    target = np.atleast_1d(np.asarray(action["target"], dtype=np.int64))
-    to = np.atleast_1d(np.asarray(action["to"], dtype=np.int64))
-    return np.asarray(verb | (target << 6) | (to << 14) | (cards << 22), dtype=np.int64)
+PARTS = {
+    "verb": N_VERBS,
+    "target": MAX_HAND,
+    "to": MAX_HAND,
+    "cards": 2,
+}  # of a structured action: how many values each has
+
+
+def pack(action: Mapping[str, Any], n: int | None = None) -> NDArray[np.int64]:
+    """A structured action, or a batch of n, as macro decisions (n,) int64. Raises BadValue."""
+    if not isinstance(action, Mapping) or set(action) != set(PARTS):
+        raise BadValue("action", action, f"a structured action is a dict of {', '.join(PARTS)}")
+    shape = () if n is None else (n,)
+    verb, target, to = (part(action, name, shape) for name in ("verb", "target", "to"))
+    cards = part(action, "cards", (*shape, MAX_HAND)) @ (np.int64(1) << np.arange(MAX_HAND))
+    return np.atleast_1d(verb | (target << 6) | (to << 14) | (cards << 22))
+
+
+def part(action: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """One part of a structured action; cards may be booleans. Raises BadValue."""
+    values = action[name]
+    if name == "cards" and isinstance(values, np.ndarray) and values.dtype == np.bool_:
+        values = values.astype(np.int64)
+    return whole_numbers(f"action[{name!r}]", values, shape, 0, PARTS[name] - 1)

@@ -15,11 +15,12 @@ from ante.catalog.jokers import Joker
 from ante.catalog.packs import PACKS
 from ante.catalog.tags import TAGS, Tag
 from ante.catalog.vouchers import VOUCHERS
-from ante.engine.actions import BOSS_REROLL_PRICE, Verb, cards_of, target_of, to_of, verb_of
+from ante.engine.actions import Verb, cards_of, target_of, to_of, verb_of
 from ante.engine.blinds import blind_on_deck, blind_target
-from ante.engine.create import sell_value, shop_price
+from ante.engine.core.state import Phase, Place
+from ante.engine.items.prices import sell_value, shop_price
+from ante.engine.items.vouchers import boss_reroll_price
 from ante.engine.shop import pack_price, reroll_price, voucher_price
-from ante.engine.state import Phase, Place
 from ante.env.text import card_name, item_name
 
 CARD_FIELDS = ["created", "place", "rank", "suit", "enhancement", "edition", "seal", "bonus"]
@@ -101,7 +102,7 @@ def deed(s: Any, action: int) -> str:
     if verb == Verb.SKIP_BLIND:
         return tag_words(int(s.skip_tags[s.blind_on_deck]), int(s.skip_tag_hands[s.blind_on_deck]))
     if verb in (Verb.REROLL, Verb.REROLL_BOSS):
-        return f"${reroll_price(s) if verb == Verb.REROLL else BOSS_REROLL_PRICE}"
+        return f"${reroll_price(s) if verb == Verb.REROLL else boss_reroll_price(s)}"
     if verb in (Verb.BUY, Verb.BUY_AND_USE):
         return f"{item_name(s.row[slot])} ${shop_price(s.row[slot])}"
     if verb == Verb.BUY_VOUCHER:

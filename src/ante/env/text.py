@@ -14,10 +14,11 @@ from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.actions import DISCRETE, N_DISCRETE, Verb, cards_of, target_of, to_macro, to_of, verb_of
 from ante.engine.blinds import blind_on_deck
-from ante.engine.create import sell_value, shop_price
+from ante.engine.core.state import Kind, Phase, Place
+from ante.engine.items.prices import sell_value, shop_price
 from ante.engine.shop import pack_price, reroll_price, voucher_price
-from ante.engine.state import Kind, Phase, Place
-from ante.env.observe import focus_target, in_shop, jokers_hidden, selected_hand
+from ante.env.observe import focus_target, selected_hand
+from ante.env.observe_items import in_shop, jokers_hidden
 
 FACE_DOWN = "??"
 STICKERS = ((1, "eternal"), (2, "perishable"), (4, "rental"), (16, "pinned"))

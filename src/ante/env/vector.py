@@ -8,9 +8,21 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ante.env.games import MAX_DECISIONS, Games, chosen, one_seed
-from ante.env.reward import Reward
-from ante.env.single import ACTIONS, ILLEGAL, PICTURE, illegal_action, observation_space, picture_of
+from ante.checks import BadValue, UnknownChoice, chosen, flag, is_list, seed_number, whole_number, whole_numbers
+from ante.env.games import MAX_DECISIONS, MAX_GAMES, Games, one_seed
+from ante.env.reward import AnyReward
+from ante.env.single import (
+    ACTIONS,
+    ILLEGAL,
+    PICTURE,
+    RENDER_MODES,
+    EnvironmentClosed,
+    NeedsReset,
+    check_rendering,
+    illegal_action,
+    observation_space,
+    picture_of,
+)
 from ante.env.spaces import LegalDiscrete, LegalMultiDiscrete, LegalStructured, LegalStructuredBatch, pack
 from ante.env.text import describe
 
@@ -25,7 +37,7 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
     copy            False: reset and step answer views of the buffers, overwritten by the next step
     """
 
-    metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 4, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
     def __init__(
         self,
@@ -35,7 +47,7 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         seed: str | None = None,
         actions: str = "discrete",
         observation: str = "dict",
-        reward: str | Reward = "shaped",
+        reward: str | AnyReward = "shaped",
         reorder: str = "all",
         illegal: str = "raise",
         max_decisions: int = MAX_DECISIONS,
@@ -48,11 +60,12 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         copy: bool = True,
     ) -> None:
-        self.num_envs = num_envs
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.num_envs = num_envs = whole_number("num_envs", num_envs, 1, MAX_GAMES)
+        self.autoreset_mode = autoreset_mode_of(autoreset_mode)
+        check_rendering(render_mode, render_size, picture)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode, self.render_size, self._picture = render_mode, render_size, picture
-        self._observation, self._copy = observation, copy
+        self._observation, self._copy, self._begun = observation, flag("copy", copy), False
         self._raises = chosen("illegal", illegal, ILLEGAL) == "raise"
         discrete = chosen("actions", actions, ACTIONS) == "discrete"
         self.single_observation_space = observation_space(observation)
@@ -84,28 +97,61 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
 
         seed     an integer (game i gets seed + i) or one for each game
         options  seed (a game seed, or one for each game that begins), deck, stake, challenge, for these runs only
+
+        Raises BadValue for seeds and masks that do not fit, and what `Games.reset` raises; nothing changes then.
         """
-        options = dict(options or {})
-        mask = np.asarray(options.pop("reset_mask", self._every), dtype=np.bool_)
+        if self.closed:
+            raise EnvironmentClosed
+        mask, options = self._mask_of(options)
         which = np.flatnonzero(mask)
+        seeds = self._seeds_of(seed)
+        self.games.asked(options, len(which))
+        for i in which:
+            if seeds[i] is not None:
+                self.games.rngs[i] = one_seed(seeds[i])
         if seed is not None:
-            seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, (int, np.integer)) else list(seed)
-            for i in which:
-                if seeds[i] is not None:
-                    self.games.rngs[i] = one_seed(seeds[i])
             self._np_random, self._np_random_seed = self.games.rngs[0], seeds[0]
         self.games.reset(which, options)
         self._ended[which] = False
+        self._begun = all(self.games.seeds)
         return self._observed(), self._infos(mask)
+
+    def _mask_of(self, options: Any) -> tuple[NDArray[np.bool_], Any]:
+        """Which games begin, and the other options. Raises BadValue."""
+        if not isinstance(options, dict) or "reset_mask" not in options:
+            return self._every, options
+        mask = options["reset_mask"]
+        if (
+            not is_list(mask)
+            or len(mask) != self.num_envs
+            or any(not isinstance(each, (bool, np.bool_)) for each in mask)
+        ):
+            raise BadValue("options['reset_mask']", mask, f"use {self.num_envs} booleans, one for each game")
+        return np.array(mask), {name: value for name, value in options.items() if name != "reset_mask"}
+
+    def _seeds_of(self, seed: Any) -> list[int | None]:
+        """A generator's seed for each game, None where it keeps its own. Raises BadValue."""
+        if is_list(seed):
+            if len(seed) != self.num_envs:
+                raise BadValue("seed", seed, f"use a whole number, or {self.num_envs} of them, one for each game")
+            return [seed_number(each) for each in seed]
+        first = seed_number(seed)
+        return [None if first is None else seed_number(first + i) for i in range(self.num_envs)]
 
     def step(
         self, actions: Any
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Take one action in every game. Raises IllegalAction, before anything is played, where one is not allowed."""
+        """Take one action in every game.
+
+        Raises, before anything is played, IllegalAction where one is not allowed, BadValue for actions that are no
+        whole numbers or not one for each game, NeedsReset before a reset, EnvironmentClosed.
+        """
+        self._require_games()
         games = self.games
-        numbers = np.asarray(actions, dtype=np.int64).reshape(self.num_envs) if games.discrete else pack(actions)
         if self.autoreset_mode == AutoresetMode.DISABLED and self._ended.any():
-            raise RuntimeError(f"games {np.flatnonzero(self._ended).tolist()} are over: reset them with reset_mask")
+            raise NeedsReset(f"games {np.flatnonzero(self._ended).tolist()} are over: reset them with reset_mask")
+        n = self.num_envs
+        numbers = whole_numbers("actions", actions, (n,)) if games.discrete else pack(actions, n)
         if self._raises:
             refused = games.refused(numbers, self._ended)
             if refused >= 0:
@@ -138,13 +184,22 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         return self._observed(), rewards, terminated, truncated, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """Every game as a frame or as text, by render_mode."""
+        """Every game as a frame or as text, by render_mode. Raises NeedsReset, EnvironmentClosed."""
+        self._require_games()
         if self.render_mode == "ansi":
             return tuple(describe(s) for s in self.games.states)
         if self.render_mode == "rgb_array":
             draw = picture_of(self._picture)
             return tuple(draw(s, *self.render_size) for s in self.games.states)
         return None
+
+    def _require_games(self) -> None:
+        """Raises EnvironmentClosed, NeedsReset."""
+        if self.closed:
+            raise EnvironmentClosed
+        if not self._begun:
+            missing = [i for i, seed in enumerate(self.games.seeds) if not seed]
+            raise NeedsReset(f"games {missing} have not begun: call reset first")
 
     def _observed(self) -> Any:
         games = self.games
@@ -171,6 +226,14 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
             infos[name] = values if mask.all() else _blank_where(~mask, values)
             infos[f"_{name}"] = mask.copy()
         return infos
+
+
+def autoreset_mode_of(mode: str | AutoresetMode) -> AutoresetMode:
+    """The mode of this name. Raises UnknownChoice."""
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        raise UnknownChoice("autoreset_mode", mode, [each.value for each in AutoresetMode]) from None
 
 
 def _blank_where(mask: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:

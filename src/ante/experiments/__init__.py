@@ -1,0 +1,1 @@
+"""Comparisons of several runs: specification, execution, results, report."""

@@ -1,38 +1,41 @@
-"""What each term of a reward is good for: runs with all of them, and without one after the other, on the same seeds."""
+"""Reward ablations: runs with all terms of a reward, and with one term removed each, on the same seeds."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from ante.errors import BalatroError
 from ante.experiments.spec import Entry, Spec
-from ante.training.config import TERMS, TrainConfig, read_config
+from ante.training.settings.config import TrainConfig, read_config
+from ante.training.settings.games import TERMS
 
 WHOLE = "whole"
 
 
 def terms_of(config: TrainConfig) -> dict[str, float]:
-    """The terms that its reward pays, with their weights."""
-    weights = {name: float(getattr(config.paid, name)) for name in TERMS}
+    """Return the terms of the reward with their weights."""
+    weights = {name: float(getattr(config.games.weighted_reward, name, 0.0)) for name in TERMS}
     return {name: weight for name, weight in weights.items() if weight}
 
 
 def ablation(file: Path | None, seeds: Sequence[int], steps: int, eval_games: int) -> Spec:
-    """A comparison of the settings in a file (the defaults without one) with the same less one term of the reward each.
+    """Return a comparison of the settings in a file (or the defaults) with variants that each lack one reward term.
 
-    Raises BadConfig; BalatroError where the reward has a single term, so that nothing would be left.
+    Raises BadConfig; BalatroError if the reward has a single term.
     """
     config = read_config(file) if file else TrainConfig()
     terms = terms_of(config)
     if len(terms) < 2:
         raise BalatroError(
-            f"reward {config.reward} pays {', '.join(terms) or 'nothing'} alone: nothing can be left out"
+            f"reward {config.games.reward} pays {', '.join(terms) or 'nothing'} alone: nothing can be left out"
         )
     entries = {WHOLE: Entry(config=file)}
     for name in terms:
-        entries[f"without-{name}"] = Entry(config=file, settings={"reward_terms": {**config.reward_terms, name: 0.0}})
+        entries[f"without-{name}"] = Entry(
+            config=file, settings={"games.reward_terms": {**config.games.reward_terms, name: 0.0}}
+        )
     weights = ", ".join(f"{name} {weight:g}" for name, weight in terms.items())
     return Spec(
-        title=f"Terms of reward {config.reward}",
+        title=f"Terms of reward {config.games.reward}",
         about=f"All of them ({weights}), and without one at a time.",
         entries=entries,
         seeds=tuple(seeds),

@@ -1,4 +1,4 @@
-"""A comparison from its specification to its report: what `ante compare` and `ante.compare` do."""
+"""Runs a comparison from specification to report, for `ante compare` and `ante.compare`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,11 +8,11 @@ from ante.experiments.report import write_page
 from ante.experiments.results import Results, results_of, write_results
 from ante.experiments.running import PLAYERS, Watched, check_cells, is_done, play_others, run_cells
 from ante.experiments.spec import FILE, Cell, Spec, cells_of, keep_spec, kept_spec
-from ante.training.stopping import Stops
+from ante.stopping import Stops
 
 
 def prepare(spec: Spec, out: Path) -> list[Cell]:
-    """The cells that are not done; the folder holds the specification. Raises BadSpec, BadConfig before anything runs."""
+    """Save the specification and return the unfinished cells. Raises BadSpec, BadConfig before anything runs."""
     cells = cells_of(spec, out)
     check_cells(cells)
     if (out / FILE).is_file() and games(kept_spec(out)) != games(spec):
@@ -22,7 +22,7 @@ def prepare(spec: Spec, out: Path) -> list[Cell]:
 
 
 def games(spec: Spec) -> tuple[object, ...]:
-    """What the games of the other players depend on."""
+    """Return the settings that determine the other players' games."""
     panel = spec.panel.resolve() if spec.panel else None
     return spec.players, spec.eval_games, panel
 
@@ -30,9 +30,9 @@ def games(spec: Spec) -> tuple[object, ...]:
 def run(
     spec: Spec, out: Path, left: Sequence[Cell], parallel: int, told: Watched, stops: Stops | None = None
 ) -> tuple[Results, list[Cell]]:
-    """What was left of `prepare` is done, `parallel` runs at a time, and the report stands in the folder.
+    """Run unfinished cells, `parallel` at a time, and write the report.
 
-    Answers what was found and the cells that failed. Raises BalatroError.
+    Return the results and the failed cells. Raises BalatroError.
     """
     if parallel < 1:
         raise BalatroError(f"--parallel {parallel}: at least one run at a time")
@@ -43,7 +43,7 @@ def run(
 
 
 def redraw(out: Path) -> Results:
-    """Results and report anew from what is stored; nothing is trained or played. Raises BadSpec, BalatroError."""
+    """Rebuild results and report from stored files, without training or playing. Raises BadSpec, BalatroError."""
     results = results_of(out)
     write_results(results, out)
     write_page(results, out)

@@ -1,4 +1,4 @@
-"""A comparison as one HTML file that needs no server: table, curves, settings that differ, runs."""
+"""A comparison as one self-contained HTML file: table, curves, differing settings, runs."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ PAGE = "report.html"
 
 
 def write_page(results: Results, out: Path) -> Path:
-    """The report stands in the comparison's folder as report.html; answers the file."""
+    """Write report.html to the comparison's folder and return the file."""
     own = files("ante.experiments") / "page"
     data = plain(asdict(results)) | {"written": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
     style = part("page.css") + (own / "compare.css").read_text()

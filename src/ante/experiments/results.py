@@ -1,8 +1,7 @@
-"""What a comparison found, from the files of its runs: curves with bands over seeds, a table with intervals.
+"""The results of a comparison from the files of its runs: curves with bands over seeds, a table with intervals.
 
-Everybody plays the same games, so a bootstrap draws games for all together, and for each entry its training seeds:
-an interval covers the luck of training and that of the games. With few seeds it is narrower than it should be, and with
-one seed it covers the games alone.
+All entries play the same games. The bootstrap resamples games jointly for all entries, and training seeds per entry, so
+intervals cover both sources of variance. With few seeds they are too narrow; with one seed they cover the games only.
 """
 
 import json
@@ -15,24 +14,25 @@ from typing import Any
 import numpy as np
 import yaml
 from numpy.typing import NDArray
+from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from ante.agents.evaluate import plain, wilson
-from ante.errors import BalatroError
+from ante.errors import first_fault
 from ante.experiments.running import PLAYERS, REPORT, is_done, own_report
 from ante.experiments.spec import FILE, Cell, Spec, cells_of, kept_spec
-from ante.files import whole_rows, write_text
+from ante.files import NoFile, Unreadable, read_json, read_object, read_text, whole_rows, write_text
 from ante.league.ratings import SAMPLES, Interval, interval, weights
 
-MEASURES = ("ante", "blinds", "win", "reward")  # of each game of the closing evaluation
+MEASURES = ("ante", "blinds", "win", "reward")  # of each game in the final evaluation
 CURVES = ("blinds", "ante", "win_rate", "return")  # columns of metrics.csv
 AXES = ("steps", "seconds")
-POINTS = 160  # of a curve
+POINTS = 160  # per curve
 RESULTS = "results.json"
 
 
 @dataclass(frozen=True)
 class Band:
-    """One measure of an entry while it learned: mean, lowest and highest seed at each point x; None before a number."""
+    """One training metric of an entry: mean, minimum and maximum over seeds at each point x; None if not yet known."""
 
     x: list[float]
     mean: list[float | None]
@@ -42,13 +42,13 @@ class Band:
 
 @dataclass(frozen=True)
 class Row:
-    """How an entry ended, or another player played.
+    """The final results of an entry or another player.
 
-    seeds     runs behind it that are finished; 0 for another player
-    measures  by the names in MEASURES
-    ahead     blinds beaten more than the first entry on the same games; None for itself, and where one has no games
+    seeds     number of finished runs; 0 for another player
+    measures  with the names in MEASURES
+    ahead     difference in blinds beaten to the first entry on the same games; None for itself or without games
     seconds, steps_per_second, games_per_second   of training, mean over seeds; None for another player
-    memory_gb the highest peak of a run
+    memory_gb maximum peak memory of a run
     """
 
     name: str
@@ -64,7 +64,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Found:
-    """A run of a comparison as it stands: done, begun or missing."""
+    """The state of a run in a comparison: done, begun or missing."""
 
     entry: str
     seed: int
@@ -76,7 +76,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Results:
-    """All that the report shows; bands[axis][column][entry]."""
+    """All contents of the report; bands[axis][column][entry]."""
 
     title: str
     about: str
@@ -90,17 +90,17 @@ class Results:
     spec: str
 
     def to_json(self) -> str:
-        """Everything, for scripts."""
+        """Return the results as JSON."""
         return json.dumps(plain(asdict(self)), indent=1)
 
     @property
     def missing(self) -> list[Found]:
-        """Runs that are not finished."""
+        """Unfinished runs."""
         return [each for each in self.cells if each.state != "done"]
 
 
 def results_of(out: Path, spec: Spec | None = None) -> Results:
-    """What the folder of a comparison holds. Raises BadSpec, BalatroError where a file cannot be read."""
+    """Return the results in the folder of a comparison. Raises BadSpec, BalatroError if a file cannot be read."""
     spec = spec or kept_spec(out)
     cells = cells_of(spec, out)
     metrics = {cell.label: columns_of(cell) for cell in cells}
@@ -117,12 +117,12 @@ def results_of(out: Path, spec: Spec | None = None) -> Results:
         cells=tuple(found(cell, spec, metrics[cell.label], out) for cell in cells),
         differences=differences(cells),
         machine=machine_of(cells),
-        spec=(out / FILE).read_text() if (out / FILE).is_file() else "",
+        spec=read_text(out / FILE) if (out / FILE).is_file() else "",
     )
 
 
 def write_results(results: Results, out: Path) -> Path:
-    """They stand in the folder as results.json; answers the file."""
+    """Write results.json to the folder and return the file."""
     write_text(out / RESULTS, results.to_json())
     return out / RESULTS
 
@@ -131,24 +131,22 @@ Columns = dict[str, NDArray[np.float64]]
 
 
 def columns_of(cell: Cell) -> Columns:
-    """metrics.csv of a run, column by column; empty before there is one. Raises BalatroError."""
+    """Return metrics.csv of a run by column; empty if it does not exist. Raises BalatroError."""
     file = cell.folder / "metrics.csv"
     try:
         rows = whole_rows(file)
         return {name: np.array([float(row[name] or "nan") for row in rows]) for name in (rows[0] if rows else ())}
-    except FileNotFoundError:
+    except NoFile:
         return {}
-    except (OSError, ValueError) as error:
-        raise BalatroError(f"cannot read {file}: {error}") from None
 
 
 def has(metrics: dict[str, Columns], name: str) -> bool:
-    """Whether a run tells of it."""
+    """Return whether the metrics contain this column."""
     return any(name in columns and np.isfinite(columns[name]).any() for columns in metrics.values())
 
 
 def bands(spec: Spec, cells: Sequence[Cell], metrics: dict[str, Columns], axis: str, name: str) -> dict[str, Band]:
-    """The band of each entry whose runs tell of it."""
+    """Return the band of each entry whose runs have this column."""
     made = {}
     for entry in spec.entries:
         runs = [metrics[cell.label] for cell in cells if cell.entry == entry]
@@ -159,7 +157,7 @@ def bands(spec: Spec, cells: Sequence[Cell], metrics: dict[str, Columns], axis: 
 
 
 def band(curves: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Band:
-    """Curves (x, y) of several seeds on common points, up to where the first of them ends."""
+    """Interpolate curves (x, y) of several seeds to common points, up to the end of the shortest one."""
     known = [(x[np.isfinite(y)], y[np.isfinite(y)]) for x, y in curves]
     first, last = max(x[0] for x, _ in known), min(x[-1] for x, _ in known)
     points = np.linspace(min(first, last), last, min(POINTS, max(len(x) for x, _ in known)))
@@ -168,40 +166,63 @@ def band(curves: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> B
 
 
 def rounded(values: NDArray[np.float64]) -> list[Any]:
-    """Six digits are enough for a picture."""
+    """Round to six significant digits."""
     return [float(f"{value:.6g}") if math.isfinite(value) else None for value in values]
 
 
 def games_of(report: dict[str, Any]) -> NDArray[np.float64]:
-    """Each game of a report: (MEASURES, games)."""
+    """Return each game of a report: (MEASURES, games)."""
     records = report["records"]
     win = [float(record["outcome"] == "won") for record in records]
     rows = {name: [record[name] for record in records] for name in ("ante", "blinds", "reward")} | {"win": win}
     return np.array([rows[name] for name in MEASURES], dtype=np.float64)
 
 
-def read_report(file: Path) -> Any:
-    """A file of reports. Raises BalatroError."""
-    try:
-        return json.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise BalatroError(f"cannot read {file}: {error}") from None
+class GameForm(BaseModel):
+    """What is read of a game."""
+
+    outcome: str
+    ante: FiniteFloat
+    blinds: FiniteFloat
+    reward: FiniteFloat
+
+
+class ReportForm(BaseModel):
+    """What is read of a report."""
+
+    player: str = ""
+    games: int
+    records: list[GameForm]
+
+
+def read_reports(file: Path, games: int) -> list[dict[str, Any]]:
+    """A file of one report or several, each of so many games. Raises Unreadable."""
+    data = read_json(file)
+    reports: list[dict[str, Any]] = data if isinstance(data, list) else [data]
+    for report in reports:
+        try:
+            form = ReportForm.model_validate(report)
+        except ValidationError as error:
+            raise Unreadable(f"cannot read {file}: {first_fault(error)}") from None
+        if form.games == games and len(form.records) != games:
+            raise Unreadable(f"cannot read {file}: it announces {games} games and holds {len(form.records)}")
+    return reports
 
 
 def table(spec: Spec, cells: Sequence[Cell], metrics: dict[str, Columns], out: Path) -> list[Row]:
-    """A row for each entry that has a finished run, in the order of the specification, then the other players."""
+    """Return a row for each entry with a finished run, in the order of the specification, then the other players."""
     rng = np.random.default_rng(0)
-    drawn = weights(spec.eval_games, SAMPLES, rng) / spec.eval_games  # the same games for everybody
+    drawn = weights(spec.eval_games, SAMPLES, rng) / spec.eval_games  # shared by all entries
     played: dict[str, NDArray[np.float64]] = {}
     runs: dict[str, list[Cell]] = {}
     for entry in spec.entries:
         runs[entry] = [cell for cell in cells if cell.entry == entry and is_done(cell, spec)]
-        reports = [read_report(own_report(cell) if spec.panel else cell.folder / REPORT) for cell in runs[entry]]
+        files = [own_report(cell) if spec.panel else cell.folder / REPORT for cell in runs[entry]]
+        reports = [read_reports(file, spec.eval_games)[0] for file in files]
         if reports:
             played[entry] = np.array([games_of(report) for report in reports])
     if spec.players and (out / PLAYERS).is_file():
-        others = read_report(out / PLAYERS)
-        for report in others if isinstance(others, list) else [others]:
+        for report in read_reports(out / PLAYERS, spec.eval_games):
             if report["games"] == spec.eval_games:
                 played.setdefault(report["player"], games_of(report)[None])
     sampled = {name: samples(games, drawn, rng) for name, games in played.items()}
@@ -220,13 +241,13 @@ def table(spec: Spec, cells: Sequence[Cell], metrics: dict[str, Columns], out: P
 
 
 def samples(games: NDArray[np.float64], drawn: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Means in each bootstrap sample: games (seeds, measures, games), drawn (samples, games) -> (measures, samples)."""
+    """Return bootstrap means: games (seeds, measures, games), drawn (samples, games) -> (measures, samples)."""
     runs = weights(len(games), len(drawn), rng) / len(games)
     return np.einsum("bs,smg,bg->mb", runs, games, drawn, optimize=True)
 
 
 def measured(games: NDArray[np.float64], sampled: NDArray[np.float64], measure: str) -> Interval:
-    """Mean and interval of a measure, (seeds, games). That of a share is never narrower than Wilson's."""
+    """Return mean and interval of a measure, (seeds, games); intervals of shares are at least as wide as Wilson's."""
     found = interval(games.mean(), sampled)
     if measure != "win":
         return found
@@ -237,7 +258,7 @@ def measured(games: NDArray[np.float64], sampled: NDArray[np.float64], measure: 
 def ahead(
     played: dict[str, NDArray[np.float64]], sampled: dict[str, NDArray[np.float64]], name: str, first: str
 ) -> Interval | None:
-    """Blinds beaten more than the first entry."""
+    """Return the difference in blinds beaten to the first entry."""
     if name == first or first not in played:
         return None
     at = MEASURES.index("blinds")
@@ -246,7 +267,7 @@ def ahead(
 
 
 def costs(runs: Sequence[Columns]) -> dict[str, Any]:
-    """What training took, mean over runs; nothing where there is none."""
+    """Return the training costs, averaged over runs; empty without runs."""
     if not runs:
         return {}
     last = [{name: float(values[-1]) for name, values in run.items()} for run in runs]
@@ -259,7 +280,7 @@ def costs(runs: Sequence[Columns]) -> dict[str, Any]:
 
 
 def found(cell: Cell, spec: Spec, columns: Columns, out: Path) -> Found:
-    """How far a run is."""
+    """Return the state of a run."""
     begun = len(columns.get("steps", ())) > 0
     state = "done" if is_done(cell, spec) else "begun" if begun else "missing"
     steps, seconds = (float(columns[name][-1]) if begun else 0.0 for name in ("steps", "seconds"))
@@ -267,21 +288,21 @@ def found(cell: Cell, spec: Spec, columns: Columns, out: Path) -> Found:
 
 
 def differences(cells: Sequence[Cell]) -> dict[str, dict[str, Any]]:
-    """Settings that are not the same for all entries: setting -> entry -> value."""
-    first = {cell.entry: cell.config.model_dump(mode="json") for cell in reversed(cells)}
+    """Return settings that differ between entries: setting -> entry -> value."""
+    first = {cell.entry: cell.config.flat_values() for cell in reversed(cells)}
     follow = ("name", "runs", "seed")
     order = dict.fromkeys(cell.entry for cell in cells)
     return {
-        key: {entry: first[entry][key] for entry in order}
-        for key in next(iter(first.values()))
-        if key not in follow and len({yaml.safe_dump(values[key]) for values in first.values()}) > 1
+        key: {entry: first[entry].get(key) for entry in order}
+        for key in dict.fromkeys(key for values in first.values() for key in values)
+        if key not in follow and len({yaml.safe_dump(values.get(key)) for values in first.values()}) > 1
     }
 
 
 def machine_of(cells: Sequence[Cell]) -> dict[str, Any]:
-    """The machine of the first run that tells of one."""
+    """Return the machine recorded by the first run that has one."""
     for cell in cells:
         file = cell.folder / "machine.json"
         if file.is_file():
-            return dict(read_report(file))
+            return read_object(file)
     return {}

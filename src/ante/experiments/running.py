@@ -1,10 +1,9 @@
-"""The runs of a comparison, each in a process of its own: `ante train`, which goes on from the run's own checkpoints.
+"""Runs the cells of a comparison, each as an `ante train` process that resumes from the run's checkpoints.
 
-A run that is finished is not begun again. One that fails leaves its log and does not stop the others.
+Finished runs are skipped. A failed run keeps its log and does not stop the others.
 """
 
 import csv
-import json
 import signal
 import subprocess
 import sys
@@ -15,10 +14,11 @@ from pathlib import Path
 
 from ante.errors import BalatroError
 from ante.experiments.spec import Cell, Spec
-from ante.files import write_text
-from ante.training.checkpoints import BadCheckpoint, find_checkpoint
-from ante.training.resume import check_resumed, config_of_run
-from ante.training.stopping import Stops
+from ante.files import Unreadable, read_json, read_object, write_text
+from ante.stopping import Stops
+from ante.training.run_store.checkpoints import find_checkpoint
+from ante.training.run_store.manifest import BadCheckpoint
+from ante.training.settings.config import check_resumed, config_of_run
 
 REPORT, PLAYERS = "evaluation.json", "players.json"
 LOOK_SECONDS = 0.5
@@ -26,49 +26,52 @@ ANTE = (sys.executable, "-m", "ante.cli")
 
 
 def is_done(cell: Cell, spec: Spec) -> bool:
-    """Whether the run has all its steps, and its evaluation all its games."""
+    """Return whether training and evaluation of the run are complete."""
     try:
         reached = find_checkpoint(cell.folder / "checkpoints")[1]["timesteps"]
-        evaluated = json.loads((cell.folder / REPORT).read_text())["games"]
+        evaluated = read_object(cell.folder / REPORT)["games"]
     except (BadCheckpoint, OSError, ValueError, KeyError):
         return False
     own = spec.panel is None or has_games(own_report(cell), spec.eval_games)
-    return bool(reached >= cell.config.steps and evaluated == cell.config.eval_games and own)
+    return bool(reached >= cell.config.steps and evaluated == cell.config.evaluation.games and own)
 
 
 def own_report(cell: Cell) -> Path:
-    """The evaluation of a run on a panel of the comparison's own."""
+    """Return the file of a run's evaluation on the comparison's own panel."""
     return cell.folder / "panel.json"
 
 
 def has_games(file: Path, games: int) -> bool:
-    """Whether a file of reports is there, each of so many games."""
+    """Return whether a file of reports exists with this many games each."""
     try:
-        found = json.loads(file.read_text())
-    except (OSError, ValueError):
+        found = read_json(file)
+    except Unreadable:
         return False
-    return all(each["games"] == games for each in (found if isinstance(found, list) else [found]))
+    return all(
+        isinstance(each, dict) and each.get("games") == games
+        for each in (found if isinstance(found, list) else [found])
+    )
 
 
 def log_of(cell: Cell) -> Path:
-    """What its processes printed."""
+    """Return the log file of a cell's processes."""
     return cell.folder.parent / f"{cell.folder.name}.log"
 
 
 def config_file(cell: Cell) -> Path:
-    """The settings that its process reads."""
+    """Return the settings file of a cell's process."""
     return cell.folder.parent / f"{cell.folder.name}.yaml"
 
 
 def check_cells(cells: Sequence[Cell]) -> None:
-    """Runs that have begun keep what they learn with. Raises BadConfig."""
+    """Check that started runs keep their training settings. Raises BadConfig."""
     for cell in cells:
         if any((cell.folder / "checkpoints").glob("*.json")):
             check_resumed(config_of_run(cell.folder), cell.config)
 
 
 def steps_of(cell: Cell) -> int:
-    """Environment steps that its metrics tell of."""
+    """Return the environment steps recorded in the metrics."""
     try:
         with (cell.folder / "metrics.csv").open(newline="") as stream:
             steps = [row["steps"] for row in csv.DictReader(stream)]
@@ -79,7 +82,7 @@ def steps_of(cell: Cell) -> int:
 
 @dataclass
 class Running:
-    """A cell that is worked at: what is left to do, and the process that does the present piece."""
+    """A running cell: remaining commands, and the current process."""
 
     cell: Cell
     left: list[tuple[str, ...]]
@@ -87,7 +90,7 @@ class Running:
     code: int = 0
 
     def tend(self) -> bool:
-        """The next piece is begun where one has ended; answers whether there is something to wait for."""
+        """Start the next command when one has ended; return whether there is something to wait for."""
         if self.process is not None:
             found = self.process.poll()
             if found is None:
@@ -96,14 +99,14 @@ class Running:
         if self.code or not self.left:
             return False
         with log_of(self.cell).open("ab") as log:
-            # A group of its own: Ctrl-C reaches the comparison alone, which asks each run once to stop.
+            # A separate process group: Ctrl-C reaches the comparison only, which stops each run once.
             self.process = subprocess.Popen(
                 self.left.pop(0), stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0
             )
         return True
 
     def stop(self) -> None:
-        """The run is asked to stop with a checkpoint."""
+        """Request the run to stop with a checkpoint."""
         self.left.clear()
         if self.process is not None:
             self.process.send_signal(signal.SIGINT)
@@ -111,7 +114,7 @@ class Running:
 
 @dataclass
 class Watched:
-    """Who is told how it goes."""
+    """Callbacks for progress."""
 
     begun: Callable[[Cell], None] = field(default=lambda _: None)
     looked: Callable[[Cell, int], None] = field(default=lambda cell, steps: None)
@@ -119,7 +122,7 @@ class Watched:
 
 
 def begin(cell: Cell, spec: Spec) -> Running:
-    """A cell with all that is left to do."""
+    """Return a cell with all remaining commands."""
     cell.folder.parent.mkdir(parents=True, exist_ok=True)
     write_text(config_file(cell), cell.config.to_yaml())
     left: list[tuple[str, ...]] = [(*ANTE, "train", "--config", str(config_file(cell)), "--resume", "auto")]
@@ -130,19 +133,19 @@ def begin(cell: Cell, spec: Spec) -> Running:
 
 
 def rules(cell: Cell) -> tuple[str, ...]:
-    """What its games are played by, as flags."""
+    """Return the rules of the cell's games as command-line flags."""
     config = cell.config
-    if config.challenge:
-        return ("--challenge", config.challenge)
-    return ("--deck", config.deck, "--stake", str(config.stake))
+    if config.games.challenge:
+        return ("--challenge", config.games.challenge)
+    return ("--deck", config.games.deck, "--stake", str(config.games.stake))
 
 
 def run_cells(
     cells: Sequence[Cell], spec: Spec, parallel: int, told: Watched, stops: Stops | None = None
 ) -> list[Cell]:
-    """All cells are done, `parallel` at a time; answers those that failed.
+    """Run all cells, `parallel` at a time, and return those that failed.
 
-    stops  no longer empty once it should end: each run then stops with a checkpoint, and is not counted as failed
+    stops  nonempty to request an end: each run then stops with a checkpoint, and does not count as failed
     """
     waiting = [cell for cell in cells if not is_done(cell, spec)]
     working: list[Running] = []
@@ -168,7 +171,7 @@ def run_cells(
 
 
 def wait(working: Sequence[Running], asked: bool) -> None:
-    """A moment passes; once all were asked to stop, until they have."""
+    """Wait for a moment or, once all were requested to stop, until they have."""
     if asked:
         for each in working:
             if each.process is not None:
@@ -178,13 +181,13 @@ def wait(working: Sequence[Running], asked: bool) -> None:
 
 
 def trouble_of(running: Running) -> str:
-    """What its log ends with."""
+    """Return the last line of the log."""
     lines = [line for line in log_of(running.cell).read_text(errors="replace").splitlines() if line.strip()]
     return f"exit code {running.code}: {lines[-1].strip() if lines else 'it said nothing'}"
 
 
 def play_others(spec: Spec, out: Path, cell: Cell) -> None:
-    """The other players have played the same games, by the rules of this cell. Raises BalatroError."""
+    """Play the same games with the other players, by the rules of this cell. Raises BalatroError."""
     if not spec.players or has_games(out / PLAYERS, spec.eval_games):
         return
     panel = ("--seeds", str(spec.panel)) if spec.panel else ()

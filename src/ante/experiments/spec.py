@@ -1,38 +1,43 @@
-"""What is compared: entries x seeds, each a run of its own. A file in YAML, validated; knows neither Ray nor torch."""
+"""The specification of a comparison: entries x seeds, each a run, from a YAML file. Imports neither Ray nor torch."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from ante.agents.evaluate import read_seeds
 from ante.errors import BalatroError
-from ante.files import write_text
-from ante.training.config import BadConfig, TrainConfig, make_config, read_config
+from ante.files import Unreadable, write_text
+from ante.training.settings.config import BadConfig, TrainConfig, make_config, merge, read_values
+from ante.training.settings.field import Settings
+from ante.training.settings.values import has, remove
+from ante.yaml_files import read_yaml
 
-FILE = "compare.yaml"  # in the folder of a comparison: its specification, with the whole settings of each entry
-OF_THE_SPEC = ("name", "runs", "seed", "steps", "eval_games")  # settings that stand once for all entries, or follow
+FILE = "compare.yaml"  # in the folder of a comparison: its specification, with the complete settings of each entry
+OF_THE_SPEC = (
+    "name",
+    "runs",
+    "seed",
+    "steps",
+    "evaluation.games",
+)  # settings that stand once for all entries, or follow
 
 
 class BadSpec(BalatroError, ValueError):
-    """A specification of a comparison that cannot be used."""
+    """A specification of a comparison is invalid."""
 
 
-class Entry(BaseModel):
+class Entry(Settings):
     """One of those compared: settings of a file, single ones changed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     config: Path | None = Field(None, description="File of settings, found from the specification's folder.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Single settings, as in such a file.")
 
 
-class Spec(BaseModel):
+class Spec(Settings):
     """A comparison at an equal budget."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     title: str = Field("Comparison", description="Heads the report.")
     about: str = Field("", description="A sentence below it.")
@@ -40,12 +45,12 @@ class Spec(BaseModel):
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings that all entries share.")
     seeds: tuple[int, ...] = Field((0, 1, 2), min_length=1, description="Seeds of the runs: one run each, per entry.")
     steps: int = Field(200_000, ge=1, description="Environment steps of each run.")
-    eval_games: int = Field(200, ge=2, description="Games of each closing evaluation, the same for everybody.")
+    eval_games: int = Field(200, ge=2, description="Games in each final evaluation, the same for all entries.")
     panel: Path | None = Field(
-        None, description="File of game seeds for it, from the specification's folder; the frozen panel by default."
+        None, description="File of evaluation seeds, relative to the specification; by default the frozen panel."
     )
     players: tuple[str, ...] = Field(
-        ("random", "greedy"), description="Others who play the same games: baselines, runs, releases."
+        ("random", "greedy"), description="Other players on the same games: baselines, runs, releases."
     )
 
     @field_validator("entries")
@@ -73,23 +78,23 @@ class Cell:
 
     @property
     def folder(self) -> Path:
-        """Of the run."""
+        """The folder of the run."""
         return self.config.folder
 
     @property
     def label(self) -> str:
-        """What it is called on the screen."""
+        """The display name of the run."""
         return f"{self.entry}, seed {self.config.seed}"
 
 
 def read_spec(file: Path) -> Spec:
-    """The specification in a file, its paths made whole. Raises BadSpec."""
+    """Read a specification and resolve its paths. Raises BadSpec."""
     try:
-        values = yaml.safe_load(file.read_text())
-    except (OSError, yaml.YAMLError) as error:
-        raise BadSpec(f"cannot read specification {file}: {error}") from None
+        values = read_yaml(file)
+    except Unreadable as error:
+        raise BadSpec(str(error)) from None
     if not isinstance(values, dict):
-        raise BadSpec(f"specification {file} is not a list of `key: value` lines: see docs/compare.md")
+        raise BadSpec(f"specification {file} is not a list of `key: value` lines: see docs/how-to/compare.md")
     spec = make_spec(
         {**values, "entries": {name: entry or {} for name, entry in (values.get("entries") or {}).items()}}
     )
@@ -102,7 +107,7 @@ def read_spec(file: Path) -> Spec:
 
 
 def make_spec(values: dict[str, Any]) -> Spec:
-    """A validated specification. Raises BadSpec."""
+    """Validate a specification. Raises BadSpec."""
     try:
         return Spec.model_validate(values)
     except ValidationError as error:
@@ -112,7 +117,7 @@ def make_spec(values: dict[str, Any]) -> Spec:
 
 
 def cells_of(spec: Spec, out: Path) -> list[Cell]:
-    """Every run: all entries of the first seed, then of the next, so that what is there early can be compared early.
+    """Return all runs, ordered by seed, so that entries can be compared early.
 
     Raises BadSpec, BadConfig, BadSeedsFile.
     """
@@ -122,27 +127,31 @@ def cells_of(spec: Spec, out: Path) -> list[Cell]:
 
 
 def config_of(spec: Spec, name: str, seed: int, out: Path) -> TrainConfig:
-    """The settings of one run: the file's, then those of all, then the entry's own. Raises BadSpec, BadConfig."""
+    """Return the settings of one run: the file's, then shared ones, then the entry's own. Raises BadSpec, BadConfig."""
     entry = spec.entries[name]
     for place, settings in (("settings", spec.settings), (f"entries.{name}.settings", entry.settings)):
-        fixed = next((key for key in OF_THE_SPEC if key in settings), None)
+        fixed = next((key for key in OF_THE_SPEC if has(settings, key)), None)
         if fixed:
             raise BadSpec(f"specification, {place}: {fixed} is the same for all or follows; leave it out there")
     own = {"name": f"seed-{seed}", "runs": str(out / name), "seed": seed}
-    budget = {"steps": spec.steps, "eval_games": spec.eval_games}
-    changed = {**spec.settings, **entry.settings, **own, **budget}
+    budget = {"steps": spec.steps, "evaluation.games": spec.eval_games}
     try:
-        return read_config(entry.config, **changed) if entry.config else make_config(changed)
+        values = read_values(entry.config) if entry.config else {}
+        for changes in (spec.settings, entry.settings, own, budget):
+            values = merge(values, changes)
+        return make_config(values)
     except BadConfig as error:
         raise BadConfig(f"entry {name}: {error}") from None
 
 
 def keep_spec(spec: Spec, out: Path) -> None:
-    """The folder holds the specification with the whole settings of each entry, whatever becomes of their files."""
+    """Save the specification with the complete settings of each entry, independent of their files."""
     entries = {}
     for name in spec.entries:
-        whole = config_of(spec, name, spec.seeds[0], out).model_dump(mode="json")
-        entries[name] = {"settings": {key: value for key, value in whole.items() if key not in OF_THE_SPEC}}
+        whole = config_of(spec, name, spec.seeds[0], out).values()
+        for path in OF_THE_SPEC:
+            remove(whole, path)
+        entries[name] = {"settings": whole}
     values = spec.model_dump(mode="json") | {"entries": entries, "settings": {}}
     if spec.panel:
         values["panel"] = str(spec.panel.resolve())
@@ -151,7 +160,7 @@ def keep_spec(spec: Spec, out: Path) -> None:
 
 
 def kept_spec(out: Path) -> Spec:
-    """The specification of a comparison's folder. Raises BadSpec."""
+    """Read the specification from a comparison's folder. Raises BadSpec."""
     if not (out / FILE).is_file():
         raise BadSpec(f"{out} holds no comparison: ante compare SPEC.yaml --out {out} begins one")
     return read_spec(out / FILE)

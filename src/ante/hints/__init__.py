@@ -1,0 +1,1 @@
+"""Strategic advice from a language model or from rules: questions, budgets, caching, checks, ledger."""

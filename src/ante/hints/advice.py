@@ -1,15 +1,18 @@
-"""What an advisor answers, how an answer is checked, and who may be an advisor."""
+"""Advisors, their answers, and the validation of answers."""
 
 import json
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from ante.errors import BalatroError
 from ante.hints.question import Question
+from ante.messages import foreign, printable
 
 LONGEST_REASON = 120  # characters
+MOST_TOKENS = 1_000_000  # of one ask; a server that counts more is not believed
+MOST_MODELS = 1000
 SCHEMA_NAME = "balatro_hint"
 
 
@@ -22,6 +25,11 @@ class Answer(BaseModel):
     confidence: int = Field(ge=0, le=100, description="How sure, in percent.")
     outlook: int = Field(ge=0, le=100, description="Chance of beating this ante's boss, in percent.")
     reason: str = Field(max_length=LONGEST_REASON, description="Why, in one short sentence.")
+
+    @field_validator("reason")
+    @classmethod
+    def _shown_on_terminals(cls, reason: str) -> str:
+        return printable(reason, LONGEST_REASON)
 
 
 @dataclass(frozen=True)
@@ -47,28 +55,49 @@ class Discarded(BalatroError, ValueError):
     """An answer that was not used; `cause` is unreadable, schema or illegal."""
 
     def __init__(self, cause: str, words: str) -> None:
-        super().__init__(f"the answer was discarded ({cause}): {words}")
+        super().__init__(f"the answer was discarded ({cause}): {foreign(words)}")
         self.cause = cause
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back: the text, and the tokens of question and answer together."""
+    """A raw response: the text, and the tokens of request and response together."""
 
     text: str
     tokens: int
 
 
+class ModelName(BaseModel):
+    """One model that a server has."""
+
+    id: str
+
+
+class ModelList(BaseModel):
+    """The response of `/v1/models`."""
+
+    data: list[ModelName]
+
+    def names(self) -> list[str]:
+        """The names, fit for the terminal."""
+        return [foreign(model.id) for model in self.data[:MOST_MODELS]]
+
+
 class Advisor(Protocol):
-    """Somebody far away who can be asked."""
+    """A remote advisor."""
 
     model: str
 
     async def ask(self, question: Question) -> Reply:
-        """The raw reply. Raises what its client raises."""
+        """Return the raw response. Raises what its client raises."""
 
     async def close(self) -> None:
-        """Connections are let go."""
+        """Close the connections."""
+
+
+def tokens_of(count: object) -> int:
+    """Return the server's token count; 0 if it is invalid."""
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST_TOKENS else 0
 
 
 def schema_of(question: Question) -> dict[str, Any]:
@@ -89,7 +118,7 @@ def schema_of(question: Question) -> dict[str, Any]:
 
 
 def check(question: Question, text: str) -> Answer:
-    """The answer, if it can be used for this question. Raises Discarded."""
+    """Return the answer if it is valid for this question. Raises Discarded."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -105,6 +134,6 @@ def check(question: Question, text: str) -> Answer:
 
 
 def advice_of(question: Question, answer: Answer, source: str) -> Advice:
-    """The hint that a checked answer means."""
+    """Return the hint of a validated answer."""
     option = question.options[answer.option]
     return Advice(option.entry, option.decision, option.name, answer.confidence, answer.outlook, answer.reason, source)

@@ -1,7 +1,7 @@
-"""The broker: takes positions from those who play, asks beside them, and keeps what comes until it is fetched.
+"""The broker: accepts positions from env runners, queries the advisor asynchronously and keeps hints until fetched.
 
 Nothing here waits: `ask` and `take` come back at once. With rules the answer is worked out on the spot, with an LLM in
-an event loop of its own thread. In training it lives in a process of its own (training/hinting.py makes it a Ray actor).
+an event loop of its own thread. In training it lives in a process of its own (training/advice/asks.py makes it a Ray actor).
 """
 
 import asyncio
@@ -17,7 +17,6 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.env.shortlist import decisions_of
 from ante.env.text import macro_name
 from ante.hints.advice import Advice
 from ante.hints.ledger import GOOD, Ledger
@@ -25,6 +24,7 @@ from ante.hints.potential import Potential
 from ante.hints.question import games_at, lists_of, question_of, without_seed
 from ante.hints.rules import choose, outlook, reason
 from ante.hints.settings import HintSettings
+from ante.lookahead.candidates import decisions_of
 
 LOG = logging.getLogger(__name__)
 AHEAD = 4  # asks that may wait for each one under way
@@ -33,7 +33,7 @@ MANY = 10_000  # asks at once by rules
 
 @dataclass(frozen=True)
 class Delivered:
-    """What became of one ask; no advice where none came. `seconds` from ask to answer."""
+    """Result of one request, with or without advice. `seconds` from request to response."""
 
     ticket: int
     advice: Advice | None
@@ -42,7 +42,7 @@ class Delivered:
 
 @dataclass(frozen=True)
 class Taken:
-    """What a player fetches.
+    """Results that a player fetches.
 
     credits    how many positions it may send before it fetches again
     potential  weights of the line through all outlooks, None before there are enough
@@ -54,7 +54,7 @@ class Taken:
 
 
 class Broker:
-    """One for a run; `players` share what it can take."""
+    """Broker of a run; `players` share its capacity."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Broker:
         self._gate = asyncio.Semaphore(settings.concurrency)
 
     def ask(self, player: str, tickets: list[int], states: Any, reorder: str) -> None:
-        """Ask about these positions, (k,) state_t; each comes back under its ticket."""
+        """Request hints for these positions, (k,) state_t; each result carries its ticket."""
         lists = lists_of(games_at(states, reorder))
         if self._loop is None:
             for ticket, s, listed in zip(tickets, states, lists, strict=True):
@@ -108,7 +108,7 @@ class Broker:
         self._deliver(player, Delivered(ticket, advice, time.perf_counter() - begin), listed)
 
     async def _asked(self, player: str, ticket: int, s: Any, listed: Any) -> None:
-        """One ask by the desk. Whatever happens, the ticket comes back."""
+        """Run one request. The ticket is always returned."""
         begin, advice = time.monotonic(), None
         try:
             async with self._gate:
@@ -131,7 +131,7 @@ class Broker:
                 self._potential.add(listed, delivered.advice.outlook)
 
     def take(self, player: str) -> Taken:
-        """What has come for this player since it last asked."""
+        """Return the results for this player since the last call."""
         with self._lock:
             return Taken(self._done.pop(player, []), self._credits(), self._potential.weights)
 
@@ -173,6 +173,6 @@ def hint_field(advice: Advice | None, agreed: bool) -> dict[str, Any] | None:
 
 
 def plain(advice: Advice | None) -> dict[str, Any]:
-    """What else is logged of a hint."""
+    """Return the other logged fields of a hint."""
     found = asdict(advice) if advice else {}
     return {f"hint_{name}": found.get(name) for name in ("decision", "confidence", "outlook", "reason")}

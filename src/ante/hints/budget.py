@@ -1,4 +1,4 @@
-"""How much may be asked: a share of decisions by a sliding count, and tokens by a sliding hour."""
+"""Budgets: a fraction of decisions in a sliding window, and tokens per sliding hour."""
 
 import time
 from collections import deque
@@ -20,14 +20,14 @@ class DecisionBudget:
         self._recent: deque[int] = deque()  # numbers of decisions that were asked about, the last WINDOW
 
     def allows(self, n: int) -> int:
-        """How many of the next n decisions may be asked about, wherever among them they stand."""
+        """Return for how many of the next n decisions hints may be requested, regardless of their position."""
         while self._recent and self._recent[0] <= self.decisions - WINDOW:
             self._recent.popleft()
         most = int(self.share * min(WINDOW, self.decisions) + 1e-9)  # of those that have been taken
         return max(0, min(n, most - len(self._recent)))
 
     def take(self, n: int, places: list[int]) -> None:
-        """N decisions were taken; those at `places`, ascending, from 0, were asked about. No more than were allowed."""
+        """Record n decisions, of which those at `places` (ascending, from 0) had requests."""
         assert len(places) <= self.allows(n) and all(0 <= place < n for place in places)
         self._recent.extend(self.decisions + place for place in places)
         self.decisions += n
@@ -35,7 +35,7 @@ class DecisionBudget:
 
 
 class TokenBudget:
-    """Tokens of questions and answers within the last hour; `most` 0 for no end."""
+    """Tokens of requests and responses within the last hour; `most` 0 for no limit."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.most, self._clock = most, clock
@@ -43,7 +43,7 @@ class TokenBudget:
         self._sum = 0.0
 
     def reserve(self, tokens: int) -> list[float] | None:
-        """Room for so many tokens, to be settled; None where there is none."""
+        """Reserve tokens, to be settled later; None if the budget is exhausted."""
         now = self._clock()
         while self._spent and self._spent[0][0] <= now - HOUR:
             self._sum -= self._spent.popleft()[1]
@@ -55,7 +55,7 @@ class TokenBudget:
         return held
 
     def settle(self, held: list[float], tokens: int) -> None:
-        """A reservation has become so many tokens."""
+        """Replace a reservation by the actual number of tokens."""
         if any(each is held for each in self._spent):
             self._sum += tokens - held[1]
         held[1] = float(tokens)

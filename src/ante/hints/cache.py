@@ -1,13 +1,15 @@
-"""Answers already given, by what was asked: SQLite, so that they outlive a run and are shared by those that follow."""
+"""A cache of answers by request, in SQLite, shared by successive runs."""
 
 import sqlite3
 import time
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from ante.hints.advice import Answer
 
 TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL, at REAL NOT NULL)"
-WAIT_SECONDS = 5.0  # for another process that writes
+WAIT_SECONDS = 5.0  # seconds to wait for another writer
 
 
 class AnswerCache:
@@ -22,19 +24,22 @@ class AnswerCache:
         self._db.execute(TABLE)
 
     def get(self, key: str) -> Answer | None:
-        """The answer that was given, if there is one."""
+        """Return the cached answer, if any."""
         found = self._db.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-        return None if found is None else Answer.model_validate_json(found[0])
+        try:
+            return None if found is None else Answer.model_validate_json(found[0])
+        except ValidationError:  # an invalid row written by another program: request it again
+            return None
 
     def put(self, key: str, answer: Answer) -> None:
-        """Remember an answer."""
+        """Store an answer."""
         row = key, answer.model_dump_json(), time.time()
         self._db.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", row)
 
     def __len__(self) -> int:
-        """Answers."""
+        """Return the number of answers."""
         return int(self._db.execute("SELECT count(*) FROM answers").fetchone()[0])
 
     def close(self) -> None:
-        """The file is let go."""
+        """Close the file."""
         self._db.close()

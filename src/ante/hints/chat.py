@@ -1,15 +1,37 @@
 """An OpenAI-compatible server as advisor: vLLM, llama.cpp, or any other that knows `response_format: json_schema`."""
 
+import asyncio
 import base64
 from typing import Any
 
 import openai
+from pydantic import BaseModel, Field
 
-from ante.hints.advice import SCHEMA_NAME, Reply, schema_of
+from ante.hints.advice import SCHEMA_NAME, ModelList, Reply, schema_of, tokens_of
 from ante.hints.question import Question
 from ante.hints.settings import HintSettings
+from ante.http.client import BadReply, BoundedClient, read_reply
 
 NO_KEY = "none"  # the client insists on one; servers in the cluster mostly ask for none
+
+
+class Message(BaseModel):
+    """A message of a chat completion."""
+
+    content: str | None = None
+
+
+class Choice(BaseModel):
+    """A choice of a chat completion."""
+
+    message: Message
+
+
+class Completion(BaseModel):
+    """The parsed part of a chat completion; `usage` is not validated."""
+
+    choices: list[Choice] = Field(min_length=1)
+    usage: Any = None
 
 
 class ChatAdvisor:
@@ -24,39 +46,47 @@ class ChatAdvisor:
             timeout=settings.timeout_seconds,
             max_retries=0,
             default_headers=headers,
+            http_client=BoundedClient(settings.timeout_seconds),
         )
 
     async def ask(self, question: Question) -> Reply:
-        """The raw reply. Raises openai.OpenAIError."""
+        """Return the raw response. Raises openai.OpenAIError, BadReply, TimeoutError."""
         session = self.settings.session_header
-        found = await self._client.chat.completions.create(
-            model=self.model,
-            messages=[  # type: ignore[arg-type]
-                {"role": "system", "content": question.system},
-                {"role": "user", "content": content_of(question)},
-            ],
-            max_tokens=self.settings.answer_tokens,
-            temperature=0.0,
-            response_format={
-                "type": "json_schema",
-                "json_schema": {"name": SCHEMA_NAME, "schema": schema_of(question), "strict": True},
-            },
-            extra_headers={session: question.session} if session else {},
-        )
-        text = found.choices[0].message.content if found.choices else None
-        return Reply(text or "", found.usage.total_tokens if found.usage else 0)
+        async with asyncio.timeout(self.settings.timeout_seconds):
+            raw = await self._client.chat.completions.with_raw_response.create(
+                model=self.model,
+                messages=[  # type: ignore[arg-type]
+                    {"role": "system", "content": question.system},
+                    {"role": "user", "content": content_of(question)},
+                ],
+                max_tokens=self.settings.answer_tokens,
+                temperature=0.0,
+                response_format={
+                    "type": "json_schema",
+                    "json_schema": {"name": SCHEMA_NAME, "schema": schema_of(question), "strict": True},
+                },
+                extra_headers={session: question.session} if session else {},
+            )
+        found = read_reply(Completion, raw.http_response.content, "chat completion")
+        text = found.choices[0].message.content
+        if text is None:
+            raise BadReply("the completion holds no text")
+        usage = found.usage if isinstance(found.usage, dict) else {}
+        return Reply(text, tokens_of(usage.get("total_tokens")))
 
     async def models(self) -> list[str]:
-        """Names of the models that the server has. Raises openai.OpenAIError."""
-        return [model.id async for model in self._client.models.list()]
+        """Return the names of the server's models. Raises openai.OpenAIError, BadReply, TimeoutError."""
+        async with asyncio.timeout(self.settings.timeout_seconds):
+            raw = await self._client.models.with_raw_response.list()
+        return read_reply(ModelList, raw.http_response.content, "list of models").names()
 
     async def close(self) -> None:
-        """Connections are let go."""
+        """Close the connections."""
         await self._client.close()
 
 
 def content_of(question: Question) -> Any:
-    """The user message: text, and the picture beside it where there is one."""
+    """Return the user message: text, and the image if there is one."""
     if question.picture is None:
         return question.text
     data = base64.b64encode(question.picture).decode()

@@ -1,14 +1,31 @@
 """Hosted Claude as advisor, by its own API, with structured output."""
 
+import asyncio
 import base64
 from typing import Any
 
 import anthropic
 from anthropic import transform_schema
+from pydantic import BaseModel
 
-from ante.hints.advice import Reply, schema_of
+from ante.hints.advice import ModelList, Reply, schema_of, tokens_of
 from ante.hints.question import Question
 from ante.hints.settings import KEY_VARIABLE, BadHints, HintSettings
+from ante.http.client import BoundedClient, read_reply
+
+
+class Block(BaseModel):
+    """A content block of a message."""
+
+    type: str
+    text: str = ""
+
+
+class Message(BaseModel):
+    """The parsed part of a message; `usage` is not validated."""
+
+    content: list[Block]
+    usage: Any = None
 
 
 class ClaudeAdvisor:
@@ -25,33 +42,39 @@ class ClaudeAdvisor:
             timeout=settings.timeout_seconds,
             max_retries=0,
             default_headers=headers,
+            http_client=BoundedClient(settings.timeout_seconds),
         )
 
     async def ask(self, question: Question) -> Reply:
-        """The raw reply. Raises anthropic.AnthropicError."""
+        """Return the raw response. Raises anthropic.AnthropicError, BadReply, TimeoutError."""
         session = self.settings.session_header
-        found = await self._client.messages.create(
-            model=self.model,
-            system=question.system,
-            messages=[{"role": "user", "content": content_of(question)}],
-            max_tokens=self.settings.answer_tokens,
-            output_config={"format": {"type": "json_schema", "schema": transform_schema(schema_of(question))}},
-            extra_headers={session: question.session} if session else {},
-        )
-        text = "".join(block.text for block in found.content if block.type == "text")
-        return Reply(text, found.usage.input_tokens + found.usage.output_tokens)
+        async with asyncio.timeout(self.settings.timeout_seconds):
+            raw = await self._client.messages.with_raw_response.create(
+                model=self.model,
+                system=question.system,
+                messages=[{"role": "user", "content": content_of(question)}],
+                max_tokens=self.settings.answer_tokens,
+                output_config={"format": {"type": "json_schema", "schema": transform_schema(schema_of(question))}},
+                extra_headers={session: question.session} if session else {},
+            )
+        found = read_reply(Message, raw.http_response.content, "message")
+        usage = found.usage if isinstance(found.usage, dict) else {}
+        spent = sum(tokens_of(usage.get(name)) for name in ("input_tokens", "output_tokens"))
+        return Reply("".join(block.text for block in found.content if block.type == "text"), spent)
 
     async def models(self) -> list[str]:
-        """Names of the models that the key may use. Raises anthropic.AnthropicError."""
-        return [model.id async for model in self._client.models.list()]
+        """Return the names of the models available to the key. Raises anthropic.AnthropicError, BadReply, TimeoutError."""
+        async with asyncio.timeout(self.settings.timeout_seconds):
+            raw = await self._client.models.with_raw_response.list(limit=1000)
+        return read_reply(ModelList, raw.http_response.content, "list of models").names()
 
     async def close(self) -> None:
-        """Connections are let go."""
+        """Close the connections."""
         await self._client.close()
 
 
 def content_of(question: Question) -> Any:
-    """The user message: text, and the picture before it where there is one."""
+    """Return the user message: the image if there is one, then the text."""
     text = {"type": "text", "text": question.text}
     if question.picture is None:
         return [text]

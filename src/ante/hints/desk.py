@@ -1,9 +1,10 @@
-"""The desk where questions are handed in: memory, budget, breaker, retries, deadline, checks, and the ledger of it all.
+"""Request handling: cache, budget, circuit breaker, retries, deadline, validation and the ledger.
 
-Nothing that happens out there is raised: an ask ends with a hint or with none, and the ledger says why.
+Errors of the server are not raised: a request ends with or without a hint, and the ledger records why.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,7 +21,11 @@ from ante.hints.cache import AnswerCache
 from ante.hints.ledger import GOOD, Ledger
 from ante.hints.question import Question
 from ante.hints.settings import HintSettings, read_key
+from ante.http.client import BadReply
+from ante.messages import foreign
 
+LOG = logging.getLogger(__name__)
+CLIENTS = ("openai", "anthropic", "httpx2")
 CIRCUIT = "llm"
 PASSING = (408, 409, 425, 429)  # of HTTP, besides all from 500 on: another try may help
 LETTERS_PER_TOKEN = 3.0  # of a question, counted on the safe side until the server says
@@ -28,7 +33,7 @@ PICTURE_TOKENS = 800
 
 
 class Desk:
-    """Asks one advisor. Lives in one event loop."""
+    """Sends requests to one advisor. Bound to one event loop."""
 
     def __init__(self, settings: HintSettings, advisor: Advisor, clock: Callable[[], float] = time.monotonic) -> None:
         self.settings, self.advisor, self.ledger = settings, advisor, Ledger()
@@ -43,7 +48,7 @@ class Desk:
             self.ledger.breaker = event.state
 
     async def advise(self, question: Question) -> Advice | None:
-        """A hint, or none. The same question asked twice at once is one call."""
+        """Return a hint or None. Identical concurrent requests share one call."""
         self.ledger.asks += 1
         key = question.key(self.advisor.model)
         found = self.cache.get(key)
@@ -66,7 +71,7 @@ class Desk:
         return advice_of(question, answer, "llm") if answer is not None else None
 
     async def _call(self, question: Question) -> Answer | None:
-        """One ask by the advisor, entered into the ledger."""
+        """Send one request and record it in the ledger."""
         held = self.tokens.reserve(self._estimate(question))
         if held is None:
             self.ledger.ended("tokens")
@@ -82,7 +87,10 @@ class Desk:
             self.ledger.ended("breaker")
             return None
         except Exception as error:  # each client has classes of its own; whatever it is, the ledger has it
-            self.ledger.ended(cause_of(error), time.monotonic() - begin)
+            cause = cause_of(error)
+            if cause == "broken":
+                LOG.exception("an ask broke")
+            self.ledger.ended(cause, time.monotonic() - begin)
             return None
         finally:
             self.tokens.settle(held, spent)
@@ -91,7 +99,7 @@ class Desk:
         return answer
 
     async def _tried(self, question: Question) -> Reply:
-        """The reply of the first try that succeeds, within the deadline around this."""
+        """Return the response of the first successful attempt; the caller sets the deadline."""
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self.settings.tries),
             wait=wait_random_exponential(multiplier=0.1, max=1.0),
@@ -105,18 +113,18 @@ class Desk:
         return reply
 
     def _estimate(self, question: Question) -> int:
-        """Tokens that an ask may cost at most, about."""
+        """Return an approximate upper bound of a request's tokens."""
         letters = len(question.system) + len(question.text)
         return int(letters / LETTERS_PER_TOKEN) + self.settings.answer_tokens + PICTURE_TOKENS * bool(question.picture)
 
     async def close(self) -> None:
-        """Everything is let go."""
+        """Release all resources."""
         await self.advisor.close()
         self.cache.close()
 
 
 def passes(error: BaseException) -> bool:
-    """Whether another try may help: lost connections, and what the server says of itself."""
+    """Return whether an error is transient: a lost connection or a retryable status."""
     status = getattr(error, "status_code", None)
     if status is not None:
         return status in PASSING or status >= 500
@@ -124,17 +132,30 @@ def passes(error: BaseException) -> bool:
 
 
 def cause_of(error: BaseException) -> str:
-    """One of the ledger's FAILURES. Errors that are none of an advisor's are raised again."""
+    """One of the ledger's FAILURES; `broken` for errors that are none of an advisor's."""
     if isinstance(error, Discarded):
         return error.cause
+    if isinstance(error, BadReply) or isinstance(error.__cause__, BadReply):
+        return "unreadable"
     if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
         return "timeout"
     status = getattr(error, "status_code", None)
     if status is not None:
         return "server" if status >= 500 else "refused"
-    if type(error).__module__.partition(".")[0] in ("openai", "anthropic", "httpx", "httpx2"):
+    if type(error).__module__.partition(".")[0] in CLIENTS:
         return "unreachable"
-    raise error
+    return "broken"
+
+
+def words_of(error: BaseException, key: str | None) -> str:
+    """What went wrong at an advisor, in a line without its key. Errors that are none of an advisor's are raised again."""
+    cause = cause_of(error)
+    if cause == "broken":
+        raise error
+    if isinstance(error, Discarded):
+        return foreign(error, [key])
+    said = error.__cause__ if isinstance(error.__cause__, BadReply) else error
+    return f"{cause}: {foreign(said, [key]) or type(error).__name__}"
 
 
 def make_advisor(settings: HintSettings, environment: Mapping[str, str]) -> Any:

@@ -1,10 +1,10 @@
-"""A make-believe LLM server, for tests and rehearsals: the HTTP surface of a real one, and its ways to fail.
+"""A fake LLM server for tests: the HTTP API of a real one, with configurable failures.
 
     python -m ante.hints.fake --port 8000 --mode ok --latency 2
 
-Deterministic: the same question gets the same answer. Standard
+Deterministic: identical requests get identical responses. Standard
 library only, so that it runs in any image. Speaks /v1/chat/completions, /v1/messages, /v1/models, /health and /metrics;
-POST /mode changes how it behaves while it runs.
+POST /mode changes its behaviour at run time.
 """
 
 import argparse
@@ -33,6 +33,7 @@ MODES = {
 MODEL = "fake"
 WORDS = ("It scores most.", "It keeps the money.", "It leads to a flush.", "It is the safe way.")
 HANG_SECONDS = 3600.0
+LARGEST = 8 << 20  # bytes of a request
 
 
 class FakeServer(ThreadingHTTPServer):
@@ -58,13 +59,13 @@ class FakeServer(ThreadingHTTPServer):
         self.set_mode(mode)
 
     def set_mode(self, mode: str) -> None:
-        """Behave like this, one of MODES, from now on."""
+        """Switch to one of MODES."""
         assert mode in MODES, mode
         self.mode = mode
 
     @property
     def url(self) -> str:
-        """What LLM_ENDPOINT would be."""
+        """The value for LLM_ENDPOINT."""
         return f"http://{self.server_address[0]!s}:{self.server_address[1]}/v1"
 
     def __enter__(self) -> "FakeServer":
@@ -73,7 +74,7 @@ class FakeServer(ThreadingHTTPServer):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop, hanging answers too."""
+        """Stop the server, including hanging responses."""
         self.stopping.set()
         self.shutdown()
         self.server_close()
@@ -84,6 +85,7 @@ class Handler(BaseHTTPRequestHandler):
 
     server: FakeServer
     protocol_version = "HTTP/1.1"
+    timeout = 30  # seconds for the next bytes of a request
 
     def do_GET(self) -> None:
         """Health, models, metrics."""
@@ -97,12 +99,18 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(404, {"error": {"message": f"no such path: {self.path}"}})
 
     def do_POST(self) -> None:
-        """Questions, and changes of mode."""
-        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        """Handle requests and mode changes."""
+        length = self.headers.get("Content-Length", "0")
+        if not length.isdecimal() or len(length) > 12 or int(length) > LARGEST:
+            self.close_connection = True
+            self.answer(413, {"error": {"message": f"a request has a Content-Length of {LARGEST} bytes at most"}})
+            return
         try:
-            body = json.loads(raw)
-        except ValueError:
-            self.answer(400, {"error": {"message": "the request is not JSON"}})
+            body = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            body = None
+        if not isinstance(body, dict):
+            self.answer(400, {"error": {"message": "the request is no JSON object"}})
             return
         if self.path == "/mode":
             self.change(body)
@@ -112,7 +120,7 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(404, {"error": {"message": f"no such path: {self.path}"}})
 
     def change(self, body: dict[str, Any]) -> None:
-        """Another mode or latency."""
+        """Change the mode or latency."""
         if body.get("mode", "ok") not in MODES:
             self.answer(400, {"error": {"message": f"mode is one of {', '.join(MODES)}"}})
             return
@@ -121,7 +129,7 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(200, {"mode": self.server.mode, "latency": self.server.latency})
 
     def advise(self, body: dict[str, Any], claude: bool) -> None:
-        """One question, in the present mode."""
+        """Respond to one request in the current mode."""
         server, mode = self.server, self.server.mode
         with server.lock:
             server.asked += 1
@@ -138,11 +146,11 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(200, reply(body, written(body, mode), claude))
 
     def answer(self, status: int, body: dict[str, Any]) -> None:
-        """A JSON answer."""
+        """Send a JSON response."""
         self.send(status, json.dumps(body).encode(), "application/json")
 
     def send(self, status: int, body: bytes, kind: str) -> None:
-        """An answer, counted."""
+        """Send a response and count it."""
         with self.server.lock:
             self.server.counts[self.path, status] += 1
         try:
@@ -152,14 +160,14 @@ class Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(body)
         except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True  # who asked has gone
+            self.close_connection = True  # the client has disconnected
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing is printed for every request: /metrics has the counts."""
 
 
 def schema_of(body: dict[str, Any]) -> dict[str, Any]:
-    """The JSON schema that a request asks for, of either API."""
+    """Return the JSON schema in a request, for either API."""
     form = body.get("response_format") or {}
     found = form.get("json_schema", {}).get("schema") or (body.get("output_config") or {}).get("format", {}).get(
         "schema"
@@ -186,7 +194,7 @@ def written(body: dict[str, Any], mode: str) -> str:
 
 
 def reply(body: dict[str, Any], text: str, claude: bool) -> dict[str, Any]:
-    """The whole answer, as either API writes it."""
+    """Return the whole response in the format of either API."""
     asked = len(json.dumps(body.get("messages"))) // 4
     said, model = len(text) // 4, body.get("model", MODEL)
     if claude:
@@ -211,14 +219,14 @@ def reply(body: dict[str, Any], text: str, claude: bool) -> dict[str, Any]:
 
 
 def has_picture(body: dict[str, Any]) -> bool:
-    """Whether a picture was sent."""
+    """Return whether an image was sent."""
     contents = [message.get("content") for message in body.get("messages", [])]
     parts = [part for content in contents if isinstance(content, list) for part in content]
     return any(part.get("type") in ("image", "image_url") for part in parts)
 
 
 def metrics(server: FakeServer) -> str:
-    """Counts in Prometheus' text format."""
+    """Return the counts in Prometheus' text format."""
     lines = ["# HELP fake_llm_requests_total Requests answered.", "# TYPE fake_llm_requests_total counter"]
     with server.lock:
         found = sorted(server.counts.items())

@@ -1,8 +1,10 @@
-"""The hint ledger: what was asked, what came of it, what it cost, and when to raise the alarm."""
+"""The hint ledger: requests, results, cost and alerts."""
 
 import math
 from collections import Counter, deque
 from dataclasses import dataclass, field
+
+from ante.metrics import names_of
 
 RECENT = 1000  # calls behind latencies
 JUDGED = 50  # asks behind the success rate that the alarm looks at
@@ -11,17 +13,7 @@ WANTED = 0.8
 
 GOOD = "answered"
 FAILURES = ("timeout", "refused", "unreachable", "server", "unreadable", "schema", "illegal", "breaker", "broken")
-COLUMNS = (  # what stands in metrics.csv, each with hint_ before it
-    "asks",
-    "calls",
-    "success",
-    "p50",
-    "p95",
-    "tokens",
-    "cache_hits",
-    "breaker",
-    "agreement",
-)
+COLUMNS = tuple(name.removeprefix("hint_") for name in names_of("hints"))  # metrics without their prefix
 BREAKER = {"closed": 0, "half-opened": 1, "opened": 2}
 
 
@@ -60,7 +52,7 @@ class Ledger:
 
     @property
     def discarded(self) -> int:
-        """Answers that came and could not be used."""
+        """Number of answers that were discarded."""
         return sum(self.ends[cause] for cause in ("unreadable", "schema", "illegal"))
 
     @property
@@ -75,26 +67,26 @@ class Ledger:
 
     @property
     def agreement(self) -> float:
-        """Share of hints that the player had chosen itself; NaN before the first."""
+        """Fraction of hints equal to the player's own choice; NaN before the first."""
         return self.agreed / self.compared if self.compared else math.nan
 
     def figures(self) -> dict[str, float]:
-        """The numbers in COLUMNS. `breaker` is 0 closed, 1 half-opened, 2 opened."""
-        values = (
-            self.asks,
-            self.calls,
-            self.success,
-            self.latency(0.5),
-            self.latency(0.95),
-            self.tokens,
-            self.cache_hits,
-            BREAKER[self.breaker],
-            self.agreement,
-        )
-        return dict(zip(COLUMNS, map(float, values), strict=True))
+        """Returns the metrics in COLUMNS; `breaker` is 0 closed, 1 half-open, 2 open."""
+        figures = {
+            "asks": self.asks,
+            "calls": self.calls,
+            "success": self.success,
+            "p50": self.latency(0.5),
+            "p95": self.latency(0.95),
+            "tokens": self.tokens,
+            "cache_hits": self.cache_hits,
+            "breaker": BREAKER[self.breaker],
+            "agreement": self.agreement,
+        }
+        return {name: float(figures[name]) for name in COLUMNS}
 
     def alarm(self) -> str | None:
-        """What is wrong, in a sentence; None while all is well."""
+        """Return the alert as a sentence, or None."""
         if len(self._recent) < FEWEST or self.success >= WANTED:
             return None
         causes = ", ".join(f"{cause} {count:,}" for cause, count in self.ends.most_common() if cause in FAILURES)

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.env.probes import N_POWERS
+from ante.lookahead.reference_hands import N_REFERENCE_HANDS
 
 FIRST, LAST = 128, 8192  # opinions behind the first and the last fit
 RIDGE = 1.0  # pull towards 0 of every weight
-N_FEATURES = 1 + N_POWERS + 1
+N_FEATURES = 1 + N_REFERENCE_HANDS + 1
 
 
 def features_of(lists: NDArray[Any]) -> NDArray[np.float64]:
     """What the line goes through, (n, N_FEATURES): 1, log10 of what typical hands score, log10 of what is asked."""
     lists = lists.reshape(-1)
     ones = np.ones((len(lists), 1))
-    return np.concatenate([ones, lists["powers"] / 1000.0, lists["missing"][:, None] / 100.0], axis=1)
+    return np.concatenate([ones, lists["strengths"] / 1000.0, lists["needed"][:, None] / 100.0], axis=1)
 
 
 def potential_of(lists: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float32]:

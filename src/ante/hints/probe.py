@@ -1,4 +1,4 @@
-"""Whether an endpoint will do: its models, structured answers, pictures, and how long it takes."""
+"""Probe of an endpoint: models, structured output, images and latency."""
 
 import asyncio
 import math
@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ante.hints.advice import Discarded, check
-from ante.hints.desk import Desk, cause_of, make_advisor
+from ante.hints.advice import check
+from ante.hints.desk import Desk, make_advisor, words_of
 from ante.hints.ledger import FAILURES
 from ante.hints.question import Question
-from ante.hints.settings import HintSettings
+from ante.hints.settings import HintSettings, read_key
+from ante.messages import masked
 
+SHOWN_MODELS = 10
 PATIENCE = 30.0  # seconds that the probe waits, to tell slow from dead
 
 
@@ -46,11 +48,16 @@ class Probe:
 
     @property
     def works(self) -> bool:
-        """Whether training will get hints from it."""
+        """Whether the endpoint can provide hints for training."""
         return self.structured and self.p95 <= self.deadline
 
+    def listed(self) -> str:
+        """The names of the models, of many the first."""
+        more = len(self.models) - SHOWN_MODELS
+        return ", ".join(self.models[:SHOWN_MODELS]) + (f" and {more} more" if more > 0 else "")
+
     def verdict(self) -> list[str]:
-        """What will work and what will not, and what to do."""
+        """Return what works, what does not, and what to do."""
         if not self.structured:
             return [f"hints: NO. {self.trouble or 'no usable answer came'}"]
         lines = []
@@ -62,7 +69,7 @@ class Probe:
                 "choose a smaller model, or raise LLM_TIMEOUT_SECONDS"
             )
         if not self.known:
-            lines.append(f"model: {self.model} is not listed; there are {', '.join(self.models) or 'none'}")
+            lines.append(f"model: {self.model} is not listed; there are {self.listed() or 'none'}")
         if self.vision is not None:
             lines.append(
                 "pictures: yes, LLM_VISION=true will work" if self.vision else "pictures: no, leave LLM_VISION unset"
@@ -86,14 +93,14 @@ async def probe(
     asked = list(questions)
     patience = {"timeout_seconds": max(PATIENCE, settings.timeout_seconds), "breaker_failures": len(asked) + 1}
     patient = settings.model_copy(update={**patience, "cache": None, "tokens_per_hour": 0})
-    advisor = make_advisor(patient, environment)
-    found = Probe(str(settings.endpoint or "Claude"), str(settings.model), settings.timeout_seconds)
+    advisor, key = make_advisor(patient, environment), read_key(settings, environment)
+    found = Probe(masked(settings.endpoint or "Claude", [key]), str(settings.model), settings.timeout_seconds)
     try:
         found.models = await advisor.models()
         found.known = settings.model in found.models
     except Exception as error:
-        found.trouble = f"{cause_of(error)}: {error}"
-    if not await _first(found, advisor, asked[0]):
+        found.trouble = words_of(error, key)
+    if not await _first(found, advisor, asked[0], key):
         await advisor.close()
         return found
     if picture is not None:
@@ -119,23 +126,23 @@ async def probe(
     return found
 
 
-async def _first(found: Probe, advisor: object, question: Question) -> bool:
-    """The first answer, which may take longer, while a server warms up."""
+async def _first(found: Probe, advisor: object, question: Question, key: str | None) -> bool:
+    """Send the first request, with a longer timeout while the server warms up."""
     begin = time.monotonic()
     try:
         check(question, (await advisor.ask(question)).text)  # type: ignore[attr-defined]
     except Exception as error:
-        found.trouble = f"{error}" if isinstance(error, Discarded) else f"{cause_of(error)}: {error}"
+        found.trouble = words_of(error, key)
         return False
     found.first, found.structured = time.monotonic() - begin, True
     return True
 
 
 async def _sees(advisor: object, question: Question) -> bool:
-    """Whether a question with a picture gets a usable answer."""
+    """Return whether a request with an image gets a valid answer."""
     try:
         check(question, (await advisor.ask(question)).text)  # type: ignore[attr-defined]
     except Exception as error:
-        cause_of(error)  # raises what is none of the server's
+        words_of(error, None)  # raises what is none of the server's
         return False
     return True

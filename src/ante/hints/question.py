@@ -1,39 +1,31 @@
-"""A state as a question: what the player sees in words, and the decisions worth a thought, numbered.
+"""A state as a request: the visible game as text, and the numbered candidate actions.
 
-The options are the legal entries of the shortlist (env/shortlist.py). Nothing hidden is told: the text is that of
+The options are the legal candidates (lookahead/candidates.py). Nothing hidden is told: the text is that of
 env/text.py without the seed, by which a model might know what is to come.
 """
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ante.catalog.hands import HANDS
-from ante.catalog.jokers import JOKERS
-from ante.engine.actions import Verb
-from ante.engine.state import new_states
+from ante.engine.core.state import new_states
 from ante.env.games import Games, observe_games
-from ante.env.packed import T_CONSUMABLE, T_JOKER
-from ante.env.plays import AIM_SWAP, N_HANDS
-from ante.env.probes import N_ASKED
-from ante.env.shortlist import ENOUGH, LEGAL, Shortlists, decisions_of, shortlist_t
-from ante.env.text import describe, macro_name, number
+from ante.env.text import describe, macro_name
+from ante.lookahead.candidates import CandidateLister, decisions_of
+from ante.lookahead.describe import facts_of
+from ante.lookahead.records import LEGAL, candidates_t
 
 PROMPTS = Path(__file__).with_name("prompts")
-AIMS = ("for a flush", "for a straight", "keeping ranks alike", "keeping the commonest rank", "keeping the best hand",
-        "of the least worth")  # fmt: skip
-BRINGS_JOKER = (Verb.BUY, Verb.PICK)
 
 
 @dataclass(frozen=True)
 class Option:
-    """One decision on offer.
+    """One candidate action.
 
-    entry     its number in the shortlist
+    entry     its number in the list of candidates
     decision  the macro decision
     name      what it means: `play AS AH`
     facts     what it would bring; empty where nothing is known
@@ -47,11 +39,11 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """One state, ready to be asked about.
+    """The request for one state.
 
     text     the whole user message
     system   what is told once: the game, how to judge, how to answer
-    listed   (,) shortlist_t, which the rule-based advisor reads instead of the text
+    listed   (,) candidates_t, which the rule-based advisor reads instead of the text
     session  groups questions of one game, without telling its seed
     picture  the frame as PNG
     """
@@ -65,7 +57,7 @@ class Question:
     picture: bytes | None = field(repr=False, compare=False, default=None)
 
     def key(self, model: str) -> str:
-        """What an answer is remembered by: all that the advisor was told, and who it is."""
+        """Cache key of the answer: the full request and the advisor."""
         parts = [model, self.prompt, self.system, self.text]
         digest = hashlib.sha256("\0".join(parts).encode())
         digest.update(self.picture or b"")
@@ -81,9 +73,9 @@ def games_at(states: np.recarray, reorder: str = "none") -> Games:
 
 
 def lists_of(games: Games) -> np.recarray:
-    """The shortlists of games as they were observed last, (n,) shortlist_t."""
-    out = np.zeros(games.n, dtype=shortlist_t).view(np.recarray)
-    Shortlists().write(games, out)
+    """The candidates of games as they were observed last, (n,) candidates_t."""
+    out = np.zeros(games.n, dtype=candidates_t).view(np.recarray)
+    CandidateLister().write(games, out)
     return out
 
 
@@ -91,7 +83,7 @@ def question_of(state: Any, listed: Any, prompt: str = "v1", picture: bytes | No
     """The question that a state is; None where no decision is listed.
 
     state   one record, read only
-    listed  its shortlist_t
+    listed  its candidates_t
     """
     session = hashlib.sha256(bytes(state.seed)).hexdigest()[:16]
     s = without_seed(state)
@@ -106,7 +98,7 @@ def question_of(state: Any, listed: Any, prompt: str = "v1", picture: bytes | No
 
 
 def without_seed(state: Any) -> Any:
-    """A copy of a game that does not say its seed, for words and pictures."""
+    """Return a copy of a game without its seed, for text and images."""
     copy: Any = new_states(1)
     copy.view(np.uint8)[:] = np.frombuffer(state.tobytes(), dtype=np.uint8)
     copy[0].seed_length = 0
@@ -120,8 +112,8 @@ def prompt_of(version: str) -> tuple[str, str]:
 
 
 def options_of(s: Any, listed: Any) -> list[Option]:
-    """The legal entries of a shortlist."""
-    legal = [k for k in range(int(listed["n"])) if listed["entries"][k]["marks"] & LEGAL]
+    """Return the legal candidates as options."""
+    legal = [k for k in range(int(listed["n"])) if listed["entries"][k]["flag_bits"] & LEGAL]
     decisions = decisions_of(
         np.broadcast_to(listed["entries"], (len(legal), len(listed["entries"]))), np.array(legal, dtype=np.int64)
     )
@@ -129,42 +121,3 @@ def options_of(s: Any, listed: Any) -> list[Option]:
         Option(k, int(decision), macro_name(s, int(decision)), facts_of(listed["entries"][k]))
         for k, decision in zip(legal, decisions, strict=True)
     ]
-
-
-def facts_of(entry: Any) -> str:
-    """What one entry would bring, in words."""
-    verb = int(entry["verb"])
-    parts: list[str] = []
-    if verb == Verb.PLAY:
-        parts = play_facts(entry)
-    elif verb == Verb.DISCARD:
-        parts = [AIMS[int(entry["aim"]) - N_HANDS - 1], f"next hand beats the blind: {chance(entry['numbers'][4])}"]
-    elif int(entry["aim"]) == AIM_SWAP:
-        parts = [f"makes room for {JOKERS[int(entry['thing']) - T_JOKER].name}, ${int(entry['price'])} in all"]
-        parts += gain_facts(entry["numbers"])
-    elif verb in BRINGS_JOKER and T_JOKER < int(entry["thing"]) <= T_CONSUMABLE:
-        parts = [f"${int(entry['price'])}"] * (verb == Verb.BUY) + gain_facts(entry["numbers"])
-    elif entry["price"] and verb not in (Verb.SELL_JOKER, Verb.SELL_CONSUMABLE):
-        parts = [f"${int(entry['price'])}"]
-    return ", ".join(parts)
-
-
-def play_facts(entry: Any) -> list[str]:
-    """What is known of one play."""
-    size, aim = float(entry["numbers"][0]) / 20.0, int(entry["aim"])
-    parts = [HANDS[aim - 1].name] if 1 <= aim <= N_HANDS else []
-    parts.append(f"scores about {number(float(f'{10.0**size:.2g}'))}" if size > 0 else "its score is not known")
-    if entry["marks"] & ENOUGH:
-        return [*parts, "beats the blind"]
-    return [*parts, f"next hand beats the blind: {chance(entry['numbers'][4])}"]
-
-
-def chance(byte: Any) -> str:
-    """A chance as a shortlist holds it, in percent."""
-    return f"{float(byte) / 250.0:.0%}"
-
-
-def gain_facts(numbers: Sequence[Any]) -> list[str]:
-    """By what a joker multiplies typical hands, of which it is asked with Full House, Flush, Straight and Pair."""
-    gains = [(float(byte) - 128.0) / 50.0 for byte in numbers[:N_ASKED]]
-    return [f"typical hands x{10.0 ** (sum(gains) / N_ASKED):.2g}"] if any(gains) else []

@@ -1,28 +1,47 @@
-"""The rule-based advisor: hints with no server, from the shortlist alone, so it knows what a player with a pencil does.
+"""The rule-based advisor: hints with no server, from the candidates alone, so it knows what a player with a pencil does.
 
 Every entry of the list gets a worth; the worthiest legal one is the hint. It is the null model that any LLM must beat.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ante.catalog.consumables import FIRST_PLANET, FIRST_SPECTRAL
 from ante.catalog.hands import Hand
 from ante.catalog.packs import PackKind
 from ante.engine.actions import Verb
-from ante.env.packed import T_BOOSTER, T_CONSUMABLE, T_JOKER, T_VOUCHER
-from ante.env.plays import AIM_SWAP
-from ante.env.probes import FIRST_POWER, N_ASKED
-from ante.env.shortlist import ENOUGH, FILLED, LEGAL
+from ante.env.entities.ids import BOOSTER_BASE, CONSUMABLE_BASE, JOKER_BASE, VOUCHER_BASE
+from ante.env.games import Games
 from ante.hints.advice import Advice, Answer, advice_of
-from ante.hints.question import Question
+from ante.hints.question import Question, question_of
+from ante.lookahead.candidates import CandidateLister, decisions_of
+from ante.lookahead.describe import ratio_of_byte
+from ante.lookahead.items import MONEY_OFFSET
+from ante.lookahead.records import (
+    BEATS_BLIND,
+    DISCARD,
+    LEGAL,
+    MAX_CANDIDATES,
+    MONEY_LEFT,
+    N_JOKER_GAINS,
+    PADDED,
+    PLANET,
+    PLAY,
+    PURPOSE_SWAP,
+    candidates_t,
+)
+from ante.lookahead.reference_hands import FIRST_REFERENCE_HAND
 
 EARNING = 25  # dollars that earn the most interest: what is above is free to spend
 HANDS_PER_BLIND = 3.0  # that are counted on
 LEAST_GAIN = 0.02  # of log10 of typical hands: a joker below is not bought for its score
 SWAP_GAIN = 0.15
 NEVER = -1.0
-TYPICAL = tuple(int(hand) - FIRST_POWER for hand in (Hand.FLUSH, Hand.STRAIGHT, Hand.TWO_PAIR, Hand.PAIR))
+TYPICAL = tuple(int(hand) - FIRST_REFERENCE_HAND for hand in (Hand.FLUSH, Hand.STRAIGHT, Hand.TWO_PAIR, Hand.PAIR))
 GOOD_PACKS = {PackKind.BUFFOON: 44.0, PackKind.CELESTIAL: 36.0, PackKind.ARCANA: 24.0}
 
 
@@ -33,10 +52,10 @@ def advise(question: Question) -> Advice:
 
 def answer(question: Question) -> Answer:
     """The same as an LLM would write it."""
-    worths = [worth(question.listed, option.entry) for option in question.options]
-    best = max(range(len(worths)), key=worths.__getitem__)
-    others = max((w for k, w in enumerate(worths) if k != best), default=NEVER)
-    margin = min(1.0, max(0.0, worths[best] - others) / 20.0)
+    scores = [score(question.listed, option.entry) for option in question.options]
+    best = max(range(len(scores)), key=scores.__getitem__)
+    others = max((w for k, w in enumerate(scores) if k != best), default=NEVER)
+    margin = min(1.0, max(0.0, scores[best] - others) / 20.0)
     return Answer(
         option=best,
         confidence=round(50 + 50 * margin),
@@ -46,30 +65,30 @@ def answer(question: Question) -> Answer:
 
 
 def choose(listed: Any) -> int:
-    """The number of the worthiest legal entry of a shortlist that has one."""
-    legal = [k for k in range(int(listed["n"])) if listed["entries"][k]["marks"] & LEGAL]
-    return max(legal, key=lambda k: worth(listed, k))
+    """The number of the worthiest legal candidate of a list that has one."""
+    legal = [k for k in range(int(listed["n"])) if listed["entries"][k]["flag_bits"] & LEGAL]
+    return max(legal, key=lambda k: score(listed, k))
 
 
-def worth(listed: Any, number: int) -> float:
+def score(listed: Any, number: int) -> float:
     """How good one entry is: comparable within one list, from NEVER to 200."""
     e = listed["entries"][number]
     verb = Verb(int(e["verb"]))
     if verb == Verb.PLAY:
-        return worth_of_play(listed, e)
+        return score_of_play(listed, e)
     if verb == Verb.DISCARD:
-        return 60.0 + 0.2 * float(e["numbers"][4]) + 0.05 * float(e["numbers"][0])
+        return 60.0 + 0.2 * float(e["estimates"][DISCARD.next_beats]) + 0.05 * float(e["estimates"][DISCARD.next])
     if verb in (Verb.USE, Verb.BUY_AND_USE, Verb.BUY, Verb.PICK):
-        return worth_of_ware(listed, e)
+        return score_of_item(listed, e)
     if verb == Verb.SELL_JOKER:
-        return 45.0 + 20.0 * gain(e) if int(e["aim"]) == AIM_SWAP and gain(e) > SWAP_GAIN else NEVER
+        return 45.0 + 20.0 * gain(e) if int(e["purpose"]) == PURPOSE_SWAP and gain(e) > SWAP_GAIN else NEVER
     plain = {
         Verb.SELECT_BLIND: 100.0,
         Verb.MOVE_JOKER: 120.0,
         Verb.CASH_OUT: 100.0,
         Verb.NEXT_ROUND: 20.0,
         Verb.SKIP_PACK: 1.0,
-        Verb.OPEN_PACK: GOOD_PACKS.get(PackKind(int(e["thing"]) - T_BOOSTER), NEVER)
+        Verb.OPEN_PACK: GOOD_PACKS.get(PackKind(int(e["item_id"]) - BOOSTER_BASE), NEVER)
         if verb == Verb.OPEN_PACK and left(e) >= 5
         else NEVER,
         Verb.BUY_VOUCHER: 30.0 if left(e) >= EARNING else NEVER,
@@ -78,61 +97,61 @@ def worth(listed: Any, number: int) -> float:
     return plain.get(verb, NEVER)
 
 
-def worth_of_play(listed: Any, e: Any) -> float:
+def score_of_play(listed: Any, e: Any) -> float:
     """A play that is enough comes first; then one that does its share; then, after discards, whatever leads on."""
-    size, next_enough = float(e["numbers"][0]), float(e["numbers"][4])
-    along = 0.5 if e["marks"] & FILLED else 0.0  # junk thrown along costs nothing
-    if e["marks"] & ENOUGH:
+    size, next_enough = float(e["estimates"][PLAY.score]), float(e["estimates"][PLAY.next_beats])
+    along = 0.5 if e["flag_bits"] & PADDED else 0.0  # junk thrown along costs nothing
+    if e["flag_bits"] & BEATS_BLIND:
         return 150.0 + 0.1 * size
-    if float(e["numbers"][2]) >= 128.0:  # as much as each hand that is left must score
+    if float(e["estimates"][PLAY.all_hands_to_needed]) >= 128.0:  # as much as each hand that is left must score
         return 112.0 + 0.1 * size + along
     can_discard = any(int(each["verb"]) == Verb.DISCARD for each in listed["entries"][: int(listed["n"])])
     base = 0.0 if can_discard else 60.0
     return base + 0.2 * size + 0.1 * next_enough + along
 
 
-def worth_of_ware(listed: Any, e: Any) -> float:
+def score_of_item(listed: Any, e: Any) -> float:
     """Jokers by what they bring, planets always, tarots where they can be used; of spectral cards none."""
-    thing, verb = int(e["thing"]), int(e["verb"])
+    thing, verb = int(e["item_id"]), int(e["verb"])
     if verb == Verb.BUY and left(e) < 0:
         return NEVER
-    if T_JOKER < thing <= T_CONSUMABLE:
+    if JOKER_BASE < thing <= CONSUMABLE_BASE:
         first = not any(owned(each) for each in listed["entries"][: int(listed["n"])])
         if gain(e) < LEAST_GAIN and not first and verb == Verb.BUY:
             return NEVER
         return min(99.0, 40.0 + 40.0 * gain(e))
-    consumable = thing - T_CONSUMABLE
-    if not T_CONSUMABLE < thing <= T_VOUCHER or consumable >= FIRST_SPECTRAL:
+    consumable = thing - CONSUMABLE_BASE
+    if not CONSUMABLE_BASE < thing <= VOUCHER_BASE or consumable >= FIRST_SPECTRAL:
         return 5.0 if verb == Verb.PICK else NEVER
     planet = consumable >= FIRST_PLANET
     if verb == Verb.USE:
         return 160.0 if planet else 118.0
     if verb == Verb.PICK:
-        return 30.0 + 0.1 * float(e["numbers"][2]) if planet else 20.0
+        return 30.0 + 0.1 * float(e["estimates"][PLANET.plays]) if planet else 20.0
     if not planet or left(e) < 2:
         return NEVER
-    return 32.0 + 0.1 * float(e["numbers"][2]) + (1.0 if verb == Verb.BUY_AND_USE else 0.0)
+    return 32.0 + 0.1 * float(e["estimates"][PLANET.plays]) + (1.0 if verb == Verb.BUY_AND_USE else 0.0)
 
 
 def gain(e: Any) -> float:
     """By how much, in log10, an entry raises what typical hands score, on average."""
-    return sum(float(byte) - 128.0 for byte in e["numbers"][:N_ASKED]) / (50.0 * N_ASKED)
+    return sum(ratio_of_byte(byte) for byte in e["estimates"][:N_JOKER_GAINS]) / N_JOKER_GAINS
 
 
 def left(e: Any) -> int:
     """Dollars that are left after an entry was paid."""
-    return int(e["numbers"][4]) - 20
+    return int(e["estimates"][MONEY_LEFT]) - int(MONEY_OFFSET)
 
 
 def owned(e: Any) -> bool:
     """Whether an entry is about a joker that the player has."""
-    return int(e["verb"]) == Verb.SELL_JOKER and int(e["aim"]) != AIM_SWAP
+    return int(e["verb"]) == Verb.SELL_JOKER and int(e["purpose"]) != PURPOSE_SWAP
 
 
 def outlook(listed: Any) -> int:
     """About the chance, in percent, that hands as strong as these reach what the next blind asks."""
-    strength = sum(float(listed["powers"][k]) for k in TYPICAL) / (1000.0 * len(TYPICAL))
-    lack = float(listed["missing"]) / 100.0 - strength - math.log10(HANDS_PER_BLIND)
+    strength = sum(float(listed["strengths"][k]) for k in TYPICAL) / (1000.0 * len(TYPICAL))
+    lack = float(listed["needed"]) / 100.0 - strength - math.log10(HANDS_PER_BLIND)
     return round(100.0 / (1.0 + math.exp(4.0 * lack)))
 
 
@@ -140,9 +159,13 @@ def reason(e: Any) -> str:
     """Why, by the kind of decision."""
     verb = Verb(int(e["verb"]))
     if verb == Verb.PLAY:
-        if e["marks"] & ENOUGH:
+        if e["flag_bits"] & BEATS_BLIND:
             return "It beats the blind."
-        return "It scores its share." if float(e["numbers"][2]) >= 128.0 else "The best hand there is."
+        return (
+            "It scores its share."
+            if float(e["estimates"][PLAY.all_hands_to_needed]) >= 128.0
+            else "The best hand there is."
+        )
     return {
         Verb.DISCARD: "Nothing here is enough: draw for more.",
         Verb.USE: "It helps at once.",
@@ -152,3 +175,45 @@ def reason(e: Any) -> str:
         Verb.SELL_JOKER: "It makes room for a better joker.",
         Verb.NEXT_ROUND: "Nothing here is worth its price: keep the money.",
     }.get(verb, "The usual way on.")
+
+
+class RulesPlayer:
+    """Plays what the rules would advise: macro decisions."""
+
+    name = "rules"
+    discrete = False
+    reorder = "none"
+
+    def __init__(self) -> None:
+        self._writer = CandidateLister()
+        self.lists = np.zeros(0, dtype=candidates_t).view(np.recarray)
+
+    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """One macro decision for each game (n,) int64, -1 where a game is not played any more."""
+        if len(self.lists) != games.n:
+            self.lists = np.zeros(games.n, dtype=candidates_t).view(np.recarray)
+        self._writer.write(games, self.lists)
+        chosen = np.full(games.n, -1, dtype=np.int64)
+        for i in np.flatnonzero(playing):
+            chosen[i] = choose(self.lists[i])
+        assert chosen.max(initial=-1) < MAX_CANDIDATES
+        return np.asarray(decisions_of(self.lists["entries"], chosen))
+
+
+def sample_questions(seed: str = "TESTSEED", games: int = 16) -> Iterator[Question]:
+    """Questions with a choice, one game after the other a step at a time, as the rules play them; without end."""
+    table = Games(games, reorder="none", discrete=False)
+    rng = np.random.default_rng(list(seed.encode()))
+    table.rngs = list(rng.spawn(games))
+    table.reset()
+    player, everybody = RulesPlayer(), np.ones(games, dtype=np.bool_)
+    while True:
+        actions = player.choose(table, everybody)
+        for i in range(games):
+            question = question_of(table.states[i], player.lists[i])
+            if question is not None and len(question.options) > 1:
+                yield question
+        table.step(actions)
+        ended = np.flatnonzero(table.outcome)
+        if len(ended):
+            table.reset(ended)

@@ -1,4 +1,4 @@
-"""Whom to ask for hints, and how patiently: a validated model, and the environment variables it is read from."""
+"""Settings of an advisor: a validated model, and the environment variables it is read from."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from ante.errors import BalatroError
+from ante.messages import check_url, foreign
 
 VARIABLES = {  # of the environment: the setting that each of them gives
     "LLM_PROVIDER": "provider",
@@ -22,11 +23,11 @@ KEY_VARIABLE = "LLM_API_KEY"
 
 
 class BadHints(BalatroError, ValueError):
-    """Settings of hints that cannot be used."""
+    """Invalid settings of hints."""
 
 
 class HintSettings(BaseModel):
-    """How one advisor is asked. Holds no secret: the key stays in the environment, under the name `key_variable`."""
+    """Settings of one advisor. Holds no secret: the key stays in the environment, under the name `key_variable`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -34,11 +35,20 @@ class HintSettings(BaseModel):
         "openai", description="How it is spoken to: any OpenAI-compatible server, or Claude's own API."
     )
     endpoint: str | None = Field(None, description="URL of the server, such as http://llm:8000/v1; Claude has its own.")
-    model: str | None = Field(None, description="Name of the model, as the server lists it.")
+    model: str | None = Field(
+        None,
+        pattern=r"^[^\x00-\x1f\x7f-\x9f]+$",
+        max_length=200,
+        description="Name of the model, as the server lists it.",
+    )
     key_variable: str = Field(KEY_VARIABLE, description="Environment variable that holds the key, if there is one.")
-    host_header: str | None = Field(None, description="Host header, where a gateway chooses the service by it.")
+    host_header: str | None = Field(
+        None, pattern=r"^[A-Za-z0-9_.:\[\]-]+$", description="Host header, where a gateway chooses the service by it."
+    )
     session_header: str | None = Field(
-        None, description="Name of a header that keeps a game at one replica; its value is made of the game's seed."
+        None,
+        pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+        description="Name of a header that keeps a game at one replica; its value is made of the game's seed.",
     )
     vision: bool = Field(False, description="Send the rendered frame beside the text.")
     prompt: str = Field("v1", pattern=r"^v\d+$", description="Version of the prompt.")
@@ -54,10 +64,10 @@ class HintSettings(BaseModel):
     @field_validator("endpoint")
     @classmethod
     def _a_url(cls, endpoint: str | None) -> str | None:
-        if endpoint is not None and not endpoint.startswith(("http://", "https://")):
-            raise ValueError("it begins with http:// or https://")
-        if endpoint is not None and "@" in endpoint.split("/")[2]:
-            raise ValueError(f"it must carry no credentials: put the key into {KEY_VARIABLE}")
+        if endpoint is not None:
+            check_url(endpoint)
+            if "@" in endpoint:
+                raise ValueError(f"it must carry no credentials: put the key into {KEY_VARIABLE}")
         return endpoint
 
     def complete(self) -> "HintSettings":
@@ -82,11 +92,20 @@ def read_settings(environment: Mapping[str, str], **overrides: Any) -> HintSetti
         name = str(first["loc"][0])
         variable = next((v for v, n in VARIABLES.items() if n == name), name)
         cause = first["msg"].removeprefix("Value error, ")
-        given = "it" if name == "endpoint" else repr(first["input"])  # an endpoint may carry what must not be shown
+        # an endpoint may carry what must not be shown
+        given = "it" if name == "endpoint" else repr(foreign(first["input"], longest=80))
         raise BadHints(f"{variable}: {given} cannot be used: {cause}") from None
 
 
 def read_key(settings: HintSettings, environment: Mapping[str, str]) -> str | None:
-    """The key, if the environment holds one. It is handed to the client and kept nowhere else."""
+    """The key, if the environment holds one. It is handed to the client and kept nowhere else. Raises BadHints."""
     names = (settings.key_variable, *(("ANTHROPIC_API_KEY",) if settings.provider == "claude" else ()))
-    return next((environment[name] for name in names if environment.get(name)), None)
+    for name in names:
+        key = environment.get(name, "").strip()
+        if key and not (key.isascii() and key.isprintable()):
+            raise BadHints(
+                f"{name} holds characters that a header cannot carry: set the key alone, without line breaks"
+            )
+        if key:
+            return key
+    return None

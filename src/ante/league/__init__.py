@@ -1,0 +1,1 @@
+"""Ratings of players from games on the same seeds."""

@@ -1,29 +1,33 @@
-"""A league on disk: who takes part, by which rules, and how every game of every player went.
+"""A league on disk: players, rules and the results of all games.
 
 league.json              rules and players
-results/NAME/0003.parquet   one row a game, for a stretch of the seeds; written aside, then named
-replays/NAME/SEED.txt    the games of a player that went furthest
+results/NAME/0003.parquet   one row per game, for a stretch of the seeds; written atomically
+replays/NAME/SEED.txt    a player's games that progressed furthest
 """
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from dataclasses import dataclass as plain_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.dataclasses import dataclass
 
 from ante.agents.evaluate import panel
-from ante.engine.rule import source_hash
-from ante.errors import BalatroError
-from ante.files import whole, write_text
+from ante.engine.core.compile_cache import source_hash
+from ante.errors import BalatroError, first_fault, shown
+from ante.files import NoFile, Unreadable, check_regular, read_json, whole, write_text
 from ante.recording.games import Recording
 
 FORMAT = 1
 ABOUT = "league.json"
+LARGEST_STRETCH = 64 << 20  # bytes of one file of results
 STRETCH = 50  # seeds that are played together: the unit of what is stored and resumed
 SCHEMA = pa.schema(
     [
@@ -33,47 +37,49 @@ SCHEMA = pa.schema(
         pa.field("blinds", pa.int16(), nullable=False),
         pa.field("decisions", pa.int32(), nullable=False),
         pa.field("reward", pa.float64(), nullable=False),
-        pa.field("actions", pa.list_(pa.int64()), nullable=False),  # macro decisions: the game, with its seed
+        pa.field(
+            "actions", pa.list_(pa.int64()), nullable=False
+        ),  # macro decisions, which with the seed determine the game
     ]
 )
 
 
 class BadLeague(BalatroError, ValueError):
-    """A league that cannot be read or played."""
+    """A league cannot be read or played."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(strict=True, extra="forbid"))
 class Entrant:
     """One player of a league.
 
     name    unique in the league
-    source  what brings it to the table: a baseline's name, or a folder
-    pin     which policy of the folder: a checkpoint's name, or the digest of a release; empty for a baseline
-    run     the run whose checkpoint it is; empty for others
-    steps   environment steps it was trained for, None where it was not
+    source  origin of the player: a baseline's name, or a folder
+    pin     policy within the folder: a checkpoint's name, or the digest of a release; empty for a baseline
+    run     run of the checkpoint; empty for others
+    steps   environment steps of training, None if not trained
     """
 
-    name: str
+    name: Annotated[str, Field(pattern=r"^[^./\x00-\x1f][^/\x00-\x1f]{0,199}$")]  # names a folder
     source: str
     pin: str = ""
     run: str = ""
-    steps: int | None = None
+    steps: Annotated[int, Field(ge=0)] | None = None
     likeliest: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(strict=True, extra="forbid"))
 class Rules:
-    """What every game of a league is played by: the first `games` seeds of the panel."""
+    """The rules of a league's games, which use the first `games` seeds of the panel."""
 
     games: int
     deck: str = "b_red"
-    stake: int = 1
+    stake: Annotated[int, Field(ge=1, le=8)] = 1
     challenge: str | None = None
 
 
-@dataclass(frozen=True)
+@plain_dataclass(frozen=True)
 class Results:
-    """How the games of one player went, each array (games,), in the order of the seeds."""
+    """The results of one player's games, each array (games,), in the order of the seeds."""
 
     seeds: tuple[str, ...]
     won: NDArray[np.bool_]
@@ -82,37 +88,51 @@ class Results:
     decisions: NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Games."""
+        """Number of games."""
         return len(self.seeds)
 
     @property
     def reach(self) -> NDArray[np.int64]:
-        """How far each game came, as one number to compare games of a seed by: won, then ante, then blinds beaten."""
+        """How far each game progressed, as one comparable number: won, then ante, then blinds beaten."""
         return (self.won * 1000 + np.clip(self.ante, -100, 800) + 100) * 1000 + self.blinds
 
 
+class AboutForm(BaseModel):
+    """What league.json holds."""
+
+    format: Literal[1]
+    engine: str
+    rules: Rules
+    players: list[Entrant]
+
+
 class League:
-    """A league's folder. Raises BadLeague where there is none, or one of another format."""
+    """A league's folder. Raises BadLeague if there is none, or one of another format."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
-            about = json.loads((folder / ABOUT).read_text())
-            if about["format"] != FORMAT:
-                raise BadLeague(f"{folder} is a league of format {about['format']}, this Ante reads format {FORMAT}")
-            self.rules = Rules(**about["rules"])
-            self.entrants = {row["name"]: Entrant(**row) for row in about["players"]}
-            self.engine: str = about["engine"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            if isinstance(error, BadLeague):
-                raise
+            data = read_json(folder / ABOUT)
+            if isinstance(data, dict) and data.get("format", FORMAT) != FORMAT:
+                raise BadLeague(
+                    f"{folder} is a league of format {shown(data['format'])}, this Ante reads format {FORMAT}"
+                )
+            about = AboutForm.model_validate_json(json.dumps(data))
+        except NoFile as error:
             raise BadLeague(
                 f"no league in {folder} ({error}): begin one with ante league run {folder} greedy"
             ) from None
+        except Unreadable as error:
+            raise BadLeague(f"no league in {folder}: {error}") from None
+        except ValidationError as error:
+            raise BadLeague(f"{folder / ABOUT}, {first_fault(error)}") from None
+        self.rules, self.engine = about.rules, about.engine
+        self.entrants = {each.name: each for each in about.players}
+        check_games(self.rules.games)
 
     @staticmethod
     def begin(folder: Path, rules: Rules) -> "League":
-        """A league without players stands in `folder`. Raises BadLeague."""
+        """Create a league without players in `folder`. Raises BadLeague."""
         if (folder / ABOUT).exists():
             raise BadLeague(f"{folder} is a league already: ante league add {folder} PLAYER")
         check_games(rules.games)
@@ -121,7 +141,7 @@ class League:
         return League(folder)
 
     def enter(self, entrants: Iterable[Entrant]) -> list[Entrant]:
-        """These take part; those that already do are left out of the answer. Raises BadLeague."""
+        """Add players and return those that are new. Raises BadLeague."""
         fresh = []
         for each in entrants:
             known = self.entrants.get(each.name)
@@ -134,7 +154,7 @@ class League:
         return fresh
 
     def extend(self, games: int) -> None:
-        """Every player plays so many games; what is stored stays. Raises BadLeague."""
+        """Raise the number of games per player; stored results are kept. Raises BadLeague."""
         check_games(games)
         if games < self.rules.games:
             raise BadLeague(f"{self.folder} has {self.rules.games} games a player: it cannot have fewer, {games}")
@@ -142,11 +162,11 @@ class League:
         self.save()
 
     def save(self) -> None:
-        """Rules and players stand in the folder."""
+        """Save rules and players."""
         save(self.folder, self.rules, tuple(self.entrants.values()), self.engine)
 
     def check_engine(self) -> None:
-        """The rules of the game are those that its games were played by. Raises BadLeague."""
+        """Check that the engine is the one that played the stored games. Raises BadLeague."""
         now = source_hash("agents")
         if now != self.engine:
             raise BadLeague(
@@ -155,19 +175,19 @@ class League:
             )
 
     def file(self, name: str, stretch: int) -> Path:
-        """Where the results of a stretch of games stand."""
+        """Return the file with the results of a stretch."""
         return self.folder / "results" / name / f"{stretch:04d}.parquet"
 
     def missing(self, name: str) -> list[int]:
-        """The stretches that this player has not played."""
+        """Return the stretches that this player has not played."""
         return [i for i in range(self.rules.games // STRETCH) if not self.file(name, i).exists()]
 
     def seeds(self, stretch: int) -> list[str]:
-        """The seeds of a stretch."""
+        """Return the seeds of a stretch."""
         return panel()[stretch * STRETCH : (stretch + 1) * STRETCH]
 
     def store(self, name: str, stretch: int, games: Sequence[Recording]) -> None:
-        """The results of a stretch stand in the folder, whole or not at all."""
+        """Store the results of a stretch atomically."""
         file = self.file(name, stretch)
         file.parent.mkdir(parents=True, exist_ok=True)
         rows = [
@@ -182,15 +202,15 @@ class League:
             pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), aside, compression="zstd")
 
     def table(self, name: str) -> Any:
-        """All stored games of a player, an Arrow table of SCHEMA in the order of the seeds. Raises BadLeague."""
+        """Return all stored games of a player, an Arrow table of SCHEMA in the order of the seeds. Raises BadLeague."""
         if name not in self.entrants:
             raise BadLeague(f"there is no player {name!r} in {self.folder}: choose one of {', '.join(self.entrants)}")
         files = [self.file(name, i) for i in range(self.rules.games // STRETCH)]
-        parts = [pq.read_table(file, schema=SCHEMA) for file in files if file.exists()]
+        parts = [read_stretch(file) for file in files if file.exists()]
         return pa.concat_tables(parts) if parts else SCHEMA.empty_table()
 
     def results(self, name: str) -> Results:
-        """How all stored games of a player went."""
+        """Return the results of all stored games of a player."""
         table = self.table(name)
         columns = {field: table[field].to_numpy() for field in ("ante", "blinds", "decisions")}
         won = np.array([outcome == "won" for outcome in table["outcome"].to_pylist()], dtype=np.bool_)
@@ -199,15 +219,32 @@ class League:
         )
 
     def complete(self) -> dict[str, Results]:
-        """Results of the players that have played all games. Raises BadLeague where there is none."""
+        """Return the results of players that have played all games. Raises BadLeague if there are none."""
         found = {name: self.results(name) for name in self.entrants if not self.missing(name)}
         if not found:
             raise BadLeague(f"nobody has played all games in {self.folder}: ante league run {self.folder}")
         return found
 
 
+def read_stretch(file: Path) -> Any:
+    """The stored games of a stretch, an Arrow table of SCHEMA. Raises BadLeague."""
+    way_out = "delete the file, and ante league run plays these games again"
+    try:
+        check_regular(file)
+        table = pq.ParquetFile(file)
+        if table.metadata.num_rows != STRETCH or file.stat().st_size > LARGEST_STRETCH:
+            raise BadLeague(f"{file} holds {table.metadata.num_rows:,} games, not {STRETCH}: {way_out}")
+        found = table.read().cast(SCHEMA)
+        found.validate(full=True)
+    except (OSError, pa.ArrowException, Unreadable, ValueError) as error:
+        if isinstance(error, BadLeague):
+            raise
+        raise BadLeague(f"cannot read {file}: {(str(error).splitlines() or ['damaged'])[0][:300]}; {way_out}") from None
+    return found
+
+
 def check_games(games: int) -> None:
-    """So many games can be played. Raises BadLeague."""
+    """Check the number of games. Raises BadLeague."""
     most = len(panel())
     if games < STRETCH or games % STRETCH or games > most:
         raise BadLeague(f"--games {games}: a multiple of {STRETCH} from {STRETCH} to {most}, the seeds of the panel")

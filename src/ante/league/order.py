@@ -1,4 +1,4 @@
-"""Whether a league puts players in the right order, and after how many games: Kendall's tau, from stored results."""
+"""Reliability of a league's ranking as a function of the number of games: Kendall's tau, from stored results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from ante.league.ratings import SAMPLES, Interval, interval, weights
 
-WANTED = 0.9  # tau of an order that one may rely on
+WANTED = 0.9  # tau of a reliable ranking
 REPEATS = 400
 SIZES = (10, 25, 50, 100, 200, 400, 700, 1000)
 
 
 @dataclass(frozen=True)
 class SizeRow:
-    """Mean tau, with so many games of each player, between their order and that of all games."""
+    """Mean tau between the ranking with this many games per player and the ranking with all games."""
 
     games: int
     shared: float
@@ -24,12 +24,12 @@ class SizeRow:
 
 @dataclass(frozen=True)
 class OrderReport:
-    """How the players of a league are ordered.
+    """The ranking of a league's players.
 
     players              names, by training steps
     tau                  between mean blinds and training steps
-    sizes                for samples of the stored games: all players on the same seeds, and each on seeds of its own
-    shared, independent  fewest games of `sizes` whose mean tau is WANTED, None where none is
+    sizes                for samples of the stored games: all players on the same seeds, or each on its own seeds
+    shared, independent  smallest number of games in `sizes` with mean tau of at least WANTED, or None
     """
 
     players: tuple[str, ...]
@@ -40,7 +40,7 @@ class OrderReport:
 
 
 def kendall(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Kendall's tau-b of two orders of the same players: (..., players) each -> (...); 0 where one has no order."""
+    """Return Kendall's tau-b of two rankings of the same players: (..., players) each -> (...); 0 if undefined."""
     a = np.sign(one[..., :, None] - one[..., None, :])
     b = np.sign(other[..., :, None] - other[..., None, :])
     agree = (a * b).sum(axis=(-1, -2))
@@ -51,7 +51,7 @@ def kendall(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.
 def order_report(
     players: Sequence[str], steps: Sequence[int], scores: NDArray[np.float64], seed: int = 0
 ) -> OrderReport:
-    """The order of these players, given by training steps, in their games on the same seeds: scores (players, seeds)."""
+    """Return the ranking of players, sorted by training steps, by games on the same seeds: scores (players, seeds)."""
     rng = np.random.default_rng(seed)
     trained = np.asarray(steps, dtype=np.float64)
     drawn = weights(scores.shape[1], SAMPLES, rng)
@@ -61,7 +61,7 @@ def order_report(
 
 
 def size_row(scores: NDArray[np.float64], games: int, rng: np.random.Generator) -> SizeRow:
-    """Draw `games` games a player, with replacement, again and again."""
+    """Estimate mean tau by repeatedly sampling `games` games per player with replacement."""
     players, seeds = scores.shape
     truth = scores.mean(axis=1)
     same = rng.integers(seeds, size=(REPEATS, 1, games))
@@ -71,7 +71,7 @@ def size_row(scores: NDArray[np.float64], games: int, rng: np.random.Generator) 
 
 
 def enough(sizes: Sequence[SizeRow], way: str) -> int | None:
-    """The fewest games from which on every size has the wanted tau."""
+    """Return the smallest number of games from which on every size has the wanted tau."""
     found = None
     for row in reversed(sizes):
         if getattr(row, way) < WANTED:

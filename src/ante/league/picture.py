@@ -1,4 +1,4 @@
-"""A league as a picture: Elo over training for checkpoints of runs, level lines for everybody else."""
+"""Plots a league: Elo over training steps for checkpoints, horizontal lines for other players."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ INCHES, DPI = (10.0, 5.5), 110
 
 
 def draw_table(table: Table, file: Path) -> Path:
-    """Write the picture, whole or not at all; answers the file."""
+    """Write the plot atomically and return the file."""
     figure = Figure(figsize=INCHES, dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
@@ -42,7 +42,7 @@ def draw_table(table: Table, file: Path) -> Path:
 
 
 def draw_run(axes: Axes, rows: list[Standing], name: str, color: str) -> None:
-    """The checkpoints of one run, oldest first."""
+    """Plot the checkpoints of one run, oldest first."""
     rows = sorted(rows, key=lambda row: row.player.steps or 0)
     steps = [(row.player.steps or 0) / 1e6 for row in rows]
     values = np.array([row.elo.value for row in rows])
@@ -51,7 +51,7 @@ def draw_run(axes: Axes, rows: list[Standing], name: str, color: str) -> None:
 
 
 def draw_level(axes: Axes, row: Standing) -> None:
-    """A player that was not trained here."""
+    """Plot a player that is not a checkpoint as a horizontal line."""
     axes.axhspan(row.elo.low, row.elo.high, color="grey", alpha=0.15)
     axes.axhline(row.elo.value, color="grey", linestyle="--", linewidth=1)
     axes.annotate(
@@ -60,7 +60,7 @@ def draw_level(axes: Axes, row: Standing) -> None:
 
 
 def draw_bars(axes: Axes, table: Table) -> None:
-    """Without checkpoints: everybody in a column, the best on top."""
+    """Plot a league without checkpoints as bars, the best on top."""
     for place, row in enumerate(reversed(table.rows)):
         axes.plot([row.elo.low, row.elo.high], [place, place], color="C0")
         axes.plot(row.elo.value, place, "o", color="C0")

@@ -1,4 +1,4 @@
-"""The games of a league: every player on the same seeds, a stretch at a time, only those that are missing."""
+"""Plays the games of a league: all players on the same seeds, one stretch at a time, skipping stored results."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -9,21 +9,21 @@ from ante.files import write_text
 from ante.league.folder import STRETCH, Entrant, League, Rules
 from ante.recording.games import Recording, record_games
 
-TOP = 3  # games of each player whose replays are kept
-Seat = Callable[[int], Player]  # the player with the luck of a stretch: the same stretch, the same games
+TOP = 3  # replays kept per player
+Seat = Callable[[int], Player]  # creates the player for a stretch; deterministic per stretch
 
 
 def play_stretch(
     seat: Seat, rules: Rules, seeds: list[str], stretch: int, advance: Callable[[int], None] = lambda _: None
 ) -> list[Recording]:
-    """One player's games on the seeds of a stretch."""
+    """Return one player's games on the seeds of a stretch."""
     kind = {name: value for name, value in asdict(rules).items() if name != "games"}
     batches = record_games(seat(stretch), seeds, Heading("", **kind), STRETCH, advance)
     return [game for batch in batches for game in batch]
 
 
 def play_missing(league: League, entrant: Entrant, seat: Seat, advance: Callable[[int], None] = lambda _: None) -> int:
-    """The player has played all its games; answers how many were missing. A stop loses a stretch at most."""
+    """Play the player's missing games and return their number. An interruption loses at most one stretch."""
     league.check_engine()
     played = 0
     for stretch in league.missing(entrant.name):
@@ -36,7 +36,7 @@ def play_missing(league: League, entrant: Entrant, seat: Seat, advance: Callable
 
 
 def keep_top(league: League, name: str) -> None:
-    """The replays of a player's games that went furthest stand in the folder, and no others."""
+    """Keep the replays of a player's games that progressed furthest, and delete others."""
     results, table = league.results(name), league.table(name)
     best = sorted(range(len(results)), key=lambda i: (-results.reach[i], i))[:TOP]
     folder = league.folder / "replays" / name

@@ -1,4 +1,4 @@
-"""The table of a league: how each player stands, against the one above it and against everybody."""
+"""The standings of a league: ratings and paired differences between players."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ from ante.league.ratings import LEVEL, Interval, elos, matches, mean, paired
 class Standing:
     """One row of the table.
 
-    behind  blinds that it beats less than the leader on the same seeds, as a difference below 0; None for the leader
+    behind  mean difference in blinds beaten to the leader on the same seeds, below 0; None for the leader
     """
 
     player: Entrant
@@ -30,10 +30,10 @@ class Standing:
 
 @dataclass(frozen=True)
 class Table:
-    """A league in figures, the best first.
+    """The standings of a league, best first.
 
-    shares   (players, players) of the matches on the same seeds, what the row's player won of those with the column's
-    partial  players that have not played all games yet, and are left out
+    shares   (players, players) share of matches on the same seeds that the row's player won against the column's
+    partial  players with missing games, which are excluded
     """
 
     rules: dict[str, Any]
@@ -43,12 +43,12 @@ class Table:
 
 
 def reach_of(results: dict[str, Results]) -> NDArray[np.int64]:
-    """How far every player came on every seed, (players, seeds)."""
+    """Return the progress of every player on every seed, (players, seeds)."""
     return np.stack([each.reach for each in results.values()])
 
 
 def table_of(league: League) -> Table:
-    """The standings of all players with all their games. Raises BadLeague."""
+    """Return the standings of all players with complete results. Raises BadLeague."""
     results = league.complete()
     reach = reach_of(results)
     ratings = elos(reach)
@@ -73,7 +73,7 @@ def table_of(league: League) -> Table:
 
 
 def order_of_run(league: League, run: str) -> OrderReport:
-    """Whether the checkpoints of a run stand in the order in which it made them. Raises BadLeague."""
+    """Return whether the ranking of a run's checkpoints agrees with their training order. Raises BadLeague."""
     results = league.complete()
     found = [each for each in league.entrants.values() if each.run == run and each.name in results]
     found.sort(key=lambda each: each.steps or 0)
@@ -85,10 +85,10 @@ def order_of_run(league: League, run: str) -> OrderReport:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a checkpoint is promoted over the present best one: only where the whole interval is above 0.
+    """The comparison of a checkpoint with the current best: it is promoted only if the whole interval is above 0.
 
-    difference  blinds beaten on the same seeds, challenger less best; its interval is wider the more challengers there
-                were, since the luckiest of them was chosen: 1 - 0.05 / challengers
+    difference  blinds beaten on the same seeds, challenger minus best; the level is 1 - 0.05 / challengers, a
+                Bonferroni correction for selecting the strongest challenger
     """
 
     run: str
@@ -99,16 +99,16 @@ class Verdict:
 
     @property
     def promoted(self) -> bool:
-        """Whether the challenger is surely better."""
+        """Whether the challenger is significantly better."""
         return self.difference.low > 0.0
 
 
 def judge_run(league: League, run: str, best: str) -> Verdict:
-    """The run's strongest other checkpoint against its best one, blinds beaten on the same seeds. Raises BadLeague."""
+    """Compare the run's strongest other checkpoint with its best one on the same seeds. Raises BadLeague."""
     results = league.complete()
     mine = [name for name in results if league.entrants[name].run == run]
     if best not in mine:
-        raise BadLeague(f"{best}, the present best checkpoint, has not played in {league.folder}: add {run}@best first")
+        raise BadLeague(f"{best}, the current best checkpoint, has not played in {league.folder}: add {run}@best first")
     others = [name for name in mine if name != best]
     if not others:
         raise BadLeague(f"no other checkpoint of {run} has played all games in {league.folder}: add {run}@latest")

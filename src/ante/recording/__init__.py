@@ -1,0 +1,1 @@
+"""Recorded games: replays, replay fidelity, and saved start positions."""

@@ -1,4 +1,4 @@
-"""Whether replays are true: games are written as text, read back, played again, and every byte of the end compared."""
+"""Replay fidelity: games are written as text, read back, replayed, and compared by their final bytes."""
 
 import gzip
 import statistics
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ante.engine.core.state import state_t
 from ante.engine.run import new_run
-from ante.engine.state import state_t
 from ante.engine.step import step
 from ante.env.replay import read_replay
 from ante.recording.games import Recording
@@ -18,7 +18,7 @@ from ante.recording.games import Recording
 
 @dataclass(frozen=True)
 class Untrue:
-    """A game whose replay ends elsewhere: the fields of the record that differ."""
+    """A game whose replay ends in a different state: the fields that differ."""
 
     seed: str
     fields: tuple[str, ...]
@@ -26,7 +26,7 @@ class Untrue:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """What replaying many recorded games showed.
+    """Results of replaying many recorded games.
 
     text_bytes, gzip_bytes    a replay, as text and compressed by itself: mean and largest
     action_bytes              a game's seed and decisions alone, eight bytes each, compressed: mean
@@ -50,7 +50,7 @@ class Fidelity:
 
 
 def final_state(text: str) -> np.record:
-    """The record of a game after the last decision of its replay. Raises BadReplay."""
+    """Return the record of a game after the last decision of its replay. Raises BadReplay."""
     heading, actions = read_replay(text)
     s = new_run(**asdict(heading))
     for action in actions:
@@ -59,7 +59,7 @@ def final_state(text: str) -> np.record:
 
 
 def differing(one: bytes, other: bytes) -> tuple[str, ...]:
-    """The fields in which two records differ, by name."""
+    """Return the names of the fields in which two records differ."""
     if one == other:
         return ()
     a, b = (np.frombuffer(data, dtype=state_t)[0] for data in (one, other))

@@ -1,4 +1,4 @@
-"""Many games of a player, each with what begins it, what was decided and how its record stood at the end."""
+"""Games of a player, each with its start, its decisions and its final record."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from ante.agents.evaluate import GameRecord, Player, evaluate
 from ante.engine.actions import Verb, to_macro, verb_of
-from ante.engine.state import state_t
+from ante.engine.core.state import state_t
 from ante.env.games import Games
 from ante.env.replay import Heading, write_replay
 from ante.watch.episode import compact
 
-BATCH = 64  # games side by side
-MOST_DECISIONS = 5000  # steps after which a game is cut off
+BATCH = 64  # games per batch
+MOST_DECISIONS = 5000  # steps after which a game is truncated
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Recording:
 
 
 class Watched:
-    """A player whose decisions are written down, as macro decisions of each game."""
+    """A player whose decisions are recorded as macro decisions of each game."""
 
     def __init__(self, player: Player) -> None:
         self.name, self.discrete, self.reorder = player.name, player.discrete, player.reorder
@@ -53,7 +53,7 @@ class Watched:
         self.actions: list[list[int]] = []
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """What the player chooses."""
+        """Return the player's choices and record them."""
         if games is not self.games:
             self.games, self.actions = games, [[] for _ in range(games.n)]
         chosen = self._player.choose(games, playing)
@@ -72,7 +72,7 @@ def record_games(
 ) -> Iterator[list[Recording]]:
     """Play one game of each seed, `batch` at a time, with the heading's deck, stake and challenge.
 
-    advance  told how many games ended, whenever some did
+    advance  called with the number of games that just ended
     """
     kind = {name: value for name, value in asdict(heading).items() if name != "seed"}
     for first in range(0, len(seeds), batch):

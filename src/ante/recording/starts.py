@@ -1,10 +1,11 @@
-"""Games saved in the middle, many in one file: written from replays, and begun from again with the same future.
+"""Files of saved positions, written from replays, from which games start with the same future.
 
 A file is the saved games of `engine.state.save_state`, one after the other, compressed with gzip. A saved game holds its
 random streams, so that what comes later (draws, shops, bosses) is what its seed says.
 """
 
 import gzip
+import io
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,15 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.engine.state import Phase, copy_states, load_state, new_states, save_state, state_t
+from ante.engine.core.state import Phase, copy_states, load_state, new_states, save_state, state_t
+from ante.engine.validation import validate_states
 from ante.env.games import Games, observe_games
 from ante.env.text import seed_of
-from ante.errors import BalatroError
-from ante.files import whole
+from ante.errors import BalatroError, shown
+from ante.files import Unreadable, read_bytes, whole
 from ante.watch.episode import Episode
 
 WAY_OUT = "write one with ante replay states"
-MARKS: dict[str, Callable[[Any, int, int], bool]] = {  # what a position is asked for by: (record, number, decisions)
+LARGEST_STARTS = 1 << 28  # bytes of a file
+MOST_STARTS = 50_000  # games of one, 430 MB
+MARKS: dict[str, Callable[[Any, int, int], bool]] = {  # predicates of positions: (record, number, decisions)
     "ante": lambda s, number, _: s.phase == Phase.BLIND_SELECT and s.ante >= number,
     "round": lambda s, number, _: s.round_number >= number,
     "decision": lambda _s, number, decisions: decisions >= number,
@@ -30,7 +34,7 @@ MARKS: dict[str, Callable[[Any, int, int], bool]] = {  # what a position is aske
 
 
 class BadStarts(BalatroError, ValueError):
-    """A file of saved games that cannot be begun from."""
+    """An invalid file of saved games."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,10 @@ class Mark:
     def read(cls, text: str) -> "Mark":
         """Such as ante=4. Raises BadStarts."""
         kind, _, number = text.partition("=")
-        if kind not in MARKS or not number.isdecimal():
-            raise BadStarts(f"{text!r} is no position: write {', '.join(f'{kind}=4' for kind in MARKS)} or the like")
+        if kind not in MARKS or not number.isascii() or not number.isdecimal() or len(number) > 9:
+            raise BadStarts(
+                f"{shown(text)} is no position: write {', '.join(f'{kind}=4' for kind in MARKS)} or the like"
+            )
         return cls(kind, int(number))
 
 
@@ -74,12 +80,12 @@ def copied(s: Any) -> np.recarray:
 
 
 def over(s: Any) -> str:
-    """How a game is over, `lost` or `won`; empty while it is played."""
+    """Return `lost` or `won` for a finished game, else an empty string."""
     return "lost" if s.phase == Phase.OVER else "won" if s.won else ""
 
 
 def write_starts(file: Path, games: Iterable[np.recarray]) -> None:
-    """The file holds these games, (1,) each. Raises OSError."""
+    """Write these games, (1,) each, to the file. Raises OSError."""
     head = save_state(new_states(1)[0])[: -state_t.itemsize]
     data = b"".join(head + states.view(np.uint8).tobytes() for states in games)
     with whole(file) as aside:
@@ -87,44 +93,54 @@ def write_starts(file: Path, games: Iterable[np.recarray]) -> None:
 
 
 def read_starts(file: Path) -> np.recarray:
-    """The games of a file, (n,). Raises BadStarts."""
+    """Return the games of a file, (n,). Raises BadStarts."""
     return parse_starts(starts_bytes(file), file)
 
 
 def starts_bytes(file: Path) -> bytes:
-    """What the file holds. Raises BadStarts."""
+    """Return the contents of the file. Raises BadStarts."""
     try:
-        return file.read_bytes()
-    except OSError as error:
-        raise BadStarts(f"cannot read saved games from {file}: {error.strerror}; {WAY_OUT}") from None
+        return read_bytes(file, LARGEST_STARTS)
+    except Unreadable as error:
+        raise BadStarts(f"{error}; {WAY_OUT}") from None
 
 
 def parse_starts(data: bytes, file: Path | str = "start states") -> np.recarray:
     """The games in the bytes of a file, (n,), all of them still to be played. Raises BadStarts."""
+    stream = gzip.GzipFile(fileobj=io.BytesIO(data)) if data[:2] == b"\x1f\x8b" else io.BytesIO(data)
+    each = len(save_state(new_states(1)[0]))
+    states: list[np.recarray] = []
     try:
-        plain = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        while record := stream.read(each):
+            where = f"{file}, game {1 + len(states)}"
+            if len(states) == MOST_STARTS:
+                raise BadStarts(f"{file} holds more than {MOST_STARTS:,} games, the most that are read")
+            states.append(parse_start(record, where))
     except (OSError, EOFError, zlib.error) as error:
         raise BadStarts(f"{file} is not whole: {error}; {WAY_OUT}") from None
-    if not plain:
+    if not states:
         raise BadStarts(f"{file} holds no game: {WAY_OUT}")
-    states, each = [], len(save_state(new_states(1)[0]))
-    for at in range(0, len(plain), each):
-        try:
-            states.append(copied(load_state(plain[at : at + each])))
-        except ValueError as error:
-            raise BadStarts(f"{file}, game {1 + at // each}: {error}; {WAY_OUT}") from None
-        if how := over(states[-1][0]):
-            raise BadStarts(
-                f"{file}, game {1 + at // each} (seed {seed_of(states[-1][0])}) is over, {how}: only a game that goes on "
-                "can be begun from"
-            )
     found = new_states(len(states))
-    found.view(np.uint8)[:] = np.concatenate([each.view(np.uint8) for each in states])
+    found.view(np.uint8)[:] = np.concatenate([one.view(np.uint8) for one in states])
     return found
 
 
+def parse_start(record: bytes, where: str) -> np.recarray:
+    """One saved game, (1,), that can be played on. Raises BadStarts, which says where it stands."""
+    try:
+        states = copied(load_state(record))
+        validate_states(states)
+    except ValueError as error:
+        raise BadStarts(f"{where}: {error}; {WAY_OUT}") from None
+    if how := over(states[0]):
+        raise BadStarts(
+            f"{where} (seed {seed_of(states[0])}) is over, {how}: only a game that goes on can be begun from"
+        )
+    return states
+
+
 def stand(games: Games, which: NDArray[np.int64], states: NDArray[Any]) -> None:
-    """Games that have just been dealt stand as saved ones instead, their future too.
+    """Replace newly started games with saved ones.
 
     which  (k,) indices; states (k,) state_t, which are copied
     """

@@ -1,4 +1,4 @@
-"""What stands in a store, and whether it is still what was published."""
+"""Listing and verification of publications in a store."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -17,13 +17,13 @@ class Shelf:
 
     @property
     def finished(self) -> list[str]:
-        """Names with a manifest."""
+        """Return the names with a manifest."""
         return [name for name, files in self.items.items() if MANIFEST in files]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a publication: `unfinished`, or a part that is `missing` or has another `size`, `checksum`."""
+    """A defect of a publication: `unfinished`, or a part that is `missing` or has another `size`, `checksum`."""
 
     item: str
     part: str
@@ -49,12 +49,12 @@ def shelves(store: Store, prefix: str = "") -> dict[str, Shelf]:
 
 
 def is_manifest(stat: Stat) -> bool:
-    """Whether an object is a publication's manifest."""
+    """Return whether an object is a publication's manifest."""
     return stat.key.endswith(f"/{MANIFEST}")
 
 
 def bytes_under(store: Store, prefix: str) -> int:
-    """What `verify` will read."""
+    """Return the number of bytes that `verify` reads."""
     return sum(
         stat.bytes
         for shelf in shelves(store, prefix).values()
@@ -65,9 +65,9 @@ def bytes_under(store: Store, prefix: str) -> int:
 
 
 def verify(store: Store, prefix: str = "", deep: bool = True, told: Told = untold) -> list[Finding]:
-    """What is wrong with the publications under a prefix; nothing where all are as they were published.
+    """Yield the defects of the publications under a prefix.
 
-    deep  read every byte again; without, only sizes are compared
+    deep  verify checksums too; otherwise only sizes are compared
     """
     findings: list[Finding] = []
     for root, shelf in shelves(store, prefix).items():
@@ -77,7 +77,7 @@ def verify(store: Store, prefix: str = "", deep: bool = True, told: Told = untol
 
 
 def wrong_parts(store: Store, item: str, there: dict[str, Stat], deep: bool, told: Told) -> list[Finding]:
-    """What is wrong with one publication."""
+    """Yield the defects of one publication."""
     if MANIFEST not in there:
         return [Finding(item, "", "unfinished")]
     try:
@@ -93,7 +93,7 @@ def wrong_parts(store: Store, item: str, there: dict[str, Stat], deep: bool, tol
 
 
 def wrong_part(store: Store, key: str, part: Part, there: Stat | None, deep: bool) -> str:
-    """What is wrong with a part, or an empty text."""
+    """Return the defect of a part, or an empty string."""
     if there is None:
         return "missing"
     if there.bytes != part.bytes:

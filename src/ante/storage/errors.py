@@ -1,16 +1,16 @@
-"""What can go wrong with a store, a class per cause."""
+"""Errors of stores, one class per cause."""
 
 from ante.errors import BalatroError
 
 
 class StorageError(BalatroError):
-    """A store did not do what it was asked. `passing`: the same may work later, without anybody's help."""
+    """A failed store operation. `passing`: the error is transient, and a retry may succeed."""
 
     passing = False
 
 
 class BadStore(StorageError, ValueError):
-    """A name of a store or of an object that cannot be one."""
+    """An invalid name of a store or an object."""
 
 
 class NotThere(StorageError, FileNotFoundError):
@@ -18,21 +18,21 @@ class NotThere(StorageError, FileNotFoundError):
 
 
 class NotWhole(StorageError):
-    """Something that was never completely published, or has lost parts since."""
+    """An incomplete publication."""
 
 
 class AlreadyPublished(StorageError):
-    """A name that stands for other contents."""
+    """A name that is already published with other contents."""
 
 
 class Damaged(StorageError):
-    """Bytes that do not have the checksum they should have. Sending them once more may help."""
+    """A checksum mismatch; a retry may succeed."""
 
     passing = True
 
 
 class NoAccess(StorageError, PermissionError):
-    """Credentials that are missing or refused."""
+    """Missing or rejected credentials."""
 
 
 class NoBucket(StorageError):
@@ -40,18 +40,24 @@ class NoBucket(StorageError):
 
 
 class Unreachable(StorageError, ConnectionError):
-    """A server that does not answer, or is busy."""
+    """A server that does not respond or is overloaded."""
+
+    passing = True
+
+
+class NoStore(StorageError):
+    """A server that does not respond like a store, such as another service or a proxy's error page."""
 
     passing = True
 
 
 class StoreFull(StorageError, OSError):
-    """No room is left where something was to be written."""
+    """No space left at the destination."""
 
     passing = True
 
 
 class SpoolFull(StorageError):
-    """The queue of uploads has reached its bound."""
+    """The upload queue is full."""
 
     passing = True

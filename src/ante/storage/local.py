@@ -1,4 +1,4 @@
-"""A folder as a store. The checksum of `name` stands beside it in `.name.sha256`, readable by `sha256sum -c`."""
+"""A folder as a store. The checksum of `name` is stored in `.name.sha256`, in the format of `sha256sum -c`."""
 
 import errno
 import hashlib
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ante.files import whole, write_text
-from ante.storage.errors import Damaged, NoAccess, NotThere, StoreFull
+from ante.paths import BadPath, inside
+from ante.storage.errors import BadStore, Damaged, NoAccess, NotThere, StoreFull
 from ante.storage.store import CHUNK, Stat, Told, check_key, sha256_of, untold
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -29,7 +30,7 @@ class LocalStore:
     def put_file(
         self, key: str, file: Path, sha256: str | None = None, resume: Path | None = None, told: Told = untold
     ) -> Stat:
-        """See Store. A copy is not resumed: it begins anew."""
+        """See Store. An interrupted copy restarts from the beginning."""
         with file.open("rb") as stream:
             return self._put(key, stream, sha256, told)
 
@@ -89,7 +90,7 @@ class LocalStore:
     def list(self, prefix: str = "") -> Iterator[Stat]:
         """See Store."""
         start = self.folder / prefix.rpartition("/")[0]
-        files = (file for file in start.rglob("*") if file.is_file())
+        files = (file for file in start.rglob("*") if file.is_file() and not file.is_symlink())
         keys = sorted((file.relative_to(self.folder).as_posix(), file) for file in files)
         for key, file in keys:
             if key.startswith(prefix) and not any(part.startswith(".") for part in key.split("/")):
@@ -97,7 +98,7 @@ class LocalStore:
                 yield Stat(key, facts.st_size, None, facts.st_mtime)
 
     def delete(self, key: str) -> None:
-        """See Store. Folders that are empty then go too."""
+        """See Store. Also removes folders that become empty."""
         file = self._file(key)
         file.unlink(missing_ok=True)
         sum_file(file).unlink(missing_ok=True)
@@ -107,7 +108,10 @@ class LocalStore:
             folder.rmdir()
 
     def _file(self, key: str) -> Path:
-        return self.folder / check_key(key)
+        try:
+            return inside(self.folder, check_key(key))
+        except BadPath as error:
+            raise BadStore(f"{key} in {self.url}: {error}") from None
 
     def _there(self, key: str) -> Path:
         file = self._file(key)
@@ -135,23 +139,23 @@ def copied(source: BinaryIO, target: BinaryIO, told: Told) -> str:
 
 
 def sum_file(file: Path) -> Path:
-    """Where a file's checksum stands."""
+    """Return the path of a file's checksum."""
     return file.with_name(f".{file.name}.sha256")
 
 
 def sums(file: Path) -> list[str]:
-    """The checksums a file may have: one, or two while it is replaced, or none known."""
+    """Return the valid checksums of a file: one, two while it is being replaced, or none if unknown."""
     beside = sum_file(file)
     return [line.split()[0] for line in beside.read_text().splitlines()] if beside.is_file() else []
 
 
 def write_sums(file: Path, known: list[str]) -> None:
-    """A file's checksums stand beside it."""
+    """Write the checksums of a file."""
     write_text(sum_file(file), "".join(f"{value}  {file.name}\n" for value in known))
 
 
 def sync_folder(folder: Path) -> None:
-    """Names of files in the folder outlive a loss of power."""
+    """Flush the directory entries to disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Users of a MinIO server, through its admin API: the three calls that one bucket's user needs.
+"""Users of a MinIO server, managed through its admin API.
 
 A body that holds a secret travels encrypted with the caller's own secret key, as MinIO wants it (package madmin-go,
 EncryptData): salt, kind, nonce, then AES-256-GCM with a key that PBKDF2 derives. One package holds up to 16 KiB.
@@ -13,10 +13,12 @@ from urllib.parse import urlencode
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
-from botocore.exceptions import HTTPClientError
+from botocore.exceptions import BotoCoreError
 from botocore.httpsession import URLLib3Session
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from ante.http.connections import be_steady
+from ante.messages import masked
 from ante.storage.errors import NoAccess, StorageError, Unreachable
 from ante.storage.settings import S3Settings
 
@@ -25,7 +27,7 @@ LAST = b"\x80"  # marks the last package
 
 
 def encrypted(secret_key: str, data: bytes) -> bytes:
-    """A body that only those who know the secret key can read."""
+    """Return a body encrypted with the secret key."""
     assert len(data) <= PACKAGE
     salt, nonce = os.urandom(32), os.urandom(8)
     cipher = AESGCM(hashlib.pbkdf2_hmac("sha256", secret_key.encode(), salt, ROUNDS, 32))
@@ -35,7 +37,7 @@ def encrypted(secret_key: str, data: bytes) -> bytes:
 
 
 def bucket_policy(bucket: str) -> dict[str, Any]:
-    """What the user of one bucket may do: all that training needs, there and nowhere else."""
+    """Return the policy of a bucket's user: the permissions of a training, for this bucket only."""
     own = f"arn:aws:s3:::{bucket}"
     seen = ["s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"]
     done = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
@@ -49,13 +51,14 @@ def bucket_policy(bucket: str) -> dict[str, Any]:
 
 
 class MinioAdmin:
-    """The admin API of a server, asked with its own credentials."""
+    """Client of a server's admin API."""
 
     def __init__(self, settings: S3Settings) -> None:
         self.settings, self.session = settings, URLLib3Session(verify=settings.verify, timeout=30)
+        be_steady(self.session)
 
     def add_bucket_user(self, access_key: str, secret_key: str) -> None:
-        """There is a user with this secret who may use the settings' bucket only. Raises StorageError."""
+        """Create or update a user with this secret and access to the settings' bucket only. Raises StorageError."""
         assert self.settings.secret_key
         policy = f"ante-{self.settings.bucket}"
         user = json.dumps({"secretKey": secret_key, "status": "enabled"}).encode()
@@ -66,23 +69,24 @@ class MinioAdmin:
         )
 
     def _put(self, call: str, parameters: dict[str, str], body: bytes) -> None:
-        settings = self.settings
+        settings, where = self.settings, masked(self.settings.endpoint)
         url = f"{settings.endpoint}/minio/admin/v3/{call}?{urlencode(parameters)}"
         digest = hashlib.sha256(body).hexdigest()
-        request = AWSRequest("PUT", url, {"X-Amz-Content-SHA256": digest}, body)
+        request = AWSRequest("PUT", url, {"X-Amz-Content-SHA256": digest}, body, stream_output=True)
         SigV4Auth(Credentials(settings.access_key, settings.secret_key), "s3", settings.region).add_auth(request)
         try:
-            answer = self.session.send(request.prepare())
-        except HTTPClientError as error:
-            raise Unreachable(f"{settings.endpoint} does not answer ({type(error).__name__})") from None
+            answer = self.session.send(request.prepare())  # its body is not read
+            answer.raw.release_conn()
+        except BotoCoreError as error:
+            raise Unreachable(f"{where} does not answer ({type(error).__name__})") from None
         if answer.status_code == 200:
             return
         if answer.status_code in (401, 403):
             raise NoAccess(
-                f"{settings.endpoint} refuses its administrator ({answer.status_code}): "
+                f"{where} refuses its administrator ({answer.status_code}): "
                 "check MINIO_ROOT_USER and MINIO_ROOT_PASSWORD"
             )
         raise StorageError(
-            f"{settings.endpoint} refuses {call} ({answer.status_code}): where it has no admin API of MinIO's, "
+            f"{where} refuses {call} ({answer.status_code}): where it has no admin API of MinIO's, "
             "set objectStore.scopedUser false"
         )

@@ -1,4 +1,4 @@
-"""A large file travels in parts. Notes beside it say which have arrived, so that an interrupted upload goes on.
+"""Resumable multipart uploads of large files. Local notes record the parts that are uploaded.
 
 The notes hold what a server needs at the end (ETag and SHA-256 of each part): not every one lists them.
 """
@@ -22,7 +22,7 @@ GONE = ("NoSuchUpload", "404")
 def put_parts(
     client: Any, bucket: str, key: str, file: Path, sha256: str, part_bytes: int, resume: Path | None, told: Told
 ) -> None:
-    """The object stands complete.
+    """Upload the object in parts.
 
     resume  the notes; without them, an upload that fails is given up at the server, so that no parts are left there
     """
@@ -44,7 +44,7 @@ def put_parts(
 def send(
     client: Any, wanted: dict[str, Any], notes: dict[str, Any], file: Path, resume: Path | None, told: Told
 ) -> None:
-    """Parts that are not noted yet are sent, then joined."""
+    """Upload the parts that are not noted yet, then complete the upload."""
     where = {"Bucket": wanted["bucket"], "Key": wanted["key"]}
     if not notes.get("upload"):
         answer = client.create_multipart_upload(
@@ -71,14 +71,14 @@ def send(
 
 
 def send_part(client: Any, where: dict[str, str], number: int, data: bytes) -> dict[str, Any]:
-    """One part has arrived; answers what is noted of it."""
+    """Upload one part and return its notes."""
     checksum = base64.b64encode(hashlib.sha256(data).digest()).decode()
     answer = client.upload_part(**where, PartNumber=number, Body=data, ChecksumSHA256=checksum)
     return {"PartNumber": number, "ETag": answer["ETag"], "ChecksumSHA256": checksum}
 
 
 def stands(client: Any, bucket: str, key: str, sha256: str) -> bool:
-    """Whether the object is there with these contents."""
+    """Return whether the object exists with these contents."""
     try:
         answer = client.head_object(Bucket=bucket, Key=key)
     except ClientError as error:
@@ -89,7 +89,7 @@ def stands(client: Any, bucket: str, key: str, sha256: str) -> bool:
 
 
 def read_notes(resume: Path | None, wanted: dict[str, Any]) -> dict[str, Any]:
-    """Notes of the same upload of the same file, or new ones."""
+    """Return the notes of the same upload of the same file, or new ones."""
     if resume and resume.is_file():
         found: dict[str, Any] = json.loads(resume.read_text())
         if all(found.get(name) == value for name, value in wanted.items()):
@@ -98,6 +98,6 @@ def read_notes(resume: Path | None, wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def keep(resume: Path | None, notes: dict[str, Any]) -> None:
-    """The notes are on disk."""
+    """Write the notes to disk."""
     if resume:
         write_text(resume, json.dumps(notes))

@@ -9,9 +9,9 @@ from ante.storage.store import Store, split_url
 
 
 def open_store(url: str | Path, environment: Mapping[str, str] = os.environ) -> Store:
-    """A store by its URL: a folder (`runs`, `file:///data/runs`) or `s3://bucket/prefix`. Raises BadStore, NoAccess.
+    """Open a store by its URL: a folder (`runs`, `file:///data/runs`) or `s3://bucket/prefix`. Raises BadStore, NoAccess.
 
-    environment  where an S3 store finds endpoint and credentials (docs/artifacts.md)
+    environment  where an S3 store finds endpoint and credentials (docs/how-to/artifacts.md)
     """
     scheme, rest = split_url(url)
     if scheme == "file":

@@ -1,4 +1,4 @@
-"""A bucket, and a user for it, on a server of one's own. Whatever stands already is left as it is.
+"""Create a bucket and its user on a self-hosted server. Existing ones are not changed.
 
     python -m ante.storage.provision [--user] [--seconds 240]
 
@@ -23,7 +23,7 @@ from ante.storage.store import Told, untold
 
 
 def root_settings(environment: Mapping[str, str]) -> S3Settings:
-    """The bucket as its server's administrator sees it. Raises BadStore, NoAccess."""
+    """Return the settings of the bucket with the administrator's credentials. Raises BadStore, NoAccess."""
     user, word = environment.get("MINIO_ROOT_USER"), environment.get("MINIO_ROOT_PASSWORD")
     if not (user and word):
         raise NoAccess("MINIO_ROOT_USER and MINIO_ROOT_PASSWORD are not set: a bucket is made with the server's own")
@@ -31,7 +31,7 @@ def root_settings(environment: Mapping[str, str]) -> S3Settings:
 
 
 def make_bucket(settings: S3Settings) -> bool:
-    """There is the bucket; whether it is new. Raises StorageError."""
+    """Create the bucket if needed, and return whether it is new. Raises StorageError."""
     store = S3Store(settings)
     try:
         next(store.list(), None)
@@ -42,7 +42,7 @@ def make_bucket(settings: S3Settings) -> bool:
 
 
 def provision(environment: Mapping[str, str], user: bool, seconds: float, told: Told = untold) -> str:
-    """There are bucket and user; answers what was done in words. Waits so long for the server. Raises StorageError."""
+    """Create bucket and user if needed, and return a description. Waits for the server. Raises StorageError."""
     root, asked = root_settings(environment), S3Settings.read(environment)
     if user and not (asked.access_key and asked.secret_key):
         raise NoAccess("S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY are not set: they are the user to be")
@@ -63,7 +63,7 @@ def provision(environment: Mapping[str, str], user: bool, seconds: float, told: 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make them; what goes wrong is one sentence and exit code 2."""
+    """Create them. Errors print one sentence and return exit code 2."""
     parser = argparse.ArgumentParser(
         prog="python -m ante.storage.provision", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

@@ -4,7 +4,7 @@
     SHELF/NAME/manifest.json  then this: every file with size and checksum
     SHELF/latest.json         then this, which names the newest one; best.json likewise
 
-A published name never changes its contents, so whoever reads it while others write reads one thing.
+The contents of a published name never change, so concurrent readers see consistent data.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ante.paths import check_name
 from ante.storage.errors import AlreadyPublished, BadStore, Damaged, NotThere, NotWhole
 from ante.storage.store import Store, Told, check_key, sha256_of, under, untold
 
@@ -43,21 +44,23 @@ class Manifest:
 
     @property
     def bytes(self) -> int:
-        """All parts together."""
+        """Return the total size of all parts."""
         return sum(part.bytes for part in self.parts.values())
 
     def to_json(self) -> str:
-        """Text that `manifest_of` reads."""
+        """Return text that `manifest_of` reads."""
         return json.dumps({"version": VERSION, **asdict(self)}, indent=1)
 
 
 def manifest_of(text: bytes, where: str) -> Manifest:
-    """A manifest from its text. Raises NotWhole."""
+    """Parse a manifest. Raises NotWhole."""
     try:
         found = json.loads(text)
-        parts = {check_key(path): Part(**part) for path, part in found["parts"].items()}
-        return Manifest(found["name"], parts, found["published"], found["metadata"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        parts = {
+            check_key(path): Part(int(part["bytes"]), str(part["sha256"])) for path, part in found["parts"].items()
+        }
+        return Manifest(check_name(found["name"]), parts, float(found["published"]), dict(found["metadata"]))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise NotWhole(
             f"{where} cannot be read ({error}): take another publication, or a newer version of ante"
         ) from None
@@ -73,7 +76,7 @@ def publish(
     notes: Path | None = None,
     told: Told = untold,
 ) -> Manifest:
-    """The folder's files stand under SHELF/NAME, and the pointers name it. Doing it again sends only what is missing.
+    """Publish the folder's files under SHELF/NAME and update the pointers. A retry sends only missing files.
 
     notes  a folder for what interrupted uploads of large files go on from
     told   is called with bytes that were sent or stood there already
@@ -102,7 +105,7 @@ def publish(
 def replace_files(
     store: Store, shelf: str, folder: Path, gone: Sequence[str], notes: Path | None = None, told: Told = untold
 ) -> None:
-    """The folder's files stand under the shelf, each in place of what stood there, and the paths `gone` do not."""
+    """Upload the folder's files under the shelf, replacing existing ones, and delete the paths `gone`."""
     for path, part in parts_of(folder).items():
         put_part(store, f"{shelf}/{path}", folder / path, part, notes, told)
     for path in gone:
@@ -110,7 +113,7 @@ def replace_files(
 
 
 def put_part(store: Store, key: str, file: Path, part: Part, notes: Path | None, told: Told) -> None:
-    """The part stands in the store; nothing is sent where it does already."""
+    """Upload the part, unless the store already has it."""
     there = store.stat(key)
     if there and (there.bytes, there.sha256) == (part.bytes, part.sha256):
         told(part.bytes)
@@ -123,7 +126,7 @@ def put_part(store: Store, key: str, file: Path, part: Part, notes: Path | None,
 
 
 def parts_of(folder: Path) -> dict[str, Part]:
-    """A folder's files by their path in it."""
+    """Return a folder's files by their relative path."""
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     found = {
         check_key(file.relative_to(folder).as_posix()): Part(file.stat().st_size, sha256_of(file)) for file in files
@@ -135,30 +138,30 @@ def parts_of(folder: Path) -> dict[str, Part]:
 
 
 def point(store: Store, shelf: str, pointer: str, manifest: Manifest) -> None:
-    """`SHELF/POINTER.json` names the publication."""
+    """Make `SHELF/POINTER.json` name the publication."""
     text = json.dumps({"name": manifest.name, "published": manifest.published, **manifest.metadata}, indent=1)
     store.put_bytes(under(shelf, f"{pointer}.json"), text.encode())
 
 
 def pointed(store: Store, shelf: str, pointer: str = "latest") -> str:
-    """The name that a pointer holds. Raises NotThere, NotWhole."""
+    """Return the name that a pointer holds. Raises NotThere, NotWhole."""
     key = under(shelf, f"{pointer}.json")
     try:
-        return str(json.loads(store.get_bytes(key))["name"])
+        return check_name(json.loads(store.get_bytes(key))["name"])
     except NotThere:
         raise NotThere(f"nothing is published as {key} in {store.url}: ante artifacts ls shows what there is") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise NotWhole(f"{key} in {store.url} cannot be read ({error}): name a publication instead") from None
 
 
 def standing(store: Store, item: str) -> Manifest | None:
-    """The manifest of what is published under this name, if anything is."""
+    """Return the manifest published under this name, if any."""
     key = f"{item}/{MANIFEST}"
     return manifest_of(store.get_bytes(key), key) if store.stat(key) else None
 
 
 def read_manifest(store: Store, item: str) -> Manifest:
-    """The manifest of SHELF/NAME. Raises NotWhole where it was never completely published."""
+    """Return the manifest of SHELF/NAME. Raises NotWhole if the publication is incomplete."""
     found = standing(store, item)
     if found is None:
         raise NotWhole(f"{item} in {store.url} has no {MANIFEST}: it was never completely published; take another one")
@@ -166,7 +169,7 @@ def read_manifest(store: Store, item: str) -> Manifest:
 
 
 def fetch(store: Store, item: str, folder: Path, told: Told = untold) -> Manifest:
-    """The publication's files stand in `folder`, which did not exist, each with the checksum of the manifest.
+    """Download a publication to the new folder `folder` and verify every checksum.
 
     Raises NotWhole, Damaged, FileExistsError; then there is no such folder.
     """

@@ -1,4 +1,4 @@
-"""Which publications of a shelf are kept. What a pointer names is never deleted."""
+"""Retention of publications. Publications named by a pointer are never deleted."""
 
 import time
 from collections.abc import Iterator
@@ -18,15 +18,15 @@ class Retention:
     """What is kept beside what pointers name: the newest and young, and the best by a number of the metadata."""
 
     newest: int | None = None
-    """Keep so many of the newest."""
+    """Number of newest publications to keep."""
     days: float | None = None
-    """Of these, keep those that are not older."""
+    """Maximum age of these, in days."""
     metric: str | None = None
-    """Keep the best by this number of the metadata too, however old."""
+    """Metadata value by which the best are also kept, regardless of age."""
     best: int = 1
-    """How many of the best."""
+    """Number of best publications to keep."""
     unfinished_hours: float = 48
-    """What was never completely published goes once its last file is so old."""
+    """Age of the last file at which an incomplete publication is deleted."""
 
     def __post_init__(self) -> None:
         for name in ("newest", "days", "best", "unfinished_hours"):
@@ -36,7 +36,7 @@ class Retention:
 
 
 def doomed(store: Store, root: str, shelf: Shelf, keep: Retention, now: float) -> list[str]:
-    """Names on a shelf that are not kept, oldest first."""
+    """Return the names on a shelf to delete, oldest first."""
     found = sorted(readable(store, root, shelf), key=lambda item: item.published)
     kept = {pointed(store, root, pointer) for pointer in shelf.pointers}
     if keep.newest is None and keep.days is None:
@@ -65,7 +65,7 @@ def best_of(found: list[Manifest], keep: Retention) -> list[Manifest]:
 
 
 def unfinished(shelf: Shelf, keep: Retention, now: float) -> list[str]:
-    """Names without a manifest whose last file is old enough."""
+    """Return the names without a manifest whose last file is old enough."""
     left = {name: files for name, files in shelf.items.items() if MANIFEST not in files}
     return [
         name
@@ -77,10 +77,10 @@ def unfinished(shelf: Shelf, keep: Retention, now: float) -> list[str]:
 def prune(
     store: Store, prefix: str, keep: Retention, rehearse: bool = False, now: float | None = None
 ) -> list[tuple[str, int]]:
-    """Publications that are not kept are gone; answers them with their bytes.
+    """Delete publications that are not retained, and return them with their sizes.
 
-    The manifest goes first, so that nobody trusts what is half deleted.
-    rehearse  only answer what would go
+    The manifest is deleted first, so that readers ignore partially deleted publications.
+    rehearse  only return what would be deleted
     """
     gone = []
     for root in shelves(store, prefix):

@@ -1,4 +1,4 @@
-"""A bucket of any S3 server as a store. An object's SHA-256 stands in its metadata; each part travels with its own."""
+"""A bucket of any S3 server as a store. Metadata holds an object's SHA-256; each part is sent with its own checksum."""
 
 import base64
 import hashlib
@@ -14,17 +14,25 @@ from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    FlexibleChecksumError,
     HTTPClientError,
     IncompleteReadError,
     NoCredentialsError,
+    PaginationError,
     SSLError,
 )
 from botocore.exceptions import (
     ConnectionError as NoConnection,
 )
+from botocore.handlers import add_expect_header
+from botocore.parsers import ResponseParserError
+from urllib3.exceptions import HTTPError as BodyError
 
+from ante.errors import BalatroError
 from ante.files import whole
-from ante.storage.errors import Damaged, NoAccess, NoBucket, NotThere, StorageError, StoreFull, Unreachable
+from ante.http.connections import PATIENCE, be_steady
+from ante.messages import foreign, masked
+from ante.storage.errors import Damaged, NoAccess, NoBucket, NoStore, NotThere, StorageError, StoreFull, Unreachable
 from ante.storage.local import in_words
 from ante.storage.multipart import PART, put_parts
 from ante.storage.settings import S3Settings
@@ -32,6 +40,11 @@ from ante.storage.store import CHUNK, Stat, Told, check_key, sha256_of, untold
 
 REFUSED = ("SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied", "ExpiredToken", "InvalidToken", "403", "401")
 WRONG_SUM = ("BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "InvalidPart")
+CLOCK = ("RequestTimeTooSkewed", "RequestExpired")
+LISTING = ("Name", "IsTruncated")  # what every list of S3 says, also an empty one
+OBJECTS = ("GetObject", "HeadObject")  # calls whose answers are of any kind
+MOST_PAGES = 10_000  # of a list, 1,000 keys each
+MOST_BYTES = 1 << 30  # of an object that is read into memory
 FULL = ("XMinioStorageFull", "InsufficientStorage", "QuotaExceeded", "507")
 
 
@@ -55,22 +68,26 @@ class S3Store:
                 s3={"addressing_style": "path"},
                 retries={"mode": "standard", "max_attempts": attempts},
                 connect_timeout=5,
-                read_timeout=60,
+                read_timeout=PATIENCE,
             ),
         )
+        be_steady(self.client._endpoint.http_session)
+        self.client.meta.events.register("after-call.s3", self._check_kind)
+        # botocore waits for ever where a server ends the connection within its "100 Continue".
+        self.client.meta.events.unregister("before-call.s3", add_expect_header)
 
     def __repr__(self) -> str:
-        return f"S3Store({self.url} at {self.settings.endpoint or 'AWS'})"
+        return f"S3Store({self.url} at {self._where})"
 
     def create_bucket(self) -> None:
-        """The bucket is made. Raises StorageError, also where it stands already."""
+        """Create the bucket. Raises StorageError, also if it exists."""
         with self._in_words(self.settings.bucket):
             self.client.create_bucket(Bucket=self.settings.bucket)
 
     def put_file(
         self, key: str, file: Path, sha256: str | None = None, resume: Path | None = None, told: Told = untold
     ) -> Stat:
-        """See Store. Larger files travel in parts, of which those that have arrived are not sent again."""
+        """See Store. Larger files are uploaded in parts; completed parts are not sent again."""
         name, size, found = self._key(key), file.stat().st_size, sha256_of(file)
         if sha256 not in (None, found):
             raise Damaged(f"{key} has the checksum {found[:12]} and should have {str(sha256)[:12]}: not sent")
@@ -91,9 +108,10 @@ class S3Store:
 
     def _put(self, name: str, data: bytes, sha256: str) -> None:
         checksum = base64.b64encode(bytes.fromhex(sha256)).decode()
-        self.client.put_object(
+        answer = self.client.put_object(
             Bucket=self.settings.bucket, Key=name, Body=data, ChecksumSHA256=checksum, Metadata={"sha256": sha256}
         )
+        self._check(name, answer, "ETag")
 
     def get_file(self, key: str, file: Path, told: Told = untold) -> Stat:
         """See Store."""
@@ -102,7 +120,7 @@ class S3Store:
             file.parent.mkdir(parents=True, exist_ok=True)
             with whole(file) as aside:
                 with self._in_words(key), aside.open("wb") as copy:
-                    answer = self.client.get_object(Bucket=self.settings.bucket, Key=self._key(key))
+                    answer = self._opened(key)
                     for chunk in answer["Body"].iter_chunks(CHUNK):
                         copy.write(chunk)
                         digest.update(chunk)
@@ -116,19 +134,47 @@ class S3Store:
     def get_bytes(self, key: str) -> bytes:
         """See Store."""
         with self._in_words(key):
-            answer = self.client.get_object(Bucket=self.settings.bucket, Key=self._key(key))
+            answer = self._opened(key)
+            if answer["ContentLength"] > MOST_BYTES:
+                raise StorageError(
+                    f"{key} at {self._where} has {answer['ContentLength']:,} bytes: too many to be read at once"
+                )
             data: bytes = answer["Body"].read()
         self._compare(key, answer, hashlib.sha256(data).hexdigest(), len(data))
         return data
+
+    def _opened(self, key: str) -> dict[str, Any]:
+        """The answer to a GET, its body unread. Raises StorageError where it does not say how long that is."""
+        answer: dict[str, Any] = self.client.get_object(Bucket=self.settings.bucket, Key=self._key(key))
+        self._check(key, answer, "ContentLength", "LastModified")
+        return answer
+
+    def _check(self, key: str, answer: dict[str, Any], *wanted: str) -> None:
+        """The answer has these fields. Raises StorageError."""
+        missing = [name for name in wanted if name not in answer]
+        if missing or answer.get("ContentLength", 0) < 0:
+            raise self._no_s3(key, f"the answer has no {' and no '.join(missing) or 'length'}")
+
+    def _check_kind(self, http_response: Any, model: Any, **_: Any) -> None:
+        """Botocore's own event after each call: a page is no answer of S3. Raises StorageError."""
+        kind = http_response.headers.get("content-type", "")
+        if kind.startswith("text/html") and http_response.status_code < 300 and model.name not in OBJECTS:
+            raise self._no_s3("", "it sends a web page")
+
+    def _no_s3(self, key: str, why: str) -> NoStore:
+        what = key or self.url
+        return NoStore(f"{self._where} does not answer {what} as S3 does: {why}; check S3_ENDPOINT_URL")
 
     def stat(self, key: str) -> Stat | None:
         """See Store. Raises NoBucket too: a missing object and a missing bucket look alike to HEAD."""
         try:
             with self._in_words(key):
                 answer = self.client.head_object(Bucket=self.settings.bucket, Key=self._key(key))
+                self._check(key, answer, "ContentLength", "LastModified")
         except NotThere:
             with self._in_words(key):
-                self.client.list_objects_v2(Bucket=self.settings.bucket, MaxKeys=1)
+                page = self.client.list_objects_v2(Bucket=self.settings.bucket, MaxKeys=1)
+                self._check("", page, *LISTING)
             return None
         sha256 = answer.get("Metadata", {}).get("sha256")
         return Stat(key, answer["ContentLength"], sha256, answer["LastModified"].timestamp())
@@ -139,15 +185,25 @@ class S3Store:
             pages = self.client.get_paginator("list_objects_v2").paginate(
                 Bucket=self.settings.bucket, Prefix=self.prefix + prefix
             )
-            for page in pages:
+            for count, page in enumerate(pages):
+                self._check(prefix, page, *LISTING)
+                if count == MOST_PAGES:
+                    raise self._no_s3(prefix, f"its list has no end after {count:,} pages")
                 for row in page.get("Contents", []):
-                    key = row["Key"].removeprefix(self.prefix)
-                    yield Stat(key, row["Size"], None, row["LastModified"].timestamp())
+                    yield self._listed(prefix, row)
+
+    def _listed(self, prefix: str, row: dict[str, Any]) -> Stat:
+        """One row of a listing. Raises StorageError."""
+        self._check(prefix, row, "Key", "Size", "LastModified")
+        key = str(row["Key"])
+        if not key.startswith(self.prefix + prefix) or row["Size"] < 0:
+            raise self._no_s3(prefix, f"it lists {foreign(key, self._secrets)!r} with {row['Size']} bytes")
+        return Stat(key.removeprefix(self.prefix), row["Size"], None, row["LastModified"].timestamp())
 
     def presigned(self, key: str, seconds: int) -> str:
-        """A link that anyone can read the object by, for so long: a week at most, by the rules of S3.
+        """Return a presigned URL for reading the object, valid for at most a week (a limit of S3).
 
-        Made here without asking the server, so a link to nothing is made too. It carries a signature, no secret.
+        The URL is created locally, even for missing objects. It contains a signature but no secret.
         """
         with self._in_words(key):
             where = {"Bucket": self.settings.bucket, "Key": self._key(key)}
@@ -171,7 +227,7 @@ class S3Store:
 
     @contextmanager
     def _in_words(self, key: str) -> Iterator[None]:
-        """What the server or the way to it says, in our words; never what was sent, which holds secrets."""
+        """Translate server and network errors; messages never include the request, which holds secrets."""
         try:
             yield
         except ClientError as error:
@@ -183,16 +239,31 @@ class S3Store:
                 f"the certificate of {self._where} is not trusted: name its authority's file in S3_CA_BUNDLE, "
                 "or write http:// where the server speaks that"
             ) from None
-        except (NoConnection, HTTPClientError, IncompleteReadError) as error:
+        except (NoConnection, HTTPClientError, IncompleteReadError, BodyError) as error:
             raise Unreachable(
                 f"{self._where} does not answer ({type(error).__name__}): check S3_ENDPOINT_URL and that the server runs"
             ) from None
+        except FlexibleChecksumError:
+            raise Damaged(
+                f"{key} came from {self._where} with another checksum: take it once more, or another one"
+            ) from None
+        except (ResponseParserError, PaginationError, ValueError, RecursionError) as error:
+            if isinstance(error, BalatroError):
+                raise
+            why = "it redirects in a circle, or nests too deeply" if isinstance(error, RecursionError) else "its answer"
+            raise self._no_s3(key, f"{why} ({type(error).__name__})") from None
         except BotoCoreError as error:
             raise StorageError(f"{key}: {type(error).__name__} at {self._where}") from None
 
     def _refusal(self, key: str, error: ClientError) -> StorageError:
-        code = str(error.response.get("Error", {}).get("Code", ""))
+        code = foreign(error.response.get("Error", {}).get("Code", ""), self._secrets, longest=60)
         status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        if code in CLOCK:
+            return NoAccess(
+                f"{self._where} refuses {key} ({code}): the clock of this machine or of the server is wrong"
+            )
+        if 300 <= status < 400:
+            return StorageError(f"{self._where} redirects {key} elsewhere ({status}): name the right S3_ENDPOINT_URL")
         if code in REFUSED or status in (401, 403):
             check = "S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, and what the key may do"
             if code == "AccessDenied":  # also where there is no such bucket, for a key that may not make one
@@ -209,9 +280,16 @@ class S3Store:
         if code in FULL or status == 507:
             return StoreFull(f"{self._where} has no room for {key} ({code}): free some, or prune old runs")
         if status >= 500 or code in ("SlowDown", "RequestTimeout"):
-            return Unreachable(f"{self._where} answers {code or status}: it is busy or ill")
+            # botocore calls it 500 too where a body is not the XML that it should be
+            return Unreachable(
+                f"{self._where} answers {code or status}, or not as S3 does: it is busy or ill, or S3_ENDPOINT_URL names another server"
+            )
         return StorageError(f"{self._where} refuses {key}: {code or status}")
 
     @property
     def _where(self) -> str:
-        return self.settings.endpoint or f"AWS {self.settings.region}"
+        return masked(self.settings.endpoint or f"AWS {self.settings.region}", self._secrets)
+
+    @property
+    def _secrets(self) -> tuple[str | None, ...]:
+        return self.settings.secret_key, self.settings.session_token

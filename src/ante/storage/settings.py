@@ -1,8 +1,9 @@
-"""Where an S3 store is and who asks, from the environment variables that users of such platforms know."""
+"""Endpoint and credentials of an S3 store, read from the usual environment variables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ante.messages import check_url, foreign, masked
 from ante.storage.errors import BadStore, NoAccess
 
 
@@ -15,7 +16,7 @@ class S3Settings:
     """URL of the server; AWS without one."""
     region: str = "us-east-1"
     access_key: str | None = field(default=None, repr=False)
-    """With none, boto3 looks for credentials where it always does (profiles, roles of pods and machines)."""
+    """Without it, boto3 uses its default credential chain (profiles, roles of pods and machines)."""
     secret_key: str | None = field(default=None, repr=False)
     session_token: str | None = field(default=None, repr=False)
     verify: bool | str = True
@@ -37,12 +38,15 @@ class S3Settings:
             missing = "S3_SECRET_ACCESS_KEY" if secret is None else "S3_ACCESS_KEY_ID"
             raise NoAccess(f"{missing} is not set: key and secret belong together")
         endpoint = first("S3_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-        if endpoint and not endpoint.startswith(("http://", "https://")):
-            raise BadStore(f"S3_ENDPOINT_URL is {endpoint!r}: it begins with http:// or https://")
-        if endpoint and "@" in endpoint:
+        if endpoint and ("@" in endpoint or "?" in endpoint or "#" in endpoint):
             raise BadStore(
-                "S3_ENDPOINT_URL carries credentials: put them into S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY"
+                f"S3_ENDPOINT_URL {masked(endpoint)} carries credentials or a query: put credentials into "
+                "S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, and leave the rest out"
             )
+        try:
+            check_url(endpoint or "https://aws")
+        except ValueError as error:
+            raise BadStore(f"S3_ENDPOINT_URL is {foreign(endpoint)!r}: {error}") from None
         checked = (first("S3_VERIFY") or "true").lower()
         if checked not in ("true", "false", "1", "0"):
             raise BadStore(f"S3_VERIFY is {checked!r}: write true or false, and a file of certificates as S3_CA_BUNDLE")

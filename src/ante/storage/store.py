@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from ante.paths import BadPath, check_path
 from ante.storage.errors import BadStore
 
 CHUNK = 1 << 20
@@ -84,11 +85,11 @@ def under(prefix: str, name: str) -> str:
 
 
 def check_key(key: str) -> str:
-    """The key, where it is one. Raises BadStore."""
-    parts = key.split("/")
-    if not key or any(not part or part.startswith(".") or "\\" in part or "\0" in part for part in parts):
-        raise BadStore(f"{key!r} cannot be a key: write names joined by /, none of which begins with a dot")
-    return key
+    """The key, where it is one: a path as `ante.paths` takes it. Raises BadStore."""
+    try:
+        return check_path(key, "a key")
+    except BadPath as error:
+        raise BadStore(str(error)) from None
 
 
 def sha256_of(file: Path) -> str:

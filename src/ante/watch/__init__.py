@@ -1,0 +1,1 @@
+"""What people look at: episodes, reports, galleries, learning curves."""

@@ -11,14 +11,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ante.errors import BalatroError
-from ante.files import whole_rows
+from ante.files import Unreadable, whole_rows
+from ante.metrics import METRICS
 
-PANELS = (
-    ("blinds", "blinds beaten a game"),
-    ("ante", "highest ante, mean"),
-    ("win_rate", "games won"),
-    ("entropy", "entropy of the policy, nats"),
-)
+PANELS = tuple((each.name, each.curve) for each in METRICS if each.name in ("blinds", "ante", "win_rate", "entropy"))
 SMOOTHED = 40  # a curve of n points is a mean over n / SMOOTHED of them
 INCHES, DPI = (11.0, 6.5), 110
 
@@ -40,8 +36,8 @@ def read_curves(run: Path) -> Curves:
     file = run / "metrics.csv"
     try:
         rows = whole_rows(file)
-    except (OSError, UnicodeDecodeError) as error:
-        raise NoCurves(f"cannot read the metrics of {run}: {error}") from None
+    except Unreadable as error:
+        raise NoCurves(str(error)) from None
     missing = {"steps", "seconds", *(name for name, _ in PANELS)} - set(rows[0] if rows else ())
     if missing:
         raise NoCurves(f"{file} has no {', '.join(sorted(missing))}: is {run} the folder of a run that has begun?")

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.engine.actions import Verb, cards_of, pack_action, to_macro, verb_of
+from ante.engine.core.state import MAX_HAND, Status, copy_states, new_states, restore_states, save_state
 from ante.engine.run import new_run
-from ante.engine.state import MAX_HAND, Status, copy_states, new_states, restore_states, save_state
 from ante.engine.step import step
 from ante.env.games import Games, Outcome, observe_games
 from ante.env.replay import (
-    FIRST_LINE,
     BadReplay,
     Disagreement,
     Heading,
@@ -149,16 +148,6 @@ def compact(heading: Heading, actions: Sequence[int], last: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
-def read_text(file: Path) -> str:
-    """The text of a replay, gzipped or not. Raises BadReplay."""
-    if file.suffix != ".gz":
-        return read_file(file)
-    try:
-        return gzip.decompress(file.read_bytes()).decode("ascii")
-    except (OSError, EOFError, ValueError) as error:
-        raise BadReplay(f"cannot read {file}: {error}") from None
-
-
 def is_compact(text: str) -> bool:
     """Whether a replay has decisions only, none of the words."""
     return not any("#" in line or line.startswith((" ", "-")) for line in text.splitlines())
@@ -191,18 +180,9 @@ def ending(s: Any, decisions: int) -> str:
 
 def read_episode(file: Path) -> tuple[Heading, Episode]:
     """The game of a replay's file. Raises BadReplay, and UnknownSeed, UnknownDeck or UnknownStake."""
-    text = read_text(file)
+    text = read_file(file)
     try:
         heading, actions = read_replay(text)
     except BadReplay as error:
         raise BadReplay(f"{file}: {error}") from None
     return heading, Episode(begin(heading), decided(actions))
-
-
-def is_replay(file: Path) -> bool:
-    """Whether a file begins like a replay."""
-    try:
-        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
-            return stream.read(len(FIRST_LINE)) == FIRST_LINE.encode()
-    except (OSError, EOFError):
-        return False

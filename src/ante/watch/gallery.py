@@ -5,19 +5,23 @@ For each episode a gzipped replay; for some of them notes (what the player thoug
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import cv2
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from ante.catalog.jokers import JOKERS
 from ante.env.replay import Heading
-from ante.errors import BalatroError
-from ante.files import whole, write_text
+from ante.errors import BalatroError, first_fault
+from ante.files import Unreadable, read_json, whole, write_text
+from ante.paths import inside
 from ante.watch.episode import Episode, fingerprint, write_compact
-from ante.watch.frames import episode_frames, poster
 from ante.watch.notes import Note, write_notes
-from ante.watch.video import write_video
+from ante.watch.render.frames import episode_frames, poster
+from ante.watch.render.video import write_video
 
 FOLDER, INDEX, VERSION = "episodes", "index.json", 1
 POSTER = (480, 270)
@@ -25,11 +29,22 @@ QUALITY = 82
 FOREVER = ("first_win",)  # reasons for which an episode is never dropped
 
 
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$")]  # in the folder: no way out of it
+Count = Annotated[int, Field(ge=-100, le=10**15)]
+
+
 class BadIndex(BalatroError, ValueError):
     """An index of episodes that cannot be read."""
 
 
-@dataclass(frozen=True)
+class IndexForm(BaseModel):
+    """How an index begins; what an episode has beside an entry's fields is left out."""
+
+    version: Literal[1]
+    episodes: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, config=ConfigDict(strict=True))
 class Entry:
     """One episode.
 
@@ -41,24 +56,24 @@ class Entry:
     why      why it was chosen for a video
     """
 
-    name: str
+    name: FileName
     seed: str
     deck: str
-    stake: int
+    stake: Annotated[int, Field(ge=1, le=8)]
     challenge: str | None
     outcome: str
-    ante: int
-    blinds: int
-    decisions: int
-    reward: float
-    steps: int
+    ante: Count
+    blinds: Count
+    decisions: Count
+    reward: FiniteFloat
+    steps: Count
     final: bool
     jokers: tuple[str, ...]
     state: str
     why: tuple[str, ...] = ()
-    notes: str | None = None
-    video: str | None = None
-    poster: str | None = None
+    notes: FileName | None = None
+    video: FileName | None = None
+    poster: FileName | None = None
 
     @property
     def replay(self) -> str:
@@ -76,18 +91,24 @@ class Entry:
         return Heading(self.seed, self.deck, self.stake, self.challenge)
 
 
+ENTRIES = TypeAdapter(list[Entry])
+
+
 def read_index(run: Path) -> list[Entry]:
     """The episodes of a run's folder, oldest first; none where none were kept. Raises BadIndex."""
     file = run / FOLDER / INDEX
     if not file.exists():
         return []
     try:
-        data = json.loads(file.read_text())
+        rows = IndexForm.model_validate(read_json(file)).episodes
         known = {field.name for field in fields(Entry)}
-        rows = [{name: value for name, value in row.items() if name in known} for row in data["episodes"]]
-        return [Entry(**{**row, "jokers": tuple(row["jokers"]), "why": tuple(row["why"])}) for row in rows]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadIndex(f"cannot read {file}: {error}") from None
+        # as JSON, in which a list may stand for a tuple
+        text = json.dumps([{name: value for name, value in row.items() if name in known} for row in rows])
+        return ENTRIES.validate_json(text)
+    except Unreadable as error:
+        raise BadIndex(str(error)) from None
+    except ValidationError as error:
+        raise BadIndex(f"cannot read {file}: {first_fault(error)}") from None
 
 
 def write_index(run: Path, entries: Iterable[Entry]) -> None:
@@ -103,11 +124,11 @@ def end_of(episode: Episode) -> tuple[tuple[str, ...], str]:
 
 
 def write_episode(
-    run: Path, entry: Entry, episode: Episode, player: str, notes: Sequence[Note] | None, about: str, film: bool
+    run: Path, entry: Entry, episode: Episode, player: str, notes: Sequence[Note] | None, about: str, video: bool
 ) -> Entry:
     """The episode's files stand in the run's folder; answers the entry, which names them. Raises BadVideo.
 
-    film  whether it becomes a video, with a poster
+    video  whether it becomes a video, with a poster
     """
     folder = run / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
@@ -115,7 +136,7 @@ def write_episode(
     if notes is not None:
         entry = replace(entry, notes=f"{entry.name}.notes.json.gz")
         write_notes(folder / str(entry.notes), player, notes)
-    if film:
+    if video:
         entry = replace(entry, video=f"{entry.name}.mp4", poster=f"{entry.name}.jpg")
         title = f"{player}: {entry.seed}, {entry.outcome} in ante {entry.ante}"
         write_video(folder / str(entry.video), episode_frames(episode, notes, about), title=title)
@@ -137,14 +158,15 @@ def add_episodes(run: Path, new: Sequence[Entry], most_episodes: int, most_video
     """The index names these episodes too, and what goes beyond the bounds is deleted; answers what it names now.
 
     An episode of the same name is replaced. The oldest go first; a video goes before its replay, and what was the
-    first win stays.
+    first win stays. Raises BadPath, and deletes nothing, where the index names a file outside the run's episodes.
     """
     old = read_index(run)
     names = {entry.name for entry in new}
     entries, gone = within([*(entry for entry in old if entry.name not in names), *new], most_episodes, most_videos)
+    files = [inside(run / FOLDER, name) for name in gone]
     write_index(run, entries)
-    for name in gone:
-        (run / FOLDER / name).unlink(missing_ok=True)
+    for file in files:
+        file.unlink(missing_ok=True)
     return entries
 
 

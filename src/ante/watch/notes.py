@@ -5,18 +5,21 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat, ValidationError
 
 from ante.env.games import Games
-from ante.errors import BalatroError
-from ante.files import whole
+from ante.errors import BalatroError, first_fault
+from ante.files import Unreadable, read_json, whole
 
 SHOWN = 5  # options that are kept of a decision
 LEAST = 0.001  # probability of an option that is kept
 DIGITS = 4
+Decision = Annotated[int, Field(ge=0, lt=1 << 46)]  # a macro decision
+Chance = Annotated[float, Field(ge=0, le=1.001)]  # rounded
 
 
 class BadNotes(BalatroError, ValueError):
@@ -54,13 +57,13 @@ class Explained(Protocol):
 
 
 def note_of(
-    decisions: NDArray[np.int64], chances: NDArray[Any], taken: int, value: float, hint: str = "", plan: str = ""
+    decisions: NDArray[np.int64], probabilities: NDArray[Any], taken: int, value: float, hint: str = "", plan: str = ""
 ) -> Note:
     """The Note on macro decisions (k,) with these probabilities (k,); what has next to none is left out."""
-    order = [i for i in np.argsort(-chances, kind="stable")[:SHOWN] if chances[i] >= LEAST]
-    options = tuple((int(decisions[i]), round(float(chances[i]), DIGITS)) for i in order)
+    order = [i for i in np.argsort(-probabilities, kind="stable")[:SHOWN] if probabilities[i] >= LEAST]
+    options = tuple((int(decisions[i]), round(float(probabilities[i]), DIGITS)) for i in order)
     found = np.flatnonzero(decisions == taken)
-    chance = round(float(chances[found].sum()), DIGITS) if len(found) else None
+    chance = round(float(probabilities[found].sum()), DIGITS) if len(found) else None
     return Note(round(value, DIGITS), options, chance, hint, plan)
 
 
@@ -72,14 +75,27 @@ def write_notes(file: Path, player: str, notes: Iterable[Note]) -> None:
         aside.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
+KeptNote = tuple[FiniteFloat | None, tuple[tuple[Decision, Chance], ...], Chance | None, str, str]
+
+
+def with_plan(row: Any) -> Any:
+    """A row of a version that kept no plans has an empty one."""
+    return [*row, ""] if isinstance(row, list) and len(row) == 4 else row
+
+
+class KeptNotes(BaseModel):
+    """How notes stand in a file; a plan may be left out."""
+
+    player: str
+    notes: list[Annotated[KeptNote, BeforeValidator(with_plan)]]
+
+
 def read_notes(file: Path) -> tuple[str, list[Note]]:
     """Whose notes, and the notes. Raises BadNotes."""
     try:
-        data = json.loads(gzip.decompress(file.read_bytes()))
-        rows = [
-            Note(value, tuple((int(action), float(chance)) for action, chance in options), taken, hint, *plan)
-            for value, options, taken, hint, *plan in data["notes"]
-        ]
-        return str(data["player"]), rows
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise BadNotes(f"cannot read the notes {file}: {error}") from None
+        kept = KeptNotes.model_validate_json(json.dumps(read_json(file)))
+    except Unreadable as error:
+        raise BadNotes(str(error)) from None
+    except ValidationError as error:
+        raise BadNotes(f"cannot read the notes {file}: {first_fault(error)}") from None
+    return kept.player, [Note(*row) for row in kept.notes]

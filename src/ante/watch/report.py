@@ -4,7 +4,6 @@ All data stands in it as JSON; videos and posters are named by links. The page i
 """
 
 import html
-import json
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -13,33 +12,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import yaml
-
 from ante.errors import BalatroError
-from ante.files import whole_rows, write_text
+from ante.files import NoFile, Unreadable, read_object, whole_rows, write_text
+from ante.metrics import METRICS
 from ante.watch.episode import annotate, read_episode
 from ante.watch.gallery import FOLDER, Entry, read_index
 from ante.watch.notes import Explained, Note, read_notes
-from ante.watch.pages import page, part
+from ante.watch.pages import page, part, security_policy
 from ante.watch.trace import packed, steps_of
+from ante.yaml_files import read_yaml
 
 REPORT = "report.html"
 POINTS = 400  # of a curve; longer ones are means
 TRACES = 200  # episodes that can be played step by step
-CURVES = (  # columns of metrics.csv, each with the column of short evaluations that belongs to it
-    ("blinds", "eval_blinds"),
-    ("win_rate", "eval_win_rate"),
-    ("ante", "eval_ante"),
-    ("entropy", ""),
-    ("return", ""),
-    ("value_loss", ""),
-    ("policy_loss", ""),
-    ("kl", ""),
-    ("hint_success", ""),
-    ("hint_agreement", ""),
-    ("steps_per_second", ""),
-    ("memory_gb", ""),
-)
+CURVES = tuple(metric for metric in METRICS if metric.curve)
 SCRIPTS = ("common.js", "curves.js", "summary.js", "table.js", "player.js", "gallery.js", "main.js")
 Link = Callable[[str], str]
 
@@ -125,9 +111,9 @@ def row_of(entry: Entry, link: Link, played: dict[str, str]) -> dict[str, Any]:
 def about(run: Path) -> dict[str, Any]:
     """Name, settings, machine, and when this was written."""
     try:
-        config = yaml.safe_load((run / "config.yaml").read_text()) or {}
-    except (OSError, yaml.YAMLError) as error:
-        raise NoReport(f"cannot read {run / 'config.yaml'}: {error}") from None
+        config = read_yaml(run / "config.yaml") or {}
+    except Unreadable as error:
+        raise NoReport(str(error)) from None
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return {"name": run.name, "config": config, "machine": read_json(run / "machine.json"), "written": written}
 
@@ -137,9 +123,10 @@ def read_json(file: Path) -> dict[str, Any]:
     if not file.exists():
         return {}
     try:
-        return dict(json.loads(file.read_text()))
-    except (OSError, ValueError) as error:
-        raise NoReport(f"cannot read {file}: {error}") from None
+        found = read_object(file)
+    except Unreadable as error:
+        raise NoReport(str(error)) from None
+    return found
 
 
 def evaluation(file: Path) -> dict[str, Any]:
@@ -148,22 +135,32 @@ def evaluation(file: Path) -> dict[str, Any]:
 
 
 def curves(file: Path) -> dict[str, Any]:
-    """steps, seconds and each column of CURVES, as many numbers each, None where there is none. Raises NoReport."""
+    """Returns the metrics in CURVES by column, with their steps; None where a metric has no value. Raises NoReport."""
     try:
         rows = whole_rows(file)
-    except FileNotFoundError:
+    except NoFile:
         rows = []
-    except (OSError, UnicodeDecodeError) as error:
-        raise NoReport(f"cannot read {file}: {error}") from None
-    pairs = [pair for pair in CURVES if rows and pair[0] in rows[0]]
-    names = dict.fromkeys(name for pair in pairs for name in pair if name and name in rows[0])
+    except Unreadable as error:
+        raise NoReport(str(error)) from None
+    if rows and not {"steps", "games", "seconds", "iteration"} <= set(rows[0]):
+        raise NoReport(f"{file} has no columns steps, games, seconds and iteration: is it the metrics of a run?")
+    plotted = [metric for metric in CURVES if rows and metric.name in rows[0]]
+    names = dict.fromkeys(name for each in plotted for name in (each.name, each.evaluated) if name in rows[0])
     size = max(1, math.ceil(len(rows) / POINTS))
     parts = [rows[i : i + size] for i in range(0, len(rows), size)]
     last = rows[-1] if rows else {}
     return {
         "steps": [float(part[-1]["steps"]) for part in parts],
         "columns": {name: [mean(part, name) for part in parts] for name in names},
-        "pairs": [[name, other if other in names else ""] for name, other in pairs],
+        "drawn": [
+            {
+                "name": each.name,
+                "evaluated": each.evaluated if each.evaluated in names else "",
+                "title": each.curve,
+                "percent": each.unit == "share",
+            }
+            for each in plotted
+        ],
         "total": {name: number_of(last.get(name, "")) for name in ("steps", "games", "seconds", "iteration")},
     }
 
@@ -182,8 +179,17 @@ def number_of(text: str) -> float | None:
 
 def drawn(name: str, data: dict[str, Any], traces: dict[str, str]) -> str:
     """The whole page."""
-    script = "\n".join(part(each) for each in SCRIPTS)
     rolls = "\n".join(
         f'<script type="text/plain" data-trace="{html.escape(each)}">{roll}</script>' for each, roll in traces.items()
     )
-    return page(name, part("run.html"), part("page.css"), script, data, rolls)
+    return page(name, part("run.html"), part("page.css"), scripts(), data, rolls)
+
+
+def scripts() -> str:
+    """What runs in the page."""
+    return "\n".join(part(each) for each in SCRIPTS)
+
+
+def policy() -> str:
+    """The Content-Security-Policy of the page."""
+    return security_policy(scripts())

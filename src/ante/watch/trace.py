@@ -32,10 +32,11 @@ from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.actions import Verb, cards_of, verb_of
 from ante.engine.blinds import blind_on_deck, blind_target
-from ante.engine.create import shop_price
+from ante.engine.core.state import MAX_HAND, Kind, Phase, card_t, copy_states, item_t
+from ante.engine.items.prices import shop_price
 from ante.engine.shop import pack_price, reroll_price, voucher_price
-from ante.engine.state import MAX_HAND, Kind, Phase, card_t, copy_states, item_t
-from ante.env.observe import focus_target, jokers_hidden
+from ante.env.observe import focus_target
+from ante.env.observe_items import jokers_hidden
 from ante.env.replay import outcome
 from ante.env.text import PHASES, card_name, hidden_jokers, item_name, macro_name
 from ante.watch.episode import Episode, fingerprint

@@ -1,4 +1,4 @@
-"""Whether a variant of the environment keeps its promises: Gymnasium's own check, and what it does not ask."""
+"""Contract checks of an environment variant: Gymnasium's checker, and checks beyond it."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ STEPS = 300  # of random play, in each check
 
 @dataclass(frozen=True)
 class Finding:
-    """One promise: what it is, whether it is kept, and what was seen."""
+    """One check: its name, whether it passed, and details."""
 
     promise: str
     kept: bool
@@ -29,18 +29,18 @@ class Finding:
 
 
 class Broken(Exception):
-    """A promise that is not kept, in words."""
+    """A failed check, with an explanation."""
 
 
 def check_variant(options: dict[str, Any], wrap: Callable[[Any], Any] = lambda env: env) -> list[Finding]:
-    """All findings on `ante/Balatro-v1` with these options of `BalatroEnv`, inside `wrap`."""
+    """Return all findings on `ante/Balatro-v1` with these options of `BalatroEnv`, wrapped by `wrap`."""
     register_environments()
 
     def make() -> gymnasium.Env[Any, Any]:
         return wrap(gymnasium.make(NAME, disable_env_checker=True, **options))
 
     made: Any = make()
-    made.close()  # options that do not exist are refused before anything is checked
+    made.close()  # reject unknown options before any check
     checks: dict[str, Callable[[], str]] = {
         "Gymnasium's check_env": lambda: by_gymnasium(make),
         "spaces contain what is observed and taken": lambda: contained(make),
@@ -52,7 +52,7 @@ def check_variant(options: dict[str, Any], wrap: Callable[[Any], Any] = lambda e
 
 
 def judged(promise: str, check: Callable[[], str]) -> Finding:
-    """A finding of one check."""
+    """Run one check and return its finding."""
     try:
         return Finding(promise, True, check())
     except Broken as error:
@@ -60,7 +60,7 @@ def judged(promise: str, check: Callable[[], str]) -> Finding:
 
 
 def by_gymnasium(make: Make) -> str:
-    """Gymnasium's checker; what it only warns of is told too. Raises Broken."""
+    """Run Gymnasium's checker, and report its warnings too. Raises Broken."""
     env = make()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -127,7 +127,7 @@ def masked(make: Make) -> str:
 
 
 def refuse_one(base: Any, number: int) -> None:
-    """An illegal number changes nothing: it is refused by an error, or worth nothing. Raises Broken."""
+    """Check that an illegal action changes nothing: it raises an error or earns 0. Raises Broken."""
     before, steps = base.state.tobytes(), base.games.steps.copy()
     try:
         _, reward, *_ = base.step(number)
@@ -150,7 +150,7 @@ def repeated(make: Make) -> str:
 
 
 def dealt_again(options: dict[str, Any]) -> str:
-    """Games that end are dealt anew as each mode says. Raises Broken."""
+    """Check that finished games are reset as each autoreset mode specifies. Raises Broken."""
     own = {name: value for name, value in options.items() if name not in ("render_mode", "max_decisions")}
     for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
         env = BalatroVectorEnv(4, max_decisions=12, autoreset_mode=mode, **own)

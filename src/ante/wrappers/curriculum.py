@@ -1,4 +1,4 @@
-"""Easier games first: a list of lessons, each promoted from once enough of its games are won."""
+"""A curriculum: a list of lessons of increasing difficulty, advanced by win rate."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -8,13 +8,15 @@ from typing import Any, SupportsFloat
 import gymnasium
 from gymnasium.core import ActType, ObsType
 
-from ante.engine.rounds import WIN_ANTE
-from ante.errors import BalatroError
+from ante.catalog.constants import WIN_ANTE
+from ante.checks import BadValue, finite, whole_number
+from ante.engine.run import run_numbers
+from ante.env.games import goal_number
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """One kind of game.
+    """One lesson: a kind of game.
 
     goal         the ante whose boss ends a game as won, 1 to 8
     deck, stake  of its games; None leaves the environment's own
@@ -26,9 +28,15 @@ class Lesson:
     stake: int | None = None
     promote: float = 0.5
 
+    def __post_init__(self) -> None:
+        """Raises BadGoal, BadValue, UnknownDeck, UnknownStake."""
+        goal_number(self.goal, endless=False)
+        finite("promote", self.promote, 0.0, 1.0)
+        run_numbers("b_red" if self.deck is None else self.deck, 1 if self.stake is None else self.stake, None)
+
 
 class Curriculum(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasium.utils.RecordConstructorArgs):
-    """Games of the first lesson, then of the next; the last lesson stays.
+    """Games of one lesson after the other; the last lesson continues indefinitely.
 
     A game that beats the boss of its lesson's goal ends there: terminated, info["outcome"] == "won", and `bonus` is added
     to its reward (the environment itself pays a win for the eighth ante's boss only). Each reset's info has `lesson`, from 1.
@@ -41,23 +49,22 @@ class Curriculum(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasiu
     ) -> None:
         gymnasium.utils.RecordConstructorArgs.__init__(self, lessons=lessons, window=window, bonus=bonus)
         gymnasium.Wrapper.__init__(self, env)
-        if not lessons or window < 1 or any(not 1 <= lesson.goal <= WIN_ANTE for lesson in lessons):
-            raise BalatroError(
-                f"a curriculum needs lessons with goals from 1 to {WIN_ANTE}, and a window of a game at least"
-            )
-        self.lessons, self.window, self.bonus = tuple(lessons), window, bonus
+        if not isinstance(lessons, Sequence) or not lessons or any(not isinstance(each, Lesson) for each in lessons):
+            raise BadValue("lessons", lessons, "use a list of one Lesson at least")
+        self.lessons, self.window = tuple(lessons), whole_number("window", window, 1)
+        self.bonus = finite("bonus", bonus)
         self.at = 0
-        self._won: deque[bool] = deque(maxlen=window)
+        self._won: deque[bool] = deque(maxlen=self.window)
 
     @property
     def lesson(self) -> Lesson:
-        """The present one."""
+        """The current lesson."""
         return self.lessons[self.at]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[ObsType, dict[str, Any]]:
-        """Begin a game of the present lesson; options of the caller come first."""
+        """Start a game of the current lesson; the caller's options take precedence."""
         if len(self._won) == self.window and sum(self._won) >= self.lesson.promote * self.window:
             self.at = min(self.at + 1, len(self.lessons) - 1)
             self._won.clear()

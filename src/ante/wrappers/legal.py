@@ -1,4 +1,4 @@
-"""For algorithms that know no masks: what happens to an illegal action is settled here."""
+"""Handling of illegal actions for algorithms without action masks."""
 
 from typing import Any, SupportsFloat
 
@@ -6,7 +6,8 @@ import gymnasium
 import numpy as np
 from gymnasium.core import ActType, ObsType
 
-from ante.env.games import UnknownChoice
+from ante.checks import chosen, finite
+from ante.env.single import NeedsReset, action_number
 
 CHOICES = ("random", "refuse")
 
@@ -17,29 +18,31 @@ class LegalAction(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
     instead  random: a legal action is drawn in its place (from the environment's own generator, so that seeds repeat
              games); refuse: nothing is played, the step is worth `penalty` and changes nothing
     penalty  added to the reward of a step whose action was illegal, 0 or less
+
+    Raises UnknownChoice, BadValue.
     """
 
     def __init__(self, env: gymnasium.Env[ObsType, ActType], instead: str = "random", penalty: float = 0.0) -> None:
         gymnasium.utils.RecordConstructorArgs.__init__(self, instead=instead, penalty=penalty)
         gymnasium.Wrapper.__init__(self, env)
-        if instead not in CHOICES:
-            raise UnknownChoice("instead", instead, CHOICES)
-        self._instead, self._penalty = instead, penalty
+        self._instead = chosen("instead", instead, CHOICES)
+        self._penalty = finite("penalty", penalty, high=0.0)
         self._last: tuple[Any, dict[str, Any]] | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[ObsType, dict[str, Any]]:
-        """Begin a game."""
+        """Start a game."""
         self._last = self.env.reset(seed=seed, options=options)
         return self._last
 
     def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Take the action, or what stands for it."""
-        mask = self.get_wrapper_attr("action_masks")()
-        illegal = not mask[int(action)]  # type: ignore[call-overload]
+        """Take the action or its replacement. Raises BadValue, NeedsReset."""
+        if self._last is None:
+            raise NeedsReset("there is no game yet: call reset first")
+        mask, number = self.get_wrapper_attr("action_masks")(), action_number(action)
+        illegal = bool(mask.any()) and not (0 <= number < len(mask) and mask[number])
         if illegal and self._instead == "refuse":
-            assert self._last is not None, "reset comes before step"
             seen, info = self._last
             return seen, self._penalty, False, False, {**info, "illegal": True}
         if illegal:

@@ -1,4 +1,4 @@
-"""Pictures as observations, for networks that look: the last frames of our own renderer, small."""
+"""Image observations: the last frames of Ante's renderer, downscaled."""
 
 from typing import Any, SupportsFloat
 
@@ -8,27 +8,27 @@ from gymnasium import spaces
 from gymnasium.core import ActType
 from numpy.typing import NDArray
 
-from ante.env.games import chosen
+from ante.checks import BadValue, chosen, flag, whole_number
 from ante.env.single import picture_of
-from ante.errors import BalatroError
 
 MODES = ("alone", "fused")
-LOOK = "ante.watch.pixels:look"  # named, not imported: drawing needs packages that environments do not
-SMALLEST, LARGEST = 8, 2160  # height and width of a picture
+LOOK = "ante.watch.render.pixels:look"  # not imported here: rendering needs extra packages
+SMALLEST, LARGEST = 8, 2160  # height and width of an image
+MOST_FRAMES = 64
 
 
 class Pixels(gymnasium.Wrapper[Any, ActType, Any, ActType], gymnasium.utils.RecordConstructorArgs):
-    """Observes pictures: uint8 (stack * channels, height, width), the oldest frame first.
+    """Observe images: uint8 (stack * channels, height, width), the oldest frame first.
 
     A game's first frame fills the whole stack. Masks stay where they are: action_masks() and info["action_mask"].
 
     mode    alone: the pictures are the observation; fused: a dict of `pixels` and what is observed without them (its
             fields, where that is a dict; else as `observation`)
     size    height and width of a picture
-    colour  three channels a frame (red, green, blue) instead of a grey one
+    colour  three channels per frame (red, green, blue) instead of one grey channel
     stack   frames, 1 or more
 
-    Raises UnknownChoice, BalatroError; NotInstalled where OpenCV is missing.
+    Raises UnknownChoice, BadValue; NotInstalled where OpenCV is missing.
     """
 
     def __init__(
@@ -41,11 +41,13 @@ class Pixels(gymnasium.Wrapper[Any, ActType, Any, ActType], gymnasium.utils.Reco
     ) -> None:
         gymnasium.utils.RecordConstructorArgs.__init__(self, mode=mode, size=size, colour=colour, stack=stack)
         gymnasium.Wrapper.__init__(self, env)
-        if stack < 1 or any(not SMALLEST <= side <= LARGEST for side in size):
-            raise BalatroError(
-                f"a stack of {stack} pictures of {size[0]} x {size[1]} cannot be: one frame at least, sides from "
-                f"{SMALLEST} to {LARGEST} pixels"
-            )
+        if not isinstance(size, (tuple, list)) or len(size) != 2:
+            raise BadValue("size", size, "use a height and a width, such as (84, 112)")
+        size = (
+            whole_number("size[0]", size[0], SMALLEST, LARGEST),
+            whole_number("size[1]", size[1], SMALLEST, LARGEST),
+        )
+        stack, colour = whole_number("stack", stack, 1, MOST_FRAMES), flag("colour", colour)
         self._fused = chosen("mode", mode, MODES) == "fused"
         self._look, self._size, self._colour = picture_of(LOOK), tuple(size), colour
         self._channels = 3 if colour else 1
@@ -54,20 +56,20 @@ class Pixels(gymnasium.Wrapper[Any, ActType, Any, ActType], gymnasium.utils.Reco
         self.observation_space = spaces.Dict(self._beside(env.observation_space, pictures)) if self._fused else pictures
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin a game; its first frame fills the stack."""
+        """Start a game; its first frame fills the stack."""
         seen, info = self.env.reset(seed=seed, options=options)
         self._stack.reshape(-1, self._channels, *self._size)[:] = self._frame()
         return self._observed(seen), info
 
     def step(self, action: ActType) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Take the action; the oldest frame gives way to the new one."""
+        """Take the action; the new frame replaces the oldest one."""
         seen, reward, terminated, truncated, info = self.env.step(action)
         self._stack[: -self._channels] = self._stack[self._channels :]
         self._stack[-self._channels :] = self._frame()
         return self._observed(seen), reward, terminated, truncated, info
 
     def _frame(self) -> NDArray[np.uint8]:
-        """The game as it stands, (channels, height, width)."""
+        """Return the current frame, (channels, height, width)."""
         base: Any = self.unwrapped
         frame: NDArray[np.uint8] = self._look(base.state, self._size, self._colour)
         return frame
@@ -78,6 +80,6 @@ class Pixels(gymnasium.Wrapper[Any, ActType, Any, ActType], gymnasium.utils.Reco
 
     @staticmethod
     def _beside(seen: Any, pictures: Any) -> dict[str, Any]:
-        """Pictures beside what is seen, or their spaces."""
+        """Return images combined with the other observations, or their spaces."""
         rest = dict(seen.items()) if isinstance(seen, (dict, spaces.Dict)) else {"observation": seen}
         return {"pixels": pictures, **rest}

@@ -1,4 +1,4 @@
-"""Games from a pool of seeds, mostly those that are neither hopeless nor easy."""
+"""Games from a pool of seeds, preferring seeds of intermediate difficulty."""
 
 from collections.abc import Sequence
 from typing import Any, SupportsFloat
@@ -8,7 +8,8 @@ import numpy as np
 from gymnasium.core import ActType, ObsType
 from numpy.typing import NDArray
 
-from ante.errors import BalatroError
+from ante.checks import BadValue, finite
+from ante.engine.run import seed_text
 
 
 class SeedSampler(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasium.utils.RecordConstructorArgs):
@@ -32,22 +33,26 @@ class SeedSampler(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
     ) -> None:
         gymnasium.utils.RecordConstructorArgs.__init__(self, seeds=seeds, band=band, often=often, fade=fade)
         gymnasium.Wrapper.__init__(self, env)
-        if not seeds or not 0.0 <= band[0] < band[1] <= 1.0 or often < 1.0 or not 0.0 < fade <= 1.0:
-            raise BalatroError(
-                "a seed sampler needs seeds, a band within 0 to 1, often >= 1, and fade above 0, at most 1"
-            )
-        self.seeds, self.band, self.often, self.fade = tuple(seeds), band, often, fade
+        if isinstance(seeds, str) or not isinstance(seeds, Sequence) or not seeds:
+            raise BadValue("seeds", seeds, "use a list of one game seed at least")
+        if not isinstance(band, (tuple, list)) or len(band) != 2:
+            raise BadValue("band", band, "use two win rates, the lowest and the highest")
+        low, high = finite("band[0]", band[0], 0.0, 1.0), finite("band[1]", band[1], 0.0, 1.0)
+        if not low < high or fade == 0:
+            raise BadValue("band, fade", (band, fade), "the band's first rate is below its second, and fade above 0")
+        self.seeds, self.band = tuple(seed_text(seed) for seed in seeds), (low, high)
+        self.often, self.fade = finite("often", often, 1.0), finite("fade", fade, 0.0, 1.0)
         self.wins, self.games = np.zeros(len(seeds)), np.zeros(len(seeds))
         self._now: int | None = None
 
     @property
     def rates(self) -> NDArray[np.float64]:
-        """The estimated win rate of each seed, (seeds,)."""
+        """Return the estimated win rate of each seed, (seeds,)."""
         return (self.wins + 1.0) / (self.games + 2.0)
 
     @property
-    def chances(self) -> NDArray[np.float64]:
-        """How likely each seed is the next one, (seeds,)."""
+    def probabilities(self) -> NDArray[np.float64]:
+        """Return the sampling probability of each seed, (seeds,)."""
         low, high = self.band
         weights = np.where((self.rates >= low) & (self.rates <= high), self.often, 1.0)
         return weights / weights.sum()
@@ -61,7 +66,7 @@ class SeedSampler(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
         if options and "seed" in options:
             self._now = None
             return self.env.reset(options=options)
-        self._now = int(self.np_random.choice(len(self.seeds), p=self.chances))
+        self._now = int(self.np_random.choice(len(self.seeds), p=self.probabilities))
         return self.env.reset(options={**(options or {}), "seed": self.seeds[self._now]})
 
     def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, dict[str, Any]]:

@@ -22,7 +22,7 @@ from ante.training.datasets.summary import summarise
 from ante.training.datasets.write import STEPS, write_dataset
 from tests.training.datasets.conftest import GAMES
 
-DOCS = Path(__file__).parents[3] / "docs" / "datasets.md"
+DOCS = Path(__file__).parents[3] / "docs" / "how-to" / "datasets.md"
 
 
 def keys(batches: list[Steps]) -> list[tuple[int, int]]:
@@ -84,7 +84,9 @@ def test_another_version_of_the_observation_is_refused(greedy: Path, tmp_path: P
     table = pq.read_table(greedy / STEPS)
     about = {**json.loads(table.schema.metadata[ABOUT]), "observation": "000000000000"}
     pq.write_table(table.replace_schema_metadata({ABOUT: json.dumps(about)}), tmp_path / STEPS)
-    with pytest.raises(BadDataset, match=r"holds observations of version 000000000000 .* this is version [0-9a-f]{12}"):
+    with pytest.raises(
+        BadDataset, match=r"holds observations of version '000000000000' .* this is version [0-9a-f]{12}"
+    ):
         Dataset(tmp_path)
     pq.write_table(table.replace_schema_metadata({}), tmp_path / STEPS)
     with pytest.raises(BadDataset, match="is no dataset of Ante"):

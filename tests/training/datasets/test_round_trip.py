@@ -9,7 +9,8 @@ import numpy as np
 from ante.env.games import Games, Outcome
 from ante.env.registration import register_environments
 from ante.env.replay import action_text, read_file
-from ante.env.shortlist import Shortlists, decisions_of, shortlist_t
+from ante.lookahead.candidates import CandidateLister, decisions_of
+from ante.lookahead.records import candidates_t
 from ante.training.datasets.read import Dataset, Steps
 from tests.training.datasets.conftest import GAMES, REPLAYS
 
@@ -29,7 +30,7 @@ def test_observations_masks_and_rewards_are_those_of_the_environment_bit_for_bit
     for game in games_in(steps):
         games = Games(1, seed=game["seed"][0], reorder="none", discrete=False)
         games.reset()
-        writer, lists = Shortlists(), np.zeros(1, dtype=shortlist_t).view(np.recarray)
+        writer, lists = CandidateLister(), np.zeros(1, dtype=candidates_t).view(np.recarray)
         flat, masks, stored = game.flat, game.masks, game.lists
         for k in range(len(game)):
             writer.write(games, lists)

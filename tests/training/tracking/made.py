@@ -4,8 +4,9 @@ import json
 import math
 from pathlib import Path
 
-from ante.training.config import TrainConfig, make_config
-from ante.training.metrics import COLUMNS, as_csv, read_rows
+from ante.metrics import COLUMNS
+from ante.training.run.metrics import as_csv, read_rows
+from ante.training.settings.config import TrainConfig, make_config
 
 
 def made_run(place: Path, rows: int, name: str = "made") -> TrainConfig:

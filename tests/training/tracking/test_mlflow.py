@@ -57,8 +57,8 @@ def test_mlflow_has_the_rows_settings_and_evaluation_of_a_run(tmp_path: Path) ->
     assert rows_of(config.folder) == known_rows(config.folder)
     _, there = found(config.folder)
     assert there.info.run_name == "made" and there.info.status == "FINISHED"
-    assert there.data.params["lr"] == "0.0003" and there.data.params["deck"] == "b_red"
-    assert set(there.data.params) == set(type(config).model_fields)
+    assert there.data.params["algo.lr"] == "0.0003" and there.data.params["games.deck"] == "b_red"
+    assert set(there.data.params) == set(config.flat())
     figures = {name: value for name, value in there.data.metrics.items() if name.startswith("evaluation/")}
     assert figures == {"evaluation/games": 8, "evaluation/mean_blinds": 3.5, "evaluation/wins/rate": 0.25}
     assert there.data.tags["report"] == f"{config.folder.absolute()}/report.html"
@@ -76,7 +76,7 @@ def test_a_resumed_run_goes_on_in_the_same_one(tmp_path: Path) -> None:
     config = made_run(tmp_path, rows=4)
     send(config.folder, "stopped")
     before = read_state(config.folder, "mlflow").id
-    more = config.model_copy(update={"steps": 999_999, "track": ("mlflow",)})
+    more = config.with_changes({"steps": 999_999, "tracking.trackers": ("mlflow",)})
     (config.folder / "config.yaml").write_text(more.to_yaml())
     write_rows(config.folder, 10)
     cover(config.folder, 10)
@@ -101,7 +101,7 @@ def test_mlflow_is_asked_which_rows_it_has(tmp_path: Path) -> None:
 def test_the_project_is_the_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = []
     for k, project in enumerate((None, "of the settings")):
-        config = made_run(tmp_path, rows=1, name=f"run-{k}").model_copy(update={"track_project": project})
+        config = made_run(tmp_path, rows=1, name=f"run-{k}").with_changes({"tracking.project": project})
         (config.folder / "config.yaml").write_text(config.to_yaml())
         monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "of the variable")
         send(config.folder)

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ante.cli.track import Track
+from ante.cli.learn.track import Track
 from ante.errors import BalatroError
-from ante.training.config import BadConfig, TrainConfig, make_config
-from ante.training.publishing import loose_files
+from ante.training.run_store.upload import loose_files
+from ante.training.settings.config import BadConfig, TrainConfig, make_config
 from ante.training.tracking import sender as sending
 from ante.training.tracking.following import Follower, Followers, following
 from ante.training.tracking.sender import Sender
 from ante.training.tracking.state import State, read_state, taken, write_state
 from ante.training.tracking.tracker import Begun, NoTracker, Outcome, Row
-from ante.training.tracking.words import in_words, without_credentials
 from tests.support.wandb_file import read_wandb
 from tests.training.tracking.made import cover, evaluated, known_rows, made_run, write_rows
 
@@ -136,7 +135,7 @@ def test_a_tracker_that_never_answers_is_left_at_the_end(
     monkeypatch.setenv("MLFLOW_TRACKING_URI", silent_server)
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    config = made_run(tmp_path, rows=4).model_copy(update={"track": ("mlflow",), "track_wait_seconds": 0.0})
+    config = made_run(tmp_path, rows=4).with_changes({"tracking.trackers": ("mlflow",), "tracking.wait_seconds": 0.0})
     said: list[str] = []
     with following(config, said.append) as followers:
         followers.begin()
@@ -160,7 +159,7 @@ def test_wandb_has_the_run_and_the_resumed_run_in_its_files(tmp_path: Path, monk
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     monkeypatch.delenv("WANDB_PROJECT", raising=False)
-    config = made_run(tmp_path, rows=30).model_copy(update={"track": ("wandb",), "track_wait_seconds": 60.0})
+    config = made_run(tmp_path, rows=30).with_changes({"tracking.trackers": ("wandb",), "tracking.wait_seconds": 60.0})
     for rows, outcome in ((30, "stopped"), (40, "finished")):
         write_rows(config.folder, rows)
         cover(config.folder, rows)
@@ -175,7 +174,7 @@ def test_wandb_has_the_run_and_the_resumed_run_in_its_files(tmp_path: Path, monk
     assert (one["name"], one["project"], one["group"]) == ("made", "ante", str(tmp_path))
     rows = [{k: v for k, v in row.items() if k[0] != "_"} for row in one["rows"] + two["rows"]]
     assert rows == known_rows(config.folder)
-    assert one["config"]["lr"] == 3e-4 and one["config"]["deck"] == "b_red"
+    assert one["config"]["algo"]["lr"] == 3e-4 and one["config"]["games"]["deck"] == "b_red"
     assert two["summary"]["evaluation/mean_blinds"] == 3.5 and two["exit"] == 0
     assert two["summary"]["report"].endswith("/report.html")
     assert_nowhere(config.folder, KEY)
@@ -202,7 +201,7 @@ def test_a_run_is_sent_later_and_only_once(
 
 def test_what_cannot_be_tracked_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadConfig, match="twice"):
-        make_config({"track": ("mlflow", "mlflow")})
+        make_config({"tracking.trackers": ("mlflow", "mlflow")})
     with pytest.raises(BadConfig, match="there is no run"):
         Track(tmp_path / "nowhere", "mlflow").run()
     config = made_run(tmp_path, rows=0)
@@ -211,7 +210,7 @@ def test_what_cannot_be_tracked_is_refused_in_a_sentence(tmp_path: Path, monkeyp
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with (
         pytest.raises(NoTracker, match=r"wandb is not installed: pip install 'ante\[track\]'"),
-        following(config.model_copy(update={"track": ("wandb",)}), print),
+        following(config.with_changes({"tracking.trackers": ("wandb",)}), print),
     ):
         raise AssertionError
 
@@ -222,10 +221,3 @@ def test_a_run_without_trackers_starts_nothing(tmp_path: Path) -> None:
     followers.look()
     followers.end()
     assert not followers.each
-
-
-def test_urls_and_errors_lose_their_credentials() -> None:
-    assert without_credentials("https://a:b@host/x?token=c") == "https://host/x"
-    assert in_words(ValueError(""), {}) == "ValueError"
-    words = in_words(ValueError("key 123456 of abc"), {"MY_KEY": "123456", "OTHER_KEY": "abc", "HOME": "of"})
-    assert words == "ValueError: key *** of abc"

@@ -1,8 +1,9 @@
 """Whose ability a slot has: Blueprint copies its right neighbour, Brainstorm the leftmost joker."""
 
 from ante.catalog.jokers import Joker
-from ante.engine.numbers import J_COPIED
-from ante.engine.rule import rule
+from ante.engine.core.rule import rule
+from ante.engine.core.tables import J_COPIED
+from ante.engine.effects.moments import asked
 
 
 @rule
@@ -11,7 +12,8 @@ def working(s, slot):
     return -1 if s.jokers[slot].debuffed else slot
 
 
-@rule
+# Blueprint: copies the ability of the joker to its right. Brainstorm: copies that of the leftmost joker.
+@asked(Joker.BLUEPRINT, Joker.BRAINSTORM)
 def resolve(s, slot):
     """The slot whose joker acts for this one; -1 where none does.
 

@@ -4,47 +4,52 @@
 """
 
 from ante.catalog.jokers import Joker
-from ante.engine.jokers import bits, discarding, flat, growing, held, makers, ranks, retriggers, rounds, shopping, suits
+from ante.engine.core.rule import rule
+from ante.engine.core.state import MAX_JOKERS
+from ante.engine.jokers import (
+    consumables,
+    deck,
+    faces,
+    growing,
+    money,
+    other_jokers,
+    poker_hands,
+    ranks,
+    rounds,
+    suits,
+)
 from ante.engine.jokers.copying import resolve, working
-from ante.engine.rule import rule
-from ante.engine.state import MAX_JOKERS
 
 
 @rule
 def while_held(s, me, joker, card):
     """WHILE_HELD: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.FOUR_FINGERS:
-        bits.four_fingers(s, me, joker, card)
+        poker_hands.four_fingers(s, me, joker, card)
     elif not s.copying and joker == Joker.CREDIT_CARD:
-        bits.credit_card(s, me, joker, card)
+        money.credit_card(s, me, joker, card)
     elif not s.copying and joker == Joker.CHAOS:
-        bits.chaos(s, me, joker, card)
+        rounds.chaos(s, me, joker, card)
     elif not s.copying and joker == Joker.PAREIDOLIA:
-        bits.pareidolia(s, me, joker, card)
+        faces.pareidolia(s, me, joker, card)
     elif not s.copying and joker == Joker.SPLASH:
-        bits.splash(s, me, joker, card)
+        poker_hands.splash(s, me, joker, card)
     elif not s.copying and joker == Joker.SHORTCUT:
-        bits.shortcut(s, me, joker, card)
+        poker_hands.shortcut(s, me, joker, card)
     elif not s.copying and joker == Joker.TURTLE_BEAN:
-        bits.turtle_bean_hand(s, me, joker, card)
-    elif not s.copying and joker == Joker.JUGGLER:
-        bits.juggler(s, me, joker, card)
-    elif not s.copying and joker == Joker.DRUNKARD:
-        bits.drunkard(s, me, joker, card)
-    elif not s.copying and joker == Joker.TROUBADOUR:
-        bits.troubadour(s, me, joker, card)
+        growing.turtle_bean(s, me, joker, card)
+    elif not s.copying and (joker == Joker.JUGGLER or joker == Joker.DRUNKARD or joker == Joker.TROUBADOUR or joker == Joker.MERRY_ANDY):
+        rounds.limits(s, me, joker, card)
     elif not s.copying and joker == Joker.SMEARED:
-        bits.smeared(s, me, joker, card)
+        suits.smeared(s, me, joker, card)
     elif not s.copying and joker == Joker.RING_MASTER:
-        bits.showman(s, me, joker, card)
-    elif not s.copying and joker == Joker.MERRY_ANDY:
-        bits.merry_andy(s, me, joker, card)
+        other_jokers.showman(s, me, joker, card)
     elif not s.copying and joker == Joker.OOPS:
-        bits.oops(s, me, joker, card)
+        rounds.oops(s, me, joker, card)
     elif not s.copying and joker == Joker.STUNTMAN:
-        bits.stuntman_hand(s, me, joker, card)
+        rounds.stuntman_hand_size(s, me, joker, card)
     elif not s.copying and joker == Joker.ASTRONOMER:
-        bits.astronomer(s, me, joker, card)
+        consumables.astronomer(s, me, joker, card)
     elif not s.copying and joker == Joker.CHICOT:
         rounds.chicot_arrives(s, me, joker, card)
 
@@ -66,17 +71,17 @@ def fire_while_held(s, card):
 def blind_chosen(s, me, joker, card):
     """BLIND_CHOSEN: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.CEREMONIAL:
-        makers.ceremonial(s, me, joker, card)
+        growing.ceremonial(s, me, joker, card)
     elif joker == Joker.MARBLE:
-        makers.marble(s, me, joker, card)
+        deck.marble(s, me, joker, card)
     elif joker == Joker.BURGLAR:
-        makers.burglar(s, me, joker, card)
+        rounds.burglar(s, me, joker, card)
     elif not s.copying and joker == Joker.MADNESS:
-        makers.madness(s, me, joker, card)
+        growing.madness(s, me, joker, card)
     elif joker == Joker.RIFF_RAFF:
-        makers.riff_raff(s, me, joker, card)
+        other_jokers.riff_raff(s, me, joker, card)
     elif joker == Joker.CARTOMANCER:
-        makers.cartomancer(s, me, joker, card)
+        consumables.cartomancer(s, me, joker, card)
     elif not s.copying and joker == Joker.CHICOT:
         rounds.chicot(s, me, joker, card)
 
@@ -98,7 +103,7 @@ def fire_blind_chosen(s, card):
 def first_hand_drawn(s, me, joker, card):
     """FIRST_HAND_DRAWN: the joker's own effect, if it has one."""
     if joker == Joker.CERTIFICATE:
-        makers.certificate(s, me, joker, card)
+        deck.certificate(s, me, joker, card)
 
 
 @rule
@@ -118,27 +123,25 @@ def fire_first_hand_drawn(s, card):
 def hand_begins(s, me, joker, card):
     """HAND_BEGINS: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.RIDE_THE_BUS:
-        growing.bus_rides(s, me, joker, card)
+        growing.ride_the_bus(s, me, joker, card)
     elif joker == Joker.SPACE:
-        makers.space(s, me, joker, card)
-    elif not s.copying and joker == Joker.RUNNER:
-        growing.runner_grows(s, me, joker, card)
+        poker_hands.space(s, me, joker, card)
+    elif not s.copying and (joker == Joker.RUNNER or joker == Joker.TROUSERS):
+        growing.grows_with_hand(s, me, joker, card)
     elif joker == Joker.DNA:
-        makers.dna(s, me, joker, card)
+        poker_hands.dna(s, me, joker, card)
     elif not s.copying and joker == Joker.GREEN_JOKER:
         growing.green_grows(s, me, joker, card)
     elif joker == Joker.TODO_LIST:
-        makers.todo_list(s, me, joker, card)
+        poker_hands.todo_list(s, me, joker, card)
     elif not s.copying and joker == Joker.SQUARE:
-        growing.square_grows(s, me, joker, card)
+        growing.square(s, me, joker, card)
     elif not s.copying and joker == Joker.VAMPIRE:
-        growing.vampire_bites(s, me, joker, card)
+        growing.vampire(s, me, joker, card)
     elif not s.copying and joker == Joker.OBELISK:
-        growing.obelisk_grows(s, me, joker, card)
+        growing.obelisk(s, me, joker, card)
     elif not s.copying and joker == Joker.MIDAS_MASK:
-        growing.midas_touches(s, me, joker, card)
-    elif not s.copying and joker == Joker.TROUSERS:
-        growing.trousers_grow(s, me, joker, card)
+        faces.midas_mask(s, me, joker, card)
 
 
 @rule
@@ -157,50 +160,44 @@ def fire_hand_begins(s, card):
 @rule
 def card_scored(s, me, joker, card):
     """CARD_SCORED: the joker's own effect, if it has one."""
-    if joker == Joker.GREEDY_JOKER or joker == Joker.LUSTY_JOKER or joker == Joker.WRATHFUL_JOKER or joker == Joker.GLUTTENOUS_JOKER:
+    if joker == Joker.GREEDY_JOKER or joker == Joker.LUSTY_JOKER or joker == Joker.WRATHFUL_JOKER or joker == Joker.GLUTTENOUS_JOKER or joker == Joker.ONYX_AGATE:
         suits.suit_mult(s, me, joker, card)
     elif joker == Joker.EIGHT_BALL:
         ranks.eight_ball(s, me, joker, card)
-    elif joker == Joker.FIBONACCI:
-        ranks.fibonacci(s, me, joker, card)
+    elif joker == Joker.FIBONACCI or joker == Joker.EVEN_STEVEN:
+        ranks.rank_mult(s, me, joker, card)
     elif joker == Joker.SCARY_FACE:
-        ranks.scary_face(s, me, joker, card)
-    elif joker == Joker.EVEN_STEVEN:
-        ranks.even_steven(s, me, joker, card)
+        faces.scary_face(s, me, joker, card)
     elif joker == Joker.ODD_TODD:
-        ranks.odd_todd(s, me, joker, card)
-    elif joker == Joker.SCHOLAR:
-        ranks.scholar(s, me, joker, card)
+        ranks.rank_chips(s, me, joker, card)
+    elif joker == Joker.SCHOLAR or joker == Joker.WALKIE_TALKIE:
+        ranks.rank_chips_and_mult(s, me, joker, card)
     elif joker == Joker.BUSINESS:
-        ranks.business(s, me, joker, card)
+        faces.business(s, me, joker, card)
     elif joker == Joker.HIKER:
-        ranks.hiker(s, me, joker, card)
+        deck.hiker(s, me, joker, card)
     elif joker == Joker.PHOTOGRAPH:
-        ranks.photograph(s, me, joker, card)
+        faces.photograph(s, me, joker, card)
     elif not s.copying and joker == Joker.LUCKY_CAT:
-        growing.lucky_cat_grows(s, me, joker, card)
+        growing.lucky_cat(s, me, joker, card)
     elif joker == Joker.ANCIENT:
         suits.ancient(s, me, joker, card)
-    elif joker == Joker.WALKIE_TALKIE:
-        ranks.walkie_talkie(s, me, joker, card)
     elif joker == Joker.SMILEY:
-        ranks.smiley(s, me, joker, card)
+        faces.smiley(s, me, joker, card)
     elif joker == Joker.TICKET:
-        ranks.golden_ticket(s, me, joker, card)
+        deck.golden_ticket(s, me, joker, card)
     elif joker == Joker.ROUGH_GEM:
-        suits.rough_gem(s, me, joker, card)
+        suits.suit_dollars(s, me, joker, card)
     elif joker == Joker.BLOODSTONE:
         suits.bloodstone(s, me, joker, card)
     elif joker == Joker.ARROWHEAD:
-        suits.arrowhead(s, me, joker, card)
-    elif joker == Joker.ONYX_AGATE:
-        suits.onyx_agate(s, me, joker, card)
+        suits.suit_chips(s, me, joker, card)
     elif not s.copying and joker == Joker.WEE:
-        growing.wee_grows(s, me, joker, card)
+        growing.wee(s, me, joker, card)
     elif joker == Joker.IDOL:
         suits.idol(s, me, joker, card)
     elif joker == Joker.TRIBOULET:
-        ranks.triboulet(s, me, joker, card)
+        ranks.rank_factor(s, me, joker, card)
 
 
 @rule
@@ -220,15 +217,15 @@ def fire_card_scored(s, card):
 def repeat_scored(s, me, joker, card):
     """REPEAT_SCORED: the joker's own effect, if it has one."""
     if joker == Joker.DUSK:
-        retriggers.dusk(s, me, joker, card)
+        rounds.dusk(s, me, joker, card)
     elif joker == Joker.HACK:
-        retriggers.hack(s, me, joker, card)
+        ranks.hack(s, me, joker, card)
     elif joker == Joker.SELZER:
-        retriggers.seltzer(s, me, joker, card)
+        growing.seltzer(s, me, joker, card)
     elif joker == Joker.SOCK_AND_BUSKIN:
-        retriggers.sock_and_buskin(s, me, joker, card)
+        faces.sock_and_buskin(s, me, joker, card)
     elif joker == Joker.HANGING_CHAD:
-        retriggers.hanging_chad(s, me, joker, card)
+        deck.hanging_chad(s, me, joker, card)
 
 
 @rule
@@ -248,13 +245,13 @@ def fire_repeat_scored(s, card):
 def card_held(s, me, joker, card):
     """CARD_HELD: the joker's own effect, if it has one."""
     if joker == Joker.RAISED_FIST:
-        held.raised_fist(s, me, joker, card)
+        ranks.raised_fist(s, me, joker, card)
     elif joker == Joker.BARON:
-        held.baron(s, me, joker, card)
+        ranks.rank_factor(s, me, joker, card)
     elif joker == Joker.RESERVED_PARKING:
-        held.reserved_parking(s, me, joker, card)
+        faces.reserved_parking(s, me, joker, card)
     elif joker == Joker.SHOOT_THE_MOON:
-        held.shoot_the_moon(s, me, joker, card)
+        ranks.held_rank_mult(s, me, joker, card)
 
 
 @rule
@@ -274,7 +271,7 @@ def fire_card_held(s, card):
 def repeat_held(s, me, joker, card):
     """REPEAT_HELD: the joker's own effect, if it has one."""
     if joker == Joker.MIME:
-        retriggers.mime(s, me, joker, card)
+        deck.mime(s, me, joker, card)
 
 
 @rule
@@ -294,75 +291,75 @@ def fire_repeat_held(s, card):
 def joker_scored(s, me, joker, card):
     """JOKER_SCORED: the joker's own effect, if it has one."""
     if joker == Joker.JOKER or joker == Joker.GROS_MICHEL:
-        flat.plain_mult(s, me, joker, card)
+        rounds.plain_mult(s, me, joker, card)
     elif joker == Joker.JOLLY or joker == Joker.ZANY or joker == Joker.MAD or joker == Joker.CRAZY or joker == Joker.DROLL:
-        flat.hand_mult(s, me, joker, card)
+        poker_hands.hand_mult(s, me, joker, card)
     elif joker == Joker.SLY or joker == Joker.WILY or joker == Joker.CLEVER or joker == Joker.DEVIOUS or joker == Joker.CRAFTY:
-        flat.hand_chips(s, me, joker, card)
+        poker_hands.hand_chips(s, me, joker, card)
     elif joker == Joker.HALF:
-        flat.half(s, me, joker, card)
+        poker_hands.half(s, me, joker, card)
     elif joker == Joker.STENCIL:
-        flat.stencil(s, me, joker, card)
+        other_jokers.stencil(s, me, joker, card)
     elif joker == Joker.CEREMONIAL or joker == Joker.RIDE_THE_BUS or joker == Joker.GREEN_JOKER or joker == Joker.RED_CARD or joker == Joker.FLASH or joker == Joker.POPCORN or joker == Joker.TROUSERS:
         growing.shown_mult(s, me, joker, card)
     elif joker == Joker.BANNER:
-        flat.banner(s, me, joker, card)
+        rounds.banner(s, me, joker, card)
     elif joker == Joker.MYSTIC_SUMMIT:
-        flat.mystic_summit(s, me, joker, card)
+        rounds.mystic_summit(s, me, joker, card)
     elif joker == Joker.LOYALTY_CARD:
-        flat.loyalty_card(s, me, joker, card)
+        growing.loyalty_card(s, me, joker, card)
     elif joker == Joker.MISPRINT:
-        flat.misprint(s, me, joker, card)
+        rounds.misprint(s, me, joker, card)
     elif joker == Joker.STEEL_JOKER:
-        flat.steel_joker(s, me, joker, card)
+        deck.steel_joker(s, me, joker, card)
     elif joker == Joker.ABSTRACT:
-        flat.abstract(s, me, joker, card)
+        other_jokers.abstract(s, me, joker, card)
     elif joker == Joker.SUPERNOVA:
-        flat.supernova(s, me, joker, card)
+        poker_hands.supernova(s, me, joker, card)
     elif joker == Joker.BLACKBOARD:
-        flat.blackboard(s, me, joker, card)
+        suits.blackboard(s, me, joker, card)
     elif joker == Joker.RUNNER or joker == Joker.ICE_CREAM or joker == Joker.SQUARE or joker == Joker.CASTLE or joker == Joker.WEE:
         growing.shown_chips(s, me, joker, card)
     elif joker == Joker.BLUE_JOKER:
-        flat.blue_joker(s, me, joker, card)
+        deck.blue_joker(s, me, joker, card)
     elif joker == Joker.CONSTELLATION or joker == Joker.MADNESS or joker == Joker.VAMPIRE or joker == Joker.HOLOGRAM or joker == Joker.OBELISK or joker == Joker.LUCKY_CAT or joker == Joker.RAMEN or joker == Joker.CAMPFIRE or joker == Joker.GLASS or joker == Joker.HIT_THE_ROAD or joker == Joker.CAINO or joker == Joker.YORICK:
         growing.shown_factor(s, me, joker, card)
     elif joker == Joker.SUPERPOSITION:
-        makers.superposition(s, me, joker, card)
+        ranks.superposition(s, me, joker, card)
     elif joker == Joker.CAVENDISH:
-        flat.cavendish(s, me, joker, card)
+        rounds.cavendish(s, me, joker, card)
     elif joker == Joker.CARD_SHARP:
-        flat.card_sharp(s, me, joker, card)
+        poker_hands.card_sharp(s, me, joker, card)
     elif joker == Joker.SEANCE:
-        makers.seance(s, me, joker, card)
+        poker_hands.seance(s, me, joker, card)
     elif joker == Joker.VAGABOND:
-        makers.vagabond(s, me, joker, card)
+        money.vagabond(s, me, joker, card)
     elif joker == Joker.EROSION:
-        flat.erosion(s, me, joker, card)
+        deck.erosion(s, me, joker, card)
     elif joker == Joker.FORTUNE_TELLER:
-        flat.fortune_teller(s, me, joker, card)
+        consumables.fortune_teller(s, me, joker, card)
     elif joker == Joker.STONE:
-        flat.stone_joker(s, me, joker, card)
+        deck.stone_joker(s, me, joker, card)
     elif joker == Joker.BULL:
-        flat.bull(s, me, joker, card)
+        money.bull(s, me, joker, card)
     elif joker == Joker.ACROBAT:
-        flat.acrobat(s, me, joker, card)
+        rounds.acrobat(s, me, joker, card)
     elif joker == Joker.SWASHBUCKLER:
-        flat.swashbuckler(s, me, joker, card)
+        other_jokers.swashbuckler(s, me, joker, card)
     elif joker == Joker.THROWBACK:
-        flat.throwback(s, me, joker, card)
+        rounds.throwback(s, me, joker, card)
     elif joker == Joker.FLOWER_POT:
-        flat.flower_pot(s, me, joker, card)
+        suits.flower_pot(s, me, joker, card)
     elif joker == Joker.SEEING_DOUBLE:
-        flat.seeing_double(s, me, joker, card)
+        suits.seeing_double(s, me, joker, card)
     elif joker == Joker.DUO or joker == Joker.TRIO or joker == Joker.FAMILY or joker == Joker.ORDER or joker == Joker.TRIBE:
-        flat.hand_factor(s, me, joker, card)
+        poker_hands.hand_factor(s, me, joker, card)
     elif joker == Joker.STUNTMAN:
-        flat.stuntman(s, me, joker, card)
+        rounds.stuntman(s, me, joker, card)
     elif joker == Joker.DRIVERS_LICENSE:
-        flat.drivers_license(s, me, joker, card)
+        deck.drivers_license(s, me, joker, card)
     elif joker == Joker.BOOTSTRAPS:
-        flat.bootstraps(s, me, joker, card)
+        money.bootstraps(s, me, joker, card)
 
 
 @rule
@@ -382,7 +379,7 @@ def fire_joker_scored(s, card):
 def other_joker_scored(s, me, joker, card):
     """OTHER_JOKER_SCORED: the joker's own effect, if it has one."""
     if joker == Joker.BASEBALL:
-        flat.baseball(s, me, joker, card)
+        other_jokers.baseball(s, me, joker, card)
 
 
 @rule
@@ -402,7 +399,7 @@ def fire_other_joker_scored(s, card):
 def hand_scored(s, me, joker, card):
     """HAND_SCORED: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.ICE_CREAM:
-        growing.ice_cream_melts(s, me, joker, card)
+        growing.shrinks(s, me, joker, card)
     elif not s.copying and joker == Joker.SELZER:
         growing.seltzer_empties(s, me, joker, card)
 
@@ -424,7 +421,7 @@ def fire_hand_scored(s, card):
 def hand_destroys(s, me, joker, card):
     """HAND_DESTROYS: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.SIXTH_SENSE:
-        makers.sixth_sense(s, me, joker, card)
+        ranks.sixth_sense(s, me, joker, card)
 
 
 @rule
@@ -444,11 +441,11 @@ def fire_hand_destroys(s, card):
 def discard_begins(s, me, joker, card):
     """DISCARD_BEGINS: the joker's own effect, if it has one."""
     if joker == Joker.FACELESS:
-        discarding.faceless(s, me, joker, card)
+        faces.faceless(s, me, joker, card)
     elif not s.copying and joker == Joker.GREEN_JOKER:
-        discarding.green_shrinks(s, me, joker, card)
+        growing.green_shrinks(s, me, joker, card)
     elif joker == Joker.BURNT:
-        discarding.burnt(s, me, joker, card)
+        poker_hands.burnt(s, me, joker, card)
 
 
 @rule
@@ -468,17 +465,17 @@ def fire_discard_begins(s, card):
 def card_discarded(s, me, joker, card):
     """CARD_DISCARDED: the joker's own effect, if it has one."""
     if joker == Joker.MAIL:
-        discarding.mail_in_rebate(s, me, joker, card)
+        ranks.mail_in_rebate(s, me, joker, card)
     elif not s.copying and joker == Joker.TRADING:
-        discarding.trading_card(s, me, joker, card)
+        poker_hands.trading_card(s, me, joker, card)
     elif not s.copying and joker == Joker.RAMEN:
-        discarding.ramen_cools(s, me, joker, card)
+        growing.ramen(s, me, joker, card)
     elif not s.copying and joker == Joker.CASTLE:
-        discarding.castle_grows(s, me, joker, card)
+        growing.castle(s, me, joker, card)
     elif not s.copying and joker == Joker.HIT_THE_ROAD:
-        discarding.hit_the_road_grows(s, me, joker, card)
+        growing.hit_the_road(s, me, joker, card)
     elif not s.copying and joker == Joker.YORICK:
-        discarding.yorick_counts(s, me, joker, card)
+        growing.yorick(s, me, joker, card)
 
 
 @rule
@@ -498,7 +495,7 @@ def fire_card_discarded(s, card):
 def cards_added(s, me, joker, card):
     """CARDS_ADDED: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.HOLOGRAM:
-        shopping.hologram(s, me, joker, card)
+        growing.grows_per_card(s, me, joker, card)
 
 
 @rule
@@ -518,7 +515,7 @@ def fire_cards_added(s, card):
 def face_destroyed(s, me, joker, card):
     """FACE_DESTROYED: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.CAINO:
-        shopping.canio(s, me, joker, card)
+        growing.grows_per_card(s, me, joker, card)
 
 
 @rule
@@ -538,7 +535,7 @@ def fire_face_destroyed(s, card):
 def glass_destroyed(s, me, joker, card):
     """GLASS_DESTROYED: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.GLASS:
-        shopping.glass_joker(s, me, joker, card)
+        growing.grows_per_card(s, me, joker, card)
 
 
 @rule
@@ -560,25 +557,25 @@ def round_ends(s, me, joker, card):
     if not s.copying and joker == Joker.GROS_MICHEL:
         rounds.gros_michel_dies(s, me, joker, card)
     elif not s.copying and joker == Joker.EGG:
-        rounds.egg_grows(s, me, joker, card)
+        money.egg(s, me, joker, card)
     elif not s.copying and joker == Joker.TODO_LIST:
-        rounds.todo_list_turns(s, me, joker, card)
+        poker_hands.todo_list_turns(s, me, joker, card)
     elif not s.copying and joker == Joker.CAVENDISH:
         rounds.cavendish_dies(s, me, joker, card)
     elif not s.copying and joker == Joker.ROCKET:
-        rounds.rocket_rises(s, me, joker, card)
+        money.rocket_rises(s, me, joker, card)
     elif not s.copying and joker == Joker.GIFT:
-        rounds.gift_card(s, me, joker, card)
+        money.gift_card(s, me, joker, card)
     elif not s.copying and joker == Joker.TURTLE_BEAN:
-        rounds.turtle_bean_shrinks(s, me, joker, card)
+        growing.turtle_bean_shrinks(s, me, joker, card)
     elif not s.copying and joker == Joker.POPCORN:
-        rounds.popcorn_shrinks(s, me, joker, card)
+        growing.shrinks(s, me, joker, card)
     elif not s.copying and joker == Joker.CAMPFIRE:
-        rounds.campfire_dies_down(s, me, joker, card)
+        growing.campfire_starts_over(s, me, joker, card)
     elif not s.copying and joker == Joker.HIT_THE_ROAD:
-        rounds.hit_the_road_resets(s, me, joker, card)
+        growing.hit_the_road_starts_over(s, me, joker, card)
     elif not s.copying and joker == Joker.INVISIBLE:
-        rounds.invisible_waits(s, me, joker, card)
+        other_jokers.invisible_waits(s, me, joker, card)
 
 
 @rule
@@ -600,13 +597,13 @@ def round_dollars(s, me, joker, card):
     if not s.copying and joker == Joker.DELAYED_GRAT:
         rounds.delayed_gratification(s, me, joker, card)
     elif not s.copying and joker == Joker.CLOUD_9:
-        rounds.cloud_9(s, me, joker, card)
+        ranks.cloud_9(s, me, joker, card)
     elif not s.copying and joker == Joker.ROCKET:
-        rounds.rocket_pays(s, me, joker, card)
+        money.rocket_pays(s, me, joker, card)
     elif not s.copying and joker == Joker.GOLDEN:
-        rounds.golden_joker(s, me, joker, card)
+        money.golden_joker(s, me, joker, card)
     elif not s.copying and joker == Joker.SATELLITE:
-        rounds.satellite(s, me, joker, card)
+        money.satellite(s, me, joker, card)
 
 
 @rule
@@ -626,7 +623,7 @@ def fire_round_dollars(s, card):
 def shop_rerolled(s, me, joker, card):
     """SHOP_REROLLED: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.FLASH:
-        shopping.flash_card(s, me, joker, card)
+        growing.grows(s, me, joker, card)
 
 
 @rule
@@ -646,7 +643,7 @@ def fire_shop_rerolled(s, card):
 def shop_left(s, me, joker, card):
     """SHOP_LEFT: the joker's own effect, if it has one."""
     if joker == Joker.PERKEO:
-        shopping.perkeo(s, me, joker, card)
+        consumables.perkeo(s, me, joker, card)
 
 
 @rule
@@ -666,7 +663,7 @@ def fire_shop_left(s, card):
 def pack_opened(s, me, joker, card):
     """PACK_OPENED: the joker's own effect, if it has one."""
     if joker == Joker.HALLUCINATION:
-        makers.hallucination(s, me, joker, card)
+        consumables.hallucination(s, me, joker, card)
 
 
 @rule
@@ -686,7 +683,7 @@ def fire_pack_opened(s, card):
 def pack_skipped(s, me, joker, card):
     """PACK_SKIPPED: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.RED_CARD:
-        shopping.red_card(s, me, joker, card)
+        growing.grows(s, me, joker, card)
 
 
 @rule
@@ -706,7 +703,7 @@ def fire_pack_skipped(s, card):
 def card_sold(s, me, joker, card):
     """CARD_SOLD: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.CAMPFIRE:
-        shopping.campfire(s, me, joker, card)
+        growing.campfire(s, me, joker, card)
 
 
 @rule
@@ -726,11 +723,11 @@ def fire_card_sold(s, card):
 def self_sold(s, me, joker, card):
     """SELF_SOLD: the joker's own effect, if it has one."""
     if joker == Joker.LUCHADOR:
-        shopping.luchador(s, me, joker, card)
+        rounds.luchador(s, me, joker, card)
     elif joker == Joker.DIET_COLA:
-        shopping.diet_cola(s, me, joker, card)
+        consumables.diet_cola(s, me, joker, card)
     elif not s.copying and joker == Joker.INVISIBLE:
-        shopping.invisible_joker(s, me, joker, card)
+        other_jokers.invisible_joker(s, me, joker, card)
 
 
 @rule
@@ -750,7 +747,7 @@ def fire_self_sold(s, card):
 def consumable_used(s, me, joker, card):
     """CONSUMABLE_USED: the joker's own effect, if it has one."""
     if not s.copying and joker == Joker.CONSTELLATION:
-        shopping.constellation(s, me, joker, card)
+        growing.constellation(s, me, joker, card)
 
 
 @rule

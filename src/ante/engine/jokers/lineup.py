@@ -1,10 +1,10 @@
 """The line-up as a whole: its standing effects, and the events that effects leave behind."""
 
-from ante.engine.create import keep_pinned_left, remove_joker, reprice_all
+from ante.engine.core.rule import rule
+from ante.engine.core.state import Debuff, Phase, Rule
+from ante.engine.items.owned import keep_pinned_left, remove_joker
+from ante.engine.items.prices import reprice_all
 from ante.engine.jokers.dispatch import fire_cards_added, fire_face_destroyed, fire_glass_destroyed, fire_while_held
-from ante.engine.jokers.lineup_marks import DOOMED
-from ante.engine.rule import rule
-from ante.engine.state import Phase, Rule
 
 
 @rule
@@ -49,7 +49,7 @@ def answer_additions(s):
 def settle(s):
     """What the last stage set off has happened: doomed jokers are gone, additions and losses of cards are answered."""
     for slot in range(s.n_jokers - 1, -1, -1):
-        if s.jokers[slot].debuffed == DOOMED:
+        if s.jokers[slot].debuffed == Debuff.DOOMED:
             remove_joker(s, slot)
     s.joker_buffer = 0
     answer_additions(s)

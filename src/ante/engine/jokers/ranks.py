@@ -1,106 +1,150 @@
-"""Jokers that look at the rank of scored cards."""
+"""Jokers that look at the ranks of cards."""
 
 from ante.catalog.cards import Enhancement
 from ante.catalog.jokers import Joker
-from ante.engine.create import Source, create_tarot, room_for_consumable
-from ante.engine.rng import Stream, chance
-from ante.engine.rule import Moment, on
-from ante.engine.verbs import add_chips, add_mult, earn, has_rank, is_face, is_rank, times_mult
+from ante.engine.core.rng import Stream, chance
+from ante.engine.core.rule import rule
+from ante.engine.core.state import Place
+from ante.engine.core.tables import (
+    J_CARDS,
+    J_CHIPS,
+    J_DOLLARS,
+    J_HAND,
+    J_MULT,
+    J_ODDS,
+    J_RANKS,
+    J_REPEATS,
+    J_XMULT,
+    RANK_CHIPS,
+)
+from ante.engine.effects.moments import Moment, on
+from ante.engine.effects.verbs import (
+    add_chips,
+    add_mult,
+    destroy_card,
+    earn,
+    earn_at_cash_out,
+    has_rank,
+    is_rank,
+    retrigger,
+    times_mult,
+)
+from ante.engine.items.owned import create_spectral, create_tarot, room_for_consumable
+from ante.engine.items.sources import SpectralSource, TarotSource
 
 
-@on(Moment.CARD_SCORED, Joker.FIBONACCI)
-def fibonacci(s, me, joker, card):
-    """+8 mult for a scored Ace, 2, 3, 5 or 8."""
-    rank = s.cards[card].rank
-    if has_rank(s, card) and (rank == 14 or rank == 2 or rank == 3 or rank == 5 or rank == 8):
-        add_mult(s, 8.0)
+@rule
+def shows_rank_of(s, card, joker):
+    """Whether a card shows one of the ranks that a joker looks at."""
+    return (J_RANKS[joker] >> int(s.cards[card].rank)) & 1 != 0 and has_rank(s, card)
 
 
-@on(Moment.CARD_SCORED, Joker.SCARY_FACE)
-def scary_face(s, me, joker, card):
-    """+30 chips for a scored face card."""
-    if is_face(s, card):
-        add_chips(s, 30.0)
+# Fibonacci, Even Steven: mult for scored cards of some ranks.
+@on(Moment.CARD_SCORED, Joker.FIBONACCI, Joker.EVEN_STEVEN)
+def rank_mult(s, me, joker, card):
+    """+mult for a card of the ranks."""
+    if shows_rank_of(s, card, joker):
+        add_mult(s, J_MULT[joker])
 
 
-@on(Moment.CARD_SCORED, Joker.SMILEY)
-def smiley(s, me, joker, card):
-    """+5 mult for a scored face card."""
-    if is_face(s, card):
-        add_mult(s, 5.0)
-
-
-@on(Moment.CARD_SCORED, Joker.EVEN_STEVEN)
-def even_steven(s, me, joker, card):
-    """+4 mult for a scored 2, 4, 6, 8 or 10."""
-    rank = s.cards[card].rank
-    if has_rank(s, card) and rank <= 10 and rank % 2 == 0:
-        add_mult(s, 4.0)
-
-
+# Odd Todd: chips for scored odd ranks.
 @on(Moment.CARD_SCORED, Joker.ODD_TODD)
-def odd_todd(s, me, joker, card):
-    """+31 chips for a scored Ace, 3, 5, 7 or 9."""
-    rank = s.cards[card].rank
-    if has_rank(s, card) and (rank == 14 or (rank <= 9 and rank % 2 == 1)):
-        add_chips(s, 31.0)
+def rank_chips(s, me, joker, card):
+    """+chips for a card of the ranks."""
+    if shows_rank_of(s, card, joker):
+        add_chips(s, J_CHIPS[joker])
 
 
-@on(Moment.CARD_SCORED, Joker.SCHOLAR)
-def scholar(s, me, joker, card):
-    """+20 chips and +4 mult for a scored Ace."""
-    if is_rank(s, card, 14):
-        add_chips(s, 20.0)
-        add_mult(s, 4.0)
+# Scholar, Walkie Talkie: chips and mult for scored Aces, or for scored tens and fours.
+@on(Moment.CARD_SCORED, Joker.SCHOLAR, Joker.WALKIE_TALKIE)
+def rank_chips_and_mult(s, me, joker, card):
+    """+chips and +mult for a card of the ranks."""
+    if shows_rank_of(s, card, joker):
+        add_chips(s, J_CHIPS[joker])
+        add_mult(s, J_MULT[joker])
 
 
-@on(Moment.CARD_SCORED, Joker.WALKIE_TALKIE)
-def walkie_talkie(s, me, joker, card):
-    """+10 chips and +4 mult for a scored 10 or 4."""
-    if is_rank(s, card, 10) or is_rank(s, card, 4):
-        add_chips(s, 10.0)
-        add_mult(s, 4.0)
-
-
+# Triboulet: X mult for scored Kings and Queens. Baron: X mult for Kings held in hand.
 @on(Moment.CARD_SCORED, Joker.TRIBOULET)
-def triboulet(s, me, joker, card):
-    """X2 mult for a scored King or Queen."""
-    if is_rank(s, card, 13) or is_rank(s, card, 12):
-        times_mult(s, 2.0)
+@on(Moment.CARD_HELD, Joker.BARON)
+def rank_factor(s, me, joker, card):
+    """X mult for a card of the ranks."""
+    if shows_rank_of(s, card, joker):
+        times_mult(s, J_XMULT[joker])
 
 
-@on(Moment.CARD_SCORED, Joker.PHOTOGRAPH)
-def photograph(s, me, joker, card):
-    """X2 mult for the first scoring face card."""
-    for i in range(s.n_played):
-        if s.scoring[i] and is_face(s, int(s.played[i])):
-            if s.played[i] == card:
-                times_mult(s, 2.0)
-            return
+# Shoot the Moon: mult for Queens held in hand.
+@on(Moment.CARD_HELD, Joker.SHOOT_THE_MOON)
+def held_rank_mult(s, me, joker, card):
+    """+mult for a held card of the ranks."""
+    if shows_rank_of(s, card, joker):
+        add_mult(s, J_MULT[joker])
 
 
-@on(Moment.CARD_SCORED, Joker.BUSINESS)
-def business(s, me, joker, card):
-    """$2 for a scored face card, 1 in 2."""
-    if is_face(s, card) and chance(s, Stream.BUSINESS, 2.0):
-        earn(s, 2)
+# Raised Fist: mult for the rank of the lowest card held in hand.
+@on(Moment.CARD_HELD, Joker.RAISED_FIST)
+def raised_fist(s, me, joker, card):
+    """+mult for each chip of the lowest held card; the rightmost of equals, Stone cards passed over."""
+    lowest = -1
+    for i in range(s.n_hand):
+        other = int(s.hand[i])
+        if s.cards[other].enhancement == Enhancement.STONE:
+            continue
+        if lowest < 0 or s.cards[other].rank <= s.cards[lowest].rank:
+            lowest = other
+    if lowest == card:
+        add_mult(s, J_MULT[joker] * RANK_CHIPS[s.cards[card].rank])
 
 
-@on(Moment.CARD_SCORED, Joker.TICKET)
-def golden_ticket(s, me, joker, card):
-    """$4 for a scored Gold card."""
-    if s.cards[card].enhancement == Enhancement.GOLD:
-        earn(s, 4)
+# Hack: retriggers scored low cards.
+@on(Moment.REPEAT_SCORED, Joker.HACK)
+def hack(s, me, joker, card):
+    """Scored cards of the ranks once more."""
+    if shows_rank_of(s, card, joker):
+        retrigger(s, J_REPEATS[joker])
 
 
+# 8 Ball: a scored eight may create a Tarot.
 @on(Moment.CARD_SCORED, Joker.EIGHT_BALL)
 def eight_ball(s, me, joker, card):
-    """A scored 8 makes a tarot, 1 in 4, if there is room."""
-    if is_rank(s, card, 8) and room_for_consumable(s) and chance(s, Stream.EIGHT_BALL, 4.0):
-        create_tarot(s, int(Source.EIGHT_BALL))
+    """A tarot for a card of the ranks, 1 in `odds`, if there is room."""
+    if shows_rank_of(s, card, joker) and room_for_consumable(s) and chance(s, Stream.EIGHT_BALL, J_ODDS[joker]):
+        create_tarot(s, int(TarotSource.EIGHT_BALL))
 
 
-@on(Moment.CARD_SCORED, Joker.HIKER)
-def hiker(s, me, joker, card):
-    """Each scored card keeps +5 chips for good."""
-    s.cards[card].bonus += 5
+# Superposition: creates a Tarot if the hand contains an Ace and a Straight.
+@on(Moment.JOKER_SCORED, Joker.SUPERPOSITION)
+def superposition(s, me, joker, card):
+    """A tarot for the joker's hand with a scoring card of the ranks."""
+    if (s.contains >> J_HAND[joker]) & 1:
+        for i in range(s.n_played):
+            if s.scoring[i] and shows_rank_of(s, int(s.played[i]), joker):
+                create_tarot(s, int(TarotSource.SUP))
+                return
+
+
+# Sixth Sense: a first hand of a single six is destroyed for a Spectral card.
+@on(Moment.HAND_DESTROYS, Joker.SIXTH_SENSE, copied=False)
+def sixth_sense(s, me, joker, card):
+    """A first hand of one card of the ranks: it is destroyed and a spectral made."""
+    alone = s.hands_played == 0 and s.n_played == J_CARDS[joker]
+    if alone and shows_rank_of(s, card, joker) and s.cards[card].place != Place.GONE:
+        destroy_card(s, card)
+        create_spectral(s, int(SpectralSource.SIXTH))
+
+
+# Cloud 9: money at round end for each nine of the full deck.
+@on(Moment.ROUND_DOLLARS, Joker.CLOUD_9, copied=False)
+def cloud_9(s, me, joker, card):
+    """Dollars per card of the ranks in the full deck."""
+    for i in range(s.n_cards):
+        if s.cards[i].place != Place.GONE and shows_rank_of(s, i, joker):
+            earn_at_cash_out(s, J_DOLLARS[joker])
+
+
+# Mail-In Rebate: money for each discarded card of a rank that changes every round.
+@on(Moment.CARD_DISCARDED, Joker.MAIL)
+def mail_in_rebate(s, me, joker, card):
+    """Dollars for a discarded card of the round's rank."""
+    if is_rank(s, card, s.mail_rank) and not s.cards[card].debuffed:
+        earn(s, J_DOLLARS[joker])

@@ -1,160 +1,171 @@
-"""Jokers that act when a round ends or pay at cash-out."""
+"""Jokers that always give the same, that look at the state of the round, or that change its limits while held."""
 
-from ante.catalog.blinds import Blind
-from ante.catalog.cards import Enhancement
 from ante.catalog.jokers import Joker
-from ante.engine.bosses import disable_boss
-from ante.engine.create import pick_visible_hand
-from ante.engine.jokers.lineup_marks import doom
-from ante.engine.rng import Stream, chance
-from ante.engine.rule import Moment, on, rule
-from ante.engine.state import Phase, Place
-from ante.engine.verbs import earn_at_cash_out
+from ante.engine.core.rng import Stream, chance, roll_int
+from ante.engine.core.state import Phase
+from ante.engine.core.tables import (
+    J_AT_LEAST,
+    J_AT_MOST,
+    J_CHIPS,
+    J_DISCARDS,
+    J_DOLLARS,
+    J_DOUBLINGS,
+    J_HAND_SIZE,
+    J_HANDS,
+    J_MULT,
+    J_ODDS,
+    J_REPEATS,
+    J_REROLLS,
+    J_SHARE,
+    J_XMULT,
+)
+from ante.engine.effects.active_boss import disable_boss
+from ante.engine.effects.moments import Moment, asked, on
+from ante.engine.effects.verbs import add_chips, add_mult, doom, earn, earn_at_cash_out, retrigger, times_mult
 
 
-@rule
-def saves_from_defeat(s):
-    """Whether Mr. Bones saves the run: a quarter of the target was scored; the leftmost working one is used up."""
-    if s.chips < 0.25 * s.target:
-        return False
-    for i in range(s.n_jokers):
-        if s.jokers[i].id == Joker.MR_BONES and not s.jokers[i].debuffed:
-            doom(s, i)
-            return True
-    return False
-
-
-@rule
-def moons_held(s):
-    """How many working To the Moon add interest."""
-    n = 0
-    for i in range(s.n_jokers):
-        if s.jokers[i].id == Joker.TO_THE_MOON and not s.jokers[i].debuffed:
-            n += 1
-    return n
+# Joker: mult. Gros Michel: mult, and may go extinct at round end.
+@on(Moment.JOKER_SCORED, Joker.JOKER, Joker.GROS_MICHEL)
+def plain_mult(s, me, joker, card):
+    """+mult."""
+    add_mult(s, J_MULT[joker])
 
 
 @on(Moment.ROUND_ENDS, Joker.GROS_MICHEL, copied=False)
 def gros_michel_dies(s, me, joker, card):
-    """1 in 6: extinct, and Cavendish may come."""
-    if chance(s, Stream.GROS_MICHEL, 6.0):
+    """1 in `odds`: extinct, and Cavendish may come."""
+    if chance(s, Stream.GROS_MICHEL, J_ODDS[joker]):
         s.gros_michel_extinct = 1
         doom(s, me)
 
 
+# Cavendish: X mult, and may be destroyed at round end.
+@on(Moment.JOKER_SCORED, Joker.CAVENDISH)
+def cavendish(s, me, joker, card):
+    """X mult."""
+    times_mult(s, J_XMULT[joker])
+
+
 @on(Moment.ROUND_ENDS, Joker.CAVENDISH, copied=False)
 def cavendish_dies(s, me, joker, card):
-    """1 in 1000: destroyed."""
-    if chance(s, Stream.CAVENDISH, 1000.0):
+    """1 in `odds`: destroyed."""
+    if chance(s, Stream.CAVENDISH, J_ODDS[joker]):
         doom(s, me)
 
 
-@on(Moment.ROUND_ENDS, Joker.POPCORN, copied=False)
-def popcorn_shrinks(s, me, joker, card):
-    """-4 mult, eaten at 0."""
-    s.jokers[me].value -= 4.0
-    if s.jokers[me].value <= 0.0:
-        doom(s, me)
+# Misprint: a random number of mult.
+@on(Moment.JOKER_SCORED, Joker.MISPRINT)
+def misprint(s, me, joker, card):
+    """+mult between the limits."""
+    add_mult(s, float(roll_int(s, Stream.MISPRINT, J_AT_LEAST[joker], J_AT_MOST[joker])))
 
 
-@on(Moment.ROUND_ENDS, Joker.TURTLE_BEAN, copied=False)
-def turtle_bean_shrinks(s, me, joker, card):
-    """One card of hand size less, gone at 0."""
-    s.jokers[me].count -= 1
-    s.lineup_stale = 1
-    if s.jokers[me].count <= 0:
-        doom(s, me)
+# Banner: chips for each discard left.
+@on(Moment.JOKER_SCORED, Joker.BANNER)
+def banner(s, me, joker, card):
+    """+chips per discard."""
+    add_chips(s, J_CHIPS[joker] * s.discards_left)
 
 
-@on(Moment.ROUND_ENDS, Joker.EGG, copied=False)
-def egg_grows(s, me, joker, card):
-    """$3 more sell value."""
-    s.jokers[me].extra_sell += 3
+# Mystic Summit: mult without discards left.
+@on(Moment.JOKER_SCORED, Joker.MYSTIC_SUMMIT)
+def mystic_summit(s, me, joker, card):
+    """+mult with at most so many discards."""
+    if s.discards_left <= J_AT_MOST[joker]:
+        add_mult(s, J_MULT[joker])
 
 
-@on(Moment.ROUND_ENDS, Joker.GIFT, copied=False)
-def gift_card(s, me, joker, card):
-    """$1 more sell value for every joker and consumable."""
-    for i in range(s.n_jokers):
-        s.jokers[i].extra_sell += 1
-    for i in range(s.n_consumables):
-        s.consumables[i].extra_sell += 1
+# Acrobat: X mult on the last hand of the round.
+@on(Moment.JOKER_SCORED, Joker.ACROBAT)
+def acrobat(s, me, joker, card):
+    """X mult with no hand left."""
+    if s.hands_left == 0:
+        times_mult(s, J_XMULT[joker])
 
 
-@on(Moment.ROUND_ENDS, Joker.ROCKET, copied=False)
-def rocket_rises(s, me, joker, card):
-    """A beaten boss raises its payout by $2."""
-    if card > Blind.BIG:
-        s.jokers[me].count += 2
+# Dusk: retriggers all scored cards in the last hand of the round.
+@on(Moment.REPEAT_SCORED, Joker.DUSK)
+def dusk(s, me, joker, card):
+    """Every scored card once more with no hand left."""
+    if s.hands_left == 0:
+        retrigger(s, J_REPEATS[joker])
 
 
-@on(Moment.ROUND_ENDS, Joker.CAMPFIRE, copied=False)
-def campfire_dies_down(s, me, joker, card):
-    """A beaten boss takes it back to X1."""
-    if card > Blind.BIG:
-        s.jokers[me].value = 1.0
-
-
-@on(Moment.ROUND_ENDS, Joker.HIT_THE_ROAD, copied=False)
-def hit_the_road_resets(s, me, joker, card):
-    """Back to X1 every round."""
-    s.jokers[me].value = 1.0
-
-
-@on(Moment.ROUND_ENDS, Joker.TODO_LIST, copied=False)
-def todo_list_turns(s, me, joker, card):
-    """Another hand is listed."""
-    s.jokers[me].hand = pick_visible_hand(s, int(Stream.TO_DO), int(s.jokers[me].hand))
-
-
-@on(Moment.ROUND_ENDS, Joker.INVISIBLE, copied=False)
-def invisible_waits(s, me, joker, card):
-    """One more round has passed."""
-    s.jokers[me].count += 1
-
-
-@on(Moment.ROUND_DOLLARS, Joker.GOLDEN, copied=False)
-def golden_joker(s, me, joker, card):
-    """$4."""
-    earn_at_cash_out(s, 4)
-
-
-@on(Moment.ROUND_DOLLARS, Joker.CLOUD_9, copied=False)
-def cloud_9(s, me, joker, card):
-    """$1 per 9 of the full deck."""
-    for i in range(s.n_cards):
-        c = s.cards[i]
-        if c.place != Place.GONE and c.rank == 9 and c.enhancement != Enhancement.STONE:
-            earn_at_cash_out(s, 1)
-
-
-@on(Moment.ROUND_DOLLARS, Joker.ROCKET, copied=False)
-def rocket_pays(s, me, joker, card):
-    """What it has risen to."""
-    earn_at_cash_out(s, s.jokers[me].count)
-
-
-@on(Moment.ROUND_DOLLARS, Joker.SATELLITE, copied=False)
-def satellite(s, me, joker, card):
-    """$1 per different planet used in the run."""
-    for planet in range(12):
-        if (s.planets_used >> planet) & 1:
-            earn_at_cash_out(s, 1)
-
-
+# Delayed Gratification: money for each discard left at round end, if none was used.
 @on(Moment.ROUND_DOLLARS, Joker.DELAYED_GRAT, copied=False)
 def delayed_gratification(s, me, joker, card):
-    """$2 per discard left if none was used."""
+    """Dollars per discard left."""
     if s.discards_used == 0 and s.discards_left > 0:
-        earn_at_cash_out(s, 2 * s.discards_left)
+        earn_at_cash_out(s, J_DOLLARS[joker] * s.discards_left)
 
 
+# Juggler: more hand size. Drunkard: more discards. Troubadour: more hand size, fewer hands. Merry Andy: more discards,
+# less hand size.
+@on(Moment.WHILE_HELD, Joker.JUGGLER, Joker.DRUNKARD, Joker.TROUBADOUR, Joker.MERRY_ANDY, copied=False)
+def limits(s, me, joker, card):
+    """Hand size, hands and discards change by the numbers of the row."""
+    s.joker_hand_size += J_HAND_SIZE[joker]
+    s.joker_hands += J_HANDS[joker]
+    s.joker_discards += J_DISCARDS[joker]
+
+
+# Stuntman: chips, and less hand size.
+@on(Moment.JOKER_SCORED, Joker.STUNTMAN)
+def stuntman(s, me, joker, card):
+    """+chips."""
+    add_chips(s, J_CHIPS[joker])
+
+
+@on(Moment.WHILE_HELD, Joker.STUNTMAN, copied=False)
+def stuntman_hand_size(s, me, joker, card):
+    """Less hand size."""
+    s.joker_hand_size += J_HAND_SIZE[joker]
+
+
+# Burglar: more hands and no discards when a blind is selected.
+@on(Moment.BLIND_CHOSEN, Joker.BURGLAR)
+def burglar(s, me, joker, card):
+    """+hands, no discards."""
+    s.hands_left += J_HANDS[joker]
+    s.discards_left = 0
+
+
+# Chaos the Clown: a free reroll in each shop.
+@on(Moment.WHILE_HELD, Joker.CHAOS, copied=False)
+def chaos(s, me, joker, card):
+    """+free rerolls."""
+    s.free_rerolls_held += J_REROLLS[joker]
+
+
+# Oops! All 6s: doubles all listed probabilities.
+@on(Moment.WHILE_HELD, Joker.OOPS, copied=False)
+def oops(s, me, joker, card):
+    """+doublings of every chance."""
+    s.oops += J_DOUBLINGS[joker]
+
+
+# Throwback: X mult grows with each blind skipped in the run.
+@on(Moment.JOKER_SCORED, Joker.THROWBACK)
+def throwback(s, me, joker, card):
+    """X1 and more per skipped blind."""
+    times_mult(s, 1.0 + J_XMULT[joker] * s.blinds_skipped)
+
+
+# Matador: money if the played hand triggers the ability of the boss.
 @on(Moment.BOSS_TRIGGERED, Joker.MATADOR)
 def matador(s, me, joker, card):
-    """$8 when the boss's ability bites."""
-    s.dollars += 8
+    """Dollars."""
+    earn(s, J_DOLLARS[joker])
 
 
+# Luchador: sold, it disables the boss.
+@on(Moment.SELF_SOLD, Joker.LUCHADOR)
+def luchador(s, me, joker, card):
+    """The boss is disabled."""
+    disable_boss(s)
+
+
+# Chicot: disables the ability of every boss.
 @on(Moment.BLIND_CHOSEN, Joker.CHICOT, copied=False)
 def chicot(s, me, joker, card):
     """The boss is disabled."""
@@ -166,3 +177,16 @@ def chicot_arrives(s, me, joker, card):
     """A boss in play is disabled when Chicot joins."""
     if s.phase == Phase.PLAY:
         disable_boss(s)
+
+
+# Mr. Bones: prevents defeat if part of the required chips was scored, and is destroyed.
+@asked(Joker.MR_BONES)
+def saves_from_defeat(s):
+    """Whether Mr. Bones saves the run: enough of the target was scored; the leftmost working one is used up."""
+    if s.chips < J_SHARE[Joker.MR_BONES] * s.target:
+        return False
+    for i in range(s.n_jokers):
+        if s.jokers[i].id == Joker.MR_BONES and not s.jokers[i].debuffed:
+            doom(s, i)
+            return True
+    return False

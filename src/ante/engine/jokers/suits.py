@@ -1,105 +1,151 @@
-"""Jokers that look at suits, and the questions about suits that several jokers ask."""
+"""Jokers that look at the suits of cards."""
 
 from ante.catalog.cards import Enhancement, Suit
 from ante.catalog.jokers import Joker
-from ante.engine.numbers import J_SUIT
-from ante.engine.rng import Stream, chance
-from ante.engine.rule import Moment, on, rule
-from ante.engine.verbs import add_chips, add_mult, earn, flush_suit, is_suit, times_mult
+from ante.engine.core.rng import Stream, chance
+from ante.engine.core.rule import rule
+from ante.engine.core.state import Rule
+from ante.engine.core.tables import J_CHIPS, J_DOLLARS, J_MULT, J_ODDS, J_SUIT, J_SUITS, J_XMULT
+from ante.engine.effects.moments import Moment, on
+from ante.engine.effects.verbs import add_chips, add_mult, earn, flush_suit, is_suit, times_mult
+
+N_SUITS = len(Suit)
+# The order in which Flower Pot finds a suit for a card.
+POT_ORDER = (int(Suit.HEARTS), int(Suit.DIAMONDS), int(Suit.SPADES), int(Suit.CLUBS))
 
 
-@rule
-def held_black(s):
-    """Whether every card held in hand is a Spade or a Club; debuffed cards count by their printed suit."""
+# Smeared Joker: Hearts and Diamonds count as one suit, Spades and Clubs as one suit.
+@on(Moment.WHILE_HELD, Joker.SMEARED, copied=False)
+def smeared(s, me, joker, card):
+    """Suits of one colour count as one."""
+    s.rules |= int(Rule.SMEARED)
+
+
+# Greedy, Lusty, Wrathful, Gluttonous Joker and Onyx Agate: mult for each scored card of the joker's suit.
+@on(
+    Moment.CARD_SCORED,
+    Joker.GREEDY_JOKER,
+    Joker.LUSTY_JOKER,
+    Joker.WRATHFUL_JOKER,
+    Joker.GLUTTENOUS_JOKER,
+    Joker.ONYX_AGATE,
+)
+def suit_mult(s, me, joker, card):
+    """+mult for a card of the suit."""
+    if is_suit(s, card, J_SUIT[joker]):
+        add_mult(s, J_MULT[joker])
+
+
+# Arrowhead: chips for each scored Spade.
+@on(Moment.CARD_SCORED, Joker.ARROWHEAD)
+def suit_chips(s, me, joker, card):
+    """+chips for a card of the suit."""
+    if is_suit(s, card, J_SUIT[joker]):
+        add_chips(s, J_CHIPS[joker])
+
+
+# Rough Gem: money for each scored Diamond.
+@on(Moment.CARD_SCORED, Joker.ROUGH_GEM)
+def suit_dollars(s, me, joker, card):
+    """Dollars for a card of the suit."""
+    if is_suit(s, card, J_SUIT[joker]):
+        earn(s, J_DOLLARS[joker])
+
+
+# Bloodstone: X mult for scored Hearts, by chance.
+@on(Moment.CARD_SCORED, Joker.BLOODSTONE)
+def bloodstone(s, me, joker, card):
+    """X mult for a card of the suit, 1 in `odds`."""
+    if is_suit(s, card, J_SUIT[joker]) and chance(s, Stream.BLOODSTONE, J_ODDS[joker]):
+        times_mult(s, J_XMULT[joker])
+
+
+# Ancient Joker: X mult for each scored card of a suit that changes every round.
+@on(Moment.CARD_SCORED, Joker.ANCIENT)
+def ancient(s, me, joker, card):
+    """X mult for a card of the round's suit."""
+    if is_suit(s, card, int(s.ancient_suit)):
+        times_mult(s, J_XMULT[joker])
+
+
+# The Idol: X mult for each scored copy of a card that changes every round.
+@on(Moment.CARD_SCORED, Joker.IDOL)
+def idol(s, me, joker, card):
+    """X mult for the round's rank in the round's suit."""
+    c = s.cards[card]
+    if c.rank == s.idol_rank and c.enhancement != Enhancement.STONE and is_suit(s, card, int(s.idol_suit)):
+        times_mult(s, J_XMULT[joker])
+
+
+# Blackboard: X mult if every card held in hand is a Spade or a Club.
+@on(Moment.JOKER_SCORED, Joker.BLACKBOARD)
+def blackboard(s, me, joker, card):
+    """X mult if every held card counts as one of the suits; debuffed cards count by their printed suit."""
     for i in range(s.n_hand):
-        card = int(s.hand[i])
-        if not flush_suit(s, card, int(Suit.SPADES)) and not flush_suit(s, card, int(Suit.CLUBS)):
-            return False
-    return True
+        if not has_flush_suit(s, int(s.hand[i]), J_SUITS[joker]):
+            return
+    times_mult(s, J_XMULT[joker])
 
 
 @rule
-def suits_scored(s, club_and_other):
-    """How many suits the scoring cards cover; each Wild card stands for one missing suit, after all others.
+def has_flush_suit(s, card, suits):
+    """Whether a card counts in a flush of any of these suits, given as bits."""
+    for suit in range(N_SUITS):
+        if (suits >> suit) & 1 and flush_suit(s, card, suit):
+            return True
+    return False
 
-    club_and_other  True counts to 2 only: one for a Club, one for a card of another suit
-    """
+
+# Flower Pot: X mult if the scored cards include all four suits.
+@on(Moment.JOKER_SCORED, Joker.FLOWER_POT)
+def flower_pot(s, me, joker, card):
+    """X mult if each suit has a scoring card; a Wild card stands for one suit that all others leave out."""
     found = 0
-    for wild in range(2):
+    for wild in (False, True):
         for i in range(s.n_played):
-            if s.scoring[i] and (s.cards[s.played[i]].enhancement == Enhancement.WILD) == (wild == 1):
-                found |= new_suit(s, int(s.played[i]), found, club_and_other)
-    if club_and_other:
-        return (1 if found & 4 else 0) + (1 if found & 11 else 0)
-    return (found & 1) + ((found >> 1) & 1) + ((found >> 2) & 1) + ((found >> 3) & 1)
+            if s.scoring[i] and (s.cards[s.played[i]].enhancement == Enhancement.WILD) == wild:
+                found |= missing_suit(s, int(s.played[i]), found)
+    if found == (1 << N_SUITS) - 1:
+        times_mult(s, J_XMULT[joker])
 
 
 @rule
-def new_suit(s, card, found, club_and_other):
-    """The bit of the first missing suit that a card can stand for, 0 where none is."""
-    if club_and_other:
-        club = is_suit(s, card, int(Suit.CLUBS))
-        other = is_suit(s, card, 0) or is_suit(s, card, 1) or is_suit(s, card, 3)
-        if s.cards[card].enhancement == Enhancement.WILD:
-            if club and not found & 4:
-                return 4
-            return 1 if other and not found & 11 else 0
-        return (4 if club else 0) | (1 if other else 0)
+def missing_suit(s, card, found):
+    """The bit of the first suit outside `found` that a card can stand for, 0 where none is."""
     # QUIRK: Flower Pot sees the printed suit of debuffed cards, but not a debuffed Wild card at all.
     c = s.cards[card]
     if c.enhancement == Enhancement.STONE or (c.enhancement == Enhancement.WILD and c.debuffed):
         return 0
-    for suit in (1, 3, 0, 2):
+    for suit in POT_ORDER:
         if not (found >> suit) & 1 and flush_suit(s, card, suit):
             return 1 << suit
     return 0
 
 
-@on(Moment.CARD_SCORED, Joker.GREEDY_JOKER, Joker.LUSTY_JOKER, Joker.WRATHFUL_JOKER, Joker.GLUTTENOUS_JOKER)
-def suit_mult(s, me, joker, card):
-    """+3 mult for each scored card of the joker's suit."""
-    if is_suit(s, card, J_SUIT[joker]):
-        add_mult(s, 3.0)
+# Seeing Double: X mult if the scored cards include a Club and a card of another suit.
+@on(Moment.JOKER_SCORED, Joker.SEEING_DOUBLE)
+def seeing_double(s, me, joker, card):
+    """X mult for a card of the joker's suit and one of another; a Wild card stands for one of them, after all others."""
+    own, other = False, False
+    for i in range(s.n_played):
+        if s.scoring[i] and s.cards[s.played[i]].enhancement != Enhancement.WILD:
+            own = own or is_suit(s, int(s.played[i]), J_SUIT[joker])
+            other = other or has_other_suit(s, int(s.played[i]), J_SUIT[joker])
+    for i in range(s.n_played):
+        # A Wild card has every suit, unless it is debuffed.
+        if s.scoring[i] and s.cards[s.played[i]].enhancement == Enhancement.WILD:
+            if not own and is_suit(s, int(s.played[i]), J_SUIT[joker]):
+                own = True
+            elif not other and has_other_suit(s, int(s.played[i]), J_SUIT[joker]):
+                other = True
+    if own and other:
+        times_mult(s, J_XMULT[joker])
 
 
-@on(Moment.CARD_SCORED, Joker.ARROWHEAD)
-def arrowhead(s, me, joker, card):
-    """+50 chips for each scored Spade."""
-    if is_suit(s, card, int(Suit.SPADES)):
-        add_chips(s, 50.0)
-
-
-@on(Moment.CARD_SCORED, Joker.ONYX_AGATE)
-def onyx_agate(s, me, joker, card):
-    """+7 mult for each scored Club."""
-    if is_suit(s, card, int(Suit.CLUBS)):
-        add_mult(s, 7.0)
-
-
-@on(Moment.CARD_SCORED, Joker.ROUGH_GEM)
-def rough_gem(s, me, joker, card):
-    """$1 for each scored Diamond."""
-    if is_suit(s, card, int(Suit.DIAMONDS)):
-        earn(s, 1)
-
-
-@on(Moment.CARD_SCORED, Joker.BLOODSTONE)
-def bloodstone(s, me, joker, card):
-    """X1.5 mult for a scored Heart, 1 in 2."""
-    if is_suit(s, card, int(Suit.HEARTS)) and chance(s, Stream.BLOODSTONE, 2.0):
-        times_mult(s, 1.5)
-
-
-@on(Moment.CARD_SCORED, Joker.ANCIENT)
-def ancient(s, me, joker, card):
-    """X1.5 mult for each scored card of the round's suit."""
-    if is_suit(s, card, int(s.ancient_suit)):
-        times_mult(s, 1.5)
-
-
-@on(Moment.CARD_SCORED, Joker.IDOL)
-def idol(s, me, joker, card):
-    """X2 mult for each scored copy of the round's card."""
-    c = s.cards[card]
-    if c.rank == s.idol_rank and c.enhancement != Enhancement.STONE and is_suit(s, card, int(s.idol_suit)):
-        times_mult(s, 2.0)
+@rule
+def has_other_suit(s, card, suit):
+    """Whether a card counts as any suit but this one."""
+    for other in range(N_SUITS):
+        if other != suit and is_suit(s, card, other):
+            return True
+    return False

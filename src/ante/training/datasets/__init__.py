@@ -1,0 +1,1 @@
+"""Trajectory datasets in Parquet. Knows neither Ray nor torch."""

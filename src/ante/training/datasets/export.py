@@ -1,4 +1,4 @@
-"""From games to a dataset: play or read them, play them again step by step, write."""
+"""Export of games as a dataset: play or read them, replay them step by step, and write."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from ante.training.datasets.scripts import Script
 from ante.training.datasets.steps import steps_of
 from ante.training.datasets.write import about_of, refuse_existing, write_dataset
 
-BATCH = 64  # games side by side
+BATCH = 64  # games per batch
 Judge = Callable[[Columns], tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 
@@ -26,12 +26,12 @@ def export(
     advance: Callable[[int], None] = lambda _: None,
     **settings: Any,
 ) -> int:
-    """The steps of these games stand as a dataset in `folder`; answers how many.
+    """Write the steps of these games as a dataset to `folder` and return their number.
 
     batches   games, up to BATCH of them together
     view      flat: numbers of the discrete view; shortlist: macro decisions and where the shortlist has them
     judge     log-probabilities and values of a block of steps, by the policy that played
-    advance   told how many games are written
+    advance   called with the number of games written
     settings  for the metadata: player, deck, stake ...
 
     Raises BadDataset.
@@ -49,7 +49,7 @@ def blocks(
     judge: Judge | None,
     advance: Callable[[int], None],
 ) -> Iterator[Columns]:
-    """The steps of each batch of games."""
+    """Yield the steps of each batch of games."""
     first = 0
     for scripts in batches:
         steps = steps_of(scripts, view, reward, reorder, first)

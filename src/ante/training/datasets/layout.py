@@ -1,6 +1,6 @@
 """The columns of a trajectory dataset: what each step is stored as, exactly, and which version of the observation it is.
 
-The flat view is kept by the kinds of its columns (nearly those of `rows.KINDS`): bits eight to a byte, counts as their
+The flat view is kept by the kinds of its columns (nearly those of `packed_rows.KINDS`): bits eight to a byte, counts as their
 quarters in one byte, numbers as the float32 they are (few distinct values make a dictionary: exactness costs little).
 The shortlist is kept as its own small integers, field by field.
 """
@@ -14,24 +14,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ante.engine.actions import N_DISCRETE, Verb
-from ante.env.layout import AT, FLAT, FLAT_JOKERS, FLAT_SIZE, JOKER_SIZE
-from ante.env.shortlist import MAX_ENTRIES, N_NUMBERS, entry_t, shortlist_t
+from ante.env.layout import AT, FLAT, FLAT_JOKERS, FLAT_SIZE, JOKER_AT, JOKER_SIZE
 from ante.errors import BalatroError
-from ante.training.kernels import COUNTS_PER_ONE
-from ante.training.rows import KINDS, MASK_BYTES, NUMBERS, columns_of
+from ante.lookahead.records import MAX_CANDIDATES, N_ESTIMATES, candidate_t, candidates_t
+from ante.training.numerics.packed_rows import KINDS, MASK_BYTES, NUMBERS, columns_of
+from ante.training.numerics.row_kernels import COUNTS_PER_ONE
 
 FORMAT = 1  # of the folder: raised when older datasets can no longer be read
 ABOUT = b"ante"  # key of the schema metadata, a JSON object
-ROW_GROUP = 20_000  # steps that are read at once
+ROW_GROUP = 20_000  # steps per row group
 VIEWS = ("flat", "shortlist")
-# QUIRK: a joker that Crimson Heart disables is debuffed 3 in the flat view. Packed rows say 1; a dataset keeps it.
-HEART = AT["jokers"] + JOKER_SIZE * np.arange(FLAT_JOKERS) + KINDS["jokers"].index("n") - 2
+# Whether a joker is debuffed is a bit, but FORMAT 1 stores it as a count: older observations held a 3 for Crimson Heart.
+HEART = AT.jokers + JOKER_SIZE * np.arange(FLAT_JOKERS) + JOKER_AT.debuffed
 BITS = np.setdiff1d(columns_of("b"), HEART)
 COUNTS = np.concatenate([columns_of("c"), HEART])
 BIT_BYTES = -(-len(BITS) // 8)
 OUTCOMES = ("won", "lost", "truncated")
-ENTRY_FIELDS = tuple(name for name in entry_t.names or () if name != "numbers")
-LIST_TYPES = {"thing": pa.uint16(), "cards": pa.uint16()}
+ENTRY_FIELDS = tuple(name for name in candidate_t.names or () if name != "estimates")
+LIST_TYPES = {"item_id": pa.uint16(), "cards": pa.uint32()}
 
 Columns = dict[str, NDArray[Any]]
 
@@ -42,17 +42,17 @@ class BadDataset(BalatroError, ValueError):
 
 def observation_version() -> str:
     """Twelve hex digits that change whenever a stored observation or action would mean something else."""
-    meaning = [FORMAT, FLAT, KINDS, N_DISCRETE, [verb.name for verb in Verb], str(shortlist_t.descr)]
+    meaning = [FORMAT, FLAT, KINDS, N_DISCRETE, [verb.name for verb in Verb], str(candidates_t.descr)]
     return hashlib.sha256(json.dumps(meaning).encode()).hexdigest()[:12]
 
 
 def fixed(kind: Any, width: int) -> Any:
-    """A column of `width` values a row, none of them missing."""
+    """Return a non-null column with `width` values per row."""
     return pa.list_(pa.field("item", kind, nullable=False), width)
 
 
 def schema_of(view: str, about: dict[str, Any]) -> Any:
-    """The Arrow schema of a view, with what the dataset is in its metadata."""
+    """Return the Arrow schema of a view, with the dataset's description in its metadata."""
     columns: list[tuple[str, Any]] = [
         ("game", pa.int32()),  # from 0, in the order of the seeds
         ("step", pa.int32()),  # from 0 within the game
@@ -66,11 +66,12 @@ def schema_of(view: str, about: dict[str, Any]) -> Any:
     ]
     if view == "shortlist":
         columns += [
-            ("powers", fixed(pa.int16(), shortlist_t["powers"].shape[0])),
-            ("missing", pa.int16()),
+            ("strengths", fixed(pa.int16(), candidates_t["strengths"].shape[0])),
+            ("needed", pa.int16()),
             ("n", pa.uint8()),
-            *((f"entry_{name}", fixed(LIST_TYPES.get(name, pa.uint8()), MAX_ENTRIES)) for name in ENTRY_FIELDS),
-            ("entry_numbers", fixed(pa.uint8(), MAX_ENTRIES * N_NUMBERS)),
+            ("dropped", pa.uint8()),
+            *((f"entry_{name}", fixed(LIST_TYPES.get(name, pa.uint8()), MAX_CANDIDATES)) for name in ENTRY_FIELDS),
+            ("entry_estimates", fixed(pa.uint8(), MAX_CANDIDATES * N_ESTIMATES)),
         ]
     columns += [
         ("action", pa.int64()),  # macro decision
@@ -101,7 +102,7 @@ def compact(flat: NDArray[np.float32], masks: NDArray[np.int8]) -> Columns:
 
 
 def flat_of(columns: Columns) -> NDArray[np.float32]:
-    """The flat observations (n, FLAT_SIZE) that `compact` was given."""
+    """Return the flat observations (n, FLAT_SIZE) that `compact` encoded."""
     flat = np.empty((len(columns["numbers"]), FLAT_SIZE), dtype=np.float32)
     flat[:, NUMBERS] = columns["numbers"]
     flat[:, COUNTS] = columns["counts"] / np.float32(COUNTS_PER_ONE)
@@ -110,24 +111,24 @@ def flat_of(columns: Columns) -> NDArray[np.float32]:
 
 
 def masks_of(columns: Columns) -> NDArray[np.int8]:
-    """The masks (n, N_DISCRETE) that `compact` was given."""
+    """Return the masks (n, N_DISCRETE) that `compact` encoded."""
     return np.unpackbits(columns["mask"], axis=1, bitorder="little", count=N_DISCRETE).astype(np.int8)
 
 
 def list_columns(lists: NDArray[Any]) -> Columns:
-    """What is stored of shortlists (n,) shortlist_t."""
+    """Return the stored columns of shortlists (n,) candidates_t."""
     entries = lists["entries"]
-    found = {name: np.ascontiguousarray(lists[name]) for name in ("powers", "missing", "n")}
+    found = {name: np.ascontiguousarray(lists[name]) for name in ("strengths", "needed", "n", "dropped")}
     found |= {f"entry_{name}": np.ascontiguousarray(entries[name]) for name in ENTRY_FIELDS}
-    return {**found, "entry_numbers": np.ascontiguousarray(entries["numbers"]).reshape(len(lists), -1)}
+    return {**found, "entry_estimates": np.ascontiguousarray(entries["estimates"]).reshape(len(lists), -1)}
 
 
 def lists_of(columns: Columns) -> NDArray[Any]:
-    """The shortlists (n,) shortlist_t that `list_columns` was given."""
-    lists = np.zeros(len(columns["n"]), dtype=shortlist_t)
-    for name in ("powers", "missing", "n"):
+    """Return the shortlists (n,) candidates_t that `list_columns` encoded."""
+    lists = np.zeros(len(columns["n"]), dtype=candidates_t)
+    for name in ("strengths", "needed", "n", "dropped"):
         lists[name] = columns[name]
     for name in ENTRY_FIELDS:
         lists["entries"][name] = columns[f"entry_{name}"]
-    lists["entries"]["numbers"] = columns["entry_numbers"].reshape(len(lists), MAX_ENTRIES, N_NUMBERS)
+    lists["entries"]["estimates"] = columns["entry_estimates"].reshape(len(lists), MAX_CANDIDATES, N_ESTIMATES)
     return lists

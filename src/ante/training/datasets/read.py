@@ -1,6 +1,5 @@
-"""Datasets read: whole, or minibatch by minibatch in an order that a seed decides. Needs neither torch nor Ray."""
+"""Reading of datasets: whole, or in minibatches in a seeded order. Needs neither torch nor Ray."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,25 +10,33 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from ante.errors import shown
+from ante.files import Unreadable, check_regular, decoded, parse_json
 from ante.training.datasets.layout import (
     ABOUT,
     FORMAT,
+    ROW_GROUP,
+    VIEWS,
     BadDataset,
     Columns,
     flat_of,
     lists_of,
     masks_of,
     observation_version,
+    schema_of,
 )
 from ante.training.datasets.write import STEPS
 
 Part = Literal["all", "train", "held"]
+LARGEST_GROUP = 10 * ROW_GROUP
+LARGEST_GROUP_BYTES = 1 << 30
+THRIFT_LIMITS = {"thrift_string_size_limit": 16 << 20, "thrift_container_size_limit": 1 << 20}
 POOLED = 4  # row groups whose steps are shuffled together
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Some steps of a dataset, as its columns store them.
+    """A selection of a dataset's steps, by stored column.
 
     columns  name -> (n, ...) array; strings as objects, log_prob and value nan where they are not known
     """
@@ -56,11 +63,11 @@ class Steps:
 
     @property
     def lists(self) -> NDArray[Any]:
-        """Shortlists (n,) shortlist_t, view shortlist only."""
+        """Candidates (n,) candidates_t, view shortlist only."""
         return lists_of(self.columns)
 
     def take(self, which: NDArray[Any]) -> "Steps":
-        """Some of the steps, by index or by a mask (n,) bool."""
+        """Return some of the steps, by index or by a mask (n,) bool."""
         return Steps({name: column[which] for name, column in self.columns.items()})
 
 
@@ -76,11 +83,17 @@ class Dataset:
     def __init__(self, folder: Path) -> None:
         self.folder, self.file = folder, folder / STEPS
         try:
-            self._parquet = pq.ParquetFile(self.file)
-        except (OSError, pa.ArrowInvalid) as error:
+            check_regular(self.file)
+            self._parquet = pq.ParquetFile(self.file, **THRIFT_LIMITS)
+            schema = self._parquet.schema_arrow
+        except Unreadable as error:
             raise BadDataset(f"no dataset in {folder}: {error}") from None
-        self.about = read_about(self._parquet.schema_arrow, folder)
+        except (OSError, pa.ArrowException) as error:
+            raise BadDataset(f"no dataset in {folder}: {first_line(error)}") from None
+        self.about = read_about(schema, folder)
         self.view: str = self.about["view"]
+        check_columns(schema, self.view, folder)
+        check_groups(self._parquet.metadata, folder)
 
     def __len__(self) -> int:
         """Steps."""
@@ -92,9 +105,19 @@ class Dataset:
         return self._parquet.num_row_groups
 
     def read(self, groups: Sequence[int], columns: Sequence[str] | None = None) -> Steps:
-        """The steps of these row groups, all columns by default."""
-        table = self._parquet.read_row_groups(list(groups), columns=None if columns is None else list(columns))
+        """The steps of these row groups, all columns by default. Raises BadDataset."""
+        table = self.table(columns, groups)
         return Steps({name: numpy_of(table[name].combine_chunks()) for name in table.column_names})
+
+    def table(self, columns: Sequence[str] | None = None, groups: Sequence[int] | None = None) -> Any:
+        """Columns of row groups as an Arrow table, all by default. Raises BadDataset."""
+        groups = range(self.groups) if groups is None else groups
+        try:
+            table = self._parquet.read_row_groups(list(groups), columns=None if columns is None else list(columns))
+            table.validate(full=True)
+        except (OSError, pa.ArrowException) as error:
+            raise BadDataset(f"{self.file} is damaged: {first_line(error)}; export it again") from None
+        return table
 
     def batches(
         self,
@@ -104,7 +127,7 @@ class Dataset:
         held: float = 0.1,
         columns: Sequence[str] | None = None,
     ) -> Iterator[Steps]:
-        """Every step of a part once, in minibatches of `size` (the last may be smaller).
+        """Yield every step of a part once, in minibatches of `size` (the last may be smaller).
 
         Row groups come in an order that the seed decides, the steps of a few of them shuffled together. `held` is
         the share of games that part train leaves out and part held consists of, whole games, the same for any seed.
@@ -124,17 +147,46 @@ class Dataset:
 
 
 def read_about(schema: Any, folder: Path) -> dict[str, Any]:
-    """What a dataset says of itself. Raises BadDataset where it is no dataset, or of another version."""
+    """Return the metadata of a dataset. Raises BadDataset if it is not a dataset or has another version."""
     try:
-        about: dict[str, Any] = json.loads((schema.metadata or {})[ABOUT])
-    except (KeyError, ValueError):
-        raise BadDataset(f"{folder / STEPS} is no dataset of Ante: its schema does not say what it holds") from None
+        about = parse_json(decoded((schema.metadata or {})[ABOUT], folder), folder)
+    except (KeyError, Unreadable):
+        about = None
+    if not isinstance(about, dict) or about.get("view") not in VIEWS:
+        raise BadDataset(f"{folder / STEPS} is no dataset of Ante: its schema does not say what it holds")
     if about.get("format") != FORMAT or about.get("observation") != observation_version():
         raise BadDataset(
-            f"{folder} holds observations of version {about.get('observation')} (format {about.get('format')}), this "
+            f"{folder} holds observations of version {shown(about.get('observation'))} (format {shown(about.get('format'))}), this "
             f"is version {observation_version()} (format {FORMAT}): export it again, or use the Ante that wrote it"
         )
     return about
+
+
+def check_columns(schema: Any, view: str, folder: Path) -> None:
+    """Raise BadDataset if the columns are not those of the view."""
+    wanted = schema_of(view, {})
+    for field in wanted:
+        there = schema.field(field.name).type if field.name in schema.names else "missing"
+        if there != field.type:
+            raise BadDataset(f"{folder / STEPS}, column {field.name} is {there}, not {field.type}: export it again")
+
+
+def check_groups(metadata: Any, folder: Path) -> None:
+    """There are steps, and no stretch of them is larger than a reader has room for. Raises BadDataset."""
+    if metadata.num_rows < 1:
+        raise BadDataset(f"{folder} holds no steps: export it again")
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        if not 0 <= group.num_rows <= LARGEST_GROUP or group.total_byte_size > LARGEST_GROUP_BYTES:
+            raise BadDataset(
+                f"{folder / STEPS}, row group {number} holds {group.num_rows:,} steps of {group.total_byte_size:,} bytes: "
+                f"{LARGEST_GROUP:,} steps are the most that are read at once"
+            )
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of Arrow's message, without source locations."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
 def in_part(game: NDArray[np.int32], part: Part, held: float) -> NDArray[np.bool_]:
@@ -147,12 +199,12 @@ def in_part(game: NDArray[np.int32], part: Part, held: float) -> NDArray[np.bool
 
 
 def joined(parts: Sequence[Steps]) -> Steps:
-    """Steps end to end."""
+    """Return the concatenated steps."""
     return Steps({name: np.concatenate([part[name] for part in parts]) for name in parts[-1].columns})
 
 
 def numpy_of(array: Any) -> NDArray[Any]:
-    """An Arrow column as an array (n, ...)."""
+    """Return an Arrow column as an array (n, ...)."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     kind = array.type

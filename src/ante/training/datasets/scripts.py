@@ -8,7 +8,7 @@ import numpy as np
 
 from ante.agents.evaluate import Player
 from ante.engine.actions import DISCRETE, TAKES_SELECTION, Verb, cards_of, target_of, to_of, verb_of
-from ante.engine.state import MAX_HAND
+from ante.engine.core.state import MAX_HAND
 from ante.env.games import new_seed, one_seed
 from ante.env.replay import BadReplay, Heading, read_file, read_replay
 from ante.env.text import seed_of

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ante.engine.actions import Verb, to_macro, verb_of
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
-from ante.env.shortlist import MAX_ENTRIES, Shortlists, decisions_of, shortlist_t
+from ante.lookahead.candidates import CandidateLister, decisions_of
+from ante.lookahead.records import MAX_CANDIDATES, candidates_t
 from ante.training.datasets.layout import OUTCOMES, BadDataset, Columns, compact, flat_of, list_columns
 from ante.training.datasets.scripts import Script, clicks
 
@@ -51,7 +52,7 @@ def steps_of(scripts: Sequence[Script], view: str, reward: str, reorder: str, fi
     for i, script in enumerate(scripts):
         options = {name: value for name, value in asdict(script.heading).items() if value is not None}
         games.reset(np.array([i]), options={**options, "seed": [script.heading.seed]})
-    cursors, lists = Cursors(scripts, games.discrete), Shortlists()
+    cursors, lists = Cursors(scripts, games.discrete), CandidateLister()
     parts: list[Columns] = []
     ended = np.full(games.n, Outcome.TRUNCATED, dtype=np.uint8)
     playing = np.array([not cursors.over(i) for i in range(games.n)])
@@ -70,7 +71,7 @@ def steps_of(scripts: Sequence[Script], view: str, reward: str, reorder: str, fi
     return finished(parts, games, ended, first_game)
 
 
-def seen(games: Games, playing: NDArray[np.bool_], lists: Shortlists | None) -> Columns:
+def seen(games: Games, playing: NDArray[np.bool_], lists: CandidateLister | None) -> Columns:
     """What the players of these games see now."""
     flat = games.flat[playing]
     found: Columns = {"game": np.flatnonzero(playing).astype(np.int32), **compact(flat, games.masks[playing])}
@@ -78,7 +79,7 @@ def seen(games: Games, playing: NDArray[np.bool_], lists: Shortlists | None) -> 
     found["ante"] = games.states["ante"][playing].astype(np.int8)
     found["dollars"] = games.states["dollars"][playing].astype(np.int32)
     if lists is not None:
-        out = np.zeros(games.n, dtype=shortlist_t).view(np.recarray)
+        out = np.zeros(games.n, dtype=candidates_t).view(np.recarray)
         lists.write(games, out)
         found |= list_columns(np.asarray(out)[playing])
         found["_lists"] = np.asarray(out)[playing]
@@ -97,7 +98,7 @@ def decided(games: Games, playing: NDArray[np.bool_], actions: NDArray[np.int64]
 def listed_at(lists: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int16]:
     """Where each list has this decision, (n,) int16; -1 where it has not."""
     found = np.full(len(actions), -1, dtype=np.int16)
-    for number in range(MAX_ENTRIES - 1, -1, -1):
+    for number in range(MAX_CANDIDATES - 1, -1, -1):
         means = decisions_of(lists["entries"], np.full(len(actions), number))
         found[(means == actions) & (lists["n"] > number)] = number
     return found

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ante.agents.evaluate import Share, half_width, wilson
 from ante.engine.actions import N_DISCRETE
 from ante.env.layout import FLAT_SIZE
-from ante.env.probes import N_POWERS
-from ante.env.shortlist import MAX_ENTRIES, N_NUMBERS
+from ante.lookahead.records import MAX_CANDIDATES, N_ESTIMATES
+from ante.lookahead.reference_hands import N_REFERENCE_HANDS
 from ante.training.datasets.layout import ENTRY_FIELDS
 from ante.training.datasets.read import Dataset
 
@@ -51,7 +50,7 @@ class Summary:
 def summarise(dataset: Dataset) -> Summary:
     """The figures of a dataset."""
     asked = ["done", "outcome", "blinds", "game_return", "verb", "choice"]
-    table = pq.read_table(dataset.file, columns=asked)
+    table = dataset.table(asked)
     ends = table.filter(table["done"])
     blinds = ends["blinds"].to_numpy().astype(float)
     size = dataset.file.stat().st_size
@@ -78,4 +77,4 @@ def float_bytes(view: str) -> int:
     flat = FLOAT * FLAT_SIZE + N_DISCRETE + BESIDE
     if view == "flat":
         return flat
-    return flat + FLOAT * (MAX_ENTRIES * (len(ENTRY_FIELDS) + N_NUMBERS) + N_POWERS + 1)
+    return flat + FLOAT * (MAX_CANDIDATES * (len(ENTRY_FIELDS) + N_ESTIMATES) + N_REFERENCE_HANDS + 1)

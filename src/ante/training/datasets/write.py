@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from ante.engine.rule import source_hash
+from ante.engine.core.compile_cache import source_hash
 from ante.training.datasets.layout import (
     FORMAT,
     OUTCOMES,

@@ -1,0 +1,1 @@
+"""Experiment trackers: Weights & Biases, MLflow. Knows neither Ray nor torch."""

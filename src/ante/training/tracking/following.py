@@ -1,4 +1,4 @@
-"""The trainer's side of tracking: starts the processes that send, looks at them now and then, ends them in time.
+"""The training side of tracking: starts, monitors and stops the sender processes.
 
 A look costs the training loop the reading of a small file every few seconds; no row passes through this process.
 """
@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from ante.training.config import TrainConfig
+from ante.training.settings.config import TrainConfig
 from ante.training.tracking.sender import covered
 from ante.training.tracking.state import State, read_state, write_state
 from ante.training.tracking.tracker import BadTracking, Outcome, check_installed
@@ -52,14 +52,14 @@ class Follower:
 
     @property
     def state(self) -> State:
-        """What its process has written down; an unreadable file is a state with that error."""
+        """Return the state that the sender has saved; an unreadable file gives a state with that error."""
         try:
             return read_state(self.run, self.tracker)
         except BadTracking as error:
             return State(error=str(error))
 
     def look(self) -> None:
-        """What goes wrong is said, once."""
+        """Print each error once."""
         if self.complained:
             return
         error = self.state.error
@@ -70,7 +70,7 @@ class Follower:
             self.say(f"{self.tracker} takes no rows ({error}); training goes on, and metrics.csv has every row")
 
     def tell(self, outcome: Outcome) -> None:
-        """Its process knows how the run ended, and ends once everything has arrived."""
+        """Send the outcome of the run to the sender, which exits once all rows are sent."""
         assert self.process.stdin
         with suppress(BrokenPipeError):  # it is gone; `conclude` says so
             self.process.stdin.write(f"{outcome}\n".encode())
@@ -85,7 +85,7 @@ class Follower:
         self.process.wait()
 
     def result(self) -> str:
-        """How much has arrived, and how the rest will."""
+        """Return how much was sent, and how to send the rest."""
         state, rows = self.state, covered(self.run)
         if state.ended:
             return f"{self.tracker}: {rows:,} rows in {state.place}"
@@ -112,13 +112,13 @@ class Followers:
         self.looked = time.monotonic()
 
     def begin(self) -> None:
-        """The run's folder is there: its rows are sent from now on."""
+        """Start sending the rows of the run, whose folder exists."""
         if not self.each:
-            wait = self.config.track_wait_seconds
-            self.each = [Follower(self.config.folder, name, wait, self.say) for name in self.config.track]
+            wait = self.config.tracking.wait_seconds
+            self.each = [Follower(self.config.folder, name, wait, self.say) for name in self.config.tracking.trackers]
 
     def look(self) -> None:
-        """What goes wrong is said, once for each tracker."""
+        """Print each error once per tracker."""
         now = time.monotonic()
         if self.each and now - self.looked >= LOOK_SECONDS:
             self.looked = now
@@ -126,10 +126,10 @@ class Followers:
                 follower.look()
 
     def end(self) -> None:
-        """Everything has arrived, or its time is over; what became of it is said."""
+        """Wait until all rows are sent or the time is over, and print the result."""
         for follower in self.each:
             follower.tell(self.outcome)
-        until = time.monotonic() + self.config.track_wait_seconds
+        until = time.monotonic() + self.config.tracking.wait_seconds
         if self.terminated is not None:
             until = min(until, self.terminated + TERMINATED_SECONDS)
         for follower in self.each:
@@ -139,8 +139,8 @@ class Followers:
 
 @contextmanager
 def following(config: TrainConfig, say: Say) -> Iterator[Followers]:
-    """What stands behind `with` is tracked as the settings say. Raises NoTracker."""
-    check_installed(config.track)
+    """Track the run within the `with` block according to the settings. Raises NoTracker."""
+    check_installed(config.tracking.trackers)
     followers = Followers(config, say)
     try:
         yield followers

@@ -8,10 +8,10 @@ from itertools import chain
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param, Run, RunTag
 
-from ante.training.config import TrainConfig
+from ante.messages import foreign, without_credentials
+from ante.training.settings.config import TrainConfig
 from ante.training.tracking.summary import settings_of
-from ante.training.tracking.tracker import PROJECT, Begun, Outcome, Row
-from ante.training.tracking.words import without_credentials
+from ante.training.tracking.tracker import PROJECT, BadTracking, Begun, Outcome, Row
 
 MOST = 1000  # metrics in one request; MLflow takes no more
 MOST_PARAMS = 100
@@ -37,11 +37,11 @@ class MlflowTracker:
         if known:
             self._go_on(run, config)
         experiment = run.info.experiment_id
-        place = f"{without_credentials(uri)}/#/experiments/{experiment}/runs/{self.id}"
+        place = foreign(f"{without_credentials(uri)}/#/experiments/{experiment}/runs/{self.id}")
         return Begun(self.id, place if uri.startswith("http") else without_credentials(uri), last_of(run))
 
     def _created(self, config: TrainConfig) -> Run:
-        project = config.track_project or os.environ.get("MLFLOW_EXPERIMENT_NAME") or PROJECT
+        project = config.tracking.project or os.environ.get("MLFLOW_EXPERIMENT_NAME") or PROJECT
         found = self.client.get_experiment_by_name(project)
         experiment = found.experiment_id if found else self.client.create_experiment(project)
         run = self.client.create_run(experiment, run_name=config.name, tags={"runs": config.runs})
@@ -83,12 +83,15 @@ class MlflowTracker:
 
 
 def last_of(run: Run) -> int:
-    """The iteration of the last row that a run has; 0 where it has none."""
-    return int(run.data.metrics.get(LAST, 0))
+    """Return the iteration of a run's last row; 0 if it has none."""
+    found = run.data.metrics.get(LAST, 0)
+    if not 0 <= found < 2**53:
+        raise BadTracking(f"MLflow says {found!r} of {LAST}, which no row has: send the run to another project")
+    return int(found)
 
 
 def metrics_of(row: Row, moment: int) -> Iterator[Metric]:
-    """A row as MLflow wants it, at the environment steps of the row.
+    """Return a row as MLflow metrics, at the environment steps of the row.
 
     moment  milliseconds since 1970
     """

@@ -19,21 +19,21 @@ from pathlib import Path
 from typing import get_args
 
 from ante.files import whole_rows
+from ante.messages import described
 from ante.storage.uploader import step_back
-from ante.training.resume import config_of_run
+from ante.training.settings.config import config_of_run
 from ante.training.tracking.state import State, read_state, taken, write_state
 from ante.training.tracking.summary import figures_of, links_of
 from ante.training.tracking.tracker import Outcome, Row, Tracker
-from ante.training.tracking.words import in_words
 
-LOOK_SECONDS = 1.0  # between two looks at metrics.csv
+LOOK_SECONDS = 1.0  # seconds between reads of metrics.csv
 LONGEST_PAUSE = 60.0  # between two attempts; the pause doubles until then
 MOST_ROWS = 200  # sent before it is written down how far one has come
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 class Sender:
-    """Sends what a run has and its tracker has not."""
+    """Sends the rows of a run that its tracker does not have."""
 
     def __init__(self, run: Path, name: str, make: Callable[[], Tracker]) -> None:
         self.run, self.name, self.make = run, name, make
@@ -51,7 +51,7 @@ class Sender:
             self.tracker = None
             self.pause = min(2 * self.pause, LONGEST_PAUSE)
             self.not_before = time.monotonic() + self.pause
-            self._remember(replace(self.state, error=in_words(error)))
+            self._remember(replace(self.state, error=described(error)))
             return False
         self.pause = LOOK_SECONDS
         return True
@@ -103,7 +103,7 @@ class Sender:
 
 
 def make_tracker(name: str, wait_seconds: float) -> Tracker:
-    """The tracker of this name.
+    """Return the tracker of this name.
 
     wait_seconds  how long its end may take
     """
@@ -122,7 +122,7 @@ def something_new(run: Path, state: State) -> bool:
 
 
 def covered(run: Path) -> int:
-    """The last iteration that a checkpoint covers; 0 where there is none."""
+    """Return the last iteration that a checkpoint covers; 0 if there is none."""
     file = run / "checkpoints" / "latest.json"
     return int(json.loads(file.read_text())["iteration"]) if file.exists() else 0
 
@@ -152,7 +152,7 @@ def ending(seconds: float) -> Outcome | None:
 
 
 def main() -> None:
-    """Send until the run has ended. Another sender of the same run is waited for."""
+    """Send until the run has ended, after any other sender of the same run."""
     parser = argparse.ArgumentParser(prog="python -m ante.training.tracking.sender", description=__doc__)
     parser.add_argument("run", type=Path)
     parser.add_argument("tracker")

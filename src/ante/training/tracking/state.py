@@ -5,7 +5,10 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ante.files import held, write_text
+from pydantic import TypeAdapter, ValidationError
+
+from ante.errors import first_fault
+from ante.files import Unreadable, held, read_object, write_text
 from ante.training.tracking.tracker import BadTracking
 
 FOLDER = "tracking"
@@ -13,10 +16,10 @@ FOLDER = "tracking"
 
 @dataclass(frozen=True)
 class State:
-    """How far a run has been sent.
+    """The progress of sending a run.
 
     id         of the run in the tracker, empty before it began there
-    place      where people look at it
+    place      URL of the run in the tracker
     iteration  of the last row that was sent
     error      why rows wait now, in one line; empty where nothing is wrong
     ended      how the run ended, once the tracker knows of it
@@ -30,23 +33,28 @@ class State:
 
 
 def state_file(run: Path, tracker: str) -> Path:
-    """Where it stands."""
+    """Return the path of the state file."""
     return run / FOLDER / f"{tracker}.json"
 
 
+STATE = TypeAdapter(State)
+
+
 def read_state(run: Path, tracker: str) -> State:
-    """What is remembered; nothing where the run was never sent. Raises BadTracking."""
+    """Read the state; an empty state if the run was never sent. Raises BadTracking."""
     file = state_file(run, tracker)
     if not file.exists():
         return State()
     try:
-        return State(**json.loads(file.read_text()))
-    except (ValueError, TypeError) as error:
-        raise BadTracking(f"{file} cannot be read ({error}): remove it to begin another run in {tracker}") from None
+        return STATE.validate_json(json.dumps(read_object(file)))
+    except Unreadable as error:
+        raise BadTracking(f"{error}; remove it to begin another run in {tracker}") from None
+    except ValidationError as error:
+        raise BadTracking(f"{file}, {first_fault(error)}; remove it to begin another run in {tracker}") from None
 
 
 def write_state(run: Path, tracker: str, state: State) -> None:
-    """It is remembered."""
+    """Write the state."""
     file = state_file(run, tracker)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_text(file, json.dumps(asdict(state), indent=1) + "\n")

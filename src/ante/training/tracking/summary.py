@@ -1,29 +1,28 @@
-"""What is told of a run beside its rows: its settings, and at the end its evaluation and where its report is."""
+"""Data of a run sent in addition to its rows: settings, closing evaluation, and links to its report."""
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ante.training.config import TrainConfig
+from ante.training.settings.config import TrainConfig
 
 
 def settings_of(config: TrainConfig) -> dict[str, str]:
-    """Every setting as text."""
+    """Return every setting by its dotted path, as text."""
     return {
-        name: value if isinstance(value, str) else json.dumps(value)
-        for name, value in config.model_dump(mode="json").items()
+        path: value if isinstance(value, str) else json.dumps(value) for path, value in config.flat_values().items()
     }
 
 
 def figures_of(run: Path) -> dict[str, float]:
-    """The numbers of the closing evaluation, such as evaluation/mean_blinds; none where there was none."""
+    """Return the metrics of the closing evaluation, such as evaluation/mean_blinds; empty if there was none."""
     file = run / "evaluation.json"
     return dict(numbers("evaluation", json.loads(file.read_text()))) if file.exists() else {}
 
 
 def numbers(name: str, found: Any) -> Iterator[tuple[str, float]]:
-    """Numbers of nested objects, by path; lists are left out."""
+    """Return the numbers in nested objects by path, without lists."""
     if isinstance(found, Mapping):
         for key, value in found.items():
             yield from numbers(f"{name}/{key}", value)
@@ -32,6 +31,6 @@ def numbers(name: str, found: Any) -> Iterator[tuple[str, float]]:
 
 
 def links_of(config: TrainConfig) -> dict[str, str]:
-    """Where the run's folder and its report are: in its store where it has one."""
+    """Return links to the run's folder and report, in its store if it has one."""
     place = f"{config.store}/{config.name}" if config.store else str(config.folder.absolute())
     return {"run": place, "report": f"{place}/report.html"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from ante.errors import BalatroError
-from ante.training.config import TrainConfig
+from ante.training.settings.config import TrainConfig
 
 Outcome = Literal["finished", "stopped", "failed"]
 Row = Mapping[str, float]  # of metrics.csv, without what has no value
@@ -19,7 +19,7 @@ class NoTracker(BalatroError, ImportError):
 
 
 class BadTracking(BalatroError, ValueError):
-    """What a tracker has kept of a run cannot be gone on with."""
+    """A tracked run that cannot be continued."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Begun:
     """A run in a tracker.
 
     id         by which it is found again
-    place      where people look at it, without credentials
+    place      URL of the run in the tracker, without credentials
     iteration  of the last row that it has; None where the tracker cannot be asked
     """
 
@@ -40,7 +40,7 @@ class Tracker(Protocol):
     """One run in a tracker. Every method may take long and may raise whatever the tracker's package raises."""
 
     def begin(self, config: TrainConfig, known: str | None) -> Begun:
-        """The run is there with its settings; `known` is the id of one that began before."""
+        """Create the run with its settings, or resume the one with the id `known`."""
 
     def send(self, rows: Sequence[Row], moments: Sequence[float]) -> None:
         """The run has the rows.
@@ -56,7 +56,7 @@ class Tracker(Protocol):
 
 
 def check_installed(trackers: Sequence[str]) -> None:
-    """Their packages are there. Raises NoTracker."""
+    """Check that the trackers' packages are installed. Raises NoTracker."""
     for name in trackers:
         if importlib.util.find_spec(PACKAGES[name]) is None:
             raise NoTracker(f"{PACKAGES[name]} is not installed: pip install 'ante[track]'")

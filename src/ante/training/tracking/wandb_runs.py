@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import wandb
 
-from ante.training.config import TrainConfig
+from ante.messages import foreign, without_credentials
+from ante.training.settings.config import TrainConfig
 from ante.training.tracking.tracker import PROJECT, Begun, Outcome, Row
-from ante.training.tracking.words import without_credentials
 
 EXIT: dict[Outcome, int] = {"finished": 0, "stopped": 0, "failed": 1}
 
@@ -32,7 +32,7 @@ class WandbTracker:
             id=known or uuid.uuid4().hex[:12],
             resume="allow",
             reinit="finish_previous",
-            project=config.track_project or os.environ.get("WANDB_PROJECT") or PROJECT,
+            project=config.tracking.project or os.environ.get("WANDB_PROJECT") or PROJECT,
             name=config.name,
             group=config.runs,
             dir=str(config.folder),
@@ -58,13 +58,13 @@ class WandbTracker:
 
     def _place(self) -> str:
         if self.run.url:
-            return without_credentials(self.run.url)
+            return foreign(without_credentials(self.run.url))
         return f"{self.folder}/wandb, from where wandb sync {self.folder}/wandb/offline-run-* sends them"
 
     def _last(self) -> int | None:
         """The iteration of its last row, where W&B told of it."""
         found = self.run.summary.get("iteration") if self.run.resumed else None  # type: ignore[no-untyped-call]
-        return None if found is None else int(found)
+        return int(found) if isinstance(found, int | float) and 0 <= found < 2**53 else None
 
     def send(self, rows: Sequence[Row], moments: Sequence[float]) -> None:
         """See Tracker. W&B's own steps count rows; the charts' axis is `steps`."""

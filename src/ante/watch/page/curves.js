@@ -1,24 +1,18 @@
 // Learning curves as SVG, with the value under the pointer.
-const CURVE_TITLES = {
-  blinds: "blinds beaten a game", win_rate: "games won", ante: "highest ante, mean", entropy: "entropy of the policy, nats",
-  return: "return", value_loss: "value loss", policy_loss: "policy loss", kl: "KL to the policy that played",
-  hint_success: "asks that ended with a hint", hint_agreement: "hints the policy had chosen itself",
-  steps_per_second: "decisions a second", memory_gb: "memory, GB",
-};
 const W = 360, H = 150, LEFT = 38, BOTTOM = 18, TOP = 8, RIGHT = 6;
 
-function drawCurve(name, other) {
-  const steps = data.curves.steps, values = data.curves.columns[name], tried = other ? data.curves.columns[other] : null;
+function drawCurve({ name, evaluated, title, percent: inPercent }) {
+  const steps = data.curves.steps, values = data.curves.columns[name], tried = evaluated ? data.curves.columns[evaluated] : null;
   const shown = [...values, ...(tried || [])].filter(known);
   if (!shown.length) return null;
-  const inPercent = ["win_rate", "hint_success", "hint_agreement"].includes(name), say = (x) => (inPercent ? percent(x, 1) : short(x));
+  const say = (x) => (inPercent ? percent(x, 1) : short(x));
   let low = Math.min(...shown), high = Math.max(...shown);
   if (low > 0 && low < 0.6 * high) low = 0;
   if (high - low < 1e-9) { high += Math.abs(high) * 0.1 || 1; }
   const far = steps[steps.length - 1] || 1;
   const x = (step) => LEFT + ((W - LEFT - RIGHT) * step) / far;
   const y = (value) => TOP + (H - TOP - BOTTOM) * (1 - (value - low) / (high - low));
-  const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": CURVE_TITLES[name] });
+  const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": title });
   for (const value of ticks(low, high)) {
     picture.append(svg("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: y(value), y2: y(value) }));
     const label = svg("text", { x: LEFT - 5, y: y(value) + 3.5, "text-anchor": "end" });
@@ -39,7 +33,7 @@ function drawCurve(name, other) {
   picture.append(svg("path", { class: "line", d: path }));
   (tried || []).forEach((value, i) => known(value) && picture.append(svg("circle", { class: "dot", cx: x(steps[i]), cy: y(value), r: 3 })));
   const now = el("b", {}, say(values.filter(known).at(-1)));
-  const chart = el("div.chart", { "data-curve": name }, el("h3", {}, CURVE_TITLES[name], now), picture);
+  const chart = el("div.chart", { "data-curve": name }, el("h3", {}, title, now), picture);
   const rule = svg("line", { class: "grid", y1: TOP, y2: H - BOTTOM, visibility: "hidden", style: "stroke:#93a39f" });
   picture.append(rule);
   picture.addEventListener("pointermove", (event) => {
@@ -56,13 +50,13 @@ function drawCurve(name, other) {
 }
 
 function drawCurves() {
-  const charts = data.curves.pairs.map(([name, other]) => drawCurve(name, other)).filter(Boolean);
+  const charts = data.curves.drawn.map(drawCurve).filter(Boolean);
   if (!charts.length) byId("curves").append(el("p.soft", {}, "No metrics yet."));
   byId("curves").append(...charts.slice(0, 4));
   if (charts.length > 4) {
     const more = el("button", { type: "button", onclick: () => { byId("curves").append(...charts.slice(4)); more.remove(); } }, "More curves");
     byId("curves").after(el("div", { style: "margin-top:12px" }, more));
   }
-  const evaluated = data.curves.pairs.some(([, other]) => other && data.curves.columns[other].some(known));
+  const evaluated = data.curves.drawn.some(({ evaluated }) => evaluated && data.curves.columns[evaluated].some(known));
   byId("legend").append(el("i"), "while training", ...(evaluated ? [el("i.dots"), "evaluated on the seed panel"] : []));
 }

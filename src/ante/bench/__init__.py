@@ -1,0 +1,1 @@
+"""Benchmarks: engine speed, training throughput, profiles, comparisons with other implementations."""

@@ -1,0 +1,181 @@
+"""`ante bench`: speed and memory, as tables or JSON."""
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from tyro.conf import Positional
+
+from ante.cli.options import Count, Decisions
+from ante.cli.shown import paper
+from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.bench.engine_speed import Part, Row
+
+
+BENCH_PARTS = ("engine", "env", "profile", "start")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Measure speed and memory. docs/explanation/performance.md explains the figures.
+
+    engine   decisions per second with the legal mask, for batches of 1 to 65,536 games and two threads; copies; bytes
+    env      the same with observations; steps per second of the vector environment
+    profile  nanoseconds per decision by verb, per mask and per observation
+    start    seconds to import, to start a first game and, with --cold, to compile everything
+    gpu      decisions per second on a CUDA device; steps per second with a policy there, with games on the device and on
+             the CPU (docs/how-to/gpu.md); only if named
+    train    training steps per second of Ante, stock RLlib, SB3 and a hand-written loop, interleaved; fraction of the
+             upper bound; time per part (about five minutes; only if named)
+    upload   a train step with and without a concurrent 64 MB upload (docs/how-to/artifacts.md; only if named)
+    replay   DQN's replay buffer on real positions: bytes, compression relative to float32, steps per second written and
+             sampled (seconds; only if named)
+    hints    training steps per second with and without hints: rules, and an LLM that is slow, down, hanging or
+             returning invalid answers; seconds until the alert (about five minutes; only if named)
+    track    milliseconds of the training loop per row, with and without trackers (a minute; only if named)
+
+    Try:
+      ante bench engine
+      ante bench engine env --json --out bench.json
+      ante bench start --cold       (recompiles everything, which takes minutes)
+      ante bench train --json --out train.json
+      ante bench upload --store s3://game-runs/bench
+    """
+
+    parts: Positional[
+        tuple[Literal["engine", "env", "profile", "start", "gpu", "train", "upload", "replay", "hints", "track"], ...]
+    ] = ()
+    """What to measure; by default everything except gpu, train, upload, replay, hints and track."""
+    decisions: Decisions = 500_000
+    """Decisions per repeat; each measurement has six repeats."""
+    repeats: Count = 5
+    """Repeats of each variant; train, upload, replay, hints and track only."""
+    store: str | None = None
+    """Destination of upload: s3://bucket/prefix or a folder. Uploaded objects are deleted at the end."""
+    cold: bool = False
+    """Measure the first compilation too."""
+    json: bool = False
+    """Print one JSON object: machine, and rows (keys name, value, unit, low, high, games, threads), profiles."""
+    out: Path | None = None
+    """Write that JSON to a file too."""
+
+    def run(self) -> int:
+        """Measure and print."""
+        from rich.console import Console
+
+        from ante.bench import engine_speed
+        from ante.machine import machine
+
+        work: dict[str, Any] = {
+            "engine": lambda: engine_speed.engine_rows(self.decisions),
+            "env": lambda: engine_speed.environment_rows(max(1, self.decisions // 2)),
+            "start": lambda: engine_speed.start_rows(self.cold),
+            "gpu": lambda: [*engine_speed.device_rows(), *sampled_rows()],
+            "train": lambda: training_rows(self.repeats),
+            "upload": lambda: uploading_rows(self.store, self.repeats),
+            "replay": lambda: replayed_rows(self.repeats),
+            "hints": lambda: hinted_rows(self.repeats),
+            "track": lambda: tracked_rows(self.repeats),
+        }
+        parts = self.parts or BENCH_PARTS
+        rows: list[engine_speed.Row] = []
+        profiles: dict[str, list[engine_speed.Part]] = {}
+        with Console(stderr=True).status("") as status:
+            for part in parts:
+                status.update(f"measuring: {part}")
+                rows += work[part]() if part in work else []
+            if "profile" in parts:
+                profiles = {
+                    "real blinds": engine_speed.profile_parts(0),
+                    "one-chip blinds": engine_speed.profile_parts(1),
+                }
+        text = engine_speed.as_json(rows, profiles, machine())
+        if self.out:
+            from ante.files import write_text
+
+            write_text(self.out, text)
+        if self.json:
+            print(text)
+        else:
+            print_bench(rows, profiles)
+        return 0
+
+
+def sampled_rows() -> list["Row"]:
+    """Return the rows of `ante bench gpu` that need Ray and torch. Raises NoDevice."""
+    from ante.bench.device import sampling_rows
+
+    return sampling_rows()
+
+
+def training_rows(repeats: int) -> list["Row"]:
+    """Return the rows of `ante bench train`, which needs Ray and torch."""
+    if find_spec("sb3_contrib") is None:
+        print("ante: SB3 MaskablePPO does not take part: pip install 'ante[sb3]'", file=sys.stderr)
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+    from ante.bench.contest import train_rows
+
+    return train_rows(repeats)
+
+
+def uploading_rows(store: str | None, repeats: int) -> list["Row"]:
+    """Return the rows of `ante bench upload`. Raises BalatroError."""
+    if store is None:
+        raise BalatroError("ante bench upload needs a --store to send to, such as s3://game-runs/bench")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+    from ante.bench.uploads import upload_rows
+
+    return upload_rows(store, repeats)
+
+
+def replayed_rows(repeats: int) -> list["Row"]:
+    """Return the rows of `ante bench replay`, which needs Ray and torch."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+    from ante.bench.replay_buffer import replay_rows
+
+    return replay_rows(repeats)
+
+
+def hinted_rows(repeats: int) -> list["Row"]:
+    """Return the rows of `ante bench hints`, which needs Ray, torch and the extra `hints`."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+    from ante.bench.hints import hint_rows
+
+    return hint_rows(repeats)
+
+
+def tracked_rows(repeats: int) -> list["Row"]:
+    """Return the rows of `ante bench track`, which needs Ray, torch and the extra `track`. Raises BalatroError."""
+    from ante.training.tracking.tracker import PACKAGES, check_installed
+
+    check_installed(list(PACKAGES))
+    from ante.bench.tracking import track_rows
+
+    return track_rows(repeats)
+
+
+def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> None:
+    """Print measured rows and profiles as tables."""
+    from rich.table import Table
+
+    console = paper()
+    if rows:
+        table = Table("what", "games", "threads", "median", "lowest", "highest", "unit")
+        for row in rows:
+            form = "{:,.2f}" if row.unit in ("s", "ms", "x", "us") else "{:,.0f}"
+            figures = (form.format(value) for value in (row.value, row.low, row.high))
+            table.add_row(row.name, f"{row.games:,}" if row.games else "", str(row.threads), *figures, row.unit)
+        console.print(table)
+    for name, profile in profiles.items():
+        table = Table("part", "of decisions", "ns", "lowest", "highest", "of step time", title=f"random play, {name}")
+        for part in profile:
+            shares = [f"{share:.1%}" if part.decisions else "" for share in (part.decisions, part.time)]
+            times = (f"{value:,.0f}" for value in (part.ns, part.low, part.high))
+            table.add_row(part.name, shares[0], *times, shares[1])
+        console.print(table)

@@ -1,0 +1,1 @@
+"""Commands to play, replay, rate and watch games."""

@@ -1,0 +1,254 @@
+"""`ante eval` and `ante play`: evaluate players, and play or watch a game."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+from ante.cli.games.seeds import locked_keys
+from ante.cli.options import Count, Seconds, Share, Stake, VideoSide
+from ante.cli.players import advised_player_of, player_of
+from ante.cli.shown import game_bar, paper
+from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.agents.evaluate import Player, Report
+    from ante.env.games import Games
+
+
+@dataclass(frozen=True)
+class Eval:
+    """Evaluate players on a fixed list of seeds: win rate, mean ante and blinds beaten, with 95 % intervals.
+
+    Several players play the same games, side by side in one table.
+
+    Try:
+      ante eval greedy
+      ante eval random greedy runs/ppo --panel --save panel.json
+      ante eval runs/ppo --games 50
+      ante eval random --seeds my-seeds.txt --deck b_plasma --stake 3 --json
+      ante eval models/white-stake --hints rules --games 200       (with and without advice, on the same seeds)
+    """
+
+    players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|RUN ...")]]
+    """Baselines, or folders of runs."""
+    panel: bool = False
+    """Use the frozen panel: its 1,000 seeds, Red Deck, White Stake, everything unlocked."""
+    games: Count | None = None
+    """Number of seeds to play; all by default."""
+    seeds: Path | None = None
+    """File with one game seed per line; the frozen seed panel (1,000 games) by default."""
+    deck: str = "b_red"
+    """Deck by key or name."""
+    stake: Stake = 1
+    """Stake, from 1 (White) to 8 (Gold)."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    locked: tuple[str, ...] = ()
+    """Items that are locked in the profile: keys such as j_blueprint, or `fresh` for a new profile."""
+    checkpoint: str = "best"
+    """Checkpoint of a run: best or latest."""
+    likeliest: bool = False
+    """Use the policy's most likely action instead of sampling."""
+    hints: Literal["off", "rules", "llm"] = "off"
+    """Play each policy a second time with advice where it is unsure, from rules or the LLM at LLM_ENDPOINT."""
+    hint_share: Share = 0.05
+    """Largest fraction of any 1,000 consecutive decisions for which advice is requested."""
+    hint_confidence: Share = 0.7
+    """Probability of the most likely action below which a policy counts as unsure."""
+    json: bool = False
+    """Print the whole report as one JSON object, games included; a list if there are several players."""
+    out: Annotated[Path | None, arg(aliases=("--save",))] = None
+    """Write that JSON to a file too."""
+
+    def run(self) -> int:
+        """Play the games and print the report."""
+        from ante.agents.evaluate import PANEL, read_seeds
+
+        self.check()
+        seeds = read_seeds(self.seeds or PANEL, self.games)
+        reports = self.reports(seeds)
+        text = reports[0].to_json() if len(reports) == 1 else f"[{', '.join(report.to_json() for report in reports)}]"
+        if self.out:
+            from ante.files import write_text
+
+            write_text(self.out, text)
+        if self.json:
+            print(text)
+            return 0
+
+        from ante.agents.report import blinds_of_all, blinds_table, players_table
+
+        paper().print(players_table(reports))
+        paper().print(blinds_table(reports[0]) if len(reports) == 1 else blinds_of_all(reports))
+        if self.hints != "off":
+            print_effects(reports)
+        return 0
+
+    def check(self) -> None:
+        """Raise BalatroError if no player is named or --panel is combined with other options."""
+        if not self.players:
+            raise BalatroError("no player is named: try ante eval greedy")
+        plain = Eval(self.players)
+        for name in ("games", "seeds", "deck", "stake", "challenge", "locked"):
+            if self.panel and getattr(self, name) != getattr(plain, name):
+                raise BalatroError(f"--panel is always the same 1,000 games: leave out --{name}, or leave out --panel")
+
+    def everybody(self) -> list["Player"]:
+        """Return the players; with --hints, each policy also with advice. Raises BalatroError."""
+        players: list[Player] = []
+        for name in self.players:
+            players.append(player_of(name, self.likeliest, self.checkpoint))
+            if self.hints != "off" and Path(name).is_dir():
+                budget = self.hint_share, self.hint_confidence
+                players.append(advised_player_of(name, self.hints, self.likeliest, self.checkpoint, *budget))
+        if self.hints != "off" and len(players) == len(self.players):
+            raise BalatroError(
+                "--hints advises trained policies: name a run's folder, or play the advisor: ante eval rules"
+            )
+        return players
+
+    def reports(self, seeds: Sequence[str]) -> list["Report"]:
+        """Return a report for each player on these seeds. Raises BalatroError before any game is played."""
+        from ante.agents.evaluate import evaluate
+
+        found = []
+        for player in self.everybody():
+            with game_bar(len(seeds), player.name) as advance:
+                report = evaluate(
+                    player,
+                    seeds,
+                    self.deck,
+                    self.stake,
+                    advance=advance,
+                    challenge=self.challenge,
+                    locked=locked_keys(self.locked),
+                )
+            found.append(report)
+        return found
+
+
+def print_effects(reports: Sequence["Report"]) -> None:
+    """Print the effect of advice on each policy that played with and without it."""
+    from ante.training.players.advised import paired
+
+    for without, advised in pairwise(reports):
+        if advised.player == f"{without.player}, advised":
+            more, half = paired(advised, without)
+            print(f"{advised.player}: {more:+.2f} ± {half:.2f} blinds beaten more than without, on the same seeds")
+
+
+@dataclass(frozen=True)
+class Play:
+    """Watch a game in the terminal, write it as a video, or play it yourself with the keyboard.
+
+    Try:
+      ante play                               (you play; the keys are shown beside the actions)
+      ante play greedy --seed ABCDEFGH
+      ante play runs/ppo --video game.mp4 --size 1280 720
+      ante play --start-states ante3.states --start 2        (file: ante replay states)
+      ante play models/white-stake --hints rules --video advised.mp4
+    """
+
+    player: Positional[Annotated[str, arg(metavar="me|random|greedy|RUN")]] = "me"
+    """Player: you, a baseline, or the folder of a run."""
+    seed: str | None = None
+    """Game seed; a random one by default."""
+    deck: str = "b_red"
+    """Deck by key or name."""
+    stake: Stake = 1
+    """Stake, from 1 (White) to 8 (Gold)."""
+    challenge: str | None = None
+    """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
+    locked: tuple[str, ...] = ()
+    """Items that are locked in the profile: keys such as j_blueprint, or `fresh` for a new profile."""
+    start_states: Path | None = None
+    """Start from a saved game in this file, with its deck, stake and seed, instead of a new game."""
+    start: Count = 1
+    """Number of the game in that file, counted from 1."""
+    video: Path | None = None
+    """Write an MP4 video to this file instead of printing text."""
+    size: tuple[VideoSide, VideoSide] = (640, 360)
+    """Width and height of the video."""
+    delay: Seconds = 0.4
+    """Seconds between decisions in the terminal."""
+    checkpoint: str = "best"
+    """Checkpoint of a run: best or latest."""
+    likeliest: bool = False
+    """Use the policy's most likely action instead of sampling."""
+    hints: Literal["off", "rules", "llm"] = "off"
+    """Follow advice where the policy is unsure, from rules or the LLM at LLM_ENDPOINT; a video shows the hints."""
+
+    def run(self) -> int:
+        """Play one game."""
+        import time
+
+        from rich.console import Console
+
+        from ante.env.games import Games, one_seed
+
+        console = Console()
+        player = self.somebody()
+        games = Games(
+            1,
+            self.deck,
+            self.stake,
+            self.seed,
+            reorder="jokers" if player is None else player.reorder,
+            challenge=self.challenge,
+            locked=locked_keys(self.locked),
+            discrete=player is None or player.discrete,
+            rngs=[one_seed(None)],
+        )
+        games.reset()
+        self.begin_saved(games)
+        if player is None:
+            from ante.watch.render.terminal import keyboard, play_by_keys
+
+            with keyboard() as keys:
+                play_by_keys(games, console, keys)
+        elif self.video:
+            from ante.env.text import run_name
+            from ante.watch.episode import annotate, collect
+            from ante.watch.notes import Explained
+            from ante.watch.render.frames import episode_frames
+            from ante.watch.render.video import write_video
+
+            title = f"{player.name}: {games.seeds[0]}, {run_name(games.states[0])}"
+            episode = collect(games, player.choose)
+            notes = annotate(episode, player) if isinstance(player, Explained) else None
+            frames = write_video(self.video, episode_frames(episode, notes, player.name, self.size), title=title)
+            console.print(f"{self.video}: {frames} frames, seed {games.seeds[0]}")
+        else:
+            from ante.watch.render.terminal import watch
+
+            watch(games, player.choose, console, lambda: time.sleep(self.delay))
+        return 0
+
+    def begin_saved(self, games: "Games") -> None:
+        """Load the saved game into the environment, if a file is named. Raises BalatroError."""
+        import numpy as np
+
+        if self.start_states is None:
+            return
+        from ante.recording.starts import read_starts, stand
+
+        saved = read_starts(self.start_states)
+        if not 1 <= self.start <= len(saved):
+            raise BalatroError(f"--start {self.start}: {self.start_states} holds games 1 to {len(saved)}")
+        stand(games, np.arange(1), saved[self.start - 1 : self.start])
+
+    def somebody(self) -> "Player | None":
+        """Return the player; None for keyboard play. Raises BalatroError."""
+        if self.player == "me":
+            if self.video:
+                raise BalatroError("--video needs a player: random, greedy or a run's folder")
+            if self.hints != "off":
+                raise BalatroError("--hints advises trained policies: name a run's folder or models/white-stake")
+            return None
+        if self.hints != "off":
+            return advised_player_of(self.player, self.hints, self.likeliest, self.checkpoint)
+        return player_of(self.player, self.likeliest, self.checkpoint)

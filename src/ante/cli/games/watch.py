@@ -1,0 +1,227 @@
+"""`ante watch`: write the report of a run, and videos of replays."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import quote
+
+from tyro.conf import Positional, arg
+
+from ante.cli.options import Number, Port, Positive, VideoSide
+from ante.cli.players import advised_player_of, player_of
+from ante.cli.shown import game_bar
+from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.storage.store import Store
+    from ante.watch.notes import Explained
+
+LONGEST_LINK = 7 * 24  # hours, the limit of S3
+SMALL = (
+    "config.yaml",
+    "machine.json",
+    "metrics.csv",
+    "evaluation.json",
+    "hints/ledger.json",
+    "hints/effect.json",
+    "episodes/index.json",
+)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Write a run's report, one HTML file with curves, episodes, videos and a player; or make a video of any replay.
+
+    The report of a local run is RUN/report.html and needs no server. The report of a run in a bucket is written to the
+    current folder; its videos are links that are valid for --hours. With --serve, this machine serves the videos.
+
+    Try:
+      ante watch runs/ppo
+      ante watch runs/ppo --serve --port 8000
+      ante watch runs/ppo --player runs/ppo           (probabilities for all episodes)
+      ante watch s3://bucket/runs/ppo --out ppo.html
+      ante watch game.txt --video game.mp4 --player models/white-stake
+      ante watch game.txt --video game.mp4 --player models/white-stake --hints rules
+    """
+
+    what: Positional[Annotated[str, arg(metavar="RUN|REPLAY")]]
+    """Folder of a run, its URL in a store (s3://bucket/runs/NAME), or the file of a replay."""
+    out: Annotated[Path | None, arg(aliases=["-o"])] = None
+    """File of the report; RUN/report.html by default, NAME-report.html here for a run in a store."""
+    video: Path | None = None
+    """File for a video of the replay."""
+    size: tuple[VideoSide, VideoSide] = (640, 360)
+    """Width and height of the video."""
+    player: str | None = None
+    """Folder of a run or a released policy that annotates decisions without recorded probabilities and values."""
+    checkpoint: str = "best"
+    """Checkpoint of that player: best or latest."""
+    hints: Literal["off", "rules", "llm"] = "off"
+    """Also show advice where that player is unsure, from rules or the LLM at LLM_ENDPOINT."""
+    serve: bool = False
+    """Serve the report on this machine until Ctrl-C."""
+    port: Port = 0
+    """Port of --serve; a free port by default."""
+    open: bool = False
+    """Open the report in the browser."""
+    traces: Number = 200
+    """Number of episodes to include step by step; episodes with videos first, then the newest."""
+    hours: Positive = 24.0
+    """Validity of links into a bucket, in hours; 168 at most."""
+
+    def run(self) -> int:
+        """Write the report or video, and serve it if requested."""
+        self.check()
+        if self.is_replay():
+            return self.write_replay_video()
+        if "://" not in self.what:
+            return self.report(Path(self.what))
+        from ante.storage.opening import open_store
+        from ante.storage.store import check_key
+
+        store, name = open_store(self.what), check_key(self.what.rstrip("/").rpartition("/")[2])
+        with TemporaryDirectory(prefix="ante-watch-") as place:
+            return self.report_stored(store, Path(place) / name)
+
+    def check(self) -> None:
+        """Raise BalatroError if the options exclude each other."""
+        if not 0 < self.hours <= LONGEST_LINK:
+            raise BalatroError(
+                f"--hours {self.hours:g} cannot be: a link into a bucket works for {LONGEST_LINK} at most"
+            )
+        if self.video and not self.is_replay():
+            raise BalatroError(f"--video needs a replay, and {self.what} is none: name one of RUN/episodes/*.txt.gz")
+        if self.hints != "off" and self.player is None:
+            raise BalatroError("--hints needs the player that is advised: add --player with a run's folder")
+        if self.is_replay() and not self.video:
+            raise BalatroError(f"say where the video goes: ante watch {self.what} --video game.mp4")
+        if "://" not in self.what and not Path(self.what).exists():
+            raise BalatroError(f"there is no {self.what}: name a run's folder, its URL in a store, or a replay's file")
+
+    def is_replay(self) -> bool:
+        """Return whether the path is a file."""
+        return "://" not in self.what and Path(self.what).is_file()
+
+    def explained(self) -> "Explained | None":
+        """Return the player that annotates decisions, if one is named. Raises BalatroError."""
+        from ante.watch.notes import Explained
+
+        if self.player is None:
+            return None
+        if self.hints != "off":
+            return advised_player_of(self.player, self.hints, likeliest=False, checkpoint=self.checkpoint)
+        player = player_of(self.player, likeliest=False, checkpoint=self.checkpoint)
+        if not isinstance(player, Explained):
+            raise BalatroError(f"{self.player} has no probabilities: name a run's folder, or models/white-stake")
+        return player
+
+    def write_replay_video(self) -> int:
+        """Write a video of the replay."""
+        from ante.watch.episode import annotate, read_episode
+        from ante.watch.notes import read_notes
+        from ante.watch.render.frames import episode_frames
+        from ante.watch.render.video import write_video
+
+        assert self.video is not None
+        file = Path(self.what)
+        heading, episode = read_episode(file)
+        beside = file.with_name(file.name.removesuffix(".txt.gz") + ".notes.json.gz")
+        player, notes, about = self.explained(), None, ""
+        if player is not None:
+            about, notes = player.name, annotate(episode, player)
+        elif beside.exists():
+            about, notes = read_notes(beside)
+        frames = write_video(self.video, episode_frames(episode, notes, about, self.size), title=heading.seed)
+        print(f"{self.video}: {frames} frames, seed {heading.seed}")
+        return 0
+
+    def report(self, run: Path) -> int:
+        """Write the report of a local run."""
+        from ante.watch.report import REPORT, links_from, write_report
+
+        file = self.out or run / REPORT
+        with self.bar(run) as advance:
+            link = quote if self.serve else links_from(file, run)
+            write_report(run, file, link, self.explained(), self.traces, advance)
+        print(file)
+        return self.show(run, file)
+
+    def report_stored(self, store: "Store", run: Path) -> int:
+        """Write the report of a run in a store, after downloading its small files."""
+        from ante.watch.report import REPORT, write_report
+
+        bring(store, run)
+        presigned = getattr(store, "presigned", None)
+        if self.serve:
+            target, link = run / REPORT, {}
+        elif presigned is None:
+            raise BalatroError(f"{self.what} has no links: write its folder without file://, or add --serve")
+        else:
+            target = self.out or Path(f"{run.name}-{REPORT}")
+            link = {"link": lambda key: presigned(key, int(self.hours * 3600))}
+        with self.bar(run) as advance:
+            write_report(run, target, player=self.explained(), traces=self.traces, advance=advance, **link)
+        print(target if not self.serve else f"{self.what}: {target.stat().st_size / 1e6:.1f} MB")
+        return self.show(run, target, lambda key: bring_one(store, run, key))
+
+    @contextmanager
+    def bar(self, run: Path) -> Iterator[Any]:
+        """Return a progress bar over the episodes that are replayed."""
+        from ante.watch.gallery import read_index
+
+        with game_bar(min(self.traces, len(read_index(run))), "report") as advance:
+            yield advance
+
+    def show(self, run: Path, file: Path, fetch: Any = lambda _: None) -> int:
+        """Serve or open the report, if requested."""
+        import webbrowser
+
+        if not self.serve:
+            if self.open:
+                webbrowser.open(file.absolute().as_uri())
+            return 0
+        from ante.http.server import LOOPBACK
+        from ante.watch.serve import server_of
+
+        with server_of(run, self.port, fetch, file) as server:
+            address = f"http://{LOOPBACK}:{server.port}/"
+            print(f"{address}   (Ctrl-C ends)", flush=True)
+            if self.open:
+                webbrowser.open(address)
+            try:
+                server.serve_forever()
+            except KeyboardInterrupt:
+                print()
+        return 0
+
+
+def bring(store: "Store", run: Path) -> None:
+    """Download everything a report needs: all files except videos, posters and checkpoints."""
+    from ante.watch.gallery import FOLDER, read_index
+
+    for key in SMALL:
+        bring_one(store, run, key, must=key == "config.yaml")
+    entries = read_index(run)
+    names = [name for entry in entries for name in (entry.replay, entry.notes) if name]
+    with game_bar(len(names), "fetching") as advance:
+        for name in names:
+            bring_one(store, run, f"{FOLDER}/{name}")
+            advance(1)
+
+
+def bring_one(store: "Store", run: Path, key: str, must: bool = False) -> None:
+    """Download one file of the run. Raises StorageError if it is missing and `must` is set."""
+    from ante.storage.errors import NotThere
+
+    file = run / key
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        store.get_file(key, file)
+    except NotThere:
+        if must:
+            raise BalatroError(
+                f"{store.url} is no run: it has no {key}; ante artifacts ls shows what there is"
+            ) from None

@@ -1,0 +1,1 @@
+"""Commands to train, compare and inspect training."""

@@ -1,0 +1,349 @@
+"""`ante hints`: probe an LLM endpoint, show one request, measure the effect of hints."""
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tyro.conf import Positional, arg, subcommand
+
+from ante.cli.options import Count, Stake
+from ante.cli.shown import paper, progress
+from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.hints.advice import Advice
+    from ante.hints.probe import Probe
+    from ante.hints.question import Question
+    from ante.hints.settings import HintSettings
+
+
+def settings_of(endpoint: str | None, model: str | None) -> "HintSettings":
+    """Return the settings from the environment, overridden by the options. Raises BadHints."""
+    import os
+
+    from ante.hints.settings import read_settings
+
+    return read_settings(os.environ, endpoint=endpoint, model=model)
+
+
+@dataclass(frozen=True)
+class ProbeHints:
+    """Probe an LLM endpoint with real requests and report models, structured output, images and latency.
+
+    LLM_ENDPOINT, LLM_MODEL and LLM_API_KEY select the endpoint (docs/how-to/hints.md lists all variables). Exit code 1 if
+    training would get no hints.
+
+    Try:
+      ante hints probe
+      ante hints probe --endpoint http://127.0.0.1:8000/v1 --model fake
+      ante hints probe --asks 1000 --json      (how many of 1,000 answers are discarded, and why)
+    """
+
+    endpoint: str | None = None
+    """URL instead of LLM_ENDPOINT."""
+    model: str | None = None
+    """Model instead of LLM_MODEL; if neither is set, the server's only model."""
+    asks: Count = 12
+    """Number of different requests to send."""
+    picture: bool = True
+    """Also send one request with a rendered frame."""
+    json: bool = False
+    """Print one JSON object: every field of Probe, works and verdict."""
+
+    def run(self) -> int:
+        """Probe and print the result."""
+        import asyncio
+        import os
+        from itertools import islice
+
+        from ante.hints.probe import probe
+        from ante.hints.rules import sample_questions
+
+        settings = settings_of(self.endpoint, self.model)
+        if settings.model is None:
+            settings = settings.model_copy(update={"model": only_model(settings)})
+        questions = list(islice(sample_questions(), self.asks))
+        picture = picture_of(state_of("TESTSEED@3")) if self.picture else None
+        with ask_bar(len(questions)) as advance:
+            found = asyncio.run(probe(settings, os.environ, questions, picture, advance))
+        if self.json:
+            told = {**asdict(found), "works": found.works, "verdict": found.verdict()}
+            # JSON has no NaN
+            print(json.dumps({k: None if v != v else v for k, v in told.items()}, indent=1))
+        else:
+            print_probe(found)
+        return 0 if found.works else 1
+
+
+def only_model(settings: "HintSettings") -> str | None:
+    """Return the server's only model. Raises BadHints if there are several or the server does not list models."""
+    import asyncio
+    import os
+
+    from ante.hints.desk import make_advisor, words_of
+    from ante.hints.probe import PATIENCE
+    from ante.hints.settings import BadHints, read_key
+    from ante.messages import masked
+
+    patient = settings.model_copy(update={"model": "-", "timeout_seconds": PATIENCE})
+
+    async def names() -> list[str]:
+        advisor = make_advisor(patient, os.environ)
+        try:
+            found: list[str] = await advisor.models()
+            return found
+        finally:
+            await advisor.close()
+
+    try:
+        found = asyncio.run(names())
+    except BadHints:
+        raise
+    except Exception as error:
+        key = read_key(settings, os.environ)
+        where = masked(settings.endpoint or "Claude", [key])
+        raise BadHints(f"{where} does not list its models ({words_of(error, key)})") from None
+    if len(found) != 1:
+        raise BadHints(f"set LLM_MODEL to one of {', '.join(found[:20]) or 'none at all'}")
+    return found[0]
+
+
+def ask_bar(asks: int) -> AbstractContextManager[Callable[[int], None]]:
+    """Return a progress bar over requests."""
+    from rich.progress import MofNCompleteColumn
+
+    return progress(asks, "asking", MofNCompleteColumn())
+
+
+def print_probe(found: "Probe") -> None:
+    """Print the results as a table, and the verdict."""
+    from rich.table import Table
+    from rich.text import Text
+
+    def ok(value: bool | None) -> str:
+        return "not tried" if value is None else "yes" if value else "no"
+
+    table = Table("what", "found", show_header=False)
+    table.add_row("endpoint", Text(found.endpoint))
+    table.add_row("models", Text(found.listed() or "not listed"))
+    table.add_row("asked for", Text(f"{found.model}, {'listed' if found.known else 'not listed'}"))
+    table.add_row("keeps to the schema", ok(found.structured))
+    table.add_row("reads pictures", ok(found.vision))
+    if found.asks:
+        table.add_row("hints that can be used", f"{found.valid} of {found.asks}")
+        table.add_row("first answer", f"{found.first:.2f} s")
+        table.add_row("p50, p95, deadline", f"{found.p50:.2f} s, {found.p95:.2f} s, {found.deadline:g} s")
+        table.add_row("tokens an ask", f"{found.tokens_per_ask:,.0f}")
+    if found.trouble:
+        table.add_row("trouble", Text(found.trouble))
+    paper().print(table)
+    print(*found.verdict(), sep="\n")
+
+
+@dataclass(frozen=True)
+class AskHint:
+    """Show one request as an advisor receives it, its image, and the answer.
+
+    The position is the game's SEED after STEP decisions of the rule-based advisor, or a replay's file before LINE.
+
+    Try:
+      ante hints ask TESTSEED@12
+      ante hints ask tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt@40 --picture frame.png
+      ante hints ask TESTSEED@12 --by llm
+    """
+
+    position: Positional[Annotated[str, arg(metavar="SEED@STEP|REPLAY@LINE")]]
+    """Position: SEED@STEP or REPLAY@LINE."""
+    by: Literal["rules", "llm", "both"] = "rules"
+    """Advisor that answers."""
+    deck: str = "b_red"
+    """Deck by key or name, for a seed."""
+    stake: Stake = 1
+    """Stake, from 1 (White) to 8 (Gold), for a seed."""
+    picture: Path | None = None
+    """File for the frame as PNG."""
+    endpoint: str | None = None
+    """URL instead of LLM_ENDPOINT."""
+    model: str | None = None
+    """Model instead of LLM_MODEL."""
+    json: bool = False
+    """Print one JSON object: system, text, options, answers."""
+
+    def run(self) -> int:
+        """Send the request and print the answer."""
+        from ante.hints.question import games_at, lists_of, question_of
+
+        state = state_of(self.position, self.deck, self.stake)
+        settings = settings_of(self.endpoint, self.model)
+        frame = picture_of(state) if self.picture or (settings.vision and self.by != "rules") else None
+        listed = lists_of(games_at(state.reshape(1)))[0]
+        question = question_of(state.reshape(1)[0], listed, settings.prompt, frame if settings.vision else None)
+        if question is None:
+            raise BalatroError(f"{self.position} is the end of the game: nothing is to be decided there")
+        if self.picture and frame:
+            self.picture.write_bytes(frame)
+        answers = self.answers(question, settings)
+        if self.json:
+            found = {
+                "system": question.system,
+                "text": question.text,
+                "options": [asdict(option) for option in question.options],
+                "answers": {who: advice and asdict(advice) for who, (advice, _) in answers.items()},
+            }
+            print(json.dumps(found, indent=1))
+        else:
+            print(f"-- told once ({question.prompt})\n{question.system}\n\n-- asked\n{question.text}")
+            for who, (advice, why) in answers.items():
+                print(f"\n-- {who} answers\n{told(advice) if advice else why}")
+            if self.picture:
+                print(f"\npicture: {self.picture}")
+        return 0 if all(advice for advice, _ in answers.values()) else 1
+
+    def answers(self, question: "Question", settings: "HintSettings") -> dict[str, tuple["Advice | None", str]]:
+        """Return the hint, or why there is none, by advisor."""
+        import asyncio
+        import os
+
+        from ante.hints.desk import Desk, make_advisor
+        from ante.hints.rules import advise
+
+        found: dict[str, tuple[Advice | None, str]] = {}
+        if self.by != "llm":
+            found["rules"] = advise(question), ""
+        if self.by != "rules":
+
+            async def ask() -> None:
+                desk = Desk(settings, make_advisor(settings, os.environ))
+                advice = await desk.advise(question)
+                why = ", ".join(f"{how} ({count})" for how, count in desk.ledger.ends.items())
+                found["llm"] = advice, f"no hint: {why}"
+                await desk.close()
+
+            asyncio.run(ask())
+        return found
+
+
+def told(advice: "Advice") -> str:
+    """Return a hint as text."""
+    return f"{advice.text}. {advice.reason} (confidence {advice.confidence} %, outlook {advice.outlook} %, by {advice.source})"
+
+
+def state_of(position: str, deck: str = "b_red", stake: int = 1) -> Any:
+    """Return the record of a position SEED@STEP or REPLAY@LINE, (1,) state_t. Raises BalatroError."""
+    import numpy as np
+
+    from ante.env.games import Games
+
+    name, at, number = position.rpartition("@")
+    if not at or not number.isdigit():
+        raise BalatroError(f"{position!r} names no position: write SEED@STEP such as TESTSEED@12, or FILE@LINE")
+    if Path(name).is_file():
+        from ante.engine.core.state import new_states
+        from ante.env.replay import read_file, state_at
+
+        found = new_states(1)
+        found.view(np.uint8)[:] = np.frombuffer(state_at(read_file(Path(name)), int(number)).tobytes(), dtype=np.uint8)
+        return found
+    from ante.hints.rules import RulesPlayer
+
+    games = Games(1, deck, stake, name, reorder="none", discrete=False)
+    games.reset()
+    player = RulesPlayer()
+    for _ in range(int(number)):
+        if games.outcome[0]:
+            raise BalatroError(f"the game of {name} ends after {games.steps[0]} decisions: ask about an earlier step")
+        games.step(player.choose(games, np.ones(1, dtype=np.bool_)))
+    return games.states
+
+
+def picture_of(state: Any) -> bytes:
+    """Return the frame of a position (1,) as PNG, without the seed."""
+    from ante.hints.question import without_seed
+    from ante.watch.render.picture import png_of
+
+    return png_of(without_seed(state.reshape(1)[0]))
+
+
+@dataclass(frozen=True)
+class EffectOfHints:
+    """Train with and without hints from the same seeds, evaluate both on the same games at equal steps, and compare.
+
+    The settings, including hints, come from --config. Runs are sequential: 2 x seeds in total.
+
+    Try:
+      ante hints effect --seeds 2 --steps 20000 --points 1 --games 64       (a quick check, minutes)
+      ante hints effect --seeds 5 --json --out effect.json
+    """
+
+    config: Path = Path("configs/hints.yaml")
+    """YAML file of the run with hints."""
+    seeds: Count = 5
+    """Pairs of runs."""
+    steps: Count | None = None
+    """Environment steps per run, overriding the file."""
+    points: Count = 4
+    """Evaluations per run, the last one at its end."""
+    games: Count = 256
+    """Games per evaluation, on the first seeds of the panel."""
+    json: bool = False
+    """Print one JSON object: effects, points, config."""
+    out: Path | None = None
+    """Write that JSON to a file too."""
+
+    def run(self) -> int:
+        """Train and compare."""
+        import os
+
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
+        from ante.training.settings.config import read_config
+
+        steps = {"steps": self.steps} if self.steps else {}
+        config = read_config(self.config, {"evaluation.trial_games": self.games, "store": None, **steps})
+        if config.hints.source == "off":
+            raise BalatroError(f"{self.config} has no hints: set hints.source to rules or llm in it")
+        from rich.console import Console
+
+        from ante.bench.hints import measure
+
+        console = Console(stderr=True)
+        points, effects = measure(config, self.seeds, self.points, lambda point: console.print(str(point)))
+        found = {"effects": [asdict(each) for each in effects], "points": [asdict(each) for each in points]}
+        text = json.dumps({**found, "config": config.model_dump(mode="json")}, indent=1)
+        if self.out:
+            from ante.files import write_text
+
+            write_text(self.out, text)
+        if self.json:
+            print(text)
+            return 0
+        for each in effects:
+            print(
+                f"{each.steps:>9,} steps, {each.seeds} pairs: {each.without:.2f} blinds without, {each.with_hints:.2f} "
+                f"with {config.hints.source}: {each.more:+.2f} ({each.low:+.2f} to {each.high:+.2f})"
+            )
+        return 0
+
+
+@dataclass(frozen=True)
+class Hints:
+    """Use advice from an LLM or from rules: check an endpoint, inspect a request (docs/how-to/hints.md).
+
+    Try:
+      ante hints probe
+      ante hints ask TESTSEED@12
+      ante train --hints.source rules
+    """
+
+    command: Annotated[
+        Annotated[ProbeHints, subcommand("probe")]
+        | Annotated[AskHint, subcommand("ask")]
+        | Annotated[EffectOfHints, subcommand("effect")],
+        arg(name=""),
+    ]
+
+    def run(self) -> int:
+        """Run the chosen command."""
+        return self.command.run()

@@ -1,0 +1,171 @@
+"""`ante train`, whose settings are flags."""
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.training.settings.config import TrainConfig
+
+BY_NAME = ("latest", "auto")  # values of --resume that refer to the run of this name
+WHERE = ("name", "runs", "store")  # settings that identify the run
+KINDS = ("policy.kind", "algo.kind")  # settings that determine which others exist
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train a policy (with PPO or another --algo.kind), then evaluate it and write a video of its best game.
+
+    All results are written to runs/NAME: resolved config, metrics (CSV, Parquet, TensorBoard), checkpoints,
+    evaluation.json, episode.mp4. Ctrl-C saves a checkpoint and stops. ante train --help lists all settings.
+
+    Try:
+      ante train
+      ante train --config configs/quick.yaml --name first
+      ante train --games.deck b_blue --steps 2000000 --algo.lr 2e-4
+      ante train --policy.kind lstm --policy.memory 256
+      ante train --games.start-states ante4.states --name late      (file: ante replay states)
+      ante train --resume runs/first --steps 1000000
+      ante train --name first --store s3://game-runs/runs --resume auto
+
+    With --store the run is also stored there. --resume auto then continues it on any machine, or starts it if it does
+    not exist yet, which suits a pod that may be restarted (docs/how-to/artifacts.md).
+    """
+
+    config: Path | None = None
+    """YAML file of settings; flags override single settings."""
+    resume: str | None = None
+    """Folder of a run to continue; or latest: the newest checkpoint of run --name, local or in its --store; or auto:
+    the same, or a new run if there is none."""
+
+    def run(self) -> int:
+        """Unused: `train_command` also parses the settings."""
+        raise AssertionError
+
+
+def train_command(arguments: Sequence[str]) -> int:
+    """Run `ante train`, with a flag for each setting; defaults come from --config or from the resumed run."""
+    from ante.cli.learn.train_flags import parse
+    from ante.training.settings.config import make_config, merge
+
+    chosen = chosen_early(arguments)
+    asks_for_help = "--help" in arguments or "-h" in arguments
+    base, before = defaults(chosen, asks_for_help)
+    kinds = {path: kind for path in KINDS if (kind := getattr(chosen, path))}
+    values = merge(base.model_dump(), kinds)
+    command, changes = parse(arguments, Train, {"config": chosen.config, "resume": chosen.resume}, values)
+    settings = make_config(merge(values, changes))
+    if before:
+        from ante.training.settings.config import check_resumed
+
+        check_resumed(before, settings)
+    # SPEED: waiting threads sleep instead of spinning, else training beside other work is ten times slower. Read by
+    # OpenMP when torch is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from ante.training.run.loop import train
+
+    train(settings, resume=command.resume is not None)
+    return 0
+
+
+def chosen_early(arguments: Sequence[str]) -> Namespace:
+    """Return the options that determine which other flags exist, and their defaults."""
+    early = ArgumentParser(add_help=False, allow_abbrev=False)
+    early.add_argument("--config", type=Path)
+    for name in ("resume", *WHERE, *KINDS):
+        early.add_argument(f"--{name}", dest=name)
+    chosen, _ = early.parse_known_args(arguments)
+    if chosen.store:
+        from ante.storage.store import split_url
+
+        split_url(chosen.store)  # first, since other messages may show a value with a secret
+    if chosen.config and chosen.resume and chosen.resume not in BY_NAME:
+        raise BalatroError("--config and --resume RUN exclude each other: a resumed run has its own config.yaml")
+    return chosen
+
+
+def defaults(chosen: Namespace, asks_for_help: bool) -> tuple["TrainConfig", "TrainConfig | None"]:
+    """Return the settings that flags override, and those of the resumed run, if any."""
+    from ante.training.settings.config import TrainConfig, read_config
+
+    base = read_config(chosen.config) if chosen.config else TrainConfig()
+    if not chosen.resume or asks_for_help:
+        return base, None
+    from ante.training.settings.config import config_of_run
+
+    if chosen.resume not in BY_NAME:
+        before = config_of_run(Path(chosen.resume))
+        return before, before
+    from ante.training.run_store.restore import known_config
+
+    given = {name: getattr(chosen, name) for name in WHERE if getattr(chosen, name)}
+    base = base.with_changes(given)
+    found = known_config(base, lambda words: print(f"ante: {words}", file=sys.stderr))
+    if found is None and chosen.resume == "latest":
+        where = f"{base.runs} or {base.store}" if base.store else f"{base.runs}: name its --store"
+        raise BalatroError(f"there is no checkpoint of run {base.name} in {where}; --resume auto would begin one")
+    return (found if found and not chosen.config else base), found
+
+
+@dataclass(frozen=True)
+class Export:
+    """Export a run's policy as a folder of plain files: weights, settings and a model card.
+
+    Every command that accepts the folder of a run, such as `ante eval`, also accepts an exported folder. To record the
+    new digest of an edited model card, pass the exported folder as both arguments.
+
+    Try:
+      ante export runs/laptop models/mine
+      ante eval models/mine --panel
+    """
+
+    run_folder: Positional[Annotated[Path, arg(metavar="RUN")]]
+    """Folder of the run."""
+    folder: Positional[Annotated[Path, arg(metavar="FOLDER")]]
+    """Output folder; an existing model card is not changed."""
+    checkpoint: str = "best"
+    """Checkpoint of the run: best or latest."""
+
+    def run(self) -> int:
+        """Write the files and list them."""
+        from ante.training.players.release import write_release
+
+        write_release(self.run_folder, self.folder, self.checkpoint)
+        size = sum(file.stat().st_size for file in self.folder.iterdir())
+        print(f"{self.folder}: {size / 1e6:.1f} MB; say in its README.md how well it plays")
+        return 0
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Draw the learning curves of runs as one image: blinds, ante, wins, entropy.
+
+    Try:
+      ante curves runs/laptop
+      ante curves runs/one runs/two --out both.png --title "Two seeds"
+    """
+
+    runs: Positional[Annotated[tuple[Path, ...], arg(metavar="RUN ...")]]
+    """Folders of runs."""
+    out: Path | None = None
+    """Image file; curves.png in the first run's folder by default."""
+    title: str = ""
+    """Title of the image."""
+
+    def run(self) -> int:
+        """Draw the curves. Raises NoCurves."""
+        from ante.watch.curves import draw_curves, read_curves
+
+        if not self.runs:
+            raise BalatroError("no run is named: try ante curves runs/NAME")
+        file = self.out or self.runs[0] / "curves.png"
+        print(draw_curves([read_curves(run) for run in self.runs], file, self.title))
+        return 0

@@ -1,0 +1,79 @@
+"""Types that declare the ranges of command options; `check_options` validates every option of a command."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from typing import Annotated, Any, TextIO, get_type_hints
+
+from pydantic import Field, TypeAdapter, ValidationError
+from tyro.conf import Positional
+
+from ante.errors import BalatroError, shown
+
+Count = Annotated[int, Field(ge=1, le=10**9)]  # games, repeats, iterations: at least one
+Decisions = Annotated[int, Field(ge=1, le=10**12)]
+Antes = Annotated[int, Field(ge=1, le=1000)]
+Number = Annotated[int, Field(ge=0, lt=2**32)]  # seed of a generator
+Stake = Annotated[int, Field(ge=1, le=8)]
+Workers = Annotated[int, Field(ge=1, le=1000)]
+Fewest = Annotated[int, Field(ge=2, le=10**9)]
+Frames = Annotated[int, Field(ge=1, le=64)]
+Width = Annotated[int, Field(ge=1, le=65536)]
+PartShare = Annotated[float, Field(gt=0, lt=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Positive = Annotated[float, Field(gt=0, le=1e9)]
+Seconds = Annotated[float, Field(ge=0, le=10**6)]
+Port = Annotated[int, Field(ge=0, le=65535)]
+Side = Annotated[int, Field(ge=8, le=720)]  # pixels of an observation
+VideoSide = Annotated[int, Field(ge=64, le=4096)]
+
+LONGEST_WORD = 4096  # characters of an argument, and of a line of standard input
+
+
+class BadOption(BalatroError, ValueError):
+    """An option whose value is out of its range."""
+
+
+def check_words(words: list[str]) -> None:
+    """Raise BadOption if an argument is longer than a path can be."""
+    for word in words:
+        if len(word) > LONGEST_WORD:
+            raise BadOption(
+                f"an argument has {len(word):,} characters, {word[:20]!r}...: {LONGEST_WORD:,} are the most"
+            )
+
+
+def check_options(command: Any) -> None:
+    """Raise BadOption if an option of a parsed command or of its subcommand is outside the range of its type."""
+    for name, kind in get_type_hints(type(command), include_extras=True).items():
+        value = getattr(command, name)
+        if is_dataclass(value):
+            check_options(value)
+            continue
+        try:
+            TypeAdapter(kind).validate_python(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            cause = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+            given = shown(first["input"]) if isinstance(first["input"], str) else str(first["input"])
+            raise BadOption(f"{flag(name, kind)} {given} is out of range: it must be {cause}") from None
+
+
+def flag(name: str, kind: Any) -> str:
+    """Return an option as written on the command line: `--hint-share`, or the bare name if it is positional."""
+    return name if Positional in getattr(kind, "__metadata__", ()) else f"--{name.replace('_', '-')}"
+
+
+def lines_of(stream: TextIO) -> Iterator[str]:
+    """Yield the lines of standard input. Raises BadOption if a line is not text or is too long."""
+    number = 1
+    try:
+        while line := stream.readline(LONGEST_WORD + 1):
+            if len(line) > LONGEST_WORD:
+                raise BadOption(f"line {number} of standard input is longer than {LONGEST_WORD:,} characters")
+            yield line
+            number += 1
+    except UnicodeDecodeError as error:
+        raise BadOption(
+            f"line {number} of standard input is no {sys.getdefaultencoding()} text: {error.reason}"
+        ) from None

@@ -1,0 +1,1 @@
+"""Commands for clusters, images and object stores."""

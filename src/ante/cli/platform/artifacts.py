@@ -1,0 +1,268 @@
+"""`ante artifacts`: manage artifacts in a store."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import Positional, arg, subcommand
+
+from ante.cli.options import Count, Positive
+from ante.cli.platform.uploads import Queue
+from ante.cli.shown import bytes_bar, show, size, when
+from ante.errors import BalatroError
+
+
+@dataclass(frozen=True)
+class List:
+    """List publications under a store, or (--files) every object.
+
+    Try:
+      ante artifacts ls s3://game-runs/runs
+      ante artifacts ls runs --files --json
+    """
+
+    url: Positional[Annotated[str, arg(metavar="URL")]]
+    """A folder or s3://bucket/prefix."""
+    files: bool = False
+    """List objects instead of publications."""
+    json: bool = False
+    """Print a JSON list: item, published, bytes, parts, pointers, metadata; or key, bytes, modified with --files."""
+
+    def run(self) -> int:
+        """Print the list."""
+        from ante.storage.opening import open_store
+
+        store = open_store(self.url)
+        rows: list[dict[str, Any]]
+        if self.files:
+            rows = [{"key": stat.key, "bytes": stat.bytes, "modified": stat.modified} for stat in store.list()]
+            found = [(row["key"], size(row["bytes"]), when(row["modified"])) for row in rows]
+            show(rows, ("object", "size", "written"), found, self.json)
+            return 0
+        rows = publications(store)
+        cells = [
+            (row["item"], size(row["bytes"]), when(row["published"]), " ".join(row["pointers"]), reward(row))
+            for row in rows
+        ]
+        show(rows, ("publication", "size", "published", "named by", "reward"), cells, self.json)
+        return 0
+
+
+def publications(store: Any) -> list[dict[str, Any]]:
+    """Return the publications in a store."""
+    from ante.storage.check import shelves
+    from ante.storage.publish import pointed, read_manifest
+    from ante.storage.store import under
+
+    rows = []
+    for root, shelf in shelves(store).items():
+        names = {pointer: pointed(store, root, pointer) for pointer in shelf.pointers}
+        for name in shelf.finished:
+            manifest = read_manifest(store, under(root, name))
+            rows.append(
+                {
+                    "item": under(root, name),
+                    "published": manifest.published,
+                    "bytes": manifest.bytes,
+                    "parts": len(manifest.parts),
+                    "pointers": [pointer for pointer, target in names.items() if target == name],
+                    "metadata": manifest.metadata,
+                }
+            )
+    return rows
+
+
+@dataclass(frozen=True)
+class Get:
+    """Download a publication or one object. Checksums are verified, and incomplete downloads are discarded.
+
+    Try:
+      ante artifacts get s3://game-runs/runs/ppo/checkpoints best-of-ppo --pointer best
+      ante artifacts get s3://game-runs/runs/ppo/checkpoints/000000300000 here
+      ante artifacts get s3://game-runs/runs/ppo/config.yaml config.yaml
+    """
+
+    url: Positional[Annotated[str, arg(metavar="URL")]]
+    """A publication, an object, or (--pointer) a folder of publications."""
+    target: Positional[Path]
+    """A new folder for a publication; a file for an object."""
+    pointer: str | None = None
+    """Download what this pointer names: latest or best."""
+
+    def run(self) -> int:
+        """Download it."""
+        from ante.storage.opening import open_store
+        from ante.storage.publish import MANIFEST, fetch, pointed
+        from ante.storage.store import exists, under
+
+        if self.pointer:
+            store = open_store(self.url)
+            item = pointed(store, "", self.pointer)
+        else:
+            parent, item = split(self.url)
+            store = open_store(parent)
+        if not exists(store, under(item, MANIFEST)):
+            stat = store.stat(item)
+            with bytes_bar(stat.bytes if stat else 0, f"getting {item}") as told:
+                store.get_file(item, self.target, told)
+        else:
+            if self.target.exists():
+                raise BalatroError(f"{self.target} exists already: name a new folder")
+            there = sum(stat.bytes for stat in store.list(under(item, "")))
+            with bytes_bar(there, f"getting {item}") as told:
+                fetch(store, item, self.target, told)
+        print(f"{self.target}: {item} of {store.url}")
+        return 0
+
+
+@dataclass(frozen=True)
+class Put:
+    """Publish a folder under an immutable name, or store one file.
+
+    Try:
+      ante artifacts put models/mine s3://game-runs/models/mine-1 --pointers latest
+      ante artifacts put runs/ppo/config.yaml s3://game-runs/runs/ppo/config.yaml
+    """
+
+    source: Positional[Path]
+    """A folder or a file."""
+    url: Positional[Annotated[str, arg(metavar="URL")]]
+    """Destination path or URL."""
+    pointers: tuple[str, ...] = ()
+    """Pointers to update so that they name it: latest, best."""
+
+    def run(self) -> int:
+        """Upload it."""
+        from ante.storage.opening import open_store
+        from ante.storage.publish import publish
+
+        if not self.source.exists():
+            raise BalatroError(f"there is no {self.source}: name a file or a folder")
+        parent, name = split(self.url)
+        store = open_store(parent)
+        if self.source.is_file():
+            if self.pointers:
+                raise BalatroError(f"{self.source} is a file: pointers name publications, which are folders")
+            with bytes_bar(self.source.stat().st_size, f"putting {name}") as told:
+                store.put_file(name, self.source, told=told)
+        else:
+            total = sum(file.stat().st_size for file in self.source.rglob("*") if file.is_file())
+            with bytes_bar(total, f"putting {name}") as told:
+                publish(store, "", name, self.source, {}, self.pointers, told=told)
+        print(f"{self.url}: {self.source}")
+        return 0
+
+
+@dataclass(frozen=True)
+class Verify:
+    """Verify every publication against its manifest. Exit code 1 on any mismatch.
+
+    Try:
+      ante artifacts verify s3://game-runs/runs
+      ante artifacts verify runs --quick --json
+    """
+
+    url: Positional[Annotated[str, arg(metavar="URL")]]
+    """A folder or s3://bucket/prefix."""
+    quick: bool = False
+    """Compare sizes only, without reading contents."""
+    json: bool = False
+    """Print a JSON list with the keys item, part, wrong (unfinished, missing, size, checksum)."""
+
+    def run(self) -> int:
+        """Verify and report."""
+        from ante.storage.check import bytes_under, shelves, verify
+        from ante.storage.opening import open_store
+
+        store = open_store(self.url)
+        with bytes_bar(bytes_under(store, ""), "verifying") as told:
+            findings = verify(store, deep=not self.quick, told=told)
+        rows = [asdict(finding) for finding in findings]
+        if self.json:
+            print(json.dumps(rows, indent=1))
+        else:
+            for row in rows:
+                print(f"{row['item']}: {row['wrong']} {row['part']}".rstrip())
+            whole = sum(len(shelf.finished) for shelf in shelves(store).values())
+            print(f"{store.url}: {whole} publications, {len(rows)} faults")
+        return 1 if rows else 0
+
+
+@dataclass(frozen=True)
+class Prune:
+    """Delete old publications. Those named by latest.json, best.json or another pointer are never deleted.
+
+    Keeps the newest publications up to an age limit, and the best by a metadata value. Incomplete publications are
+    deleted after two days.
+
+    Try:
+      ante artifacts prune s3://game-runs/runs/ppo --newest 5 --metric reward --rehearse
+      ante artifacts prune s3://game-runs/runs --newest 10 --days 30
+    """
+
+    url: Positional[Annotated[str, arg(metavar="URL")]]
+    """A folder or s3://bucket/prefix."""
+    newest: Count | None = None
+    """Number of newest publications to keep in each folder."""
+    days: Positive | None = None
+    """Largest age of these, in days."""
+    metric: str | None = None
+    """Metadata value by which the best are also kept, regardless of age."""
+    best: Count = 1
+    """Number of best publications to keep."""
+    rehearse: bool = False
+    """Print what would be deleted without deleting it."""
+    json: bool = False
+    """Print a JSON list with the keys item, bytes."""
+
+    def run(self) -> int:
+        """Delete and report."""
+        from ante.storage.opening import open_store
+        from ante.storage.retention import Retention, prune
+
+        keep = Retention(self.newest, self.days, self.metric, self.best)
+        gone = prune(open_store(self.url), "", keep, self.rehearse)
+        rows = [{"item": item, "bytes": count} for item, count in gone]
+        cells = [(item, size(count)) for item, count in gone]
+        show(rows, ("would go" if self.rehearse else "deleted", "size"), cells, self.json)
+        return 0
+
+
+@dataclass(frozen=True)
+class Artifacts:
+    """List, download, publish, verify and delete artifacts in a folder or an S3 bucket (docs/how-to/artifacts.md).
+
+    Try:
+      ante artifacts ls s3://game-runs/runs
+      ante artifacts get s3://game-runs/runs/ppo/checkpoints best-of-ppo --pointer best
+      ante artifacts verify runs
+    """
+
+    command: Annotated[
+        Annotated[List, subcommand("ls")]
+        | Annotated[Get, subcommand("get")]
+        | Annotated[Put, subcommand("put")]
+        | Annotated[Verify, subcommand("verify")]
+        | Annotated[Prune, subcommand("prune")]
+        | Annotated[Queue, subcommand("queue")],
+        arg(name=""),
+    ]
+
+    def run(self) -> int:
+        """Run the chosen command."""
+        return self.command.run()
+
+
+def split(url: str) -> tuple[str, str]:
+    """Return the parent and the last component of a URL."""
+    parent, _, name = url.rstrip("/").rpartition("/")
+    if parent.endswith("/") or not name or name.endswith(":"):
+        raise BalatroError(f"{url!r} names a whole store: write what is meant in it, as in {url.rstrip('/')}/NAME")
+    return parent or ("/" if url.startswith("/") else "."), name
+
+
+def reward(row: dict[str, Any]) -> str:
+    """Return a publication's reward, if its metadata has one."""
+    value = row["metadata"].get("reward")
+    return f"{value:.3f}" if isinstance(value, int | float) else ""

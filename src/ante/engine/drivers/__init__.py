@@ -1,0 +1,1 @@
+"""Code that drives whole games: random legal play, seed surveys, batches on a CUDA device."""

@@ -1,0 +1,98 @@
+"""What lies in a booster pack."""
+
+from ante.catalog.cards import Seal
+from ante.catalog.packs import PackKind
+from ante.catalog.shop import STANDARD_EDITION_TIMES, STANDARD_ENHANCED_ABOVE, STANDARD_SEAL_ABOVE
+from ante.engine.core.rng import Stream, roll
+from ante.engine.core.rule import rule
+from ante.engine.core.state import N_HANDS
+from ante.engine.core.tables import PACK_CHOOSE, PACK_KIND, PACK_SIZE, PLANET_OF_HAND, SEAL_ABOVE
+from ante.engine.items.making import (
+    clear_item,
+    make_given_consumable,
+    make_joker,
+    make_planet,
+    make_playing_card,
+    make_spectral,
+    make_tarot,
+    roll_edition,
+)
+from ante.engine.items.owned import release
+from ante.engine.items.prices import price
+from ante.engine.items.sources import CardSource, JokerSource, PlanetSource, SpectralSource, TarotSource
+from ante.engine.items.vouchers import arcana_gives_spectral, telescope_works
+
+
+@rule
+def open_pack_contents(s, pack):
+    """The pack's cards lie open in s.pack; each is made with the ones before it, and the shop row, in the used set."""
+    s.pack_id = pack
+    s.picks_left = PACK_CHOOSE[pack]
+    s.n_pack = 0
+    for i in range(PACK_SIZE[pack]):
+        make_pack_card(s, PACK_KIND[pack], i)
+        s.pack[i] = s.made
+        s.n_pack += 1
+
+
+@rule
+def make_pack_card(s, kind, place):
+    """One card of a pack stands in s.made."""
+    if kind == PackKind.ARCANA:
+        if arcana_gives_spectral(s):
+            make_spectral(s, int(SpectralSource.AR2), True)
+        else:
+            make_tarot(s, int(TarotSource.AR1), True)
+    elif kind == PackKind.CELESTIAL:
+        hand = most_played_hand(s) if telescope_works(s, place) else -1
+        if hand >= 0:
+            make_given_consumable(s, int(PLANET_OF_HAND[hand]))
+        else:
+            make_planet(s, int(PlanetSource.PL1), True)
+    elif kind == PackKind.SPECTRAL:
+        make_spectral(s, int(SpectralSource.SPE), True)
+    elif kind == PackKind.STANDARD:
+        make_standard_card(s)
+    else:
+        make_joker(s, int(JokerSource.BUF), False, True)
+
+
+@rule
+def most_played_hand(s):
+    """The visible hand played most this run, the better one of equals; -1 where none has been played."""
+    best = -1
+    for hand in range(N_HANDS):
+        if s.plays[hand] > 0 and (best < 0 or s.plays[hand] > s.plays[best]):
+            best = hand
+    return best
+
+
+@rule
+def make_standard_card(s):
+    """A Standard pack's playing card stands in s.made, with its edition and seal."""
+    make_playing_card(s, int(CardSource.STA), roll(s, Stream.STDSET) > STANDARD_ENHANCED_ABOVE)
+    s.made.edition = roll_edition(s, Stream.STANDARD_EDITION, STANDARD_EDITION_TIMES, False)
+    if roll(s, Stream.STDSEAL) > STANDARD_SEAL_ABOVE:
+        s.made.seal = seal_of(roll(s, Stream.STDSEALTYPE))
+    price(s, s.made)
+
+
+@rule
+def seal_of(u):
+    """The Seal that a roll names."""
+    if u > SEAL_ABOVE[Seal.RED]:
+        return int(Seal.RED)
+    if u > SEAL_ABOVE[Seal.BLUE]:
+        return int(Seal.BLUE)
+    return int(Seal.GOLD) if u > SEAL_ABOVE[Seal.GOLD] else int(Seal.PURPLE)
+
+
+@rule
+def close_pack(s):
+    """The pack is gone; cards left in it free their keys."""
+    for i in range(s.n_pack):
+        kind, number = int(s.pack[i].kind), int(s.pack[i].id)
+        clear_item(s.pack[i])
+        release(s, kind, number)
+    s.n_pack = 0
+    s.picks_left = 0

@@ -1,0 +1,94 @@
+"""An HTTP client for untrusted servers: bodies are bounded, not decompressed, and redirects are not followed."""
+
+from collections.abc import AsyncIterator
+from typing import Any, TypeVar
+
+import httpx2
+from pydantic import BaseModel, ValidationError
+
+from ante.errors import BalatroError
+from ante.messages import foreign
+
+BODY_BYTES = 4 << 20  # of a response
+PLAIN = ("", "identity")
+SHOWN = 60  # characters of a body that a message quotes
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class BadReply(BalatroError, ValueError):
+    """A response of an unexpected kind."""
+
+
+class BoundedClient(httpx2.AsyncClient):
+    """A client whose responses have at most BODY_BYTES. `send` raises BadReply."""
+
+    def __init__(self, timeout_seconds: float) -> None:
+        super().__init__(timeout=timeout_seconds, follow_redirects=False, headers={"Accept-Encoding": "identity"})
+
+    async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
+        """See httpx2."""
+        response = await super().send(request, stream=True, **options)
+        try:
+            check_head(response)
+            response.stream = BoundedStream(response.stream)  # type: ignore[arg-type]
+            if not stream:
+                await response.aread()
+        except BaseException:
+            await response.aclose()
+            raise
+        return response
+
+
+class BoundedStream(httpx2.AsyncByteStream):
+    """The bytes of a response. Raises BadReply if there are too many."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Chunk by chunk."""
+        count = 0
+        async for chunk in self._stream:
+            count += len(chunk)
+            if count > BODY_BYTES:
+                raise too_long()
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Release the connection."""
+        await self._stream.aclose()
+
+
+def check_head(response: httpx2.Response) -> None:
+    """Raise BadReply if the headers announce a body that is too large or encoded."""
+    if response.is_redirect:
+        raise BadReply(
+            f"it redirects to {foreign(response.headers.get('location', 'nowhere'))}, which is not followed: name the right URL"
+        )
+    packed = response.headers.get("content-encoding", "").lower()
+    if packed not in PLAIN:
+        raise BadReply(f"its body is packed ({foreign(packed, longest=30)}), which was not asked for")
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and (len(length) > 20 or int(length) > BODY_BYTES):
+        raise too_long()
+
+
+def too_long() -> BadReply:
+    """Return the error for a body that is too long."""
+    return BadReply(f"its body is longer than {BODY_BYTES >> 20} MiB")
+
+
+def read_reply(model: type[Model], body: bytes, wanted: str) -> Model:
+    """Returns the body of a response as a model; JSON that is too deep or no text is refused too. Raises BadReply.
+
+    wanted  what it should be, for the message
+    """
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        start = foreign(body[: 4 * SHOWN].decode(errors="replace"), longest=SHOWN)
+        raise BadReply(
+            f"it is no {wanted} ({place and f'{place}: '}{foreign(first['msg'])}); it begins {start!r}"
+        ) from None

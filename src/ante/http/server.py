@@ -1,0 +1,143 @@
+"""HTTP server for an ASGI application with limits on connections, headers, time and Host. Needs Starlette, uvicorn."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Sequence
+from typing import Any, Self
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import BaseRoute
+from uvicorn import Config, Server
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+LOOPBACK = "127.0.0.1"
+OWN_NAMES = (LOOPBACK, "localhost", "[::1]")  # Host headers of local requests
+CONNECTIONS = 128  # concurrent connections; further ones are closed
+REQUEST_BYTES = 16 << 10  # request line and headers together
+REQUEST_SECONDS = 5.0  # from the first byte, or from the response before, until a request is complete
+STALLED_SECONDS = 30.0  # that a client may read nothing of a response
+HEADERS = [
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("X-Frame-Options", "DENY"),
+]
+
+
+class BoundedProtocol(H11Protocol):
+    """uvicorn's HTTP/1.1 protocol with deadlines for incomplete requests and for clients that do not read."""
+
+    _request: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """See asyncio.Protocol."""
+        super().connection_made(transport)
+        if len(self.connections) > CONNECTIONS:
+            transport.abort()
+        self._await_request()
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio.Protocol."""
+        super().data_received(data)
+        self._await_request()
+
+    def on_response_complete(self) -> None:
+        """A response has been handed to the transport."""
+        super().on_response_complete()
+        self._await_request()
+
+    def pause_writing(self) -> None:
+        """See asyncio.Protocol."""
+        super().pause_writing()
+        self._stalled = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """See asyncio.Protocol."""
+        super().resume_writing()
+        if self._stalled:
+            self._stalled.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio.Protocol."""
+        super().connection_lost(exc)
+        for timer in (self._request, self._stalled):
+            if timer:
+                timer.cancel()
+
+    def _await_request(self) -> None:
+        """Start the deadline of an incomplete request."""
+        answering = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+        if answering and self._request:
+            self._request.cancel()
+            self._request = None
+        elif not answering and not self._request:
+            self._request = self.loop.call_later(REQUEST_SECONDS, self.transport.abort)
+
+
+class HttpServer:
+    """Serves from `serve_forever` until `shutdown`; listens from the start. Raises OSError, OverflowError.
+
+    routes   of Starlette
+    port     0 for any free one
+    names    Host headers that are accepted; None for any
+    headers  of every response, besides HEADERS
+    """
+
+    def __init__(
+        self,
+        routes: Sequence[BaseRoute],
+        host: str = LOOPBACK,
+        port: int = 0,
+        names: tuple[str, ...] | None = OWN_NAMES,
+        headers: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        checks = [Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)] if names else []
+        app = Starlette(routes=routes, middleware=checks)
+        app.router.redirect_slashes = False
+        self._socket = socket.create_server((host, port), backlog=CONNECTIONS)
+        self.port: int = self._socket.getsockname()[1]
+        self._server, self._idle = Server(bounded(app, [*HEADERS, *headers])), threading.Event()
+        self._idle.set()
+
+    def serve_forever(self) -> None:
+        """Answer requests until `shutdown`, or in the main thread until Ctrl-C, which raises KeyboardInterrupt."""
+        self._idle.clear()
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._idle.set()
+
+    def shutdown(self) -> None:
+        """Stop `serve_forever`, which runs in another thread; open responses have one second to complete."""
+        self._server.should_exit = True
+        self._idle.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+
+def bounded(app: Any, headers: list[tuple[str, str]]) -> Config:
+    """Return the settings of uvicorn, which logs errors of the server but no client activity."""
+    return Config(
+        app,
+        http=BoundedProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        headers=headers,
+        timeout_keep_alive=int(REQUEST_SECONDS),
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=REQUEST_BYTES,
+    )

@@ -1,0 +1,77 @@
+"""Determinised copies of a game: what its player knows of it, with which a hand can be tried out.
+
+Random streams are replaced, so that no roll of the real run is used; face-down cards are left out; face-down jokers are
+sorted by id. A trial thus uses no more than a player could work out with pencil and paper.
+"""
+
+from ante.engine.core.rule import rule
+from ante.engine.core.state import STREAM_SLOTS
+from ante.engine.rounds import score_cards
+from ante.env.observe_items import jokers_hidden
+
+OTHER_STREAMS = 0.4142135623730951  # a seed hash that no run has
+
+
+@rule
+def replace_streams(copy):
+    """Give a copy other random streams, the same for every game, and no seed."""
+    copy.seed_length = 0
+    copy.seed_hash = OTHER_STREAMS
+    copy.n_streams = 0
+    for i in range(STREAM_SLOTS):
+        copy.stream_ids[i] = 0
+
+
+@rule
+def swap_jokers(copy, one, other):
+    """Swap the jokers of two slots in a copy; the card made last serves as scratch."""
+    copy.made = copy.jokers[one]
+    copy.jokers[one] = copy.jokers[other]
+    copy.jokers[other] = copy.made
+
+
+@rule
+def determinise(s, copy):
+    """Remove from `copy`, equal to the game `s`, all that its player does not know."""
+    replace_streams(copy)
+    n = 0
+    for i in range(s.n_hand):
+        if not s.cards[s.hand[i]].face_down:
+            copy.hand[n] = s.hand[i]
+            n += 1
+    copy.n_hand = n
+    if jokers_hidden(s):
+        for i in range(1, copy.n_jokers):
+            for j in range(i, 0, -1):
+                if copy.jokers[j].id < copy.jokers[j - 1].id:
+                    swap_jokers(copy, j, j - 1)
+
+
+@rule
+def positions_in_copy(s, cards):
+    """The same card set by positions in the determinised hand, which has no face-down cards."""
+    found, n = 0, 0
+    for i in range(s.n_hand):
+        if not s.cards[s.hand[i]].face_down:
+            found |= ((cards >> i) & 1) << n
+            n += 1
+    return found
+
+
+@rule
+def score_of(s, copies, cards):
+    """Chips that these hand positions, none of them face down, would score now.
+
+    copies  (2,) state_t, changed: copies[0] is the game after that hand
+    """
+    copies[0] = s
+    determinise(s, copies[0])
+    return score_in_copy(copies[0], positions_in_copy(s, cards))
+
+
+@rule
+def score_in_copy(copy, cards):
+    """Chips that these hand positions score in a copy, which is changed."""
+    copy.hand_total = 0.0
+    score_cards(copy, cards)
+    return float(copy.hand_total)

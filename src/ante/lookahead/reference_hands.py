@@ -1,0 +1,157 @@
+"""Reference hands: what typical hands score with the jokers and levels of a game, and what a joker changes about it."""
+
+import numpy as np
+
+from ante.catalog.blinds import Blind
+from ante.catalog.hands import Hand
+from ante.engine.core.arithmetic import log10_of
+from ante.engine.core.rule import rule
+from ante.engine.core.state import MAX_CARDS, Phase, Place
+from ante.engine.jokers.lineup import refresh_lineup
+from ante.lookahead.determinised import determinise, score_in_copy, swap_jokers
+
+DEALT = 8  # cards of a reference hand, played and held ones
+FIRST_DEALT = MAX_CARDS - DEALT
+
+# A reference hand for each Hand from Straight Flush on: how many of its cards are played, and each card's rank and
+# suit, counted from the deck's commonest suit.
+FIRST_REFERENCE_HAND = int(Hand.STRAIGHT_FLUSH)
+_REFERENCE_HANDS = (
+    (5, ((9, 0), (8, 0), (7, 0), (6, 0), (5, 0), (13, 1), (3, 2), (2, 3))),
+    (4, ((8, 0), (8, 1), (8, 2), (8, 3), (13, 1), (10, 0), (5, 2), (3, 3))),
+    (5, ((12, 0), (12, 1), (12, 2), (7, 0), (7, 3), (10, 1), (4, 2), (3, 3))),
+    (5, ((13, 0), (11, 0), (9, 0), (6, 0), (3, 0), (12, 1), (7, 2), (4, 3))),
+    (5, ((9, 0), (8, 1), (7, 2), (6, 0), (5, 3), (13, 1), (3, 2), (2, 0))),
+    (3, ((9, 0), (9, 1), (9, 3), (13, 1), (12, 2), (6, 0), (4, 2), (2, 3))),
+    (4, ((11, 0), (11, 1), (6, 2), (6, 0), (13, 1), (9, 3), (4, 2), (3, 0))),
+    (2, ((10, 0), (10, 1), (13, 2), (9, 3), (7, 0), (5, 1), (4, 2), (2, 3))),
+    (1, ((14, 0), (12, 1), (10, 2), (9, 3), (7, 0), (5, 1), (4, 2), (2, 3))),
+)
+N_REFERENCE_HANDS = len(_REFERENCE_HANDS)
+REFERENCE_CARDS = np.array([cards for _, cards in _REFERENCE_HANDS], dtype=np.int64)
+REFERENCE_PLAYED = np.array([(1 << played) - 1 for played, _ in _REFERENCE_HANDS], dtype=np.int64)
+# Those that a joker's gain is measured with: Full House, Flush, Straight, Pair.
+TESTED_HANDS = np.array(
+    [int(hand) - FIRST_REFERENCE_HAND for hand in (Hand.FULL_HOUSE, Hand.FLUSH, Hand.STRAIGHT, Hand.PAIR)]
+)
+N_TESTED_HANDS = len(TESTED_HANDS)
+LEAST_SCORE = 1.0  # chips; a score below counts as this one
+
+
+@rule
+def begin_reference_round(s, copies):
+    """Make copies[1] a determinised copy of the game in the middle of a plain round, with DEALT blank cards in hand.
+
+    None of them belongs to the deck, so what jokers count there does not change.
+    """
+    copies[1] = s
+    t = copies[1]
+    determinise(s, t)
+    t.phase = Phase.PLAY
+    t.blind = Blind.NONE
+    t.boss_disabled = 0
+    t.hands_left = 3
+    t.hands_played = 1
+    t.discards_left = 2
+    t.n_hand = DEALT
+    t.n_cards = min(FIRST_DEALT, int(t.n_cards))
+    for i in range(DEALT):
+        c = t.cards[FIRST_DEALT + i]
+        c.enhancement = 0
+        c.edition = 0
+        c.seal = 0
+        c.debuffed = 0
+        c.bonus = 0
+        c.face_down = 0
+        c.forced = 0
+        c.worn = 0
+        c.played_this_ante = 0
+        c.place = Place.HAND
+        t.hand[i] = FIRST_DEALT + i
+
+
+@rule
+def strength_of(copies, which, suit):
+    """The strength of reference hand `which` in the round of copies[1]. copies[0] is changed."""
+    t = copies[1]
+    for i in range(DEALT):
+        t.cards[FIRST_DEALT + i].rank = REFERENCE_CARDS[which, i, 0]
+        t.cards[FIRST_DEALT + i].suit = (REFERENCE_CARDS[which, i, 1] + suit) & 3
+    copies[0] = t
+    return log10_of(max(LEAST_SCORE, score_in_copy(copies[0], REFERENCE_PLAYED[which])))
+
+
+@rule
+def commonest_suit(s):
+    """The commonest suit of the deck; the first of equals."""
+    best, most = 0, -1
+    for suit in range(4):
+        n = 0
+        for i in range(s.n_cards):
+            n += 1 if s.cards[i].suit == suit and s.cards[i].place != Place.GONE else 0
+        if n > most:
+            best, most = suit, n
+    return best
+
+
+@rule
+def write_strengths(s, copies, suit, strengths):
+    """Write the strength of each reference hand with the jokers and levels of the game.
+
+    copies     (2,) state_t, changed
+    suit       the deck's commonest suit
+    strengths  (N_REFERENCE_HANDS,) float64, overwritten
+    """
+    begin_reference_round(s, copies)
+    for which in range(N_REFERENCE_HANDS):
+        strengths[which] = strength_of(copies, which, suit)
+
+
+@rule
+def write_gains(copies, suit, strengths, gains):
+    """Write how much stronger the tested hands are in the round of copies[1]: gains (N_TESTED_HANDS,), overwritten."""
+    for k in range(N_TESTED_HANDS):
+        gains[k] = strength_of(copies, TESTED_HANDS[k], suit) - strengths[TESTED_HANDS[k]]
+
+
+@rule
+def gains_with_joker(s, copies, suit, strengths, item, leaving, gains):
+    """Write the gains from one more joker: gains (N_TESTED_HANDS,), overwritten.
+
+    item     an item of the shop or a pack
+    leaving  the slot of the joker that makes room for it, -1 where there is room
+    """
+    begin_reference_round(s, copies)
+    t = copies[1]
+    if leaving >= 0:
+        remove_joker(t, leaving)
+    t.jokers[t.n_jokers] = item
+    t.n_jokers += 1
+    refresh_lineup(t)
+    write_gains(copies, suit, strengths, gains)
+
+
+@rule
+def remove_joker(t, slot):
+    """Remove the joker of a slot from a copy; those to its right move up."""
+    for i in range(slot, t.n_jokers - 1):
+        t.jokers[i] = t.jokers[i + 1]
+    t.n_jokers -= 1
+
+
+@rule
+def gains_without_joker(s, copies, suit, strengths, slot, gains):
+    """Write the gains from losing the joker of a slot: gains (N_TESTED_HANDS,), overwritten."""
+    begin_reference_round(s, copies)
+    remove_joker(copies[1], slot)
+    refresh_lineup(copies[1])
+    write_gains(copies, suit, strengths, gains)
+
+
+@rule
+def gains_from_move(s, copies, suit, strengths, slot, gains):
+    """Write the gains from swapping a joker with its right neighbour: gains (N_TESTED_HANDS,), overwritten."""
+    begin_reference_round(s, copies)
+    swap_jokers(copies[1], slot, slot + 1)
+    refresh_lineup(copies[1])
+    write_gains(copies, suit, strengths, gains)

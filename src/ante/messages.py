@@ -1,0 +1,86 @@
+"""Foreign text in messages: secrets masked, control characters removed, length bounded."""
+
+import os
+import re
+import unicodedata
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote, quote_plus, urlsplit
+
+SECRET = re.compile(r"(KEY|TOKEN|PASSWORD|PASSWD|SECRET|CREDENTIALS)$", re.IGNORECASE)  # names of variables
+SHORTEST = 6  # characters of a value that is looked for: shorter ones stand in other words
+LONGEST = 300  # characters of foreign text
+MASK = "***"
+
+# User and password of a URL, also where the password holds what must be quoted in a URL: @, : or /.
+USERINFO = re.compile(r"(?<=://)(?:[^\s/?#]*@|[^\s/?#:]*:(?!\d+(?:[/?#\s]|$))\S*@)")
+QUERY = re.compile(r"(?<=://)[^\s?#]*[?#][^\s\"'<>)]*")
+VALUE = re.compile(r"=[^&;#]+")
+BEARER = re.compile(r"\b(Bearer|Basic)\s+[\w.~+/=-]+", re.IGNORECASE)
+
+
+def masked(text: object, known: Iterable[str | None] = (), environment: Mapping[str, str] = os.environ) -> str:
+    """Returns the text with secrets masked.
+
+    Masked are user and password of each URL, the values of its query and fragment, bearer tokens, and the values of
+    `known` and of the environment's variables whose names end in KEY, TOKEN, PASSWORD or SECRET, also quoted or in base64.
+    """
+    found = str(text)
+    values = {value for value in known if value}
+    values |= {value for name, value in environment.items() if SECRET.search(name)}
+    for secret in sorted(variants(values), key=len, reverse=True):
+        found = found.replace(secret, MASK)
+    found = BEARER.sub(rf"\1 {MASK}", found)
+    found = USERINFO.sub(f"{MASK}@", found)
+    return QUERY.sub(lambda url: VALUE.sub(f"={MASK}", url[0]), found)
+
+
+def variants(values: Iterable[str]) -> set[str]:
+    """Returns the forms of secrets in a text: plain, URL-quoted, base64."""
+    long = [value for value in values if len(value) >= SHORTEST]
+    raw = ((value, value.encode("utf-8", "surrogateescape")) for value in long)
+    return {
+        form
+        for value, data in raw
+        for form in (value, quote(data, safe=""), quote_plus(data), b64encode(data).decode())
+    }
+
+
+def printable(text: object, longest: int = LONGEST) -> str:
+    """Returns foreign text on one line, without control characters and escape sequences, truncated."""
+    start = str(text)[: 4 * longest]
+    visible = "".join(letter if unicodedata.category(letter)[0] != "C" else " " for letter in start)
+    line = " ".join(visible.split())
+    return line if len(line) <= longest else f"{line[: longest - 4]} ..."
+
+
+def foreign(text: object, known: Iterable[str | None] = (), longest: int = LONGEST) -> str:
+    """Returns a server's message, masked and made printable."""
+    return printable(masked(str(text)[: 1 << 16], known), longest)
+
+
+def described(error: BaseException, known: Iterable[str | None] = ()) -> str:
+    """Returns an error on one line: its class and the first line of its message, processed by `foreign`."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    name = type(error).__name__
+    return f"{name}: {foreign(lines[0], known)}" if lines else name
+
+
+def without_credentials(url: str) -> str:
+    """Returns a URL without user, password, query and fragment."""
+    return re.split("[?#]", USERINFO.sub("", url), maxsplit=1)[0]
+
+
+def check_url(url: str) -> None:
+    """Raise ValueError if the URL does not name a server; the message does not contain the URL."""
+    if not url.startswith(("http://", "https://")):
+        raise ValueError("it begins with http:// or https://")
+    if not url.isascii() or not url.isprintable() or " " in url:
+        raise ValueError("a URL holds neither blanks nor control characters, and others than ASCII as %XX")
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if not parts.hostname or port == 0:
+        raise ValueError("it names a host, and after a colon a port from 1 to 65535")

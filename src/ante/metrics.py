@@ -1,0 +1,375 @@
+"""The metrics of a training run: one row each, from which everything that names metrics is derived.
+
+metrics.csv, TensorBoard and trackers have a column per row, in this order; `source` and `key` say where a value comes
+from; the console, Prometheus and the curves of report.html show the rows that say how. The page "Metrics" of the site
+is written from this table. A metric that a runner or a learner logs already needs one row here and nothing else.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Source = Literal["run", "runners", "learner", "memory", "evaluation", "hints"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One metric.
+
+    name        column of metrics.csv, tag in TensorBoard, name in trackers
+    source      who measures it: the training loop (run), the env runners or the learner (RLlib's results), the memory
+                gauge, the short evaluation, the ledger of hints
+    key         its name in RLlib's results, where that is another one
+    help        one sentence
+    unit        "" for plain counts and means; "share" is 0 to 1
+    better      whether more or less of it is better; "" where neither is
+    heading, format   of its column on the console; "" for none
+    where       the console shows it only where this metric has a value
+    prometheus  its name there; "" for none
+    counter     whether it only grows
+    curve       title of its curve in report.html; "" for none
+    evaluated   the metric of short evaluations that is drawn into the same curve
+    """
+
+    name: str
+    source: Source
+    help: str
+    key: str = ""
+    unit: str = ""
+    better: Literal["more", "less", ""] = ""
+    heading: str = ""
+    format: str = ""
+    where: str = ""
+    prometheus: str = ""
+    counter: bool = False
+    curve: str = ""
+    evaluated: str = ""
+
+
+METRICS = (
+    Metric(name="iteration", source="run", help="Batches learned from.", prometheus="ante_iterations", counter=True),
+    Metric(
+        name="steps",
+        source="run",
+        help="Environment steps learned from, resumed parts included.",
+        prometheus="ante_env_steps",
+        counter=True,
+    ),
+    Metric(
+        name="games",
+        source="run",
+        help="Games that ended.",
+        heading="games",
+        format="{:,.0f}",
+        prometheus="ante_games",
+        counter=True,
+    ),
+    Metric(name="seconds", source="run", help="Time spent sampling and learning.", unit="seconds", counter=True),
+    Metric(
+        name="blinds",
+        source="runners",
+        help="Mean blinds beaten in the last games.",
+        better="more",
+        heading="blinds",
+        format="{:.2f}",
+        prometheus="ante_episode_blinds",
+        curve="blinds beaten a game",
+        evaluated="eval_blinds",
+    ),
+    Metric(
+        name="win_rate",
+        source="runners",
+        help="Share of the last games won.",
+        unit="share",
+        better="more",
+        heading="wins",
+        format="{:.1%}",
+        prometheus="ante_episode_win_rate",
+        curve="games won",
+        evaluated="eval_win_rate",
+    ),
+    Metric(
+        name="ante",
+        source="runners",
+        help="Mean ante reached in the last games.",
+        better="more",
+        heading="mean ante",
+        format="{:.2f}",
+        prometheus="ante_episode_ante",
+        curve="highest ante, mean",
+        evaluated="eval_ante",
+    ),
+    Metric(
+        name="return",
+        source="runners",
+        help="Mean sum of rewards of the last games.",
+        key="episode_return_mean",
+        better="more",
+        heading="return",
+        format="{:.3f}",
+        prometheus="ante_episode_return",
+        curve="return",
+    ),
+    Metric(
+        name="games_counted",
+        source="runners",
+        help="Whole games behind return, ante, blinds and win_rate, mean over the runners; fast path only.",
+    ),
+    Metric(
+        name="stage",
+        source="runners",
+        help="Stage of the curriculum that these games belong to, from 1 on; empty without a curriculum.",
+        heading="stage",
+        format="{:.0f}",
+        where="stage",
+        prometheus="ante_curriculum_stage",
+    ),
+    Metric(
+        name="illegal",
+        source="runners",
+        help="Share of this iteration's actions that were illegal; algorithms of other libraries only.",
+        unit="share",
+        better="less",
+    ),
+    Metric(
+        name="policy_loss",
+        source="learner",
+        help="Policy loss, last iteration.",
+        heading="policy loss",
+        format="{:.4f}",
+        prometheus="ante_policy_loss",
+        curve="policy loss",
+    ),
+    Metric(
+        name="value_loss",
+        source="learner",
+        help="Value loss, last iteration.",
+        key="vf_loss",
+        heading="value loss",
+        format="{:.4f}",
+        prometheus="ante_value_loss",
+        curve="value loss",
+    ),
+    Metric(
+        name="entropy",
+        source="learner",
+        help="Entropy of the policy, last iteration.",
+        unit="nats",
+        heading="entropy",
+        format="{:.2f}",
+        prometheus="ante_policy_entropy",
+        curve="entropy of the policy, nats",
+    ),
+    Metric(
+        name="kl",
+        source="learner",
+        help="KL divergence from the policy that sampled to the one that learned, mean over the gradient steps.",
+        key="mean_kl_loss",
+        unit="nats",
+        prometheus="ante_policy_kl",
+        curve="KL to the policy that sampled",
+    ),
+    Metric(name="clipped", source="learner", help="Share of rows whose ratio left the clipping range.", unit="share"),
+    Metric(
+        name="epochs",
+        source="learner",
+        help="Passes made over the batch; fewer than set where kl_target ended the update.",
+    ),
+    Metric(name="lr", source="learner", help="Learning rate.", key="default_optimizer_learning_rate"),
+    Metric(
+        name="policy_lag",
+        source="learner",
+        help="Updates between the weights that sampled and those that learned.",
+        prometheus="ante_policy_lag",
+    ),
+    Metric(name="q_mean", source="learner", help="Mean value of the actions learned from; dqn only."),
+    Metric(
+        name="epsilon",
+        source="learner",
+        help="Probability of a random legal action instead of the best one; dqn only.",
+        unit="share",
+    ),
+    Metric(name="replay_steps", source="learner", help="Steps in the replay buffer; dqn only."),
+    Metric(name="updates", source="learner", help="Gradient steps; dqn only.", counter=True),
+    Metric(
+        name="steps_per_second",
+        source="run",
+        help="Environment steps a second, last iteration.",
+        unit="steps/s",
+        better="more",
+        heading="steps/s",
+        format="{:,.0f}",
+        prometheus="ante_env_steps_per_second",
+        curve="decisions a second",
+    ),
+    Metric(
+        name="games_per_second",
+        source="run",
+        help="Games that end a second, last iteration.",
+        unit="games/s",
+        better="more",
+        heading="games/s",
+        format="{:,.1f}",
+        prometheus="ante_games_per_second",
+    ),
+    Metric(
+        name="sample_seconds",
+        source="runners",
+        help="Time to sample one fragment, mean over the runners; fast path only.",
+        unit="seconds",
+        better="less",
+        prometheus="ante_sample_seconds",
+    ),
+    Metric(
+        name="learn_seconds",
+        source="learner",
+        help="Time of the last iteration's gradient steps, staging included; fast path only.",
+        unit="seconds",
+        better="less",
+        prometheus="ante_learn_seconds",
+    ),
+    Metric(
+        name="bytes_per_step",
+        source="runners",
+        help="Bytes sent from runner to learner for each step; fast path only.",
+        unit="bytes",
+        better="less",
+    ),
+    Metric(
+        name="memory_gb",
+        source="memory",
+        help="Memory of all processes, last reading.",
+        unit="GiB",
+        better="less",
+        heading="memory GB",
+        format="{:.1f}",
+        curve="memory, GB",
+    ),
+    Metric(name="memory_peak_gb", source="memory", help="Highest reading of memory so far.", unit="GiB", better="less"),
+    Metric(name="minibatch", source="memory", help="Rows of a minibatch; halved where memory runs short."),
+    Metric(name="games_per_runner", source="memory", help="Games of each runner; halved where memory runs short."),
+    Metric(
+        name="eval_blinds",
+        source="evaluation",
+        help="Mean blinds beaten in the last short evaluation on the seed panel; empty where there was none.",
+        better="more",
+        prometheus="ante_eval_blinds",
+    ),
+    Metric(
+        name="eval_ante", source="evaluation", help="Mean ante reached in the last short evaluation.", better="more"
+    ),
+    Metric(
+        name="eval_win_rate",
+        source="evaluation",
+        help="Share of games won in the last short evaluation.",
+        unit="share",
+        better="more",
+        prometheus="ante_eval_win_rate",
+    ),
+    Metric(
+        name="eval_seconds",
+        source="evaluation",
+        help="Time of the last short evaluation.",
+        unit="seconds",
+        better="less",
+    ),
+    Metric(
+        name="hint_loss",
+        source="learner",
+        help="Cross-entropy on hinted positions.",
+        key="imitation_loss",
+        unit="nats",
+        better="less",
+    ),
+    Metric(
+        name="hint_asks",
+        source="hints",
+        help="Questions asked of the advisor, where there is one.",
+        heading="hint asks",
+        format="{:,.0f}",
+        where="hint_asks",
+        prometheus="ante_hint_asks",
+        counter=True,
+    ),
+    Metric(
+        name="hint_calls",
+        source="hints",
+        help="Requests sent to the LLM, each retry counted.",
+        prometheus="ante_hint_calls",
+        counter=True,
+    ),
+    Metric(
+        name="hint_success",
+        source="hints",
+        help="Share of the last 50 questions that ended with a hint.",
+        unit="share",
+        better="more",
+        heading="succeeded",
+        format="{:.0%}",
+        where="hint_asks",
+        prometheus="ante_hint_success_ratio",
+        curve="asks that ended with a hint",
+    ),
+    Metric(
+        name="hint_p50",
+        source="hints",
+        help="Time of a call to the LLM, median of the last 1,000.",
+        unit="seconds",
+        better="less",
+        prometheus="ante_hint_latency_p50_seconds",
+    ),
+    Metric(
+        name="hint_p95",
+        source="hints",
+        help="Time of a call to the LLM, 95th percentile of the last 1,000.",
+        unit="seconds",
+        better="less",
+        heading="p95 s",
+        format="{:.2f}",
+        where="hint_asks",
+        prometheus="ante_hint_latency_p95_seconds",
+    ),
+    Metric(
+        name="hint_tokens",
+        source="hints",
+        help="Tokens of questions and answers.",
+        prometheus="ante_hint_tokens",
+        counter=True,
+    ),
+    Metric(
+        name="hint_cache_hits",
+        source="hints",
+        help="Questions answered from the cache.",
+        better="more",
+        prometheus="ante_hint_cache_hits",
+        counter=True,
+    ),
+    Metric(
+        name="hint_breaker",
+        source="hints",
+        help="State of the circuit breaker: 0 closed, 1 half-open, 2 open (no calls are made).",
+        prometheus="ante_hint_breaker",
+    ),
+    Metric(
+        name="hint_agreement",
+        source="hints",
+        help="Share of hints that the policy had chosen itself.",
+        unit="share",
+        heading="agreed",
+        format="{:.0%}",
+        where="hint_asks",
+        prometheus="ante_hint_agreement_ratio",
+        curve="hints the policy had chosen itself",
+    ),
+)
+COLUMNS = tuple(metric.name for metric in METRICS)
+
+
+def names_of(source: Source) -> tuple[str, ...]:
+    """Returns the names of the metrics from this source."""
+    return tuple(metric.name for metric in METRICS if metric.source == source)
+
+
+def without_values(source: Source) -> dict[str, float]:
+    """Returns NaN for each metric of this source."""
+    return dict.fromkeys(names_of(source), math.nan)

@@ -1,0 +1,73 @@
+"""Stopping in order: what Ctrl-C, a termination, Ctrl-\\ and a terminal that is closed ask for."""
+
+import os
+import signal
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import FrameType
+
+TERMINATIONS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+HEARD = (signal.SIGINT, *TERMINATIONS)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A received signal and its time by time.monotonic()."""
+
+    number: int
+    at: float
+
+
+class Stops(list[Stop]):
+    """The received signals."""
+
+    def listen(self) -> None:
+        """Install the signal handlers. A second Ctrl-C interrupts. Signals ignored by nohup stay ignored."""
+        for number in HEARD:
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._ask)
+
+    def _ask(self, number: int, _: FrameType | None) -> None:
+        if self and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        if number == signal.SIGHUP:
+            leave_terminal()
+        self.append(Stop(number, time.monotonic()))
+
+
+def leave_terminal() -> None:
+    """Redirect terminal output to /dev/null, since writing to a closed terminal fails."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        with suppress(OSError):
+            if stat.S_ISCHR(os.fstat(stream).st_mode):  # a closed terminal no longer says that it is one
+                os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Shield child processes from terminal signals, which would end them before this process."""
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP, signal.SIGQUIT))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
+
+
+@contextmanager
+def stopping() -> Iterator[Stops]:
+    """Yields a list that is no longer empty once Ctrl-C or a termination was asked for. A second Ctrl-C interrupts.
+
+    Who starts Ray meanwhile calls `listen` again: it takes SIGTERM for itself, and exits at once.
+    """
+    stops, old = Stops(), {number: signal.getsignal(number) for number in HEARD}
+    stops.listen()
+    try:
+        yield stops
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)

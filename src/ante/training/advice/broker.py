@@ -1,0 +1,177 @@
+"""The hint broker of a run as a Ray actor, and the driver's monitor: ledger, alarm, log of hinted decisions."""
+
+import json
+import math
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import ray
+
+from ante.files import whole, write_text
+from ante.hints.broker import Broker
+from ante.hints.settings import BadHints, HintSettings, read_settings
+from ante.messages import foreign
+from ante.metrics import without_values
+from ante.training.advice.asks import HintPlan
+from ante.training.settings.config import TrainConfig
+
+START_SECONDS = 120.0
+POLL_SECONDS = 5.0
+ANSWER_SECONDS = 15.0
+SILENT_SECONDS = 45.0  # time without an answer before the alarm; the broker takes some time to start
+AGAIN_SECONDS = 600.0  # interval at which a persisting alarm is repeated
+LINES = 5_000  # hinted decisions per file
+
+SCHEMA = pyarrow.schema(  # of hints/*.parquet: one line per hinted decision whose game has ended
+    [
+        ("player", pyarrow.int32()),  # index of the env runner
+        ("decision", pyarrow.int64()),  # counted per runner
+        ("seed", pyarrow.string()),
+        ("step", pyarrow.int32()),  # step of the game
+        ("ante", pyarrow.int32()),
+        ("phase", pyarrow.string()),
+        ("confidence", pyarrow.float32()),  # of the policy
+        ("used_llm", pyarrow.bool_()),
+        (
+            "hint",
+            pyarrow.struct([("text", pyarrow.string()), ("agreed", pyarrow.bool_()), ("source", pyarrow.string())]),
+        ),
+        ("hint_decision", pyarrow.int64()),
+        ("hint_confidence", pyarrow.int32()),
+        ("hint_outlook", pyarrow.int32()),
+        ("hint_reason", pyarrow.string()),
+        ("seconds", pyarrow.float32()),  # from request to answer
+        ("outcome", pyarrow.string()),  # of the game
+        ("blinds", pyarrow.int32()),  # beaten in the game
+    ]
+)
+
+
+def plan_of(config: TrainConfig) -> HintPlan | None:
+    """Return the hint settings for runners and learners; None without hints. Each call names a new broker."""
+    if config.hints.source == "off":
+        return None
+    weights = config.hints.imitation, config.hints.prior, config.hints.shaping
+    return HintPlan(f"hints-{uuid.uuid4().hex[:12]}", config.hints.share, config.hints.confidence, *weights)
+
+
+def settings_of(config: TrainConfig) -> HintSettings | None:
+    """Return the settings of the LLM client; None if the rule-based adviser is used. Raises BadHints."""
+    if config.hints.source != "llm":
+        return None
+    cache = str((config.folder / "hints" / "answers.sqlite").absolute())
+    return read_settings(os.environ, cache=cache).complete()
+
+
+def start_broker(config: TrainConfig, name: str) -> Any:
+    """Start the actor of this name and wait until it is ready; it lives as long as the handle. Raises BadHints."""
+    settings = settings_of(config)
+    picture: Callable[[Any], bytes] | None = None
+    if settings is not None and settings.vision:
+        from ante.watch.render.picture import png_of
+
+        picture = png_of
+    # The key is in the environment of Ray's processes; on a cluster it comes from a Secret.
+    made = ray.remote(BrokerActor).options(name=name, num_cpus=0, max_restarts=-1, max_concurrency=1)
+    broker = made.remote(settings, max(1, config.resources.runners), picture)
+    try:
+        ray.get(broker.report.remote(), timeout=START_SECONDS)
+    except ray.exceptions.RayError as error:
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        raise BadHints(
+            f"the hint broker did not start: {foreign(lines[-1]) if lines else type(error).__name__}"
+        ) from None
+    return broker
+
+
+class BrokerActor(Broker):
+    """A broker configured by the environment of its own process."""
+
+    def __init__(self, settings: HintSettings | None, players: int, picture: Callable[[Any], bytes] | None) -> None:
+        super().__init__(settings, os.environ, players, picture)
+
+
+class HintWatch:
+    """Polls the broker in a thread, so that a dead LLM is reported even during long iterations.
+
+    figures  the ledger's values under their names in metrics.csv
+    """
+
+    def __init__(self, broker: Any, folder: Path, say: Callable[[str], None]) -> None:
+        self._broker, self._folder, self._say = broker, folder / "hints", say
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.figures: dict[str, float] = without_values("hints")
+        self._rows: list[dict[str, Any]] = []
+        self._known = "", 0
+        self._file = sum(1 for _ in self._folder.glob("decisions-*.parquet"))
+        self._told: float | None = None  # time of the last alarm while one is active
+        self._heard = time.monotonic()
+        self._stop, self._wake = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="hint-watch", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._wake.wait(POLL_SECONDS)
+            self._wake.clear()
+            self.read()
+
+    def now(self) -> dict[str, float]:
+        """Return the values read last, and trigger another read."""
+        self._wake.set()
+        return self.figures
+
+    def read(self) -> None:
+        """Poll once. If the broker is restarting, the next poll retries."""
+        try:
+            report = ray.get(self._broker.report.remote(*self._known), timeout=ANSWER_SECONDS)
+        except ray.exceptions.RayError as error:
+            if time.monotonic() - self._heard > SILENT_SECONDS:
+                self._alarm(f"hints: the broker does not answer ({type(error).__name__}); training continues")
+            return
+        self._heard = time.monotonic()
+        self.figures = {f"hint_{name}": value for name, value in report["figures"].items()}
+        self._rows += report["rows"]
+        self._known = report["boot"], report["known"]
+        if len(self._rows) >= LINES:
+            self._write()
+        known = {name: None if math.isnan(value) else value for name, value in report["figures"].items()}
+        write_text(
+            self._folder / "ledger.json",
+            json.dumps({**known, "ends": report["ends"], "alarm": report["alarm"]}, indent=1),
+        )
+        self._alarm(report["alarm"])
+
+    def _alarm(self, words: str | None) -> None:
+        """Report an alarm when it starts, repeatedly while it persists, and when it is resolved."""
+        if words is None:
+            if self._told is not None:
+                self._say("hints have recovered")
+            self._told = None
+        elif self._told is None or time.monotonic() - self._told > AGAIN_SECONDS:
+            self._told = time.monotonic()
+            self._say(f"ALARM {words}")
+
+    def _write(self) -> None:
+        """Write the collected lines to a file."""
+        table = pyarrow.Table.from_pylist(self._rows, schema=SCHEMA)
+        self._file += 1
+        with whole(self._folder / f"decisions-{self._file:05d}.parquet") as aside:
+            pyarrow.parquet.write_table(table, aside, compression="zstd")
+        self._rows = []
+
+    def close(self) -> None:
+        """Poll once more and write everything to disk."""
+        self._stop.set()
+        self._wake.set()
+        self._thread.join()
+        self.read()
+        if self._rows:
+            self._write()

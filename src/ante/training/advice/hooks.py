@@ -1,0 +1,147 @@
+"""Hints in sampling and learning: a runner hook and a loss term, used only if hints are enabled.
+
+prior      a game that starts from a hinted position follows the hint with a probability that is annealed. The
+           log-probability of the action is that of the mixture, so importance ratios are exact.
+shaping    a potential learned from the adviser's outlooks yields shaping rewards (potential.py)
+imitation  the learner increases the probability of the advised action at the hinted positions
+"""
+
+import math
+from collections import deque
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ante.env.games import REORDERS
+from ante.hints.potential import potential_of
+from ante.training.advice.asks import Hinting
+from ante.training.advice.mailbox import ActorMailbox
+from ante.training.learning.loss_terms import LossTerm
+from ante.training.numerics.distributions import drawn
+from ante.training.policies.protocol import Choice
+from ante.training.sampling.fragment import Rollout, Trajectory, end_to_end
+from ante.training.sampling.hooks import RunnerHook, shaped
+from ante.training.sampling.runner import BatchRunner
+from ante.training.settings.schedule import value_at
+
+BANK = 4096  # most recent hinted positions that are imitated
+LEAST_BANK = 16  # minimum number of positions for imitation
+PART = 32  # minibatch rows per hinted position in a gradient step
+
+
+class AskForHints(RunnerHook):
+    """Asks for hints where the policy is uncertain, and applies the answers."""
+
+    def __init__(self, runner: BatchRunner) -> None:
+        super().__init__(runner)
+        self.hinting: Hinting | None = None
+
+    @property
+    def _asks(self) -> Hinting:
+        assert self.hinting is not None
+        return self.hinting
+
+    def games_made(self) -> None:
+        """See RunnerHook. Pending requests are kept."""
+        runner, plan = self.runner, self.runner.config.hints
+        if self.hinting is None:
+            reorder = next(name for name, number in REORDERS.items() if number == self.games.reorder)
+            self.hinting = Hinting(plan, runner.index, runner.module, reorder, ActorMailbox(plan.broker, runner.index))
+        self.hinting.begin(self.games, (runner.config.seed or 0) + runner.index)
+        self.hinting.exchange()
+
+    def choose(self, seen: Any, rows: NDArray[Any]) -> Choice:
+        """See RunnerHook: samples from the policy, except where hints are followed."""
+        logs, values, carry = self.runner.module.action_log_probs(seen)
+        confidences = logs.amax(dim=1).exp().cpu().numpy()
+        if self.prior > 0.0:
+            logs = mixed(logs, self._asks.followed, self.prior)
+        chosen = drawn(logs, self.runner._rng)
+        log_probs = logs.gather(1, chosen[:, None])[:, 0].cpu().numpy()
+        actions = chosen.cpu().numpy()
+        self._asks.followed[:] = -1
+        if not self.runner.config.in_evaluation:
+            self._asks.look(self.games, rows, confidences, actions)
+        return Choice(actions, log_probs, values, carry)
+
+    @property
+    def prior(self) -> float:
+        """The current probability of following a hint."""
+        steps = self.runner.num_env_steps_sampled_lifetime * max(1, self.runner.config.num_env_runners)
+        return value_at(self.runner.config.hints.prior, steps)
+
+    def ended(self, which: NDArray[np.int64]) -> None:
+        """See RunnerHook."""
+        self._asks.over(self.games, which)
+
+    def renewed(self, which: NDArray[np.int64]) -> None:
+        """See RunnerHook."""
+        if self.prior > 0.0 and not self.runner.config.in_evaluation:
+            self._asks.renew(self.games, which, self.runner.begun)
+
+    def paid(self, trajectory: Trajectory) -> NDArray[np.float32]:
+        """See RunnerHook."""
+        weights, scale = self._asks.potential, self.runner.config.hints.shaping
+        if scale == 0.0 or weights is None or self.runner.config.in_evaluation:
+            return trajectory.rewards
+        potentials = potential_of(trajectory.rows["list"], weights).reshape(trajectory.rewards.shape)
+        last = potential_of(trajectory.extra["list"], weights)
+        return trajectory.rewards + np.float32(scale) * shaped(trajectory, potentials, last, self.runner.config.gamma)
+
+    def finish(self, trajectory: Trajectory) -> None:
+        """See RunnerHook."""
+        self._asks.exchange()
+        trajectory.labelled = self._asks.labelled()
+
+
+def mixed(logs: torch.Tensor, followed: NDArray[np.int64], chance: float) -> torch.Tensor:
+    """Return log-probabilities (n, actions) of a mixture: with probability `chance` the hint, else as `logs`.
+
+    followed  (n,) the hinted action, -1 for rows without one, which stay unchanged
+    """
+    places = np.flatnonzero(followed >= 0)
+    if len(places) == 0:
+        return logs
+    which = torch.from_numpy(places).to(logs.device)
+    actions = torch.from_numpy(followed[places]).to(logs.device)
+    out = logs.clone()
+    out[which] += math.log1p(-chance) if chance < 1.0 else -math.inf
+    both = torch.logaddexp(out[which, actions], torch.full_like(out[which, actions], math.log(chance)))
+    out[which, actions] = both
+    return out
+
+
+class Imitation(LossTerm):
+    """Cross-entropy on a few hinted positions in every gradient step."""
+
+    name = "imitation_loss"
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.rows: deque[NDArray[Any]] = deque(maxlen=BANK)
+        self.actions: deque[int] = deque(maxlen=BANK)
+        self.few = 1
+        self._draws = np.random.default_rng(config.seed or 0)
+
+    def schedule(self, steps: int) -> None:
+        """See LossTerm."""
+        self.weight = value_at(self.config.hints.imitation, steps)
+
+    def begin(self, rollout: Rollout, minibatch: int) -> None:
+        """See LossTerm."""
+        if rollout.labelled is not None:
+            for k, action in enumerate(rollout.labelled.actions):
+                self.rows.append(rollout.labelled.rows[k : k + 1])
+                self.actions.append(int(action))
+        self.few = max(1, minibatch // PART)
+
+    def loss(self, policy: Any) -> torch.Tensor | None:
+        """See LossTerm."""
+        if len(self.rows) < LEAST_BANK:
+            return None
+        chosen = self._draws.integers(0, len(self.rows), self.few)
+        rows = end_to_end([self.rows[k] for k in chosen])
+        actions = np.array([self.actions[k] for k in chosen])
+        return -policy.evaluate(rows, actions)[0].mean()

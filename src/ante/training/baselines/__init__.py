@@ -1,0 +1,1 @@
+"""Baseline implementations for comparison: a single-file PPO, Stable-Baselines3."""

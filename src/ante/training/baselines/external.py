@@ -1,0 +1,44 @@
+"""The interface of algorithms from libraries other than RLlib. Imports no such library."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_LEARNER_GROUP, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
+from ray.rllib.core.rl_module.torch import TorchRLModule
+
+OWN = "external"  # in the state: what the library needs
+
+
+class ExternalAlgorithm(ABC):
+    """An algorithm of another library with the RLlib methods that training calls; one process, no runners."""
+
+    @abstractmethod
+    def train(self) -> dict[str, Any]:
+        """Sample one batch and learn from it; return a result in RLlib's format, as `progress.row_of` expects it."""
+
+    @abstractmethod
+    def policy(self) -> TorchRLModule:
+        """Return a copy of the current policy, of a class that `policies.registry.make_player` accepts."""
+
+    @abstractmethod
+    def own_state(self) -> dict[str, Any]:
+        """Return everything to go on with but the policy, as `run_store.state_files` can keep it."""
+
+    @abstractmethod
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what `own_state` has returned."""
+
+    def get_state(self) -> dict[str, Any]:
+        """See RLlib's Algorithm: the policy stands where that of RLlib's algorithms does."""
+        weights = {name: value.numpy() for name, value in self.policy().state_dict().items()}
+        return {
+            COMPONENT_LEARNER_GROUP: {COMPONENT_LEARNER: {COMPONENT_RL_MODULE: {DEFAULT_MODULE_ID: weights}}},
+            OWN: self.own_state(),
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """See RLlib's Algorithm."""
+        self.restore(state[OWN])
+
+    def stop(self) -> None:  # noqa: B027 - optional
+        """Release resources; does nothing by default."""

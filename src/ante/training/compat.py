@@ -1,0 +1,112 @@
+"""The one place that uses private or unannotated names of Ray and RLlib.
+
+Everything else under `ante` uses what Ray documents. Each name below is checked against the installed Ray by
+tests/training/rllib/test_compat.py; where Ray no longer has one, the functions here raise `IncompatibleRay`.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import ray
+from ray._private import ray_constants
+from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]
+from ray.rllib.callbacks.utils import make_callback  # not annotated as public API
+from ray.rllib.core.learner.training_data import TrainingData  # not annotated as public API
+
+from ante.errors import BalatroError
+
+__all__ = [
+    "IncompatibleRay",
+    "TrainingData",
+    "advance_weights_version",
+    "be_quiet",
+    "includes_component",
+    "loopback_only",
+    "make_callback",
+    "read_authentication",
+    "reduced_metrics",
+    "set_learning_rates",
+    "weights_version",
+]
+
+RAY = "2.58"  # the version that these names were taken from
+LR_SCHEDULES = "_optimizer_lr_schedules"  # of Learner: {optimizer: Scheduler}
+WEIGHTS_VERSION = "_weights_seq_no"  # of Learner: number of updates its weights have behind them
+CHECK_COMPONENT = "_check_component"  # of Checkpointable: whether a call of get_state asks for a component
+BEYOND_LOOPBACK = "ENABLE_RAY_CLUSTER"  # of ray_constants: whether a Ray that is started listens beyond 127.0.0.1
+KEEP_METRICS = "_no_metrics_reduce"  # keyword of Learner.update: the caller reduces the metrics itself
+
+
+class IncompatibleRay(BalatroError, AttributeError):
+    """The installed Ray lacks a name that is used here."""
+
+    def __init__(self, owner: object, name: str) -> None:
+        super().__init__(
+            f"Ray {ray.__version__} has no {type(owner).__name__}.{name}, which Ray {RAY} has: install ray=={RAY}.*, or "
+            "look at ante/training/compat.py"
+        )
+
+
+def private(owner: Any, name: str) -> Any:
+    """Returns a private attribute of an RLlib object. Raises IncompatibleRay."""
+    if not hasattr(owner, name):
+        raise IncompatibleRay(owner, name)
+    return getattr(owner, name)
+
+
+def be_quiet() -> None:
+    """Let Ray and RLlib log errors only."""
+    for name in ("ray", "ray.rllib", "ray.tune"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def read_authentication() -> None:
+    """Let Ray read RAY_AUTH_MODE and the token again, which it does by itself only when it is imported."""
+    AuthenticationTokenLoader.instance().reset_cache()
+    Config.initialize("")
+
+
+@contextmanager
+def loopback_only() -> Iterator[None]:
+    """A Ray that is started here listens on 127.0.0.1 alone, as it does by itself on macOS and Windows."""
+    before = private(ray_constants, BEYOND_LOOPBACK)
+    setattr(ray_constants, BEYOND_LOOPBACK, False)
+    try:
+        yield
+    finally:
+        setattr(ray_constants, BEYOND_LOOPBACK, before)
+
+
+def set_learning_rates(learner: Any, steps: int) -> None:
+    """Set the learning rate of each optimizer to its schedule's value after `steps` environment steps."""
+    for optimizer, schedule in private(learner, LR_SCHEDULES).items():
+        rate = schedule.update(steps)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+
+
+def weights_version(learner: Any) -> int:
+    """Returns the number of updates behind the learner's weights; runners receive it as WEIGHTS_SEQ_NO."""
+    return int(private(learner, WEIGHTS_VERSION))
+
+
+def advance_weights_version(learner: Any) -> None:
+    """Count one update of the weights."""
+    setattr(learner, WEIGHTS_VERSION, weights_version(learner) + 1)
+
+
+def reduced_metrics(learner: Any, keywords: dict[str, Any]) -> dict[str, Any] | None:
+    """Returns what `Learner.update` returns: reduced metrics, or None where the caller reduces them.
+
+    Args:
+        learner: The learner, whose metrics are complete.
+        keywords: The keywords of `update` that are RLlib's own.
+    """
+    return None if keywords.get(KEEP_METRICS) else learner.metrics.reduce()
+
+
+def includes_component(owner: Any, name: str, components: Any, not_components: Any) -> bool:
+    """Returns whether a call of `owner.get_state(components, not_components=...)` asks for this component."""
+    return bool(private(owner, CHECK_COMPONENT)(name, components, not_components))

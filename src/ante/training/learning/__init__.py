@@ -1,0 +1,1 @@
+"""Learners: PPO and DQN updates, replay, normalisation, imitation."""

@@ -1,0 +1,160 @@
+"""DQN on the fast path: double, duelling, n-step, with prioritised replay of packed rows; never an illegal decision.
+
+The runners play and send their fragments as for APPO; the learner keeps them, and after each fragment makes as many
+gradient steps as `epochs` passes over a batch would take. Replay, target network and counters are part of the learner's
+state, so that a resumed run goes on with all of them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from ray.rllib.core import DEFAULT_MODULE_ID
+from torch.nn import functional
+
+from ante.training.compat import advance_weights_version, includes_component, weights_version
+from ante.training.learning.learner import FragmentLearner
+from ante.training.learning.replay_buffer import Drawn, Replay
+from ante.training.sampling.fragment import Trajectory
+from ante.training.sampling.training_data import Fragments
+from ante.training.settings.config import TrainConfig
+from ante.training.settings.schedule import Schedule, value_at
+from ante.training.spans import span
+
+TARGET, REPLAY, UPDATES = "target", "replay", "updates"  # in the learner's state
+
+
+@dataclass(frozen=True)
+class QPlan:
+    """The settings of algo.kind dqn that the learner uses."""
+
+    replay: int
+    replay_after: int
+    n_step: int
+    epsilon: Schedule
+    target_every: int
+    double: bool
+    priority: float
+    priority_correction: Schedule
+    boss_weight: float
+    joker_weight: float
+
+    @classmethod
+    def of(cls, config: TrainConfig) -> "QPlan":
+        """Return the plan of a configuration."""
+        return cls(**{name: getattr(config.algo, name) for name in cls.__dataclass_fields__})
+
+
+class QLearner(FragmentLearner):
+    """DQN on fragments; the optimizer, the norm of gradients and the metrics stay those of the fast path."""
+
+    def build(self) -> None:
+        """As any learner; with an empty replay, and a target network like the online one."""
+        super().build()
+        policy, plan = self._policy(), self.config.q
+        self._target = type(policy)(
+            observation_space=policy.observation_space,
+            action_space=policy.action_space,
+            model_config=policy.model_config,
+        ).to(self.device)
+        self._update_target()
+        self.replay = Replay(
+            plan.replay,
+            policy.row_t,
+            plan.n_step,
+            self.config.gamma,
+            plan.priority,
+            plan.boss_weight,
+            plan.joker_weight,
+        )
+        self.updates = 0
+
+    def _update_target(self) -> None:
+        """Copy the online network to the target network."""
+        self._target.load_state_dict(self._policy().state_dict())
+
+    def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
+        """Add the fragments to the replay buffer, then train on sampled steps."""
+        traces, lost = fragments.rollouts(lambda played: played)
+        played = sum(map(len, traces))
+        lag = weights_version(self) - min((trace.version for trace in traces), default=weights_version(self))
+        for trace in traces:
+            assert isinstance(trace, Trajectory)
+            self.replay.add(trace)
+        size = minibatch or played
+        steps = epochs * played // size if before + played >= self.config.q.replay_after else 0
+        self._tell_steps(self._learn_again(steps, size, before), lag, steps * size / max(1, played), steps * size)
+        advance_weights_version(self)
+        chance = value_at(self.config.q.epsilon, before + played)
+        self._policy().explore.fill_(chance)
+        self.metrics.log_value((DEFAULT_MODULE_ID, "epsilon"), chance, window=1)
+        return lost
+
+    def _learn_again(self, steps: int, size: int, before: int) -> NDArray[np.float64]:
+        """So many gradient steps on `size` steps each; return the mean loss and action value, no numbers where there were none."""
+        rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
+        correction, sums = value_at(self.config.q.priority_correction, before), np.zeros(2)
+        for _ in range(steps):
+            drawn = self.replay.draw(size, rng, correction)
+            with span("gradient"):
+                loss, errors, q_mean = self._loss(drawn)
+                gradients = self.compute_gradients({DEFAULT_MODULE_ID: loss})
+            with span("optimizer"):
+                self.apply_gradients(self.postprocess_gradients(gradients))
+            self.replay.surprised(drawn.places, errors)
+            self.updates += 1
+            if self.updates % self.config.q.target_every == 0:
+                self._update_target()
+            sums += float(loss.detach()), q_mean
+        return sums / steps if steps else np.full(2, np.nan)
+
+    def _loss(self, drawn: Drawn) -> tuple[torch.Tensor, NDArray[np.float32], float]:
+        """The loss () of drawn steps with gradient, their errors (m,), and the mean value of the actions taken."""
+        policy, device = self._policy(), self.device
+        returns, weights, corrections, actions = (
+            torch.from_numpy(each).to(device)
+            for each in (drawn.returns, drawn.weights, drawn.corrections, drawn.actions)
+        )
+        with torch.no_grad():
+            nexts = policy.stage(drawn.nexts)
+            target_values = self._target.q_values(nexts)
+            best = (policy.q_values(nexts) if self.config.q.double else target_values).argmax(dim=1, keepdim=True)
+            wanted = returns + weights * target_values.gather(1, best)[:, 0]
+        found = policy.q_values(policy.stage(drawn.rows)).gather(1, actions[:, None])[:, 0]
+        loss = (corrections * functional.smooth_l1_loss(found, wanted, reduction="none")).mean()
+        errors = (wanted - found.detach()).cpu().numpy()
+        return loss, errors, float(found.detach().mean())
+
+    def _tell_steps(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
+        """Log one line of metrics."""
+        lines = (
+            ("vf_loss", means[0]),
+            ("q_mean", means[1]),
+            ("policy_lag", lag),
+            ("epochs", epochs),
+            ("replay_steps", len(self.replay)),
+            (UPDATES, self.updates),
+        )
+        for name, value in lines:
+            self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
+        self._tell_trained(rows)
+
+    def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """As any learner; with replay, target network and the count of gradient steps, where all of it is asked for."""
+        state = super().get_state(components, not_components=not_components, **kwargs)
+        if includes_component(self, TARGET, components, not_components):
+            state[TARGET] = {name: value.cpu().numpy() for name, value in self._target.state_dict().items()}
+        if includes_component(self, REPLAY, components, not_components):
+            state |= {REPLAY: self.replay.state(), UPDATES: self.updates}
+        return state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """As any learner; with what `get_state` adds."""
+        super().set_state(state)
+        if TARGET in state:
+            self._target.load_state_dict({name: torch.from_numpy(value) for name, value in state[TARGET].items()})
+        if REPLAY in state:
+            self.replay.restore(state[REPLAY])
+            self.updates = state[UPDATES]

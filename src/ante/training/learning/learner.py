@@ -1,0 +1,151 @@
+"""The base of the fast path's learners: fragments as they come, gradients to optimiser steps, terms of the loss."""
+
+import time
+from abc import abstractmethod
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import torch
+from ray.rllib.core import ALL_MODULES, DEFAULT_MODULE_ID
+from ray.rllib.core.learner.torch.torch_learner import TorchLearner
+from ray.rllib.utils.metrics import (
+    NUM_ENV_STEPS_SAMPLED_LIFETIME,
+    NUM_MODULE_STEPS_TRAINED,
+    NUM_MODULE_STEPS_TRAINED_LIFETIME,
+)
+
+from ante.training.compat import reduced_metrics, set_learning_rates
+from ante.training.numerics.normalisation import SCALES, Scales
+from ante.training.numerics.precision import precision
+from ante.training.sampling.training_data import Fragments
+
+Gradients = dict[Any, torch.Tensor]
+
+
+class FragmentLearner(TorchLearner):  # type: ignore[misc]
+    """Learns from `Fragments` of packed rows. A subclass says what gradient steps they are worth: `_learn_from`.
+
+    terms   of the loss besides the algorithm's own, as the configuration's `loss_terms` say
+    scales  what normalisation divides by
+    """
+
+    def configure_optimizers_for_module(self, module_id: str, config: Any = None) -> None:
+        """Configure fused Adam."""
+        params = self.get_parameters(self.module[module_id])
+        optimizer = torch.optim.Adam(params, fused=True)
+        self.register_optimizer(module_id=module_id, optimizer=optimizer, params=params, lr_or_lr_schedule=config.lr)
+
+    def build(self) -> None:
+        """See Learner; threads are shared out before anything is computed."""
+        share_cores(self.config)
+        super().build()
+        self.scales = Scales()
+        self.terms = [kind(self.config) for kind in self.config.loss_terms]
+        self._term_losses: dict[str, list[float]] = defaultdict(list)
+
+    def _policy(self) -> Any:
+        return self.module[DEFAULT_MODULE_ID].unwrapped()
+
+    def compute_loss_for_module(self, **_: Any) -> torch.Tensor:
+        """Not used: losses are computed from packed rows."""
+        raise NotImplementedError
+
+    def before_gradient_based_update(self, *, timesteps: dict[str, Any]) -> None:
+        """Schedules stand where the steps before this batch put them: nothing to remember, so exact after a resume."""
+        super().before_gradient_based_update(timesteps=timesteps)
+        steps = timesteps.get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0)
+        set_learning_rates(self, steps)
+        for term in self.terms:
+            term.schedule(steps)
+
+    def update(
+        self,
+        *,
+        training_data: Fragments,
+        timesteps: dict[str, Any] | None = None,
+        num_epochs: int = 1,
+        minibatch_size: int | None = None,
+        **rllib: Any,
+    ) -> Any:
+        """Train on the fragments and return the metrics.
+
+        timesteps  steps before this batch, for schedules
+
+        Where all fragments were lost nothing is learned, and the metrics say so: an exception would end the run.
+        """
+        self.before_gradient_based_update(timesteps=timesteps or {})
+        begin = time.perf_counter()
+        before = int((timesteps or {}).get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0))
+        lost = self._learn_from(training_data, before, num_epochs, minibatch_size)
+        self.metrics.log_value((DEFAULT_MODULE_ID, "fragments_lost"), lost, reduce="sum")
+        self.after_gradient_based_update(timesteps=timesteps or {})
+        self.metrics.log_value((DEFAULT_MODULE_ID, "learn_seconds"), time.perf_counter() - begin, window=1)
+        return reduced_metrics(self, rllib)
+
+    @abstractmethod
+    def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
+        """Make the gradient steps that these fragments are worth, `before` steps into the run; return how many were lost."""
+
+    def _with_terms(self, policy: Any, gradients: Gradients) -> Gradients:
+        """Return the gradient of a step, including the other loss terms."""
+        for term in self.terms:
+            if term.weight == 0.0:
+                continue
+            with precision(self.config.bf16, self.device.type):
+                loss = term.loss(policy)
+            if loss is None:
+                continue
+            self._term_losses[term.name].append(loss.item())
+            own = self.compute_gradients({DEFAULT_MODULE_ID: term.weight * loss})
+            gradients = {key: each if own.get(key) is None else each + own[key] for key, each in gradients.items()}
+        return gradients
+
+    def _tell_terms(self) -> None:
+        """Log the mean losses of the terms since the last call."""
+        for name, losses in self._term_losses.items():
+            self.metrics.log_value((DEFAULT_MODULE_ID, name), float(np.mean(losses)), window=1)
+        self._term_losses.clear()
+
+    def _tell_trained(self, rows: float) -> None:
+        """Log the number of trained rows under RLlib's names."""
+        for key in (DEFAULT_MODULE_ID, ALL_MODULES):
+            self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED), rows, reduce="sum")
+            self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED_LIFETIME), rows, reduce="lifetime_sum")
+
+    def get_state(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """As PPO, with what normalisation divides by."""
+        return {**super().get_state(*args, **kwargs), SCALES: self.scales.state()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """As PPO, with what normalisation divides by."""
+        super().set_state(state)
+        if SCALES in state:  # not in checkpoints of before
+            self.scales.restore(state[SCALES])
+
+    def postprocess_gradients_for_module(
+        self, *, module_id: str, config: Any = None, module_gradients_dict: Gradients
+    ) -> Gradients:
+        """Cut to the norm `grad_clip`; without a number in them, all are put aside. One norm a step, no more."""
+        gradients = list(module_gradients_dict.values())
+        norm = torch.nn.utils.get_total_norm(gradients)
+        scale = torch.clamp((config.grad_clip or float("inf")) / (norm + 1e-6), max=1.0)
+        scale = torch.where(torch.isfinite(norm), scale, torch.zeros_like(scale))
+        torch._foreach_mul_(gradients, scale)
+        self._usable = bool(torch.isfinite(norm))
+        return module_gradients_dict
+
+    def apply_gradients(self, gradients_dict: Gradients) -> None:
+        """Step each optimizer; a step with a non-finite gradient is skipped and counted."""
+        if not self._usable:
+            self.metrics.log_value((DEFAULT_MODULE_ID, "nonfinite_grad_steps"), 1, reduce="sum")
+            return
+        for parameter, gradient in gradients_dict.items():
+            parameter.grad = gradient
+        self.get_optimizer().step()
+
+
+def share_cores(config: Any) -> None:
+    """SPEED: use one thread while env runners sample concurrently."""
+    if config.num_env_runners > 0 or config.lag > 0:
+        torch.set_num_threads(1)

@@ -1,0 +1,30 @@
+"""Loss terms that are added to an algorithm's own loss in every gradient step."""
+
+from typing import Any, ClassVar
+
+import torch
+
+from ante.training.sampling.fragment import Rollout
+
+
+class LossTerm:
+    """A term of the loss with its own weight. A configuration's `loss_terms` are made with it.
+
+    name    of its mean loss in the metrics
+    weight  set by `schedule`; a term of weight 0 is not asked
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, config: Any) -> None:
+        self.config, self.weight = config, 1.0
+
+    def schedule(self, steps: int) -> None:
+        """Set the weight for an update after so many environment steps."""
+
+    def begin(self, rollout: Rollout, minibatch: int) -> None:
+        """An update is about to learn from this rollout in minibatches of so many rows."""
+
+    def loss(self, policy: Any) -> torch.Tensor | None:
+        """Return the loss () of one gradient step, with gradient and without the weight; None for nothing."""
+        raise NotImplementedError

@@ -1,0 +1,232 @@
+"""The learner of PPO, APPO and A2C: the clipped surrogate on large minibatches of packed rows."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
+from ray.rllib.utils.schedules.scheduler import Scheduler
+
+from ante.training.compat import advance_weights_version, weights_version
+from ante.training.learning.learner import FragmentLearner, Gradients
+from ante.training.numerics import torch_ops
+from ante.training.numerics.advantages import values_after, vtrace
+from ante.training.numerics.normalisation import moments
+from ante.training.numerics.precision import precision
+from ante.training.policies.mlp_rows import DeviceRows
+from ante.training.policies.protocol import on_host, with_frames
+from ante.training.sampling.fragment import Rollout, Trajectory, joined
+from ante.training.sampling.training_data import Fragments
+from ante.training.spans import span
+
+NAMES = ("policy_loss", "vf_loss", "entropy", "mean_kl_loss", "clipped")
+KL = NAMES.index("mean_kl_loss")
+TOO_FAR = 1.5  # times the KL target
+RATIO_TOP = 1.0  # of V-trace, its rho and c
+SCORED = 4096  # rows per forward pass
+MOST_UNLIKE_ZERO = 1e-4  # smallest standard deviation for normalising advantages
+
+
+class PPOLearner(FragmentLearner):
+    """Several epochs of minibatches over each batch with the clipped surrogate loss.
+
+    Fragments with advantages (`Rollout`) are learned from as they are; to trajectories as they were played it gives
+    V-trace advantages of the present policy first.
+    """
+
+    def build(self) -> None:
+        """See FragmentLearner; with the schedule of the entropy bonus."""
+        super().build()
+        self._entropy = Scheduler(self.config.entropy_coeff, framework=self.framework, device=self.device)
+
+    def before_gradient_based_update(self, *, timesteps: dict[str, Any]) -> None:
+        """See FragmentLearner."""
+        super().before_gradient_based_update(timesteps=timesteps)
+        weight = self._entropy.update(timesteps.get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0))
+        self.metrics.log_value((DEFAULT_MODULE_ID, "curr_entropy_coeff"), weight, window=1)
+
+    def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
+        """See FragmentLearner: every row `epochs` times."""
+        rollouts, lost = fragments.rollouts(self._estimated)
+        rows = self._agreed(sum(map(len, rollouts)))
+        if rows > 0:
+            with span("copy"):
+                self._learn(joined(rollouts), rows, epochs, minibatch or rows)
+        return lost
+
+    def _agreed(self, rows: int) -> int:
+        """Return the minimum number of rows over all learners, so that all make the same minibatches."""
+        if self.config.num_learners < 2:
+            return rows
+        fewest = torch.tensor([rows], device=self.device)
+        torch.distributed.all_reduce(fewest, torch.distributed.ReduceOp.MIN)
+        return int(fewest.item())
+
+    def _learn(self, rollout: Rollout, rows: int, epochs: int, minibatch: int) -> None:
+        """Make all gradient steps of one update and log one line of metrics."""
+        policy = self._policy()
+        for term in self.terms:
+            term.begin(rollout, minibatch)
+        targets = self._scaled(policy, rollout)
+        with span("stage"):
+            staged = self._staged(policy, rollout.seen)
+        kept = rollout.actions, rollout.log_probs, normal(rollout.advantages), targets
+        lag = weights_version(self) - rollout.version
+        advance_weights_version(self)
+        far = TOO_FAR * (self.config.kl_stop or float("inf"))
+        units = policy.sequences(rollout.rows) if hasattr(policy, "sequences") else None
+        groups, sums, seen, done = (
+            self._groups(len(rollout), rows, epochs, minibatch, units),
+            np.zeros(len(NAMES)),
+            0,
+            0,
+        )
+        for group in groups:
+            gradients, means = self._gradients(policy, staged, kept, group)
+            sums, seen = sums + means, seen + 1
+            if means[KL] > far:
+                break
+            with span("optimizer"):
+                self.apply_gradients(self.postprocess_gradients(gradients))
+            done += 1
+        self._tell_terms()
+        self._tell(sums / seen, lag, epochs * done / len(groups), rows)
+
+    def _estimated(self, played: Rollout | Trajectory) -> Rollout:
+        """What is learned from; where advantages are still to be worked out, that is V-trace with the present policy."""
+        if isinstance(played, Rollout):
+            return played
+        policy, shape, config = self._policy(), played.actions.shape, self.config
+        with precision(config.bf16, self.device.type), torch.no_grad():
+            seen = with_frames(played.rows.reshape(-1), played.frames)
+            log_probs, values = score_actions(policy, seen, played.actions.reshape(-1))
+            aside = torch.Generator(self.device).manual_seed(0)
+            extra = on_host(policy.act(with_frames(played.extra, played.frames), aside).values)
+        if config.normalise_values:
+            values, extra = self.scales.values(values), self.scales.values(extra)
+        values, ratios = values.reshape(shape), np.exp(log_probs.reshape(shape) - played.log_probs)
+        after = values_after(values, extra, played.places, played.terminal)
+        advantages, targets = np.empty_like(values), np.empty_like(values)
+        weights = config.gamma, config.lambda_, RATIO_TOP, RATIO_TOP
+        vtrace(played.rewards, values, after, played.cut, ratios, *weights, advantages, targets)
+        return played.rollout(advantages, targets)
+
+    def _staged(self, policy: Any, rows: Any) -> Any:
+        """All rows, to be indexed for a minibatch, made ready once."""
+        if hasattr(policy, "stage"):
+            return policy.stage(rows)
+        return rows if self.device.type == "cpu" else DeviceRows(rows, self.device)
+
+    def _scaled(self, policy: Any, rollout: Rollout) -> NDArray[np.float32]:
+        """What the value head should answer, (n,); the spreads that normalisation divides by take this batch in."""
+        seen = np.stack([rollout.returns, moments(rollout.targets)])
+        if self.config.num_learners > 1:
+            both = torch.from_numpy(seen).to(self.device)
+            torch.distributed.all_reduce(both)
+            seen = both.cpu().numpy()
+        self.scales.returns = self.scales.returns + seen[0]
+        if not self.config.normalise_values:
+            return rollout.targets
+        self.scales.see_targets(seen[1], policy.value)
+        return self.scales.outputs(rollout.targets)
+
+    def _groups(
+        self, n: int, rows: int, epochs: int, minibatch: int, units: list[NDArray[np.int64]] | None = None
+    ) -> list[list[NDArray[np.int64]]]:
+        """The rows of each gradient step: its minibatches, as indices of `rows` of the n, another order each epoch.
+
+        units  what a minibatch takes whole, as indices of the n; then all of the n are taken
+        """
+        rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
+        groups, each = [], self.config.accumulate
+        for _ in range(epochs):
+            parts = max(1, rows // minibatch)
+            pieces = dealt(units, rng, parts) if units else np.array_split(rng.permutation(n)[:rows], parts)
+            groups += [pieces[i : i + each] for i in range(0, len(pieces), each)]
+        return groups
+
+    def _gradients(
+        self, policy: Any, staged: Any, kept: tuple[NDArray[Any], ...], group: list[NDArray[np.int64]]
+    ) -> tuple[Gradients, NDArray[np.float64]]:
+        """The gradient of the mean loss over some minibatches of all learners, and the means in NAMES."""
+        total: Gradients = {}
+        sums, rows = np.zeros(len(NAMES)), sum(map(len, group))
+        for which in group:
+            part = staged[which], tuple(each[which] for each in kept)
+            with span("gradient"):
+                gradients, means = self._minibatch(policy, *part)
+            share = len(which) / rows
+            sums += share * means
+            if share < 1.0:
+                torch._foreach_mul_(list(gradients.values()), share)
+            total = {key: total[key] + each for key, each in gradients.items()} if total else gradients
+        return self._averaged(self._with_terms(policy, total), sums)
+
+    def _minibatch(self, policy: Any, rows: Any, batch: tuple[Any, ...]) -> tuple[Gradients, NDArray[np.float64]]:
+        """Compute the gradients of one minibatch and the means in NAMES."""
+        entropy = self._entropy.get_current_value()
+        config = self.config
+        weights = tuple(map(float, (config.clip_param, config.vf_loss_coeff, entropy, config.vf_clip_param)))
+        with precision(config.bf16, self.device.type):
+            by_hand = policy.ppo_gradient(rows, batch, *weights) if hasattr(policy, "ppo_gradient") else None
+            if by_hand:
+                gradients, sums = dict(zip(policy.parameters(), by_hand[0], strict=True)), by_hand[1]
+            elif hasattr(policy, "ppo_loss"):
+                loss, sums = policy.ppo_loss(rows, batch, *weights)
+            else:
+                actions, log_probs, advantages, targets = (torch.from_numpy(a).to(self.device) for a in batch)
+                loss, sums = torch_ops.ppo(policy.evaluate(rows, actions), log_probs, advantages, targets, *weights)
+        if not by_hand:
+            gradients = self.compute_gradients({DEFAULT_MODULE_ID: loss})
+        return gradients, np.asarray(sums.cpu(), dtype=np.float64)
+
+    def _averaged(self, gradients: Gradients, means: NDArray[np.float64]) -> tuple[Gradients, NDArray[np.float64]]:
+        """The means over all learners: one message, since the loss does not pass through DDP's own forward."""
+        if self.config.num_learners < 2:
+            return gradients, means
+        told = torch.from_numpy(means.astype(np.float32)).to(self.device)
+        whole = torch.cat([*(gradient.flatten() for gradient in gradients.values()), told])
+        torch.distributed.all_reduce(whole)
+        *parts, told = (whole / self.config.num_learners).split([*(g.numel() for g in gradients.values()), len(means)])
+        averaged = {key: part.view_as(gradients[key]) for key, part in zip(gradients, parts, strict=True)}
+        return averaged, told.cpu().numpy().astype(np.float64)
+
+    def _tell(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
+        """One line of metrics: the means in NAMES, how old the policy that acted was, passes made over the rows."""
+        for name, value in (*zip(NAMES, means, strict=True), ("policy_lag", lag), ("epochs", epochs)):
+            self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
+        self._tell_trained(rows * epochs)
+
+
+def normal(advantages: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return advantages with mean 0 and standard deviation 1, (n,) float32."""
+    spread = max(MOST_UNLIKE_ZERO, float(advantages.std(dtype=np.float64)))
+    return ((advantages - advantages.mean(dtype=np.float64)) / spread).astype(np.float32)
+
+
+def dealt(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) -> list[NDArray[np.int64]]:
+    """Units one after the other in a random order, cut into so many parts as near to equal as whole units allow.
+
+    No part is empty where no unit is larger than a part.
+    """
+    units = [units[i] for i in rng.permutation(len(units))]
+    ends = np.cumsum([len(unit) for unit in units])
+    cuts = ends[np.searchsorted(ends, ends[-1] * np.arange(1, parts) / parts)]
+    return np.split(np.concatenate(units), cuts)
+
+
+def score_actions(
+    policy: Any, rows: Any, actions: NDArray[np.int64]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Log-probabilities of these actions on these rows and values, (n,) each, of the policy as it is; no gradient."""
+    log_probs, values = (np.empty(len(rows), dtype=np.float32) for _ in range(2))
+    for at in range(0, len(rows), SCORED):
+        part = slice(at, at + SCORED)
+        if hasattr(policy, "score_actions"):
+            found = policy.score_actions(rows[part], actions[part])
+        else:
+            found = policy.evaluate(rows[part], actions[part])[::2]
+        log_probs[part], values[part] = map(on_host, found)
+    return log_probs, values

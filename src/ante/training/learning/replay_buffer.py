@@ -1,0 +1,208 @@
+"""Prioritised replay buffer of steps in packed rows, sampled by TD error.
+
+A fragment is kept whole: each of its rows once, though it is what one step sees and what earlier ones led to. Where room
+runs out the oldest fragments go. All memory is reserved at the start and touched as it fills.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow
+from numpy.typing import NDArray
+
+from ante.training.numerics.advantages import nstep
+from ante.training.numerics.packed_rows import octets_of
+from ante.training.numerics.replay_kernels import clear, draw_places, set_priorities
+from ante.training.sampling.fragment import BOSS, JOKER, Trajectory
+
+LEAST_ERROR = 1e-3  # so that what surprises no more is still drawn
+CODEC = "zstd"
+ARRAYS = ("actions", "nexts", "returns", "weights", "stress")  # beside rows and priorities
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A sample of steps.
+
+    places       (m,) int64, for `Replay.surprised`
+    rows, nexts  (m,) row_t: what was seen, and what the last counted step led to
+    actions      (m,) int64
+    returns      (m,) float32, the rewards counted, discounted
+    weights      (m,) float32, what the value of `nexts` is multiplied by; 0 where the game ended for good
+    corrections  (m,) float32, weights of the loss
+    """
+
+    places: NDArray[np.int64]
+    rows: NDArray[Any]
+    nexts: NDArray[Any]
+    actions: NDArray[np.int64]
+    returns: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    corrections: NDArray[np.float32]
+
+
+@dataclass
+class Replay:
+    """A ring buffer of fragments.
+
+    capacity     maximum number of rows
+    row_t        dtype of a row
+    length       steps whose rewards are counted before the value takes over
+    discount     gamma
+    exponent     of the surprise, which makes the priority; 0 draws all alike
+    boss, joker  factors of the priority of steps that beat a boss, that brought a joker
+    """
+
+    capacity: int
+    row_t: np.dtype[Any]
+    length: int
+    discount: float
+    exponent: float
+    boss: float
+    joker: float
+    steps: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        size = 1 << max(1, (self.capacity - 1).bit_length())
+        self._tree = np.zeros(2 * size)
+        self._rows = np.zeros(self.capacity, dtype=self.row_t)
+        self._actions = np.zeros(self.capacity, dtype=np.int16)
+        self._nexts = np.zeros(self.capacity, dtype=np.int32)
+        self._returns, self._weights, self._stress = (np.zeros(self.capacity, dtype=np.float32) for _ in range(3))
+        self._spans: deque[tuple[int, int, int]] = deque()  # begin, end and steps of each fragment, oldest first
+        self._at, self._top = 0, 1.0
+
+    def __len__(self) -> int:
+        """Return the number of steps that can be sampled."""
+        return self.steps
+
+    @property
+    def bytes_per_step(self) -> float:
+        """Memory of one place: row, action, returns and its share of the tree."""
+        held = self._tree, self._rows, self._actions, self._nexts, self._returns, self._weights, self._stress
+        return sum(each.nbytes for each in held) / self.capacity
+
+    def add(self, trace: Trajectory) -> None:
+        """Keep a fragment; its steps are drawn like the most surprising so far. Raises ValueError if it never fits."""
+        count, begin = len(trace), self._room(len(trace) + len(trace.extra))
+        end = begin + count + len(trace.extra)
+        octets = octets_of(self._rows)
+        octets[begin : begin + count] = octets_of(trace.rows.reshape(-1))
+        octets[begin + count : end] = octets_of(trace.extra)
+        shape, here = trace.actions.shape, slice(begin, begin + count)
+        sums, weights = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.float32)
+        lasts = np.empty(shape, dtype=np.int64)
+        nstep(trace.rewards, trace.cut, self.length, self.discount, sums, weights, lasts)
+        column = np.arange(shape[1])
+        weights[trace.terminal[lasts, column]] = 0.0
+        self._actions[here] = trace.actions.reshape(-1)
+        self._returns[here], self._weights[here] = sums.reshape(-1), weights.reshape(-1)
+        self._nexts[here] = (begin + places_after(trace)[lasts, column]).reshape(-1)
+        self._stress[here] = self._stressed(trace)
+        places = np.arange(begin, begin + count)
+        set_priorities(self._tree, places, self._top * self._stress[here].astype(np.float64))
+        self._spans.append((begin, end, count))
+        self._at, self.steps = end, self.steps + count
+
+    def _room(self, rows: int) -> int:
+        """Where so many rows begin; fragments that stood there are forgotten."""
+        if rows > self.capacity:
+            raise ValueError(f"a fragment of {rows} rows does not fit into a replay of {self.capacity}")
+        if self._at + rows > self.capacity:
+            while self._spans and self._spans[0][0] >= self._at:
+                self._forget()
+            self._at = 0
+        while self._spans and self._at <= self._spans[0][0] < self._at + rows:
+            self._forget()
+        return self._at
+
+    def _forget(self) -> None:
+        """Remove the oldest fragment."""
+        begin, end, count = self._spans.popleft()
+        clear(self._tree, begin, end)
+        self.steps -= count
+
+    def _stressed(self, trace: Trajectory) -> NDArray[np.float32]:
+        """Factors of the priorities of a fragment's steps, (n,)."""
+        stress = np.ones(len(trace), dtype=np.float32)
+        if trace.marks is not None:
+            marks = trace.marks.reshape(-1)
+            stress[marks & BOSS != 0] *= self.boss
+            stress[marks & JOKER != 0] *= self.joker
+        return stress
+
+    def draw(self, m: int, rng: np.random.Generator, correction: float) -> Drawn:
+        """Steps, m of them, in proportion to their priorities. There must be one at least.
+
+        correction  0 to 1: how far the loss makes up for drawing surprises more often. For rare events it does not: that
+                    they count for more is what they were marked for
+        """
+        places = np.empty(m, dtype=np.int64)
+        draw_places(self._tree, rng.random(m), places)
+        probabilities = self._tree[len(self._tree) // 2 + places] / self._tree[1]
+        often = (probabilities / self._stress[places] * self.steps) ** -correction
+        return Drawn(
+            places,
+            self._taken(places),
+            self._taken(self._nexts[places].astype(np.int64)),
+            self._actions[places].astype(np.int64),
+            self._returns[places],
+            self._weights[places],
+            (often / often.max()).astype(np.float32),
+        )
+
+    def _taken(self, places: NDArray[np.int64]) -> NDArray[Any]:
+        """The rows at these places, byte by byte: NumPy copies records field by field."""
+        return octets_of(self._rows)[places].view(self.row_t)[:, 0]
+
+    def surprised(self, places: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
+        """Update the priorities of the steps at these places (m,) from their errors (m,)."""
+        plain = (np.abs(errors.astype(np.float64)) + LEAST_ERROR) ** self.exponent
+        self._top = max(self._top, float(plain.max()))
+        set_priorities(self._tree, places, plain * self._stress[places])
+
+    def _kept(self, used: int) -> dict[str, NDArray[Any]]:
+        """What there is of the first places, as views."""
+        leaves = len(self._tree) // 2
+        kept = {name: getattr(self, f"_{name}")[:used] for name in ARRAYS}
+        return {**kept, "rows": octets_of(self._rows[:used]), "priorities": self._tree[leaves : leaves + used]}
+
+    def state(self) -> dict[str, Any]:
+        """Return the complete state, compressed."""
+        used = max((end for _, end, _ in self._spans), default=0)
+        kept = self._kept(used)
+        squeezed = {name: pyarrow.compress(array.tobytes(), CODEC, asbytes=True) for name, array in kept.items()}
+        return {"used": used, "spans": list(self._spans), "at": self._at, "top": self._top, "arrays": squeezed}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """It is as it was when `state` was taken, of a replay of the same capacity and rows.
+
+        Raises ValueError where the state cannot be one: compiled code takes its numbers for places in memory.
+        """
+        self.__post_init__()
+        used, at, spans = int(state["used"]), int(state["at"]), [tuple(map(int, span)) for span in state["spans"]]
+        if not (0 <= used <= self.capacity and 0 <= at <= self.capacity):
+            raise ValueError(f"a replay of {self.capacity} places cannot have {used} in use and go on at {at}")
+        for begin, end, count in spans:
+            if not (0 <= begin <= begin + count <= end <= used):
+                raise ValueError(f"a replay with {used} places in use cannot have {count} steps from {begin} to {end}")
+        kept = self._kept(used)
+        for name, array in kept.items():
+            plain = pyarrow.decompress(state["arrays"][name], array.nbytes, CODEC, asbytes=True)
+            array[:] = np.frombuffer(plain, dtype=array.dtype).reshape(array.shape)
+        priorities = kept["priorities"].copy()
+        if not (np.isfinite(priorities).all() and (priorities >= 0.0).all() and np.isfinite(state["top"])):
+            raise ValueError("a replay cannot have priorities below 0 or without a number")
+        set_priorities(self._tree, np.arange(used), priorities)
+        self._spans = deque((begin, end, count) for begin, end, count in spans)
+        self._at, self._top, self.steps = at, float(state["top"]), sum(count for _, _, count in spans)
+
+
+def places_after(trace: Trajectory) -> NDArray[np.int64]:
+    """Which row of the fragment each step led to, (t, n): of its steps' rows end to end, then its extra ones."""
+    (steps, games), count = trace.actions.shape, len(trace)
+    after = np.arange(games, count + games).reshape(steps, games)  # the last ones are the first extra rows
+    after.reshape(-1)[trace.places] = count + games + np.arange(len(trace.places))
+    return after

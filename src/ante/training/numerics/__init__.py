@@ -1,0 +1,1 @@
+"""Numeric kernels: packed rows, masked distributions, advantages, losses; compiled for the CPU, in torch for the GPU."""

@@ -1,0 +1,1 @@
+"""Trained policies as players: by name, in a league, as releases."""

@@ -1,0 +1,215 @@
+"""A trained policy with an advisor: evaluation-time advice, within the same budget as in training."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ante.agents.evaluate import Report, evaluate, half_width, plain
+from ante.engine.core.state import copy_states
+from ante.env.games import Games
+from ante.errors import BalatroError
+from ante.files import write_text
+from ante.hints.advice import Advice
+from ante.hints.broker import hint_field
+from ante.hints.budget import DecisionBudget
+from ante.hints.ledger import GOOD, Ledger
+from ante.hints.question import lists_of, question_of, without_seed
+from ante.hints.rules import advise
+from ante.hints.settings import HintSettings, read_settings
+from ante.training.advice.asks import Ask, number_of
+from ante.training.players.release import policy_from
+from ante.training.policies.registry import make_player
+from ante.training.sampling.games import rules
+from ante.training.settings.config import TrainConfig, read_config
+from ante.watch.episode import fingerprint
+from ante.watch.notes import Note
+
+EFFECT_GAMES = 64  # played with advice at a run's end
+
+
+class AdvisedPlayer:
+    """Follows hints where the policy is unsure and the budget permits; otherwise uses the policy.
+
+    hints   by (seed, step of the game): text, agreed, source
+    ledger  what came of the asks
+    """
+
+    def __init__(
+        self,
+        policy: Any,
+        name: str,
+        settings: HintSettings | None,
+        share: float = 0.05,
+        confidence: float = 0.7,
+        likeliest: bool = False,
+        seed: int = 0,
+        reorder: str = "none",
+        picture: Callable[[Any], bytes] | None = None,
+    ) -> None:
+        if not hasattr(policy, "action_log_probs"):
+            raise BalatroError(
+                f"{name} cannot be advised: its policy has no probabilities of single actions; use shortlist, mlp or lstm"
+            )
+        self.name, self.discrete, self.reorder = f"{name}, advised", policy.discrete, reorder
+        self.hints: dict[tuple[str, int], dict[str, Any]] = {}
+        self.ledger = Ledger()
+        self._policy, self._likeliest, self._confidence = policy, likeliest, confidence
+        self._alone = make_player(policy, name, likeliest, seed, reorder)
+        self._played: set[str] = set()  # seeds
+        self._told: dict[str, str] = {}  # hints in words, by the fingerprint of the game they were given in
+        self._budget, self._picture = DecisionBudget(share), picture
+        self._generator = torch.Generator(policy.device).manual_seed(seed)
+        self._settings, self._desk = settings, None
+        self._loop = asyncio.new_event_loop()
+        if settings is not None:
+            from ante.hints.desk import Desk, make_advisor
+
+            self._desk = Desk(settings, make_advisor(settings, os.environ))
+            self.ledger = self._desk.ledger
+
+    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """One action for each game (n,) int64, -1 where a game is not played any more."""
+        followed, which = self._alone.played(games), np.flatnonzero(playing)
+        rows = followed.rows()
+        self._played.update(str(games.seeds[i]) for i in which)
+        logs, _, carry = self._policy.action_log_probs(followed.state.view(rows[which]))
+        followed.chose(which, carry)
+        logs = logs.cpu()
+        numbers = self._drawn(logs)
+        self._advised(games, rows, which, logs.amax(dim=1).exp().numpy(), numbers)
+        actions = np.full(games.n, -1, dtype=np.int64)
+        actions[which] = self._policy.decisions(rows[which], numbers)
+        return actions
+
+    def explain(self, games: Games, taken: int) -> Note:
+        """See `watch.notes.Explained`. In games that others have played, the advisor is asked now, within the budget."""
+        if str(games.seeds[0]) not in self._played:
+            followed = self._alone.explained(games)
+            rows = followed.rows()
+            number = number_of(self._policy, Ask(rows, copy_states(games.states), 0, {}), taken)
+            sure = self._policy.action_log_probs(followed.state.view(rows))[0].cpu().amax(dim=1).exp().numpy()
+            chosen = np.array([-1 if number is None else number])
+            self._advised(games, rows, np.zeros(1, dtype=np.int64), sure, chosen)
+        return replace(self._alone.explain(games, taken), hint=self._told.get(fingerprint(games.states[0]), ""))
+
+    def _drawn(self, logs: torch.Tensor) -> NDArray[np.int64]:
+        """Actions (n,), drawn or the likeliest, of log-probabilities (n, actions)."""
+        if self._likeliest:
+            return np.asarray(logs.argmax(dim=1))
+        return np.asarray(torch.multinomial(logs.exp(), 1, generator=self._generator)[:, 0])
+
+    def _advised(
+        self, games: Games, rows: NDArray[Any], which: NDArray[np.int64], sure: NDArray[Any], numbers: NDArray[np.int64]
+    ) -> None:
+        """Ask about the least sure of these games, and put what is advised into `numbers`."""
+        room, unsure = self._budget.allows(len(which)), np.flatnonzero(sure < self._confidence)
+        places = sorted(int(k) for k in unsure[np.argsort(sure[unsure], kind="stable")][:room])
+        self._budget.take(len(which), places)
+        if not places:
+            return
+        lists = lists_of(games)
+        asked = [self._question(games, int(which[k]), lists) for k in places]
+        for k, advice in zip(places, self._answers(asked), strict=True):
+            i = int(which[k])
+            if advice is None:
+                continue
+            state = copy_states(games.states[i : i + 1].view(np.recarray))
+            number = number_of(self._policy, Ask(rows[i : i + 1], state, 0, {}), advice.decision)
+            if number is not None:
+                agreed = number == int(numbers[k])
+                self.ledger.compared, self.ledger.agreed = self.ledger.compared + 1, self.ledger.agreed + agreed
+                self.hints[str(games.seeds[i]), int(games.steps[i])] = hint_field(advice, agreed) or {}
+                self._told[fingerprint(games.states[i])] = f"{advice.text} ({advice.source})"
+                numbers[k] = number
+
+    def _question(self, games: Games, i: int, lists: Any) -> Any:
+        prompt = self._settings.prompt if self._settings else "v1"
+        seen = self._picture is not None and self._settings is not None and self._settings.vision
+        frame = self._picture(without_seed(games.states[i])) if seen and self._picture else None
+        return question_of(games.states[i], lists[i], prompt, frame)
+
+    def _answers(self, questions: list[Any]) -> list[Advice | None]:
+        """A hint for each, or None. Here somebody waits: it is an evaluation."""
+        if self._desk is None:
+            for question in questions:
+                self.ledger.asks += question is not None
+                self.ledger.ended(GOOD)
+            return [advise(question) if question is not None else None for question in questions]
+        desk = self._desk
+        gate = asyncio.Semaphore(desk.settings.concurrency)
+
+        async def one(question: Any) -> Advice | None:
+            async with gate:
+                return await desk.advise(question) if question is not None else None
+
+        async def every() -> list[Advice | None]:
+            return list(await asyncio.gather(*map(one, questions)))
+
+        return self._loop.run_until_complete(every())
+
+
+def advised_from(
+    folder: Path,
+    source: str,
+    share: float = 0.05,
+    confidence: float = 0.7,
+    checkpoint: str = "best",
+    likeliest: bool = False,
+) -> AdvisedPlayer:
+    """The policy of a run or a release with the rules or the LLM of the environment as advisor. Raises BalatroError."""
+    settings: HintSettings | None = None
+    picture: Callable[[Any], bytes] | None = None
+    if source == "llm":
+        settings = read_settings(os.environ).complete()
+        if settings.vision:
+            from ante.watch.render.picture import png_of
+
+            picture = png_of
+    policy, reorder = policy_from(folder, checkpoint), read_config(folder / "config.yaml").games.reorder
+    return AdvisedPlayer(policy, folder.name, settings, share, confidence, likeliest, 0, reorder, picture)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What following an advisor in play changes: blinds beaten more a game, with half of the 95 % interval."""
+
+    source: str
+    games: int
+    more: float
+    half_width: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.more:+.2f} ± {self.half_width:.2f} blinds beaten more with it, {self.games} games of the same seeds"
+        )
+
+
+def advice_effect(config: TrainConfig, alone: Report) -> Effect:
+    """What following the advisor in play changes for a run's best checkpoint, over the first games of its evaluation.
+
+    alone  the evaluation without. The answer stands in hints/effect.json too. Raises BalatroError.
+    """
+    source = "rules" if config.hints.source == "rules" else "llm"
+    player = advised_from(config.folder, source, config.hints.share, config.hints.confidence)
+    records = alone.records[:EFFECT_GAMES]
+    advised = evaluate(player, [record.seed for record in records], **rules(config))
+    found = Effect(source, len(records), *paired(advised, replace(alone, records=records)))
+    (config.folder / "hints").mkdir(exist_ok=True)
+    write_text(config.folder / "hints" / "effect.json", json.dumps(plain(asdict(found)), indent=1))
+    return found
+
+
+def paired(with_hints: Report, without: Report) -> tuple[float, float]:
+    """Blinds beaten more with hints than without, mean over games of the same seeds, and its 95 % half-width."""
+    pairs = zip(with_hints.records, without.records, strict=True)
+    more = np.array([float(one.blinds - other.blinds) for one, other in pairs if one.seed == other.seed])
+    assert len(more) == len(without.records), "games of other seeds"
+    return float(more.mean()), half_width(more)

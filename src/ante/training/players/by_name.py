@@ -1,0 +1,58 @@
+"""Players by name: a baseline, the rule-based advisor, a run, a release, or a class of another package."""
+
+from pathlib import Path
+
+from ante.agents.baselines import AGENTS, Baseline
+from ante.agents.evaluate import Player
+from ante.errors import BalatroError
+from ante.plugins import PLAYERS, BadPlugin, is_plugin, load, registered
+
+
+def player_of(name: str, likeliest: bool, checkpoint: str) -> Player:
+    """Return the player of this name.
+
+    Args:
+        name: A baseline, `rules`, the folder of a run or a release (RUN@NAME is that checkpoint of it), a registered
+            player, or `module:Class`.
+        likeliest: Whether a policy takes its likeliest decision instead of drawing one.
+        checkpoint: Which checkpoint of a run, where the name says none.
+
+    Raises:
+        BalatroError: There is no such player, or it cannot be loaded.
+    """
+    if name in AGENTS:
+        return Baseline(name)
+    if name == "rules":
+        from ante.hints.rules import RulesPlayer
+
+        return RulesPlayer()
+    if is_plugin(PLAYERS, name) and not Path(name).is_dir():
+        return external_player(name)
+    if "@" in name and not Path(name).exists():
+        name, _, checkpoint = name.rpartition("@")
+    if not Path(name).is_dir():
+        known = ", ".join((*AGENTS, "rules", *registered(PLAYERS)))
+        raise BalatroError(
+            f"there is no player {name!r}: choose {known}, a run's folder such as runs/ppo, a released policy such as "
+            "models/white-stake, or a class as module:Class"
+        )
+    from ante.training.players.release import player_from
+
+    return player_from(Path(name), checkpoint, likeliest)
+
+
+def external_player(name: str) -> Player:
+    """Return the player that an entry point or `module:Class` names; a class is called without arguments.
+
+    Raises:
+        BadPlugin: It cannot be loaded, or lacks an attribute of `ante.agents.evaluate.Player`.
+    """
+    found = load(PLAYERS, name)
+    player = found() if isinstance(found, type) else found
+    missing = [each for each in ("name", "discrete", "reorder", "choose") if not hasattr(player, each)]
+    if missing:
+        raise BadPlugin(
+            f"{name!r} lacks {', '.join(missing)}: a player has what ante.agents.evaluate.Player says (examples/player.py)"
+        )
+    made: Player = player
+    return made

@@ -1,0 +1,125 @@
+"""Released policies: small folders of plain files, without Ray and without pickles.
+
+weights.npz   the parameters as float16, by name
+config.yaml   the whole configuration of the run, and so which policy it is
+README.md     the model card, for people; written once, then kept by hand
+policy.json   the manifest: what it was trained on, size and digest of every other file (run_store.manifest)
+
+After the card was edited, `ante export FOLDER FOLDER` seals the folder again.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ray.rllib.core.rl_module.torch import TorchRLModule
+
+from ante.agents.evaluate import Player
+from ante.files import write_text
+from ante.training.policies.registry import SETTINGS, load_policy, make_player, read_policy
+from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, seal, verified
+from ante.training.run_store.weights import WEIGHTS, write_weights
+from ante.training.settings.config import TrainConfig, read_config
+
+ABOUT, CARD = "policy.json", "README.md"
+LARGEST = 65504.0  # float16 holds no more
+
+
+class BadRelease(BadCheckpoint):
+    """A released policy that is missing or incomplete, or a policy that cannot be released."""
+
+
+def is_release(folder: Path) -> bool:
+    """Return whether this folder holds a released policy rather than a run."""
+    return (folder / ABOUT).is_file()
+
+
+def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
+    """The policy of a run's checkpoint stands in `folder`; answers it. An existing model card is left as it is.
+
+    Where `run` is that folder itself, a release whose model card was edited, it is sealed again.
+    Raises BadCheckpoint, and BadRelease where a weight does not fit into float16.
+    """
+    if is_release(run) and run.resolve() == folder.resolve():
+        seal(
+            folder,
+            ABOUT,
+            {key: value for key, value in verified(folder, ABOUT, (CARD,)).items() if key not in (FILES, SEAL)},
+        )
+        return folder
+    policy, metadata = load_policy(run, pointer)
+    kept = ("timesteps", "games", "seconds", "iteration", "timestamp")
+    return write_policy(policy, read_config(run / "config.yaml"), {name: metadata[name] for name in kept}, folder)
+
+
+def write_policy(
+    policy: TorchRLModule, config: TrainConfig, trained: dict[str, Any], folder: Path, how: str = "PPO"
+) -> Path:
+    """A policy stands in `folder` as a release; answers it. An existing model card is left as it is.
+
+    trained  timesteps, games and seconds that it learned from, and whatever else is to be kept
+    how      for the model card: what taught it
+
+    Raises BadRelease where a weight does not fit into float16.
+    """
+    weights = {name: value.numpy() for name, value in policy.state_dict().items()}
+    for name, value in weights.items():
+        if value.dtype.kind == "f" and not np.abs(value).max(initial=0.0) <= LARGEST:
+            raise BadRelease(f"weight {name} of {config.name} holds what float16 cannot: choose another checkpoint")
+    folder.mkdir(parents=True, exist_ok=True)
+    packed = {name: value.astype(np.float16) if value.dtype.kind == "f" else value for name, value in weights.items()}
+    write_weights(packed, folder, compressed=True)
+    about = {
+        "policy": config.policy.kind,
+        "parameters": int(sum(value.size for value in weights.values())),
+        "trained": trained,
+    }
+    write_text(folder / SETTINGS, config.with_changes({"name": folder.name, "runs": "runs"}).to_yaml())
+    if not (folder / CARD).exists():
+        write_text(folder / CARD, card(folder.name, config, about, how))
+    seal(folder, ABOUT, about)  # last: what is not whole is no release
+    return folder
+
+
+def read_release(folder: Path) -> tuple[TorchRLModule, dict[str, Any]]:
+    """The released policy and what policy.json says of it. Raises BadRelease, naming the file that is wrong."""
+    try:
+        about = verified(folder, ABOUT)
+        return read_policy(folder), about
+    except BadCheckpoint as error:
+        raise BadRelease(f"no released policy: {error}; get it again") from None
+
+
+def digest_of_weights(about: dict[str, Any]) -> str:
+    """SHA-256 of the weights that policy.json tells of, in hex: what a league knows a release by."""
+    return str(about[FILES][WEIGHTS]["sha256"])
+
+
+def policy_from(folder: Path, checkpoint: str = "best") -> TorchRLModule:
+    """The policy of a run's checkpoint or a released one. Raises BadCheckpoint, BadConfig."""
+    return (read_release(folder) if is_release(folder) else load_policy(folder, checkpoint))[0]
+
+
+def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False) -> Player:
+    """The player of a run's checkpoint (best, latest or by name) or of a release. Raises BadCheckpoint, BadConfig."""
+    policy = policy_from(folder, checkpoint)
+    return make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").games.reorder)
+
+
+def card(name: str, config: TrainConfig, about: dict[str, Any], how: str) -> str:
+    """Returns a model card without evaluation results, which a person adds."""
+    trained = about["trained"]
+    return f"""# {name}
+
+A `{about["policy"]}` policy for Balatro with {about["parameters"]:,} parameters in float16.
+
+| | |
+| --- | --- |
+| trained on | {config.games.deck}, stake {config.games.stake}; {trained["timesteps"]:,} decisions, {trained["games"]:,} games |
+| training | {how}, settings in `config.yaml`, seed {config.seed}; {trained["seconds"] / 60:.0f} minutes |
+| use | `ante eval {name} --panel`, `ante play {name}` with the path of this folder |
+
+## Evaluation
+
+Not evaluated yet. Run `ante eval` with this folder and `--panel`, and add its table here.
+"""

@@ -1,0 +1,1 @@
+"""The networks, one module per policy, and the registry that names them."""

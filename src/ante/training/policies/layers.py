@@ -1,0 +1,34 @@
+"""Weight initialisation of the policies' layers.
+
+PyTorch's default initialisation shrinks activations, especially for sparse inputs, and slows down the first hundred
+thousand steps of training (docs/explanation/decisions/0023-first-weights.md).
+"""
+
+from typing import TypeVar
+
+from torch import nn
+
+Layer = TypeVar("Layer", bound=nn.Module)
+HIDDEN_GAIN = 2**0.5  # gain of orthogonal weights before SiLU or ReLU, which halve the variance
+POLICY_HEAD_GAIN = 0.01  # gain of the last policy layer: the initial policy is nearly uniform
+
+
+def clear(layer: Layer, gain: float = HIDDEN_GAIN) -> Layer:
+    """Initialise the layer's weight orthogonally with this gain and its bias to zero, and return the layer."""
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+def shared_layers(size: int, widths: tuple[int, ...] | list[int]) -> list[nn.Module]:
+    """Return linear layers of these widths on `size` inputs, each followed by SiLU."""
+    layers: list[nn.Module] = []
+    for width in widths:
+        layers += [clear(nn.Linear(size, width)), nn.SiLU()]
+        size = width
+    return layers
+
+
+def heads(size: int, actions: int) -> tuple[nn.Linear, nn.Linear]:
+    """Return the output layers on `size` inputs: action logits and value."""
+    return clear(nn.Linear(size, actions), POLICY_HEAD_GAIN), clear(nn.Linear(size, 1), 1.0)

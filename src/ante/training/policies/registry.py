@@ -1,0 +1,100 @@
+"""Maps settings to policies: implementation classes, checkpoints, players."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import torch
+from ray.rllib.core.rl_module.torch import TorchRLModule
+
+from ante.errors import BalatroError
+from ante.training.compat import be_quiet
+from ante.training.policies.mlp import MaskedPolicy
+from ante.training.policies.mlp_rows import PackedPolicy, packed_policy
+from ante.training.policies.player import PolicyPlayer
+from ante.training.policies.protocol import GamePolicy
+from ante.training.policies.q_network import QPolicy
+from ante.training.run_store.checkpoints import find_checkpoint
+from ante.training.run_store.weights import read_weights
+from ante.training.settings.algorithms import Dqn, RllibPpo
+from ante.training.settings.config import TrainConfig, read_config
+from ante.training.settings.schedule import value_at
+
+SETTINGS = "config.yaml"  # of a run, in its checkpoints and in a release
+Q_NETWORKS: dict[type[Any], type[Any]] = {PackedPolicy: QPolicy}  # for policies with Trait.ACTION_VALUES
+
+
+class NotImplementedHere(BalatroError, ValueError):
+    """The implementation named in the settings cannot be used."""
+
+
+def implementation_of(settings: Any, base: type) -> Any:
+    """Return the class, derived from `base`, that implements a kind of policy or algorithm.
+
+    Settings name it as `module:Class` in their class-level `implementation`. Raises NotImplementedHere.
+    """
+    path = type(settings).implementation
+    module, _, name = path.partition(":")
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise NotImplementedHere(
+            f"{type(settings).__name__}.implementation {path!r} cannot be imported: {error}; name it as module:Class"
+        ) from None
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise NotImplementedHere(
+            f"{type(settings).__name__}.implementation {path!r} is not a class derived from {base.__name__}"
+        )
+    return found
+
+
+def policy_class(config: TrainConfig) -> type[Any]:
+    """Return the policy class of this configuration, a GamePolicy and TorchRLModule."""
+    found: type[Any] = implementation_of(config.policy, GamePolicy)
+    if isinstance(config.algo, Dqn):
+        return Q_NETWORKS[found]
+    return MaskedPolicy if isinstance(config.algo, RllibPpo) else found
+
+
+def network_of(config: TrainConfig) -> dict[str, Any]:
+    """Return the model_config of this configuration's policy."""
+    if isinstance(config.algo, Dqn):
+        explore = value_at(config.algo.epsilon, 0)
+        return config.policy.network() | {"duelling": config.algo.duelling, "explore": explore}
+    return config.policy.network()
+
+
+def new_policy(config: TrainConfig) -> Any:
+    """Return a policy of this configuration with initial weights."""
+    be_quiet()
+    kind = policy_class(config)
+    seen, answered = kind.spaces()
+    return kind(observation_space=seen, action_space=answered, model_config=network_of(config))
+
+
+def load_policy(run: Path, pointer: str = "best") -> tuple[TorchRLModule, dict[str, Any]]:
+    """Return the policy of a run's checkpoint and the checkpoint's metadata. Raises BadCheckpoint."""
+    checkpoint, metadata = find_checkpoint(run / "checkpoints", pointer)
+    return read_policy(checkpoint), metadata
+
+
+def read_policy(folder: Path, config: TrainConfig | None = None) -> TorchRLModule:
+    """Return the policy whose settings and weights stand in a checkpoint or release. Raises BadCheckpoint, BadConfig.
+
+    Args:
+        folder: Its files have been verified.
+        config: The settings, where they have been read already.
+    """
+    config = config or read_config(folder / SETTINGS)
+    policy = new_policy(config)
+    own = {name: value.numpy() for name, value in policy.state_dict().items()}
+    policy.load_state_dict({name: torch.from_numpy(value) for name, value in read_weights(folder, own).items()})
+    found: TorchRLModule = policy
+    return found
+
+
+def make_player(policy: Any, name: str, likeliest: bool = False, seed: int = 0, reorder: str = "none") -> PolicyPlayer:
+    """Return a trained policy as a player for evaluation and videos; `reorder` is the setting its games used."""
+    if isinstance(policy, MaskedPolicy) and not isinstance(policy, PackedPolicy):
+        policy = packed_policy(policy)
+    return PolicyPlayer(policy, name, likeliest, seed, reorder)

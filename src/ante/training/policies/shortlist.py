@@ -1,0 +1,281 @@
+"""The shortlist policy: scores each candidate action given features of the whole game.
+
+The flat observation passes through the sparse first layer of the fast path, the candidates through an encoder of their
+own, whose mean and first output are concatenated to the trunk. The policy is a softmax over one score per candidate.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
+from ray.rllib.core.rl_module.torch import TorchRLModule
+from torch import nn
+from torch.nn import functional
+
+from ante.engine.actions import N_VERBS, Verb
+from ante.env.games import Games
+from ante.env.layout import FLAT_SIZE, N_EDITIONS, N_ENHANCEMENTS, N_SEALS
+from ante.lookahead.candidates import CandidateLister, decisions_of
+from ante.lookahead.records import (
+    LEGAL,
+    MAX_CANDIDATES,
+    N_CANDIDATE_ITEMS,
+    N_ESTIMATES,
+    N_FLAGS,
+    N_PURPOSES,
+    candidates_t,
+)
+from ante.lookahead.reference_hands import N_REFERENCE_HANDS
+from ante.training.numerics import torch_ops
+from ante.training.numerics.distributions import OFF, drawn, entropy
+from ante.training.numerics.packed_rows import flat_row_t, octets_of, pack_flat
+from ante.training.policies.mlp_rows import FilledRows, FirstLayer
+from ante.training.policies.protocol import Choice, GamePolicy
+from ante.watch.notes import Note, note_of
+
+row_t = np.dtype([("flat", flat_row_t), ("list", candidates_t)])
+AT_LIST = flat_row_t.itemsize
+END_LIST = AT_LIST + candidates_t.itemsize
+N_GLOBALS = N_REFERENCE_HANDS + 1
+
+# Verbs whose candidates share the meaning of their numbers.
+KINDS = np.zeros(N_VERBS, dtype=np.int64)
+KINDS[Verb.PLAY], KINDS[Verb.DISCARD] = 1, 2
+KINDS[[Verb.BUY, Verb.BUY_AND_USE, Verb.PICK, Verb.USE]] = 3
+KINDS[[Verb.SELL_JOKER, Verb.MOVE_JOKER]] = 4
+N_KINDS = 5
+
+
+class ListedRows:
+    """Packed rows prepared for the network; indexing returns a minibatch.
+
+    filled   the flat observations
+    starts   (n + 1,) int64: offsets of each row's candidates in `entries`, which are concatenated
+    """
+
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self.rows, self.filled = rows, FilledRows(rows)
+        lists = rows["list"]
+        self.counts = lists["n"].astype(np.int64)
+        self.starts = np.concatenate([[0], np.cumsum(self.counts)])
+        entries = lists["entries"][np.arange(MAX_CANDIDATES) < self.counts[:, None]]
+        self.ids = np.stack(
+            [entries[name] for name in ("item_id", "verb", "trait", "purpose", "flag_bits")], axis=1
+        ).astype(np.int64)
+        numbers = np.concatenate([entries["estimates"], entries["price"][:, None]], axis=1)
+        self.numbers = numbers.astype(np.float32) / np.float32(128.0)
+        self.globals = np.concatenate([lists["strengths"] / 2000.0, lists["needed"][:, None] / 200.0], axis=1).astype(
+            np.float32
+        )
+        self.which = np.arange(len(rows))
+
+    def __len__(self) -> int:
+        """Number of rows in the minibatch."""
+        return len(self.which)
+
+    def __getitem__(self, which: NDArray[np.int64]) -> "ListedRows":
+        """Return the rows at these indices of the whole; nothing is copied."""
+        part = object.__new__(ListedRows)
+        part.counts, part.starts, part.ids, part.numbers = self.counts, self.starts, self.ids, self.numbers
+        part.globals, part.rows, part.filled, part.which = self.globals, self.rows, self.filled[which], which
+        return part
+
+    def entries(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return ids (m, 5), numbers (m, 7), row and index in its list (m,) of the concatenated candidates."""
+        counts = self.counts[self.which]
+        rows = np.repeat(np.arange(len(counts)), counts)
+        begin = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        places = np.arange(len(rows)) - begin[rows]
+        at = self.starts[self.which][rows] + places
+        return tuple(torch.from_numpy(each) for each in (self.ids[at], self.numbers[at], rows, places))  # type: ignore[return-value]
+
+
+class EntryEncoder(nn.Module):  # type: ignore[misc]
+    """Encodes each candidate as a vector."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.register_buffer("kinds", torch.from_numpy(KINDS), persistent=False)
+        self.things, self.verbs = nn.Embedding(N_CANDIDATE_ITEMS, width), nn.Embedding(N_VERBS, width)
+        self.aims = nn.Embedding(N_PURPOSES, width)
+        self.traits = nn.Embedding(N_ENHANCEMENTS * N_EDITIONS * N_SEALS, width)
+        for table in (self.things, self.verbs, self.aims, self.traits):
+            nn.init.normal_(table.weight, std=0.3)
+        self.numbers = nn.Linear(N_KINDS * (1 + N_ESTIMATES + 1 + N_FLAGS), width)
+        self.mix = nn.Linear(width, width)
+
+    def forward(self, ids: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+        """Return (m, width)."""
+        thing, verb, trait, aim, marks = ids.unbind(1)
+        bits = ((marks[:, None] >> torch.arange(N_FLAGS, device=ids.device)) & 1).float()
+        known = torch.cat([torch.ones_like(bits[:, :1]), numbers, bits], dim=1)
+        kinds = functional.one_hot(self.kinds[verb], N_KINDS).float()
+        by_kind = (kinds[:, :, None] * known[:, None, :]).flatten(1)
+        x = self.things(thing) + self.verbs(verb) + self.traits(trait) + self.aims(aim) + self.numbers(by_kind)
+        return functional.silu(self.mix(functional.silu(x)))
+
+
+@dataclass(frozen=True)
+class Read:
+    """Features of a minibatch of m rows.
+
+    trunk    (m, size), features of the whole game
+    entries  (k, width), the concatenated candidates; ids (k, 5), row (k,) and index in its list (k,) of each
+    """
+
+    trunk: torch.Tensor
+    entries: torch.Tensor
+    ids: torch.Tensor
+    row: torch.Tensor
+    place: torch.Tensor
+
+
+class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
+    """Scores candidate actions. An action is an index into the list of candidates.
+
+    model_config: hidden (256, 256), widths of the trunk's first and later layers; entry (64), width of a candidate.
+    """
+
+    row_t = row_t
+    discrete = False
+    flat = True
+
+    @staticmethod
+    def spaces() -> tuple[spaces.Space[Any], spaces.Space[Any]]:
+        """Return the spaces of observations (packed rows as bytes) and actions (candidate indices)."""
+        return spaces.Box(0, 255, (row_t.itemsize,), np.uint8), spaces.Discrete(MAX_CANDIDATES)
+
+    def setup(self) -> None:
+        """Build the layers from model_config."""
+        first, *later = self.model_config.get("hidden", (256, 256))
+        width = self.model_config.get("entry", 64)
+        self.first, self.globals = FirstLayer(FLAT_SIZE, first), nn.Linear(N_GLOBALS, first)
+        self.entries = EntryEncoder(width)
+        layers: list[nn.Module] = []
+        size = first + 2 * width
+        for each in later:
+            layers += [nn.Linear(size, each), nn.SiLU()]
+            size = each
+        self.trunk = nn.Sequential(*layers)
+        self.query, self.key = nn.Linear(size, width), nn.Linear(width, width)
+        self.score = nn.Linear(width, 1)
+        self.value = nn.Linear(size, 1)
+        nn.init.normal_(self.score.weight, std=0.02)
+        self._lists: tuple[CandidateLister, np.recarray] | None = None
+
+    def pack(self, games: Games, out: NDArray[Any]) -> None:
+        """Write the rows of all games: out (n,) row_t, overwritten."""
+        if self._lists is None or len(self._lists[1]) != games.n:
+            self._lists = CandidateLister(), np.zeros(games.n, dtype=candidates_t).view(np.recarray)
+        writer, lists = self._lists
+        pack_flat(games.flat, games.masks, out)
+        writer.write(games, lists)
+        octets_of(out)[:, AT_LIST:END_LIST] = octets_of(lists)  # copying bytes is faster than copying fields
+
+    def decisions(self, rows: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the macro decisions at these indices of the rows' lists."""
+        return decisions_of(rows["list"]["entries"], actions)
+
+    def table(self, rows: ListedRows) -> torch.Tensor:
+        """Return the first layer's output of a minibatch, (m, width): sparse on a CPU, dense on any other device."""
+        if self.device.type != "cpu":
+            return self.dense_table(rows)
+        return self.first.sparse(rows.filled)
+
+    def dense_table(self, rows: ListedRows) -> torch.Tensor:
+        """Return the same from dense observations, unpacked on the device."""
+        octets = torch.from_numpy(octets_of(rows.rows[rows.which])[:, :AT_LIST].copy())
+        return self.first(torch_ops.unpack_octets(octets.to(self.device)))
+
+    def heads(self, rows: ListedRows) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return logits (m, MAX_CANDIDATES), OFF for illegal or missing candidates, and values (m,)."""
+        read = self.read(rows)
+        return self.weigh(read, read.trunk), self.value(read.trunk).squeeze(1).float()
+
+    def read(self, rows: ListedRows) -> "Read":
+        """Return the network's features of a minibatch."""
+        ids, numbers, row, place = (each.to(self.device) for each in rows.entries())
+        entries = self.entries(ids, numbers)
+        known = torch.from_numpy(rows.globals[rows.which]).to(self.device)
+        table = functional.silu(self.table(rows) + self.globals(known))
+        counts = torch.from_numpy(rows.counts[rows.which]).to(self.device)
+        mean = torch.zeros(len(rows), entries.shape[1], dtype=entries.dtype, device=self.device)
+        mean = mean.index_add(0, row, entries) / counts.clamp(min=1)[:, None]
+        begin = (torch.cumsum(counts, 0) - counts).clamp(max=max(0, len(row) - 1))
+        trunk = self.trunk(torch.cat([table, mean.float(), entries[begin].float()], dim=1))
+        return Read(trunk, entries, ids, row, place)
+
+    def weigh(self, read: "Read", trunk: torch.Tensor, more: torch.Tensor | float = 0.0) -> torch.Tensor:
+        """Return logits (m, MAX_CANDIDATES) of the candidates given a trunk (m, size), OFF for illegal or missing ones.
+
+        more  added to the score of each candidate, (entries,)
+        """
+        asked = self.key(read.entries) + self.query(trunk)[read.row]
+        scores = self.score(functional.silu(asked)).squeeze(1).float() + more
+        scores = torch.where(read.ids[:, 4] & LEGAL != 0, scores, OFF)
+        return torch.full((len(trunk), MAX_CANDIDATES), OFF, device=self.device).index_put(
+            (read.row, read.place), scores
+        )
+
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def act(
+        self,
+        seen: Any,
+        rng: torch.Generator | None,
+        likeliest: bool = False,
+        uniforms: NDArray[np.float32] | None = None,
+    ) -> Choice:
+        """Choose a candidate in each row; see GamePolicy."""
+        logits, values = self.heads(ListedRows(seen))
+        chosen = logits.argmax(dim=1) if likeliest else drawn(logits, rng)
+        log_probs = logits.log_softmax(dim=1).gather(1, chosen[:, None])[:, 0]
+        return Choice(chosen, log_probs, values)
+
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def action_log_probs(self, seen: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor, None]:
+        """See GamePolicy; log-probabilities of all candidates."""
+        logits, values = self.heads(ListedRows(seen))
+        return logits.log_softmax(dim=1), values, None
+
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def explain(
+        self,
+        games: Games,
+        seen: NDArray[Any],
+        taken: int,
+        likeliest: bool = False,
+        uniforms: NDArray[np.float32] | None = None,
+    ) -> tuple[Note, Any]:
+        """See GamePolicy. Decisions that are not candidates have probability 0."""
+        logits, values = self.heads(ListedRows(seen))
+        numbers = np.arange(int(seen["list"]["n"][0]))
+        decisions = self.decisions(seen[np.zeros_like(numbers)], numbers)
+        return note_of(decisions, logits.softmax(dim=1)[0, numbers].cpu().numpy(), taken, float(values[0])), None
+
+    def stage(self, rows: NDArray[Any]) -> ListedRows:
+        """Prepare all rows of an update once; index the result for a minibatch."""
+        return ListedRows(rows)
+
+    def evaluate(self, rows: Any, actions: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return log-probabilities, entropies and values, (m,) each with gradient."""
+        logits, values = self.heads(rows if isinstance(rows, ListedRows) else ListedRows(rows))
+        logs = logits.log_softmax(dim=1)
+        chosen = torch.as_tensor(actions, device=self.device)
+        return logs.gather(1, chosen[:, None])[:, 0], entropy(logs), values
+
+    def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
+        return {Columns.ACTION_DIST_INPUTS: self.heads(self.stage(rows_of(batch[Columns.OBS], self.row_t)))[0]}
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
+        """Return the value of each observation, (n,) float32."""
+        return self.heads(self.stage(rows_of(batch[Columns.OBS], self.row_t)))[1]
+
+
+def rows_of(octets: Any, like: np.dtype[Any] = row_t) -> NDArray[Any]:
+    """Return packed rows (n,) from their bytes, (n, like.itemsize) uint8 as array or tensor."""
+    return np.ascontiguousarray(np.asarray(octets)).view(like)[:, 0]

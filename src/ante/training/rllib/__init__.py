@@ -1,0 +1,1 @@
+"""Integration with RLlib: algorithms, their configuration, storage paths."""

@@ -1,0 +1,277 @@
+"""Base classes of the fast path's algorithms: `FastConfig` for settings, `FastAlgorithm` for the training loop.
+
+The driver handles references and metrics only. An iteration samples one batch and learns from it. With a `lag`, that
+many batches are sampled ahead, each with the weights of its time: the behaviour policy is `lag` updates old when its
+steps are learned from.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from copy import deepcopy
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import ray
+from ray.rllib.algorithms.algorithm import Algorithm
+from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
+from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.utils.metrics import (
+    ENV_RUNNER_RESULTS,
+    LEARNER_RESULTS,
+    NUM_ENV_STEPS_SAMPLED_LIFETIME,
+    WEIGHTS_SEQ_NO,
+)
+
+from ante.errors import BalatroError
+from ante.recording.starts import starts_bytes
+from ante.training.learning.learner import FragmentLearner, share_cores
+from ante.training.numerics.normalisation import SCALES
+from ante.training.policies.mlp_rows import PackedPolicy
+from ante.training.policies.registry import network_of, policy_class
+from ante.training.rllib.run_settings import set_resources
+from ante.training.sampling.callbacks import warn_of_silence
+from ante.training.sampling.runner import ADVANTAGES, STAGE, BatchRunner
+from ante.training.sampling.training_data import Fragments
+from ante.training.settings.config import TrainConfig
+from ante.training.spans import span
+
+Fragment = tuple[Any, dict[str, Any]]  # a fragment or a reference to one, and its runner's metrics
+POLL_SECONDS = 0.05
+
+
+class NoRunner(BalatroError, RuntimeError):
+    """All env runners are lost."""
+
+
+class FastConfig(AlgorithmConfig):  # type: ignore[misc]
+    """The settings of a fast-path algorithm. A subclass sets its algorithm and learner and extends `configure`.
+
+    Class-level data:
+        algorithm      the FastAlgorithm class
+        learner        its FragmentLearner class
+        fragment_kind  what runners send: ADVANTAGES (`Rollout`) or TRAJECTORY (`Trajectory`)
+
+    Attributes:
+        bf16               auto, on or off: network products in bf16; auto depends on the machine
+        lag                batches sampled ahead of the learner
+        piece              steps after which advantages are truncated and bootstrapped; None for the fragment length
+        practice           share of the games that start from saved positions (practice.py)
+        starts             saved games from which all games start, as recording.starts writes them; None for new ones
+        stages             options of `Games` by stage (curriculum.py); evaluation uses the last one
+        normalise_rewards  divide rewards by the standard deviation of discounted returns
+        normalise_values   standardise value targets
+        runner_hooks       factories of sampling hooks, `(runner) -> RunnerHook`
+        loss_terms         factories of additional loss terms, `(config) -> LossTerm`
+        hints              advice.asks.HintPlan if hints are used
+    """
+
+    algorithm: ClassVar[type[Algorithm]]
+    learner: ClassVar[type[FragmentLearner]]
+    fragment_kind: ClassVar[str] = ADVANTAGES
+
+    def __init__(self, algo_class: Any = None) -> None:
+        self.bf16 = "auto"
+        self.lag = 0
+        self.piece: int | None = None
+        self.practice = 0.0
+        self.starts: bytes | None = None
+        self.stages: tuple[dict[str, Any], ...] = ({},)
+        self.normalise_rewards = False
+        self.normalise_values = False
+        self.runner_hooks: tuple[Callable[..., Any], ...] = ()
+        self.loss_terms: tuple[Callable[..., Any], ...] = ()
+        self.hints: Any = None
+        super().__init__(algo_class=algo_class or self.algorithm)
+        self.rollout_fragment_length = "auto"
+        self.env_runners(
+            env_runner_cls=BatchRunner,
+            add_default_connectors_to_env_to_module_pipeline=False,
+            add_default_connectors_to_module_to_env_pipeline=False,
+            merge_env_runner_states=False,
+            broadcast_env_runner_states=False,
+        )
+        self.learners(learner_class=self.learner, add_default_connectors_to_learner_pipeline=False)
+
+    def get_default_rl_module_spec(self) -> RLModuleSpec:
+        """See AlgorithmConfig: the policy with default settings, replaced by `configure`."""
+        return RLModuleSpec(PackedPolicy)
+
+    def configure(self, run: TrainConfig) -> "FastConfig":
+        """Apply the settings of a run, and return this configuration. Failed runners are restarted."""
+        policy, algo, resources = policy_class(run), run.algo, run.resources
+        epochs = algo.update[0]
+        learners = max(1, resources.learners)
+        set_resources(self, run)
+        self.rl_module(rl_module_spec=RLModuleSpec(policy, model_config=network_of(run)))
+        self.training(
+            lr=algo.lr,
+            gamma=algo.gamma,
+            grad_clip=algo.grad_clip,
+            train_batch_size_per_learner=algo.batch // learners,
+            minibatch_size=algo.minibatch // learners,
+            num_epochs=epochs,
+        )
+        self.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=1.0)
+        self.bf16 = resources.bf16 if policy.bf16 or resources.bf16 != "auto" else "off"
+        self.lag = algo.ahead
+        self.piece = getattr(algo, "fragment", None)
+        self.practice = run.games.practice
+        self.starts = starts_bytes(Path(run.games.start_states)) if run.games.start_states else None
+        self.stages = tuple(stage.rules for stage in run.games.stages)
+        if resources.games_on == "gpu":
+            from ante.training.sampling.cuda_runner import DeviceRunner, MirrorRunner
+
+            self.env_runners(env_runner_cls=DeviceRunner if policy.packs_on_device else MirrorRunner)
+        if run.hints.source != "off":
+            from ante.training.advice.broker import plan_of
+            from ante.training.advice.hooks import AskForHints, Imitation
+
+            self.hints = plan_of(run)
+            self.runner_hooks += (AskForHints,)
+            self.loss_terms += (Imitation,)
+        return self
+
+
+class FastAlgorithm(Algorithm):  # type: ignore[misc]
+    """An algorithm whose batches stay packed arrays from sampling to the gradient."""
+
+    def setup(self, config: Any) -> None:
+        """See Algorithm; sampling starts with the first training step."""
+        warn_of_silence(config)
+        share_cores(config)  # before the weights are initialised: the number of threads affects their last digits
+        self._stage = 1
+        self._ahead: deque[Callable[[], list[Fragment]]] = deque()
+        self._launched = 0
+        self._thread: ThreadPoolExecutor | None = None
+        self._for_thread: dict[str, Any] | None = None  # weights for the next fragment sampled in the thread
+        super().setup(config)
+
+    def training_step(self) -> None:
+        """Sample a batch (or take one sampled ahead), learn from it, and synchronise weights."""
+        begin = time.perf_counter()
+        while len(self._ahead) < max(1, self.config.lag):
+            self._ahead.append(self._launch())
+        ready = self._ahead.popleft()() or self._asked_again()
+        if self.config.lag:
+            with span("sync"):
+                self._hand_on_weights()
+            self._ahead.append(self._launch())
+        self.metrics.log_value("wait_seconds", time.perf_counter() - begin, window=1)
+        steps = self.metrics.peek((ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME), default=0)
+        self.metrics.aggregate([metrics for _, metrics in ready], key=ENV_RUNNER_RESULTS)
+        learned = self.learner_group.update(
+            training_data=Fragments([fragment for fragment, _ in ready]),
+            timesteps={NUM_ENV_STEPS_SAMPLED_LIFETIME: steps},
+            num_epochs=self.config.num_epochs,
+            minibatch_size=self.config.minibatch_size,
+        )
+        self.metrics.aggregate(learned, key=LEARNER_RESULTS)
+        if not self.config.lag:
+            with span("sync"):
+                self._hand_on_weights()
+
+    def _asked_again(self) -> list[Fragment]:
+        """Return fragments of the first runners that recover after a total failure. Raises NoRunner at the limit."""
+        deadline = time.monotonic() + self.config.sample_timeout_s
+        while time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+            if self.restore_env_runners(self.env_runner_group) and (ready := self._launch()()):
+                return ready
+        raise NoRunner(
+            f"none of {self.config.num_env_runners} env runners answered within {self.config.sample_timeout_s} s: "
+            "check their logs, then continue with --resume"
+        )
+
+    def _launch(self) -> Callable[[], list[Fragment]]:
+        """Start a fragment in all runners, queued after earlier ones; the returned function waits for the fragments."""
+        if self.config.num_env_runners == 0:
+            return self._launch_here()
+        tag = self._tag("fragment")
+        self._launched += 1
+        self.env_runner_group.foreach_env_runner_async("fragment", tag=tag)
+        return lambda: self._gathered(tag)
+
+    def _tag(self, what: str) -> str:
+        """Return the name of the next request: RLlib allows one pending request per name and runner."""
+        return f"{what}{self._launched % max(1, self.config.lag)}"
+
+    def _launch_here(self) -> Callable[[], list[Fragment]]:
+        """`_launch` in this process: synchronous, or in a thread (compiled code releases the GIL)."""
+        runner = self.env_runner_group.local_env_runner
+        weights, self._for_thread = self._for_thread, None
+
+        def play() -> Fragment:
+            if weights is not None:
+                runner.set_state(weights)
+            return runner.fragment() if self.config.num_learners > 0 else (runner.sample()[0], runner.get_metrics())
+
+        if not self.config.lag:
+            return lambda: [play()]
+        self._thread = self._thread or ThreadPoolExecutor(1, "sampling")
+        playing: Future[Fragment] = self._thread.submit(play)
+        return lambda: [playing.result()]
+
+    def _gathered(self, tag: str) -> list[Fragment]:
+        """Return fragments of the healthy runners, in the runners' order; the fragment of a failed runner is lost."""
+        group, found = self.env_runner_group, []
+        deadline = time.monotonic() + self.config.sample_timeout_s
+        while group.num_in_flight_async_reqs(tag) > 0 and time.monotonic() < deadline:
+            found += group.fetch_ready_async_reqs(tags=tag, timeout_seconds=POLL_SECONDS)
+        return [fragment for _, fragment in sorted(found, key=lambda pair: pair[0])]
+
+    def set_stage(self, stage: int) -> None:
+        """Use this curriculum stage, counted from 1, for fragments launched from now on.
+
+        With a sampling thread it takes effect with the next weights; fragments already launched use the previous stage.
+        """
+        self._stage = stage
+        group = self.env_runner_group
+        playing_ahead = self._thread is not None and bool(self._ahead)
+        if group.local_env_runner is not None and not playing_ahead:
+            group.local_env_runner.set_state({STAGE: stage})
+        if self.config.num_env_runners > 0:
+            group.fetch_ready_async_reqs(tags=STAGE)
+            group.foreach_env_runner_async("set_state", tag=STAGE, kwargs={"state": {STAGE: stage}})
+
+    def _hand_on_weights(self) -> None:
+        """Send the learner's weights and the stage to all runners, before their next fragment."""
+        state = self.learner_group.get_state(
+            components=f"{COMPONENT_LEARNER}/{COMPONENT_RL_MODULE}", inference_only=True
+        )[COMPONENT_LEARNER]
+        weights = {key: state[key] for key in (COMPONENT_RL_MODULE, WEIGHTS_SEQ_NO, SCALES)} | {STAGE: self._stage}
+        group = self.env_runner_group
+        if self._thread is not None and self._ahead:
+            self._for_thread = deepcopy(weights)  # the learner updates the originals in place
+        elif group.local_env_runner is not None:
+            group.local_env_runner.set_state(weights)
+        if self.config.num_env_runners > 0:
+            tag = self._tag("weights")
+            group.fetch_ready_async_reqs(tags=tag)  # handles errors of failed runners
+            group.foreach_env_runner_async("set_state", tag=tag, kwargs={"state": ray.put(weights)})
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """See Algorithm; and all runners have the restored weights, wherever they run."""
+        self._drop_ahead()
+        super().set_state(state)
+        self._hand_on_weights()
+
+    def play_ahead(self) -> None:
+        """Wait for all sampling ahead to finish."""
+        ready = [gather() for gather in self._ahead]
+        self._ahead = deque(partial(list, fragments) for fragments in ready)
+
+    def _drop_ahead(self) -> None:
+        """Discard batches sampled ahead."""
+        self.play_ahead()
+        self._ahead.clear()
+        self._for_thread = None
+
+    def cleanup(self) -> None:
+        """Release all resources, including the thread."""
+        if self._thread is not None:
+            self._thread.shutdown(wait=True)
+        super().cleanup()

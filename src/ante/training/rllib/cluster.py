@@ -1,0 +1,230 @@
+"""Ray clusters: started locally or joined by address, and checked for the GPUs that a run requires."""
+
+import logging
+import math
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # otherwise Ray warns at every start
+
+import ray
+import torch
+from ray.util import get_current_placement_group, placement_group, remove_placement_group
+
+from ante.errors import BalatroError
+from ante.stopping import unheard
+from ante.training.compat import be_quiet, loopback_only, read_authentication
+from ante.training.settings.config import TrainConfig
+
+STARTS = 4  # times that Ray is tried
+CONNECT_SECONDS, HEALTH_SECONDS = 10, 40  # that a Ray to be joined has to answer
+TOKEN_FILE = Path(".ray/auth_token")  # of the home folder, where Ray looks for a token
+LOWER = "change resources.runners, resources.learners or what each of them takes (runner_cpus, runner_resource, ...)"
+UNSET = "unset RAY_ADDRESS to start a Ray on this machine"
+
+
+class NoRay(BalatroError):
+    """The Ray that RAY_ADDRESS names cannot be joined."""
+
+
+class TooFewResources(BalatroError):
+    """Ray does not have what the processes of a run ask for."""
+
+
+class NoGpu(BalatroError):
+    """Fewer GPUs are available than the run requires."""
+
+    def __init__(self, wanted: float, where: str, found: float) -> None:
+        super().__init__(
+            f"the run requires {wanted:g} GPUs {where}, but found {found:g}: set resources.runner_gpus and "
+            "resources.learner_gpus to 0, or use a machine where `nvidia-smi` lists enough GPUs"
+        )
+
+
+def start_ray(config: TrainConfig | None = None) -> None:
+    """Start a local Ray quietly, or join the address in RAY_ADDRESS; does nothing if Ray is initialised.
+
+    A configuration sets the local Ray's object store size, spilling into the run's folder (the system's temporary
+    folder may be in memory), and one core per process of the run.
+    """
+    be_quiet()
+    own: dict[str, Any] = {}
+    if config is not None and not joined_address() and not ray.is_initialized():
+        machine = config.resources
+        config.spill_folder.mkdir(parents=True, exist_ok=True)
+        own = {
+            "address": "local",
+            "object_store_memory": int(machine.object_store_gb * 2**30),
+            "object_spilling_directory": str(config.spill_folder.resolve()),
+            "num_cpus": max(
+                os.cpu_count() or 1, math.ceil(machine.runners * machine.runner_cpus) + machine.learners + 1
+            ),
+        }
+    init_ray(ignore_reinit_error=True, logging_level=logging.ERROR, **own)
+
+
+def joined_address() -> str:
+    """Return the address of the Ray that is joined; empty where one is started here."""
+    address = os.environ.get("RAY_ADDRESS", "")
+    return "" if address == "local" else address
+
+
+def check_resources(config: TrainConfig) -> None:
+    """What the run takes of GPUs in this process, and of Ray in others, is there. Raises NoGpu, TooFewResources.
+
+    A cluster may grow: `resources.wait_seconds` are given to a Ray that is joined.
+    """
+    machine = config.resources
+    here = (0 if machine.runners else machine.runner_gpus) + (0 if machine.learners else machine.learner_gpus)
+    if here and not torch.cuda.is_available():
+        raise NoGpu(here, "in its own process", 0)
+    asked = bundles(config)
+    if joined_address():
+        wait_for(asked, machine.wait_seconds)
+        return
+    wanted = sum((Counter(bundle) for bundle in asked), Counter[str]())
+    found = ray.cluster_resources()
+    if found.get("GPU", 0.0) < wanted["GPU"]:
+        raise NoGpu(wanted["GPU"], "in processes of its own", found.get("GPU", 0.0))
+    if any(found.get(name, 0.0) < amount for name, amount in wanted.items()):
+        raise TooFewResources(
+            f"the run asks for {words(wanted)} of Ray, which has {words(found)} on this machine: {LOWER}"
+        )
+
+
+def bundles(config: TrainConfig) -> list[dict[str, float]]:
+    """Return what each env runner and each learner that is a process of its own takes of Ray."""
+    machine = config.resources
+    runner = {"CPU": machine.runner_cpus, "GPU": machine.runner_gpus, machine.runner_resource: 1.0}
+    learner = {"CPU": 0.0 if machine.learner_gpus else 1.0, "GPU": machine.learner_gpus, machine.learner_resource: 1.0}
+    every = [runner] * machine.runners + [learner] * machine.learners
+    taken = [{name: amount for name, amount in each.items() if name and amount} for each in every]
+    return [each for each in taken if each]
+
+
+def wait_for(asked: list[dict[str, float]], seconds: float) -> None:
+    """Ray has had room for all bundles at once, each on one node. Raises TooFewResources after so many seconds."""
+    if not asked or get_current_placement_group():  # within Tune, whose trials have their room already
+        return
+    group = placement_group(asked)  # also tells an autoscaler what is wanted
+    try:
+        if not group.wait(seconds):
+            wanted = sum((Counter(bundle) for bundle in asked), Counter[str]())
+            raise TooFewResources(
+                f"the run asks for {words(wanted)} of Ray, in {len(asked)} processes, and found no room for them within {seconds:g} "
+                f"seconds; the cluster has {words(ray.cluster_resources())}, of it free {words(ray.available_resources())}: "
+                f"{LOWER}, or raise resources.wait_seconds"
+            )
+    finally:
+        remove_placement_group(group)
+
+
+def words(amounts: Mapping[str, float]) -> str:
+    """Return resources in words; without memory and the names of nodes, of which no run asks."""
+    shown = {name: amount for name, amount in sorted(amounts.items()) if ":" not in name and "memory" not in name}
+    return ", ".join(f"{amount:g} {name}" for name, amount in shown.items()) or "nothing"
+
+
+def require_token() -> None:
+    """A Ray that is started from here refuses whoever does not know its token: one of its own, or the user's.
+
+    It stands in the environment, which Ray's processes inherit. RAY_AUTH_MODE=disabled is left as it is.
+    """
+    mode = os.environ.get("RAY_AUTH_MODE")
+    kept = mode and (Path.home() / TOKEN_FILE).exists()
+    os.environ["RAY_AUTH_MODE"] = mode or "token"
+    given = os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH") or kept
+    if mode != "disabled" and not given:
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    read_authentication()
+
+
+def init_ray(**options: Any) -> None:
+    """Ray is there, without its dashboard: that of RAY_ADDRESS, or one of our own on 127.0.0.1, which asks for a token.
+
+    Raises NoRay, and what Ray says of its last start.
+    """
+    common = {"include_dashboard": False, "log_to_driver": False, **options}
+    address = "" if options.get("address") == "local" else joined_address()
+    if ray.is_initialized():
+        ray.init(**common)
+    elif address:
+        join(address, **common)
+    else:
+        require_token()
+        with loopback_only():
+            start_patiently(**{**common, "address": "local"})
+
+
+def start_patiently(**options: Any) -> None:
+    """A Ray of our own runs. Tried several times: its daemon gives up where its helpers take more than 15 s to import."""
+    for left in reversed(range(STARTS)):
+        try:
+            with unheard():
+                ray.init(**options)
+            return
+        except Exception as error:  # Ray raises no specific class
+            if not left or "timed out during startup" not in str(error):
+                raise
+
+
+def join(address: str, **options: Any) -> None:
+    """The Ray at an address is joined. Raises NoRay, in less than a minute where nothing answers."""
+    if address != "auto":
+        check_address(address)
+    try:
+        ray.init(**{**options, "address": address})
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        first = str(error).partition("\n")[0]
+        raise NoRay(f"the Ray at RAY_ADDRESS {address} cannot be joined ({first}): {UNSET}") from error
+
+
+def check_address(address: str) -> None:
+    """A Ray of this version answers at an address, and takes our token. Raises NoRay.
+
+    Asked from a process of its own: Ray ends its own process where nothing answers, after two minutes.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise NoRay(f"RAY_ADDRESS {address!r} is no address: give host:port such as 10.0.0.5:6379, or {UNSET}")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, UnicodeError) as error:
+        raise NoRay(f"nothing answers at RAY_ADDRESS {address} ({error}): correct it, or {UNSET}") from None
+    if address.startswith("ray://"):
+        return
+    command = [sys.executable, "-P", "-m", "ray.scripts.scripts", "health-check", "--address", address]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=HEALTH_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise NoRay(f"what answers at RAY_ADDRESS {address} is no Ray: correct it, or {UNSET}") from None
+    if "AuthenticationError" in found.stderr:
+        raise NoRay(
+            f"the Ray at RAY_ADDRESS {address} refuses the token: set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH, the file "
+            f"that holds its token, or {UNSET}"
+        )
+    if found.returncode:
+        last = (found.stderr.strip().splitlines() or ["no answer"])[-1]
+        raise NoRay(f"the Ray at RAY_ADDRESS {address} cannot be joined ({last}): correct it, or {UNSET}")
+
+
+@contextmanager
+def ray_of_our_own(**options: Any) -> Iterator[None]:
+    """Provide a Ray started with these options of `ray.init` and shut it down afterwards; reuse a running one."""
+    be_quiet()
+    own = not ray.is_initialized()
+    if own:
+        init_ray(**options)
+    try:
+        yield
+    finally:
+        if own:
+            ray.shutdown()

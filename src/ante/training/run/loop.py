@@ -1,0 +1,403 @@
+"""The main job: PPO on real games, on RLlib, with checkpoints, metrics and a closing evaluation.
+
+A run's folder, `runs/<name>/`, holds config.yaml, machine.json, metrics.csv, metrics.parquet, tensorboard/, checkpoints/,
+episodes/ (replays and videos) and, at the end, evaluation.json, episode.mp4 and report.html.
+"""
+
+import gc
+import math
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import ray
+from ray.rllib.algorithms.ppo import PPO
+from rich.console import Console
+
+from ante.agents.evaluate import Report
+from ante.agents.report import blinds_table, players_table
+from ante.errors import BalatroError
+from ante.files import write_text
+from ante.messages import masked
+from ante.metrics import without_values
+from ante.recording.starts import read_starts
+from ante.stopping import TERMINATIONS, Stops, stopping
+from ante.training.baselines.external import ExternalAlgorithm
+from ante.training.rllib.algorithm import NoRunner
+from ante.training.rllib.build import build
+from ante.training.rllib.checkpoint import restore_algorithm
+from ante.training.rllib.cluster import start_ray
+from ante.training.run.console import TrainView
+from ante.training.run.evaluate import evaluate_run, trial, write_report
+from ante.training.run.machine import write_machine
+from ante.training.run.memory import MemoryGauge, memory_table
+from ante.training.run.memory_budget import Budget, Sizes
+from ante.training.run.metrics import Metrics
+from ante.training.run.progress import Progressed, progressed, row_of, save
+from ante.training.run.prometheus import RunExporter, Runners, exporting
+from ante.training.run.videos import keep_games, write_best
+from ante.training.run_store.checkpoints import NoRoom, find_checkpoint
+from ante.training.run_store.lock import RunLock, locked
+from ante.training.run_store.restore import bring
+from ante.training.run_store.session import fetching, publishing, say
+from ante.training.run_store.upload import Publisher
+from ante.training.sampling.fragment import WINDOW
+from ante.training.settings.algorithms import Accumulated
+from ante.training.settings.config import BadConfig, TrainConfig
+from ante.training.settings.curriculum import mastered
+from ante.training.tracking.following import Followers, following
+from ante.watch.report import write_report as write_page
+
+LOST = (ray.exceptions.RayError, NoRunner)
+
+
+@dataclass
+class Session:
+    """State that outlives the algorithm, which is rebuilt when memory runs short.
+
+    asked      non-empty once the run should stop
+    followers  who send its rows to trackers
+    lock       of the run's folder
+    publisher  where the run is kept in a store too
+    """
+
+    console: Console
+    asked: Stops
+    gauge: MemoryGauge
+    budget: Budget
+    exporter: RunExporter
+    followers: Followers
+    lock: RunLock
+    publisher: Publisher | None = None
+
+    def save(self, config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
+        """Save a checkpoint of the run and queue it for upload. Raises RunGone, NoRoom."""
+        self.lock.check()
+        try:
+            saved = save(config, algorithm, done)
+        except NoRoom:
+            self.lock.check()  # the folder may have gone while it was written
+            raise
+        if self.publisher:
+            self.publisher.checkpoint(saved.folder, saved.metadata, saved.best)
+
+
+def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
+    """Restore the algorithm from its last checkpoint, or build a new one. Raises BadConfig, BadCheckpoint."""
+    if not (resume and (config.folder / "checkpoints" / "latest.json").exists()):
+        if not resume and (config.folder / "config.yaml").exists():
+            raise BadConfig(
+                f"run {config.folder} exists: go on with --resume {config.folder}, or choose another --name"
+            )
+        done = Progressed(sizes=Sizes(config.algo.minibatch, config.resources.games_per_runner))
+        algorithm = build_sized(config, done.sizes)
+        config.folder.mkdir(parents=True, exist_ok=True)
+        write_text(config.folder / "config.yaml", config.to_yaml())
+        write_machine(config.folder)
+        return algorithm, done
+    checkpoint, metadata = find_checkpoint(config.folder / "checkpoints")
+    done = progressed(config, metadata)
+    algorithm = build_sized(config, done.sizes)
+    restore_algorithm(algorithm, checkpoint)
+    if config.games.curriculum:
+        algorithm.set_stage(done.stage)
+    write_text(config.folder / "config.yaml", config.to_yaml())
+    write_machine(config.folder)
+    return algorithm, done
+
+
+def sized(config: TrainConfig, sizes: Sizes) -> TrainConfig:
+    """Return the configuration with these sizes. Gradient steps stay as large where the algorithm accumulates.
+
+    Raises BadConfig where they do not fit the other settings.
+    """
+    algo = config.algo
+    changes = {"algo.minibatch": sizes.minibatch, "resources.games_per_runner": sizes.games}
+    if isinstance(algo, Accumulated):
+        changes["algo.accumulate"] = algo.accumulate * max(1, algo.minibatch // sizes.minibatch)
+    return config.with_changes(changes)
+
+
+def fits(config: TrainConfig, sizes: Sizes) -> bool:
+    """Return whether a run can go on with these sizes."""
+    try:
+        sized(config, sizes)
+    except BadConfig:
+        return False
+    return True
+
+
+def build_sized(config: TrainConfig, sizes: Sizes) -> PPO:
+    """Build the algorithm with these sizes, and start Ray if needed."""
+    if not config.algo.external:
+        start_ray(config)
+    return build(sized(config, sizes))
+
+
+def promote(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> None:
+    """Start the next stage of the curriculum if the current one is mastered."""
+    if not mastered(config.games.stages, done.stage, done.row, WINDOW):
+        return
+    console.print(f"stage {done.stage}: {done.row['win_rate']:.0%} of games won, after {done.steps:,} steps")
+    done.stage, done.best = done.stage + 1, -math.inf
+    algorithm.set_stage(done.stage)
+    console.print(f"stage {done.stage} of {len(config.games.stages)} begins: {config.games.stages[done.stage - 1]}")
+
+
+def train(config: TrainConfig, resume: bool = False) -> Path:
+    """Train until config.steps or Ctrl-C, then evaluate; return the run's folder.
+
+    With a store the run is kept there too, and a resumed one goes on from what is there if that has more steps.
+    Raises BadConfig, BadStarts, BadCheckpoint, RunInUse, RunGone, CannotServe, NoRoom, BadVideo or StorageError; NotUploaded
+    where the store did not get all.
+    """
+    console = Console(stderr=True)
+    if config.games.start_states:
+        read_starts(Path(config.games.start_states))  # validate before starting anything
+    with locked(config.folder) as lock, exporting(config) as exporter:
+        if resume:
+            with fetching(config, console) as told:
+                bring(config, partial(say, console), told)
+        with publishing(config, resume, console) as publisher:
+            exporter.spool = publisher.spool if publisher else None
+            run(config, resume, console, exporter, lock, publisher)
+    return config.folder
+
+
+def run(
+    config: TrainConfig,
+    resume: bool,
+    console: Console,
+    exporter: RunExporter,
+    lock: RunLock,
+    publisher: Publisher | None,
+) -> None:
+    """Train, and conclude the run unless it was stopped."""
+    with following(config, partial(say, console)) as followers:
+        gauge, asked = learn_on_ray(config, resume, console, exporter, followers, lock, publisher)
+        terminated = next((stop.at for stop in asked if stop.number in TERMINATIONS), None)
+        followers.terminated = terminated
+        if not asked:
+            conclude(config, console)
+        followers.outcome = "stopped" if asked else "finished"
+    Console().print(memory_table(gauge, config.resources.memory_gb))
+    if publisher:
+        publisher.terminated = terminated
+        publisher.files(last=True)
+
+
+def learn_on_ray(
+    config: TrainConfig,
+    resume: bool,
+    console: Console,
+    exporter: RunExporter,
+    followers: Followers,
+    lock: RunLock,
+    publisher: Publisher | None,
+) -> tuple[MemoryGauge, Stops]:
+    """Train; return memory use and the stop signals. Shuts down Ray if this call started it."""
+    own_ray = not ray.is_initialized()
+    try:
+        with stopping() as asked, MemoryGauge() as gauge:
+            exporter.memory = lambda: gauge.now
+            session = Session(
+                console,
+                asked,
+                gauge,
+                Budget(config.resources.memory_gb, partial(fits, config)),
+                exporter,
+                followers,
+                lock,
+                publisher,
+            )
+            done = learn_all(config, resume, session)
+            gauge.read()
+    finally:
+        if own_ray:
+            ray.shutdown()
+        if lock.in_place():
+            shutil.rmtree(config.spill_folder, ignore_errors=True)
+    if asked:
+        words = f"stopped at {done.steps:,} steps; go on with: ante train --resume {config.folder}"
+        console.print(words, soft_wrap=True)
+    return gauge, asked
+
+
+def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed:
+    """Train to the end or to a stop. Continue from the last checkpoint if memory runs short or a process is lost.
+
+    Raises what a process was lost of, once that has happened `restarts` times without a new checkpoint between.
+    """
+    again, losses, reached = True, 0, -1
+    while again:
+        with session.console.status("starting" if config.algo.external else "starting Ray"):
+            algorithm, done = begin(config, resume)
+        session.followers.begin()
+        session.asked.listen()  # Ray, once started, takes SIGTERM for itself
+        if done.iteration:
+            words = f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games"
+            session.console.print(words, soft_wrap=True)
+        session.gauge.take()  # what was read before this is over
+        try:
+            session.exporter.row = {"steps": done.steps, "games": done.games, "iteration": done.iteration}
+            session.exporter.learning = True
+            again = learn(config, algorithm, done, session)
+        except LOST as error:
+            session.exporter.losses += 1
+            losses, reached = (losses + 1 if done.saved == reached else 1), done.saved
+            if losses > config.resources.restarts or session.asked:
+                raise
+            first = str(error).partition("\n")[0]
+            words = (
+                f"a process was lost ({type(error).__name__}: {first}); restart {losses} of {config.resources.restarts}"
+            )
+            session.console.print(words, soft_wrap=True)
+        finally:
+            session.exporter.learning = False
+            algorithm.stop()
+            del algorithm
+            gc.collect()  # RLlib's objects refer to each other in circles
+        resume = True
+    return done
+
+
+def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Session) -> bool:
+    """Iterate until the steps are done, a stop is asked for, or memory runs short; answers whether it did.
+
+    A checkpoint is left in each case.
+    """
+    metrics = Metrics(config.folder, done.iteration)
+    less = False
+    try:
+        with (
+            TrainView(session.console, config.steps, done.steps) as view,
+            watching(config, algorithm, session.console) as hints,
+        ):
+            while done.steps < config.steps and not session.asked and not less:
+                clock = time.perf_counter()
+                result = algorithm.train()
+                done.row = row_of(result, done, time.perf_counter() - clock)
+                done.row |= memory_columns(session.gauge, done.sizes)
+                done.row |= hints()
+                done.row |= tried(config, algorithm, done, session.console)
+                session.lock.check()
+                metrics.write(done.row)
+                session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
+                view.show(done.row)
+                less, better = steps_down(done, session), done.row["eval_blinds"] > done.best_trial
+                promote(config, algorithm, done, session.console)
+                if done.iteration % config.checkpoints.every == 0 or less or better:
+                    session.save(config, algorithm, done)
+                session.followers.look()
+                if session.publisher:
+                    session.publisher.tend()
+            if done.iteration > done.saved:
+                session.save(config, algorithm, done)
+            return less and not session.asked and done.steps < config.steps
+    finally:
+        metrics.close()
+
+
+@contextmanager
+def watching(config: TrainConfig, algorithm: PPO, console: Console) -> Iterator[Callable[[], dict[str, float]]]:
+    """Yields what answers the ledger's columns now, without numbers in a run without hints; alarms are printed."""
+    if config.hints.source == "off":
+        yield lambda: without_values("hints")
+        return
+    from ante.training.advice.broker import HintWatch
+
+    watch = HintWatch(algorithm.hint_broker, config.folder, partial(console.print, soft_wrap=True))
+    try:
+        yield watch.now
+    finally:
+        watch.close()
+
+
+def runners_of(algorithm: PPO) -> Runners:
+    """Return the number and state of env runner processes."""
+    if isinstance(algorithm, ExternalAlgorithm):
+        return Runners(0, 0, 0)
+    group = algorithm.env_runner_group
+    return Runners(
+        group.num_remote_env_runners(), group.num_healthy_remote_env_runners(), group.num_remote_worker_restarts()
+    )
+
+
+def tried(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> dict[str, float]:
+    """Return the columns of a short evaluation if one is due, else NaN."""
+    if not config.evaluation.every or done.iteration % config.evaluation.every:
+        return without_values("evaluation")
+    found, player, report = trial(config, algorithm)
+    try:
+        keep_games(config, player, report, done.steps)
+    except (BalatroError, OSError) as error:  # a full disk must not end the run
+        console.print(f"the games of this evaluation are not kept: {error}", soft_wrap=True)
+    console.print(
+        f"iteration {done.iteration}: {found['eval_blinds']:.2f} blinds beaten, ante {found['eval_ante']:.2f}, "
+        f"wins {found['eval_win_rate']:.1%} in {config.evaluation.trial_games} games of the panel",
+        soft_wrap=True,
+    )
+    return found
+
+
+def memory_columns(gauge: MemoryGauge, sizes: Sizes) -> dict[str, float]:
+    """Return the memory columns of metrics.csv."""
+    return {
+        "memory_gb": gauge.now.total,
+        "memory_peak_gb": gauge.peak,
+        "minibatch": sizes.minibatch,
+        "games_per_runner": sizes.games,
+    }
+
+
+def steps_down(done: Progressed, session: Session) -> bool:
+    """Whether the run has to go on with smaller sizes, which then stand in `done`. Each warning is printed."""
+    reading = session.gauge.take()
+    if reading is None:
+        return False
+    verdict = session.budget.judge(reading.total, done.sizes)
+    if verdict.words:
+        session.console.print(verdict.words, soft_wrap=True)
+    done.sizes = verdict.sizes or done.sizes
+    return verdict.sizes is not None
+
+
+def conclude(config: TrainConfig, console: Console) -> None:
+    """Evaluate the best checkpoint and the baselines, print the tables, write videos and the report."""
+    reports: list[Report] = []
+    with console.status("") as status:
+
+        def advance(_: int) -> None:
+            status.update(f"evaluating on {config.evaluation.games} games of the seed panel")
+
+        evaluated = evaluate_run(config, advance)
+        reports += [report for _, report in evaluated]
+        player, report = evaluated[0]
+        status.update("writing videos")
+        write_report(config, report)
+        advice = ""
+        if config.hints.source != "off":
+            from ante.training.players.advised import advice_effect
+
+            status.update("playing with advice")
+            try:
+                advice = str(advice_effect(config, report))
+            except BalatroError as error:  # an advisor that is gone costs its own line, not the report
+                advice = f"not measured: {masked(error)}"
+        steps = find_checkpoint(config.folder / "checkpoints", "best")[1]["timesteps"]
+        video, best = write_best(config, keep_games(config, player, report, steps, final=True))
+        status.update("writing the report")
+        page = write_page(config.folder)
+    out = Console()
+    out.print(players_table(reports))
+    out.print(blinds_table(report))
+    if advice:
+        say(out, f"advice      {advice}")
+    out.print(f"run         {config.folder}\nevaluation  {config.folder / 'evaluation.json'}")
+    out.print(f"video       {video}: seed {best.seed}, {best.outcome} in ante {best.ante}, {best.blinds} blinds beaten")
+    out.print(f"report      {page}: open it in a browser, or ante watch {config.folder} --serve")
+    out.print(f"curves      tensorboard --logdir {config.runs}")

@@ -1,0 +1,77 @@
+"""Writes the metrics of a run, iteration by iteration: metrics.csv, metrics.parquet and TensorBoard."""
+
+import csv
+import io
+import math
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.parquet
+from torch.utils.tensorboard import SummaryWriter
+
+from ante.files import whole_rows, write_text
+from ante.metrics import COLUMNS
+
+
+class Metrics:
+    """Writes each row at once. A resumed run continues after row `done`; later rows, which no checkpoint covers, are dropped."""
+
+    def __init__(self, folder: Path, done: int = 0) -> None:
+        self.file, board = folder / "metrics.csv", folder / "tensorboard"
+        rows = read_rows(self.file, done)
+        write_text(self.file, as_csv(rows))
+        self._stream = self.file.open("a", newline="")
+        self._csv = csv.DictWriter(self._stream, COLUMNS)
+        exists = board.is_dir() and any(board.iterdir())
+        # TensorBoard ignores what earlier files of the folder say from the step `purge_step` on.
+        purge = int(rows[-1]["steps"]) + 1 if rows and exists else 0
+        self._board = SummaryWriter(str(board), purge_step=purge)  # type: ignore[no-untyped-call]
+        if not exists:
+            self._copy_to_board(rows)
+
+    def write(self, row: dict[str, float]) -> None:
+        """Write one iteration."""
+        self._csv.writerow(row)
+        self._stream.flush()
+        self._to_board(row)
+
+    def _to_board(self, row: Mapping[str, float], moment: float | None = None) -> None:
+        for name, value in row.items():
+            if not math.isnan(value):
+                self._board.add_scalar(name, value, int(row["steps"]), walltime=moment)  # type: ignore[no-untyped-call]
+
+    def _copy_to_board(self, rows: list[dict[str, str]]) -> None:
+        """Give TensorBoard the rows of a run that comes from another machine, with times counted back from now."""
+        for row in rows:
+            numbers = {name: float(value or "nan") for name, value in row.items()}
+            self._to_board(numbers, time.time() - float(rows[-1]["seconds"]) + numbers["seconds"])
+
+    def close(self) -> None:
+        """Flush everything to disk and write metrics.parquet, unless the run's folder has gone."""
+        self._stream.close()
+        self._board.close()  # type: ignore[no-untyped-call]
+        if not self.file.exists():
+            return
+        temporary = self.file.with_name(f".metrics.parquet.{os.getpid()}")
+        pyarrow.parquet.write_table(pyarrow.csv.read_csv(self.file), temporary)
+        temporary.replace(self.file.with_suffix(".parquet"))
+
+
+def read_rows(file: Path, done: int) -> list[dict[str, str]]:
+    """Returns the complete rows of a metrics.csv up to an iteration; none where there is no file."""
+    if not file.exists():
+        return []
+    rows = whole_rows(file)
+    return [row for row in rows if int(row["iteration"]) <= done]
+
+
+def as_csv(rows: list[dict[str, str]]) -> str:
+    """Returns the header and these rows as text."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,137 @@
+"""The progress of a run: its row of metrics, and the metadata of its checkpoints."""
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ray.rllib.algorithms.ppo import PPO
+
+from ante.env.reward import Reward
+from ante.metrics import METRICS, Source
+from ante.training.rllib.checkpoint import write_algorithm
+from ante.training.run.memory_budget import Sizes
+from ante.training.run_store.checkpoints import save_checkpoint
+from ante.training.settings.config import TrainConfig
+
+
+@dataclass
+class Progressed:
+    """How far a run has come; saved is the iteration of its last checkpoint, 0 where there is none."""
+
+    steps: int = 0
+    games: int = 0
+    seconds: float = 0.0
+    iteration: int = 0
+    best: float = -math.inf
+    best_trial: float = -math.inf
+    row: dict[str, float] = field(default_factory=dict)
+    sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
+    stage: int = 1
+    saved: int = 0
+
+
+def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str, float]:
+    """Add one iteration to `done`, and return its metrics: those of the loop, the env runners and the learner."""
+    runners, learner = result["env_runners"], result["learners"]["default_policy"]
+    steps, games = int(runners["num_env_steps_sampled"]), int(runners.get("num_episodes", 0))
+    done.steps += steps
+    done.games += games
+    done.iteration += 1
+    done.seconds += seconds
+    row = {
+        "iteration": done.iteration,
+        "steps": done.steps,
+        "games": done.games,
+        "seconds": done.seconds,
+        "steps_per_second": steps / seconds,
+        "games_per_second": games / seconds,
+    }
+    return row | reported("runners", runners) | reported("learner", learner)
+
+
+def reported(source: Source, results: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the metrics of a source from what RLlib reports of it; NaN for what it does not report."""
+    return {
+        metric.name: float(results.get(metric.key or metric.name, math.nan))
+        for metric in METRICS
+        if metric.source == source
+    }
+
+
+def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
+    """How far a checkpoint had come. Sizes that memory made smaller stay so, until the budget becomes another one."""
+    sizes = Sizes(config.algo.minibatch, config.resources.games_per_runner)
+    if metadata.get("memory_gb") == config.resources.memory_gb:
+        sizes = Sizes(metadata["minibatch"], metadata["games_per_runner"])
+    return Progressed(
+        steps=metadata["timesteps"],
+        games=metadata["games"],
+        seconds=metadata["seconds"],
+        iteration=metadata["iteration"],
+        best=metadata["best_reward"],
+        best_trial=metadata.get("best_trial", -math.inf),
+        sizes=sizes,
+        stage=metadata.get("stage", 1),
+        saved=metadata["iteration"],
+    )
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A newly written checkpoint."""
+
+    folder: Path
+    metadata: dict[str, Any]
+    best: bool
+
+
+def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> Saved:
+    """A checkpoint of the run as it stands. It is the best one by its short evaluation, or by its merit.
+
+    Raises NoRoom; NotFinite where the weights are not finite, and then no checkpoint is written.
+    """
+    reached, tried = merit(config, done), done.row.get("eval_blinds", math.nan)
+    best = tried > done.best_trial if config.evaluation.every else reached > done.best
+    best = best or not (config.folder / "checkpoints" / "best.json").exists()
+    done.best = max(done.best, reached) if not math.isnan(reached) else done.best
+    done.best_trial = max(done.best_trial, tried) if not math.isnan(tried) else done.best_trial
+    metadata = {
+        "reward": done.row["return"],
+        "best_reward": done.best,
+        "trial": tried,
+        "best_trial": done.best_trial,
+        "timesteps": done.steps,
+        "games": done.games,
+        "seconds": done.seconds,
+        "iteration": done.iteration,
+        "memory_gb": config.resources.memory_gb,
+        "minibatch": done.sizes.minibatch,
+        "games_per_runner": done.sizes.games,
+        "stage": done.stage,
+        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    folder = save_checkpoint(
+        config.folder / "checkpoints",
+        done.steps,
+        lambda folder: write_algorithm(algorithm, config, folder),
+        metadata,
+        best,
+        config.checkpoints.keep,
+    )
+    done.saved = done.iteration
+    return Saved(folder, metadata, best)
+
+
+def merit(config: TrainConfig, done: Progressed) -> float:
+    """What checkpoints are compared by: the mean return, or blinds beaten where a potential is paid.
+
+    (Without discount a potential costs a little in every step, so that long games look poor.) NaN where the games were
+    of a stage before the present one: theirs cannot be compared.
+    """
+    if config.games.curriculum and done.row["stage"] != done.stage:
+        return math.nan
+    paid = config.games.weighted_reward
+    return done.row["blinds" if isinstance(paid, Reward) and paid.potential else "return"]

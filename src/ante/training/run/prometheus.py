@@ -1,0 +1,153 @@
+"""Exports a run to Prometheus: numbers of the driver, served at http://metrics_host:metrics_port/metrics.
+
+Metrics of iterations come from the table in `ante.metrics`, the others are named here; the chart's alerts and its
+dashboard query them (docs/how-to/runbooks.md). What changes within an iteration (memory, waiting uploads) is read at each scrape.
+"""
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ante.errors import BalatroError
+from ante.http.server import HttpServer
+from ante.metrics import METRICS
+
+if TYPE_CHECKING:
+    from ante.storage.spool import Spool
+    from ante.training.run.memory import Reading
+    from ante.training.settings.config import TrainConfig
+
+GB = 2**30
+EXPORTED = tuple(metric for metric in METRICS if metric.prometheus)
+
+
+class CannotServe(BalatroError, OSError):
+    """The port of the metrics cannot be had."""
+
+
+@dataclass(frozen=True)
+class Runners:
+    """Env runner processes: those asked for, those that answer, and restarts of single ones so far."""
+
+    wanted: int = 0
+    healthy: int = 0
+    restarts: int = 0
+
+
+class RunExporter(Collector):
+    """The state of one run, as Prometheus wants it. Written by the training loop, read by the server's threads.
+
+    Each attribute is replaced whole, never changed in place, so that a reader sees one or the other.
+    """
+
+    def __init__(self, run: str, spool: "Spool | None" = None) -> None:
+        self.run, self.spool = run, spool
+        self.row: Mapping[str, float] = {}
+        self.runners = Runners()
+        self.learning = False
+        self.losses = 0
+        self.memory: Callable[[], Reading] | None = None
+
+    def collect(self) -> Iterator[Metric]:
+        """Everything known now; what is not known (NaN) is left out."""
+        yield from self._of_iterations()
+        yield self._gauge(
+            "ante_training_learning", "1 while the run learns; 0 in start, evaluation and uploads.", self.learning
+        )
+        yield self._counter(
+            "ante_training_losses", "Losses of a process that sent the run back to a checkpoint.", self.losses
+        )
+        yield self._gauge("ante_env_runners_wanted", "Env runner processes asked for.", self.runners.wanted)
+        yield self._gauge("ante_env_runners_healthy", "Env runner processes that answer.", self.runners.healthy)
+        yield self._counter("ante_env_runner_restarts", "Restarts of single env runners.", self.runners.restarts)
+        yield from self._of_memory()
+        yield from self._of_uploads()
+
+    def _of_iterations(self) -> Iterator[Metric]:
+        for metric in EXPORTED:
+            value = self.row.get(metric.name, math.nan)
+            if not math.isnan(value):
+                yield (self._counter if metric.counter else self._gauge)(metric.prometheus, metric.help, value)
+
+    def _of_memory(self) -> Iterator[Metric]:
+        if self.memory is None:
+            return
+        family = GaugeMetricFamily(
+            "ante_memory_bytes", "Memory of the driver and the processes on its machine.", labels=["run", "process"]
+        )
+        for process, amount in self.memory().by_process.items():
+            family.add_metric([self.run, process], amount * GB)
+        yield family
+
+    def _of_uploads(self) -> Iterator[Metric]:
+        if self.spool is None:
+            return
+        jobs, state = self.spool.jobs(), self.spool.state
+        failures = state.attempts if state and state.job else 0
+        yield self._gauge("ante_upload_backlog_jobs", "Uploads that wait.", len(jobs))
+        yield self._gauge(
+            "ante_upload_backlog_bytes", "Bytes that wait to be uploaded.", sum(job.bytes for job in jobs)
+        )
+        yield self._gauge("ante_upload_failures", "Failed attempts at the upload in hand.", failures)
+        yield self._gauge(
+            "ante_uploads_refused", "Uploads put aside, which cannot succeed.", len(self.spool.refusals())
+        )
+
+    def _gauge(self, name: str, text: str, value: float) -> Metric:
+        family = GaugeMetricFamily(name, text, labels=["run"])
+        family.add_metric([self.run], value)
+        return family
+
+    def _counter(self, name: str, text: str, value: float) -> Metric:
+        family = CounterMetricFamily(name, text, labels=["run"])
+        family.add_metric([self.run], value)
+        return family
+
+
+@contextmanager
+def serving(exporter: RunExporter, port: int, host: str = "127.0.0.1") -> Iterator[int]:
+    """The exporter's numbers stand at /metrics; yields the port, a free one for 0. Raises CannotServe."""
+    registry = CollectorRegistry()
+    registry.register(exporter)
+
+    def scrape(request: Request) -> Response:
+        encode, kind = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(registry), headers={"Content-Type": kind})
+
+    try:
+        server = HttpServer([Route("/metrics", scrape)], host, port, names=None)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise CannotServe(
+            f"tracking.metrics_port {port} cannot be used at {host!r} ({why}): choose another, or 0 for none"
+        ) from None
+    thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
+    with server:
+        thread.start()
+        try:
+            yield server.port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@contextmanager
+def exporting(config: "TrainConfig") -> Iterator[RunExporter]:
+    """The numbers of a run, served where its metrics_port says so. Raises CannotServe."""
+    exporter = RunExporter(config.name)
+    if not config.tracking.metrics_port:
+        yield exporter
+        return
+    with serving(exporter, config.tracking.metrics_port, config.tracking.metrics_host):
+        yield exporter

@@ -1,0 +1,95 @@
+"""A lock for one training at a time in a run's folder, released by the operating system when its holder dies."""
+
+import errno
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ante.errors import BalatroError
+from ante.files import held
+
+LOCK = ".lock"  # of a run's folder
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
+MOST = 1000  # characters that are read of it
+
+
+class RunInUse(BalatroError):
+    """The run is being trained by another process."""
+
+
+class RunGone(BalatroError):
+    """The run's folder was moved or deleted during training."""
+
+
+class BadFolder(BalatroError, OSError):
+    """The run's folder cannot be created or written."""
+
+
+@dataclass(frozen=True)
+class RunLock:
+    """The lock of a run, held by this process; without a device and inode where the file system has no locks."""
+
+    folder: Path
+    inode: tuple[int, int] | None
+
+    def in_place(self) -> bool:
+        """Return whether the folder is still the one that was locked."""
+        return self.inode is None or inode_of(self.folder / LOCK) == self.inode
+
+    def check(self) -> None:
+        """Raise RunGone where the folder was moved or deleted; nothing is written to its name then."""
+        if not self.in_place():
+            raise RunGone(
+                f"run {self.folder} was moved or deleted while it was trained: nothing more is written; where its folder is "
+                "now, go on from its last checkpoint with ante train --resume FOLDER"
+            )
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[RunLock]:
+    """Hold the lock of the run's folder. Raises RunInUse, BadFolder.
+
+    Processes on machines that share the folder are kept out too where their file system supports flock, as NFS does; where it has no locks, nobody is.
+    """
+    file = folder / LOCK
+    with ExitStack() as stack:
+        mine: bool | None = None
+        try:
+            mine = stack.enter_context(held(file, holder()))
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise BadFolder(f"run {folder} cannot be written ({error.strerror}): choose another --runs") from None
+        if mine is False:
+            raise RunInUse(
+                f"run {folder} is being trained by {said(file)}: wait until it ends or stop it, or choose another --name"
+            )
+        yield RunLock(folder, inode_of(file) if mine else None)
+
+
+def holder() -> str:
+    """Return who holds a lock that this process takes."""
+    started = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "started": started})
+
+
+def said(file: Path) -> str:
+    """Return the holder of a lock as text."""
+    try:
+        found = json.loads(file.read_text()[:MOST])
+        return f"process {int(found['pid'])} on {str(found['host'])!r} since {str(found['started'])!r}"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return "another process"
+
+
+def inode_of(file: Path) -> tuple[int, int] | None:
+    """Return device and inode of a file; None where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,170 @@
+"""A run is kept in a store too (setting `store`): its checkpoints and files are queued, and a process uploads them.
+
+    STORE/NAME/checkpoints/STEPS-ATTEMPT/   a checkpoint, with config.yaml and metrics.csv of its moment under run/
+    STORE/NAME/...                          the run's other files, the newest ones
+
+An attempt is one start of the command: two machines that work on one run never use one name for two checkpoints.
+Nothing of this waits for the store, but for room in the queue and at the end. Imports neither Ray nor torch.
+"""
+
+import math
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ante.storage.check import shelves
+from ante.storage.errors import SpoolFull, StorageError, StoreFull
+from ante.storage.publish import MANIFEST
+from ante.storage.spool import Job, Spool
+from ante.storage.store import Store
+from ante.storage.uploader import start_uploader
+from ante.training.run_store.checkpoints import find_checkpoint, pointed_at
+from ante.training.run_store.manifest import FILES, SEAL
+from ante.training.settings.config import TrainConfig
+
+CHECKPOINTS, OF_RUN = "checkpoints", "run"  # a run's shelf in the store; folder of the run's files in a checkpoint
+NOT_LOOSE = (CHECKPOINTS, "spill", "spool", "wandb")
+AT_THE_END = ("tensorboard", "metrics.parquet")  # made anew from metrics.csv where a run goes on
+DATABASE = ".sqlite"  # written on in place, so that a copy may be torn; caches that another machine does without
+NOTHING = -1  # steps of a checkpoint that does not exist
+NEXT_START_SECONDS = 10.0  # between two starts of an uploader that does not stay alive
+STORED = re.compile(r"\d{12}(-[\w-]+)?")  # a checkpoint's name in a store
+Say = Callable[[str], None]
+
+
+class Publisher:
+    """Puts what a run makes into its queue, and keeps an uploader at work on it.
+
+    say         tells the user something
+    terminated  when a termination came, by time.monotonic(); None while there was none
+    """
+
+    def __init__(self, config: TrainConfig, store: Store, say: Say) -> None:
+        self.config, self.store, self.say, self.url = config, store, say, store.url
+        self.spool = Spool(config.spool_folder, int(config.uploads.spool_gb * 2**30))
+        self.attempt = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+        self.seen: dict[str, tuple[int, int]] = {}
+        self.process = start_uploader(self.spool)
+        self.started = time.monotonic()
+        self.terminated: float | None = None
+
+    def checkpoint(self, folder: Path, metadata: dict[str, Any], best: bool) -> None:
+        """The checkpoint waits to be published, and the run's files before it."""
+        self.files()
+        steps, _, again = folder.name.partition("-")
+        name = "-".join(part for part in (steps, self.attempt, again) if part)
+        pointers = ("latest", "best") if best else ("latest",)
+        run = self.config.folder
+        copies = {f"{OF_RUN}/{file}": run / file for file in ("config.yaml", "metrics.csv") if (run / file).exists()}
+        facts = {key: value for key, value in metadata.items() if key not in (FILES, SEAL) and is_fact(value)}
+
+        def add(wait_seconds: float) -> Job:
+            shelf, keep = f"{self.config.name}/{CHECKPOINTS}", self.config.uploads.keep
+            return self.spool.add(folder, self.url, shelf, name, facts, pointers, wait_seconds, keep, copies)
+
+        self._add(f"checkpoint {folder.name}", add)
+
+    def files(self, last: bool = False) -> None:
+        """Files of the run that are new or have changed wait to stand in the store; `last` says that none will follow."""
+        there = dict(loose_files(self.config.folder, last))
+        marks = {path: mark(file) for path, file in there.items() if file.exists()}
+        changed = {path: file for path, file in there.items() if path in marks and self.seen.get(path) != marks[path]}
+        gone = [path for path in self.seen if path not in there and not (self.config.folder / path).exists()]
+        if not changed and not gone:
+            return
+
+        def add(wait_seconds: float) -> Job:
+            return self.spool.add_files(self.url, self.config.name, changed, gone, wait_seconds)
+
+        if self._add("the run's files", add):
+            self.seen = marks
+
+    def _add(self, what: str, add: Callable[[float], Job]) -> bool:
+        """Whether it is queued now. Where it has no room, the user is told, and the run goes on."""
+        self.tend()
+        try:
+            add(self.config.uploads.pause_seconds)
+        except (SpoolFull, StoreFull, FileNotFoundError) as error:  # the last: a file went while it was copied
+            self.say(f"not queued for upload: {what}: {error}")
+            return False
+        return True
+
+    def tend(self) -> None:
+        """Ensure that an uploader is running; replace a dead one and notify the user."""
+        code = self.process.poll()
+        if code is None or time.monotonic() < self.started + NEXT_START_SECONDS:
+            return
+        log = self.spool.folder / "uploader.log"
+        self.say(f"the uploader ended with exit code {code} and is started again; what it said stands in {log}")
+        self.process, self.started = start_uploader(self.spool), time.monotonic()
+
+    def adopt(self) -> None:
+        """The run's latest checkpoint waits to be published, where the run was killed before it could be queued."""
+        folder = self.config.folder / CHECKPOINTS
+        if not (folder / "latest.json").exists():
+            return
+        target, metadata = find_checkpoint(folder)
+        if int(metadata["timesteps"]) > max((NOTHING, *self._queued(), *self._published())):
+            self.checkpoint(target, metadata, best=pointed_at(folder, "best") in (target.name, None))
+
+    def _queued(self) -> list[int]:
+        """Return the steps of queued checkpoints."""
+        return [int(job.metadata["timesteps"]) for job in self.spool.jobs() if not job.loose]
+
+    def _published(self) -> list[int]:
+        """Return the steps of the checkpoints in the store; empty if it is unreachable."""
+        try:
+            return [steps_of(name) for name in stored(self.store, self.config.name)]
+        except StorageError as error:
+            if not error.passing:
+                raise
+            return []
+
+    def deadline(self) -> float:
+        """Until when the end of the run waits for uploads, by time.monotonic()."""
+        if self.terminated is not None:
+            return self.terminated + self.config.uploads.grace_seconds
+        return time.monotonic() + self.config.uploads.wait_seconds
+
+    def close(self) -> None:
+        """Let the uploader exit once the queue is empty."""
+        if not self.spool.jobs():
+            self.process.terminate()
+            self.process.wait()
+
+
+def loose_files(folder: Path, last: bool) -> Iterator[tuple[str, Path]]:
+    """A run's files by their path in it, but for checkpoints, hidden ones, databases and what is of no use elsewhere."""
+    for top in sorted(folder.iterdir()):
+        if top.name in NOT_LOOSE or (top.name in AT_THE_END and not last):
+            continue
+        for file in [top] if top.is_file() else sorted(top.rglob("*")):
+            path = file.relative_to(folder)
+            hidden = any(part.startswith(".") for part in path.parts)
+            if file.is_file() and not hidden and file.name != MANIFEST and DATABASE not in file.name:
+                yield path.as_posix(), file
+
+
+def mark(file: Path) -> tuple[int, int]:
+    """What changes when the file does: time of its last change in nanoseconds, and size."""
+    facts = file.stat()
+    return facts.st_mtime_ns, facts.st_size
+
+
+def is_fact(value: object) -> bool:
+    """Whether a value of a checkpoint's metadata can stand in JSON that others read: no infinity, no NaN."""
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def stored(store: Store, run: str) -> list[str]:
+    """Names of a run's checkpoints in a store that were published completely, most steps first, then the newest."""
+    shelf = shelves(store, f"{run}/{CHECKPOINTS}/").get(f"{run}/{CHECKPOINTS}")
+    return sorted(filter(STORED.fullmatch, shelf.finished), reverse=True) if shelf else []
+
+
+def steps_of(name: str) -> int:
+    """Return the steps in a checkpoint's name."""
+    return int(name.partition("-")[0])

@@ -1,0 +1,49 @@
+"""The weights of a policy as a file: float32 in checkpoints, float16 in releases, finite in both. Imports neither Ray nor torch."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.training.run_store.manifest import BadCheckpoint
+from ante.training.run_store.state_files import Arrays, read_arrays, write_arrays
+
+WEIGHTS = "weights.npz"
+
+
+class NotFinite(BadCheckpoint):
+    """Weights that hold infinity or NaN."""
+
+
+def check_finite(weights: Mapping[str, NDArray[Any]], where: object) -> None:
+    """Raise NotFinite where a weight is infinite or NaN."""
+    for name, value in weights.items():
+        if value.dtype.kind == "f" and not np.isfinite(value).all():
+            raise NotFinite(
+                f"weight {name} of {where} holds infinity or NaN, so it cannot play: take an earlier checkpoint, and "
+                "train on with a lower algo.lr or algo.grad_clip"
+            )
+
+
+def write_weights(weights: Mapping[str, NDArray[Any]], folder: Path, compressed: bool = False) -> None:
+    """Write weights by their names in the policy's state. Raises NotFinite; then nothing is written."""
+    check_finite(weights, folder)
+    write_arrays(folder / WEIGHTS, weights, compressed)
+
+
+def read_weights(folder: Path, like: Mapping[str, NDArray[Any]]) -> Arrays:
+    """Return the weights in a checkpoint or a release. Raises BadCheckpoint, NotFinite.
+
+    Args:
+        folder: Its files have been verified.
+        like: Arrays with exactly the names and shapes that the weights must have, and the types that are returned.
+    """
+    file = folder / WEIGHTS
+    found = read_arrays(file, {name: value.shape for name, value in like.items()})
+    check_finite(found, file)
+    for name, value in like.items():
+        if (value.dtype.kind == "f") != (found[name].dtype.kind == "f"):
+            raise BadCheckpoint(f"{name} in {file} holds {found[name].dtype}, and should hold {value.dtype}")
+    return {name: found[name].astype(value.dtype, copy=False) for name, value in like.items()}

@@ -1,0 +1,64 @@
+"""Practice: a share of the games starts from positions that earlier games of this runner have reached.
+
+Late antes are rare until a policy is good, and training on them makes it better. At each first blind of an ante the
+game's record (8.6 KB) is copied, and some of the new games continue from such a record with another seed, which makes
+the future random. These games count for learning, but not for the statistics.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.catalog.constants import WIN_ANTE
+from ante.engine.core.state import Phase, new_states
+from ante.env.games import Games
+from ante.training.sampling.hooks import RunnerHook
+
+KEPT = 64  # positions kept per ante; the oldest are overwritten first
+
+
+class Practice(RunnerHook):
+    """Keeps reached positions by ante and starts a share of the games from them."""
+
+    def dealt(self, mother: np.random.SeedSequence, before: Games | None) -> None:
+        """See RunnerHook. Positions are kept if the new stage could reach them: same deck and stake, goal not lower."""
+        games = self.games
+        self._antes = np.ones(games.n, dtype=np.int64)
+        same = before is not None and (before.deck, before.stake) == (games.deck, games.stake)
+        if same and before is not None and before.goal <= games.goal:
+            self.renewed(np.arange(games.n))
+            return
+        self._rng = np.random.default_rng(int(mother.generate_state(1)[0]))
+        self._kept = new_states(KEPT * WIN_ANTE)
+        self._counts = np.zeros(WIN_ANTE, dtype=np.int64)  # number kept so far, by ante - 1
+
+    def stepped(self, t: int) -> None:
+        """Keep the positions of games that have just reached the first blind of a new ante."""
+        states = self.games.states.view(np.ndarray)
+        antes = states["ante"]
+        for i in np.flatnonzero((antes > self._antes) & (states["phase"] == Phase.BLIND_SELECT)):
+            self._antes[i] = antes[i]
+            if antes[i] <= WIN_ANTE:
+                row = int(antes[i]) - 1
+                self._keep(KEPT * row + self._counts[row] % KEPT, self.games.states[i : i + 1])
+                self._counts[row] += 1
+
+    def _keep(self, at: int, state: NDArray[Any]) -> None:
+        """Copy one record bytewise."""
+        self._kept[at : at + 1].view(np.uint8)[:] = state.view(np.uint8)
+
+    def renewed(self, which: NDArray[np.int64]) -> None:
+        """Replace some of these newly reset games by a kept position: an ante is sampled, then one of its positions."""
+        self._antes[which] = 1
+        antes = np.flatnonzero(self._counts)
+        if len(antes) == 0:
+            return
+        chosen = which[self._rng.random(len(which)) < self.runner.config.practice]
+        if len(chosen) == 0:
+            return
+        rows = self._rng.choice(antes, len(chosen))
+        places = self._rng.integers(0, np.minimum(self._counts[rows], KEPT))
+        self.games.put(chosen, self._kept[KEPT * rows + places])
+        self._antes[chosen] = rows + 1
+        self.runner.begun[chosen] = True

@@ -1,0 +1,1 @@
+"""Validated settings of a training run. Imports neither Ray nor torch."""

@@ -1,0 +1,44 @@
+"""Settings of hints: advisor, frequency, and how hints are used."""
+
+from typing import Literal
+
+from ante.training.settings.field import Settings, setting
+from ante.training.settings.schedule import Schedule, ShareSchedule
+
+
+class HintSettings(Settings):
+    """Advice for decisions that the policy is unsure about."""
+
+    source: Literal["off", "rules", "llm"] = setting(
+        "off",
+        "Advisor for decisions where the policy is unsure: none, rule-based, or the LLM at LLM_ENDPOINT.",
+        "rules to begin faster than by luck; llm where a model runs beside the training (docs/how-to/hints.md).",
+        first=True,
+    )
+    share: float = setting(
+        0.05,
+        "Largest fraction of any 1,000 consecutive decisions for which hints are requested.",
+        "Lower if hints cost money.",
+        ge=0,
+        le=1,
+    )
+    confidence: float = setting(
+        0.7,
+        "Probability of the most likely action below which the policy counts as unsure.",
+        "Higher to request hints for more decisions, up to the share.",
+        ge=0,
+        le=1,
+    )
+    imitation: Schedule = setting(
+        0.1,
+        "Weight of the loss that imitates hints: a number, or points as in algo.lr.",
+        "Points that decay to 0, so that the policy can surpass its advisor.",
+    )
+    prior: ShareSchedule = setting(
+        0.0,
+        "Probability of following a hint in a game that begins from its position: a number, or points as in algo.lr.",
+        "0.5 decaying to 0, to explore advised actions without imitation.",
+    )
+    shaping: float = setting(
+        0.0, "Weight of the potential learned from the advisor's outlooks.", "About 0.1 if rewards are sparse.", ge=0
+    )

@@ -1,0 +1,49 @@
+"""Schedules: one number, or points with linear interpolation."""
+
+from itertools import pairwise
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+Points = tuple[tuple[int, float], ...]
+
+
+def check_points(schedule: float | Points) -> float | Points:
+    """Return the schedule. Raises ValueError if it has too few points, unordered ones or values below 0."""
+    points = schedule if isinstance(schedule, tuple) else ((0, schedule), (1, schedule))
+    times = [steps for steps, _ in points]
+    if len(points) < 2 or times[0] != 0 or any(one >= two for one, two in pairwise(times)):
+        raise ValueError("points are [steps, value], two at least, the first at 0, each later than the one before")
+    if min(value for _, value in points) < 0:
+        raise ValueError("no value may be below 0")
+    return schedule
+
+
+def check_share(schedule: float | Points) -> float | Points:
+    """Return the schedule. Raises ValueError if a value is above 1."""
+    if max((value for _, value in schedule) if isinstance(schedule, tuple) else (schedule,)) > 1:
+        raise ValueError("it is a share: no value may be above 1")
+    return schedule
+
+
+def check_learning(schedule: float | Points) -> float | Points:
+    """Return the schedule. Raises ValueError if it begins at 0."""
+    if value_at(schedule, 0) == 0:
+        raise ValueError("nothing would be learned: it must begin above 0")
+    return schedule
+
+
+# One value, or points (environment steps, value), linear between them.
+Schedule = Annotated[float | Points, AfterValidator(check_points)]
+ShareSchedule = Annotated[Schedule, AfterValidator(check_share)]
+RateSchedule = Annotated[Schedule, AfterValidator(check_learning)]
+
+
+def value_at(schedule: float | Points, steps: int) -> float:
+    """Return the value of a schedule after so many environment steps; after its last point, that point's."""
+    if not isinstance(schedule, tuple):
+        return schedule
+    for (begin, one), (end, two) in pairwise(schedule):
+        if steps < end:
+            return one + (two - one) * max(0, steps - begin) / (end - begin)
+    return schedule[-1][1]

@@ -1,0 +1,199 @@
+"""What records of truth may hold, checked before the engine is set up as they say (tests/golden/README.md describes them)."""
+
+from collections.abc import Callable, Container
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+
+from ante.catalog.blinds import by_key as blind_by_key
+from ante.catalog.cards import RANK_LETTERS, SUIT_LETTERS, Enhancement
+from ante.catalog.consumables import by_key as consumable_by_key
+from ante.catalog.decks import by_key as deck_by_key
+from ante.catalog.hands import by_name as hand_by_name
+from ante.catalog.jokers import by_key as joker_by_key
+from ante.catalog.vouchers import by_key as voucher_by_key
+from ante.engine.core.state import MAX_CARDS, MAX_HAND, MAX_JOKERS, MAX_PLAYED
+from ante.engine.run import seed_text
+from ante.errors import shown
+from ante.verification.recorded_hands import EDITION_NUMBER, MISPRINT_ROLLS, parse_card
+
+
+def known(what: str, names: Container[str]) -> Any:
+    """A text that is one of these names."""
+
+    def check(name: str) -> str:
+        if name not in names:
+            raise ValueError(f"there is no such {what}")
+        return name
+
+    return AfterValidator(check)
+
+
+def readable(what: str, read: Callable[[str], Any]) -> Any:
+    """A text that this function can read."""
+
+    def check(text: str) -> str:
+        try:
+            read(text)
+        except (ValueError, KeyError, IndexError):
+            raise ValueError(f"it is no {what}") from None
+        return text
+
+    return AfterValidator(check)
+
+
+Text = Annotated[str, Field(max_length=200)]
+Seed = Annotated[Text, readable("game seed", seed_text)]
+Card = Annotated[Text, Field(pattern=r"^[SHCD]_[2-9TJQKA]"), readable("card", parse_card)]
+HandName = Annotated[str, known("poker hand", hand_by_name)]
+Count = Annotated[int, Field(ge=0, le=10_000)]
+CardCount = Annotated[int, Field(ge=0, le=MAX_CARDS)]
+Slots = Annotated[int, Field(ge=-100, le=100)]
+Dollars = Annotated[int, Field(ge=-(10**9), le=10**9)]
+Slot = Annotated[int, Field(ge=0, lt=64)]
+Result = float | Literal["inf"]
+Picked = list[tuple[Text, Annotated[int, Field(ge=0, lt=MAX_HAND)]]]
+
+
+class Record(BaseModel):
+    """What further fields a record has is not looked at here."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="allow")
+
+
+class SeedRecord(Record):
+    """A surveyed seed; what its antes hold is only compared."""
+
+    seed: Seed
+    deck: Annotated[str, known("deck", deck_by_key)]
+    stake: Annotated[int, Field(ge=1, le=8)]
+    antes: Annotated[list[dict[Text, Any]], Field(min_length=1, max_length=100)]
+    legendary: Any
+
+
+class Moment(Record):
+    """What is seen after a decision; fields are only compared, packs one by one."""
+
+    packs: list[tuple[Text, int]] = []
+
+
+class Step(Record):
+    """One decision and what is seen after it."""
+
+    do: (
+        tuple[Literal["select", "skip", "cash_out", "skip_pack", "reroll", "next_round"]]
+        | tuple[Literal["play", "discard"], Picked]
+        | tuple[Literal["buy"], Literal["row", "voucher"], Slot]
+        | tuple[Literal["open"], Slot]
+        | tuple[Literal["pick", "use"], Slot, Picked]
+        | tuple[Literal["sell"], Literal["joker", "consumable"], Slot]
+        | tuple[Literal["move_joker"], Slot, Slot]
+        | tuple[Literal["set_dollars"], Dollars]
+    )
+    after: Moment
+
+
+class GameRecord(Record):
+    """A recorded game."""
+
+    seed: Seed
+    deck: Annotated[str, known("deck", deck_by_key)]
+    stake: Annotated[int, Field(ge=1, le=8)]
+    start: Moment
+    steps: Annotated[list[Step], Field(max_length=100_000)]
+
+
+class Memory(Record):
+    """What a joker remembers."""
+
+    mult: Annotated[FiniteFloat, Field(ge=0, le=1e15)] = 0
+    chips: Annotated[FiniteFloat, Field(ge=0, le=1e15)] = 0
+    xmult: Annotated[FiniteFloat, Field(ge=0, le=1e15)] = 0
+    hands_left: Count = 0
+    hands_since_acquired: Count = 0
+    hand: HandName = "Pair"
+    blinds_skipped: Count = 0
+    tarots_used: Count = 0
+    rank: Annotated[str, known("rank", RANK_LETTERS[2:])] = "A"
+    suit: Annotated[str, known("suit", SUIT_LETTERS)] = "S"
+    rolled: Annotated[int, Field(ge=0, lt=MISPRINT_ROLLS)] = 0
+
+
+class JokerRecord(Record):
+    """A joker that is owned."""
+
+    key: Annotated[str, known("joker", joker_by_key)]
+    edition: Annotated[str, known("edition", EDITION_NUMBER)] | None
+    sell: Annotated[int, Field(ge=-10_000, le=10_000)]
+    state: Memory | None = None
+    debuffed: bool | None = None
+
+
+class BossMemory(Record):
+    """What The Eye or The Mouth remembers."""
+
+    hands_used: list[HandName] | None = None
+    only_hand: HandName | None = None
+
+
+class DeckFacts(Record):
+    """Counts over the whole deck."""
+
+    starting_deck_size: CardCount
+    stone_cards: CardCount
+    steel_cards: CardCount
+    enhanced_cards: CardCount
+
+
+class Expected(Record):
+    """How the hand scored."""
+
+    refused: bool | None = None
+    hand: HandName | None = None
+    scoring: list[Slot] | None = None
+    chips: Result = 0
+    mult: Result = 0
+    total: Result = 0
+
+
+class HandRecord(Record):
+    """A hand that is about to be scored."""
+
+    id: Text | int | None = None
+    seed: Seed = "TESTSEED"
+    deck: Annotated[str, known("deck", deck_by_key)] = "b_red"
+    played: Annotated[list[Card], Field(min_length=1, max_length=MAX_PLAYED)]
+    held: Annotated[list[Card], Field(max_length=1000)]
+    jokers: Annotated[list[JokerRecord], Field(max_length=1000)]
+    consumables: Annotated[list[Annotated[str, known("consumable", consumable_by_key)]], Field(max_length=1000)]
+    vouchers: list[Annotated[str, known("voucher", voucher_by_key)]]
+    boss: Annotated[str, known("blind", blind_by_key)] | None
+    boss_state: BossMemory | None = None
+    levels: dict[HandName, Annotated[int, Field(ge=1, le=10_000)]]
+    plays: dict[HandName, tuple[Count, Count]]
+    round_hands_played: Count
+    dollars: Dollars
+    hands_left: Count
+    discards_left: Count
+    joker_slots: Slots
+    deck_size: Annotated[int, Field(ge=1, le=10_000)]
+    deck_left: Annotated[int, Field(ge=0, le=10_000)]
+    deck_facts: DeckFacts
+    expect: Expected
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> "HandRecord":
+        if self.deck_size > MAX_CARDS or len(self.held) > MAX_HAND or len(self.jokers) > MAX_JOKERS:
+            return self  # more than there is room for, which the comparison says
+        lying = [parse_card(text)["enhancement"] for text in self.played + self.held]
+        rest = self.deck_size - len(lying)
+        stone = self.deck_facts.stone_cards - lying.count(Enhancement.STONE)
+        steel = self.deck_facts.steel_cards - lying.count(Enhancement.STEEL)
+        other = self.deck_facts.enhanced_cards - sum(1 for each in lying if each) - stone - steel
+        if rest < 0 or self.deck_left > rest:
+            raise ValueError(f"deck_size {self.deck_size} and deck_left {self.deck_left} do not fit {len(lying)} cards")
+        if sum(max(0, count) for count in (stone, steel, other)) > rest:
+            raise ValueError(f"deck_facts {shown(self.deck_facts.model_dump())} do not fit the cards")
+        if not self.expect.refused and self.expect.hand is None:
+            raise ValueError("expect names no poker hand")
+        return self

@@ -1,0 +1,150 @@
+"""Files of recorded truth, recognised by what is in them, held against the engine."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ante.engine.drivers.survey import survey
+from ante.errors import BalatroError, first_fault
+from ante.files import Unreadable, parse_json, read_text
+from ante.verification.difference import Difference
+from ante.verification.record_models import GameRecord, HandRecord, Record, SeedRecord
+from ante.verification.recorded_games import compare_run
+from ante.verification.recorded_hands import compare_hand
+
+LARGEST_GOLDEN = 256 << 20  # bytes of a file, compressed or not
+SHOWN = 10  # differences kept of each file
+
+
+class BadGolden(BalatroError, ValueError):
+    """A file that is not recorded truth in a form known here."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came of one file.
+
+    form         seeds, games or hands
+    compared     records that were compared
+    equal        those that agree in every field
+    left_out     records named in --skip, or marked doubtful in the file
+    differences  the first ones: where, field, got, wanted
+    """
+
+    file: str
+    form: str
+    compared: int
+    equal: int
+    left_out: int
+    differences: tuple[Difference, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return asdict(self)
+
+
+def compare_seed(run: dict[str, Any]) -> Difference | None:
+    """The first field of a surveyed seed that the engine fills otherwise."""
+    got = survey(run["seed"], run["deck"], run["stake"], len(run["antes"]))
+    where = f"{run['seed']} {run['deck']} stake {run['stake']}"
+    for ante, (mine, wanted) in enumerate(zip(got["antes"], run["antes"], strict=True), 1):
+        for field, value in wanted.items():
+            if mine.get(field) != value:
+                return Difference(field, mine.get(field), value, f"{where} ante {ante}")
+    for field, value in run.items():
+        if got.get(field) != value:
+            return Difference(field, got.get(field), value, where)
+    return None
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of records: the fields that tell it from others, what its records may hold, and how one is compared."""
+
+    keys: tuple[str, ...]
+    model: type[Record]
+    compare: Callable[[dict[str, Any]], Difference | None]
+
+
+FORMS = {
+    "seeds": Form(("seed", "antes", "legendary"), SeedRecord, compare_seed),
+    "games": Form(("seed", "steps", "start"), GameRecord, compare_run),
+    "hands": Form(("played", "held", "expect"), HandRecord, compare_hand),
+}
+
+
+def read_records(file: Path) -> list[Any]:
+    """The records of a file: one JSON list, one object with `runs`, or an object a line; gzip or plain. Raises BadGolden."""
+    try:
+        return records_of(read_text(file, LARGEST_GOLDEN), file)
+    except Unreadable as error:
+        raise BadGolden(str(error)) from None
+
+
+def records_of(text: str, file: Path) -> list[Any]:
+    """Records of a text in one of the three layouts. Raises Unreadable."""
+    lines = text.splitlines()
+    if len(lines) > 1 and lines[0].startswith("{") and lines[0].endswith("}"):  # an object a line
+        return [parse_json(line, f"{file}, line {number}") for number, line in enumerate(lines, 1) if line]
+    whole = parse_json(text, file)
+    found = whole.get("runs", [whole]) if isinstance(whole, dict) else whole
+    return found if isinstance(found, list) else []
+
+
+def form_of(file: Path, records: list[Any]) -> str:
+    """Which form these records have. Raises BadGolden."""
+    for name, form in FORMS.items():
+        if records and all(isinstance(record, dict) and all(key in record for key in form.keys) for record in records):
+            return name
+    known = "; ".join(f"{name} have {', '.join(form.keys)}" for name, form in FORMS.items())
+    raise BadGolden(f"{file} holds no recorded truth in a form known here: {known}")
+
+
+def check_records(file: Path, form: Form, records: list[dict[str, Any]]) -> None:
+    """Every record can be compared. Raises BadGolden, which names the first that cannot, and the field."""
+    for number, record in enumerate(records, 1):
+        try:
+            form.model.model_validate_json(json.dumps(record))
+        except ValidationError as error:
+            raise BadGolden(f"{file}, record {number}, {first_fault(error)}") from None
+
+
+def name_of(record: dict[str, Any]) -> str:
+    """How a record is named in --skip: its id, or its seed."""
+    return str(record.get("id") or record.get("seed", ""))
+
+
+def check(
+    file: Path,
+    skip: frozenset[str] = frozenset(),
+    begin: Callable[[int], None] = lambda _: None,
+    advance: Callable[[], None] = lambda: None,
+) -> Checked:
+    """Compare every record of a file. Raises BadGolden.
+
+    skip     names of records to leave out
+    begin    told how many records there are
+    advance  told of each one that is done
+    """
+    records = read_records(file)
+    form = form_of(file, records)
+    check_records(file, FORMS[form], records)
+    compare = FORMS[form].compare
+    begin(len(records))
+    compared, different, left_out = 0, 0, 0
+    differences: list[Difference] = []
+    for record in records:
+        if name_of(record) in skip or record.get("expected_seems_wrong"):
+            left_out += 1
+        else:
+            compared += 1
+            found = compare(record)
+            if found:
+                different += 1
+                differences += [found] if len(differences) < SHOWN else []
+        advance()
+    return Checked(str(file), form, compared, compared - different, left_out, tuple(differences))

@@ -1,0 +1,1 @@
+"""Rendering of games: frames, video, terminal, pixel observations."""

@@ -1,0 +1,71 @@
+"""YAML files of settings, read within limits: small, plain, each key once, no aliases, not nested deeply."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ante.files import Unreadable, decoded, read_bytes
+
+LARGEST = 1 << 18  # bytes of a file
+DEEPEST = 40  # lists and groups within each other
+
+
+class Plain(yaml.SafeLoader):
+    """A loader that refuses aliases, keys that are given twice, and deep nesting."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """See yaml.composer: one value, and what is nested in it."""
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        mark: Any = event.start_mark
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(problem="aliases are not read: write the value itself", problem_mark=mark)
+        if self.depth > DEEPEST:
+            raise yaml.MarkedYAMLError(problem=f"nested more than {DEEPEST} deep", problem_mark=mark)
+        self.depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self.depth -= 1
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """See yaml.constructor: a group, in which each key stands once."""
+        lines: dict[Any, int] = {}
+        for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError(problem="a key is one word or number", problem_mark=key_node.start_mark)
+            key, line = self.construct_object(key_node), key_node.start_mark.line + 1
+            if key in lines:
+                raise yaml.MarkedYAMLError(
+                    problem=f"{key_node.value[:80]!r} is given twice, in line {lines[key]} and again here",
+                    problem_mark=key_node.start_mark,
+                )
+            lines[key] = line
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(file: Path) -> Any:
+    """Return what a YAML file holds. Raises Unreadable, with the line."""
+    return parse_yaml(decoded(read_bytes(file, LARGEST), file), file)
+
+
+def parse_yaml(text: str, name: Path | str) -> Any:
+    """Return what a YAML text says; `name` is where it is from. Raises Unreadable, with the line."""
+    if len(text) > LARGEST:
+        raise Unreadable(f"cannot read {name}: it is longer than {LARGEST:,} characters, the most that is read")
+    try:
+        return yaml.load(text, Plain)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise Unreadable(f"cannot read {name}: {place}{error.problem or error.context}") from None
+    except yaml.YAMLError as error:  # a character that YAML does not have
+        raise Unreadable(f"cannot read {name}: {' '.join(str(error).split())}") from None
+    except (ValueError, OverflowError) as error:  # a date that does not exist, a number of thousands of digits
+        raise Unreadable(f"cannot read {name}: {error}") from None
+    except RecursionError:
+        raise Unreadable(f"cannot read {name}: nested too deeply") from None

@@ -1,0 +1,105 @@
+"""Commands as pages show them: parsed, never run."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import tyro
+from tools.reference import commands as reference
+
+from ante.cli.learn.train import Train, chosen_early
+from ante.cli.learn.train_flags import parse
+from ante.training.settings.config import TrainConfig, make_config, merge, read_config
+
+ROOT = Path(__file__).resolve().parents[2]
+OURS = ("configs/", "examples/", "helm/", "k8s/", "notebooks/", "tests/", "tools/")  # paths that must exist
+ENDS = {"do", "done", "then", "if", "fi", "for", "while"}  # words that end a command, as signs do
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Yields the words of each command of a script: comments, redirections and assignments are left out."""
+    script = re.sub(r"(^|\s)#(\s.*|)$", "", text.replace("\\\n", " "), flags=re.MULTILINE)
+    lexer = shlex.shlex(script, posix=True, punctuation_chars="|&;<>()\n")
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t", True, ""
+    words: list[str] = []
+    for word in [*lexer, ";"]:
+        if word in ENDS or set(word) <= set("|&;<>()$\n"):
+            if words := without_assignments(words):
+                yield words
+            words = []
+        else:
+            words.append(word)
+
+
+def without_assignments(words: list[str]) -> list[str]:
+    """Returns a command without the variables set for it."""
+    while words and re.match(r"[A-Z][A-Z0-9_]*=", words[0]):
+        words = words[1:]
+    return words
+
+
+def ante_commands(text: str) -> Iterator[list[str]]:
+    """Yields the arguments of each `ante` command, also of those behind `kubectl exec ... --` and `sh -c`."""
+    for words in commands(text):
+        if "--" in words and words[0] == "kubectl":
+            words = words[words.index("--") + 1 :]
+        if words[:2] == ["sh", "-c"]:
+            yield from ante_commands(words[2])
+        elif words and words[0] in ("ante", ".venv/bin/ante"):
+            yield words[1:]
+        elif words[:3] in (["python", "-m", "ante.cli"], [".venv/bin/python", "-m", "ante.cli"]):
+            yield words[3:]
+
+
+def is_mention(words: list[str]) -> bool:
+    """Whether words name a command, or a group of commands, without giving it arguments."""
+    known = all_parsers()
+    for word in words:
+        if word not in known:
+            return False
+        known = reference.children(known[word])
+    return True
+
+
+@cache
+def all_parsers() -> dict[str, Any]:
+    """Returns the parser of each command."""
+    return reference.parsers()
+
+
+@cache
+def known_commands() -> dict[str, type]:
+    """Returns the class of each command."""
+    return reference.commands()
+
+
+def parse_ante(words: list[str]) -> None:
+    """Parses the arguments of `ante` as the command does. Raises SystemExit or BalatroError where it refuses them."""
+    for word in words:
+        path = word.rpartition("=")[2]
+        if path.startswith(OURS) and not any(sign in path for sign in "*@") and path.isascii() and path.lower() == path:
+            assert (ROOT / path).exists(), f"{path} does not exist"
+    if "--help" in words:
+        assert is_mention([word for word in words if not word.startswith("-") and word in all_parsers()][:1])
+        words = [word for word in words if word != "--help"]
+        if words[:1] != ["train"]:
+            return
+    if words[:1] == ["train"]:
+        parse_train(words[1:])
+    else:
+        kind = known_commands().get(words[0])
+        assert kind, f"there is no command {words[0]}"
+        tyro.cli(kind, prog=f"ante {words[0]}", args=words[1:])
+
+
+def parse_train(words: list[str]) -> TrainConfig:
+    """Returns the settings of an `ante train` command; a file that does not exist counts as empty."""
+    chosen = chosen_early(words)
+    base = read_config(chosen.config) if chosen.config and chosen.config.exists() else TrainConfig()
+    kinds = {path: kind for path in ("policy.kind", "algo.kind") if (kind := getattr(chosen, path))}
+    values = merge(base.model_dump(), kinds)
+    _, changes = parse(words, Train, {"config": chosen.config, "resume": chosen.resume}, values)
+    return make_config(merge(values, changes))

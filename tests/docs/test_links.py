@@ -1,0 +1,64 @@
+"""Links lead somewhere: to files of the repository, or to pages that are written while the site is built."""
+
+import json
+import os
+import posixpath
+import re
+import subprocess
+
+import pytest
+from markdown_it import MarkdownIt
+from tools.reference.commands import GROUPS, commands, index_page
+from tools.reference.hooks import GENERATED
+
+from tests.docs.pages import HAND_WRITTEN, ROOT
+
+PAGES = {f"docs/{path}" for path in GENERATED}
+FILES = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+MENTION = re.compile(r"docs/[\w/.-]+\.(?:md|png|svg)")
+KINDS = (".py", ".yaml", ".yml", ".tpl", ".txt", ".json", ".sh", "Makefile")
+TEXTS = [file for file in FILES if file.endswith(KINDS)]
+
+
+def texts_of(page: str) -> list[str]:
+    """Returns the Markdown of a page or of a notebook."""
+    text = (ROOT / page).read_text()
+    if not page.endswith(".ipynb"):
+        return [text]
+    return ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
+
+
+def targets(page: str) -> list[str]:
+    """Returns the paths, from the root, of the relative links and pictures of a page."""
+    found = []
+    for text in texts_of(page):
+        for token in MarkdownIt().enable("table").parse(text):
+            for child in token.children or ():
+                target = str(child.attrs.get("href") or child.attrs.get("src") or "").partition("#")[0]
+                if target and not re.match(r"[a-z]+:", target):
+                    found.append(posixpath.normpath(posixpath.join(posixpath.dirname(page), target)))
+    return found
+
+
+@pytest.mark.parametrize("page", [*HAND_WRITTEN, "CHANGELOG.md", *(f for f in FILES if f.endswith(".ipynb"))])
+def test_links_lead_somewhere(page: str) -> None:
+    assert not [target for target in targets(page) if target not in PAGES and not (ROOT / target).exists()]
+
+
+def test_readme_links_to_no_page_that_only_the_site_has() -> None:
+    assert not {*targets("README.md"), *targets("CONTRIBUTING.md")} & PAGES
+
+
+def test_pages_that_sources_name_exist() -> None:
+    lost = []
+    for file in TEXTS:
+        if os.path.exists(ROOT / file):
+            named = set(MENTION.findall((ROOT / file).read_text()))
+            lost += [f"{file}: {path}" for path in named if path not in PAGES and not (ROOT / path).exists()]
+    assert not lost
+
+
+def test_every_command_is_listed_once_and_has_a_section() -> None:
+    pages = "".join(GENERATED[f"reference/cli/{group}.md"]() for group in GROUPS)
+    for command in commands():
+        assert index_page().count(f"[`ante {command}`](") == 1 and pages.count(f"\n## ante {command}\n") == 1

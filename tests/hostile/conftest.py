@@ -1,0 +1,21 @@
+"""Servers that answer anything, for the tests of this folder."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.hostile.answers import Answers, Chunks
+
+
+@pytest.fixture
+def answering() -> Iterator[Callable[..., Answers]]:
+    """Makes servers that end with the test."""
+    made: list[Answers] = []
+
+    def make(chunks: Chunks, pause: float = 0.0) -> Answers:
+        made.append(Answers(chunks, pause).__enter__())
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.__exit__()

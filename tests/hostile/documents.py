@@ -1,0 +1,78 @@
+"""One small, valid example of each file format of ours, to be spoilt."""
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ante.engine.core.state import new_states, save_state
+from ante.engine.run import new_run
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+REPLAY = (GOLDEN / "replays" / "greedy-b_red-1-PKXK3L4T.txt").read_bytes()
+INDEX = {
+    "version": 1,
+    "episodes": [
+        {
+            "name": "000000000100-A",
+            "seed": "A",
+            "deck": "b_red",
+            "stake": 1,
+            "challenge": None,
+            "outcome": "lost",
+            "ante": 1,
+            "blinds": 0,
+            "decisions": 3,
+            "reward": 0.5,
+            "steps": 100,
+            "final": False,
+            "jokers": ["Joker"],
+            "state": "0123456789abcdef",
+            "why": ["first_win"],
+            "notes": "000000000100-A.notes.json.gz",
+            "video": "000000000100-A.mp4",
+            "poster": "000000000100-A.jpg",
+        }
+    ],
+}
+NOTES = {"player": "greedy", "notes": [[0.5, [[4, 0.75], [5, 0.25]], 0.75, "keep the pair", "flush"]]}
+LEAGUE = {
+    "format": 1,
+    "engine": "0123456789abcdef",
+    "rules": {"games": 50, "deck": "b_red", "stake": 1, "challenge": None},
+    "players": [{"name": "greedy", "source": "greedy", "pin": "", "run": "", "steps": None, "likeliest": False}],
+}
+BASELINE = {
+    "machine": {"cores": 2},
+    "policy": "mlp",
+    "figures": [{"name": "steps", "value": 1.5, "unit": "steps/s", "better": "more"}],
+}
+REPORT = {
+    "player": "greedy",
+    "games": 1,
+    "records": [{"outcome": "lost", "ante": 1, "blinds": 0, "reward": 0.5}],
+}
+TRACKING = {"id": "x", "place": "here", "iteration": 1, "error": "", "ended": ""}
+METRICS = b"iteration,steps,games,seconds\n1,100,3,2.5\n2,200,6,5.0\n"
+SEEDS = b"# mine\n2K9H9HN\nTESTSEED\n"
+
+
+@cache
+def golden(name: str) -> Any:
+    """The first record of a file of recorded truth, its lists cut short."""
+    text = gzip.decompress((GOLDEN / name).read_bytes()).decode()
+    data = json.loads(text) if name == "seeds.json.gz" else json.loads(text.splitlines()[0])
+    record = data["runs"][0] if "runs" in data else data
+    for key in ("antes", "steps"):
+        if key in record:
+            record[key] = record[key][:2]
+    return record
+
+
+@cache
+def start() -> bytes:
+    """A saved game, before its first decision."""
+    states = new_states(1)
+    states[0] = new_run("TESTSEED")
+    return save_state(states[0])

@@ -1,0 +1,69 @@
+"""What every reader stands on: `ante.files` refuses what is no regular file, too large, not whole, not text, not JSON."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ante.files import read_bytes, read_json, read_text, whole_rows
+from tests.hostile.files import BOMBS, NEVER, gzip_bomb, holds
+from tests.hostile.harness import Case, cases, check, command, reader
+
+NO_FILE = (
+    "missing",
+    "directory",
+    "named pipe",
+    "socket",
+    "endless device",
+    "terminal device",
+    "link to itself",
+    "link to nothing",
+    "terabyte",
+    "name of 300 letters",
+    "through a file",
+)
+NO_TEXT = ("noise", "noise that begins like gzip", "utf-16", "latin-1", "pickle")
+JSON = ("null", "true", "number", "infinite number", "not a number", "string", "list", "list of lists", "list of null", "object")  # fmt: skip
+READERS: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
+    "bytes": (read_bytes, NO_FILE),
+    "text": (read_text, (*NO_FILE, *NO_TEXT)),
+    "rows": (whole_rows, (*NO_FILE, *NO_TEXT, "one long line")),
+    "json": (read_json, tuple(name for name in NEVER if name not in JSON)),
+}
+
+CASES = [
+    Case(f"{name} {made}", reader(read, make, "input"), "cannot read", made in refused)
+    for name, (read, refused) in READERS.items()
+    for made, make in NEVER.items()
+]
+CASES += [
+    Case(f"text {name}", reader(read_text, make, "input"), "cannot read", megabytes=300) for name, make in BOMBS.items()
+]
+CASES += [
+    Case("a command's file is missing", command("replay", "show", "{}/no.txt"), "cannot read"),
+]
+
+
+@pytest.mark.parametrize("case", cases(CASES))
+def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(
+    case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    check(case, tmp_path, capfd)
+
+
+def test_what_unpacks_to_just_the_most_is_read(tmp_path: Path) -> None:
+    file = holds(gzip_bomb(1 << 20))(tmp_path)
+    assert len(read_text(file, 1 << 20)) == 1 << 20
+
+
+def test_two_gzip_members_are_one_text(tmp_path: Path) -> None:
+    import gzip
+
+    file = holds(gzip.compress(b'{"a":') + gzip.compress(b"1}"))(tmp_path)
+    assert read_json(file) == {"a": 1}
+
+
+def test_a_row_that_is_still_being_written_is_left_out(tmp_path: Path) -> None:
+    file = holds(b"a,b\n1,2\n3")(tmp_path)
+    assert whole_rows(file) == [{"a": "1", "b": "2"}]

@@ -1,0 +1,235 @@
+"""Our file formats, each valid file with one thing wrong, and what is no such file at all: one sentence, no traceback."""
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ante.agents.evaluate import read_seeds
+from ante.bench.regression import read_baseline
+from ante.env.replay import check_replay, read_file, read_replay, state_at
+from ante.errors import BalatroError
+from ante.experiments.results import read_reports
+from ante.files import whole_rows
+from ante.league.folder import SCHEMA, STRETCH, League, read_stretch
+from ante.recording.starts import read_starts
+from ante.training.datasets.layout import observation_version, schema_of
+from ante.training.datasets.read import Dataset
+from ante.training.tracking.state import read_state
+from ante.verification.recorded_truth import check as check_golden
+from ante.watch.gallery import INDEX, read_index
+from ante.watch.notes import read_notes
+from tests.hostile import documents
+from tests.hostile.files import BOMBS, NEVER, cut, holds, noise, spoilt
+from tests.hostile.harness import Case, cases, check, reader
+
+Read = Callable[[Path], Any]
+
+
+def played(file: Path) -> None:
+    """A replay is read, and played as far as it goes."""
+    text = read_file(file)
+    read_replay(text)
+    check_replay(text)
+    state_at(text, 10)
+
+
+def indexed(file: Path) -> None:
+    """An index of episodes; what it names lies in its folder."""
+    for entry in read_index(file.parent.parent):
+        assert all("/" not in name and not name.startswith(".") for name in entry.files)
+
+
+READERS: dict[str, tuple[Read, str, bytes | None]] = {  # read, name of the file, a valid one
+    "replay": (played, "game.txt", documents.REPLAY),
+    "packed replay": (played, "game.txt.gz", gzip.compress(documents.REPLAY)),
+    "starts": (read_starts, "some.states", documents.start()),
+    "packed starts": (read_starts, "some.states", gzip.compress(documents.start() * 2)),
+    "seeds": (read_seeds, "seeds.txt", documents.SEEDS),
+    "metrics": (whole_rows, "metrics.csv", documents.METRICS),
+    "index": (indexed, f"episodes/{INDEX}", json.dumps(documents.INDEX).encode()),
+    "notes": (read_notes, "x.notes.json.gz", gzip.compress(json.dumps(documents.NOTES).encode())),
+    "league": (lambda file: League(file.parent), "league.json", json.dumps(documents.LEAGUE).encode()),
+    "stretch": (read_stretch, "0000.parquet", None),
+    "dataset": (lambda file: dataset(file.parent), "steps.parquet", None),
+    "baseline": (read_baseline, "baseline.json", json.dumps(documents.BASELINE).encode()),
+    "report": (lambda file: read_reports(file, 1), "evaluation.json", json.dumps(documents.REPORT).encode()),
+    "tracking": (lambda file: read_state(file.parent.parent, "wandb"), "tracking/wandb.json", json.dumps(documents.TRACKING).encode()),
+    "golden seeds": (check_golden, "a.json", json.dumps([documents.golden("seeds.json.gz")]).encode()),
+    "golden games": (check_golden, "a.json", json.dumps([documents.golden("traces.jsonl.gz")]).encode()),
+    "golden hands": (check_golden, "a.json", json.dumps([documents.golden("scoring.jsonl.gz")]).encode()),
+}  # fmt: skip
+ABSENT_IS_EMPTY = ("index", "tracking")  # nothing was kept yet
+TEXT = ("seeds", "metrics")  # nearly any text is one: only what is none must be refused
+DOCUMENTS = {
+    "index": documents.INDEX,
+    "notes": documents.NOTES,
+    "league": documents.LEAGUE,
+    "baseline": documents.BASELINE,
+    "report": documents.REPORT,
+    "tracking": documents.TRACKING,
+    "golden seeds": [documents.golden("seeds.json.gz")],
+    "golden games": [documents.golden("traces.jsonl.gz")],
+    "golden hands": [documents.golden("scoring.jsonl.gz")],
+}
+
+
+def dataset(folder: Path) -> None:
+    """All steps are read."""
+    found = Dataset(folder)
+    for steps in found.batches(100):
+        assert len(steps["action"])
+
+
+def in_place(make: Callable[[Path, str], Path]) -> Callable[[Path, str], Path]:
+    """The same where the name has a folder."""
+
+    def made(folder: Path, name: str) -> Path:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return make(target.parent, target.name)
+
+    return made
+
+
+def never_cases() -> Iterator[Case]:
+    """What no reader accepts."""
+    for name, (read, file, _) in READERS.items():
+        for made, make in {**NEVER, **BOMBS}.items():
+            absent = name in ABSENT_IS_EMPTY and made in ("missing", "link to nothing", "name of 300 letters")
+            blank = name == "tracking" and made == "object"
+            table = name == "metrics" and made not in (
+                "directory", "named pipe", "socket", "endless device", "terminal device", "link to itself", "terabyte", "noise",
+            )  # fmt: skip
+            if made == "name of 300 letters":
+                continue  # the readers' own names are fixed
+            yield Case(
+                f"{name}: {made}", reader(read, in_place(make), file), "", not (absent or blank or table), megabytes=700
+            )
+
+
+def cut_cases() -> Iterator[Case]:
+    """Beginnings of valid files, and valid files with bytes changed."""
+    for name, (read, file, data) in READERS.items():
+        if data is None:
+            continue
+        for made, part in cut(data):
+            must = name not in TEXT
+            yield Case(f"{name}: {made}", reader(read, holds(part, file)), "", must)
+        for flip in range(12):
+            at = noise(4, flip)
+            place = int.from_bytes(at[:3], "big") % len(data)
+            changed = data[:place] + bytes([data[place] ^ (1 << at[3] % 8)]) + data[place + 1 :]
+            yield Case(f"{name}: bit {flip} turned", reader(read, holds(changed, file)), "", refused=False)
+        yield Case(f"{name}: noise behind", reader(read, holds(data + noise(100), file)), "", refused=False)
+        yield Case(f"{name}: zeros, as long", reader(read, holds(bytes(len(data)), file)), "", name not in TEXT)
+
+
+def document_cases() -> Iterator[Case]:
+    """Valid documents with one value of another type or range."""
+    for name, document in DOCUMENTS.items():
+        read, file, _ = READERS[name]
+        for made, data in spoilt(document):
+            yield Case(f"{name}: {made}", reader(read, holds(data, file)), "", refused=False)
+
+
+def parquet(folder: Path, name: str, table: Any, **options: Any) -> Path:
+    """A table stands in a file."""
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, file, **options)
+    return file
+
+
+def stretch_table(rows: int = STRETCH, schema: Any = SCHEMA) -> Any:
+    """Results of a league's games."""
+    row = {"seed": "A", "outcome": "won", "ante": 8, "blinds": 24, "decisions": 3, "reward": 1.0, "actions": [1, 2]}
+    kept = {name: row[name] for name in schema.names}
+    return pa.Table.from_pylist([kept] * rows, schema=schema)
+
+
+def dataset_table(**about: Any) -> Any:
+    """A dataset without steps."""
+    said = {"format": 1, "observation": observation_version(), "view": "flat", **about}
+    return schema_of("flat", said).empty_table()
+
+
+def parquet_cases() -> Iterator[Case]:
+    """Parquet files that are not what they should be, and damaged ones."""
+    ok = stretch_table()
+    tables = {
+        "no games": stretch_table(0),
+        "too many games": stretch_table(STRETCH + 1),
+        "another column": ok.append_column("more", pa.array([1] * STRETCH)),
+        "a column less": ok.drop_columns(["actions"]),
+        "text for numbers": ok.set_column(2, "ante", pa.array(["x"] * STRETCH)),
+        "too large numbers": ok.set_column(2, "ante", pa.array([10**6] * STRETCH)),
+        "nulls": ok.set_column(0, "seed", pa.array([None] * STRETCH, pa.string())),
+    }
+    for name, table in tables.items():
+
+        def made(folder: Path, file: str, table: Any = table) -> Path:
+            return parquet(folder, file, table)
+
+        yield Case(
+            f"stretch: {name}", reader(read_stretch, made, "0000.parquet"), "", name not in ("another column", "nulls")
+        )
+    for name, table in {
+        "no steps": dataset_table(),
+        "another format": dataset_table(format=2),
+        "format of another kind": dataset_table(format=["x" * 100]),
+        "another version": dataset_table(observation="old"),
+        "no view": dataset_table(view=None),
+        "view of another kind": dataset_table(view={"a": 1}),
+        "results of a league": ok,
+        "not ours": pa.table({"a": [1]}),
+        "about is a list": pa.table({"a": [1]}).replace_schema_metadata({b"ante": b"[]"}),
+        "about is nested": pa.table({"a": [1]}).replace_schema_metadata({b"ante": b"[" * 10**5}),
+        "columns are missing": pa.table({"game": [1]}).replace_schema_metadata(dataset_table().schema.metadata),
+    }.items():
+
+        def step_file(folder: Path, file: str, table: Any = table) -> Path:
+            return parquet(folder, file, table)
+
+        yield Case(f"dataset: {name}", reader(lambda file: Dataset(file.parent), step_file, "steps.parquet"))
+    for flip in range(60):
+
+        def damaged(folder: Path, file: str, flip: int = flip) -> Path:
+            made = parquet(folder, file, stretch_table())
+            data = bytearray(made.read_bytes())
+            rng = np.random.default_rng(flip)
+            for place in rng.integers(0, len(data), 1 + flip % 4):
+                data[place] ^= 1 << int(rng.integers(8))
+            made.write_bytes(bytes(data))
+            return made
+
+        yield Case(f"stretch: damage {flip}", reader(read_stretch, damaged, "0000.parquet"), "", refused=False)
+
+
+CASES = [*never_cases(), *cut_cases(), *document_cases(), *parquet_cases()]
+
+
+@pytest.mark.parametrize("case", cases(CASES, quick=80))
+def test_is_refused_in_a_sentence(case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    check(case, tmp_path, capfd)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, _, data) in READERS.items() if data is not None])
+def test_the_examples_that_are_spoilt_are_valid(name: str, tmp_path: Path) -> None:
+    read, file, data = READERS[name]
+    assert data is not None
+    read(holds(data, file)(tmp_path))
+
+
+def test_an_index_cannot_name_files_outside_its_folder(tmp_path: Path) -> None:
+    for bad in ("../x", "/etc/passwd", "..", "a/b", ".hidden", "", "a\x00b", "a\n"):
+        changed = {**documents.INDEX, "episodes": [{**documents.INDEX["episodes"][0], "notes": bad}]}  # type: ignore[index]
+        holds(json.dumps(changed).encode(), f"episodes/{INDEX}")(tmp_path)
+        with pytest.raises(BalatroError, match=r"episodes|0\.notes"):
+            read_index(tmp_path)

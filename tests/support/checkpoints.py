@@ -1,0 +1,30 @@
+"""Checkpoints for tests: of a policy alone, and of an algorithm without a run around it."""
+
+from pathlib import Path
+from typing import Any
+
+from ante.training.settings.config import TrainConfig
+
+
+def write_policy(policy: Any, config: TrainConfig, folder: Path) -> None:
+    """What a checkpoint holds of a policy stands in the folder."""
+    from ante.training.run_store.weights import write_weights
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.yaml").write_text(config.to_yaml())
+    write_weights({name: value.numpy() for name, value in policy.state_dict().items()}, folder)
+
+
+def save(algorithm: Any, config: TrainConfig, folder: Path) -> None:
+    """The algorithm's state stands in a new folder."""
+    from ante.training.rllib.checkpoint import write_algorithm
+
+    folder.mkdir(parents=True)
+    write_algorithm(algorithm, config, folder)
+
+
+def restore(algorithm: Any, folder: Path) -> None:
+    """The algorithm has the state of the folder."""
+    from ante.training.rllib.checkpoint import restore_algorithm
+
+    restore_algorithm(algorithm, folder)

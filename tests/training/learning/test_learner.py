@@ -1,0 +1,175 @@
+"""Settings of the fast path on Ray: schedules, normalisation, playing ahead, and all of it after a resume."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ante.training.settings.config import make_config
+from tests.support.checkpoints import restore, save
+
+torch = pytest.importorskip("torch")
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.usefixtures("local_ray"),
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
+]
+SMALL = {
+    "resources.games_per_runner": 16,
+    "algo.batch": 512,
+    "algo.minibatch": 128,
+    "algo.epochs": 2,
+    "policy.hidden": (32,),
+    "games.max_decisions": 60,
+    "resources.bf16": "off",
+}
+
+
+@pytest.fixture
+def algorithm(local_ray: None) -> Iterator[Any]:
+    """Makes algorithms that are stopped after the test."""
+    from ante.training.rllib.build import build
+    from ante.training.settings.config import make_config
+
+    made: list[Any] = []
+
+    def make(**settings: Any) -> Any:
+        run = make_config({**SMALL, **settings})
+        made.append(build(run))
+        made[-1].run = run
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.stop()
+
+
+def weights(made: Any) -> dict[str, np.ndarray]:
+    state = made.learner_group.get_state()["learner"]["rl_module"]["default_policy"]
+    return {name: np.array(value) for name, value in state.items()}
+
+
+def told(made: Any) -> dict[str, Any]:
+    return dict(made.train()["learners"]["default_policy"])
+
+
+def test_schedules_follow_the_steps_and_are_exact_after_a_resume(algorithm: Any, tmp_path: Path) -> None:
+    settings = {"algo.lr": ((0, 1e-3), (1024, 5e-4), (2560, 1e-4)), "algo.entropy": ((0, 0.1), (2048, 0.0))}
+    made = algorithm(**settings)
+    rows = [told(made) for _ in range(2)]
+    save(made, made.run, tmp_path / "here")
+    rows += [told(made) for _ in range(4)]
+    fresh = algorithm(**settings)
+    restore(fresh, tmp_path / "here")
+    again = [told(fresh) for _ in range(4)]
+    for i, row in enumerate([*rows, *again]):
+        steps = 512 * (i if i < 6 else i - 4)
+        assert row["default_optimizer_learning_rate"] == pytest.approx(
+            np.interp(steps, [0, 1024, 2560], [1e-3, 5e-4, 1e-4])
+        ), i
+        assert row["curr_entropy_coeff"] == pytest.approx(np.interp(steps, [0, 2048], [0.1, 0.0]), abs=1e-7), i
+
+
+def test_normalised_rewards_and_values_are_the_games_own_after_a_resume_too(algorithm: Any, tmp_path: Path) -> None:
+    from ante.training.numerics.normalisation import mean_and_spread
+
+    made = algorithm(
+        **{"algo.normalise_rewards": True, "algo.normalise_values": True},
+    )
+    runner, learner, seen = made.env_runner, made.learner_group._learner, []
+    step = runner.games.step
+
+    def watched(actions: np.ndarray) -> None:
+        step(actions)
+        seen.append((runner.games.rewards.copy(), runner.games.outcome != 0))
+
+    runner.games.step = watched
+    for _ in range(3):
+        made.train()
+    sofar, every = np.zeros(16), []
+    for rewards, ended in seen:
+        sofar = made.config.gamma * sofar + rewards
+        every.append(sofar.copy())
+        sofar[ended] = 0.0
+    assert mean_and_spread(learner.scales.returns) == pytest.approx((np.mean(every), np.std(every)), rel=1e-4)
+    save(made, made.run, tmp_path / "here")
+    fresh = algorithm(
+        **{"algo.normalise_rewards": True, "algo.normalise_values": True},
+    )
+    restore(fresh, tmp_path / "here")
+    for scales in (fresh.learner_group._learner.scales, fresh.env_runner.scales, runner.scales):
+        assert np.array_equal(scales.returns, learner.scales.returns)
+        assert np.array_equal(scales.targets, learner.scales.targets)
+    assert learner.scales.targets[0] > 1000
+    assert np.isfinite(told(fresh)["vf_loss"])
+
+
+def test_learners_in_processes_of_their_own_agree_on_everything(algorithm: Any) -> None:
+    from ante.training.rllib.build import fast_config
+
+    settings = {
+        "algo.normalise_rewards": True,
+        "algo.normalise_values": True,
+        "algo.accumulate": 2,
+        "algo.kl_target": 0.005,
+        "algo.lr": 1e-2,
+    }
+    config = fast_config(
+        make_config(
+            {**SMALL, **settings, "resources.runners": 1, "algo.epochs": 6, "algo.batch": 256, "algo.minibatch": 64}
+        )
+    )
+    made = config.learners(num_learners=2).build_algo()
+    rows = [told(made) for _ in range(2)]
+    assert all(0 < row["epochs"] < 6 for row in rows)
+    states = [answer.get() for answer in made.learner_group.foreach_learner(lambda learner: learner.get_state())]
+    for name, value in states[0]["rl_module"]["default_policy"].items():
+        assert np.array_equal(value, states[1]["rl_module"]["default_policy"][name]), name
+    for name, value in states[0]["scales"].items():
+        assert np.array_equal(value, states[1]["scales"][name]) and value[0] > 0, name
+    made.stop()
+
+
+@pytest.mark.parametrize(
+    ("settings", "lags"), [({"resources.runners": 0}, [0, 1, 2, 2, 2]), ({"resources.runners": 2}, [0, 1, 2, 2, 2])]
+)
+def test_batches_are_played_ahead_as_far_as_the_lag_says(
+    algorithm: Any, settings: dict[str, Any], lags: list[int]
+) -> None:
+    made = algorithm(
+        **{"algo.kind": "appo", "algo.lag": 2, "algo.epochs": 1, "resources.games_per_runner": 8}, **settings
+    )
+    results = [made.train() for _ in lags]
+    assert [result["learners"]["default_policy"]["policy_lag"] for result in results] == lags
+    assert all(result["env_runners"]["num_env_steps_sampled"] == 512 for result in results)
+    assert all(result["learners"]["default_policy"]["epochs"] == 1 for result in results)
+
+
+def test_appo_repeats_itself_learns_and_goes_on_from_a_checkpoint(algorithm: Any, tmp_path: Path) -> None:
+    settings = {
+        "algo.kind": "appo",
+        "algo.lag": 2,
+        "algo.lr": 3e-3,
+        "algo.epochs": 1,
+        "algo.batch": 1024,
+        "algo.normalise_values": True,
+        "seed": 3,
+    }
+    made, twin = algorithm(**settings), algorithm(**settings)
+    results = [made.train() for _ in range(12)]
+    for before, again in zip(results[:4], (twin.train() for _ in range(4)), strict=True):
+        for name in ("policy_loss", "vf_loss", "entropy"):
+            assert before["learners"]["default_policy"][name] == again["learners"]["default_policy"][name]
+    losses = [result["learners"]["default_policy"]["vf_loss"] for result in results]
+    assert np.mean(losses[-3:]) < 0.8 * np.mean(losses[:3])
+    save(made, made.run, tmp_path / "here")
+    fresh = algorithm(**settings)
+    restore(fresh, tmp_path / "here")
+    here = weights(made)
+    assert all(np.array_equal(here[name], value) for name, value in weights(fresh).items())
+    went_on = told(fresh)
+    assert went_on["policy_lag"] == 0, "nothing is played ahead across a resume"
+    assert went_on["vf_loss"] < np.mean(losses[:3])

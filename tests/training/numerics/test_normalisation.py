@@ -1,0 +1,87 @@
+"""What normalisation divides by: sums over parts are sums over the whole, and the value head keeps what it means."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+
+def test_discounted_returns_begin_anew_with_each_game() -> None:
+    from ante.training.numerics.normalisation import discounted, mean_and_spread
+
+    rng = np.random.default_rng(1)
+    rewards, cut = rng.normal(size=(40, 3)).astype(np.float32), rng.random((40, 3)) < 0.2
+    every = []
+    for game in range(3):
+        sofar = 0.0
+        for t in range(40):
+            sofar = 0.9 * sofar + float(rewards[t, game])
+            every.append(sofar)
+            if cut[t, game]:
+                sofar = 0.0
+    running = np.zeros(3)  # two fragments, the games going on from one to the other
+    found = discounted(rewards[:25], cut[:25], 0.9, running) + discounted(rewards[25:], cut[25:], 0.9, running)
+    assert found[0] == len(every)
+    assert mean_and_spread(found) == pytest.approx((np.mean(every), np.std(every)))
+
+
+def test_rewards_ten_times_as_large_are_the_same_once_normalised() -> None:
+    from ante.training.numerics.normalisation import Scales, discounted, nothing
+
+    rng, cut = np.random.default_rng(2), np.zeros((50, 4), dtype=bool)
+    small = rng.normal(size=(50, 4)).astype(np.float32)
+    normalised = []
+    for rewards in (small, 10 * small):
+        scales = Scales()
+        own = discounted(rewards, cut, 0.99, np.zeros(4))
+        first = scales.rewards(rewards, own)
+        scales.returns = scales.returns + own
+        normalised.append(first)
+        np.testing.assert_allclose(scales.rewards(rewards, nothing()), first, rtol=1e-6)
+    np.testing.assert_allclose(normalised[0], normalised[1], rtol=1e-5)
+    assert not np.allclose(normalised[0], small)
+
+
+def test_no_reward_at_all_stays_no_reward_and_a_rare_one_is_limited() -> None:
+    from ante.training.numerics.normalisation import REWARD_LIMIT, Scales, moments
+
+    rewards = np.zeros((1000, 4), dtype=np.float32)
+    assert (Scales().rewards(rewards, moments(rewards)) == 0).all()
+    rewards[7, 1] = 1.0
+    assert Scales().rewards(rewards, moments(rewards)).max() == REWARD_LIMIT
+
+
+def test_the_value_head_means_the_same_after_new_targets_are_seen() -> None:
+    from ante.training.numerics.normalisation import Scales, moments
+
+    torch.manual_seed(3)
+    head, features, scales = torch.nn.Linear(8, 1), torch.randn(20, 8), Scales()
+    rng = np.random.default_rng(4)
+    for size in (1.0, 30.0, 0.1):
+        meant = scales.values(head(features).detach().numpy())
+        targets = (5 + size * rng.normal(size=500)).astype(np.float32)
+        scales.see_targets(moments(targets), head)
+        np.testing.assert_allclose(scales.values(head(features).detach().numpy()), meant, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(scales.values(scales.outputs(targets)), targets, rtol=1e-4, atol=1e-4)
+        if size == 1.0:
+            outputs = scales.outputs(targets)
+            assert (outputs.mean(), outputs.std()) == pytest.approx((0, 1), abs=1e-4)
+
+
+def test_what_was_seen_long_ago_fades_from_the_targets() -> None:
+    from ante.training.numerics.normalisation import Scales, mean_and_spread, moments
+
+    scales, head = Scales(), torch.nn.Linear(2, 1)
+    for mean in [0.0] * 10 + [8.0] * 100:
+        scales.see_targets(moments(np.array([mean - 1, mean + 1], dtype=np.float32)), head)
+    assert mean_and_spread(scales.targets) == pytest.approx((8, 1), abs=0.2)
+
+
+def test_scales_are_saved_as_they_were() -> None:
+    from ante.training.numerics.normalisation import Scales
+
+    one, two = Scales(np.array([3.0, 1.0, 2.0]), np.array([4.0, 0.5, 9.0])), Scales()
+    state = one.state()
+    one.returns += 1.0
+    two.restore(state)
+    assert (two.returns.tolist(), two.targets.tolist()) == ([3.0, 1.0, 2.0], [4.0, 0.5, 9.0])

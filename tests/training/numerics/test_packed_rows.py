@@ -1,0 +1,87 @@
+"""Packed rows: what is unpacked is what was packed, for every column and through whole games."""
+
+import os
+
+import numpy as np
+import pytest
+
+from ante.env.games import Games
+from ante.env.layout import AT, FLAT, FLAT_SIZE, N_JOKERS
+from ante.training.numerics.packed_rows import (
+    BITS,
+    COUNTS,
+    KINDS,
+    NUMBERS,
+    ROW_BYTES,
+    flat_row_t,
+    octets_of,
+    pack_flat,
+    unpack,
+)
+
+needs_jit = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
+
+
+def positions(steps: int = 400, n: int = 64) -> tuple[np.ndarray, np.ndarray]:
+    """Observations and masks of random games on several decks, one-chip or not: (steps x n, ...)."""
+    rng, seen, masks = np.random.default_rng(7), [], []
+    for deck, stake in (("b_red", 1), ("b_plasma", 8), ("b_ghost", 4)):
+        games = Games(n, deck, stake, reorder="none")
+        games.reset()
+        for _ in range(steps // 3):
+            seen.append(games.flat.copy())
+            masks.append(games.masks.copy())
+            games.step(np.argmax(rng.random(games.masks.shape) * games.masks, axis=1), games.outcome != 0)
+    return np.concatenate(seen), np.concatenate(masks)
+
+
+def test_every_part_has_its_kinds_and_every_column_one_place() -> None:
+    assert set(KINDS) == {name for name, _, _ in FLAT}
+    assert all(width % len(KINDS[name]) == 0 for name, width, _ in FLAT)
+    assert sorted(np.concatenate([NUMBERS, COUNTS, BITS]).tolist()) == list(range(FLAT_SIZE))
+
+
+def test_a_row_is_far_smaller_than_a_kilobyte() -> None:
+    assert ROW_BYTES == flat_row_t.itemsize <= 640
+    assert ROW_BYTES % 8 == 0
+
+
+@needs_jit
+def test_played_positions_come_back_to_the_last_bit_but_for_the_numbers() -> None:
+    flat, masks = positions()
+    rows = np.zeros(len(flat), dtype=flat_row_t)
+    octets_of(rows)[:] = 255  # what stood there before does not matter
+    pack_flat(flat, masks, rows)
+    back, legal = unpack(rows)
+    assert (legal == masks).all()
+    assert (back[:, BITS] == flat[:, BITS]).all(), "a column among the bits is not 0 or 1"
+    assert (back[:, COUNTS] == flat[:, COUNTS]).all(), "a column among the counts is no quarter"
+    assert np.abs(back[:, NUMBERS] - flat[:, NUMBERS]).max() <= 2.0**-14
+    assert (flat[:, AT.joker_ids : AT.joker_ids + N_JOKERS] > 0).any(), "these games hold jokers"
+
+
+@needs_jit
+def test_the_ends_of_the_range_are_kept() -> None:
+    flat, masks = np.zeros((3, FLAT_SIZE), dtype=np.float32), np.zeros((3, 143), dtype=np.int8)
+    flat[0, NUMBERS], flat[1, NUMBERS], flat[2, COUNTS], flat[2, BITS] = 2.0, -2.0, 2.0, 1.0
+    masks[1], masks[2, 142] = 1, 1
+    rows = np.zeros(3, dtype=flat_row_t)
+    pack_flat(flat, masks, rows)
+    back, legal = unpack(rows)
+    np.testing.assert_allclose(back, flat, atol=1.0 / 16384)
+    assert (legal == masks).all()
+
+
+@needs_jit
+def test_the_torch_twin_packs_and_unpacks_the_same() -> None:
+    torch = pytest.importorskip("torch")
+    from ante.training.numerics import torch_ops
+
+    flat, masks = positions(steps=30, n=16)
+    rows = np.zeros(len(flat), dtype=flat_row_t)
+    pack_flat(flat, masks, rows)
+    octets = torch.from_numpy(octets_of(rows))
+    back, legal = unpack(rows)
+    assert (torch_ops.pack_octets(torch.from_numpy(flat), torch.from_numpy(masks)) == octets).all()
+    assert (torch_ops.unpack_octets(octets).numpy() == back).all()
+    assert (torch_ops.legal_of(octets).numpy() == legal).all()

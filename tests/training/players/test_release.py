@@ -1,0 +1,119 @@
+"""Released policies: the same player from plain files, and no release from what is not whole."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ante.training.settings.config import make_config
+from tests.support.checkpoints import write_policy
+from tests.support.tiny import tiny_network
+
+torch = pytest.importorskip("torch")
+
+from ante.env.games import Games  # noqa: E402
+from ante.training.players.release import ABOUT, BadRelease, is_release, read_release, write_release  # noqa: E402
+from ante.training.policies.registry import load_policy, make_player, new_policy  # noqa: E402
+from ante.training.run_store.checkpoints import save_checkpoint  # noqa: E402
+from ante.training.run_store.manifest import BadCheckpoint, seal  # noqa: E402
+from ante.training.run_store.weights import WEIGHTS  # noqa: E402
+from ante.training.settings.policies import POLICIES  # noqa: E402
+
+METADATA = {"timesteps": 1000, "games": 20, "seconds": 6.0, "iteration": 2, "timestamp": "2026-01-01T00:00:00Z"}
+
+
+def make_run(folder: Path, policy: str, scale: float = 1.0) -> Path:
+    """A run of this policy with one checkpoint, as training leaves it."""
+    torch.manual_seed(3)
+    config = make_config(
+        {"name": folder.name, "runs": str(folder.parent), "games.reorder": "jokers", **tiny_network(policy)}
+    )
+    module = new_policy(config)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.mul_(scale)
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text(config.to_yaml())
+    save_checkpoint(
+        folder / "checkpoints",
+        1000,
+        lambda at: write_policy(module, config, at),
+        METADATA,
+        best=True,
+    )
+    return folder
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES.known))
+def test_a_released_policy_plays_like_its_run(policy: str, tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", policy)
+    folder = write_release(run, tmp_path / "out")
+    assert is_release(folder)
+    assert not is_release(run)
+    assert (folder / "README.md").read_text().startswith("# out")
+    one, about = read_release(folder)
+    assert about["policy"] == policy
+    assert about["trained"]["timesteps"] == 1000
+    two, _ = load_policy(run)
+    for name, value in two.state_dict().items():
+        assert torch.allclose(one.state_dict()[name], value, rtol=1e-3, atol=1e-6), name
+    games = Games(8, discrete=one.discrete, reorder="jokers")
+    games.reset()
+    same = 0
+    for _ in range(10):
+        everyone = np.ones(8, dtype=np.bool_)
+        decisions = [make_player(each, "x", likeliest=True).choose(games, everyone) for each in (one, two)]
+        same += int((decisions[0] == decisions[1]).sum())
+        games.step(decisions[1])
+    assert same > 70  # float16 may turn a close call
+
+
+def test_a_model_card_is_never_overwritten_and_an_edited_one_is_sealed_again(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", "mlp")
+    folder = write_release(run, tmp_path / "out")
+    for text in ("mine", "mine, edited"):
+        (folder / "README.md").write_text(text)
+        with pytest.raises(BadRelease, match=r"README\.md should have .* bytes"):
+            read_release(folder)
+        write_release(run if text == "mine" else folder, folder)
+        assert (folder / "README.md").read_text() == text
+        assert read_release(folder)[1]["trained"]["timesteps"] == 1000
+    (folder / WEIGHTS).write_bytes(b"other")
+    with pytest.raises(BadCheckpoint, match=r"weights\.npz"):
+        write_release(folder, folder)
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        ("weights", r"weights\.npz has another SHA-256"),
+        ("missing", r"no released policy: .*weights\.npz is missing"),
+        ("policy", r"no released policy: .*policy\.json is not what was written"),
+        ("size", "of shape .* does not fit"),
+    ],
+)
+def test_what_is_not_whole_is_refused(harm: str, words: str, tmp_path: Path) -> None:
+    folder = write_release(make_run(tmp_path / "run", "mlp"), tmp_path / "out")
+    about = json.loads((folder / ABOUT).read_text())
+    if harm == "weights":
+        data = bytearray((folder / WEIGHTS).read_bytes())
+        data[len(data) // 2] ^= 1
+        (folder / WEIGHTS).write_bytes(data)
+    elif harm == "missing":
+        (folder / WEIGHTS).unlink()
+    elif harm == "policy":
+        (folder / ABOUT).write_text(json.dumps({**about, "policy": "oracle"}))
+    else:
+        text = (folder / "config.yaml").read_text()
+        (folder / "config.yaml").write_text(text.replace("  - 16\n  - 12\n", "  - 16\n  - 13\n"))
+        seal(folder, ABOUT, {key: value for key, value in about.items() if key not in ("files", "seal")})
+    with pytest.raises(BadRelease, match=words):
+        read_release(folder)
+
+
+def test_weights_that_do_not_fit_are_not_released(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", "mlp", scale=1e9)
+    with pytest.raises(BadRelease, match="float16"):
+        write_release(run, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,236 @@
+"""Runs that are squeezed and killed: they become smaller or begin again, and end as they should."""
+
+import csv
+import json
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ante.training.run.memory import MemoryGauge
+from ante.training.run_store.checkpoints import find_checkpoint
+from ante.training.run_store.state_files import read_state
+
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.usefixtures("local_ray"),
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
+]
+TINY = {
+    "resources.games_per_runner": 16,
+    "algo.batch": 256,
+    "algo.minibatch": 256,
+    "algo.epochs": 1,
+    "policy.hidden": (16,),
+    "games.max_decisions": 60,
+    "evaluation.games": 1,
+    "resources.object_store_gb": 0.1,
+}
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "metrics.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def sizes(folder: Path) -> list[tuple[int, int]]:
+    """Minibatch and games of each iteration."""
+    return [(int(row["minibatch"]), int(row["games_per_runner"])) for row in rows(folder)]
+
+
+def run(monkeypatch: pytest.MonkeyPatch, folder: Path, resume: bool = False, **settings: Any) -> Path:
+    """`ante train` in this process, without its closing evaluation."""
+    from ante.training.run import loop
+    from ante.training.settings.config import make_config
+
+    monkeypatch.setattr(loop, "conclude", lambda *_: None)
+    return loop.train(make_config({**TINY, "runs": str(folder), **settings}), resume)
+
+
+def test_a_run_that_is_squeezed_becomes_smaller_and_stays_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    take = MemoryGauge.take
+    monkeypatch.setattr(MemoryGauge, "take", lambda gauge: gauge.read() or take(gauge))  # one reading an iteration
+    folder = run(monkeypatch, tmp_path, steps=256 * 6, **{"resources.memory_gb": 0.3})
+    assert sizes(folder) == [(256, 16), (256, 16), (128, 16), (64, 16), (64, 8), (64, 8)]
+    said = capsys.readouterr()
+    assert "if it stays so, minibatch and games become smaller" in said.err
+    assert [said.err.count(words) for words in ("256 becomes 128", "128 becomes 64", "16 become 8")] == [1, 1, 1]
+    assert "not made smaller" in said.err
+    assert "driver" in said.out and "Ray itself" in said.out
+    peaks = [float(row["memory_peak_gb"]) for row in rows(folder)]
+    assert peaks == sorted(peaks) and 0.3 < peaks[0] < 8
+    assert not (folder / "spill").exists()
+    run(monkeypatch, tmp_path, resume=True, steps=256 * 7, **{"resources.memory_gb": 0.3})
+    assert sizes(folder)[6] == (64, 8), "smaller sizes outlive the process"
+    run(monkeypatch, tmp_path, resume=True, steps=256 * 8, **{"resources.memory_gb": 8.0})
+    assert sizes(folder)[7] == (256, 16), "another budget, another try"
+
+
+def optimizer_steps(folder: Path) -> set[int]:
+    """How often Adam has stepped, of each parameter, by the latest checkpoint."""
+    checkpoint, _ = find_checkpoint(folder / "checkpoints")
+    learner = read_state(checkpoint)["learner_group"]["learner"]
+    parameters = learner["optimizer"]["default_policy_default_optimizer"]["state"]["state"]
+    return {int(each["step"]) for each in parameters.values()}
+
+
+def assert_whole(folder: Path, iterations: int) -> None:
+    """The run has made each iteration once, one gradient step each, and its checkpoints can be used."""
+    assert [int(row["iteration"]) for row in rows(folder)] == list(range(1, iterations + 1))
+    assert [int(row["steps"]) for row in rows(folder)] == [256 * i for i in range(1, iterations + 1)]
+    assert optimizer_steps(folder) == {iterations}
+    assert find_checkpoint(folder / "checkpoints")[1]["timesteps"] == 256 * iterations
+    find_checkpoint(folder / "checkpoints", "best")
+
+
+def flags(settings: dict[str, Any]) -> list[str]:
+    """Settings as the command line has them."""
+    named = {name.replace("_", "-"): value for name, value in settings.items()}
+    values = {name: value if isinstance(value, tuple) else (value,) for name, value in named.items()}
+    return [word for name, value in values.items() for word in (f"--{name}", *map(str, value))]
+
+
+def test_a_run_killed_five_times_ends_with_all_its_updates_and_no_lost_checkpoint(tmp_path: Path) -> None:
+    """SIGKILL, once while the run begins, then wherever it happens to be; 60 iterations are asked for."""
+    folder, moment = tmp_path / "runs" / "killed", random.Random(7)
+    ante = [sys.executable, "-m", "ante.cli", "train"]
+    fresh = [*ante, "--name", "killed", "--steps", str(60 * 256), "--checkpoints.every", "2", *flags(TINY)]
+
+    def start() -> subprocess.Popen[str]:
+        begun = (folder / "config.yaml").exists()
+        command = [*ante, "--resume", "runs/killed"] if begun else fresh
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    for kill in range(5):
+        process = start()
+        if kill == 0:
+            time.sleep(moment.uniform(0.5, 6.0))
+        else:
+            deadline = time.monotonic() + 120
+            while not (folder / "metrics.csv").exists() or len(rows(folder)) < 10 * kill:
+                assert process.poll() is None, process.communicate()[0]
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            time.sleep(moment.uniform(0.0, 0.1))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        for pointer in (folder / "checkpoints").glob("*.json"):
+            find_checkpoint(folder / "checkpoints", pointer.stem)
+    process = start()
+    said, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, said
+    assert_whole(folder, 60)
+    assert json.loads((folder / "evaluation.json").read_text())["games"] == 1
+    assert [path.name for path in (folder / "checkpoints").iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_killed_learner_begins_again_from_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import ray
+
+    from ante.training.run import loop
+
+    build, columns, built = loop.build, loop.memory_columns, []
+    monkeypatch.setattr(loop, "build", lambda config: built.append(build(config)) or built[-1])
+
+    def killing(gauge: Any, sizes: Any) -> dict[str, float]:
+        if len(built) == 1 and built[0].iteration == 3:
+            ray.kill(next(iter(built[0].learner_group._worker_manager.actors().values())))
+        return columns(gauge, sizes)
+
+    monkeypatch.setattr(loop, "memory_columns", killing)
+    folder = run(
+        monkeypatch,
+        tmp_path,
+        steps=256 * 5,
+        **{"checkpoints.every": 2, "resources.learners": 1},
+    )
+    said = capsys.readouterr().err
+    assert said.count("a process was lost (ActorDiedError") == 1
+    assert "restart 1 of 3" in said and "after 512 steps" in said
+    assert_whole(folder, 5)
+
+
+def losing(monkeypatch: pytest.MonkeyPatch, moments: list[int]) -> None:
+    """A process is lost when a run would begin its n-th iteration, counted through restarts, for each n of moments."""
+    from ray.exceptions import ActorDiedError
+    from ray.rllib.algorithms import Algorithm
+
+    original, begun = Algorithm.train, []
+
+    def train(algorithm: Any) -> Any:
+        begun.append(1)
+        if len(begun) in moments:
+            raise ActorDiedError()
+        return original(algorithm)
+
+    monkeypatch.setattr(Algorithm, "train", train)
+
+
+def test_losses_are_counted_anew_after_each_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    losing(monkeypatch, [1, 2, 5, 8])  # two before there is a checkpoint, then one after each of two
+    folder = run(
+        monkeypatch,
+        tmp_path,
+        steps=256 * 5,
+        **{"checkpoints.every": 2, "resources.restarts": 2},
+    )
+    said = capsys.readouterr().err
+    assert [said.count(f"restart {i} of 2") for i in (1, 2, 3)] == [3, 1, 0]
+    assert_whole(folder, 5)
+
+
+def test_too_many_losses_in_a_row_end_the_run_with_their_cause_and_its_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ray.exceptions import ActorDiedError
+
+    losing(monkeypatch, [3, 4, 5])
+    with pytest.raises(ActorDiedError):
+        run(
+            monkeypatch,
+            tmp_path,
+            steps=256 * 5,
+            **{"checkpoints.every": 2, "resources.restarts": 2},
+        )
+    assert find_checkpoint(tmp_path / "ppo" / "checkpoints")[1]["timesteps"] == 512
+
+
+def test_short_evaluations_choose_the_best_checkpoint_and_change_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ante.agents.evaluate import evaluate, panel
+    from ante.training.policies.registry import load_policy, make_player
+
+    blind = run(monkeypatch, tmp_path, name="blind", steps=256 * 4, **{"algo.lr": 0.01})
+    seen = run(
+        monkeypatch,
+        tmp_path,
+        name="seen",
+        steps=256 * 4,
+        **{"algo.lr": 0.01, "evaluation.every": 2, "evaluation.trial_games": 3},
+    )
+    own = ("seconds", "per_second", "memory", "eval")
+    lines = [
+        [{name: value for name, value in row.items() if not any(word in name for word in own)} for row in rows(folder)]
+        for folder in (blind, seen)
+    ]
+    assert lines[0] == lines[1]
+    tries = [float(row["eval_blinds"]) for row in rows(seen)]
+    assert [math.isnan(value) for value in tries] == [True, False, True, False]
+    policy, metadata = load_policy(seen, "best")
+    assert metadata["iteration"] == (2 if tries[1] >= tries[3] else 4)
+    report = evaluate(make_player(policy, "again"), panel()[:3], max_decisions=60)
+    assert report.mean_blinds == metadata["trial"] == max(tries[1], tries[3])

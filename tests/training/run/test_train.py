@@ -1,0 +1,193 @@
+"""The main job from the command line: a run, its folder, going on with it, stopping it, and what it refuses."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import av
+import pyarrow.parquet
+import pytest
+import yaml
+
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
+]
+SMALL = [
+    "--resources.games-per-runner",
+    "16",
+    "--algo.batch",
+    "512",
+    "--algo.minibatch",
+    "256",
+    "--algo.epochs",
+    "1",
+    "--policy.hidden",
+    "32",
+    "--evaluation.games",
+    "4",
+    "--checkpoints.every",
+    "2",
+]
+
+
+def ante(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ante.cli", *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300)
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "metrics.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def latest(folder: Path) -> dict[str, float]:
+    return dict(json.loads((folder / "checkpoints" / "latest.json").read_text()))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which `ante train` has made runs/small."""
+    folder = tmp_path_factory.mktemp("train")
+    done = ante("train", "--name", "small", "--steps", "2000", "--games.deck", "b_blue", *SMALL, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "mean ante" in done.stdout and "episode.mp4" in done.stdout
+    return folder
+
+
+def test_a_run_leaves_everything_in_its_folder(place: Path) -> None:
+    run = place / "runs" / "small"
+    config = yaml.safe_load((run / "config.yaml").read_text())
+    kept = (config["steps"], config["games"]["deck"], config["policy"]["hidden"])
+    assert kept == (2000, "b_blue", [32])
+    written = rows(run)
+    assert [int(row["iteration"]) for row in written] == list(range(1, len(written) + 1))
+    assert int(written[-1]["steps"]) >= 2000
+    assert int(written[-1]["games"]) > 10
+    assert float(written[-1]["entropy"]) > 0
+    assert pyarrow.parquet.read_table(run / "metrics.parquet").num_rows == len(written)
+    assert any((run / "tensorboard").iterdir())
+    found = latest(run)
+    assert found["timesteps"] == int(written[-1]["steps"])
+    assert {"reward", "games", "timestamp", "iteration"} <= set(found)
+    assert (run / "checkpoints" / "best.json").exists()
+    report = json.loads((run / "evaluation.json").read_text())
+    assert (report["player"], report["games"], report["deck"]) == ("small", 4, "b_blue")
+    index = json.loads((run / "episodes" / "index.json").read_text())["episodes"]
+    assert len(index) == 4 and sum("best" in row["why"] for row in index) == 1
+    assert all((run / "episodes" / row[name]).is_file() for row in index for name in ("replay", "notes") if row[name])
+    assert json.loads((run / "machine.json").read_text())["cores"] >= 1
+    assert (run / "report.html").read_text().count("data-trace=") > len(index)
+    with av.open(str(run / "episode.mp4")) as video:
+        assert sum(1 for _ in video.decode(video=0)) > 20
+
+
+def test_a_trained_policy_is_evaluated_and_played(place: Path) -> None:
+    done = ante("eval", "runs/small", "--games", "3", "--json", cwd=place)
+    assert json.loads(done.stdout)["games"] == 3
+    done = ante("play", "runs/small", "--seed", "TESTSEED", "--video", "a.mp4", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert (place / "a.mp4").stat().st_size > 5000
+
+
+def test_a_run_is_not_overwritten(place: Path) -> None:
+    done = ante("train", "--name", "small", *SMALL, cwd=place)
+    assert done.returncode == 2
+    assert "run runs/small exists: go on with --resume runs/small" in done.stderr
+
+
+def test_resuming_goes_on_where_the_run_stopped(place: Path) -> None:
+    run = place / "runs" / "small"
+    before, old = latest(run), rows(run)
+    done = ante("train", "--resume", "runs/small", "--steps", "4000", cwd=place)
+    assert done.returncode == 0, done.stderr
+    after, new = latest(run), rows(run)
+    assert after["timesteps"] >= 4000 > before["timesteps"]
+    assert new[: len(old)] == old
+    assert int(new[len(old)]["steps"]) > int(old[-1]["steps"])
+    assert after["games"] > before["games"]
+    assert after["iteration"] == len(new)
+
+
+def test_a_resumed_run_keeps_what_it_learns_with(place: Path) -> None:
+    done = ante("train", "--resume", "runs/small", "--algo.lr", "0.1", cwd=place)
+    assert done.returncode == 2
+    assert "lr is 0.0003 in this run and cannot become 0.1" in done.stderr
+
+
+def test_a_truncated_checkpoint_is_refused_and_training_goes_on_from_the_one_before(place: Path) -> None:
+    run = place / "runs" / "small"
+    checkpoint = run / "checkpoints" / str(latest(run)["checkpoint"])
+    file = max((path for path in checkpoint.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+    whole, steps = file.read_bytes(), int(latest(run)["timesteps"])
+    before = sorted(path.name for path in (run / "checkpoints").iterdir() if path.is_dir())[-2]
+    file.write_bytes(whole[: len(whole) // 2])
+    done = ante("eval", "runs/small", "--checkpoint", "latest", cwd=place)
+    assert done.returncode == 2
+    assert "is not whole" in done.stderr and file.name in done.stderr
+    done = ante("train", "--resume", "runs/small", "--steps", str(steps), cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "is not whole" in done.stderr and "the one before it is tried" in done.stderr
+    assert f"after {int(before[:12]):,} steps" in done.stderr
+    assert [int(row["iteration"]) for row in rows(run)] == list(range(1, latest(run)["iteration"] + 1))
+    assert latest(run)["timesteps"] == steps
+
+
+def test_control_c_leaves_a_checkpoint_to_go_on_from(place: Path) -> None:
+    command = [sys.executable, "-m", "ante.cli", "train", "--name", "long", "--steps", "100000000", *SMALL]
+    process = subprocess.Popen(command, cwd=place, stderr=subprocess.PIPE, text=True)
+    run = place / "runs" / "long"
+    deadline = time.monotonic() + 120
+    while not ((run / "metrics.csv").exists() and len(rows(run)) >= 3):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert "go on with: ante train --resume runs/long" in said
+    assert latest(run)["iteration"] == len(rows(run))
+    assert not (run / "evaluation.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("stepz: 5\n", "unknown setting 'stepz': did you mean steps?"),
+        ("games: {deck: b_rad}\n", "did you mean b_red"),
+        ("deck: b_red\n", "unknown setting 'deck': did you mean games.deck?"),
+        ("steps: many\n", "steps: Input should be a valid integer"),
+    ],
+)
+def test_a_bad_file_is_a_sentence_and_makes_no_run(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "c.yaml").write_text(text)
+    done = ante("train", "--config", "c.yaml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_mlflow_has_what_metrics_csv_has_over_a_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlflow import MlflowClient
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "tracked").as_uri())
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    wait = ["--tracking.wait-seconds", "120"]
+    first = ante(
+        "train", "--name", "told", "--steps", "1500", "--tracking.trackers", "mlflow", *wait, *SMALL, cwd=tmp_path
+    )
+    again = ante("train", "--resume", "runs/told", "--steps", "3000", cwd=tmp_path)
+    assert "mlflow: 3 rows in file://" in first.stderr and "mlflow: 6 rows in file://" in again.stderr, again.stderr
+    run = json.loads((tmp_path / "runs/told/tracking/mlflow.json").read_text())["id"]
+    client = MlflowClient()
+    for name in ("steps", "entropy", "return"):
+        written = [float(row[name]) for row in rows(tmp_path / "runs/told")]
+        assert [each.value for each in client.get_metric_history(run, name)] == written and len(written) == 6
+    there = client.get_run(run)
+    evaluated = json.loads((tmp_path / "runs/told/evaluation.json").read_text())
+    assert there.data.metrics["evaluation/mean_blinds"] == evaluated["mean_blinds"]
+    assert there.data.tags["resumed.steps"] == "3000" and there.info.status == "FINISHED"

@@ -1,0 +1,91 @@
+"""A small population on a real Ray: weights and settings of the best are taken over, and a stopped one goes on."""
+
+import json
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.tiny import TINY
+
+pytest.importorskip("torch")
+
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.usefixtures("local_ray"),
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
+]
+
+
+@contextmanager
+def quiet(total: int, about: str):
+    yield lambda steps: None
+
+
+def test_the_worst_go_on_from_the_best_and_what_comes_of_it_is_a_run(tmp_path: Path) -> None:
+    from ante.training.players.release import player_from
+    from ante.training.sweeps.population import train_population
+    from ante.training.sweeps.space import FACTORS, Range, Space
+
+    space = Space(
+        name="small",
+        runs=str(tmp_path),
+        settings=TINY,
+        search={"algo.lr": Range(low=1e-4, high=1e-2, log=True)},
+        population=2,
+        steps=1024,
+        every=512,
+        quantile=0.5,
+        resample=0.0,
+        eval_games=4,
+    )
+    outcome = train_population(space, False, quiet)
+    assert [[point.steps for point in member.points] for member in outcome.members] == [[512, 1024]] * 2
+    taken = [
+        (member.number, point.parent, k)
+        for member in outcome.members
+        for k, point in enumerate(member.points)
+        if point.parent != member.number
+    ]
+    assert len(taken) == 1, "in one comparison of two members one is worse"
+    lrs = [[point.values["algo.lr"] for point in member.points] for member in outcome.members]
+    for number, parent, k in taken:
+        moved = lrs[number][k] / lrs[parent][k - 1]
+        assert any(moved == pytest.approx(factor) for factor in FACTORS) or lrs[number][k] in (1e-4, 1e-2)
+        scores = [member.points[k - 1].score for member in outcome.members]
+        assert scores[parent] == max(scores) and scores[number] == min(scores)
+    assert [lr[0] for lr in lrs] == [start["algo.lr"] for start in space.starts()]
+
+    data = json.loads((space.folder / "population.json").read_text())
+    assert data["best"] == outcome.best.number and data["control"] == []
+    assert (space.folder / "lineage.png").stat().st_size > 10_000
+    assert player_from(space.folder / "best").name == "best"
+
+    again = train_population(space, False, quiet)
+    assert [member.points for member in again.members] == [member.points for member in outcome.members]
+
+
+def test_what_was_told_is_read_back_once_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
+    from ante.training.sweeps.population import Point, points_of
+
+    lines = [
+        {"member": member, "steps": steps, "score": score, "values": {"algo.lr": 0.1}, "parent": parent}
+        for member, steps, score, parent in [(0, 512, 1.0, 0), (1, 512, 2.0, 1), (0, 1024, 3.0, 1), (0, 1024, 4.0, 1)]
+    ]
+    file = tmp_path / "points.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"member": 0, "steps": 15')
+    assert points_of(file, 0) == (Point(512, 1.0, {"algo.lr": 0.1}, 0), Point(1024, 4.0, {"algo.lr": 0.1}, 1))
+    assert points_of(file, 1) == (Point(512, 2.0, {"algo.lr": 0.1}, 1),)
+
+
+def test_other_settings_do_not_go_on_with_a_population(tmp_path: Path) -> None:
+    from ante.training.settings.config import BadConfig
+    from ante.training.sweeps.population import keep_space
+    from ante.training.sweeps.space import Range, Space
+
+    space = Space(name="one", runs=str(tmp_path), search={"algo.lr": Range(low=1e-4, high=1e-2)})
+    keep_space(space)
+    keep_space(space)
+    with pytest.raises(BadConfig, match="holds a population with other settings"):
+        keep_space(space.model_copy(update={"steps": 7}))

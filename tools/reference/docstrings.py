@@ -1,0 +1,28 @@
+"""A Griffe extension: lists that docstrings align in two columns become Markdown lists."""
+
+import re
+from typing import Any
+
+import griffe
+
+ROW = re.compile(r"^(\S(?:.*?[^\s.])?) {2,}(\S.*)$")
+
+
+def with_lists(text: str) -> str:
+    """Returns a docstring whose paragraphs of aligned rows, `name  text`, are lists."""
+    parts = []
+    for part in re.split(r"\n\s*\n", text):
+        lines = part.splitlines()
+        if lines and ROW.match(lines[0]) and all(ROW.match(line) or line.startswith(" ") for line in lines):
+            part = "\n".join(ROW.sub(r"- `\1`: \2", line) if ROW.match(line) else f"  {line.strip()}" for line in lines)
+        parts.append(part)
+    return "\n\n".join(parts)
+
+
+class AlignedLists(griffe.Extension):
+    """Rewrites each docstring when it is loaded."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Rewrites the docstring of one object."""
+        if obj.docstring:
+            obj.docstring.value = with_lists(obj.docstring.value)

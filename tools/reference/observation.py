@@ -1,0 +1,83 @@
+"""The reference of observations and actions, written from `ante.env.layout` and `ante.engine.actions`."""
+
+import re
+
+import numpy as np
+from tools.reference.tables import cell, table
+
+HEAD = """# Observations and actions
+
+An observation holds nothing that is hidden from a player of the game. `observation="dict"` gives the fields of the first table,
+`"flat"` the vector of the second, `"masked"` the vector beside its action mask.
+
+"""
+
+
+ACTIONS = """
+## Actions
+
+A macro action is one int64. `ante.engine.actions.pack_action` makes one from its parts.
+
+"""
+DISCRETE = """
+The discrete view (`Discrete({size})`) numbers single steps: select cards one by one, then act on the selection.
+`action_mask` says which numbers are legal.
+
+"""
+
+
+def actions() -> str:
+    """Returns the layout of macro actions and the numbers of the discrete view."""
+    from ante.engine import actions as source
+
+    parts = re.findall(r"bits (\d+-\d+) +(\w+)(?: \(Verb\))?:? *(.*)", source.__doc__ or "")
+    verbs = []
+    for verb in source.Verb:
+        numbers = [i for i, row in enumerate(source.DISCRETE) if row[0] == verb]
+        verbs.append(
+            (str(int(verb)), f"`{verb.name}`", span(numbers), "yes" if source.TAKES_SELECTION[numbers[0]] else "")
+        )
+    return (
+        ACTIONS
+        + table(
+            ("bits", "part", "content"),
+            [(bits, f"`{name}`", cell(text) or "number of the verb, below") for bits, name, text in parts],
+        )
+        + "\n"
+        + DISCRETE.format(size=source.N_DISCRETE)
+        + table(("verb", "name", "discrete numbers", "takes the selected cards"), verbs)
+        + "\n"
+    )
+
+
+def span(numbers: list[int]) -> str:
+    """Returns consecutive numbers as a range."""
+    return f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+
+
+def page() -> str:
+    """Returns the page."""
+    from ante.env.layout import AT, FIELDS, FLAT, FLAT_LIMIT, FLAT_SIZE
+
+    fields = [
+        (
+            f"`{f.name}`",
+            np.dtype(f.dtype).name,
+            f"`{f.shape}`",
+            f"{f.low:g} to {f.high:g}",
+            cell(f.about),
+            " ".join(f"`{c}`" for c in f.columns),
+        )
+        for f in FIELDS
+    ]
+    flat = [(str(at), f"`{name}`", str(width), cell(about)) for at, (name, width, about) in zip(AT, FLAT, strict=True)]
+    return "\n".join(
+        [
+            HEAD + "## Dict observation\n",
+            table(("field", "type", "shape", "range", "content", "columns"), fields),
+            "\n## Flat observation\n",
+            f"A float32 vector of {FLAT_SIZE} numbers, each between {-FLAT_LIMIT:g} and {FLAT_LIMIT:g}.\n",
+            table(("from", "part", "width", "content"), flat),
+            actions(),
+        ]
+    )

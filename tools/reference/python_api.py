@@ -1,0 +1,48 @@
+"""The pages of the Python reference: which public modules each one shows. mkdocstrings reads their docstrings."""
+
+PAGES = {
+    "ante": ("Notebook functions", ("ante.notebook",)),
+    "env": (
+        "Environments",
+        (
+            "ante.env",
+            "ante.env.single",
+            "ante.env.vector",
+            "ante.env.games",
+            "ante.env.reward",
+            "ante.env.replay",
+            "ante.wrappers",
+        ),
+    ),
+    "lookahead": (
+        "Candidate actions",
+        ("ante.lookahead", "ante.lookahead.candidates", "ante.lookahead.determinised", "ante.lookahead.describe"),
+    ),
+    "policies": (
+        "Policies",
+        (
+            "ante.training.policies.protocol",
+            "ante.training.policies.registry",
+            "ante.training.settings.policies",
+            "ante.training.settings.algorithms",
+        ),
+    ),
+    "players": (
+        "Players and evaluation",
+        (
+            "ante.agents.evaluate",
+            "ante.agents.baselines",
+            "ante.training.players.by_name",
+            "ante.training.players.release",
+        ),
+    ),
+    "plugins": ("Plugins", ("ante.plugins",)),
+    "storage": ("Storage", ("ante.storage.store", "ante.storage.opening", "ante.storage.publish")),
+    "errors": ("Errors", ("ante.errors",)),
+}
+
+
+def page(name: str) -> str:
+    """Returns one page."""
+    title, modules = PAGES[name]
+    return f"# {title}\n\n" + "\n".join(f"::: {module}\n" for module in modules)

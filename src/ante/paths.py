@@ -4,7 +4,7 @@ import re
 import unicodedata
 from pathlib import Path
 
-from ante.errors import BalatroError
+from ante.errors import BalatroError, shown
 
 LONGEST, LONGEST_NAME = 1024, 255  # bytes of a path (S3's limit) and of a name in it (that of file systems)
 DRIVE = re.compile(r"[A-Za-z]:")
@@ -22,21 +22,21 @@ def check_path(path: object, what: str = "a path") -> str:
     `what` it is to be is for the error.
     """
     if not isinstance(path, str) or not path:
-        raise BadPath(f"{path!r} cannot be {what}: write names joined by /")
+        raise BadPath(f"{shown(path)} cannot be {what}: write names joined by /")
     if any(unicodedata.category(letter) in UNPRINTABLE for letter in path):
-        raise BadPath(f"{short(path)} cannot be {what}: it holds control characters; write names joined by /")
+        raise BadPath(f"{shown(path)} cannot be {what}: it holds control characters; write names joined by /")
     names = path.split("/")
     if DRIVE.match(path) or any(not name or name.startswith(".") or "\\" in name for name in names):
-        raise BadPath(f"{short(path)} cannot be {what}: write names joined by /, none of which begins with a dot")
+        raise BadPath(f"{shown(path)} cannot be {what}: write names joined by /, none of which begins with a dot")
     if len(path.encode()) > LONGEST or any(len(name.encode()) > LONGEST_NAME for name in names):
-        raise BadPath(f"{short(path)} is too long: {LONGEST_NAME} bytes for a name and {LONGEST} in all are the most")
+        raise BadPath(f"{shown(path)} is too long: {LONGEST_NAME} bytes for a name and {LONGEST} in all are the most")
     return path
 
 
 def check_name(name: object) -> str:
     """Return a path of a single name. Raises BadPath."""
     if "/" in check_path(name):
-        raise BadPath(f"{short(str(name))} cannot be a name: it holds a /")
+        raise BadPath(f"{shown(name)} cannot be a name: it holds a /")
     return str(name)
 
 
@@ -51,8 +51,3 @@ def inside(folder: Path, path: object) -> Path:
         if file.is_symlink():
             raise BadPath(f"{file} is a symbolic link, which is not followed: put the file itself there")
     return file
-
-
-def short(path: str) -> str:
-    """Return the beginning of a path, with quotes and escapes."""
-    return repr(path) if len(path) <= 80 else f"{path[:80]!r}..."

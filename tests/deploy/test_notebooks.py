@@ -79,8 +79,8 @@ def test_a_run_is_analysed(tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     (run / "config.yaml").write_text(make_config({"name": "run"}).to_yaml())
-    rows = [f"{i},{i * 8192},{i * 2},{1 + i / 9},{1 + i / 20},0,{2 - i / 20}" for i in range(1, 20)]
-    header = "iteration,steps,seconds,blinds,ante,win_rate,entropy"
+    rows = [f"{i},{i * 8192},{i * 40},{i * 2},{1 + i / 9},{1 + i / 20},0,{2 - i / 20}" for i in range(1, 20)]
+    header = "iteration,steps,games,seconds,blinds,ante,win_rate,entropy"
     (run / "metrics.csv").write_text("\n".join([header, *rows]) + "\n")
     said = execute("3", tmp_path, RUN=str(run), PLAYERS=("random", "greedy"), GAMES=4)
     assert "155,648 steps in 38 s" in said

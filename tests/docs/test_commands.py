@@ -120,4 +120,4 @@ def test_settings_in_yaml_are_accepted(code: Code) -> None:
 
 @pytest.mark.parametrize("code", blocks("toml"), ids=str)
 def test_toml_is_read(code: Code) -> None:
-    tomllib.loads(code.text)
+    assert tomllib.loads(code.text)

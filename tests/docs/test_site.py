@@ -74,9 +74,9 @@ def keep(page: Any, name: str) -> None:
         ("reference/settings.html", "gae_lambda"),
         ("reference/python/env.html", "BalatroVectorEnv"),
         ("reference/chart.html", "gpuWorkers.replicas"),
-        ("explanation/architecture.html", "One decision through the engine"),
+        ("explanation/architecture.html", "One decision in the engine"),
         ("notebooks/2-explore-a-seed.html", "seed"),
-        ("explanation/decisions/index.html", "Jokers act through a generated dispatcher"),
+        ("explanation/decisions/index.html", "Generated dispatchers call the effects"),
     ],
 )
 def test_a_page_shows_what_it_is_about_and_loads_nothing_from_elsewhere(
@@ -102,7 +102,8 @@ def test_the_search_finds_a_page(page: Any, address: str, words: str, path: str)
     page.goto(f"{address}/index.html")
     page.click("input.md-search__input")
     page.type("input.md-search__input", words)
-    page.wait_for_selector(f'.md-search-result__link[href*="{path}"]', state="attached", timeout=20_000)
+    found = page.wait_for_selector(f'.md-search-result__link[href*="{path}"]', state="attached", timeout=20_000)
+    assert found.inner_text().strip()
     keep(page, "search-" + re.sub(r"\W+", "-", words))
 
 

@@ -48,6 +48,9 @@ class Answers:
             connection.settimeout(10)
             self.asked.append(request_of(connection))
             for chunk in self.chunks():
+                if self.asked[-1].startswith(b"HEAD "):
+                    connection.sendall(chunk.partition(b"\r\n\r\n")[0] + b"\r\n\r\n")
+                    break
                 connection.sendall(chunk)
                 if self.stopping.wait(self.pause):
                     return

@@ -19,7 +19,7 @@ from ante.engine.actions import N_DISCRETE, legal_mask
 from ante.engine.core.state import Phase, Status, copy_states, new_states, state_t
 from ante.engine.drivers.random_play import begin_game_of_kind, begin_player, random_decision
 from ante.engine.step import step
-from ante.engine.validation import BadState, validate_state, validate_states
+from ante.engine.validation import BadState, validate_states
 from ante.env.games import Games
 from ante.recording.starts import stand
 
@@ -100,7 +100,9 @@ def play_on(states: np.recarray, number: int) -> int:
 
 
 def test_every_record_of_real_games_is_let_through() -> None:
-    validate_states(real_games())
+    states = real_games()
+    assert len(states) > 20
+    validate_states(states)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_the_field_and_its_value_are_named(field: str, value: Any, told: str) ->
     states = copy_states(real_games()[:1])
     states[field] = value
     with pytest.raises(BadState, match=told.replace("[", r"\[")):
-        validate_state(states[0])
+        validate_states(states)
     several = new_states(2)
     several.view(np.uint8)[:] = np.concatenate([real_games()[:1].view(np.uint8), states.view(np.uint8)])
     with pytest.raises(BadState, match="record 2 is no game"):

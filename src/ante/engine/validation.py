@@ -254,11 +254,6 @@ def validate_states(states: np.ndarray) -> None:
             raise BadState(f"record {1 + number} is no game: {why}" if len(plain) > 1 else f"it is no game: {why}")
 
 
-def validate_state(s: Any) -> None:
-    """One record is a game that can be played. Raises BadState."""
-    validate_states(np.asarray(s).reshape(1))
-
-
 def check_range(values: np.ndarray, name: str, low: float, high: float) -> None:
     """Every value (n, ...) of a field lies in its range. Raises BadState."""
     wrong = ~((values >= low) & (values <= high))  # NaN is in no range

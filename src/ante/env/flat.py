@@ -94,13 +94,6 @@ def flatten(o, out):
 
 
 @rule
-def flatten_all(observations, out):
-    """Write all observations as vectors: out (n, FLAT_SIZE) float32."""
-    for i in range(len(observations)):
-        flatten(observations[i], out[i])
-
-
-@rule
 def observe_flat(states, observations, out, reorder):
     """Write what the players of all games see, as records and as vectors.
 

@@ -12,7 +12,7 @@ from ante.catalog.jokers import JOKERS
 from ante.catalog.packs import PACKS
 from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
-from ante.engine.actions import DISCRETE, N_DISCRETE, Verb, cards_of, target_of, to_macro, to_of, verb_of
+from ante.engine.actions import N_DISCRETE, Verb, cards_of, target_of, to_macro, to_of, verb_of
 from ante.engine.blinds import blind_on_deck
 from ante.engine.core.state import Kind, Phase, Place
 from ante.engine.items.prices import sell_value, shop_price
@@ -237,8 +237,3 @@ def _slot_name(s: Any, verb: Verb, slot: int, cards: int) -> str:
         return f"sell {item_name(s.jokers[slot])} for ${sell_value(s.jokers[slot])}"
     held = item_name(s.consumables[slot]) if slot < s.n_consumables else f"card {slot}"
     return f"use {held}{on}" if verb == Verb.USE else f"sell {held}"
-
-
-def discrete_verb(index: int) -> str:
-    """The verb of a number of the discrete view, in lower case."""
-    return Verb(int(DISCRETE[index, 0])).name.lower()

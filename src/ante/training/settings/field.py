@@ -56,14 +56,14 @@ def check_plain(value: Any, truth: bool) -> None:
             check_plain(each, truth)
 
 
-def check_name(name: str) -> str:
+def check_run_name(name: str) -> str:
     """Return the name of a run. Raises ValueError if it is not a valid folder name."""
     if not NAME.fullmatch(name) or len(name.encode()) > NAME_BYTES:
         raise ValueError("a name has up to 100 letters, digits, '.', '_' and '-', and begins with a letter or digit")
     return name
 
 
-RunName = Annotated[str, AfterValidator(check_name)]
+RunName = Annotated[str, AfterValidator(check_run_name)]
 
 
 def setting(

@@ -7,12 +7,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from ante.errors import shown
 from ante.training.settings.curriculum import Stage
 from ante.training.settings.field import Settings
 from ante.training.settings.kinds import Kinds
 from ante.training.settings.support import either
-
-LONGEST = 120  # characters of a value that are shown
 
 GroupKinds = Mapping[str, Kinds[Any]]
 
@@ -110,15 +109,6 @@ def sentence(error: ValidationError, model: type[BaseModel], kinds: GroupKinds) 
     if path == "store":  # not shown: it may hold a secret
         return f"store: {cause}"
     return f"{path}: {cause}, got {shown(first['input'])}"
-
-
-def shown(value: object) -> str:
-    """Return the repr of a value, truncated if it is long."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # a number of thousands of digits, recursive lists
-        return f"a {type(value).__name__} too large to show"
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def setting_at(place: tuple[int | str, ...], known: set[str]) -> str:

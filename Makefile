@@ -113,7 +113,7 @@ chart: setup  ## write the chart's values, schema, dashboard and reviewed render
 replays: warm  ## tell the recorded games of tests/golden/replays anew; review the diff
 	$(PY) tools/write_replays.py
 
-PIN = .venv/bin/uv pip compile pyproject.toml --python-version 3.11 --no-header --no-annotate --no-emit-index-url --quiet
+PIN = .venv/bin/uv pip compile pyproject.toml --python-version 3.11 --no-header --no-annotate --no-emit-index-url --generate-hashes --quiet
 IMAGE_EXTRAS = --extra train --extra gpu --extra s3 --extra hints --extra cluster --extra data --extra track
 
 lock: setup  ## pin the newest versions that pyproject.toml allows; images have the same

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import quote, quote_plus, urlsplit
 
 SECRET = re.compile(r"(KEY|TOKEN|PASSWORD|PASSWD|SECRET|CREDENTIALS)$", re.IGNORECASE)  # names of variables
-SHORTEST = 6  # characters of a value that is looked for: shorter ones stand in other words
+SHORTEST = 6  # characters of a value that is searched for: shorter ones occur in other words
 LONGEST = 300  # characters of foreign text
 MASK = "***"
 

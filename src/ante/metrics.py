@@ -1,8 +1,8 @@
 """The metrics of a training run: one row each, from which everything that names metrics is derived.
 
-metrics.csv, TensorBoard and trackers have a column per row, in this order; `source` and `key` say where a value comes
-from; the console, Prometheus and the curves of report.html show the rows that say how. The page "Metrics" of the site
-is written from this table. A metric that a runner or a learner logs already needs one row here and nothing else.
+metrics.csv, TensorBoard and trackers have a column per row, in this order; `source` and `key` name the origin of a value;
+the console, Prometheus and the curves of report.html show the rows that define how. The page "Metrics" of the site
+is written from this table. A metric that a runner or a learner already logs needs only one row here.
 """
 
 import math
@@ -284,7 +284,7 @@ METRICS = (
     Metric(
         name="hint_asks",
         source="hints",
-        help="Questions asked of the advisor, where there is one.",
+        help="Questions sent to the advisor, if there is one.",
         heading="hint asks",
         format="{:,.0f}",
         where="hint_asks",

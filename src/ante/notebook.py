@@ -1,6 +1,6 @@
 """Notebook API: `from ante import train, evaluate, compare`. Results have rich displays.
 
-The same settings as in files and flags (`TrainConfig`), the same folders on disk; a notebook and the command line go on
+The same settings as in files and flags (`TrainConfig`), the same folders on disk; a notebook and the command line continue
 with each other's runs.
 """
 
@@ -192,7 +192,7 @@ def evaluate(
     Raises BalatroError.
     """
     if not players:
-        raise BalatroError('nobody is named: try evaluate("greedy")')
+        raise BalatroError('no player is named: try evaluate("greedy")')
     if games < 1:
         raise BalatroError(f"games={games}: one game at least has to be played")
     chosen = read_seeds(Path(seeds or PANEL), games) if seeds is None or isinstance(seeds, (str, Path)) else seeds
@@ -275,5 +275,5 @@ def compare(
     with stopping() as stops:
         results, failed = run(chosen, folder, prepare(chosen, folder), parallel, Watched(), stops)
     if failed:
-        raise BalatroError(f"runs failed, their logs say why: {', '.join(str(log_of(cell)) for cell in failed)}")
+        raise BalatroError(f"runs failed, see their logs: {', '.join(str(log_of(cell)) for cell in failed)}")
     return Comparison(folder, results)

@@ -1,6 +1,6 @@
 """Objects from other packages, named by an entry point or as `module:attribute`.
 
-A package offers a player, a reward, a policy or an algorithm under a name of its own by an entry point of group
+A package offers a player, a reward, a policy or an algorithm under its own name by an entry point of group
 `ante.players`, `ante.rewards`, `ante.policies` or `ante.algorithms`:
 
     [project.entry-points."ante.players"]

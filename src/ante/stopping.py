@@ -1,4 +1,4 @@
-"""Stopping in order: what Ctrl-C, a termination, Ctrl-\\ and a terminal that is closed ask for."""
+"""Orderly stops: handling of Ctrl-C, termination, Ctrl-\\ and a terminal that is closed."""
 
 import os
 import signal
@@ -43,7 +43,7 @@ def leave_terminal() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         with suppress(OSError):
-            if stat.S_ISCHR(os.fstat(stream).st_mode):  # a closed terminal no longer says that it is one
+            if stat.S_ISCHR(os.fstat(stream).st_mode):  # a closed terminal is no longer reported as one
                 os.dup2(nowhere, stream)
     os.close(nowhere)
 
@@ -60,7 +60,7 @@ def unheard() -> Iterator[None]:
 
 @contextmanager
 def stopping() -> Iterator[Stops]:
-    """Yields a list that is no longer empty once Ctrl-C or a termination was asked for. A second Ctrl-C interrupts.
+    """Yield a list that is no longer empty after Ctrl-C or a termination. A second Ctrl-C interrupts.
 
     Who starts Ray meanwhile calls `listen` again: it takes SIGTERM for itself, and exits at once.
     """

@@ -1,6 +1,6 @@
 """Compile the engine once, so that later processes load the code from the cache.
 
-SPEED: cold, the parts of a stage compile side by side, each in a process of its own; a later stage finds their code in
+SPEED: cold, the parts of a stage compile in parallel, each in a separate process; a later stage finds their code in
 the cache. Warm, everything is only loaded, in this process.
 """
 

@@ -33,7 +33,7 @@ class Plain(yaml.SafeLoader):
             self.depth -= 1
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """See yaml.constructor: a group, in which each key stands once."""
+        """See yaml.constructor: a mapping in which each key occurs once."""
         lines: dict[Any, int] = {}
         for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if not isinstance(key_node, yaml.ScalarNode):
@@ -54,7 +54,7 @@ def read_yaml(file: Path) -> Any:
 
 
 def parse_yaml(text: str, name: Path | str) -> Any:
-    """Return what a YAML text says; `name` is where it is from. Raises Unreadable, with the line."""
+    """Return the contents of a YAML text; `name` is its origin. Raises Unreadable, with the line."""
     if len(text) > LARGEST:
         raise Unreadable(f"cannot read {name}: it is longer than {LARGEST:,} characters, the most that is read")
     try:

@@ -1,4 +1,4 @@
-"""Recorded games lead to the same bytes when they are played again from their text, and differences are told."""
+"""Recorded games lead to the same bytes when they are played again from their text, and differences are reported."""
 
 import dataclasses
 import json
@@ -17,7 +17,7 @@ from ante.env.games import Games
 from ante.env.replay import Heading, check_replay
 from ante.recording.fidelity import check_fidelity, differing
 from ante.recording.games import Recording, record_games
-from ante.watch.episode import told
+from ante.watch.episode import with_words
 
 
 class Clicker:
@@ -52,7 +52,7 @@ def test_replays_of_recorded_games_end_in_the_same_bytes(player: Player) -> None
 
 def test_a_recording_is_the_game_that_is_recorded_alone() -> None:
     for game in games_of(Baseline("greedy"), 3, "b_plasma", 3):
-        assert game.replay(words=True) == told(game.replay()) == record_game(Baseline("greedy"), game.heading)
+        assert game.replay(words=True) == with_words(game.replay()) == record_game(Baseline("greedy"), game.heading)
         assert (game.heading.deck, game.heading.stake) == ("b_plasma", 3)
 
 

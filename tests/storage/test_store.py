@@ -46,8 +46,8 @@ def test_bytes_come_back_and_are_counted_and_summed(store: Store) -> None:
 @pytest.mark.parametrize("size", [0, 1, 20_000_000])
 def test_files_come_back_and_progress_adds_up(store: Store, tmp_path: Path, size: int) -> None:
     file, up, down = filled(tmp_path / "file", size), [0], [0]
-    store.put_file("deep/er/file", file, told=up.append)
-    store.get_file("deep/er/file", tmp_path / "back", told=down.append)
+    store.put_file("deep/er/file", file, progress=up.append)
+    store.get_file("deep/er/file", tmp_path / "back", progress=down.append)
     assert (tmp_path / "back").read_bytes() == file.read_bytes()
     assert (sum(up), sum(down)) == (size, size)
 

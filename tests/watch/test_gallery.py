@@ -24,7 +24,7 @@ from ante.watch.episode import (
     is_compact,
     read_episode,
     recorded,
-    told,
+    with_words,
     write_compact,
 )
 from ante.watch.gallery import FOLDER, BadIndex, Entry, read_index, within
@@ -85,9 +85,9 @@ def test_a_compact_replay_is_told_in_full_and_checked(tmp_path: Path) -> None:
     assert file.stat().st_size < 700
     text = read_file(file)
     assert is_compact(text) and check_compact(text) is None
-    full = told(text)
+    full = with_words(text)
     assert full == write_replay(Heading("TESTSEED"), episode.actions)
-    assert check_replay(full) is None and not is_compact(full) and told(full) == full
+    assert check_replay(full) is None and not is_compact(full) and with_words(full) == full
     assert read_replay(full) == read_replay(text)
     lines = text.splitlines()
     wrong = "\n".join([*lines[:-1], lines[-1].replace("with $", "with $9")])
@@ -265,9 +265,9 @@ def test_a_changed_engine_is_told_of(copied: Path) -> None:
     data["episodes"][0]["state"] = "0" * 16
     index.write_text(json.dumps(data))
     page = write_report(copied).read_text()
-    told = {row["name"]: row.get("trouble") for row in json.loads(Scripts(page).found[0][1])["episodes"]}
-    assert "plays another game" in told.pop(data["episodes"][0]["name"])
-    assert set(told.values()) == {None}
+    troubles = {row["name"]: row.get("trouble") for row in json.loads(Scripts(page).found[0][1])["episodes"]}
+    assert "plays another game" in troubles.pop(data["episodes"][0]["name"])
+    assert set(troubles.values()) == {None}
 
 
 def test_links_follow_a_report_that_lies_elsewhere(made: Path, tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def go_shopping(s):
 
 
 class Baseline:
-    """One of these players as evaluation asks for it: `choose` answers a macro decision for each game."""
+    """A baseline player with the interface of evaluation: `choose` returns a macro decision for each game."""
 
     discrete = False
     reorder = "none"

@@ -28,7 +28,7 @@ class BadSeedsFile(BalatroError, ValueError):
 
 
 class Player(Protocol):
-    """Whoever decides: a baseline or a trained policy."""
+    """A player: a baseline or a trained policy."""
 
     name: str
     discrete: bool
@@ -143,9 +143,9 @@ def read_seeds(file: Path, games: int | None = None) -> list[str]:
     if not seeds:
         raise BadSeedsFile(f"{file} holds no seed: write one game seed a line, such as 2K9H9HN")
     if games is not None and games < 1:
-        raise BadSeedsFile(f"{games} games were asked for: at least one is needed")
+        raise BadSeedsFile(f"--games is {games}: at least one game is needed")
     if games is not None and games > len(seeds):
-        raise BadSeedsFile(f"{file} holds {len(seeds)} seeds, {games} games were asked for: lower --games or add seeds")
+        raise BadSeedsFile(f"{file} holds {len(seeds)} seeds, fewer than {games} games: lower --games or add seeds")
     return seeds[:games]
 
 
@@ -182,7 +182,7 @@ class Tally:
             np.add.at(table, (at[0][where], at[1][where]), 1)
 
     def rates(self) -> tuple[BlindRate, ...]:
-        """A row for each blind that somebody played or skipped."""
+        """Return one row for each blind that was played or skipped."""
         rows = []
         for ante, blind in np.argwhere(self.played + self.skipped > 0):
             cleared = wilson(int(self.cleared[ante, blind]), int(self.played[ante, blind]))
@@ -206,7 +206,7 @@ def evaluate(
 
     reorder  what may be re-ordered: what the player makes use of by default
     challenge, locked   as in `engine.run.new_run`
-    advance  told how many games ended, whenever some did
+    advance  called with the number of games that ended since the last call
     """
     tally, records = Tally(), []
     for first in range(0, len(seeds), BATCH):

@@ -144,7 +144,7 @@ def hint_rows(repeats: int = 5, config: TrainConfig | None = None) -> list[Row]:
         for name, values in ratios.items():
             rows.append(row_of(f"training, {name}, against {OFF}", values, "x", base.resources.games_per_runner))
         for name, each in made.items():
-            rows += told(name, each)
+            rows += rows_of(name, each)
     return rows
 
 
@@ -156,7 +156,7 @@ def rate(each: Hinted) -> float:
     return steps / seconds
 
 
-def told(name: str, each: Hinted) -> list[Row]:
+def rows_of(name: str, each: Hinted) -> list[Row]:
     """Return the final ledger of a contender as rows."""
     if each.watch is None:
         return []
@@ -197,7 +197,7 @@ class Effect:
     high: float
 
 
-def run(config: TrainConfig, at: Sequence[int], told: Callable[[Point], None]) -> list[Point]:
+def run(config: TrainConfig, at: Sequence[int], advance: Callable[[Point], None]) -> list[Point]:
     """Train one run, and evaluate it after each of these numbers of steps."""
     algorithm, steps, points = build(config), 0, []
     try:
@@ -210,14 +210,14 @@ def run(config: TrainConfig, at: Sequence[int], told: Callable[[Point], None]) -
             score = float(result["env_runners"].get("episode_return_mean", math.nan))
             rates = found["eval_blinds"], found["eval_ante"], found["eval_win_rate"]
             points.append(Point(config.seed, config.hints.source, goal, *rates, score))
-            told(points[-1])
+            advance(points[-1])
     finally:
         algorithm.stop()
     return points
 
 
 def measure(
-    config: TrainConfig, seeds: int, points: int, told: Callable[[Point], None] = lambda _: None
+    config: TrainConfig, seeds: int, points: int, advance: Callable[[Point], None] = lambda _: None
 ) -> tuple[list[Point], list[Effect]]:
     """Run each seed with and without hints, and return the effect of hints."""
     at = [config.steps * (k + 1) // points for k in range(points)]
@@ -226,7 +226,7 @@ def measure(
         for seed in range(seeds):
             for hints in ("off", config.hints.source):
                 update = {"seed": seed, "hints.source": hints, "runs": runs, "name": f"{hints}-{seed}"}
-                found += run(config.with_changes(update), at, told)
+                found += run(config.with_changes(update), at, advance)
     return found, [effect(found, steps, config.hints.source) for steps in at]
 
 

@@ -78,13 +78,13 @@ def held(figure: Figure, before: Figure | None) -> tuple[float | None, float | N
 def regressions(compared: list[Compared], tolerance: float = TOLERANCE) -> list[str]:
     """Return a sentence for each figure that is worse than `tolerance` times its baseline."""
     return [
-        f"{each.figure.name} is {told(each.figure.value)} {each.figure.unit}, it was {told(each.before)}: "
+        f"{each.figure.name} is {figure_text(each.figure.value)} {each.figure.unit}, it was {figure_text(each.before)}: "
         f"{each.ratio:.2f} times as good, below {tolerance}"
         for each in compared
         if each.before is not None and each.ratio is not None and each.ratio < tolerance
     ]
 
 
-def told(value: float) -> str:
+def figure_text(value: float) -> str:
     """Format a figure."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:,.3f}"

@@ -1,4 +1,4 @@
-"""The 30 blinds and what each ante asks for."""
+"""The 30 blinds and the score that each ante requires."""
 
 import math
 from dataclasses import dataclass
@@ -219,7 +219,7 @@ LOWEST_BASE = 100.0  # of antes below 1
 
 
 def ante_base(ante: int, scaling: int) -> float:
-    """Chips that an ante asks for, before the multipliers of the blind and the deck.
+    """Return the chips that an ante requires, before the multipliers of the blind and the deck.
 
     Past ante 8 it grows from that ante's base and is cut to two leading digits. Once a double no longer
     holds it, it is not a number, which no score reaches.

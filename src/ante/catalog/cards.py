@@ -87,8 +87,8 @@ class EnhancementRow:
     chips, mult, x_mult   what it adds to a score, and multiplies it by, each time it triggers
     held_x_mult, held_dollars   the same for a card held in hand, while scoring and at the end of the round
     dollars      what it pays
-    mult_odds, dollars_odds   mult and dollars come in 1 of so many cases
-    break_odds   it breaks in 1 of so many cases
+    mult_odds, dollars_odds   mult and dollars are paid in 1 of this many cases
+    break_odds   the card breaks in 1 of this many cases
     """
 
     enhancement: Enhancement

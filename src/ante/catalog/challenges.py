@@ -1,6 +1,6 @@
 """The 20 challenges: what each begins with, which rules it bends and what it bans.
 
-A challenge has a deck of its own, without an effect, and is played on White Stake.
+A challenge has its own deck, without an effect, and is played on White Stake.
 """
 
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ class ChallengeRow:
     """One challenge.
 
     modifiers    bits of Modifier
-    ranks        ranks of the starting deck in each suit, a rank as often as it is there
+    ranks        ranks of the starting deck in each suit; a repeated rank is dealt more than once
     enhancement  what `enhanced` ranks of the starting deck are
     seal         seal of every card of the starting deck
     banned       keys that cannot come up: jokers, consumables, vouchers, packs, tags, blinds

@@ -94,4 +94,4 @@ HANDS: tuple[HandRow, ...] = (
 )
 
 by_name: dict[str, Hand] = {row.name: row.hand for row in HANDS}
-by_key = by_name  # poker hands have no key besides their name
+by_key = by_name  # poker hands have no key other than their name

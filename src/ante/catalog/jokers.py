@@ -194,9 +194,9 @@ class JokerRow:
     hand_size, hands, discards, rerolls, debt   what it adds to these limits while held; Burglar's hands come once
     doublings   how often it doubles every probability
     share       part of the required chips
-    cards       exactly so many cards are played or discarded, or needed for a Flush or a Straight
+    cards       exact number of cards that are played or discarded, or that a Flush or a Straight needs
     at_least, at_most   limits of what its condition counts (cards, faces, dollars, rounds, discards), or of its roll
-    every       it acts on every so many hands
+    every       it acts on every n-th hand
     per         dollars that count as one
     ranks       ranks that it looks at; Jack 11, Queen 12, King 13, Ace 14
     suit, suits suit or suits that it looks at

@@ -107,10 +107,10 @@ def outcome(arguments: list[str]) -> Any:
     except ModuleNotFoundError as error:
         return refused(str(NotInstalled(error)))
     except (BalatroError, MemoryError, OSError) as error:
-        told = sentence_of(error)
-        if told is None:
+        message = sentence_of(error)
+        if message is None:
             raise
-        return refused(told)
+        return refused(message)
     except KeyboardInterrupt:
         return 130
 
@@ -136,9 +136,9 @@ def sentence_of(error: Exception) -> str | None:
     return None
 
 
-def refused(told: str) -> int:
+def refused(message: str) -> int:
     """Print an error message without secrets and control characters, and return the exit code."""
-    plain = "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in told)
+    plain = "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in message)
     print(f"ante: {masked(plain)}", file=sys.stderr)
     return 2
 

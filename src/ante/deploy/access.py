@@ -183,7 +183,7 @@ class Access:
         return bool(answer["status"]["allowed"])
 
     def logs(self, pod: str, follow: bool = False, container: str = "", tail: int | None = None) -> Iterator[str]:
-        """Lines that a pod has said, with `follow` until it ends. Raises NotThere, NotAllowed, Rejected."""
+        """Yield a pod's log lines, with `follow` until it exits. Raises NotThere, NotAllowed, Rejected."""
         options: dict[str, Any] = {"follow": follow, "_preload_content": False}
         if container:
             options["container"] = container
@@ -225,7 +225,7 @@ def connect(context: str | None = None, namespace: str | None = None) -> Access:
         config.load_incluster_config(client_configuration=inside)
     except config.ConfigException:
         raise NoCluster(
-            "no cluster is configured: set KUBECONFIG, or write ~/.kube/config (kubectl cluster-info tells)"
+            "no cluster is configured: set KUBECONFIG, or write ~/.kube/config (kubectl cluster-info checks it)"
         ) from None
     return Access(quick(client.ApiClient(inside)), namespace or own_namespace())
 
@@ -256,7 +256,7 @@ def reason(error: Exception) -> str:
 
 
 def message(error: ApiException) -> tuple[str, bool]:
-    """What the API server says, and whether it is its own word (it answers unknown paths with a page)."""
+    """Return the API server's message, and whether it is its own (it responds to unknown paths with a page)."""
     try:
         status = json.loads(error.body or "")
         return str(status.get("message") or error.reason), status.get("kind") == "Status"

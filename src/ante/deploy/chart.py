@@ -268,7 +268,7 @@ OPERATOR = "quay.io/kuberay/operator:v1.7.0"
 
 @dataclass(frozen=True)
 class Needed:
-    """One image: its name, what runs it, and whether these values ask for it."""
+    """One image: its name, what runs it, and whether these values need it."""
 
     image: str
     runs: str

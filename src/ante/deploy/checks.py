@@ -12,7 +12,7 @@ State = Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the preflight. `fix`: the command or the setting that mends it."""
+    """One line of the preflight. `fix`: the command or the setting that repairs it."""
 
     name: str
     state: State
@@ -62,7 +62,7 @@ def inside(environment: Mapping[str, str]) -> Iterator[Check]:
 
 
 def from_json(found: dict[str, str]) -> Check:
-    """A check that a pod told of. Raises BalatroError for something else."""
+    """Return a check that a pod printed. Raises BalatroError for anything else."""
     try:
         return Check(**found)  # type: ignore[arg-type]
     except TypeError:

@@ -3,11 +3,11 @@
 `create_resource()` gives the objects of `spec.py`, so that a notebook, Helm and `ante cluster` start the same cluster.
 What else is changed, and why (tried with codeflare-sdk 0.40.1):
 
-- apply() waits for certificates that only OpenShift AI makes, for up to 300 s elsewhere: not unless asked;
-- apply() prints refusals and goes on: here the API server is asked first, and a refusal is raised;
-- the Kueue label is dropped where Kueue no longer serves v1beta1: ours stands in the object;
-- wait_ready() never returns without an Ingress or a Route, and never says why pods wait;
-- job_client asks for an Ingress or a Route: here a tunnel leads to the head.
+- apply() waits for certificates that only OpenShift AI creates, elsewhere for up to 300 s: here only on request;
+- apply() prints refusals and continues: here the API server validates first, and a refusal is raised;
+- the Kueue label is dropped where Kueue no longer serves v1beta1: here the object always has it;
+- wait_ready() never returns without an Ingress or a Route, and never reports why pods wait;
+- job_client requires an Ingress or a Route: here a tunnel leads to the head.
 """
 
 import time
@@ -57,7 +57,7 @@ class AnteCluster(Cluster):  # type: ignore[misc]
         return objects(self.settings)[-1]
 
     def apply(self, force: bool = False, timeout: int = 0) -> None:
-        """The cluster is asked for. `timeout`: seconds to wait for certificates of OpenShift AI.
+        """Create the cluster. `timeout`: seconds to wait for certificates of OpenShift AI.
 
         Raises NotAllowed, NoKind, Rejected, NotThere.
         """
@@ -72,20 +72,20 @@ class AnteCluster(Cluster):  # type: ignore[misc]
         return bool(super()._generate_tls_certs_with_wait(timeout=timeout)) if timeout else True
 
     def wait_ready(self, timeout: int | None = None, dashboard_check: bool = False) -> None:
-        """The cluster runs; tells on the way what its pods wait for.
+        """Wait until the cluster runs, and report what its pods wait for.
 
         `dashboard_check` is the SDK's own, which needs an Ingress or a Route. Raises TimeoutError, NotThere.
         """
         if dashboard_check:
             super().wait_ready(timeout=timeout, dashboard_check=True)
             return
-        end, told = time.monotonic() + (timeout or float("inf")), ""
+        end, last = time.monotonic() + (timeout or float("inf")), ""
         while (now := training(self.access, self.settings.name)).state != "ready":
             waits = [f"{pod.name}: {pod.why}" for pod in pods(self.access, self.settings.name) if pod.why]
             words = "; ".join([now.state, now.reason, *waits[:3]])
-            if words != told:
+            if words != last:
                 print(words)
-            told = words
+            last = words
             if time.monotonic() > end:
                 raise TimeoutError(f"cluster {self.settings.name} is not ready after {timeout} s: {words}")
             time.sleep(POLL_SECONDS)
@@ -100,11 +100,11 @@ class AnteCluster(Cluster):  # type: ignore[misc]
         return self._job_submission_client
 
     def train(self) -> str:
-        """The training of the settings has begun, or goes on with what the bucket holds of it; answers the job's id."""
+        """Start the training of the settings, or continue it from the bucket. Returns the job's id."""
         return submit(self.job_client, self.settings.run, entrypoint(self.settings))
 
     def lines(self, job: str = "", follow_on: bool = True) -> Iterator[str]:
-        """What a job says, the newest by default, until it ends."""
+        """Yield the log of a job, the newest by default, until it ends."""
         jobs = self.job_client
         yield from follow(jobs, job or newest(jobs), follow_on)
 

@@ -45,7 +45,7 @@ def check_bucket(url: str, environment: Mapping[str, str]) -> str:
 
 
 def check_llm(environment: Mapping[str, str]) -> str:
-    """The LLM serves the model that is asked for. Raises NotReady."""
+    """Wait until the LLM serves the configured model. Raises NotReady."""
     endpoint, model = environment["LLM_ENDPOINT"].rstrip("/"), environment.get("LLM_MODEL", "")
     key = environment.get("LLM_API_KEY")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -62,7 +62,7 @@ def check_llm(environment: Mapping[str, str]) -> str:
 
 
 def check_operator(environment: Mapping[str, str], account: Path = ACCOUNT) -> str:
-    """The API server knows Ray's objects. Raises NotReady."""
+    """Wait until the API server serves Ray's resources. Raises NotReady."""
     server = f"https://{environment['KUBERNETES_SERVICE_HOST']}:{environment.get('KUBERNETES_SERVICE_PORT', '443')}"
     headers = {"Authorization": f"Bearer {(account / 'token').read_text().strip()}"}
     try:
@@ -74,7 +74,7 @@ def check_operator(environment: Mapping[str, str], account: Path = ACCOUNT) -> s
         ) from None
     missing = {"RayCluster", "RayJob"} - kinds
     if missing:
-        raise NotReady(f"ray.io/v1 lacks {', '.join(sorted(missing))}: install KubeRay's definitions anew")
+        raise NotReady(f"ray.io/v1 lacks {', '.join(sorted(missing))}: install KubeRay's definitions again")
     return "ray.io/v1 has RayCluster and RayJob"
 
 

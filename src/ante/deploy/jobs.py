@@ -23,7 +23,7 @@ class NoJobs(BalatroError, ConnectionError):
 
 
 def token(access: Access, cluster: Object) -> str | None:
-    """What Ray asks for, from the Secret that KubeRay keeps; none where Ray does not ask. Raises NotThere, NotAllowed."""
+    """Return the headers that Ray requires, from KubeRay's Secret; none without authentication. Raises NotThere, NotAllowed."""
     auth = cluster["spec"].get("authOptions", {})
     if auth.get("mode") != "token":
         return None
@@ -72,22 +72,22 @@ def newest(jobs: "JobSubmissionClient") -> str:
 
 
 def follow(jobs: "JobSubmissionClient", job: str, on: bool) -> Iterator[str]:
-    """Lines that a job has said; with `on` until it ends. Asks again and again, so that it works in a notebook too.
+    """Yield the log lines of a job; with `on` until it ends. Polls, so that it works in a notebook too.
 
     Raises NoJobs where the head goes away.
     """
-    told, ended = 0, not on
+    sent, ended = 0, not on
     while True:
         try:
             ended = ended or jobs.get_job_status(job).is_terminal()
             text = jobs.get_job_logs(job)
         except (OSError, RuntimeError) as error:
             words = str(error).partition("\n")[0]
-            raise NoJobs(f"the head does not answer any more: {words}; ante cluster status tells why") from None
+            raise NoJobs(f"the head no longer responds: {words}; ante cluster status shows why") from None
         whole = len(text) if ended else text.rfind("\n") + 1
-        if whole > told:
-            yield from text[told:whole].splitlines()
-            told = whole
+        if whole > sent:
+            yield from text[sent:whole].splitlines()
+            sent = whole
         if ended:
             return
         time.sleep(POLL_SECONDS)

@@ -84,7 +84,7 @@ def learners_per_pod(settings: Settings, name: str) -> int:
 
 
 def runners_per_pod(settings: Settings, name: str) -> int:
-    """Env runners of a pod: the number asked for, or as many as fit beside the learners."""
+    """Return the env runners of a pod: the configured number, or as many as fit beside the learners."""
     group, training = settings.groups[name], settings.training
     if group.runners_per_worker != "auto":
         return int(group.runners_per_worker)

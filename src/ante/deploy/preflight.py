@@ -22,7 +22,7 @@ OPERATOR = "kuberay-operator"  # in the name of its Deployment, as its charts ha
 
 
 def preflight(
-    connect: Callable[[], Access], settings: Settings, pod: bool, seconds: float, told: Callable[[str], None]
+    connect: Callable[[], Access], settings: Settings, pod: bool, seconds: float, report: Callable[[str], None]
 ) -> Iterator[Check]:
     """The checks, each as soon as it is known; those that depend on a failed one are left out."""
     yield from plan(settings)
@@ -48,8 +48,8 @@ def preflight(
     if not pod:
         yield unsure("pod", "image, bucket and LLM were not tried from inside", "leave out --no-pod")
     elif all(key.state != "fail" for key in keys):
-        told("a pod tries image, bucket and LLM")
-        yield from prove(access, settings, seconds, told)
+        report("a pod tries image, bucket and LLM")
+        yield from prove(access, settings, seconds, report)
 
 
 def safely(check: Callable[[Access], Check], access: Access) -> Check:

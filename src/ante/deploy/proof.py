@@ -49,7 +49,7 @@ def proof_pod(settings: Settings) -> Object:
     }
 
 
-def prove(access: Access, settings: Settings, seconds: float, told: Callable[[str], None]) -> list[Check]:
+def prove(access: Access, settings: Settings, seconds: float, report: Callable[[str], None]) -> list[Check]:
     """Run the pod, return its results and delete it."""
     pod = proof_pod(settings)
     name = pod["metadata"]["name"]
@@ -60,7 +60,7 @@ def prove(access: Access, settings: Settings, seconds: float, told: Callable[[st
     except Rejected as error:
         return [bad("pod", str(error))]
     try:
-        found = wait_for_end(access, name, seconds, told)
+        found = wait_for_end(access, name, seconds, report)
         if isinstance(found, Check):
             return [found]
         lines = list(access.logs(name))
@@ -69,7 +69,7 @@ def prove(access: Access, settings: Settings, seconds: float, told: Callable[[st
     return [good("image", f"{settings.image.reference} runs on node {found['spec'].get('nodeName', '')}"), *read(lines)]
 
 
-def wait_for_end(access: Access, name: str, seconds: float, told: Callable[[str], None]) -> Object | Check:
+def wait_for_end(access: Access, name: str, seconds: float, report: Callable[[str], None]) -> Object | Check:
     """The pod once it has ended, or what keeps it from it."""
     end = time.monotonic() + seconds
     while True:
@@ -79,7 +79,7 @@ def wait_for_end(access: Access, name: str, seconds: float, told: Callable[[str]
             return pod
         if blocked := trouble(pod, state.why):
             return blocked
-        told(f"{state.phase} {state.why}".strip())
+        report(f"{state.phase} {state.why}".strip())
         if time.monotonic() > end:
             words = f"the pod is {state.phase} after {seconds:.0f} s {state.why}".strip()
             return bad("pod", words, f"kubectl --namespace {access.namespace} describe pod {name}; or raise --seconds")
@@ -103,7 +103,7 @@ def trouble(pod: Object, why: str) -> Check | None:
 
 
 def read(lines: list[str]) -> list[Check]:
-    """The checks that the pod printed; what else it printed is told where there are none."""
+    """Return the checks that the pod printed; without any, report its other output."""
     found = []
     for line in lines:
         try:
@@ -117,7 +117,7 @@ def read(lines: list[str]) -> list[Check]:
 
 
 def secrets(access: Access, settings: Settings) -> list[Check]:
-    """The Secrets that pods read are there, with their keys. Their contents are not looked at."""
+    """Check that the Secrets that pods read exist, with their keys. Their contents are not read."""
     wanted: dict[str, list[str]] = {}
     if settings.s3_secret:
         wanted[settings.s3_secret] = [settings.s3.access_key_key, settings.s3.secret_key_key]

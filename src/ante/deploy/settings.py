@@ -135,9 +135,7 @@ class GpuWorkers(Workers):
         4096, ge=80, description="Size of Ray's object store per pod in MiB, part of its memory."
     )
     gpus: int = Field(1, ge=0, description="GPUs per pod.")
-    gpu_resource: str = Field(
-        "nvidia.com/gpu", description="Resource name of a GPU; MIG slices have names of their own."
-    )
+    gpu_resource: str = Field("nvidia.com/gpu", description="Resource name of a GPU; MIG slices have different names.")
 
 
 class CpuWorkers(Workers):
@@ -353,7 +351,7 @@ class Settings(Part):
 
     @property
     def groups(self) -> "dict[str, GpuWorkers | CpuWorkers]":
-        """The groups of workers that exist, by the name that Ray knows them by."""
+        """Return the worker groups that exist, by their names in Ray."""
         both: dict[str, GpuWorkers | CpuWorkers] = {"gpu": self.gpu_workers, "cpu": self.cpu_workers}
         return {name: group for name, group in both.items() if group.enabled}
 
@@ -371,7 +369,7 @@ class Settings(Part):
         return make_settings(kept)
 
     def to_values(self) -> dict[str, Any]:
-        """What differs from the defaults, as values.yaml would say it, name and namespace left out."""
+        """Return what differs from the defaults, in the form of values.yaml, without name and namespace."""
         found: dict[str, Any] = self.model_dump(
             mode="json", by_alias=True, exclude_defaults=True, exclude={"name", "namespace"}
         )
@@ -394,7 +392,7 @@ def sentence(error: ValidationError) -> str:
         known = keys_at(first["loc"][:-1])
         near = get_close_matches(str(first["loc"][-1]), known, 1)
         return f"there is no setting {place}: " + (f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}")
-    if first["type"] == "value_error":  # our own words, which tell what was given where it is no secret
+    if first["type"] == "value_error":  # our own message, which names the value unless it is a secret
         return f"setting {place}: {first['msg'].removeprefix('Value error, ')}"
     cause = first["msg"]
     given = f", got {first['input']!r}" if isinstance(first["input"], str | int | float | bool | None) else ""

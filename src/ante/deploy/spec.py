@@ -324,7 +324,7 @@ def probe(seconds: int, failures: int, delay: int = 0) -> Object:
 
 
 def resources(pod: Pod, gpus: int, resource: str) -> Object:
-    """Requests and limits. GPUs are the same in both, as Kubernetes wants it."""
+    """Return requests and limits. GPUs are the same in both, as Kubernetes requires."""
     claimed = {resource: str(gpus)} if gpus else {}
     return {
         "requests": {"cpu": pod.cpu_request or str(pod.cpus), "memory": pod.memory_request or pod.memory, **claimed},
@@ -431,7 +431,7 @@ def llm_environment(settings: Settings) -> dict[str, str]:
 
 
 def auth_env(settings: Settings) -> list[Object]:
-    """Said in so many words: what Ray does by default changes with its versions. KubeRay adds the token."""
+    """Set explicitly, because Ray's defaults change with its versions. KubeRay adds the token."""
     return [{"name": "RAY_AUTH_MODE", "value": settings.auth.mode}]
 
 

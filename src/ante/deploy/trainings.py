@@ -58,7 +58,7 @@ class Training:
 
 
 def training_of(found: Object) -> Training:
-    """What an object of KubeRay tells."""
+    """Return the fields of an object of KubeRay."""
     status, spec, about = found.get("status", {}), found["spec"], found["metadata"]
     job = found["kind"] == "RayJob"
     state = (status.get("jobDeploymentStatus") if job else status.get("state")) or "New"
@@ -100,14 +100,14 @@ def training(access: Access, name: str) -> Training:
 
 
 def pods(access: Access, name: str) -> list[PodState]:
-    """Pods of a training, the head first; services that stand beside it are not among them."""
+    """Return the pods of a training, the head first, without those of services."""
     found = access.list("Pod", labels=f"{INSTANCE}={name}")
     states = [pod_state(pod) for pod in found if pod["metadata"].get("labels", {}).get(COMPONENT) in PARTS]
     return sorted(states, key=lambda pod: (pod.part != "head", pod.part, pod.name))
 
 
 def pod_state(pod: Object) -> PodState:
-    """What a pod tells of itself."""
+    """Return the fields of a pod."""
     status, about = pod.get("status", {}), pod["metadata"]
     containers = [*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
     conditions = {one["type"]: one for one in status.get("conditions", ())}
@@ -164,20 +164,20 @@ def refuse_helm(found: Object | None) -> None:
         )
 
 
-def take_away(access: Access, name: str, seconds: float, told: Callable[[str], None]) -> bool:
+def take_away(access: Access, name: str, seconds: float, report: Callable[[str], None]) -> bool:
     """Delete all objects and pods of a training; the bucket is not changed.
 
-    False where something is still going after so many seconds. Raises OfHelm, NotThere.
+    Returns False if a deletion is still in progress after this many seconds. Raises OfHelm, NotThere.
     """
     found = [one for kind in OURS for one in access.list(kind, labels=f"{SELECTOR},{INSTANCE}={name}")]
     if not found:
-        raise NotThere(f"there is nothing of a training {name!r} in namespace {access.namespace}")
+        raise NotThere(f"no training {name!r} exists in namespace {access.namespace}: ante cluster ls lists them")
     for one in found:
         refuse_helm(one)
     mine = [one for one in found if not (one["kind"] == "RayCluster" and owned(one))]
     for one in mine:
         access.delete(one["kind"], one["metadata"]["name"])
-        told(f"{one['kind']} {one['metadata']['name']}")
+        report(f"{one['kind']} {one['metadata']['name']}")
     end = time.monotonic() + seconds
     for one in found:
         if not access.wait_gone(one["kind"], one["metadata"]["name"], max(0.0, end - time.monotonic())):
@@ -198,7 +198,9 @@ def begin_again(access: Access, name: str, arguments: str = "", seconds: float =
         access.merge("RayJob", name, {"spec": {"suspend": False}})
         return "is no longer suspended"
     if now.state not in ENDED:
-        raise BalatroError(f"training {name} is {now.state}: there is nothing to resume; ante cluster logs {name} -f")
+        raise BalatroError(
+            f"training {name} is {now.state} and cannot be resumed; ante cluster logs {name} -f follows it"
+        )
     again = fresh(found)
     again["spec"]["entrypoint"] = f"{again['spec']['entrypoint']} {arguments}".strip()
     access.delete("RayJob", name)
@@ -209,7 +211,7 @@ def begin_again(access: Access, name: str, arguments: str = "", seconds: float =
 
 
 def fresh(found: Object) -> Object:
-    """An object as somebody wrote it, without what the API server and KubeRay added."""
+    """Return an object as it was submitted, without what the API server and KubeRay added."""
     about = {key: value for key, value in found["metadata"].items() if key not in SERVER_FIELDS}
     spec = {key: value for key, value in found["spec"].items() if key not in ("jobId", "suspend")}
     return {"apiVersion": "ray.io/v1", "kind": found["kind"], "metadata": about, "spec": spec}

@@ -27,7 +27,7 @@ def tunnel(access: Access, pod: str, port: int, local: int = 0) -> Iterator[int]
     except OSError as error:
         raise NoTunnel(f"port {local} of this machine is taken ({error.strerror}): choose another --port") from None
     with listener:
-        open_way(access, pod, port).close()  # says at once what is wrong
+        open_way(access, pod, port).close()  # fails at once if the port cannot be reached
         threading.Thread(target=accept, args=(listener, access, pod, port), daemon=True).start()
         yield listener.getsockname()[1]
 
@@ -42,7 +42,7 @@ def open_way(access: Access, pod: str, port: int) -> socket.socket:
 
 
 def accept(listener: socket.socket, access: Access, pod: str, port: int) -> None:
-    """Each connection gets a way of its own, until the listener is closed."""
+    """Open a separate connection to the pod for each client, until the listener is closed."""
     while True:
         try:
             here, _ = listener.accept()
@@ -57,7 +57,7 @@ def join(here: socket.socket, access: Access, pod: str, port: int) -> None:
         try:
             there = open_way(access, pod, port)
         except NoTunnel:
-            return  # the caller sees a closed connection, and asks again
+            return  # the caller sees a closed connection, and retries
         back = threading.Thread(target=pump, args=(there, here), daemon=True)
         back.start()
         pump(here, there)

@@ -7,7 +7,7 @@ A macro decision is one int64 with a meaning that never changes:
     bits 14-21  to: the second slot of a move, or the order of a sort
     bits 22-45  cards: a bit per hand position, leftmost is bit 22
 
-The discrete view is a table of `N_DISCRETE` numbers for libraries that want a fixed action space: select cards one
+The discrete view is a table of `N_DISCRETE` numbers for libraries that require a fixed action space: select cards one
 by one (SELECT, CLEAR), then act. PLAY, DISCARD, USE and PICK of that view take the selected cards.
 """
 
@@ -411,7 +411,7 @@ def is_owned_legal(s, verb, target, to):
 def legal_mask(s, out):
     """Write which numbers of the discrete view are legal now: out is (N_DISCRETE,) uint8, overwritten with 0 and 1.
 
-    The record is only read, so several threads may ask about one game at once, as long as none plays in it.
+    The record is only read, so several threads may query one game at the same time, as long as none plays in it.
 
     SPEED: each phase touches only the verbs it can hold; listing all of them costs more than a step.
     """

@@ -1,4 +1,4 @@
-"""Which blind comes next, what it asks for and what it pays."""
+"""Which blind comes next, the score that it requires and the money that it pays."""
 
 from ante.catalog.blinds import LOWEST_BASE, Blind
 from ante.engine.core.rule import rule
@@ -17,7 +17,7 @@ def blind_on_deck(s):
 
 @rule
 def ante_base(ante, table):
-    """Chips an ante asks for before the blind's multiplier.
+    """Return the chips that an ante requires, before the blind's multiplier.
 
     A table of catalog.blinds.ante_base: past ante 8 it takes powers, in which a CPU and a GPU differ by a last place.
     """

@@ -103,7 +103,7 @@ def draw_cards(s, n):
 
 @rule
 def draw_to_hand_size(s, after_play):
-    """The hand is full again, as far as the draw pile goes; the boss has had its say on the new hand."""
+    """Fill the hand from the draw pile and apply the boss to the new hand."""
     draw_cards(s, cards_to_draw(s))
     boss_hand_drawn(s, after_play)
     select_forced(s)
@@ -111,7 +111,7 @@ def draw_to_hand_size(s, after_play):
 
 @rule
 def take_from_hand(s, positions):
-    """The cards at the `positions` bits left the hand; they stand in s.order, left to right. Returns how many."""
+    """Move the cards at the `positions` bits out of the hand into s.order, left to right. Returns how many."""
     taken = 0
     kept = 0
     for i in range(s.n_hand):
@@ -131,7 +131,7 @@ def take_from_hand(s, positions):
 def discard_taken(s, n, hooked):
     """The first n cards of s.order go to the discard pile, each seen by its seal and the jokers.
 
-    They lie in s.played meanwhile, so that effects can look at the whole discard; what was there is put back.
+    Meanwhile they are in s.played, so that effects can look at the whole discard; its contents are restored afterwards.
     hooked  True where The Hook discards, not the player
     """
     held0, held1, held2, held3, held4 = s.played[0], s.played[1], s.played[2], s.played[3], s.played[4]

@@ -1,4 +1,4 @@
-"""What holds in every state a game can reach. The fuzz test asks after every decision."""
+"""What holds in every state a game can reach. The fuzz test checks it after every decision."""
 
 from enum import IntEnum
 
@@ -82,7 +82,7 @@ def broken(s):
 
 @rule
 def has_target(s):
-    """Whether the blind asks for chips: more than none, or NaN in antes so late that the game's own number is none."""
+    """Whether the blind requires chips: more than none, or NaN in antes so late that the game's own number is none."""
     wanted = blind_target(s, int(s.blind))
     return s.target > 0 or (s.target != s.target and wanted != wanted)
 
@@ -106,7 +106,7 @@ def counts_fit(s):
 
 @rule
 def places_agree(s):
-    """Each card in the draw pile or the hand says so itself, and stands there once."""
+    """Whether each card in the draw pile or the hand records that place, and is listed there once."""
     in_deck = 0
     in_hand = 0
     for i in range(s.n_cards):

@@ -1,4 +1,4 @@
-"""The structured view of what is legal: which verbs have which targets, how many cards they want, and every decision.
+"""The structured view of what is legal: which verbs have which targets, how many cards they take, and every decision.
 
 SELECT and CLEAR belong to the discrete view and are not counted here.
 """
@@ -36,7 +36,7 @@ def takes_cards(verb):
 
 @rule
 def cards_wanted(s, verb, target):
-    """Least and most hand cards that this verb and target take, (0, 0) for none. Which ones, `is_legal` says."""
+    """Return the least and most hand cards of this verb and target, (0, 0) for none; `is_legal` checks which ones."""
     if verb == Verb.PLAY or verb == Verb.DISCARD:
         return 1, min(MAX_PLAYED, int(s.n_hand))
     consumable = 0
@@ -87,7 +87,7 @@ def append(out, n, action):
 
 @rule
 def legal_decisions(s, out):
-    """Write every legal macro decision of a game, each once. Returns how many there are, whatever `out` can hold.
+    """Write every legal macro decision of a game, each once. Returns how many there are, even beyond the size of `out`.
 
     out  (k,) int64, overwritten up to that many; (0,) only counts
     """
@@ -125,7 +125,7 @@ def write_moves(s, verb, count, out, n):
 def legal_targets(s, out):
     """Write which verb can act on which target, with the right cards or second slot: out (N_VERBS, MAX_HAND) uint8.
 
-    Of consumables only the SHOWN_CONSUMABLES leftmost are told. Verbs without a target have target 0. Overwritten with 0 and 1.
+    Only the SHOWN_CONSUMABLES leftmost consumables are listed. Verbs without a target have target 0. Overwritten.
     """
     for verb in range(N_VERBS):
         for target in range(MAX_HAND):

@@ -88,7 +88,7 @@ def select_blind(s):
 
 @rule
 def begin_round_counts(s):
-    """Hands and discards are full, and nothing has been played this round."""
+    """Refill hands and discards and clear what was played in the round."""
     s.hands_left = max(1, int(s.hands_each_round) + int(s.joker_hands))
     s.discards_left = max(0, int(s.discards_each_round) + int(s.joker_discards))
     s.hands_played = 0

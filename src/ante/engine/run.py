@@ -290,7 +290,7 @@ def challenge_number(challenge: str | int | None) -> int:
 def run_numbers(deck: str | int, stake: int, challenge: str | int | None) -> tuple[int, int, int]:
     """Deck, stake and challenge as numbers.
 
-    Raises UnknownDeck, UnknownStake, UnknownChallenge, and DeckOfChallenge where a challenge is asked for together with
+    Raises UnknownDeck, UnknownStake, UnknownChallenge, and DeckOfChallenge where a challenge is given together with
     a deck or a stake: it brings its own.
     """
     if not is_number(stake) or not 1 <= stake <= len(Stake):

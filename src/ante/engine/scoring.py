@@ -84,7 +84,7 @@ def score_hand(s):
 
 @rule
 def take_tally(s):
-    """Counts over the full deck as they stand before the hand; jokers that count cards do not see it change."""
+    """Count the full deck before the hand; jokers that count cards do not see it change."""
     s.tally_steel, s.tally_stone, s.tally_enhanced = 0, 0, 0
     for i in range(s.n_cards):
         c = s.cards[i]

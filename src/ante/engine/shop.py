@@ -54,7 +54,7 @@ def row_size(s):
 
 @rule
 def make_row_card(s):
-    """The next card of the row stands in s.made."""
+    """Draw the next card of the row into s.made."""
     if tag_makes_row_card(s):
         tag_gives_edition(s)
         return
@@ -90,7 +90,7 @@ def fill_row(s):
 
 @rule
 def empty_row(s):
-    """No card is on show; the keys of those that stood there are free again."""
+    """Remove all cards on show and free their keys."""
     for i in range(s.n_row):
         kind, number = int(s.row[i].kind), int(s.row[i].id)
         clear_item(s.row[i])
@@ -158,7 +158,7 @@ def reroll_price(s):
 
 @rule
 def reroll_shop(s):
-    """The reroll is paid for and a full new row stands there, drawn from the same streams."""
+    """Pay for the reroll and draw a full new row from the same streams."""
     s.dollars -= reroll_price(s)
     if s.free_rerolls > 0:
         s.free_rerolls -= 1

@@ -148,7 +148,7 @@ def decide_on_slot(s, verb, target, to, cards):
 
 @rule
 def refill_empty_hand(s):
-    """Draw a new hand where a round goes on and its last cards were destroyed. Returns whether there is a card to play."""
+    """Draw a new hand where a round continues after its last cards were destroyed. Returns whether it has cards."""
     if s.phase != Phase.PLAY or s.n_hand > 0:
         return True
     draw_to_hand_size(s, False)
@@ -271,7 +271,7 @@ def pick(s, slot, cards):
 
 @rule
 def finish_pack(s):
-    """The pack is closed, its dealt hand lies under the draw pile, and the game goes on where it was."""
+    """Close the pack, put its dealt hand under the draw pile, and continue the game where it was."""
     close_pack(s)
     settle(s)
     if s.n_hand > 0:

@@ -1,6 +1,6 @@
-"""Whether a record from outside is a game: asked once, in NumPy, before compiled code, which checks no index, plays it.
+"""Validation of records from outside, before compiled code, which checks no index, plays them.
 
-`invariants` tells whether rules kept a game whole; it relies on counts and indices that are in range. Here nothing is relied
+`invariants` checks whether rules kept a game whole; it relies on counts and indices in range. Here nothing is relied
 on: first every field's range, then what must agree, then the invariants.
 """
 
@@ -60,7 +60,7 @@ STICKERS = 2 * max(FREE, *Sticker) - 1  # all bits
 
 Ranges = Mapping[str, tuple[float, float]]
 
-# What every slot of an array holds, those that are free too: they are blank, or hold what stood there before.
+# Contents of every slot of an array, free ones included: these are blank or hold an earlier value.
 ITEM_RANGES: Ranges = {
     "kind": (0, max(Kind)),
     "edition": (0, max(Edition)),
@@ -291,7 +291,7 @@ def wrong_seed(s: Any) -> str:
 
 
 def wrong_streams(s: Any) -> str:
-    """Whether the table of random streams holds as many as it says, each with a number of its own range."""
+    """Whether the table of random streams holds the declared number, each with a number in its range."""
     taken = np.asarray(s.stream_ids) != 0
     if int(taken.sum()) != s.n_streams:
         return f"n_streams is {s.n_streams}, and stream_ids holds {int(taken.sum())}"
@@ -316,7 +316,7 @@ def wrong_items(s: Any) -> str:
 
 
 def wrong_cards(s: Any) -> str:
-    """Whether each card of the draw pile and the hand is one of the deck, and stands there once."""
+    """Whether each card of the draw pile and the hand is one of the deck and is listed there once."""
     for name, count in (("deck", int(s.n_deck)), ("hand", int(s.n_hand))):
         listed = np.asarray(s[name])[:count]
         if count and (listed >= s.n_cards).any():

@@ -72,7 +72,7 @@ def step_games(
     rewards,
     outcome,
 ):
-    """`step_observe_all` of env/games.py, one thread a game; games to renew are dealt anew and observed.
+    """`step_observe_all` of env/games.py, one thread per game; games to renew are dealt again and observed.
 
     play   whether the others take a step; if not, nothing of theirs is touched
     renew  (n,) uint8, read, then overwritten: 1 where this step ended the game
@@ -125,7 +125,7 @@ class DeviceGames:
     rewards       (n,) float64
     outcome       (n,) uint8, Outcome after the last step
     steps         (n,) int64, steps taken in the present game
-    renew         (n,) uint8, 1 = the next step deals this game anew, with reward 0 (Gymnasium's NEXT_STEP); set by
+    renew         (n,) uint8, 1 = the next step deals this game again, with reward 0 (Gymnasium's NEXT_STEP); set by
                   the step that ends it. Write to it to renew games at will, or call `deal_ended` after a step
 
     number  of the generators that draw the games' seeds on the device; not those of `Games`
@@ -185,7 +185,7 @@ class DeviceGames:
         self.reset()
 
     def reset(self, seeds: list[str] | None = None) -> None:
-        """Begin all games anew and observe them; seeds: one for each game, for this once. Raises UnknownSeed."""
+        """Reset all games and observe them; seeds: one for each game, for this once. Raises UnknownSeed."""
         if seeds is not None:
             self._seeds.copy_to_device(seed_rows(list(seeds)), stream=self.stream)
         self.renew.copy_to_device(np.ones(self.n, dtype=np.uint8), stream=self.stream)
@@ -194,17 +194,17 @@ class DeviceGames:
             self._seeds.copy_to_device(self._fixed_seeds, stream=self.stream)
 
     def step(self, actions: Any = None) -> None:
-        """Play one action in every game and fill all buffers; games of `renew` are dealt anew.
+        """Play one action in every game and fill all buffers; games of `renew` are dealt again.
 
         actions  (n,) int64: an array of the device (a CUDA tensor is not copied) or of the host (copied); by default
-                 what stands in `self.actions`. Illegal ones change nothing and are worth nothing
+                 `self.actions`. Illegal ones change nothing and have reward 0
 
         Returns when the kernel is launched, not when it is done. Raises UnfitActions.
         """
         self._launch(1, self.actions if actions is None else self._on_device(actions))
 
     def deal_ended(self) -> None:
-        """Games of `renew` are dealt anew and observed now; the others, their rewards too, stay as they are."""
+        """Deal games of `renew` again and observe them now; the others keep their state and rewards."""
         self._launch(0, self.actions)
 
     def draw_from(self, number: int) -> None:

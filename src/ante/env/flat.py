@@ -1,4 +1,4 @@
-"""The observation as one float32 vector for plain networks (layout.FLAT says what stands where)."""
+"""The observation as one float32 vector for plain networks (layout: layout.FLAT)."""
 
 import numpy as np
 

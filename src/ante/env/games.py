@@ -58,7 +58,7 @@ class BadGoal(BalatroError, ValueError):
 
 
 def goal_number(goal: int, endless: bool) -> int:
-    """The ante whose boss ends a game as won; 0 where a won run goes on. Raises BadGoal."""
+    """Return the ante whose boss ends a game as won; 0 where a won run continues. Raises BadGoal."""
     if not is_number(goal) or not 1 <= goal <= WIN_ANTE or (endless and goal != WIN_ANTE):
         raise BadGoal(goal, endless)
     return 0 if endless else int(goal)
@@ -91,7 +91,7 @@ def macro_of(s, action, discrete):
 
 @rule
 def first_refused(states, actions, discrete, reorder, skip):
-    """The first game whose action is not allowed, -1 where there is none; games marked in skip are not asked."""
+    """Return the first game whose action is not allowed, -1 if there is none; games marked in skip are not checked."""
     for i in range(len(states)):
         if not skip[i] and not is_allowed(states[i], macro_of(states[i], actions[i], discrete), reorder):
             return i
@@ -119,9 +119,9 @@ def step_observe_all(
 
     states        (n,) state_t, changed in place
     actions       (n,) int64: numbers of the discrete view where `discrete`, else macro decisions. An illegal one
-                  changes nothing and is worth nothing, but for the time that a potential is discounted by
+                  changes nothing and has reward 0, except for the discount of a potential over time
     reorder       which re-ordering is allowed, as in `observe`
-    goal          the ante whose boss ends a game as won; 0 = a won run goes on
+    goal          the ante whose boss ends a game as won; 0 = a won run continues
     limit         steps after which a game is cut off
     weights       (DISCOUNT + 1,) float64 of the reward
     skip          (n,) uint8: 1 = this game has just been dealt; it is only observed, its reward is 0
@@ -179,7 +179,7 @@ def outcome_of(status, steps, limit, goal):
 
 @rule
 def deal(states, which, decks, stakes, challenges, steps):
-    """Begin the games at these indices anew, from the seeds and profiles in their records."""
+    """Reset the games at these indices, from the seeds and profiles in their records."""
     for i in which:
         restart(states[i], decks[i], stakes[i], challenges[i])
         steps[i] = 0
@@ -187,7 +187,7 @@ def deal(states, which, decks, stakes, challenges, steps):
 
 @rule
 def give_other_future(states, which, steps):
-    """The games at these indices go on with the seeds in their records: no stream has been drawn from yet."""
+    """Continue the games at these indices with the seeds in their records: no stream has been drawn from yet."""
     for i in which:
         s = states[i]
         s.seed_hash = seed_hash(s)
@@ -239,7 +239,7 @@ def new_seed(rng: np.random.Generator) -> bytes:
 
 
 class GamesRef:
-    """What an action space knows of its games: a copy made together with them refers to the copied games, one made alone to none."""
+    """The games of an action space: a copy made together with them refers to the copied games, another to none."""
 
     def __init__(self) -> None:
         self._games: weakref.ref[Games] | None = None
@@ -327,7 +327,7 @@ class Games:
         return plain | {name: plain[name].view(np.uint8) for name in RECORDS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """The copy's masks are those of its own observations, and its action space follows it."""
+        """Bind masks and action space of a copy to its own observations."""
         self.__dict__.update(state)
         for name, blank in RECORDS.items():
             records = blank(self.n)
@@ -339,7 +339,7 @@ class Games:
         self.ref.set(self)
 
     def reset(self, which: NDArray[np.int64] | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin games anew and observe them.
+        """Reset games and observe them.
 
         which    indices, all by default
         options  seed (one, or one for each of `which`), deck, stake, challenge: for this one game
@@ -354,7 +354,7 @@ class Games:
         observe_games(self.states, indices, self.reorder, self.observations, self.flat)
 
     def _indices(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The indices, if these games exist: compiled code does not ask. Raises BadValue."""
+        """Return the indices if these games exist: compiled code does not check them. Raises BadValue."""
         return whole_numbers("which", which, (np.size(which),), -self.n, self.n - 1)
 
     def asked(self, options: Mapping[str, Any] | None, count: int) -> tuple[tuple[int, int, int], list[str | None]]:
@@ -394,7 +394,7 @@ class Games:
         self.seeds[i] = letters.decode()
 
     def put(self, which: NDArray[np.int64], states: np.recarray) -> None:
-        """Games go on from saved states, each with a random seed: the present of the one run, the future of another.
+        """Continue from saved states, each with a random seed: the present of the one run, the future of another.
 
         which   (k,) indices; states (k,) state_t, which are copied
         """
@@ -432,7 +432,7 @@ class Games:
         """Play one action in every game and fill all buffers.
 
         actions  (n,) int64
-        renew    (n,) bool: these games begin anew instead, with reward 0 (Gymnasium's NEXT_STEP)
+        renew    (n,) bool: these games are reset instead, with reward 0 (Gymnasium's NEXT_STEP)
         """
         skip, actions = self._skip, self._fit(actions)
         if renew is not None and renew.any():
@@ -460,7 +460,7 @@ class Games:
             self._pay(own.after(before, self.states, self.outcome), skip)
 
     def _pay(self, rewards: NDArray[np.float64], skip: NDArray[np.uint8]) -> None:
-        """Take over the rewards (n,) of a PythonReward; games that were dealt anew get 0. Raises BadPlugin."""
+        """Take over the rewards (n,) of a PythonReward; games that were reset get 0. Raises BadPlugin."""
         if np.shape(rewards) != (self.n,):
             raise BadPlugin(f"{self.reward.name} returned rewards of shape {np.shape(rewards)}: wanted ({self.n},)")
         if np.asarray(rewards).dtype.kind not in "fiu" or not np.isfinite(rewards).all():
@@ -482,7 +482,7 @@ class Games:
         return {name: self.observations[name] for name in OBSERVED}
 
     def info(self) -> dict[str, NDArray[Any]]:
-        """What Gymnasium's info says of every game, (n,) each; fresh arrays."""
+        """Return the contents of Gymnasium's info for every game, (n,) each; fresh arrays."""
         read_games(self.states, self._numbers, self._amounts)
         return {
             "ante": self._numbers[:, 0].copy(),

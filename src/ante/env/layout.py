@@ -58,7 +58,7 @@ class Field:
     """One field of the observation.
 
     low, high  bounds, included
-    columns    names along the last axis, empty where `about` says what it counts
+    columns    names along the last axis, empty where `about` describes what it counts
     """
 
     name: str
@@ -77,7 +77,7 @@ N_RANKS = 13  # 2..14
 FIRST_RANK = 2
 N_SUITS, N_ENHANCEMENTS, N_EDITIONS, N_SEALS = len(Suit), len(Enhancement), len(Edition), len(Seal)
 N_HANDS, N_JOKERS, N_VOUCHERS, N_TAGS = len(Hand), len(Joker) - 1, len(Voucher) - 1, len(Tag) - 1
-FIRST_BOSS = 3  # of catalog Blind: none, Small and Big stand before the bosses
+FIRST_BOSS = 3  # of catalog Blind: none, Small and Big precede the bosses
 
 RUN = columns(
     "RUN",

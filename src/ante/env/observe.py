@@ -258,7 +258,7 @@ def write_collected(s, o):
 
 @rule
 def write_hands(s, o):
-    """Levels and plays of the poker hands, and which of them the boss does not want."""
+    """Write levels and plays of the poker hands, and which of them the boss forbids."""
     for hand in range(N_HANDS):
         o.levels[hand] = s.levels[hand]
         o.plays[hand] = short(s.plays[hand])

@@ -20,7 +20,7 @@ from ante.engine.shop import pack_price, voucher_price
 from ante.env.layout import BIG, BOOSTER, CONSUMABLE, I2, ITEM, JOKER, JOKER_VALUE, TARGET, VOUCHER
 
 N_JOKER_COLUMNS, N_ITEM_COLUMNS, N_JOKER_VALUES = len(JOKER), len(ITEM), len(JOKER_VALUE)
-SEES_IDOL, SEES_MAIL, SEES_ANCIENT, SEES_CASTLE = 1, 2, 4, 8  # jokers in sight whose text names a target
+SEES_IDOL, SEES_MAIL, SEES_ANCIENT, SEES_CASTLE = 1, 2, 4, 8  # visible jokers whose text names a target
 
 
 @rule
@@ -31,7 +31,7 @@ def short(x):
 
 @rule
 def in_shop(s):
-    """Whether the shop's wares are in sight: in the shop, or behind a pack bought there."""
+    """Whether the shop's items are visible: in the shop, or behind a pack bought there."""
     return s.phase == Phase.SHOP or (s.phase == Phase.PACK and s.pack_return == Phase.SHOP)
 
 
@@ -71,7 +71,7 @@ def write_jokers(s, o):
         j[i, JOKER.edition] = item.edition
         write_stickers(j, i, JOKER.eternal, JOKER.perishable, JOKER.rental, int(item.stickers))
         j[i, JOKER.rounds] = item.rounds
-        j[i, JOKER.debuffed] = 1 if item.debuffed else 0  # the record says by what, the observation does not
+        j[i, JOKER.debuffed] = 1 if item.debuffed else 0  # the record holds the cause, the observation does not
         j[i, JOKER.face_down] = 1 if hidden else 0
         j[i, JOKER.sell_value] = short(sell_value(item))
         j[i, JOKER.hand] = listed_hand(item)
@@ -95,7 +95,7 @@ def comes_before(o, a, b):
 
 @rule
 def hide_order(s, o):
-    """The rows of the jokers are sorted, so that they no longer tell who stands where."""
+    """Sort the rows of the jokers, so that they no longer reveal positions."""
     for i in range(1, s.n_jokers):
         k = i
         while k > 0 and comes_before(o, k, k - 1):
@@ -142,7 +142,7 @@ def no_item(rows, i):
 
 @rule
 def write_shop(s, o):
-    """Cards, vouchers and packs for sale, while the shop is in sight."""
+    """Write the cards, vouchers and packs for sale, while the shop is visible."""
     shop = in_shop(s)
     for i in range(MAX_ROW):
         if shop and i < s.n_row and s.row[i].kind != Kind.NONE:

@@ -1,4 +1,4 @@
-"""The names under which Gymnasium knows the environments."""
+"""Registration of the environments in Gymnasium."""
 
 import gymnasium
 

@@ -57,11 +57,11 @@ class Heading:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """The first line of a replay that the engine tells otherwise.
+    """The first line of a replay that differs from the engine's.
 
     line    from 1
-    got     what the engine tells; empty where it has nothing more to tell
-    wanted  what the file says; empty after its end
+    got     the engine's line; empty after its end
+    wanted  the line of the file; empty after its end
     """
 
     line: int
@@ -105,8 +105,8 @@ def check_replay(text: str) -> Disagreement | None:
 
     Raises BadReplay where it cannot be read, and UnknownSeed, UnknownDeck or UnknownStake.
     """
-    told = (line for line, _ in tell(*read_replay(text)))
-    for number, (got, wanted) in enumerate(zip_longest(told, text.splitlines(), fillvalue=""), 1):
+    written = (line for line, _ in tell(*read_replay(text)))
+    for number, (got, wanted) in enumerate(zip_longest(written, text.splitlines(), fillvalue=""), 1):
         if got != wanted:
             return Disagreement(number, got, wanted)
     return None
@@ -168,7 +168,7 @@ def read_lines(lines: Sequence[str]) -> tuple[Heading, list[tuple[int, int]]]:
     if not end:
         raise BadReplay(f"line {len(lines)}: {shown(lines[-1])} is not the end of a game: the file is cut off")
     if int(end["decisions"]) != len(decisions):
-        raise BadReplay(f"line {len(lines)}: {end['decisions']} decisions are announced, {len(decisions)} are there")
+        raise BadReplay(f"line {len(lines)}: {end['decisions']} decisions announced, {len(decisions)} in the file")
     return heading, decisions
 
 

@@ -22,7 +22,7 @@ ACTIONS = ("discrete", "structured")
 ILLEGAL = ("raise", "ignore")
 RENDER_MODES = ("rgb_array", "ansi")
 LARGEST_FRAME = 8192  # sides, pixels
-PICTURE = "ante.watch.render.draw:draw"  # named, not imported: drawing stands above the environments
+PICTURE = "ante.watch.render.draw:draw"  # named, not imported: drawing is a layer above the environments
 
 
 class EnvironmentClosed(BalatroError, ClosedEnvironmentError):
@@ -33,7 +33,7 @@ class EnvironmentClosed(BalatroError, ClosedEnvironmentError):
 
 
 class NeedsReset(BalatroError, ResetNeeded):
-    """A step where there is no game, or none that goes on."""
+    """A step without a game, or after its end."""
 
 
 class IllegalAction(BalatroError, ValueError):
@@ -100,7 +100,7 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
     reorder        which re-ordering is offered: none, jokers, or all (jokers, hand cards, sorting)
     illegal        raise IllegalAction, or ignore: nothing changes, reward 0
     max_decisions  steps after which the game is truncated; selecting a card is a step
-    endless        True: a won run goes on
+    endless        True: a won run continues
     challenge      one of the 20 challenges (`omelette`), which brings its own deck and stake; None for an ordinary run
     locked         what the profile has not unlocked: keys (`j_blueprint`), or `fresh` for a new profile
     render_mode    None, rgb_array or ansi
@@ -220,7 +220,7 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
             raise NeedsReset("there is no game yet: call reset first")
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Legal numbers of the discrete view, as masked algorithms of other libraries ask for them."""
+        """Return the legal numbers of the discrete view; masked algorithms of other libraries call this name."""
         return self.games.masks[0].astype(np.bool_)
 
     def _observed(self) -> Any:

@@ -1,6 +1,6 @@
 """Action spaces of the environments. Their `sample()` draws legal actions, so that any loop over samples plays.
 
-Masks given to `sample` are honoured as Gymnasium says; without one, the space asks its environment. Only the first
+Masks passed to `sample` have Gymnasium's meaning; without one, the space queries its environment. Only the first
 sample after `seed(number)` is meant for the run that begins next: Gymnasium's checker seeds, samples, and then resets.
 
 A space that is copied or pickled together with its environment follows the copy; alone it is an ordinary space.

@@ -1,6 +1,6 @@
 """The words of a replay: what a decision acts on, what it changed, and what lies on the table after it.
 
-Nothing is kept from the reader: face-down cards and hidden jokers stand here as they are. Cards: `AS`, `TD(Glass,
+Nothing is hidden from the reader: face-down cards and hidden jokers are written as they are. Cards: `AS`, `TD(Glass,
 red seal, +5)`, then marks: `!` debuffed, `?` face down, `*` forced by Cerulean Bell. Numbers are exact.
 """
 
@@ -36,7 +36,7 @@ COUNTS = {
 
 
 def amount(x: float) -> str:
-    """A score, chips or mult: every digit that tells it from its neighbours, `22.5`."""
+    """Format a score, chips or mult with every digit that distinguishes it from its neighbours, `22.5`."""
     return repr(float(x)).removesuffix(".0")
 
 
@@ -92,7 +92,7 @@ def numbered(names: Iterable[str]) -> str:
 
 
 def deed(s: Any, action: int) -> str:
-    """What a legal macro decision acts on in this game, before it is taken; empty where the verb says it all."""
+    """Describe what a legal macro decision acts on, before it is taken; empty where the verb is enough."""
     verb, slot, cards = Verb(int(verb_of(action))), int(target_of(action)), int(cards_of(action))
     on = f" on {cards_at(s, cards)}" if cards else ""
     if verb in (Verb.PLAY, Verb.DISCARD):
@@ -129,7 +129,7 @@ def sold_or_moved(s: Any, verb: Verb, slot: int, to: int) -> str:
 
 
 def blind_words(s: Any) -> str:
-    """The blind on deck, what it asks for, and what a boss does."""
+    """Describe the blind on deck, the score that it requires, and what a boss does."""
     row = BLINDS[int(blind_on_deck(s))]
     effect = f", {row.effect.removesuffix('.')}" if row.blind > Blind.BIG else ""
     return f"{row.name} {amount(blind_target(s, int(row.blind)))}{effect}"
@@ -195,7 +195,7 @@ def money_words(before: Any, after: Any) -> list[str]:
 
 
 def joker_changes(before: Any, after: Any) -> list[str]:
-    """Jokers that came, went, grew or stand in another order, told apart by their creation numbers."""
+    """Describe jokers that were added, removed, changed or moved, distinguished by their creation numbers."""
     if before.jokers.tobytes() == after.jokers.tobytes():  # SPEED: so after most decisions
         return []
     old = {int(item.created): item for item in before.jokers[: before.n_jokers]}
@@ -242,7 +242,7 @@ def deck_cards(s: Any) -> dict[int, tuple[int, tuple[int, ...]]]:
 
 
 def card_changes(before: Any, after: Any) -> list[str]:
-    """Playing cards that were destroyed, added or changed, told apart by their creation numbers."""
+    """Describe playing cards that were destroyed, added or changed, distinguished by their creation numbers."""
     old, new = deck_cards(before), deck_cards(after)
     said = [f"- {card_words(before.cards[i], False)}" for number, (i, _) in old.items() if number not in new]
     said += [f"+ {card_words(after.cards[i], False)}" for number, (i, _) in new.items() if number not in old]
@@ -259,7 +259,7 @@ def opening(s: Any) -> list[str]:
 
 
 def table(before: Any, after: Any) -> list[str]:
-    """Lines about what lies on the table after a decision, as far as the reader has not been told."""
+    """Describe what is new on the table after a decision."""
     lines = []
     if after.phase == Phase.BLIND_SELECT and before.phase != Phase.BLIND_SELECT:
         lines += blind_lines(after)
@@ -300,7 +300,7 @@ def owned_lines(s: Any) -> list[str]:
 
 
 def shop_lines(before: Any, after: Any) -> list[str]:
-    """The wares, where something new is among them or a price has changed."""
+    """Describe the shop's items if one of them is new or a price has changed."""
     old = wares(before) if before.phase in (Phase.SHOP, Phase.PACK) else {}
     lines = []
     for title, rows in wares(after).items():
@@ -311,7 +311,7 @@ def shop_lines(before: Any, after: Any) -> list[str]:
 
 
 def wares(s: Any) -> dict[str, list[tuple[int, str]]]:
-    """What the shop shows with its price, a hole as `-`: (what tells it from its like, words) of each slot."""
+    """Return the shop's slots with prices, an empty one as `-`: (what distinguishes it, words) of each."""
     return {
         "row": [(int(item.created), f"{item_name(item)} ${shop_price(item)}") for item in s.row[: s.n_row]],
         "vouchers": [(i, voucher_words(s, i) if s.shop_vouchers[i] else HOLE) for i in range(s.n_shop_vouchers)],
@@ -329,7 +329,7 @@ def hand_lines(before: Any, after: Any) -> list[str]:
 
 
 def hand_words(s: Any) -> str:
-    """Hands and discards left, the cards in hand from the left, and how many the draw pile holds."""
+    """Describe hands and discards left, the cards in hand from the left, and the size of the draw pile."""
     cards = cards_at(s, (1 << int(s.n_hand)) - 1)
     left = f"{s.hands_left} hands {s.discards_left} discards" if s.phase == Phase.PLAY else "hand"
     return f"{left}: {cards} | deck {s.n_deck}"

@@ -165,7 +165,7 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         return self._observed(), rewards, terminated, truncated, self._infos(self._every)
 
     def _observed_anew(self, rewards: Any, terminated: Any, truncated: Any) -> Any:
-        """Answer of a SAME_STEP step in which games ended: they are dealt again, their last sight is in the info."""
+        """Return the results of a SAME_STEP step in which games ended: reset, with the last observation in the info."""
         ended = self._ended
         last = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(ended):
@@ -237,7 +237,7 @@ def autoreset_mode_of(mode: str | AutoresetMode) -> AutoresetMode:
 
 
 def _blank_where(mask: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
-    """The values, with None or 0 where the mask is set, as Gymnasium leaves what no game has said."""
+    """Return the values, with None or 0 where the mask is set, as Gymnasium leaves entries without a value."""
     values = values.copy()
     values[mask] = None if values.dtype == object else 0
     return values

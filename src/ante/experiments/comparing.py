@@ -28,7 +28,7 @@ def games(spec: Spec) -> tuple[object, ...]:
 
 
 def run(
-    spec: Spec, out: Path, left: Sequence[Cell], parallel: int, told: Watched, stops: Stops | None = None
+    spec: Spec, out: Path, left: Sequence[Cell], parallel: int, watcher: Watched, stops: Stops | None = None
 ) -> tuple[Results, list[Cell]]:
     """Run unfinished cells, `parallel` at a time, and write the report.
 
@@ -36,7 +36,7 @@ def run(
     """
     if parallel < 1:
         raise BalatroError(f"--parallel {parallel}: at least one run at a time")
-    failed = run_cells(left, spec, parallel, told, stops)
+    failed = run_cells(left, spec, parallel, watcher, stops)
     if not stops and len(failed) < len(spec.entries) * len(spec.seeds):
         play_others(spec, out, cells_of(spec, out)[0])
     return redraw(out), failed

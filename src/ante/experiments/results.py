@@ -196,7 +196,7 @@ class ReportForm(BaseModel):
 
 
 def read_reports(file: Path, games: int) -> list[dict[str, Any]]:
-    """A file of one report or several, each of so many games. Raises Unreadable."""
+    """Return the reports in a file, each of this many games. Raises Unreadable."""
     data = read_json(file)
     reports: list[dict[str, Any]] = data if isinstance(data, list) else [data]
     for report in reports:

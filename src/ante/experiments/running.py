@@ -141,7 +141,7 @@ def rules(cell: Cell) -> tuple[str, ...]:
 
 
 def run_cells(
-    cells: Sequence[Cell], spec: Spec, parallel: int, told: Watched, stops: Stops | None = None
+    cells: Sequence[Cell], spec: Spec, parallel: int, watcher: Watched, stops: Stops | None = None
 ) -> list[Cell]:
     """Run all cells, `parallel` at a time, and return those that failed.
 
@@ -153,8 +153,8 @@ def run_cells(
     while waiting or working:
         while waiting and len(working) < parallel and not stops:
             working.append(begin(waiting.pop(0), spec))
-            told.begun(working[-1].cell)
-        asked = bool(stops)  # looked at once: who is waited for must have been asked
+            watcher.begun(working[-1].cell)
+        asked = bool(stops)  # read once: a process that is waited for must have been stopped first
         if asked:
             waiting.clear()
             for each in working:
@@ -163,9 +163,9 @@ def run_cells(
             working.remove(each)
             trouble = "" if stops or is_done(each.cell, spec) else trouble_of(each)
             failed += [each.cell] if trouble else []
-            told.ended(each.cell, trouble)
+            watcher.ended(each.cell, trouble)
         for each in working:
-            told.looked(each.cell, steps_of(each.cell))
+            watcher.looked(each.cell, steps_of(each.cell))
         wait(working, asked)
     return failed
 

@@ -22,7 +22,7 @@ OF_THE_SPEC = (
     "seed",
     "steps",
     "evaluation.games",
-)  # settings that stand once for all entries, or follow
+)  # settings that are given once for all entries, or are derived
 
 
 class BadSpec(BalatroError, ValueError):

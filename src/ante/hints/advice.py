@@ -11,13 +11,13 @@ from ante.hints.question import Question
 from ante.messages import foreign, printable
 
 LONGEST_REASON = 120  # characters
-MOST_TOKENS = 1_000_000  # of one ask; a server that counts more is not believed
+MOST_TOKENS = 1_000_000  # of one request; a larger count is ignored
 MOST_MODELS = 1000
 SCHEMA_NAME = "balatro_hint"
 
 
 class Answer(BaseModel):
-    """The JSON object that is asked for: whole numbers, since grammars of servers know no ranges of fractions."""
+    """The requested JSON object: whole numbers, since grammars of servers have no ranges of fractions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -36,7 +36,7 @@ class Answer(BaseModel):
 class Advice:
     """A valid, legal hint.
 
-    entry       number of the decision in the shortlist of the state that was asked about
+    entry       number of the decision in the shortlist of the state in question
     decision    the same as a macro decision
     confidence  and outlook in percent
     source      rules, llm or cache

@@ -1,7 +1,7 @@
 """The broker: accepts positions from env runners, queries the advisor asynchronously and keeps hints until fetched.
 
 Nothing here waits: `ask` and `take` come back at once. With rules the answer is worked out on the spot, with an LLM in
-an event loop of its own thread. In training it lives in a process of its own (training/advice/asks.py makes it a Ray actor).
+an event loop in its own thread. In training it runs in a separate process (training/advice/asks.py makes it a Ray actor).
 """
 
 import asyncio
@@ -27,8 +27,8 @@ from ante.hints.settings import HintSettings
 from ante.lookahead.candidates import decisions_of
 
 LOG = logging.getLogger(__name__)
-AHEAD = 4  # asks that may wait for each one under way
-MANY = 10_000  # asks at once by rules
+AHEAD = 4  # requests that may wait for each one in progress
+MANY = 10_000  # concurrent requests to the rule-based advisor
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Broker:
                 frame = self._picture(without_seed(s)) if self._picture and self._settings.vision else None
                 question = question_of(s, listed, self._settings.prompt, frame)
                 advice = await self._desk.advise(question) if question is not None else None
-        except Exception:  # nobody waits for this task: what is broken must be seen in ledger, alarm and log
+        except Exception:  # no caller awaits this task: the error must appear in ledger, alarm and log
             LOG.exception("an ask broke")
             self.ledger.ended("broken")
         finally:
@@ -144,7 +144,7 @@ class Broker:
         return max(0, self._settings.concurrency * (1 + AHEAD) - self._open) // self._players
 
     def note(self, rows: list[dict[str, Any]], compared: int, agreed: int) -> None:
-        """A player tells what became of hinted decisions, to be fetched with `report`."""
+        """Record the results of hinted decisions, to be fetched with `report`."""
         with self._lock:
             self._noted += rows
             self.ledger.compared += compared
@@ -160,13 +160,13 @@ class Broker:
                 del self._noted[: known - self._forgotten]
                 self._forgotten = known
             rows = list(self._noted)
-            told = {"boot": self._boot, "known": self._forgotten + len(rows)}
+            numbering = {"boot": self._boot, "known": self._forgotten + len(rows)}
             ends, figures = dict(self.ledger.ends), self.ledger.figures()
-            return {"figures": figures, "ends": ends, "alarm": self.ledger.alarm(), "rows": rows, **told}
+            return {"figures": figures, "ends": ends, "alarm": self.ledger.alarm(), "rows": rows, **numbering}
 
 
 def hint_field(advice: Advice | None, agreed: bool) -> dict[str, Any] | None:
-    """A hint as it stands beside a decision in logs, replays and pictures: text, agreed, source; None without one."""
+    """A hint as it is stored beside a decision in logs, replays and pictures: text, agreed, source; None without one."""
     if advice is None:
         return None
     return {"text": advice.text, "agreed": agreed, "source": advice.source}

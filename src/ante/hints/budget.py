@@ -9,7 +9,7 @@ HOUR = 3600.0
 
 
 class DecisionBudget:
-    """At most `share` of any WINDOW decisions in a row are asked about, nor of the first ones before there are so many.
+    """Limits requests to `share` of any WINDOW consecutive decisions, and to none before there are enough decisions.
 
     Decisions are numbered as they are taken; those of one step of many games follow each other.
     """
@@ -17,7 +17,7 @@ class DecisionBudget:
     def __init__(self, share: float) -> None:
         assert 0.0 <= share <= 1.0
         self.share, self.decisions, self.asked = share, 0, 0
-        self._recent: deque[int] = deque()  # numbers of decisions that were asked about, the last WINDOW
+        self._recent: deque[int] = deque()  # numbers of the decisions among the last WINDOW that were sent
 
     def allows(self, n: int) -> int:
         """Return for how many of the next n decisions hints may be requested, regardless of their position."""

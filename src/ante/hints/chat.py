@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server as advisor: vLLM, llama.cpp, or any other that knows `response_format: json_schema`."""
+"""An OpenAI-compatible server as advisor: vLLM, llama.cpp, or any other that supports `response_format: json_schema`."""
 
 import asyncio
 import base64
@@ -12,7 +12,7 @@ from ante.hints.question import Question
 from ante.hints.settings import HintSettings
 from ante.http.client import BadReply, BoundedClient, read_reply
 
-NO_KEY = "none"  # the client insists on one; servers in the cluster mostly ask for none
+NO_KEY = "none"  # the client requires one; most servers in the cluster do not
 
 
 class Message(BaseModel):
@@ -35,7 +35,7 @@ class Completion(BaseModel):
 
 
 class ChatAdvisor:
-    """Asks `/v1/chat/completions`."""
+    """Sends requests to `/v1/chat/completions`."""
 
     def __init__(self, settings: HintSettings, key: str | None) -> None:
         self.settings, self.model = settings.complete(), settings.model or ""

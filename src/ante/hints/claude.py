@@ -29,7 +29,7 @@ class Message(BaseModel):
 
 
 class ClaudeAdvisor:
-    """Asks `/v1/messages`."""
+    """Sends requests to `/v1/messages`."""
 
     def __init__(self, settings: HintSettings, key: str | None) -> None:
         self.settings, self.model = settings.complete(), settings.model or ""

@@ -27,8 +27,8 @@ from ante.messages import foreign
 LOG = logging.getLogger(__name__)
 CLIENTS = ("openai", "anthropic", "httpx2")
 CIRCUIT = "llm"
-PASSING = (408, 409, 425, 429)  # of HTTP, besides all from 500 on: another try may help
-LETTERS_PER_TOKEN = 3.0  # of a question, counted on the safe side until the server says
+PASSING = (408, 409, 425, 429)  # HTTP statuses that are retried, in addition to all from 500 on
+LETTERS_PER_TOKEN = 3.0  # of a question: a safe estimate until the server reports the count
 PICTURE_TOKENS = 800
 
 
@@ -86,7 +86,7 @@ class Desk:
         except OpenedState:
             self.ledger.ended("breaker")
             return None
-        except Exception as error:  # each client has classes of its own; whatever it is, the ledger has it
+        except Exception as error:  # each client has different classes; the ledger records the cause
             cause = cause_of(error)
             if cause == "broken":
                 LOG.exception("an ask broke")

@@ -3,7 +3,7 @@
     python -m ante.hints.fake --port 8000 --mode ok --latency 2
 
 Deterministic: identical requests get identical responses. Standard
-library only, so that it runs in any image. Speaks /v1/chat/completions, /v1/messages, /v1/models, /health and /metrics;
+library only, so that it runs in any image. Serves /v1/chat/completions, /v1/messages, /v1/models, /health and /metrics;
 POST /mode changes its behaviour at run time.
 """
 
@@ -39,7 +39,7 @@ LARGEST = 8 << 20  # bytes of a request
 class FakeServer(ThreadingHTTPServer):
     """The server.
 
-    asked   questions so far; counts  answers by path and status
+    asked   number of questions; counts  responses by path and status
     heard   headers of the last questions
     """
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from ante.metrics import names_of
 
 RECENT = 1000  # calls behind latencies
-JUDGED = 50  # asks behind the success rate that the alarm looks at
-FEWEST = 5  # asks before there is an alarm
+JUDGED = 50  # requests in the success rate of the alarm
+FEWEST = 5  # requests before an alarm is possible
 WANTED = 0.8
 
 GOOD = "answered"
@@ -21,10 +21,10 @@ BREAKER = {"closed": 0, "half-opened": 1, "opened": 2}
 class Ledger:
     """Counts of one advisor.
 
-    asks        questions that were asked of us
+    asks        questions received
     cache_hits  of them answered from memory
     calls       requests that went out, each retry counted
-    ends        how the other asks ended: `answered`, `tokens` (no budget), or one of FAILURES; `broken` is our own fault
+    ends        results of the other requests: `answered`, `tokens` (no budget), or one of FAILURES; `broken` is a bug of ours
     tokens      of questions and answers
     compared    hints whose decision is known; agreed  those that the player had chosen itself
     breaker     closed, half-opened or opened
@@ -42,7 +42,7 @@ class Ledger:
     _recent: deque[bool] = field(default_factory=lambda: deque(maxlen=JUDGED))
 
     def ended(self, how: str, seconds: float | None = None) -> None:
-        """One ask that went beyond the cache has ended; seconds where a call was made."""
+        """Record the end of a request that the cache could not serve; seconds where a call was made."""
         assert how in (GOOD, "tokens", *FAILURES), how
         self.ends[how] += 1
         if how != "tokens":
@@ -57,7 +57,7 @@ class Ledger:
 
     @property
     def success(self) -> float:
-        """Share of the last asks, cache and token budget aside, that ended with a hint; NaN before the first."""
+        """Return the share of the last requests, without cache and token budget, that gave a hint; NaN before the first."""
         return sum(self._recent) / len(self._recent) if self._recent else math.nan
 
     def latency(self, share: float) -> float:

@@ -1,7 +1,7 @@
-"""A potential learned from what advisors say of the outlook: a line through the strength of the hands and what is asked.
+"""A potential learned from advisors' estimates of the outlook: a line through hand strength and required score.
 
 It is fitted again each time there are twice as many opinions, and stays as it is from LAST on: a potential that stands
-still cannot change which policy is best (Ng, Harada and Russell 1999), whatever the advisors believe.
+still cannot change which policy is best (Ng, Harada and Russell 1999), even if the advisors are wrong.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ N_FEATURES = 1 + N_REFERENCE_HANDS + 1
 
 
 def features_of(lists: NDArray[Any]) -> NDArray[np.float64]:
-    """What the line goes through, (n, N_FEATURES): 1, log10 of what typical hands score, log10 of what is asked."""
+    """Return the inputs of the line, (n, N_FEATURES): 1, log10 of typical hand scores, log10 of the required score."""
     lists = lists.reshape(-1)
     ones = np.ones((len(lists), 1))
     return np.concatenate([ones, lists["strengths"] / 1000.0, lists["needed"][:, None] / 100.0], axis=1)

@@ -14,7 +14,7 @@ from ante.hints.settings import HintSettings, read_key
 from ante.messages import masked
 
 SHOWN_MODELS = 10
-PATIENCE = 30.0  # seconds that the probe waits, to tell slow from dead
+PATIENCE = 30.0  # seconds that the probe waits, to distinguish slow from unresponsive
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Probe:
     models     that the server lists; known  whether the wanted one is among them
     structured whether an answer kept to the schema; vision  the same with a picture, None where none was tried
     asks       questions; valid  hints that were legal; in_time  of them, within the deadline
-    ends       how asks ended, by the ledger's words
+    ends       results of requests, in the ledger's terms
     trouble    the first thing that went wrong, in words
     """
 

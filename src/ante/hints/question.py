@@ -1,6 +1,6 @@
 """A state as a request: the visible game as text, and the numbered candidate actions.
 
-The options are the legal candidates (lookahead/candidates.py). Nothing hidden is told: the text is that of
+The options are the legal candidates (lookahead/candidates.py). Nothing hidden is included: the text is that of
 env/text.py without the seed, by which a model might know what is to come.
 """
 
@@ -42,7 +42,7 @@ class Question:
     """The request for one state.
 
     text     the whole user message
-    system   what is told once: the game, how to judge, how to answer
+    system   the constant part: the game, how to judge, how to answer
     listed   (,) candidates_t, which the rule-based advisor reads instead of the text
     session  groups questions of one game, without telling its seed
     picture  the frame as PNG
@@ -65,7 +65,7 @@ class Question:
 
 
 def games_at(states: np.recarray, reorder: str = "none") -> Games:
-    """Games that stand as these records (n,) say, observed."""
+    """Return games in the states of these records (n,), observed."""
     games = Games(len(states), reorder=reorder, discrete=False, flat=False)
     games.states.view(np.uint8)[:] = np.ascontiguousarray(states).view(np.uint8)
     observe_games(games.states, np.arange(games.n), games.reorder, games.observations, games.flat)
@@ -92,8 +92,8 @@ def question_of(state: Any, listed: Any, prompt: str = "v1", picture: bytes | No
         return None
     system, frame = prompt_of(prompt)
     lines = [f"{k}: {option.name}" + (f" ({option.facts})" if option.facts else "") for k, option in enumerate(options)]
-    told = describe(s).replace(", seed \n", "\n", 1)
-    text = frame.format(state=told, options="\n".join(lines), last=len(options) - 1)
+    state = describe(s).replace(", seed \n", "\n", 1)
+    text = frame.format(state=state, options="\n".join(lines), last=len(options) - 1)
     return Question(text, system, tuple(options), prompt, session, listed, picture)
 
 
@@ -106,7 +106,7 @@ def without_seed(state: Any) -> Any:
 
 
 def prompt_of(version: str) -> tuple[str, str]:
-    """What is told once, and the frame of a question with {state}, {options} and {last}."""
+    """Return the constant part, and the frame of a question with {state}, {options} and {last}."""
     system, _, frame = (PROMPTS / f"{version}.md").read_text().partition("\n---\n")
     return system.strip(), frame.strip()
 

@@ -1,4 +1,4 @@
-"""The rule-based advisor: hints with no server, from the candidates alone, so it knows what a player with a pencil does.
+"""The rule-based advisor: hints without a server, computed from the candidates alone.
 
 Every entry of the list gets a worth; the worthiest legal one is the hint. It is the null model that any LLM must beat.
 """
@@ -98,7 +98,7 @@ def score(listed: Any, number: int) -> float:
 
 
 def score_of_play(listed: Any, e: Any) -> float:
-    """A play that is enough comes first; then one that does its share; then, after discards, whatever leads on."""
+    """Rank plays that beat the blind first; then those that score their share; then discards and all others."""
     size, next_enough = float(e["estimates"][PLAY.score]), float(e["estimates"][PLAY.next_beats])
     along = 0.5 if e["flag_bits"] & PADDED else 0.0  # junk thrown along costs nothing
     if e["flag_bits"] & BEATS_BLIND:
@@ -149,7 +149,7 @@ def owned(e: Any) -> bool:
 
 
 def outlook(listed: Any) -> int:
-    """About the chance, in percent, that hands as strong as these reach what the next blind asks."""
+    """Return the approximate chance, in percent, that hands as strong as these reach the score of the next blind."""
     strength = sum(float(listed["strengths"][k]) for k in TYPICAL) / (1000.0 * len(TYPICAL))
     lack = float(listed["needed"]) / 100.0 - strength - math.log10(HANDS_PER_BLIND)
     return round(100.0 / (1.0 + math.exp(4.0 * lack)))

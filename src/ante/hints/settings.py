@@ -52,12 +52,12 @@ class HintSettings(BaseModel):
     )
     vision: bool = Field(False, description="Send the rendered frame beside the text.")
     prompt: str = Field("v1", pattern=r"^v\d+$", description="Version of the prompt.")
-    timeout_seconds: float = Field(3.0, gt=0, le=120, description="Hard deadline of one ask, retries included.")
-    tries: int = Field(2, ge=1, le=5, description="Calls of one ask, with random pauses between.")
-    concurrency: int = Field(4, ge=1, le=64, description="Asks under way at once.")
+    timeout_seconds: float = Field(3.0, gt=0, le=120, description="Hard deadline of one request, retries included.")
+    tries: int = Field(2, ge=1, le=5, description="Attempts per request, with random pauses between.")
+    concurrency: int = Field(4, ge=1, le=64, description="Concurrent requests.")
     answer_tokens: int = Field(256, ge=60, le=2000, description="Longest answer.")
     tokens_per_hour: int = Field(2_000_000, ge=0, description="Tokens of questions and answers, by a sliding hour.")
-    breaker_failures: int = Field(5, ge=1, description="Failures in a row after which nobody is asked for a while.")
+    breaker_failures: int = Field(5, ge=1, description="Consecutive failures after which requests pause.")
     breaker_seconds: float = Field(20.0, gt=0, description="How long that is.")
     cache: str | None = Field(None, description="SQLite file of answers already given; in memory without one.")
 
@@ -71,7 +71,7 @@ class HintSettings(BaseModel):
         return endpoint
 
     def complete(self) -> "HintSettings":
-        """The same, if somebody can be asked with it. Raises BadHints."""
+        """Return the settings if they name an advisor. Raises BadHints."""
         if self.provider == "openai" and not self.endpoint:
             raise BadHints("no LLM is named: set LLM_ENDPOINT, such as http://llm:8000/v1, or hint with rules")
         if not self.model:

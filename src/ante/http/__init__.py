@@ -1,1 +1,1 @@
-"""HTTP with limits: a client and connections for servers that may answer anything, and a server for clients that may ask anything."""
+"""HTTP with limits: a client and connections for servers that may misbehave, and a server for clients that may."""

@@ -67,7 +67,7 @@ def check_head(response: httpx2.Response) -> None:
         )
     packed = response.headers.get("content-encoding", "").lower()
     if packed not in PLAIN:
-        raise BadReply(f"its body is packed ({foreign(packed, longest=30)}), which was not asked for")
+        raise BadReply(f"its body is packed ({foreign(packed, longest=30)}), which was not requested")
     length = response.headers.get("content-length", "")
     if length.isdecimal() and (len(length) > 20 or int(length) > BODY_BYTES):
         raise too_long()

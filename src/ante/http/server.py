@@ -85,7 +85,7 @@ class HttpServer:
     routes   of Starlette
     port     0 for any free one
     names    Host headers that are accepted; None for any
-    headers  of every response, besides HEADERS
+    headers  of every response, in addition to HEADERS
     """
 
     def __init__(

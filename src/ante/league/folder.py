@@ -222,7 +222,7 @@ class League:
         """Return the results of players that have played all games. Raises BadLeague if there are none."""
         found = {name: self.results(name) for name in self.entrants if not self.missing(name)}
         if not found:
-            raise BadLeague(f"nobody has played all games in {self.folder}: ante league run {self.folder}")
+            raise BadLeague(f"no player has played all games in {self.folder}: ante league run {self.folder}")
         return found
 
 

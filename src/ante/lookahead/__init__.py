@@ -8,7 +8,7 @@ without a target), plays, discards, shop (with open packs), consumables, jokers.
 Terms:
 
 candidate        a macro decision that is listed, with estimates of its effect (`records.candidate_t`)
-estimate         one byte that says what a candidate would bring; which ones there are depends on its verb
+estimate         one byte that estimates the result of a candidate; the kinds depend on its verb
 determinised     a copy of the game without hidden information: other random streams, no face-down cards
 reference hand   a typical hand of one poker hand, such as a pair of tens; eight cards, five of them or fewer played
 strength         log10 of the chips that a reference hand scores with the jokers and levels of this game

@@ -1,4 +1,4 @@
-"""Determinised copies of a game: what its player knows of it, with which a hand can be tried out.
+"""Determinised copies of a game: everything visible to its player, in which a hand can be tried out.
 
 Random streams are replaced, so that no roll of the real run is used; face-down cards are left out; face-down jokers are
 sorted by id. A trial thus uses no more than a player could work out with pencil and paper.

@@ -81,7 +81,7 @@ def record_games(
         report = evaluate(watched, part, **kind, max_decisions=max_decisions, advance=advance)
         assert watched.games is not None
         yield [
-            # An ended game that waits is not changed, so all of them stand as they ended.
+            # An ended game that waits is not changed, so all of them keep their final state.
             Recording(Heading(record.seed, **kind), tuple(actions), record, state.tobytes())
             for record, actions, state in zip(report.records, watched.actions, watched.games.states, strict=True)
         ]

@@ -1,7 +1,7 @@
 """Files of saved positions, written from replays, from which games start with the same future.
 
 A file is the saved games of `engine.state.save_state`, one after the other, compressed with gzip. A saved game holds its
-random streams, so that what comes later (draws, shops, bosses) is what its seed says.
+random streams, so that later draws, shops and bosses are those of its seed.
 """
 
 import gzip
@@ -39,7 +39,7 @@ class BadStarts(BalatroError, ValueError):
 
 @dataclass(frozen=True)
 class Mark:
-    """A position of a game: the first one before a blind of this ante, in this round, or after so many decisions."""
+    """A position of a game: the first one before a blind of this ante, in this round, or after this many decisions."""
 
     kind: str
     number: int
@@ -58,7 +58,7 @@ class Mark:
 def positions(episode: Episode, marks: Iterable[Mark]) -> list[np.recarray]:
     """The first position of each kind, in the order of the game, (1,) each; one that is never reached is left out.
 
-    Where the game is over there is nothing to begin from. Raises RefusedDecision.
+    A game that is over is refused. Raises RefusedDecision.
     """
     open_marks, found = set(marks), []
     last = episode.start[0]
@@ -73,7 +73,7 @@ def positions(episode: Episode, marks: Iterable[Mark]) -> list[np.recarray]:
 
 
 def copied(s: Any) -> np.recarray:
-    """A record of its own, (1,); field by field, so that equal games are equal bytes (padding is 0)."""
+    """Return a separate record, (1,); copied field by field, so that equal games are equal bytes (padding is 0)."""
     states = new_states(1)
     states[0] = s
     return states
@@ -126,16 +126,14 @@ def parse_starts(data: bytes, file: Path | str = "start states") -> np.recarray:
 
 
 def parse_start(record: bytes, where: str) -> np.recarray:
-    """One saved game, (1,), that can be played on. Raises BadStarts, which says where it stands."""
+    """Return one saved game, (1,), that can be played on. Raises BadStarts with its file."""
     try:
         states = copied(load_state(record))
         validate_states(states)
     except ValueError as error:
         raise BadStarts(f"{where}: {error}; {WAY_OUT}") from None
     if how := over(states[0]):
-        raise BadStarts(
-            f"{where} (seed {seed_of(states[0])}) is over, {how}: only a game that goes on can be begun from"
-        )
+        raise BadStarts(f"{where} (seed {seed_of(states[0])}) is over, {how}: choose a game in progress")
     return states
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ante.storage.errors import Damaged, NotThere, NotWhole
 from ante.storage.publish import MANIFEST, POINTERS, Part, read_manifest
-from ante.storage.store import Stat, Store, Told, under, untold
+from ante.storage.store import Progress, Stat, Store, no_progress, under
 
 
 @dataclass
@@ -64,7 +64,7 @@ def bytes_under(store: Store, prefix: str) -> int:
     )
 
 
-def verify(store: Store, prefix: str = "", deep: bool = True, told: Told = untold) -> list[Finding]:
+def verify(store: Store, prefix: str = "", deep: bool = True, progress: Progress = no_progress) -> list[Finding]:
     """Yield the defects of the publications under a prefix.
 
     deep  verify checksums too; otherwise only sizes are compared
@@ -72,11 +72,11 @@ def verify(store: Store, prefix: str = "", deep: bool = True, told: Told = untol
     findings: list[Finding] = []
     for root, shelf in shelves(store, prefix).items():
         for name, there in shelf.items.items():
-            findings += wrong_parts(store, under(root, name), there, deep, told)
+            findings += wrong_parts(store, under(root, name), there, deep, progress)
     return findings
 
 
-def wrong_parts(store: Store, item: str, there: dict[str, Stat], deep: bool, told: Told) -> list[Finding]:
+def wrong_parts(store: Store, item: str, there: dict[str, Stat], deep: bool, progress: Progress) -> list[Finding]:
     """Yield the defects of one publication."""
     if MANIFEST not in there:
         return [Finding(item, "", "unfinished")]
@@ -87,7 +87,7 @@ def wrong_parts(store: Store, item: str, there: dict[str, Stat], deep: bool, tol
     findings = []
     for path, part in manifest.parts.items():
         wrong = wrong_part(store, f"{item}/{path}", part, there.get(path), deep)
-        told(part.bytes)
+        progress(part.bytes)
         findings += [Finding(item, path, wrong)] if wrong else []
     return findings
 

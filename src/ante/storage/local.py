@@ -12,7 +12,7 @@ from typing import BinaryIO
 from ante.files import whole, write_text
 from ante.paths import BadPath, inside
 from ante.storage.errors import BadStore, Damaged, NoAccess, NotThere, StoreFull
-from ante.storage.store import CHUNK, Stat, Told, check_key, sha256_of, untold
+from ante.storage.store import CHUNK, Progress, Stat, check_key, no_progress, sha256_of
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -28,23 +28,28 @@ class LocalStore:
         return f"LocalStore({self.url})"
 
     def put_file(
-        self, key: str, file: Path, sha256: str | None = None, resume: Path | None = None, told: Told = untold
+        self,
+        key: str,
+        file: Path,
+        sha256: str | None = None,
+        resume: Path | None = None,
+        progress: Progress = no_progress,
     ) -> Stat:
         """See Store. An interrupted copy restarts from the beginning."""
         with file.open("rb") as stream:
-            return self._put(key, stream, sha256, told)
+            return self._put(key, stream, sha256, progress)
 
     def put_bytes(self, key: str, data: bytes) -> Stat:
         """See Store."""
-        return self._put(key, io.BytesIO(data), None, untold)
+        return self._put(key, io.BytesIO(data), None, no_progress)
 
-    def _put(self, key: str, stream: BinaryIO, sha256: str | None, told: Told) -> Stat:
+    def _put(self, key: str, stream: BinaryIO, sha256: str | None, progress: Progress) -> Stat:
         target = self._file(key)
         with in_words(key, self.folder):
             target.parent.mkdir(parents=True, exist_ok=True)
             with whole(target) as aside:
                 with aside.open("wb") as copy:
-                    found = copied(stream, copy, told)
+                    found = copied(stream, copy, progress)
                     copy.flush()
                     os.fsync(copy.fileno())
                 if sha256 not in (None, found):
@@ -57,14 +62,14 @@ class LocalStore:
             sync_folder(target.parent)
         return Stat(key, target.stat().st_size, found, target.stat().st_mtime)
 
-    def get_file(self, key: str, file: Path, told: Told = untold) -> Stat:
+    def get_file(self, key: str, file: Path, progress: Progress = no_progress) -> Stat:
         """See Store."""
         source = self._there(key)
         with in_words(file, file.parent):
             file.parent.mkdir(parents=True, exist_ok=True)
             with whole(file) as aside:
                 with source.open("rb") as stream, aside.open("wb") as copy:
-                    found = copied(stream, copy, told)
+                    found = copied(stream, copy, progress)
                     copy.flush()
                     os.fsync(copy.fileno())
                 self._compare(key, source, found)
@@ -128,13 +133,13 @@ class LocalStore:
             )
 
 
-def copied(source: BinaryIO, target: BinaryIO, told: Told) -> str:
+def copied(source: BinaryIO, target: BinaryIO, progress: Progress) -> str:
     """The source's rest is in the target; answers its SHA-256."""
     digest = hashlib.sha256()
     while chunk := source.read(CHUNK):
         target.write(chunk)
         digest.update(chunk)
-        told(len(chunk))
+        progress(len(chunk))
     return digest.hexdigest()
 
 

@@ -1,6 +1,6 @@
 """Users of a MinIO server, managed through its admin API.
 
-A body that holds a secret travels encrypted with the caller's own secret key, as MinIO wants it (package madmin-go,
+A body that holds a secret is encrypted with the caller's secret key, as MinIO requires (package madmin-go,
 EncryptData): salt, kind, nonce, then AES-256-GCM with a key that PBKDF2 derives. One package holds up to 16 KiB.
 """
 

@@ -13,14 +13,21 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ante.files import write_text
-from ante.storage.store import Told
+from ante.storage.store import Progress
 
-PART = 8 << 20  # bytes; S3 wants at least 5 MiB and at most 10,000 parts
+PART = 8 << 20  # bytes; S3 requires at least 5 MiB and at most 10,000 parts
 GONE = ("NoSuchUpload", "404")
 
 
 def put_parts(
-    client: Any, bucket: str, key: str, file: Path, sha256: str, part_bytes: int, resume: Path | None, told: Told
+    client: Any,
+    bucket: str,
+    key: str,
+    file: Path,
+    sha256: str,
+    part_bytes: int,
+    resume: Path | None,
+    progress: Progress,
 ) -> None:
     """Upload the object in parts.
 
@@ -30,19 +37,19 @@ def put_parts(
     wanted = {"bucket": bucket, "key": key, "sha256": sha256, "part_bytes": part_bytes}
     notes = read_notes(resume, wanted)
     try:
-        send(client, wanted, notes, file, resume, told)
+        send(client, wanted, notes, file, resume, progress)
     except ClientError as error:
         if error.response["Error"]["Code"] not in GONE or not notes.get("upload"):
             raise
         # The server has forgotten the upload: it was completed though the answer was lost, or it was cleaned away.
         if not stands(client, bucket, key, sha256):
-            send(client, wanted, {**wanted, "parts": []}, file, resume, told)
+            send(client, wanted, {**wanted, "parts": []}, file, resume, progress)
     if resume:
         resume.unlink(missing_ok=True)
 
 
 def send(
-    client: Any, wanted: dict[str, Any], notes: dict[str, Any], file: Path, resume: Path | None, told: Told
+    client: Any, wanted: dict[str, Any], notes: dict[str, Any], file: Path, resume: Path | None, progress: Progress
 ) -> None:
     """Upload the parts that are not noted yet, then complete the upload."""
     where = {"Bucket": wanted["bucket"], "Key": wanted["key"]}
@@ -61,11 +68,11 @@ def send(
                 if number > len(notes["parts"]):
                     notes["parts"].append(send_part(client, where, number, data))
                     keep(resume, notes)
-                told(len(data))
+                progress(len(data))
         client.complete_multipart_upload(**where, MultipartUpload={"Parts": notes["parts"]})
     except Exception:
         if resume is None:
-            with suppress(ClientError, BotoCoreError):  # what went wrong first is what the caller hears of
+            with suppress(ClientError, BotoCoreError):  # the caller gets the first error
                 client.abort_multipart_upload(**where)
         raise
 

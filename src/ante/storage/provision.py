@@ -19,7 +19,7 @@ from ante.storage.errors import NoAccess, NoBucket, StorageError
 from ante.storage.minio import MinioAdmin
 from ante.storage.s3 import S3Store
 from ante.storage.settings import S3Settings
-from ante.storage.store import Told, untold
+from ante.storage.store import Progress, no_progress
 
 
 def root_settings(environment: Mapping[str, str]) -> S3Settings:
@@ -41,7 +41,7 @@ def make_bucket(settings: S3Settings) -> bool:
         return True
 
 
-def provision(environment: Mapping[str, str], user: bool, seconds: float, told: Told = untold) -> str:
+def provision(environment: Mapping[str, str], user: bool, seconds: float, progress: Progress = no_progress) -> str:
     """Create bucket and user if needed, and return a description. Waits for the server. Raises StorageError."""
     root, asked = root_settings(environment), S3Settings.read(environment)
     if user and not (asked.access_key and asked.secret_key):
@@ -50,7 +50,7 @@ def provision(environment: Mapping[str, str], user: bool, seconds: float, told: 
         retry=retry_if_exception(lambda error: isinstance(error, StorageError) and error.passing),
         stop=stop_after_delay(seconds),
         wait=wait_fixed(2),
-        before_sleep=lambda _: told(1),
+        before_sleep=lambda _: progress(1),
         reraise=True,
     )
     new = patient(make_bucket, root)

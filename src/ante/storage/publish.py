@@ -18,7 +18,7 @@ from typing import Any
 
 from ante.paths import check_name
 from ante.storage.errors import AlreadyPublished, BadStore, Damaged, NotThere, NotWhole
-from ante.storage.store import Store, Told, check_key, sha256_of, under, untold
+from ante.storage.store import Progress, Store, check_key, no_progress, sha256_of, under
 
 MANIFEST = "manifest.json"
 VERSION = 1
@@ -35,7 +35,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a publication holds: parts by their path in it, seconds since 1970, and what its writer says of it."""
+    """The contents of a publication: parts by their path in it, seconds since 1970, and its writer's metadata."""
 
     name: str
     parts: dict[str, Part]
@@ -74,27 +74,27 @@ def publish(
     metadata: dict[str, Any],
     pointers: Sequence[str] = ("latest",),
     notes: Path | None = None,
-    told: Told = untold,
+    progress: Progress = no_progress,
 ) -> Manifest:
     """Publish the folder's files under SHELF/NAME and update the pointers. A retry sends only missing files.
 
-    notes  a folder for what interrupted uploads of large files go on from
-    told   is called with bytes that were sent or stood there already
+    notes  a folder for the state of interrupted uploads of large files
+    advance  called with the number of bytes that were sent or were stored already
     Raises AlreadyPublished, and what the store raises; then the pointers still name what they named before.
     """
     parts = parts_of(folder)
     if not parts:
-        raise BadStore(f"there is nothing to publish in {folder}: it holds no file")
+        raise BadStore(f"cannot publish {folder}: it holds no file")
     for pointer in pointers:
         if pointer not in POINTERS:
             raise BadStore(f"there is no pointer {pointer!r}: choose {' or '.join(POINTERS)}")
     item = under(shelf, name)
     before = standing(store, item)
     if before and before.parts != parts:
-        raise AlreadyPublished(f"{item} stands in {store.url} with other contents: publish under another name")
+        raise AlreadyPublished(f"{item} in {store.url} has other contents: publish under another name")
     if not before:
         for path, part in parts.items():
-            put_part(store, f"{item}/{path}", folder / path, part, notes, told)
+            put_part(store, f"{item}/{path}", folder / path, part, notes, progress)
         before = Manifest(name, parts, time.time(), metadata)
         store.put_bytes(f"{item}/{MANIFEST}", before.to_json().encode())
     for pointer in pointers:
@@ -103,26 +103,31 @@ def publish(
 
 
 def replace_files(
-    store: Store, shelf: str, folder: Path, gone: Sequence[str], notes: Path | None = None, told: Told = untold
+    store: Store,
+    shelf: str,
+    folder: Path,
+    gone: Sequence[str],
+    notes: Path | None = None,
+    progress: Progress = no_progress,
 ) -> None:
     """Upload the folder's files under the shelf, replacing existing ones, and delete the paths `gone`."""
     for path, part in parts_of(folder).items():
-        put_part(store, f"{shelf}/{path}", folder / path, part, notes, told)
+        put_part(store, f"{shelf}/{path}", folder / path, part, notes, progress)
     for path in gone:
         store.delete(f"{shelf}/{path}")
 
 
-def put_part(store: Store, key: str, file: Path, part: Part, notes: Path | None, told: Told) -> None:
+def put_part(store: Store, key: str, file: Path, part: Part, notes: Path | None, progress: Progress) -> None:
     """Upload the part, unless the store already has it."""
     there = store.stat(key)
     if there and (there.bytes, there.sha256) == (part.bytes, part.sha256):
-        told(part.bytes)
+        progress(part.bytes)
         return
     resume = None
     if notes:
         notes.mkdir(parents=True, exist_ok=True)
         resume = notes / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
-    store.put_file(key, file, part.sha256, resume, told)
+    store.put_file(key, file, part.sha256, resume, progress)
 
 
 def parts_of(folder: Path) -> dict[str, Part]:
@@ -168,7 +173,7 @@ def read_manifest(store: Store, item: str) -> Manifest:
     return found
 
 
-def fetch(store: Store, item: str, folder: Path, told: Told = untold) -> Manifest:
+def fetch(store: Store, item: str, folder: Path, progress: Progress = no_progress) -> Manifest:
     """Download a publication to the new folder `folder` and verify every checksum.
 
     Raises NotWhole, Damaged, FileExistsError; then there is no such folder.
@@ -180,7 +185,7 @@ def fetch(store: Store, item: str, folder: Path, told: Told = untold) -> Manifes
     try:
         for path, part in manifest.parts.items():
             try:
-                found = store.get_file(f"{item}/{path}", aside / path, told)
+                found = store.get_file(f"{item}/{path}", aside / path, progress)
             except NotThere:
                 raise NotWhole(f"{item} in {store.url} has lost {path}: take another one") from None
             if found.sha256 != part.sha256:

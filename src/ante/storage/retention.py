@@ -49,7 +49,7 @@ def doomed(store: Store, root: str, shelf: Shelf, keep: Retention, now: float) -
 
 
 def readable(store: Store, root: str, shelf: Shelf) -> Iterator[Manifest]:
-    """The manifests of a shelf. Those that cannot be read are left out, and so are kept: verify tells of them."""
+    """Return the manifests of a shelf. Unreadable ones are left out, and so are kept; `verify` reports them."""
     for name in shelf.finished:
         with suppress(NotWhole, Damaged):
             yield read_manifest(store, under(root, name))
@@ -84,7 +84,7 @@ def prune(
     """
     gone = []
     for root in shelves(store, prefix):
-        shelf = shelves(store, under(root, ""))[root]  # all of it: pointers stand beside what the prefix may name
+        shelf = shelves(store, under(root, ""))[root]  # all of it: pointers are next to what the prefix may name
         for name in doomed(store, root, shelf, keep, time.time() if now is None else now):
             files = shelf.items[name]
             for path in sorted(files, key=lambda path: path != MANIFEST) if not rehearse else ():

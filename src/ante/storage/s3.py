@@ -36,12 +36,12 @@ from ante.storage.errors import Damaged, NoAccess, NoBucket, NoStore, NotThere, 
 from ante.storage.local import in_words
 from ante.storage.multipart import PART, put_parts
 from ante.storage.settings import S3Settings
-from ante.storage.store import CHUNK, Stat, Told, check_key, sha256_of, untold
+from ante.storage.store import CHUNK, Progress, Stat, check_key, no_progress, sha256_of
 
 REFUSED = ("SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied", "ExpiredToken", "InvalidToken", "403", "401")
 WRONG_SUM = ("BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "InvalidPart")
 CLOCK = ("RequestTimeTooSkewed", "RequestExpired")
-LISTING = ("Name", "IsTruncated")  # what every list of S3 says, also an empty one
+LISTING = ("Name", "IsTruncated")  # present in every list of S3, also in an empty one
 OBJECTS = ("GetObject", "HeadObject")  # calls whose answers are of any kind
 MOST_PAGES = 10_000  # of a list, 1,000 keys each
 MOST_BYTES = 1 << 30  # of an object that is read into memory
@@ -73,7 +73,7 @@ class S3Store:
         )
         be_steady(self.client._endpoint.http_session)
         self.client.meta.events.register("after-call.s3", self._check_kind)
-        # botocore waits for ever where a server ends the connection within its "100 Continue".
+        # botocore waits indefinitely where a server ends the connection within its "100 Continue".
         self.client.meta.events.unregister("before-call.s3", add_expect_header)
 
     def __repr__(self) -> str:
@@ -85,7 +85,12 @@ class S3Store:
             self.client.create_bucket(Bucket=self.settings.bucket)
 
     def put_file(
-        self, key: str, file: Path, sha256: str | None = None, resume: Path | None = None, told: Told = untold
+        self,
+        key: str,
+        file: Path,
+        sha256: str | None = None,
+        resume: Path | None = None,
+        progress: Progress = no_progress,
     ) -> Stat:
         """See Store. Larger files are uploaded in parts; completed parts are not sent again."""
         name, size, found = self._key(key), file.stat().st_size, sha256_of(file)
@@ -93,10 +98,10 @@ class S3Store:
             raise Damaged(f"{key} has the checksum {found[:12]} and should have {str(sha256)[:12]}: not sent")
         with self._in_words(key):
             if size > self.part_bytes:
-                put_parts(self.client, self.settings.bucket, name, file, found, self.part_bytes, resume, told)
+                put_parts(self.client, self.settings.bucket, name, file, found, self.part_bytes, resume, progress)
             else:
                 self._put(name, file.read_bytes(), found)
-                told(size)
+                progress(size)
         return Stat(key, size, found, time.time())
 
     def put_bytes(self, key: str, data: bytes) -> Stat:
@@ -113,7 +118,7 @@ class S3Store:
         )
         self._check(name, answer, "ETag")
 
-    def get_file(self, key: str, file: Path, told: Told = untold) -> Stat:
+    def get_file(self, key: str, file: Path, progress: Progress = no_progress) -> Stat:
         """See Store."""
         digest, size = hashlib.sha256(), 0
         with in_words(file, file.parent):
@@ -125,7 +130,7 @@ class S3Store:
                         copy.write(chunk)
                         digest.update(chunk)
                         size += len(chunk)
-                        told(len(chunk))
+                        progress(len(chunk))
                     copy.flush()
                     os.fsync(copy.fileno())
                 self._compare(key, answer, digest.hexdigest(), size)
@@ -144,7 +149,7 @@ class S3Store:
         return data
 
     def _opened(self, key: str) -> dict[str, Any]:
-        """The answer to a GET, its body unread. Raises StorageError where it does not say how long that is."""
+        """Return the response to a GET, its body unread. Raises StorageError if it does not declare its length."""
         answer: dict[str, Any] = self.client.get_object(Bucket=self.settings.bucket, Key=self._key(key))
         self._check(key, answer, "ContentLength", "LastModified")
         return answer
@@ -237,7 +242,7 @@ class S3Store:
         except SSLError:
             raise NoAccess(
                 f"the certificate of {self._where} is not trusted: name its authority's file in S3_CA_BUNDLE, "
-                "or write http:// where the server speaks that"
+                "or write http:// if the server uses that"
             ) from None
         except (NoConnection, HTTPClientError, IncompleteReadError, BodyError) as error:
             raise Unreachable(

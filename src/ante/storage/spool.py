@@ -1,8 +1,8 @@
-"""The queue of uploads on disk: a folder for each job, which is there whole or not at all, and outlives every process.
+"""The queue of uploads on disk: a folder for each job, written completely or not at all, which survives every process.
 
 SPOOL/jobs/ID/job.json   what to publish and where; never changes
 SPOOL/jobs/ID/payload/   its files: hard links where the disk allows them, which cost nothing, else copies
-SPOOL/jobs/ID/notes/     what interrupted uploads of large files go on from
+SPOOL/jobs/ID/notes/     state of interrupted uploads of large files
 SPOOL/refused/ID/        jobs that can never succeed as they are, with the reason in refused.txt
 SPOOL/state.json         what the uploader does now
 SPOOL/uploader.lock      held by the one uploader that works on this queue
@@ -30,7 +30,7 @@ class Job:
     """A publication to come: see publish.publish. `queued` in seconds since 1970.
 
     newest  how many publications are then kept on the shelf, 0 for all; see retention
-    loose   it is no publication, but files under the shelf that replace what stood there; `gone` are deleted
+    loose   not a publication, but files under the shelf that replace earlier ones; `gone` are deleted
     """
 
     id: str
@@ -53,7 +53,7 @@ class Job:
 
 @dataclass(frozen=True)
 class State:
-    """What an uploader does: the job, bytes of it that stand in the store, failed attempts at it and the last error."""
+    """Progress of an uploader: the job, bytes of it in the store, failed attempts at it and the last error."""
 
     pid: int
     job: str = ""
@@ -98,7 +98,7 @@ class Spool:
     def add_files(
         self, store: str, shelf: str, files: Mapping[str, Path], gone: Sequence[str] = (), wait_seconds: float = 0.0
     ) -> Job:
-        """Files wait, as they are now, to stand under the shelf, where they replace what stood there.
+        """Queue files, in their present state, to be stored under the shelf, where they replace earlier ones.
 
         files  by their path under the shelf
         gone   paths that are to be deleted
@@ -193,12 +193,12 @@ class Spool:
 
     @property
     def state(self) -> State | None:
-        """What the uploader said last; None where none has worked here yet."""
+        """Return the last state of the uploader; None if none has worked here yet."""
         file = self.folder / "state.json"
         return State(**json.loads(file.read_text())) if file.is_file() else None
 
     def tell(self, state: State) -> None:
-        """The state stands on disk."""
+        """Write the state to disk."""
         write_text(self.folder / "state.json", json.dumps(asdict(state)))
 
     def taken(self) -> AbstractContextManager[bool]:

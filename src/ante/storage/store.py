@@ -10,12 +10,12 @@ from ante.paths import BadPath, check_path
 from ante.storage.errors import BadStore
 
 CHUNK = 1 << 20
-Told = Callable[[int], None]  # is called with the number of bytes that went through since the last call
+Progress = Callable[[int], None]  # is called with the number of bytes that went through since the last call
 
 
 @dataclass(frozen=True)
 class Stat:
-    """An object: key, size in bytes, hex SHA-256 (None where nobody kept it, and in listings), seconds since 1970."""
+    """An object: key, size in bytes, hex SHA-256 (None if it was not recorded, and in listings), seconds since 1970."""
 
     key: str
     bytes: int
@@ -23,29 +23,34 @@ class Stat:
     modified: float
 
 
-def untold(_: int) -> None:
-    """Nobody wants to know."""
+def no_progress(_: int) -> None:
+    """Ignore progress."""
 
 
 class Store(Protocol):
-    """Objects under keys such as `runs/ppo/config.yaml`. An object is there whole or not at all; every method may
+    """Objects under keys such as `runs/ppo/config.yaml`. An object is stored completely or not at all; every method may
     raise a StorageError.
     """
 
     url: str
 
     def put_file(
-        self, key: str, file: Path, sha256: str | None = None, resume: Path | None = None, told: Told = untold
+        self,
+        key: str,
+        file: Path,
+        sha256: str | None = None,
+        resume: Path | None = None,
+        progress: Progress = no_progress,
     ) -> Stat:
         """The object holds the file's bytes. Raises Damaged where they do not have the checksum given.
 
-        resume  a file of notes; an upload that was interrupted goes on from it, and it is removed at the end
+        resume  a file of notes; an interrupted upload continues from it, and it is removed at the end
         """
 
     def put_bytes(self, key: str, data: bytes) -> Stat:
         """The object holds the bytes."""
 
-    def get_file(self, key: str, file: Path, told: Told = untold) -> Stat:
+    def get_file(self, key: str, file: Path, progress: Progress = no_progress) -> Stat:
         """The file holds the object's bytes, or what it held before. Raises NotThere, Damaged."""
 
     def get_bytes(self, key: str) -> bytes:
@@ -58,7 +63,7 @@ class Store(Protocol):
         """Objects whose keys begin with a prefix, in the order of keys, without checksums."""
 
     def delete(self, key: str) -> None:
-        """The object is not there."""
+        """Delete the object, if it exists."""
 
 
 def exists(store: Store, key: str) -> bool:

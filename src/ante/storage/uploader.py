@@ -2,7 +2,7 @@
 
     python -m ante.storage.uploader SPOOL [--parent PID]
 
-It goes on until the queue is empty, and with --parent until that process has ended too. It may be killed at any time.
+It continues until the queue is empty, and with --parent until that process has ended too. It may be killed at any time.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from ante.storage.opening import open_store
 from ante.storage.publish import publish, replace_files
 from ante.storage.retention import Retention, prune
 from ante.storage.spool import Job, Spool, State
-from ante.storage.store import Store, Told, under, untold
+from ante.storage.store import Progress, Store, no_progress, under
 
 HOPELESS = (AlreadyPublished, BadStore)  # will be the same whenever it is tried again
 NICE = 10
@@ -41,15 +41,15 @@ class Uploader:
         stop: threading.Event,
         open_url: Callable[[str], Store] = open_store,
         longest_pause: float = LONGEST_PAUSE,
-        told: Told = untold,
+        progress: Progress = no_progress,
     ) -> None:
-        self.spool, self.stop, self.open_url, self.told = spool, stop, open_url, told
+        self.spool, self.stop, self.open_url, self.progress = spool, stop, open_url, progress
         self.pause = wait_random_exponential(multiplier=0.5, max=longest_pause)
         self.state = State(os.getpid())
         self.told_at = 0.0
 
     def empty(self) -> None:
-        """The queue is empty, or a stop was asked for."""
+        """Work until the queue is empty or a stop is requested."""
         while not self.stop.is_set() and (jobs := self.spool.jobs()):
             self._upload(jobs[0])
         if self.state != (idle := State(os.getpid(), changed=self.state.changed)) or not self.told_at:
@@ -69,7 +69,7 @@ class Uploader:
         attempts(self._attempt, job)
 
     def _attempt(self, job: Job) -> None:
-        self.told(-self.state.sent)  # those of an attempt that failed
+        self.progress(-self.state.sent)  # those of an attempt that failed
         self.state = replace(self.state, sent=0)
         try:
             with in_words("notes of uploads", self.spool.folder):
@@ -95,7 +95,7 @@ class Uploader:
         self.stop.wait(seconds)
 
     def _sent(self, count: int) -> None:
-        self.told(count)
+        self.progress(count)
         self.state = replace(self.state, sent=self.state.sent + count)
         if time.time() - self.told_at > 0.5:
             self._tell(self.state)
@@ -112,7 +112,7 @@ class Uploader:
         self.state = replace(state, changed=self.told_at)
         try:
             self.spool.tell(self.state)
-        except OSError as error:  # the state is for people; uploads go on without
+        except OSError as error:  # the state is only informative; uploads continue without it
             log(f"cannot write the state of {self.spool.folder}: {error}")
 
 
@@ -133,7 +133,7 @@ def log(words: str) -> None:
 def start_uploader(spool: Spool) -> "subprocess.Popen[bytes]":
     """An uploader works on the spool beside this process, and outlives it until the queue is empty.
 
-    It takes the environment along, and with it the credentials; what it says stands in SPOOL/uploader.log.
+    It inherits the environment, and with it the credentials; its output is in SPOOL/uploader.log.
     """
     spool.folder.mkdir(parents=True, exist_ok=True)
     words = [sys.executable, "-m", "ante.storage.uploader", str(spool.folder), "--parent", str(os.getpid())]
@@ -152,7 +152,7 @@ def wait_until_empty(spool: Spool, seconds: float) -> bool:
 
 
 def work(spool: Spool, parent: int | None, stop: threading.Event) -> bool:
-    """The queue is empty and the parent has ended, or a stop was asked for. False where another one works on it.
+    """Work until the queue is empty and the parent has ended, or a stop is requested. Returns False if another one is at work.
 
     With a parent, this process takes over when the other one ends.
     """
@@ -167,11 +167,11 @@ def work(spool: Spool, parent: int | None, stop: threading.Event) -> bool:
 
 
 def serve(spool: Spool, parent: int | None, stop: threading.Event) -> None:
-    """What is queued stands in its stores, and what is queued while the parent lives too."""
+    """Upload what is queued, and what is queued while the parent lives too."""
     spool.tidy()
     uploader, last = Uploader(spool, stop), False
     while not last and not stop.is_set():
-        last = not lives(parent)  # asked first, so that what it queued with its last breath is seen
+        last = not lives(parent)  # read first, so that its last uploads are seen
         uploader.empty()
         if not last:
             stop.wait(0.5)

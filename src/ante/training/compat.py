@@ -34,7 +34,7 @@ __all__ = [
 RAY = "2.58"  # the version that these names were taken from
 LR_SCHEDULES = "_optimizer_lr_schedules"  # of Learner: {optimizer: Scheduler}
 WEIGHTS_VERSION = "_weights_seq_no"  # of Learner: number of updates its weights have behind them
-CHECK_COMPONENT = "_check_component"  # of Checkpointable: whether a call of get_state asks for a component
+CHECK_COMPONENT = "_check_component"  # of Checkpointable: whether a call of get_state requests a component
 BEYOND_LOOPBACK = "ENABLE_RAY_CLUSTER"  # of ray_constants: whether a Ray that is started listens beyond 127.0.0.1
 KEEP_METRICS = "_no_metrics_reduce"  # keyword of Learner.update: the caller reduces the metrics itself
 
@@ -108,5 +108,5 @@ def reduced_metrics(learner: Any, keywords: dict[str, Any]) -> dict[str, Any] | 
 
 
 def includes_component(owner: Any, name: str, components: Any, not_components: Any) -> bool:
-    """Returns whether a call of `owner.get_state(components, not_components=...)` asks for this component."""
+    """Return whether a call of `owner.get_state(components, not_components=...)` requests this component."""
     return bool(private(owner, CHECK_COMPONENT)(name, components, not_components))

@@ -3,7 +3,7 @@
     with span("env"):
         games.step(actions)
 
-Without a listener a span does nothing. A listener (`ante.bench.stopwatch`) hears the spans of its own thread only.
+Without a listener a span does nothing. A listener (`ante.bench.stopwatch`) receives the spans of its own thread only.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What records of truth may hold, checked before the engine is set up as they say (tests/golden/README.md describes them)."""
+"""Valid contents of recorded truth, checked before the engine is set up from a record (see tests/golden/README.md)."""
 
 from collections.abc import Callable, Container
 from typing import Annotated, Any, Literal
@@ -184,7 +184,7 @@ class HandRecord(Record):
     @model_validator(mode="after")
     def _adds_up(self) -> "HandRecord":
         if self.deck_size > MAX_CARDS or len(self.held) > MAX_HAND or len(self.jokers) > MAX_JOKERS:
-            return self  # more than there is room for, which the comparison says
+            return self  # more than fits, which the comparison reports
         lying = [parse_card(text)["enhancement"] for text in self.played + self.held]
         rest = self.deck_size - len(lying)
         stone = self.deck_facts.stone_cards - lying.count(Enhancement.STONE)

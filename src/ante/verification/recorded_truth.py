@@ -63,7 +63,7 @@ def compare_seed(run: dict[str, Any]) -> Difference | None:
 
 @dataclass(frozen=True)
 class Form:
-    """A form of records: the fields that tell it from others, what its records may hold, and how one is compared."""
+    """A form of records: the fields that identify it, a model of its records, and how one is compared."""
 
     keys: tuple[str, ...]
     model: type[Record]
@@ -127,8 +127,8 @@ def check(
     """Compare every record of a file. Raises BadGolden.
 
     skip     names of records to leave out
-    begin    told how many records there are
-    advance  told of each one that is done
+    begin    called with the number of records
+    advance  called after each record
     """
     records = read_records(file)
     form = form_of(file, records)

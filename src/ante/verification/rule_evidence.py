@@ -1,6 +1,6 @@
-"""Which tests of a source checkout speak for an item, found by reading their source.
+"""Find the tests of a source checkout that are evidence for an item, by reading their source.
 
-A test is evidence for an item if its name bears the item's name, it mentions the item itself - its key in a text, or its
+A test is evidence for an item if its name has the item's name, it mentions the item itself - its key in a text, or its
 member of the catalogue - in its body, its parameters or a helper of its file, and it asserts something.
 """
 
@@ -58,7 +58,7 @@ def names_given(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def asserts(node: ast.AST) -> bool:
-    """Whether a function holds an assertion of its own, or expects an error."""
+    """Whether a function contains an assertion itself, or expects an error."""
     return any(
         isinstance(inner, ast.Assert) or (isinstance(inner, ast.Attribute) and inner.attr == "raises")
         for inner in ast.walk(node)
@@ -82,7 +82,7 @@ def mentions(node: ast.AST, named: dict[str, ast.stmt]) -> set[str]:
 
 
 def evidence(items: list[Item], tests: list[Witness]) -> dict[Item, list[str]]:
-    """Names of the tests that speak for each item."""
+    """Return the names of the tests that are evidence for each item."""
     every_name = {tuple(name.split("_")) for item in items for name in item.names}
     found: dict[Item, list[str]] = {item: [] for item in items}
     for test in tests:
@@ -102,7 +102,7 @@ def names_borne(words: tuple[str, ...], names: set[tuple[str, ...]]) -> set[tupl
 
 
 def mentioned(item: Item, test: Witness) -> bool:
-    """Whether a test mentions the item itself, and the noun that tells it from its namesakes."""
+    """Whether a test mentions the item itself, and the noun that distinguishes it from its namesakes."""
     if item.noun and item.noun not in test.words and f"{item.noun}s" not in test.words:
         return False
     if item.kind == "pack":

@@ -31,7 +31,7 @@ ARRAYS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("Deck", "DECK", DECKS),
     ("Stake", "STAKE", STAKES),
 )
-# Fields that say when an item is offered and on how many cards it is used, not what it does.
+# Fields that describe when an item is offered and on how many cards it is used, not what it does.
 OFFERS = frozenset({"requires", "softlocked", "in_pool", "min_highlighted", "max_highlighted"})
 # Members that no rule names: a row of numbers, or the last of several branches, makes their effect.
 UNNAMED = {"PackKind.BUFFOON": "engine/items/packs.py", "Stake.WHITE": "engine/run.py"} | {
@@ -41,12 +41,12 @@ UNNAMED = {"PackKind.BUFFOON": "engine/items/packs.py", "Stake.WHITE": "engine/r
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that has rules of its own.
+    """One item that has its own rules.
 
     key     what saved games, recordings and tests call it
     member  the same as a member of the catalogue: `Joker.EGG`
     names   how a test's name may call it, words joined by `_`
-    noun    a word that must stand in the test's name too, since others bear the same name; "" for none
+    noun    a word that the test's name must contain too, since others have the same name; "" for none
     where   the file of the engine that gives it its effect, "" where none does
     """
 
@@ -142,7 +142,7 @@ def stated_arrays() -> dict[str, tuple[str, ...]]:
 
 
 def naming(sources: dict[Path, str], *names: str) -> str:
-    """The file of the engine in which these names stand most often, "" where they stand in none."""
+    """Return the file of the engine that mentions these names most often, "" if none does."""
     if not names:
         return ""
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")

@@ -1,4 +1,4 @@
-"""The table of `ante doctor --rules`: which items are implemented, and what speaks for each."""
+"""The table of `ante doctor --rules`: which items are implemented, with the evidence for each."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ def rules_table(root: Path = ROOT) -> list[dict[str, Any]]:
 
     root         a source checkout; an installed package has no tests beside it
     implemented  the file that gives the item its effect, "" where none does
-    tested       "yes" where a test bears the item's name, mentions it and asserts; "no"; or NO_TESTS
+    tested       "yes" where a test has the item's name, mentions it and asserts; "no"; or NO_TESTS
     evidence     names of those tests, as pytest takes them
     recorded     in how many of the recorded games beside the tests the item takes part
     """

@@ -76,7 +76,7 @@ def begin(heading: Heading) -> np.recarray:
 
 
 def collect(games: Games, choose: Choose) -> Episode:
-    """The one game of `games`, played to its end: `choose` answers the action of each game, as evaluation asks for it."""
+    """Play the only game of `games` to its end; `choose` returns the action of each game, as in evaluation."""
     start, playing, actions = copy_states(games.states), np.ones(1, dtype=np.bool_), []
     while games.outcome[0] == Outcome.PLAYING:
         action = choose(games, playing)
@@ -103,7 +103,7 @@ def recorded(heading: Heading, actions: Iterable[int], discrete: bool) -> Episod
 
 
 def annotate(episode: Episode, player: Explained) -> list[Note]:
-    """What a player thinks of each decision, whoever has taken it. Raises RefusedDecision."""
+    """Return a player's notes on each decision of any player's game. Raises RefusedDecision."""
     moves = "all" if any(verb_of(action) in MOVES[1:] for action in episode.actions) else player.reorder
     if moves == "none" and any(verb_of(action) in MOVES for action in episode.actions):
         moves = "jokers"
@@ -131,7 +131,7 @@ def select(games: Games, cards: int) -> None:
 
 
 def fingerprint(s: Any) -> str:
-    """16 hex digits that tell a record from any other."""
+    """Return 16 hex digits that identify a record."""
     return hashlib.sha256(save_state(s)).hexdigest()[:16]
 
 
@@ -153,13 +153,13 @@ def is_compact(text: str) -> bool:
     return not any("#" in line or line.startswith((" ", "-")) for line in text.splitlines())
 
 
-def told(text: str) -> str:
+def with_words(text: str) -> str:
     """A compact replay with its words; any other one as it is. Raises BadReplay, RefusedDecision."""
     return write_replay(*read_replay(text)) if is_compact(text) else text
 
 
 def check_compact(text: str) -> Disagreement | None:
-    """Play a compact replay again: the first of its lines that the engine tells otherwise, None where all are equal.
+    """Play a compact replay again. Returns the first line that differs from the engine's, None if all are equal.
 
     Raises BadReplay, UnknownSeed, UnknownDeck or UnknownStake.
     """

@@ -52,7 +52,7 @@ class Entry:
     steps    environment steps after which the policy that played was taken
     final    whether it is of the closing evaluation
     jokers   held at the end, by name
-    state    fingerprint of the last record: tells whether the engine still plays the same game
+    state    fingerprint of the last record: shows whether the engine still plays the same game
     why      why it was chosen for a video
     """
 
@@ -112,7 +112,7 @@ def read_index(run: Path) -> list[Entry]:
 
 
 def write_index(run: Path, entries: Iterable[Entry]) -> None:
-    """The index names these episodes. What a name stands for is written before it stands there."""
+    """Write the index of these episodes. The files that it names are written before."""
     rows = [{**asdict(entry), "replay": entry.replay} for entry in entries]
     write_text(run / FOLDER / INDEX, json.dumps({"version": VERSION, "episodes": rows}, indent=1) + "\n")
 
@@ -126,7 +126,7 @@ def end_of(episode: Episode) -> tuple[tuple[str, ...], str]:
 def write_episode(
     run: Path, entry: Entry, episode: Episode, player: str, notes: Sequence[Note] | None, about: str, video: bool
 ) -> Entry:
-    """The episode's files stand in the run's folder; answers the entry, which names them. Raises BadVideo.
+    """Store the episode's files in the run's folder and return the entry, which names them. Raises BadVideo.
 
     video  whether it becomes a video, with a poster
     """

@@ -1,4 +1,4 @@
-"""A population as a picture: who learned how well, who went on from whom, and where the settings went."""
+"""A population as a picture: members' learning curves, their ancestry, and the path of their settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def draw_scores(axes: Axes, paths: Sequence[Track], metric: str) -> None:
 
 
 def draw_tree(axes: Axes, paths: Sequence[Track]) -> None:
-    """A row for each member; a line comes from whoever's weights it went on with, and the best one's line is thick."""
+    """A row for each member; a line comes from the member whose weights it copied, and the best one's line is thick."""
     kept = ancestors(paths)
     for path in paths:
         before = 0.0

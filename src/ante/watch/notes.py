@@ -46,7 +46,7 @@ class Note:
 
 @runtime_checkable
 class Explained(Protocol):
-    """A player that can say what it thinks (an `agents.evaluate.Player` with one method more)."""
+    """A player that explains its decisions (an `agents.evaluate.Player` with one more method)."""
 
     name: str
     discrete: bool
@@ -68,7 +68,7 @@ def note_of(
 
 
 def write_notes(file: Path, player: str, notes: Iterable[Note]) -> None:
-    """The notes stand in a gzipped JSON file: {player, notes: [[value, [[decision, probability] ...], chance, hint, plan] ...]}."""
+    """Write notes to a gzipped JSON file: {player, notes: [[value, [[decision, probability] ...], chance, hint, plan] ...]}."""
     rows = [[note.value, note.options, note.chance, note.hint, note.plan] for note in notes]
     text = json.dumps({"player": player, "notes": rows}, separators=(",", ":"))
     with whole(file) as aside:
@@ -84,7 +84,7 @@ def with_plan(row: Any) -> Any:
 
 
 class KeptNotes(BaseModel):
-    """How notes stand in a file; a plan may be left out."""
+    """The form of notes in a file; a plan may be left out."""
 
     player: str
     notes: list[Annotated[KeptNote, BeforeValidator(with_plan)]]

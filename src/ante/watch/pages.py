@@ -18,12 +18,12 @@ def part(name: str) -> str:
 
 
 def stored(data: Any) -> str:
-    """Data as JSON that can stand in a script element."""
+    """Return data as JSON that is safe in a script element."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def inline(script: str) -> str:
-    """A script as it stands between the tags of its element."""
+    """Return a script in a form that is safe between the tags of its element."""
     return f'\n"use strict";\n{script}\n'
 
 
@@ -38,7 +38,7 @@ def security_policy(script: str) -> str:
 
 
 def page(title: str, body: str, style: str, script: str, data: Any, extras: str = "") -> str:
-    """A whole page; `extras` are elements that stand beside its data."""
+    """Return a whole page; `extras` are elements next to its data."""
     parts = {
         "title": html.escape(title.encode(errors="replace").decode()),
         "policy": security_policy(script),

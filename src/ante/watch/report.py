@@ -1,6 +1,6 @@
 """A run as one HTML file that needs no server: summary, learning curves, episodes and a player that goes step by step.
 
-All data stands in it as JSON; videos and posters are named by links. The page itself is made of the files in `page/`.
+It contains all data as JSON; videos and posters are named by links. The page itself is made of the files in `page/`.
 """
 
 import html
@@ -42,12 +42,12 @@ def write_report(
     traces: int = TRACES,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Path:
-    """The report of a run's folder stands in `file`, by default its report.html; answers it. Raises NoReport.
+    """Write the report of a run's folder to `file`, by default its report.html, and return it. Raises NoReport.
 
     link     where a browser finds a file of the run, given by its path in the folder
-    player   thinks about episodes that have no notes of their own
+    player   annotates episodes that have no notes
     traces   how many episodes can be played step by step; those with videos come first, then the newest
-    advance  told of each episode that was played again
+    advance  called for each episode that was played again
     """
     if not (run / "config.yaml").is_file():
         raise NoReport(f"{run} is no run's folder: it has no config.yaml; name one such as runs/ppo")
@@ -68,7 +68,7 @@ def write_report(
 
 
 def links_from(file: Path, run: Path) -> Link:
-    """Links from a report to the files of a run's folder, which lie there whatever happens to the report's own name."""
+    """Return links from a report to the files of a run's folder, independent of the report's own name."""
     there = os.path.relpath(run.absolute(), file.absolute().parent)
     return lambda path: quote(path if there == "." else f"{Path(there).as_posix()}/{path}")
 

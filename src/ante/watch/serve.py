@@ -31,7 +31,7 @@ def server_of(folder: Path, port: int = 0, fetch: Fetch = lambda _: None, report
 
     folder  holds the files that the report names
     port    0 for any free one
-    fetch   is told the path of a file that is asked for and not there; may put it there, or raise a BalatroError
+    fetch   called with the path of a requested file that is missing; may create it, or raise a BalatroError
     report  the page; by default the folder's report.html
     """
     files = RunFiles(folder, report or folder / REPORT, fetch)
@@ -44,7 +44,7 @@ def server_of(folder: Path, port: int = 0, fetch: Fetch = lambda _: None, report
 
 
 class RunFiles:
-    """The report and its media; there is nothing else."""
+    """Serve only the report and its media."""
 
     def __init__(self, run: Path, page: Path, fetch: Fetch) -> None:
         self.run, self.page, self.fetch = run, page, fetch
@@ -57,7 +57,7 @@ class RunFiles:
         return FileResponse(file, media_type=TYPES[file.suffix], stat_result=file.stat())
 
     def file(self, name: str) -> Path | None:
-        """The file, fetched where it is not there yet; None for what is not the report's, and for links."""
+        """Return the file, fetched if it is missing; None for what is not the report's, and for links."""
         if name == REPORT:
             return real(self.page.parent, self.page.name)
         if not MEDIA.fullmatch(name):

@@ -1,12 +1,12 @@
 """An episode step by step as plain data for the report's player: what lies on the table, and what was thought of it.
 
-A step is a dict; what does not apply is left out. Names are those of `ante.env.text`, so nothing hidden stands here.
+A step is a dict; what does not apply is left out. Names are those of `ante.env.text`, so nothing hidden is included.
 
     phase ante round dollars hands discards chips target blind effect deck    numbers and words of the left panel
     jokers       [name, what it has grown to, rarity 0 to 4] each; hidden = 1 where their order is
     consumables  [name, set] each
     hand         cards, `AS(Glass)`; made = [poker hand, level, chips, mult, total] of the hand that was played last
-    row vouchers packs   [name, price, kind] of each ware; reroll = its price
+    row vouchers packs   [name, price, kind] of each item for sale; reroll = its price
     pack         [name, kind] of each card of the open pack; open = its name, take = how many
     blinds       [name, target, tag or effect] of the ante's three, deck0 = which is on deck
     said         the decision taken here, cards = hand positions it acts on; at the end (end = 1) how the game ended, and
@@ -90,7 +90,7 @@ def thoughts(s: Any, action: int, note: Note, step: Step) -> Step:
 
 
 def table_of(s: Any, played: bool) -> Step:
-    """What lies on the table; `played` says that a hand has just been played."""
+    """Describe the table; `played` marks that a hand has just been played."""
     phase = Phase(int(s.phase))
     in_round = phase in (Phase.PLAY, Phase.OVER) and s.blind
     blind = BLINDS[int(s.blind) if in_round else int(blind_on_deck(s))]
@@ -129,7 +129,7 @@ def table_of(s: Any, played: bool) -> Step:
 
 
 def on_the_table(s: Any, phase: Phase) -> Step:
-    """Blinds, wares, an open pack, a payout: what the phase is about."""
+    """Describe what the phase is about: blinds, items for sale, an open pack, a payout."""
     if phase == Phase.BLIND_SELECT:
         return {"blinds": blinds_ahead(s), "deck0": int(s.blind_on_deck)}
     if phase == Phase.SHOP:
@@ -194,6 +194,6 @@ def named(data: bytes) -> list[Any]:
 
 
 def packed(steps: Sequence[Step]) -> str:
-    """Steps as base64 of gzipped JSON, which a browser unpacks when they are asked for."""
+    """Return steps as base64 of gzipped JSON, which a browser unpacks on demand."""
     text = json.dumps(steps, separators=(",", ":"), ensure_ascii=False)
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode("ascii")

@@ -66,7 +66,7 @@ def by_gymnasium(make: Make) -> str:
         warnings.simplefilter("always")
         try:
             check_env(env, skip_render_check=True)
-        except Exception as error:  # whatever it raises is what it found
+        except Exception as error:  # a finding, of any class
             raise Broken(f"{type(error).__name__}: {first_line(error)}") from error
     words = {first_line(each.message) for each in told if "gymnasium" in str(each.filename)}
     return "no complaint" if not words else "it warns: " + "; ".join(sorted(words))
@@ -78,7 +78,7 @@ def first_line(error: object) -> str:
 
 
 def played(env: gymnasium.Env[Any, Any], seed: int, steps: int = STEPS) -> Iterator[tuple[Any, ...]]:
-    """Random legal play: (observation, action, reward, terminated, truncated, info), games dealt anew as they end."""
+    """Random legal play: (observation, action, reward, terminated, truncated, info); games are reset as they end."""
     env.action_space.seed(seed)
     seen, info = env.reset(seed=seed)
     env.action_space.sample()  # the first sample after a seed is meant for a run that begins
@@ -119,7 +119,7 @@ def masked(make: Make) -> str:
             raise Broken("the mask in the observation is another one than action_masks()")
         takes = np.array([base.games.refused(np.array([number])) < 0 for number in range(N_DISCRETE)])
         if not np.array_equal(takes, mask):
-            raise Broken(f"numbers {np.flatnonzero(takes != mask)[:8].tolist()} are not what the mask says")
+            raise Broken(f"numbers {np.flatnonzero(takes != mask)[:8].tolist()} differ from the mask")
         if not mask.all() and rng.random() < 0.1:
             refuse_one(base, int(rng.choice(np.flatnonzero(~mask))))
             refused += 1
@@ -161,12 +161,12 @@ def dealt_again(options: dict[str, Any]) -> str:
             _, rewards, terminated, truncated, infos = env.step(env.action_space.sample())
             ended = terminated | truncated
             if mode == AutoresetMode.NEXT_STEP and (rewards[before].any() or ended[before].any()):
-                raise Broken("next_step: the step that deals a game anew is worth something, or ends it")
+                raise Broken("next_step: the step that resets a game has a reward, or ends it")
             if mode == AutoresetMode.SAME_STEP and ended.any():
                 last = infos["final_obs"]
                 if any((last[i] is None) == ended[i] for i in range(4)):
                     raise Broken("same_step: final_obs does not stand for exactly the games that ended")
                 if env.games.steps[ended].any():
-                    raise Broken("same_step: a game that ended was not dealt anew")
+                    raise Broken("same_step: a game that ended was not reset")
             before = ended
     return "next_step and same_step, 4 games cut off after 12 steps"

@@ -41,7 +41,7 @@ class Curriculum(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasiu
     A game that beats the boss of its lesson's goal ends there: terminated, info["outcome"] == "won", and `bonus` is added
     to its reward (the environment itself pays a win for the eighth ante's boss only). Each reset's info has `lesson`, from 1.
 
-    window  games that a lesson's share of wins is counted over; none is promoted before so many
+    window  games over which a lesson's share of wins is counted; none is promoted before
     """
 
     def __init__(

@@ -13,7 +13,7 @@ CHOICES = ("random", "refuse")
 
 
 class LegalAction(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasium.utils.RecordConstructorArgs):
-    """An illegal action of the discrete view never reaches the game; info["illegal"] says whether there was one.
+    """Replace illegal actions of the discrete view before they reach the game; info["illegal"] reports it.
 
     instead  random: a legal action is drawn in its place (from the environment's own generator, so that seeds repeat
              games); refuse: nothing is played, the step is worth `penalty` and changes nothing

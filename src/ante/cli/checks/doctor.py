@@ -141,15 +141,15 @@ def print_figures(policy: str, compared: "Sequence[Compared]", against: bool) ->
         return
     from rich.table import Table
 
-    from ante.bench.regression import told
+    from ante.bench.regression import figure_text
 
     table = Table(title=policy)
     for name in ("what", "now", "unit", *(("baseline", "times as good") if against else ())):
         table.add_column(name, justify="left" if name in ("what", "unit") else "right")
     for each in compared:
-        cells = [each.figure.name, told(each.figure.value), each.figure.unit]
+        cells = [each.figure.name, figure_text(each.figure.value), each.figure.unit]
         if against:
-            cells.append("" if each.before is None else told(each.before))
+            cells.append("" if each.before is None else figure_text(each.before))
             cells.append("" if each.ratio is None else f"{each.ratio:.2f}")
         table.add_row(*cells)
     paper().print(table)

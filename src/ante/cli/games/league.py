@@ -69,7 +69,9 @@ class RunLeague:
         for name in ("deck", "stake", "challenge"):
             asked, has = getattr(self, name), getattr(league.rules, name)
             if asked != has and asked != RunLeague.__dataclass_fields__[name].default:
-                raise BalatroError(f"{self.folder} is played with {name} {has}: begin another league for {asked}")
+                raise BalatroError(
+                    f"{self.folder} is played with {name} {has}, not {asked}: begin another league for that"
+                )
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class AddToLeague:
         from ante.league.folder import League
 
         if not self.players:
-            raise BalatroError(f"nobody is named: ante league add {self.folder} runs/ppo")
+            raise BalatroError(f"no player is named: ante league add {self.folder} runs/ppo")
         return play(League(self.folder), self.players, self.likeliest, self.workers)
 
 

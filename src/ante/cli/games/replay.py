@@ -39,11 +39,11 @@ class ShowReplay:
 
         from ante.env.replay import BadReplay, read_file, read_replay, state_at
         from ante.env.text import describe
-        from ante.watch.episode import told
+        from ante.watch.episode import with_words
 
         text = read_file(self.file)
         with named(self.file):
-            text = told(text)
+            text = with_words(text)
             read_replay(text)
             if self.line is not None:
                 if not 1 <= self.line <= len(text.splitlines()):
@@ -249,7 +249,9 @@ class SaveStates:
                 found += positions(read_episode(file)[1], marks)
                 advance(1)
         if not found:
-            raise BadStarts(f"none of {len(self.files)} replays reaches {' or '.join(self.at)}: ask for an earlier one")
+            raise BadStarts(
+                f"none of {len(self.files)} replays reaches {' or '.join(self.at)}: choose an earlier point"
+            )
         write_starts(self.out, found)
         print(f"{self.out}: {len(found)} positions of {len(self.files)} replays")
         return 0
@@ -278,11 +280,11 @@ class LookAtReplay:
     def run(self) -> int:
         """Draw and write the image."""
         from ante.env.replay import BadReplay, read_file, state_at
-        from ante.watch.episode import told
+        from ante.watch.episode import with_words
         from ante.watch.render.pixels import beside, write_picture
 
         with named(self.file):
-            text = told(read_file(self.file))
+            text = with_words(read_file(self.file))
             if not 1 <= self.line <= len(text.splitlines()):
                 raise BadReplay(f"there is no line {self.line}: the last one is {len(text.splitlines())}")
             write_picture(self.out, beside(state_at(text, self.line), self.pixel_size, self.pixel_colour))

@@ -97,7 +97,7 @@ class Watch:
         if self.hints != "off" and self.player is None:
             raise BalatroError("--hints needs the player that is advised: add --player with a run's folder")
         if self.is_replay() and not self.video:
-            raise BalatroError(f"say where the video goes: ante watch {self.what} --video game.mp4")
+            raise BalatroError(f"name the video's file: ante watch {self.what} --video game.mp4")
         if "://" not in self.what and not Path(self.what).exists():
             raise BalatroError(f"there is no {self.what}: name a run's folder, its URL in a store, or a replay's file")
 

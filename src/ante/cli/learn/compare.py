@@ -63,8 +63,8 @@ def run_spec(spec: "Spec", out: Path, parallel: int, as_json: bool) -> int:
     from ante.stopping import stopping
 
     left = prepare(spec, out)
-    with stopping() as stops, cell_bars(left, len(spec.entries) * len(spec.seeds)) as told:
-        results, failed = run(spec, out, left, parallel, told, stops)
+    with stopping() as stops, cell_bars(left, len(spec.entries) * len(spec.seeds)) as watcher:
+        results, failed = run(spec, out, left, parallel, watcher, stops)
     show(results, out, as_json)
     if stops:
         print("stopped; the same command goes on", file=sys.stderr)

@@ -95,7 +95,7 @@ class ExportData:
     def one_source(self) -> str:
         """Return the player's name. Raises BalatroError if there are several."""
         if len(self.sources) > 1:
-            raise BalatroError("one player a dataset: export each into a folder of its own")
+            raise BalatroError("a dataset has one player: export each player into a separate folder")
         return self.sources[0]
 
     def replay_files(self) -> list[Path]:

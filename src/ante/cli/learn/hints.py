@@ -70,9 +70,9 @@ class ProbeHints:
         with ask_bar(len(questions)) as advance:
             found = asyncio.run(probe(settings, os.environ, questions, picture, advance))
         if self.json:
-            told = {**asdict(found), "works": found.works, "verdict": found.verdict()}
+            written = {**asdict(found), "works": found.works, "verdict": found.verdict()}
             # JSON has no NaN
-            print(json.dumps({k: None if v != v else v for k, v in told.items()}, indent=1))
+            print(json.dumps({k: None if v != v else v for k, v in written.items()}, indent=1))
         else:
             print_probe(found)
         return 0 if found.works else 1
@@ -195,9 +195,9 @@ class AskHint:
             }
             print(json.dumps(found, indent=1))
         else:
-            print(f"-- told once ({question.prompt})\n{question.system}\n\n-- asked\n{question.text}")
+            print(f"-- system prompt ({question.prompt})\n{question.system}\n\n-- question\n{question.text}")
             for who, (advice, why) in answers.items():
-                print(f"\n-- {who} answers\n{told(advice) if advice else why}")
+                print(f"\n-- {who} response\n{written(advice) if advice else why}")
             if self.picture:
                 print(f"\npicture: {self.picture}")
         return 0 if all(advice for advice, _ in answers.values()) else 1
@@ -226,7 +226,7 @@ class AskHint:
         return found
 
 
-def told(advice: "Advice") -> str:
+def written(advice: "Advice") -> str:
     """Return a hint as text."""
     return f"{advice.text}. {advice.reason} (confidence {advice.confidence} %, outlook {advice.outlook} %, by {advice.source})"
 
@@ -254,7 +254,7 @@ def state_of(position: str, deck: str = "b_red", stake: int = 1) -> Any:
     player = RulesPlayer()
     for _ in range(int(number)):
         if games.outcome[0]:
-            raise BalatroError(f"the game of {name} ends after {games.steps[0]} decisions: ask about an earlier step")
+            raise BalatroError(f"the game of {name} ends after {games.steps[0]} decisions: choose an earlier step")
         games.step(player.choose(games, np.ones(1, dtype=np.bool_)))
     return games.states
 

@@ -46,7 +46,7 @@ class Track:
         check_installed([self.to])
         config_of_run(self.run_folder)
         if not covered(self.run_folder):
-            raise BalatroError(f"{self.run_folder} has no checkpoint yet, so there is nothing to send")
+            raise BalatroError(f"{self.run_folder} has no checkpoint yet: rows are sent once a checkpoint covers them")
         follower = Follower(self.run_folder, self.to, self.wait_seconds, print)
         follower.tell("finished" if (self.run_folder / "evaluation.json").exists() else "stopped")
         show(follower, covered(self.run_folder), self.wait_seconds)

@@ -104,14 +104,14 @@ class Get:
             store = open_store(parent)
         if not exists(store, under(item, MANIFEST)):
             stat = store.stat(item)
-            with bytes_bar(stat.bytes if stat else 0, f"getting {item}") as told:
-                store.get_file(item, self.target, told)
+            with bytes_bar(stat.bytes if stat else 0, f"getting {item}") as progress:
+                store.get_file(item, self.target, progress)
         else:
             if self.target.exists():
                 raise BalatroError(f"{self.target} exists already: name a new folder")
             there = sum(stat.bytes for stat in store.list(under(item, "")))
-            with bytes_bar(there, f"getting {item}") as told:
-                fetch(store, item, self.target, told)
+            with bytes_bar(there, f"getting {item}") as progress:
+                fetch(store, item, self.target, progress)
         print(f"{self.target}: {item} of {store.url}")
         return 0
 
@@ -144,12 +144,12 @@ class Put:
         if self.source.is_file():
             if self.pointers:
                 raise BalatroError(f"{self.source} is a file: pointers name publications, which are folders")
-            with bytes_bar(self.source.stat().st_size, f"putting {name}") as told:
-                store.put_file(name, self.source, told=told)
+            with bytes_bar(self.source.stat().st_size, f"putting {name}") as progress:
+                store.put_file(name, self.source, progress=progress)
         else:
             total = sum(file.stat().st_size for file in self.source.rglob("*") if file.is_file())
-            with bytes_bar(total, f"putting {name}") as told:
-                publish(store, "", name, self.source, {}, self.pointers, told=told)
+            with bytes_bar(total, f"putting {name}") as progress:
+                publish(store, "", name, self.source, {}, self.pointers, progress=progress)
         print(f"{self.url}: {self.source}")
         return 0
 
@@ -176,8 +176,8 @@ class Verify:
         from ante.storage.opening import open_store
 
         store = open_store(self.url)
-        with bytes_bar(bytes_under(store, ""), "verifying") as told:
-            findings = verify(store, deep=not self.quick, told=told)
+        with bytes_bar(bytes_under(store, ""), "verifying") as progress:
+            findings = verify(store, deep=not self.quick, progress=progress)
         rows = [asdict(finding) for finding in findings]
         if self.json:
             print(json.dumps(rows, indent=1))

@@ -110,7 +110,7 @@ class Preflight(What):
                 namespace = connected().namespace
             except BalatroError:
                 namespace = None  # reported by the check of the API
-        yield from preflight(connected, self.settings(namespace), self.pod, self.seconds, told)
+        yield from preflight(connected, self.settings(namespace), self.pod, self.seconds, report)
 
     def shown(self, checks: Iterator["Check"]) -> Iterator["Check"]:
         """Yield the results and print each one."""
@@ -279,7 +279,7 @@ class Logs(Where):
                 yield from access.logs(pod, self.follow, tail=self.tail)
             if not self.follow or state in ENDED:
                 break
-            told(f"{self.name} is {state}")
+            report(f"{self.name} is {state}")
             time.sleep(2)
         if not seen:
             raise BalatroError(f"no {part} pod of {self.name} has begun: ante cluster status {self.name}")
@@ -450,7 +450,7 @@ def print_yaml(settings: "Settings") -> None:
     print(as_yaml(objects(settings)), end="")
 
 
-def told(words: str) -> None:
+def report(words: str) -> None:
     """Print a progress message on standard error."""
     print(f"ante: {words}", file=sys.stderr, flush=True)
 

@@ -64,8 +64,8 @@ def upload_now(spool: "Spool") -> None:
         if not mine:
             raise BalatroError(f"an uploader works on {spool.folder} already: ante artifacts queue shows what it does")
         spool.tidy()
-        with bytes_bar(total, "uploading") as told:
-            Uploader(spool, threading.Event(), told=told).empty()
+        with bytes_bar(total, "uploading") as progress:
+            Uploader(spool, threading.Event(), progress=progress).empty()
 
 
 def print_queue(spool: "Spool") -> None:

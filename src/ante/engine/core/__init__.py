@@ -1,1 +1,1 @@
-"""What every rule stands on: compile flags, exact arithmetic, random streams, the record of a game, catalogue tables."""
+"""Foundations of the rules: compile flags, exact arithmetic, random streams, the record of a game, catalogue tables."""

@@ -6,7 +6,7 @@ a `StoredCode` in its place, which keeps one file per signature and CPU in a fol
 
     ~/.cache/ante/engine-0b3a5a1c2d4e6f70/ante.engine.step.step-1f0c9a77d2b84e55.code
 
-A file begins with the SHA-256 of the rest; one that does not match, or is no file, is compiled anew. Files are replaced whole, so that
+A file begins with the SHA-256 of the rest; one that does not match is compiled again. Files are replaced whole, so
 processes may compile the same function at once. A process holds a shared lock on each folder it uses; the folders of
 old sources are removed when a new one is made, unless a process holds them. `numba.config` is left as it is.
 """
@@ -91,7 +91,7 @@ def update(digest: Any, name: str, file: Path) -> None:
 
 
 def toolchain() -> str:
-    """What compiled code depends on besides sources and CPU: versions, and Numba's settings for machine code."""
+    """Return what compiled code depends on in addition to sources and CPU: versions, and Numba's settings for it."""
     versions = (numba.__version__, np.__version__, sys.implementation.cache_tag)
     return repr((versions, [repr(getattr(numba.config, name)) for name in CODE_SETTINGS]))
 
@@ -106,7 +106,7 @@ def cache_folder(layer: str = "engine") -> Path:
 def base_folder() -> Path:
     """The folder of all compiled code: `$ANTE_CACHE_DIR`, `$NUMBA_CACHE_DIR/ante` or the user's cache folder.
 
-    A user without a home has a folder of temporary files, which nobody else may write.
+    A user without a home directory gets a folder of temporary files that no other user may write to.
     """
     if own := os.environ.get("ANTE_CACHE_DIR"):
         return Path(own)
@@ -121,7 +121,7 @@ def base_folder() -> Path:
 
 @cache
 def private_folder() -> Path:
-    """A folder of temporary files that nobody else owns or may write into, since what is loaded from it is executed.
+    """Return a folder of temporary files that no other user owns or may write to, since loaded files are executed.
 
     NOWHERE if there is none, so that code stays in memory.
     """
@@ -251,7 +251,7 @@ WARNED: list[CacheNotWritable] = []  # the first failure of this process
 
 
 def warn_unwritable(problem: CacheNotWritable) -> None:
-    """Say once that every process compiles for itself."""
+    """Warn once that every process compiles for itself."""
     if not WARNED:
         WARNED.append(problem)
         warnings.warn(f"{problem}; until then every process compiles what it calls, for minutes", stacklevel=2)
@@ -261,7 +261,7 @@ HELD: dict[Path, int] = {}  # folders that this process uses, with the descripto
 
 
 def hold(folder: Path) -> None:
-    """Until this process ends, no other one removes the folder. A folder that nobody can lock is left unlocked."""
+    """Keep other processes from removing the folder until this one exits. Without support for locks, do nothing."""
     if folder in HELD:
         return
     try:
@@ -332,7 +332,7 @@ def remove(folder: Path) -> bool:
 
 
 def complete_marks() -> list[Path]:
-    """One file per layer, which says that everything in it is compiled for this CPU."""
+    """Write one file per layer, which marks everything in it as compiled for this CPU."""
     processor = repr(cpu_target.target_context.codegen().magic_tuple())
     name = f"complete-{hashlib.sha256(processor.encode()).hexdigest()[:16]}"
     return [cache_folder(layer) / name for layer in LAYERS[1:]]

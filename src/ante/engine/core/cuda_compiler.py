@@ -3,8 +3,8 @@
 `kernel` makes a kernel of a function that plays one game per thread. Imported only by what runs on a device: the CPU's
 engine never loads numba.cuda.
 
-What Numba's CUDA compiler does by itself would not do here, so `exact_compilation` changes three things of it while
-it works (docs/how-to/gpu.md says why): products and sums are not contracted, number tables lie in global memory, and long
+Numba's CUDA compiler does not suit the engine as it is, so `exact_compilation` changes three things while it
+runs (reasons: docs/how-to/gpu.md): products and sums are not contracted, number tables are in global memory, and long
 functions are called instead of copied into their callers.
 """
 
@@ -36,7 +36,7 @@ if not SIMULATED:
     from numba.cuda.utils import numba_target_override
 
 BLOCK = 64  # threads of a block: 65,536 games are then 1,024 blocks, which an H200 holds at once
-REGISTERS = 128  # per thread. More would halve the games in flight; with so many nearly nothing is spilled
+REGISTERS = 128  # per thread. More would halve the games in flight; with 128, almost nothing is spilled
 LONG_IR = 12_000  # characters of a function's IR from which on it is called. SPEED: 13 MB of PTX become 3
 DEFINITION = re.compile(r"^(define linkonce_odr [^\n]*\))", re.MULTILINE)
 

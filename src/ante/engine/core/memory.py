@@ -7,7 +7,7 @@ from numba.extending import intrinsic, overload
 
 from ante.engine.core.state import state_t
 
-KEPT_BYTES = state_t.fields["stream_ids"][1]  # seed and profile stand before the streams
+KEPT_BYTES = state_t.fields["stream_ids"][1]  # seed and profile precede the streams
 
 
 @intrinsic

@@ -170,7 +170,7 @@ def n_digits(n):
 
 @rule
 def hash_number(num, n, end):
-    """Hash the decimal text of n whose last character stands at position `end`."""
+    """Hash the decimal text of n whose last character is at position `end`."""
     rest = abs(n)
     position = end
     while True:
@@ -374,7 +374,7 @@ def chance(s, stream, odds):
 
 @rule
 def shuffle(s, stream, order, n):
-    """Shuffle order[0..n) in place by one draw; the list must stand in creation order before."""
+    """Shuffle order[0..n) in place with one draw; the list must be in creation order before."""
     u0, u1, u2, u3 = seed_words(s, advance(s, stream, 0))
     for _ in range(10):
         u0, u1, u2, u3 = next_words(u0, u1, u2, u3)

@@ -21,7 +21,7 @@ def rule(function: Callable[..., Any]) -> Any:
     IEEE order of operations is kept (`fastmath` off): the game's numbers depend on it. `error_model="numpy"` because
     a compiled step raises nothing.
 
-    SPEED: Numba compiles a function anew for every literal, enum member and width of integer that compiled code passes;
+    SPEED: Numba compiles a function again for every literal, enum member and integer width that compiled code passes;
     here all of them are passed as int64, which saves a quarter of the compilations.
     """
     compiled = cached_njit(function, error_model="numpy", nogil=True, no_cfunc_wrapper=True)

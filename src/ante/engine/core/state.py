@@ -31,12 +31,12 @@ N_PANELS = 3  # blinds of an ante: Small, Big, Boss
 STREAM_SLOTS = 256
 LOCK_BYTES = (N_LOCKS + 7) // 8
 N_HANDS = len(Hand)
-CONSUMABLE_KEYS = len(Joker)  # used set: Joker j stands at j, Consumable c at CONSUMABLE_KEYS + c
+CONSUMABLE_KEYS = len(Joker)  # used set: Joker j has index j, Consumable c has index CONSUMABLE_KEYS + c
 VERSION = 4  # raised whenever a record of an older version can no longer be read
 
 
 class Phase(IntEnum):
-    """What the player is asked to decide."""
+    """The decision that the player faces."""
 
     BLIND_SELECT = 0
     PLAY = 1
@@ -50,7 +50,7 @@ class Status(IntEnum):
     """What one step returns."""
 
     PLAYING = 0
-    WON = 1  # the win ante's boss fell in this step; the run may go on endless
+    WON = 1  # the boss of the win ante was beaten in this step; the run may continue in endless mode
     LOST = 2
     ILLEGAL = 3  # nothing was changed
 
@@ -88,7 +88,7 @@ class Table(IntEnum):
 
 
 class Rule(IntEnum):
-    """Bits of `s.rules`, set by jokers held and working (Moment.WHILE_HELD); rules code asks the bit."""
+    """Bits of `s.rules`, set by jokers held and working (Moment.WHILE_HELD); rules code tests the bit."""
 
     FOUR_FINGERS = 1
     SHORTCUT = 2
@@ -217,7 +217,7 @@ state_t = np.dtype(
         ("joker_hands", "i4"),
         ("joker_discards", "i4"),
         ("free_rerolls_held", "i4"),  # Chaos the Clown
-        ("lineup_stale", "i4"),  # 1 = refresh before anything asks
+        ("lineup_stale", "i4"),  # 1 = refresh before the next read
         # cards
         ("cards", card_t, (MAX_CARDS,)),
         ("n_cards", "i4"),

@@ -1,4 +1,4 @@
-"""The catalogue as arrays, for compiled code. Every number stands in `catalog/`; here it only changes its shape."""
+"""The catalogue as arrays, for compiled code. Every number is defined in `catalog/`; this module only reshapes it."""
 
 import numpy as np
 

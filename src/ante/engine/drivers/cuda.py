@@ -48,7 +48,7 @@ def choose_decisions(states, masks, rngs, actions):
 
 @kernel
 def play_decisions(states, actions, renew, seeds, rngs, decks, stakes, challenges, one_chip, status, masks):
-    """Play one macro decision in each game, or deal it anew where renew is set; then write status and mask."""
+    """Play one macro decision in each game, or deal it again where renew is set; then write status and mask."""
     i = cuda.grid(1)
     if i < len(states):
         if renew[i]:
@@ -86,7 +86,7 @@ class DeviceStates:
     actions  (n,) int64 macro decisions; `choose` writes random ones
     status   (n,) uint8, Status of the last step
     masks    (n, N_DISCRETE) uint8, legal numbers of the discrete view
-    renew    (n,) uint8, 1 = dealt anew by the next step, in place of a decision; set for lost games
+    renew    (n,) uint8, 1 = dealt again by the next step, in place of a decision; set for lost games
 
     number  of the random generators; block: threads of a block; stream: a Numba stream, 0 for the default one
 
@@ -123,7 +123,7 @@ class DeviceStates:
         choose_decisions.launch(self.n, self.block, self.stream, self.states, self.masks, self._rngs, self.actions)
 
     def step(self) -> None:
-        """Every game has taken its action, or was dealt anew."""
+        """Wait until every game has taken its action or was dealt again."""
         play_decisions.launch(
             self.n,
             self.block,

@@ -141,7 +141,7 @@ def random_rare(s, mask, rng):
 
 @rule
 def random_seed(s, rng):
-    """A random eight-character seed of the game's alphabet stands in the record's seed field."""
+    """Write a random eight-character seed of the game's alphabet into the record's seed field."""
     for i in range(8):
         k = below(rng, 34)
         s.seed[i] = 49 + k if k < 9 else (65 + k - 9 if k < 23 else 80 + k - 23)
@@ -161,8 +161,8 @@ def fuzz(states, decisions, seed, one_chip, report):
     """Play `decisions` random legal decisions spread over all games, asking for every invariant after each.
 
     states    (n,) state_t, overwritten: all decks, stakes and challenges, each game's next run is the next of these kinds
-    seed      of the players; game i plays the same whatever the other games do
-    one_chip  1 = every blind asks for one chip, so that runs reach far
+    seed      of the players; game i does not depend on the other games
+    one_chip  1 = every blind requires one chip, so that runs reach late antes
     report    (4,) int64, overwritten: decisions played, Broken, game, decision of the first failure (Broken.ILLEGAL
               where a decision offered as legal was refused)
     """

@@ -110,7 +110,7 @@ def survey(
 
 
 def survey_ante(s: Any, bought_voucher: int) -> dict[str, Any]:
-    """One ante's facts; s stands at its beginning and is moved to its end."""
+    """Return the facts of one ante; s is at its beginning and is moved to its end."""
     facts: dict[str, Any] = {
         "boss": BLINDS[s.boss].key,
         "voucher": VOUCHERS[s.voucher_this_ante].key,
@@ -177,7 +177,7 @@ def buy_ante_voucher(buyer: Any, ante: int) -> None:
 
 
 def queue(s: Any) -> list[str]:
-    """Shop cards of this ante one after the other, with nothing else on show."""
+    """Return the shop cards of this ante in order, with no other item on show."""
     game = owning_nothing(s)
     cards = []
     for _ in range(QUEUE_CARDS):
@@ -188,7 +188,7 @@ def queue(s: Any) -> list[str]:
 
 
 def queued_packs(s: Any) -> list[list[Any]]:
-    """The ante's packs and their cards, with nothing else on show."""
+    """Return the packs of the ante and their cards, with no other item on show."""
     game = owning_nothing(s)
     game.plays[:] = 0
     opened = []

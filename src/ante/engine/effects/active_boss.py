@@ -52,7 +52,7 @@ def hand_limit(s):
 
 @rule
 def cards_to_draw(s):
-    """Return how many cards are drawn now: what the boss says, else what the hand lacks."""
+    """Return how many cards are drawn now: the boss's number, or as many as the hand lacks."""
     fixed = boss_cards_to_draw(s, 0)
     return fixed if fixed >= 0 else max(0, hand_limit(s) - int(s.n_hand))
 

@@ -160,7 +160,7 @@ def pillar(s, boss, card):
 # The Psychic: hands must have a fixed number of cards.
 @on(BossMoment.HAND_ALLOWED, Blind.PSYCHIC)
 def psychic(s, boss, card):
-    """Allow hands of exactly so many cards."""
+    """Allow hands of an exact number of cards."""
     return s.n_played == BLIND_CARDS[boss]
 
 
@@ -261,7 +261,7 @@ def acorn(s, boss, card):
             s.order[i] = i
         shuffle(s, Stream.AAJK, s.order, int(s.n_jokers))
     n = int(s.n_jokers)
-    # s.order[i] names the joker, by age, that stands at i; apply it cycle by cycle through s.made.
+    # s.order[i] is the joker, by age, at position i; apply it cycle by cycle through s.made.
     for start in range(n):
         if s.order[start] < 0 or s.order[start] == start:
             continue

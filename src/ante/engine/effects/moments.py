@@ -56,7 +56,7 @@ class BossMoment(Enum):
     TURNS_CARD = 2  # whether a card that is being drawn comes face down (card index)
     CARDS_TO_DRAW = 3  # how many cards are drawn now, -1 for what the hand lacks (0)
     HAND_DRAWN = 4  # cards were drawn to fill the hand (whether after a played hand)
-    CARDS_PLAYED = 5  # the played cards have left the hand; how many cards it discards, which stand in s.order (0)
+    CARDS_PLAYED = 5  # the played cards have left the hand; returns how many cards it discards, listed in s.order (0)
     HAND_ALLOWED = 6  # whether the hand in s.hand_type scores (0)
     HAND_BEGINS = 7  # an allowed hand, nothing scored (0)
     HAND_VALUED = 8  # the hand's own chips and mult are set, no card has scored (0)
@@ -66,7 +66,7 @@ class BossMoment(Enum):
 
 
 class ConsumableMoment(Enum):
-    """When a consumable is asked. Each moment is one function of `effects/consumable_dispatch.py`."""
+    """When a consumable is queried. Each moment is one function of `effects/consumable_dispatch.py`."""
 
     ALLOWED = 0  # whether it can be used now; the number of cards is already checked
     USED = 1  # it takes effect
@@ -86,7 +86,7 @@ RESULTS: dict[Enum, object] = {
 
 @dataclass(frozen=True)
 class Effect:
-    """One registration: `function` acts for `item` at `moment`; `copied` says whether Blueprint copies it.
+    """One registration: `function` acts for `item` at `moment`; `copied` states whether Blueprint copies it.
 
     item    Joker, Blind, Consumable or Tag
     moment  None for a function that a rule calls by its name
@@ -103,7 +103,7 @@ EFFECTS: list[Effect] = []
 
 
 def on(moment: Enum, *items: IntEnum, copied: bool = True) -> Callable[[Callable[..., Any]], Any]:
-    """Register an effect of `items` at `moment`, and compile it. Several may stand above one function.
+    """Register an effect of `items` at `moment`, and compile it. A function may have several registrations.
 
     The item that acts is the index of its tables: `J_...`, `BLIND_...`, `C_...`. The moment decides the signature:
 

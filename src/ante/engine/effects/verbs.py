@@ -115,7 +115,7 @@ def set_enhancement(s, card, enhancement):
 
 @rule
 def destroy_card(s, card):
-    """A playing card is gone for good, wherever it was."""
+    """Remove a playing card for good, from any place."""
     c = s.cards[card]
     if c.place == Place.GONE:
         return
@@ -144,7 +144,7 @@ def drop_from(order, n, card):
 
 @rule
 def deck_size(s):
-    """Cards of the full deck, wherever they are."""
+    """Return the cards of the full deck, in any place."""
     n = 0
     for i in range(s.n_cards):
         if s.cards[i].place != Place.GONE:

@@ -60,7 +60,7 @@ def edition_of(u, rate, m, negative):
 
 @rule
 def roll_edition(s, stream, m, negative):
-    """One edition poll on `stream`, its chances times m."""
+    """Return the edition of one poll on `stream`, with its odds times m."""
     return edition_of(roll(s, stream), edition_rate(s), m, negative)
 
 
@@ -120,7 +120,7 @@ def begin_item(s, kind, number):
 
 @rule
 def make_joker(s, source, place_shop, place_pack):
-    """A joker of this source stands in s.made. Stickers come only in the shop and in packs."""
+    """Draw a joker of this source into s.made. Stickers come only in the shop and in packs."""
     source = int(source)
     rarity = int(FIXED_RARITY[source])
     if rarity == 0:
@@ -146,7 +146,7 @@ def make_eternal(item):
 
 @rule
 def make_given_joker(s, joker):
-    """A plain copy of a given joker stands in s.made, with the memory of a new one."""
+    """Make a plain copy of a given joker in s.made, with the memory of a new one."""
     begin_item(s, int(Kind.JOKER), joker)
     s.made.value = J_START[joker]
     s.made.count = J_COUNT[joker]
@@ -157,7 +157,7 @@ def make_given_joker(s, joker):
 
 @rule
 def pick_visible_hand(s, stream, without):
-    """A random hand that the player knows of, in definition order, leaving out one (-1 for none)."""
+    """Return a random hand that is visible to the player, in definition order, leaving out one (-1 for none)."""
     n = 0
     for hand in range(N_HANDS):
         if (HAND_VISIBLE[hand] or s.plays[hand] > 0) and hand != without:
@@ -190,7 +190,7 @@ def roll_stickers(s, in_pack):
 
 @rule
 def make_given_consumable(s, consumable):
-    """A given consumable stands in s.made."""
+    """Make a given consumable in s.made."""
     begin_item(s, int(Kind.CONSUMABLE), consumable)
     price(s, s.made)
 
@@ -208,7 +208,7 @@ def special_allowed(s, consumable):
 
 @rule
 def make_tarot(s, source, soulable):
-    """A tarot of this source stands in s.made; in packs it may turn out to be The Soul."""
+    """Draw a tarot of this source into s.made; in packs it may turn out to be The Soul."""
     source = int(source)
     if soulable and special_allowed(s, Consumable.SOUL) and roll(s, Stream.SOUL_TAROT) > SOUL_ABOVE:
         make_given_consumable(s, int(Consumable.SOUL))
@@ -218,7 +218,7 @@ def make_tarot(s, source, soulable):
 
 @rule
 def make_planet(s, source, soulable):
-    """A planet of this source stands in s.made; in packs it may turn out to be Black Hole."""
+    """Draw a planet of this source into s.made; in packs it may turn out to be Black Hole."""
     source = int(source)
     if soulable and special_allowed(s, Consumable.BLACK_HOLE) and roll(s, Stream.SOUL_PLANET) > SOUL_ABOVE:
         make_given_consumable(s, int(Consumable.BLACK_HOLE))
@@ -228,7 +228,7 @@ def make_planet(s, source, soulable):
 
 @rule
 def make_spectral(s, source, soulable):
-    """A spectral of this source stands in s.made; in packs both special cards have their roll, Black Hole wins."""
+    """Draw a spectral of this source into s.made; in packs both special cards are rolled, and Black Hole wins."""
     source = int(source)
     forced = 0
     if soulable:
@@ -241,7 +241,7 @@ def make_spectral(s, source, soulable):
 
 @rule
 def make_playing_card(s, source, enhanced):
-    """A playing card of this source stands in s.made: its enhancement, if any, then its front."""
+    """Draw a playing card of this source into s.made: its enhancement, if any, then its front."""
     source = int(source)
     enhancement = 0
     if enhanced:

@@ -139,7 +139,7 @@ def keep_pinned_left(s):
 
 @rule
 def stands_left(joker, other):
-    """Whether a joker belongs left of one that stands there now."""
+    """Whether a joker belongs to the left of one already in the line-up."""
     if not joker.stickers & Sticker.PINNED:
         return False
     return not other.stickers & Sticker.PINNED or joker.created > other.created

@@ -37,7 +37,7 @@ def open_pack_contents(s, pack):
 
 @rule
 def make_pack_card(s, kind, place):
-    """One card of a pack stands in s.made."""
+    """Draw one card of a pack into s.made."""
     if kind == PackKind.ARCANA:
         if arcana_gives_spectral(s):
             make_spectral(s, int(SpectralSource.AR2), True)
@@ -69,7 +69,7 @@ def most_played_hand(s):
 
 @rule
 def make_standard_card(s):
-    """A Standard pack's playing card stands in s.made, with its edition and seal."""
+    """Draw a Standard pack's playing card into s.made, with its edition and seal."""
     make_playing_card(s, int(CardSource.STA), roll(s, Stream.STDSET) > STANDARD_ENHANCED_ABOVE)
     s.made.edition = roll_edition(s, Stream.STANDARD_EDITION, STANDARD_EDITION_TIMES, False)
     if roll(s, Stream.STDSEAL) > STANDARD_SEAL_ABOVE:

@@ -84,7 +84,7 @@ def joker_streams(source: JokerSource) -> list[Stream]:
     if source == JokerSource.SOU:
         return [Stream.JOKER4] * 5
     common, uncommon, rare = (Stream[f"JOKER{rarity}_{source.name}"] for rarity in (1, 2, 3))
-    return [common, common, uncommon, rare, rare]  # rarities 0 and 4 are never asked for
+    return [common, common, uncommon, rare, rare]  # rarities 0 and 4 are never looked up
 
 
 FIXED_RARITY = np.array([RARITY_OF_SOURCE.get(source, 0) for source in JokerSource], dtype=np.int64)  # 0 = drawn

@@ -1,4 +1,4 @@
-"""What each voucher changes: a comment with its text, then the functions with which the rules ask for it.
+"""What each voucher changes: a comment with its text, then the functions through which the rules read it.
 
 Of most pairs the second tier replaces the first; `better_of` names the one that counts.
 """

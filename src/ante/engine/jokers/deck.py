@@ -40,7 +40,7 @@ def stone_joker(s, me, joker, card):
 # Driver's License: X mult with enough enhanced cards in the full deck.
 @on(Moment.JOKER_SCORED, Joker.DRIVERS_LICENSE)
 def drivers_license(s, me, joker, card):
-    """X mult for at least so many enhanced cards."""
+    """X mult for a minimum number of enhanced cards."""
     if s.tally_enhanced >= J_AT_LEAST[joker]:
         times_mult(s, J_XMULT[joker])
 
@@ -107,7 +107,7 @@ def mime(s, me, joker, card):
 # Hanging Chad: retriggers the first scored card.
 @on(Moment.REPEAT_SCORED, Joker.HANGING_CHAD)
 def hanging_chad(s, me, joker, card):
-    """The first scoring card so many times more."""
+    """Retrigger the first scoring card a number of times."""
     for i in range(s.n_played):
         if s.scoring[i]:
             if s.played[i] == card:

@@ -136,7 +136,7 @@ def ride_the_bus(s, me, joker, card):
 # Square Joker: grows with each hand of exactly four cards.
 @on(Moment.HAND_BEGINS, Joker.SQUARE, copied=False)
 def square(s, me, joker, card):
-    """One step for exactly so many played cards."""
+    """Grow one step for an exact number of played cards."""
     if s.n_played == J_CARDS[joker]:
         s.jokers[me].value += J_GROWTH[joker]
 
@@ -203,10 +203,10 @@ def hit_the_road_starts_over(s, me, joker, card):
     s.jokers[me].value = J_START[joker]
 
 
-# Yorick: grows after every so many discarded cards.
+# Yorick: grows after every n discarded cards.
 @on(Moment.CARD_DISCARDED, Joker.YORICK, copied=False)
 def yorick(s, me, joker, card):
-    """The counter is one less; at nothing it begins anew, with one step."""
+    """Count down by one; at zero, grow one step and restart the counter."""
     s.jokers[me].count -= 1
     if s.jokers[me].count <= 0:
         s.jokers[me].count = J_COUNT[joker]
@@ -244,7 +244,7 @@ def ceremonial(s, me, joker, card):
     if right < s.n_jokers and can_fall(s, right):
         s.jokers[me].value += J_GROWTH[joker] * sell_value(s.jokers[right])
         doom(s, right)
-        s.joker_buffer += 1  # whoever makes a joker after it finds the place free
+        s.joker_buffer += 1  # reserves the slot for the joker that is made next
 
 
 # Madness: grows when a Small or Big Blind is selected, and destroys a random other joker.

@@ -79,14 +79,14 @@ def bull(s, me, joker, card):
 # Bootstraps: mult for every few dollars held.
 @on(Moment.JOKER_SCORED, Joker.BOOTSTRAPS)
 def bootstraps(s, me, joker, card):
-    """+mult per so many dollars; none in debt."""
+    """+mult for every n dollars; none in debt."""
     add_mult(s, J_MULT[joker] * floor_of(max(0, int(s.dollars)) / float(J_PER[joker])))
 
 
 # Vagabond: creates a Tarot if the hand is played with little money.
 @on(Moment.JOKER_SCORED, Joker.VAGABOND)
 def vagabond(s, me, joker, card):
-    """A tarot for a hand begun with at most so many dollars."""
+    """Make a tarot for a hand begun with at most n dollars."""
     if s.money_in_hand <= J_AT_MOST[joker]:
         create_tarot(s, int(TarotSource.VAG))
 

@@ -125,7 +125,7 @@ def todo_list_turns(s, me, joker, card):
 # Half Joker: mult for a hand of few cards.
 @on(Moment.JOKER_SCORED, Joker.HALF)
 def half(s, me, joker, card):
-    """+mult for at most so many played cards."""
+    """+mult for at most n played cards."""
     if s.n_played <= J_AT_MOST[joker]:
         add_mult(s, J_MULT[joker])
 

@@ -70,7 +70,7 @@ def banner(s, me, joker, card):
 # Mystic Summit: mult without discards left.
 @on(Moment.JOKER_SCORED, Joker.MYSTIC_SUMMIT)
 def mystic_summit(s, me, joker, card):
-    """+mult with at most so many discards."""
+    """+mult with at most n discards."""
     if s.discards_left <= J_AT_MOST[joker]:
         add_mult(s, J_MULT[joker])
 

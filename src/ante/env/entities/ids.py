@@ -1,6 +1,6 @@
 """Item ids: one number for everything that can lie before a player, and one for what modifies it.
 
-An id is a base plus a number of the catalogue: `JOKER_BASE + Joker.EGG`. 0 is nothing.
+An id is a base plus a number of the catalogue: `JOKER_BASE + Joker.EGG`. 0 means empty.
 """
 
 from ante.catalog.cards import Suit

@@ -133,7 +133,7 @@ row_t = np.dtype(
         ("categories", "u1", (len(CATEGORIES),)),
         ("counts", "u1", (N_COUNTS,)),
         ("vouchers", "u1", (-(-N_VOUCHERS // 8),)),  # redeemed, a bit each
-        ("barred", "u1", (-(-N_HANDS // 8),)),  # hands that the boss does not want, a bit each
+        ("barred", "u1", (-(-N_HANDS // 8),)),  # hands that the boss forbids, a bit each
         ("verbs", "u1", (-(-len(Verb) // 8),)),  # verbs with a legal decision, a bit each
         ("n_entities", "u1"),
         ("n_hand", "u1"),

@@ -2,8 +2,8 @@
 
 What lies before the player becomes a list of entities, in this order and without gaps: hand cards, jokers, consumables,
 the shop row, the open pack, vouchers, booster packs. Each is a few small numbers, the same ones for every kind. Its
-`place` names kind and slot, its `item_id` says what it is (ids.py), two of its `flag_bits` say which verbs can act on it
-now. The content is that of the observation (env/layout.py), so nothing hidden is in it.
+`place` names kind and slot, its `item_id` names the item (ids.py), two of its `flag_bits` mark the verbs for it
+at present. The content is that of the observation (env/layout.py), so nothing hidden is in it.
 
 Verbs that act on hand cards take any set of them that has the right size (`SETS`), contains every forced card (PLAY and
 DISCARD) and, for Aura, only cards with `ACT_FIRST`. Sorting and MOVE_CARD are not offered, MOVE_JOKER only to the right
@@ -195,7 +195,7 @@ def add_entity(r, place, item, trait, flags, memory, price, count, value):
 
 @rule
 def blank_rest(r):
-    """The entities that are not there are 0."""
+    """Set the missing entities to 0."""
     for i in range(r.n_entities, MAX_ENTITIES):
         r.place[i] = 0
         r.item_id[i] = 0

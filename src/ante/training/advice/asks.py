@@ -1,7 +1,7 @@
-"""Hints in one env runner: selects positions to ask about, collects the answers and logs them.
+"""Hints in one env runner: selects positions, requests hints for them, collects the responses and logs them.
 
 All calls are non-blocking. Positions are sent to the broker (an actor) in batches, and answers are fetched when
-available. An answer labels the position it was asked for; the game has moved on by then (decision 17).
+available. A response labels the position of its request; by then the game has continued (decision 17).
 """
 
 from collections import deque
@@ -25,7 +25,7 @@ from ante.training.sampling.fragment import Labelled, end_to_end
 from ante.training.settings.schedule import Schedule
 
 EXCHANGE_EVERY = 16  # steps between exchanges with the broker
-REMEMBERED = 50_000  # positions that are not asked about again
+REMEMBERED = 50_000  # positions that are not sent again
 KEPT = 256  # hinted positions, the most recent ones, from which games may start
 BEGUN = 0.25  # share of games that start from one, if hints are used as an exploration prior
 OPEN = 4096  # limit of unanswered requests; the oldest are dropped first
@@ -37,7 +37,7 @@ class HintPlan:
     """A run's hint settings for runners and learners.
 
     broker      name of the actor
-    share       maximum share of decisions to ask about
+    share       maximum share of decisions to request hints for
     confidence  the policy is uncertain if the probability of its most likely action is below this
     imitation   weight of the imitation loss, prior  probability of following a hint: schedules over steps
     shaping     weight of the learned potential
@@ -101,7 +101,7 @@ class Hinting:
     def look(
         self, games: Games, rows: NDArray[Any], confidences: NDArray[np.float32], actions: NDArray[np.int64]
     ) -> None:
-        """Process one step of all games: ask about the least certain decisions, within budget and broker limits.
+        """Process one step of all games: send the least certain decisions, within budget and broker limits.
 
         rows (n,) row_t, confidences (n,) probability of the most likely action, actions (n,) the actions taken
         """
@@ -117,7 +117,7 @@ class Hinting:
             self.exchange()
 
     def _unsure(self, rows: NDArray[Any], confidences: NDArray[np.float32], room: int) -> list[int]:
-        """Return up to `room` game indices, ascending: the least certain ones that have not been asked about."""
+        """Return up to `room` game indices, ascending: the least certain ones that have not been sent."""
         seen = rows["seen"] if rows.dtype.names and "seen" in rows.dtype.names else rows  # without recurrent state
         unsure = np.flatnonzero(confidences < self.plan.confidence)
         places: list[int] = []

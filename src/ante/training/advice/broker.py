@@ -92,7 +92,7 @@ def start_broker(config: TrainConfig, name: str) -> Any:
 
 
 class BrokerActor(Broker):
-    """A broker configured by the environment of its own process."""
+    """A broker configured by the environment of its process."""
 
     def __init__(self, settings: HintSettings | None, players: int, picture: Callable[[Any], bytes] | None) -> None:
         super().__init__(settings, os.environ, players, picture)

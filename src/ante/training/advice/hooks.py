@@ -32,7 +32,7 @@ PART = 32  # minibatch rows per hinted position in a gradient step
 
 
 class AskForHints(RunnerHook):
-    """Asks for hints where the policy is uncertain, and applies the answers."""
+    """Requests hints where the policy is uncertain, and applies the responses."""
 
     def __init__(self, runner: BatchRunner) -> None:
         super().__init__(runner)

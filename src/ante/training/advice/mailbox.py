@@ -16,7 +16,7 @@ class Mailbox(Protocol):
     """The interface between `Hinting` and the broker. All methods raise BrokerLost."""
 
     def ask(self, tickets: list[int], states: Any, reorder: str) -> None:
-        """Ask about these positions (k,) state_t."""
+        """Request hints for these positions (k,) state_t."""
 
     def note(self, rows: list[dict[str, Any]], compared: int, agreed: int) -> None:
         """Send log lines, and how many of the compared hints agree with the policy's action."""

@@ -22,11 +22,11 @@ class ExternalAlgorithm(ABC):
 
     @abstractmethod
     def own_state(self) -> dict[str, Any]:
-        """Return everything to go on with but the policy, as `run_store.state_files` can keep it."""
+        """Return everything that a resumed run needs except the policy, in a form that `run_store.state_files` writes."""
 
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `own_state` has returned."""
+        """Restore what `own_state` returned."""
 
     def get_state(self) -> dict[str, Any]:
         """See RLlib's Algorithm: the policy stands where that of RLlib's algorithms does."""

@@ -1,9 +1,9 @@
 """Stable-Baselines3 algorithms as a run: batches, metrics, checkpoints. Needs the extra `sb3`.
 
-A checkpoint holds SB3's parameters (policy and optimiser) as arrays to go on with, without the pickles of SB3's archive, and the
-policy as a module of ours, so that evaluation, videos, leagues and releases take it like any other. Only MaskablePPO knows masks. To A2C and DQN every
-action is open; an illegal one changes nothing, is worth nothing and costs a step (metrics.csv counts them: `illegal`).
-Whoever plays with such a policy afterwards leaves its illegal actions out, as with every policy.
+A checkpoint holds SB3's parameters (policy and optimiser) as arrays, without the pickles of SB3's archive, and the
+policy as a module of ours, so that evaluation, videos, leagues and releases accept it. Only MaskablePPO supports masks. A2C and DQN may take every
+action; an illegal one changes nothing, has reward 0 and costs a step (metrics.csv counts them: `illegal`).
+Players made from such a policy leave its illegal actions out, as with every policy.
 """
 
 import math
@@ -62,7 +62,7 @@ class Sb3Algorithm(ExternalAlgorithm):
         }
         seconds = {"learn_seconds": time.perf_counter() - begin - env.seconds}
         runners["sample_seconds"], env.seconds = env.seconds, 0.0
-        return {"env_runners": runners, "learners": {"default_policy": told(model) | seconds}}
+        return {"env_runners": runners, "learners": {"default_policy": logged_means(model) | seconds}}
 
     def policy(self) -> PackedPolicy:
         """See ExternalAlgorithm."""
@@ -103,7 +103,7 @@ def tensors_of(value: Any) -> Any:
     return [tensors_of(each) for each in value] if isinstance(value, list) else value
 
 
-def told(model: BaseAlgorithm) -> dict[str, float]:
+def logged_means(model: BaseAlgorithm) -> dict[str, float]:
     """Return SB3's metrics of its last update under the names of RLlib's learner; NaN for missing ones."""
     said = model.logger.name_to_value
     return {

@@ -1,1 +1,1 @@
-"""Trajectory datasets in Parquet. Knows neither Ray nor torch."""
+"""Trajectory datasets in Parquet. Imports neither Ray nor torch."""

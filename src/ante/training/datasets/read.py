@@ -74,7 +74,7 @@ class Steps:
 class Dataset:
     """A folder of recorded steps.
 
-    about  what it says of itself: format, observation, source, view, player, deck, stake, reward ...
+    about  its metadata: format, observation, source, view, player, deck, stake, reward ...
     view   flat or shortlist
 
     Raises BadDataset where there is none, or where it holds another version's observations.
@@ -153,7 +153,7 @@ def read_about(schema: Any, folder: Path) -> dict[str, Any]:
     except (KeyError, Unreadable):
         about = None
     if not isinstance(about, dict) or about.get("view") not in VIEWS:
-        raise BadDataset(f"{folder / STEPS} is no dataset of Ante: its schema does not say what it holds")
+        raise BadDataset(f"{folder / STEPS} is not a dataset of Ante: its schema has no metadata of one")
     if about.get("format") != FORMAT or about.get("observation") != observation_version():
         raise BadDataset(
             f"{folder} holds observations of version {shown(about.get('observation'))} (format {shown(about.get('format'))}), this "

@@ -28,7 +28,7 @@ class Script:
 
 
 def fresh_seeds(n: int, seed: int) -> list[str]:
-    """So many game seeds, the same for the same number: games to learn from, strangers to the frozen panel."""
+    """Return this many game seeds, the same for the same number: games to learn from, disjoint from the frozen panel."""
     rng = one_seed(seed)
     return [new_seed(rng).decode() for _ in range(n)]
 

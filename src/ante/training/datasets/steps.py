@@ -65,7 +65,7 @@ def steps_of(scripts: Sequence[Script], view: str, reward: str, reorder: str, fi
         check_allowed(games, actions, playing)
         games.step(actions)
         parts[-1]["reward"] = games.rewards[playing].copy()
-        over = playing & (games.outcome != Outcome.PLAYING)  # told once: an ended game that waits is as one in play
+        over = playing & (games.outcome != Outcome.PLAYING)  # reported once: an ended game that waits counts as in play
         ended[over] = games.outcome[over]
         playing &= ~over & [not cursors.over(i) for i in range(games.n)]
     return finished(parts, games, ended, first_game)

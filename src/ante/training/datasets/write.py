@@ -1,4 +1,4 @@
-"""Datasets written: one Parquet file in a folder of its own, aside first, then named whole."""
+"""Writing of datasets: one Parquet file in its own folder, under a temporary name first."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ FEW_VALUES = ("seed", "verb", "outcome", "numbers.list.element", "reward", "game
 
 
 def about_of(view: str, **settings: Any) -> dict[str, Any]:
-    """What a dataset says of itself: versions, view, and these settings."""
+    """Return the metadata of a dataset: versions, view, and these settings."""
     return {
         "format": FORMAT,
         "observation": observation_version(),
@@ -41,7 +41,7 @@ def about_of(view: str, **settings: Any) -> dict[str, Any]:
 
 
 def write_dataset(folder: Path, blocks: Iterable[Columns], about: dict[str, Any]) -> int:
-    """The dataset stands in `folder`, or nothing does; answers its steps.
+    """Write the dataset to `folder`, completely or not at all. Returns its steps.
 
     blocks  steps as `steps_of` makes them, with log_prob and value where they are known
 
@@ -60,7 +60,7 @@ def write_dataset(folder: Path, blocks: Iterable[Columns], about: dict[str, Any]
 
 
 def refuse_existing(folder: Path) -> None:
-    """Nothing stands at this name. Raises BadDataset."""
+    """Check that this name is free. Raises BadDataset."""
     if folder.exists():
         raise BadDataset(f"{folder} exists: a dataset is never overwritten, name another folder or remove this one")
 

@@ -2,7 +2,7 @@
 
 The runners play and send their fragments as for APPO; the learner keeps them, and after each fragment makes as many
 gradient steps as `epochs` passes over a batch would take. Replay, target network and counters are part of the learner's
-state, so that a resumed run goes on with all of them.
+state, so that a resumed run continues with all of them.
 """
 
 from dataclasses import dataclass
@@ -93,7 +93,7 @@ class QLearner(FragmentLearner):
         return lost
 
     def _learn_again(self, steps: int, size: int, before: int) -> NDArray[np.float64]:
-        """So many gradient steps on `size` steps each; return the mean loss and action value, no numbers where there were none."""
+        """Take a number of gradient steps on `size` steps each; return the mean loss and action value, NaN without any."""
         rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
         correction, sums = value_at(self.config.q.priority_correction, before), np.zeros(2)
         for _ in range(steps):
@@ -142,7 +142,7 @@ class QLearner(FragmentLearner):
         self._tell_trained(rows)
 
     def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """As any learner; with replay, target network and the count of gradient steps, where all of it is asked for."""
+        """Return the learner's state; with replay, target network and the count of gradient steps if all of it is requested."""
         state = super().get_state(components, not_components=not_components, **kwargs)
         if includes_component(self, TARGET, components, not_components):
             state[TARGET] = {name: value.cpu().numpy() for name, value in self._target.state_dict().items()}

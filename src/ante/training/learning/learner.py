@@ -24,9 +24,9 @@ Gradients = dict[Any, torch.Tensor]
 
 
 class FragmentLearner(TorchLearner):  # type: ignore[misc]
-    """Learns from `Fragments` of packed rows. A subclass says what gradient steps they are worth: `_learn_from`.
+    """Learns from `Fragments` of packed rows. A subclass defines their gradient steps: `_learn_from`.
 
-    terms   of the loss besides the algorithm's own, as the configuration's `loss_terms` say
+    terms   of the loss in addition to the algorithm's, from the configuration's `loss_terms`
     scales  what normalisation divides by
     """
 
@@ -72,7 +72,7 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
 
         timesteps  steps before this batch, for schedules
 
-        Where all fragments were lost nothing is learned, and the metrics say so: an exception would end the run.
+        Where all fragments were lost nothing is learned, and the metrics show it: an exception would end the run.
         """
         self.before_gradient_based_update(timesteps=timesteps or {})
         begin = time.perf_counter()

@@ -11,7 +11,7 @@ class LossTerm:
     """A term of the loss with its own weight. A configuration's `loss_terms` are made with it.
 
     name    of its mean loss in the metrics
-    weight  set by `schedule`; a term of weight 0 is not asked
+    weight  set by `schedule`; a term of weight 0 is not computed
     """
 
     name: ClassVar[str]
@@ -20,10 +20,10 @@ class LossTerm:
         self.config, self.weight = config, 1.0
 
     def schedule(self, steps: int) -> None:
-        """Set the weight for an update after so many environment steps."""
+        """Set the weight for an update after this many environment steps."""
 
     def begin(self, rollout: Rollout, minibatch: int) -> None:
-        """An update is about to learn from this rollout in minibatches of so many rows."""
+        """Prepare for an update that learns from this rollout in minibatches of this many rows."""
 
     def loss(self, policy: Any) -> torch.Tensor | None:
         """Return the loss () of one gradient step, with gradient and without the weight; None for nothing."""

@@ -186,12 +186,14 @@ class PPOLearner(FragmentLearner):
         """The means over all learners: one message, since the loss does not pass through DDP's own forward."""
         if self.config.num_learners < 2:
             return gradients, means
-        told = torch.from_numpy(means.astype(np.float32)).to(self.device)
-        whole = torch.cat([*(gradient.flatten() for gradient in gradients.values()), told])
+        statistics = torch.from_numpy(means.astype(np.float32)).to(self.device)
+        whole = torch.cat([*(gradient.flatten() for gradient in gradients.values()), statistics])
         torch.distributed.all_reduce(whole)
-        *parts, told = (whole / self.config.num_learners).split([*(g.numel() for g in gradients.values()), len(means)])
+        *parts, statistics = (whole / self.config.num_learners).split(
+            [*(g.numel() for g in gradients.values()), len(means)]
+        )
         averaged = {key: part.view_as(gradients[key]) for key, part in zip(gradients, parts, strict=True)}
-        return averaged, told.cpu().numpy().astype(np.float64)
+        return averaged, statistics.cpu().numpy().astype(np.float64)
 
     def _tell(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
         """One line of metrics: the means in NAMES, how old the policy that acted was, passes made over the rows."""
@@ -207,7 +209,7 @@ def normal(advantages: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def dealt(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) -> list[NDArray[np.int64]]:
-    """Units one after the other in a random order, cut into so many parts as near to equal as whole units allow.
+    """Shuffle units and cut them into parts as near to equal as whole units allow.
 
     No part is empty where no unit is larger than a part.
     """

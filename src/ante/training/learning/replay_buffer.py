@@ -107,7 +107,7 @@ class Replay:
         self._at, self.steps = end, self.steps + count
 
     def _room(self, rows: int) -> int:
-        """Where so many rows begin; fragments that stood there are forgotten."""
+        """Return where this many rows begin; earlier fragments there are forgotten."""
         if rows > self.capacity:
             raise ValueError(f"a fragment of {rows} rows does not fit into a replay of {self.capacity}")
         if self._at + rows > self.capacity:
@@ -184,7 +184,7 @@ class Replay:
         self.__post_init__()
         used, at, spans = int(state["used"]), int(state["at"]), [tuple(map(int, span)) for span in state["spans"]]
         if not (0 <= used <= self.capacity and 0 <= at <= self.capacity):
-            raise ValueError(f"a replay of {self.capacity} places cannot have {used} in use and go on at {at}")
+            raise ValueError(f"a replay of {self.capacity} places cannot have {used} in use and continue at {at}")
         for begin, end, count in spans:
             if not (0 <= begin <= begin + count <= end <= used):
                 raise ValueError(f"a replay with {used} places in use cannot have {count} steps from {begin} to {end}")

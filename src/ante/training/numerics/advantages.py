@@ -1,4 +1,4 @@
-"""Advantage and value-target estimators besides `row_kernels.gae`: compiled V-trace and n-step returns.
+"""Advantage and value-target estimators other than `row_kernels.gae`: compiled V-trace and n-step returns.
 
 Reference implementations for tests are in tests/support/estimates.py.
 """

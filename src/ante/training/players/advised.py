@@ -39,7 +39,7 @@ class AdvisedPlayer:
     """Follows hints where the policy is unsure and the budget permits; otherwise uses the policy.
 
     hints   by (seed, step of the game): text, agreed, source
-    ledger  what came of the asks
+    ledger  counts of requests by result
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class AdvisedPlayer:
         return actions
 
     def explain(self, games: Games, taken: int) -> Note:
-        """See `watch.notes.Explained`. In games that others have played, the advisor is asked now, within the budget."""
+        """See `watch.notes.Explained`. For games of other players, the advisor is called now, within the budget."""
         if str(games.seeds[0]) not in self._played:
             followed = self._alone.explained(games)
             rows = followed.rows()
@@ -109,7 +109,7 @@ class AdvisedPlayer:
     def _advised(
         self, games: Games, rows: NDArray[Any], which: NDArray[np.int64], sure: NDArray[Any], numbers: NDArray[np.int64]
     ) -> None:
-        """Ask about the least sure of these games, and put what is advised into `numbers`."""
+        """Request hints for the least certain of these games, and put the advised decisions into `numbers`."""
         room, unsure = self._budget.allows(len(which)), np.flatnonzero(sure < self._confidence)
         places = sorted(int(k) for k in unsure[np.argsort(sure[unsure], kind="stable")][:room])
         self._budget.take(len(which), places)
@@ -137,7 +137,7 @@ class AdvisedPlayer:
         return question_of(games.states[i], lists[i], prompt, frame)
 
     def _answers(self, questions: list[Any]) -> list[Advice | None]:
-        """A hint for each, or None. Here somebody waits: it is an evaluation."""
+        """Return a hint for each, or None. Waits for responses, since this is an evaluation."""
         if self._desk is None:
             for question in questions:
                 self.ledger.asks += question is not None
@@ -195,7 +195,7 @@ class Effect:
 def advice_effect(config: TrainConfig, alone: Report) -> Effect:
     """What following the advisor in play changes for a run's best checkpoint, over the first games of its evaluation.
 
-    alone  the evaluation without. The answer stands in hints/effect.json too. Raises BalatroError.
+    alone  the evaluation without. The result is also written to hints/effect.json. Raises BalatroError.
     """
     source = "rules" if config.hints.source == "rules" else "llm"
     player = advised_from(config.folder, source, config.hints.share, config.hints.confidence)

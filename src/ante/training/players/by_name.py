@@ -15,7 +15,7 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> Player:
         name: A baseline, `rules`, the folder of a run or a release (RUN@NAME is that checkpoint of it), a registered
             player, or `module:Class`.
         likeliest: Whether a policy takes its likeliest decision instead of drawing one.
-        checkpoint: Which checkpoint of a run, where the name says none.
+        checkpoint: Which checkpoint of a run, where the name has none.
 
     Raises:
         BalatroError: There is no such player, or it cannot be loaded.
@@ -52,7 +52,7 @@ def external_player(name: str) -> Player:
     missing = [each for each in ("name", "discrete", "reorder", "choose") if not hasattr(player, each)]
     if missing:
         raise BadPlugin(
-            f"{name!r} lacks {', '.join(missing)}: a player has what ante.agents.evaluate.Player says (examples/player.py)"
+            f"{name!r} lacks {', '.join(missing)}: a player implements ante.agents.evaluate.Player (examples/player.py)"
         )
     made: Player = player
     return made

@@ -99,11 +99,11 @@ class Epoch:
 
 
 def clone(
-    dataset: Dataset, folder: Path, settings: CloneSettings, told: Callable[[Epoch], None] = lambda _: None
+    dataset: Dataset, folder: Path, settings: CloneSettings, advance: Callable[[Epoch], None] = lambda _: None
 ) -> list[Epoch]:
-    """A policy cloned from a dataset stands in `folder` as a release, with metrics.csv; answers its epochs.
+    """Clone a policy from a dataset into `folder`, as a release with metrics.csv. Returns its epochs.
 
-    told  called after each epoch
+    advance  called after each epoch
 
     Raises NothingToLearn, BadDataset, BadRelease.
     """
@@ -120,7 +120,7 @@ def clone(
         steps, loss = learn_epoch(policy, adam, dataset, settings, number)
         held, uniform = held_out(policy, dataset, settings)
         epochs.append(Epoch(number + 1, steps, loss, held, uniform, time.perf_counter() - begin))
-        told(epochs[-1])
+        advance(epochs[-1])
         least = min(epochs, key=lambda each: each.held_loss)
         if least is epochs[-1]:
             best = {name: value.clone() for name, value in policy.state_dict().items()}

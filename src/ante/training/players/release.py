@@ -35,7 +35,7 @@ def is_release(folder: Path) -> bool:
 
 
 def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
-    """The policy of a run's checkpoint stands in `folder`; answers it. An existing model card is left as it is.
+    """Write the policy of a run's checkpoint to `folder` and return the folder. An existing model card is kept.
 
     Where `run` is that folder itself, a release whose model card was edited, it is sealed again.
     Raises BadCheckpoint, and BadRelease where a weight does not fit into float16.
@@ -55,9 +55,9 @@ def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
 def write_policy(
     policy: TorchRLModule, config: TrainConfig, trained: dict[str, Any], folder: Path, how: str = "PPO"
 ) -> Path:
-    """A policy stands in `folder` as a release; answers it. An existing model card is left as it is.
+    """Write a policy to `folder` as a release and return the folder. An existing model card is kept.
 
-    trained  timesteps, games and seconds that it learned from, and whatever else is to be kept
+    trained  timesteps, games and seconds that it learned from, and other values to keep
     how      for the model card: what taught it
 
     Raises BadRelease where a weight does not fit into float16.
@@ -82,7 +82,7 @@ def write_policy(
 
 
 def read_release(folder: Path) -> tuple[TorchRLModule, dict[str, Any]]:
-    """The released policy and what policy.json says of it. Raises BadRelease, naming the file that is wrong."""
+    """Return the released policy and the contents of policy.json. Raises BadRelease, naming the file that is wrong."""
     try:
         about = verified(folder, ABOUT)
         return read_policy(folder), about
@@ -91,7 +91,7 @@ def read_release(folder: Path) -> tuple[TorchRLModule, dict[str, Any]]:
 
 
 def digest_of_weights(about: dict[str, Any]) -> str:
-    """SHA-256 of the weights that policy.json tells of, in hex: what a league knows a release by."""
+    """Return the SHA-256 of the weights that policy.json names, in hex: the identity of a release in a league."""
     return str(about[FILES][WEIGHTS]["sha256"])
 
 

@@ -1,6 +1,6 @@
 """Frame stacking for batched games: each frame is rendered once, and stacks refer to frames by index.
 
-One frame per step and game is stored and sent, whatever the stack size.
+One frame per step and game is stored and sent, for every stack size.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """The planner policy, hierarchical: a plan is chosen at the start of each period and conditions every decision in it.
 
-Both levels share the shortlist policy's network. A packed row holds the current plan, or says that one is to be chosen.
+Both levels share the shortlist policy's network. A packed row holds the current plan, or marks that one is to be chosen.
 In the latter case an action is both, with probability pi(plan) pi(decision | plan); otherwise its probability is
 pi(decision | plan). PPO's ratio is therefore exact for both levels, and rows are independent of each other.
 

@@ -79,7 +79,7 @@ def load_policy(run: Path, pointer: str = "best") -> tuple[TorchRLModule, dict[s
 
 
 def read_policy(folder: Path, config: TrainConfig | None = None) -> TorchRLModule:
-    """Return the policy whose settings and weights stand in a checkpoint or release. Raises BadCheckpoint, BadConfig.
+    """Return the policy of the settings and weights in a checkpoint or release. Raises BadCheckpoint, BadConfig.
 
     Args:
         folder: Its files have been verified.

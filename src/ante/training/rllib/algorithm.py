@@ -254,7 +254,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             group.foreach_env_runner_async("set_state", tag=tag, kwargs={"state": ray.put(weights)})
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """See Algorithm; and all runners have the restored weights, wherever they run."""
+        """See Algorithm; and send the restored weights to all runners."""
         self._drop_ahead()
         super().set_state(state)
         self._hand_on_weights()

@@ -4,7 +4,7 @@ RLlib's own `save_to_path` and `restore_from_path` are not used. They write pick
 reading those runs code. `get_state()` returns the same state as plain values: weights, optimiser, counters, metrics, what the
 learner adds (moments of normalisation; replay and target network of DQN) and the runner's stage. It is written as
 
-    config.yaml               the settings, from which the algorithm and the policy are built anew
+    config.yaml               the settings, from which the algorithm and the policy are rebuilt
     weights.npz               the policy, which players read without the rest
     state.json, state.npz     everything else (run_store.state_files)
 

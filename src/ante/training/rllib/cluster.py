@@ -36,7 +36,7 @@ class NoRay(BalatroError):
 
 
 class TooFewResources(BalatroError):
-    """Ray does not have what the processes of a run ask for."""
+    """Ray does not have the resources that the processes of a run request."""
 
 
 class NoGpu(BalatroError):
@@ -78,7 +78,7 @@ def joined_address() -> str:
 
 
 def check_resources(config: TrainConfig) -> None:
-    """What the run takes of GPUs in this process, and of Ray in others, is there. Raises NoGpu, TooFewResources.
+    """Check that this process has the run's GPUs, and Ray its other resources. Raises NoGpu, TooFewResources.
 
     A cluster may grow: `resources.wait_seconds` are given to a Ray that is joined.
     """
@@ -93,15 +93,15 @@ def check_resources(config: TrainConfig) -> None:
     wanted = sum((Counter(bundle) for bundle in asked), Counter[str]())
     found = ray.cluster_resources()
     if found.get("GPU", 0.0) < wanted["GPU"]:
-        raise NoGpu(wanted["GPU"], "in processes of its own", found.get("GPU", 0.0))
+        raise NoGpu(wanted["GPU"], "in separate processes", found.get("GPU", 0.0))
     if any(found.get(name, 0.0) < amount for name, amount in wanted.items()):
         raise TooFewResources(
-            f"the run asks for {words(wanted)} of Ray, which has {words(found)} on this machine: {LOWER}"
+            f"the run requests {words(wanted)} from Ray, which has {words(found)} on this machine: {LOWER}"
         )
 
 
 def bundles(config: TrainConfig) -> list[dict[str, float]]:
-    """Return what each env runner and each learner that is a process of its own takes of Ray."""
+    """Return the Ray resources of each env runner and each learner that is a separate process."""
     machine = config.resources
     runner = {"CPU": machine.runner_cpus, "GPU": machine.runner_gpus, machine.runner_resource: 1.0}
     learner = {"CPU": 0.0 if machine.learner_gpus else 1.0, "GPU": machine.learner_gpus, machine.learner_resource: 1.0}
@@ -111,15 +111,15 @@ def bundles(config: TrainConfig) -> list[dict[str, float]]:
 
 
 def wait_for(asked: list[dict[str, float]], seconds: float) -> None:
-    """Ray has had room for all bundles at once, each on one node. Raises TooFewResources after so many seconds."""
+    """Wait until Ray has room for all bundles together, each on one node. Raises TooFewResources after `seconds`."""
     if not asked or get_current_placement_group():  # within Tune, whose trials have their room already
         return
-    group = placement_group(asked)  # also tells an autoscaler what is wanted
+    group = placement_group(asked)  # also reports the demand to an autoscaler
     try:
         if not group.wait(seconds):
             wanted = sum((Counter(bundle) for bundle in asked), Counter[str]())
             raise TooFewResources(
-                f"the run asks for {words(wanted)} of Ray, in {len(asked)} processes, and found no room for them within {seconds:g} "
+                f"the run requests {words(wanted)} from Ray, in {len(asked)} processes, and found no room for them within {seconds:g} "
                 f"seconds; the cluster has {words(ray.cluster_resources())}, of it free {words(ray.available_resources())}: "
                 f"{LOWER}, or raise resources.wait_seconds"
             )
@@ -128,15 +128,15 @@ def wait_for(asked: list[dict[str, float]], seconds: float) -> None:
 
 
 def words(amounts: Mapping[str, float]) -> str:
-    """Return resources in words; without memory and the names of nodes, of which no run asks."""
+    """Return resources in words; without memory and node names, which no run requests."""
     shown = {name: amount for name, amount in sorted(amounts.items()) if ":" not in name and "memory" not in name}
     return ", ".join(f"{amount:g} {name}" for name, amount in shown.items()) or "nothing"
 
 
 def require_token() -> None:
-    """A Ray that is started from here refuses whoever does not know its token: one of its own, or the user's.
+    """Make every Ray that this process starts require a token: a random one, or the user's.
 
-    It stands in the environment, which Ray's processes inherit. RAY_AUTH_MODE=disabled is left as it is.
+    Ray's processes inherit it through the environment. RAY_AUTH_MODE=disabled is left as it is.
     """
     mode = os.environ.get("RAY_AUTH_MODE")
     kept = mode and (Path.home() / TOKEN_FILE).exists()
@@ -148,9 +148,9 @@ def require_token() -> None:
 
 
 def init_ray(**options: Any) -> None:
-    """Ray is there, without its dashboard: that of RAY_ADDRESS, or one of our own on 127.0.0.1, which asks for a token.
+    """Connect to Ray without its dashboard: to RAY_ADDRESS, or to a local one on 127.0.0.1 that requires a token.
 
-    Raises NoRay, and what Ray says of its last start.
+    Raises NoRay with Ray's last error.
     """
     common = {"include_dashboard": False, "log_to_driver": False, **options}
     address = "" if options.get("address") == "local" else joined_address()
@@ -165,7 +165,7 @@ def init_ray(**options: Any) -> None:
 
 
 def start_patiently(**options: Any) -> None:
-    """A Ray of our own runs. Tried several times: its daemon gives up where its helpers take more than 15 s to import."""
+    """Start a local Ray, with retries: its daemon gives up if its helpers take more than 15 s to import."""
     for left in reversed(range(STARTS)):
         try:
             with unheard():
@@ -190,7 +190,7 @@ def join(address: str, **options: Any) -> None:
 def check_address(address: str) -> None:
     """A Ray of this version answers at an address, and takes our token. Raises NoRay.
 
-    Asked from a process of its own: Ray ends its own process where nothing answers, after two minutes.
+    A separate process makes the request: Ray terminates its own process after two minutes without a response.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 2**16:

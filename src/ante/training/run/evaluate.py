@@ -31,7 +31,7 @@ def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report
 def trial(config: TrainConfig, algorithm: Any) -> tuple[dict[str, float], Player, Report]:
     """Evaluate the current policy on the first seeds of the panel; return its metrics, the player and the report.
 
-    The run goes on as if nothing had been: a copy of the policy plays games of its own, and torch's generator is put
+    Training is not affected: a copy of the policy plays separate games, and torch's generator is put
     back as it was.
     """
     begin = time.perf_counter()

@@ -91,7 +91,7 @@ def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
     if not (resume and (config.folder / "checkpoints" / "latest.json").exists()):
         if not resume and (config.folder / "config.yaml").exists():
             raise BadConfig(
-                f"run {config.folder} exists: go on with --resume {config.folder}, or choose another --name"
+                f"run {config.folder} exists: continue it with --resume {config.folder}, or choose another --name"
             )
         done = Progressed(sizes=Sizes(config.algo.minibatch, config.resources.games_per_runner))
         algorithm = build_sized(config, done.sizes)
@@ -123,7 +123,7 @@ def sized(config: TrainConfig, sizes: Sizes) -> TrainConfig:
 
 
 def fits(config: TrainConfig, sizes: Sizes) -> bool:
-    """Return whether a run can go on with these sizes."""
+    """Return whether a run can continue with these sizes."""
     try:
         sized(config, sizes)
     except BadConfig:
@@ -151,7 +151,7 @@ def promote(config: TrainConfig, algorithm: PPO, done: Progressed, console: Cons
 def train(config: TrainConfig, resume: bool = False) -> Path:
     """Train until config.steps or Ctrl-C, then evaluate; return the run's folder.
 
-    With a store the run is kept there too, and a resumed one goes on from what is there if that has more steps.
+    With a store the run is kept there too, and a resumed one continues from the store's copy if that has more steps.
     Raises BadConfig, BadStarts, BadCheckpoint, RunInUse, RunGone, CannotServe, NoRoom, BadVideo or StorageError; NotUploaded
     where the store did not get all.
     """
@@ -160,8 +160,8 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
         read_starts(Path(config.games.start_states))  # validate before starting anything
     with locked(config.folder) as lock, exporting(config) as exporter:
         if resume:
-            with fetching(config, console) as told:
-                bring(config, partial(say, console), told)
+            with fetching(config, console) as progress:
+                bring(config, partial(say, console), progress)
         with publishing(config, resume, console) as publisher:
             exporter.spool = publisher.spool if publisher else None
             run(config, resume, console, exporter, lock, publisher)
@@ -266,7 +266,7 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
 
 
 def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Session) -> bool:
-    """Iterate until the steps are done, a stop is asked for, or memory runs short; answers whether it did.
+    """Iterate until the steps are done, a stop is requested, or memory runs short. Returns whether it did.
 
     A checkpoint is left in each case.
     """
@@ -355,7 +355,7 @@ def memory_columns(gauge: MemoryGauge, sizes: Sizes) -> dict[str, float]:
 
 
 def steps_down(done: Progressed, session: Session) -> bool:
-    """Whether the run has to go on with smaller sizes, which then stand in `done`. Each warning is printed."""
+    """Return whether the run must continue with smaller sizes, which are then in `done`. Each warning is printed."""
     reading = session.gauge.take()
     if reading is None:
         return False

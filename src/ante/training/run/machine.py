@@ -17,5 +17,5 @@ def machine_now() -> dict[str, Any]:
 
 
 def write_machine(run: Path) -> None:
-    """The machine stands in the run's folder as machine.json: the one that went on last."""
+    """Write the current machine to the run's folder as machine.json."""
     write_text(run / "machine.json", json.dumps(machine_now(), indent=1) + "\n")

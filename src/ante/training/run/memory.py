@@ -105,7 +105,7 @@ class MemoryGauge(AbstractContextManager["MemoryGauge"]):
         while not self._ended.wait(self._period):
             try:
                 self.read()
-            except Exception as error:  # told by `take`: nobody looks at a thread
+            except Exception as error:  # reported by `take`: errors of a thread are not shown
                 self._failed = error
                 return
 

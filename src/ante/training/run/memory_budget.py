@@ -50,7 +50,7 @@ class Budget:
         self._warned = self._spent = False
 
     def judge(self, used: float, sizes: Sizes) -> Verdict:
-        """What to do about `used` GB. Nothing where there is no budget, or nothing left to do that was not said."""
+        """Return what to do about `used` GB. Nothing where there is no budget, or no new action left."""
         if not self.limit or used < FULL * self.limit or self._spent:
             return Verdict()
         state = f"memory: {used:.2f} of {self.limit:g} GB in use ({used / self.limit:.0%})"

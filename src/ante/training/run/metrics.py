@@ -26,7 +26,7 @@ class Metrics:
         self._stream = self.file.open("a", newline="")
         self._csv = csv.DictWriter(self._stream, COLUMNS)
         exists = board.is_dir() and any(board.iterdir())
-        # TensorBoard ignores what earlier files of the folder say from the step `purge_step` on.
+        # TensorBoard ignores values in earlier files of the folder from the step `purge_step` on.
         purge = int(rows[-1]["steps"]) + 1 if rows and exists else 0
         self._board = SummaryWriter(str(board), purge_step=purge)  # type: ignore[no-untyped-call]
         if not exists:

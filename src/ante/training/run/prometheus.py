@@ -38,7 +38,7 @@ class CannotServe(BalatroError, OSError):
 
 @dataclass(frozen=True)
 class Runners:
-    """Env runner processes: those asked for, those that answer, and restarts of single ones so far."""
+    """Env runner processes: requested, responding, and restarts so far."""
 
     wanted: int = 0
     healthy: int = 0
@@ -46,7 +46,7 @@ class Runners:
 
 
 class RunExporter(Collector):
-    """The state of one run, as Prometheus wants it. Written by the training loop, read by the server's threads.
+    """The state of one run, as Prometheus expects it. Written by the training loop, read by the server's threads.
 
     Each attribute is replaced whole, never changed in place, so that a reader sees one or the other.
     """
@@ -117,7 +117,7 @@ class RunExporter(Collector):
 
 @contextmanager
 def serving(exporter: RunExporter, port: int, host: str = "127.0.0.1") -> Iterator[int]:
-    """The exporter's numbers stand at /metrics; yields the port, a free one for 0. Raises CannotServe."""
+    """Serve the exporter's metrics at /metrics; yields the port, a free one for 0. Raises CannotServe."""
     registry = CollectorRegistry()
     registry.register(exporter)
 
@@ -144,7 +144,7 @@ def serving(exporter: RunExporter, port: int, host: str = "127.0.0.1") -> Iterat
 
 @contextmanager
 def exporting(config: "TrainConfig") -> Iterator[RunExporter]:
-    """The numbers of a run, served where its metrics_port says so. Raises CannotServe."""
+    """Serve the metrics of a run at its metrics_port. Raises CannotServe."""
     exporter = RunExporter(config.name)
     if not config.tracking.metrics_port:
         yield exporter

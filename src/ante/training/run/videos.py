@@ -92,7 +92,7 @@ def keep_games(config: TrainConfig, player: Player, report: Report, steps: int, 
 
 
 def write_best(config: TrainConfig, kept: Sequence[Entry]) -> tuple[Path, Entry]:
-    """The video of the best of these games stands in the run's folder as episode.mp4 too."""
+    """Write the video of the best of these games to the run's folder as episode.mp4 too."""
     best = next(entry for entry in kept if BEST in entry.why)
     file = config.folder / "episode.mp4"
     with whole(file) as aside:

@@ -61,7 +61,7 @@ def save_checkpoint(
 
 
 def point(folder: Path, pointer: str, name: str, metadata: dict[str, Any]) -> None:
-    """`latest.json` or `best.json` under `folder` names this checkpoint. `metadata` is what its manifest says."""
+    """Make `latest.json` or `best.json` under `folder` name this checkpoint. `metadata` comes from its manifest."""
     facts = {key: value for key, value in metadata.items() if key != FILES}
     write_text(folder / f"{pointer}.json", json.dumps({**facts, "checkpoint": name}))
 

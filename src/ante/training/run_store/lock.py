@@ -46,7 +46,7 @@ class RunLock:
         if not self.in_place():
             raise RunGone(
                 f"run {self.folder} was moved or deleted while it was trained: nothing more is written; where its folder is "
-                "now, go on from its last checkpoint with ante train --resume FOLDER"
+                "now, continue from its last checkpoint with ante train --resume FOLDER"
             )
 
 
@@ -54,7 +54,7 @@ class RunLock:
 def locked(folder: Path) -> Iterator[RunLock]:
     """Hold the lock of the run's folder. Raises RunInUse, BadFolder.
 
-    Processes on machines that share the folder are kept out too where their file system supports flock, as NFS does; where it has no locks, nobody is.
+    Processes on machines that share the folder are excluded too if their file system supports flock, as NFS does; without support for locks, no process is.
     """
     file = folder / LOCK
     with ExitStack() as stack:

@@ -6,7 +6,7 @@ The manifest is `metadata.json` in a checkpoint and `policy.json` in a release:
 
 The seal is the SHA-256 of the same JSON text with an empty seal, and the text must be exactly what `json.dumps` makes of it, so
 that no byte of it can change either. `verified` reads every file once, in pieces. It finds damage and mistakes. It is not
-a signature: whoever can write the folder can seal it again, and can then choose other weights. That nothing in a checkpoint
+a signature: whoever can write the folder can seal it again with other weights. That nothing in a checkpoint
 can run code is the business of the formats alone: JSON, YAML and arrays (`state_files`), no pickles.
 """
 
@@ -32,7 +32,7 @@ class BadCheckpoint(BalatroError, ValueError):
 
 
 def seal(folder: Path, name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the manifest `name` of all other files in `folder`, and return what it says. `facts` are JSON."""
+    """Write the manifest `name` of all other files in `folder`, and return its contents. `facts` are JSON."""
     sums = {}
     for path, file in sorted(files_of(folder)):
         if path != name:
@@ -54,7 +54,7 @@ def seal_of(content: Mapping[str, Any]) -> str:
 
 
 def read_manifest(folder: Path, name: str) -> dict[str, Any]:
-    """Return what a manifest says, with its seal checked and the files not. Raises BadCheckpoint."""
+    """Return the contents of a manifest, with its seal checked and the files not. Raises BadCheckpoint."""
     file = folder / name
     try:
         if not stat.S_ISREG(file.lstat().st_mode):
@@ -78,7 +78,7 @@ def read_manifest(folder: Path, name: str) -> dict[str, Any]:
 
 
 def verified(folder: Path, name: str, changed: Collection[str] = ()) -> dict[str, Any]:
-    """Return what a manifest says, once every file has been read and compared. Raises BadCheckpoint, naming the file.
+    """Return the contents of a manifest after every file has been read and compared. Raises BadCheckpoint, naming the file.
 
     changed  files that may be other ones than when the folder was sealed
     """

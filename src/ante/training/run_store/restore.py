@@ -11,7 +11,7 @@ from typing import Any
 from ante.storage.errors import BadStore, Damaged, NotThere, NotWhole, StorageError
 from ante.storage.opening import open_store
 from ante.storage.publish import fetch, pointed
-from ante.storage.store import Store, Told, check_key, untold
+from ante.storage.store import Progress, Store, check_key, no_progress
 from ante.training.run_store.checkpoints import find_checkpoint, free_name, point, read_metadata, whole_checkpoints
 from ante.training.run_store.manifest import BadCheckpoint
 from ante.training.run_store.upload import AT_THE_END, CHECKPOINTS, NOTHING, OF_RUN, STORED, Say, steps_of, stored
@@ -21,7 +21,7 @@ from ante.training.settings.config import BadConfig, TrainConfig, config_in, con
 def known_config(config: TrainConfig, say: Say) -> TrainConfig | None:
     """The configuration of the run of this name, from its folder or its store; None where it has no checkpoint yet.
 
-    Raises StorageError where the store cannot be asked and there is no checkpoint here.
+    Raises StorageError where the store does not respond and there is no local checkpoint.
     """
     if any((config.folder / CHECKPOINTS).glob("*.json")):
         return config_of_run(config.folder)
@@ -39,12 +39,12 @@ def known_config(config: TrainConfig, say: Say) -> TrainConfig | None:
     return None
 
 
-def bring(config: TrainConfig, say: Say, told: Told = untold) -> None:
+def bring(config: TrainConfig, say: Say, progress: Progress = no_progress) -> None:
     """The run's folder has its furthest whole checkpoint, from here or from the store, and what belongs to it; nothing
     where there is none yet.
 
-    told  is called with bytes that were fetched
-    Raises BadCheckpoint where there are checkpoints and none is whole; StorageError where the store cannot be asked and
+    progress  called with the number of bytes that were fetched
+    Raises BadCheckpoint where there are checkpoints and none is whole; StorageError where the store does not respond and
     none is here.
     """
     folder = config.folder / CHECKPOINTS
@@ -54,12 +54,12 @@ def bring(config: TrainConfig, say: Say, told: Told = untold) -> None:
     for name in further:
         assert store
         try:
-            bring_checkpoint(config, store, name, told)
+            bring_checkpoint(config, store, name, progress)
         except (Damaged, NotWhole, BadCheckpoint) as error:
             say(f"checkpoint {name} cannot be used, the one before it is tried: {error}")
             continue
-        bring_best(config, store, name, say, told)
-        bring_files(config, store, say, told)
+        bring_best(config, store, name, say, progress)
+        bring_files(config, store, say, progress)
         say(f"checkpoint {name} was fetched from {config.store}")
         return
     if here == NOTHING and (further or (folder / "latest.json").exists()):
@@ -107,12 +107,12 @@ def mend_best(folder: Path, name: str, metadata: dict[str, Any], say: Say) -> No
         point(folder, "best", name, metadata)
 
 
-def bring_checkpoint(config: TrainConfig, store: Store, name: str, told: Told) -> None:
+def bring_checkpoint(config: TrainConfig, store: Store, name: str, progress: Progress) -> None:
     """The checkpoint is the run's latest one, and metrics.csv is what it was then.
 
     Raises Damaged, NotWhole, BadCheckpoint; then the folder is as it was.
     """
-    target, metadata, of_run = fetch_checkpoint(config, store, name, told)
+    target, metadata, of_run = fetch_checkpoint(config, store, name, progress)
     for file in ("metrics.csv", "config.yaml"):
         if (of_run / file).exists():
             (of_run / file).replace(config.folder / file)
@@ -120,7 +120,9 @@ def bring_checkpoint(config: TrainConfig, store: Store, name: str, told: Told) -
     point(target.parent, "latest", target.name, metadata)
 
 
-def fetch_checkpoint(config: TrainConfig, store: Store, name: str, told: Told) -> tuple[Path, dict[str, Any], Path]:
+def fetch_checkpoint(
+    config: TrainConfig, store: Store, name: str, progress: Progress
+) -> tuple[Path, dict[str, Any], Path]:
     """A new folder that holds the checkpoint of a publication; its metadata; a hidden folder with the run's files.
 
     Raises Damaged, NotWhole, BadCheckpoint; then there are no such folders.
@@ -130,7 +132,7 @@ def fetch_checkpoint(config: TrainConfig, store: Store, name: str, told: Told) -
     target = free_name(folder, f"{steps_of(name):012d}")
     of_run = folder / f".{target.name}.{OF_RUN}"
     shutil.rmtree(of_run, ignore_errors=True)
-    fetch(store, f"{config.name}/{CHECKPOINTS}/{name}", target, told)
+    fetch(store, f"{config.name}/{CHECKPOINTS}/{name}", target, progress)
     if (target / OF_RUN).is_dir():
         (target / OF_RUN).rename(of_run)
     try:
@@ -141,7 +143,7 @@ def fetch_checkpoint(config: TrainConfig, store: Store, name: str, told: Told) -
         raise
 
 
-def bring_best(config: TrainConfig, store: Store, latest: str, say: Say, told: Told) -> None:
+def bring_best(config: TrainConfig, store: Store, latest: str, say: Say, progress: Progress) -> None:
     """`best.json` names what is the best one in the store; the latest one where that cannot be had."""
     folder = config.folder / CHECKPOINTS
     target, metadata = find_checkpoint(folder)
@@ -150,7 +152,7 @@ def bring_best(config: TrainConfig, store: Store, latest: str, say: Say, told: T
         if not STORED.fullmatch(best):
             raise NotWhole(f"best.json of {config.name} in {store.url} names {best}, which is not a checkpoint")
         if best != latest and steps_of(best) <= steps_of(latest):
-            target, metadata, of_run = fetch_checkpoint(config, store, best, told)
+            target, metadata, of_run = fetch_checkpoint(config, store, best, progress)
             shutil.rmtree(of_run, ignore_errors=True)
     except (NotThere, Damaged, NotWhole, BadCheckpoint) as error:
         say(f"the best checkpoint in the store cannot be used, the latest one takes its place: {error}")
@@ -158,14 +160,14 @@ def bring_best(config: TrainConfig, store: Store, latest: str, say: Say, told: T
     point(folder, "best", target.name, metadata)
 
 
-def bring_files(config: TrainConfig, store: Store, say: Say, told: Told) -> None:
+def bring_files(config: TrainConfig, store: Store, say: Say, progress: Progress) -> None:
     """What else the run has in the store is in its folder: episodes, replays, evaluations."""
     for stat in store.list(f"{config.name}/"):
         path = stat.key.removeprefix(f"{config.name}/")
         if path.partition("/")[0] in (CHECKPOINTS, *AT_THE_END, "metrics.csv", "config.yaml") or not is_key(path):
             continue
         try:
-            store.get_file(stat.key, config.folder / path, told)
+            store.get_file(stat.key, config.folder / path, progress)
         except (Damaged, NotThere) as error:
             say(f"{path} is left out: {error}")
 
@@ -179,7 +181,7 @@ def is_key(path: str) -> bool:
 
 
 def check_new(config: TrainConfig, say: Say) -> None:
-    """The store has no run of this name. Raises BadConfig; a store that is away is told of."""
+    """Check that the store has no run of this name. Raises BadConfig; a store that is unreachable is reported."""
     try:
         taken = config.store and stored(open_store(config.store), config.name)
     except StorageError as error:
@@ -189,6 +191,6 @@ def check_new(config: TrainConfig, say: Say) -> None:
         return
     if taken:
         raise BadConfig(
-            f"run {config.name} exists in {config.store}: go on with --name {config.name} --resume latest, or choose "
+            f"run {config.name} exists in {config.store}: continue it with --name {config.name} --resume latest, or choose "
             "another --name"
         )

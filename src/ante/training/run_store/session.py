@@ -97,7 +97,7 @@ def wait(publisher: Publisher, console: Console) -> None:
 
 
 def patience(stop: Stop, config: TrainConfig) -> float:
-    """Until when a wait goes on that a signal has come into."""
+    """Return until when a wait continues after a signal."""
     return stop.at + (config.uploads.grace_seconds if stop.number in TERMINATIONS else 0.0)
 
 

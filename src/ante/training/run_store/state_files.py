@@ -1,6 +1,6 @@
 """A tree of plain values as JSON, its arrays as npz: the state of a training without pickles.
 
-RLlib's `save_to_path` writes pickles, and reading one runs whatever it says. Here `get_state()` of the algorithm, which is
+RLlib's `save_to_path` writes pickles, and reading a pickle can run any code. Here `get_state()` of the algorithm, which is
 dictionaries, lists, numbers and arrays, is written as
 
     state.json   the tree; what JSON does not have is an object with the key "~": a tuple, a dictionary with other keys than
@@ -111,7 +111,7 @@ def read_member(
             raise ValueError(f"{name} of shape {shape} does not fit: {shapes.get(name, 'no such array')} is expected")
         count = math.prod(shape)
         if stored and count * dtype.itemsize > room:
-            raise ValueError(f"{name} says it has {count:,} values, more than the file holds")
+            raise ValueError(f"{name} declares {count:,} values, more than the file holds")
         array = np.empty(count, dtype=dtype)
         fill(stream, array, name)
     return name, array.reshape(shape, order="F" if fortran else "C")
@@ -126,7 +126,7 @@ def fill(stream: Any, array: NDArray[Any], name: str) -> None:
             raise ValueError(f"{name} ends too early")
         rest = rest[count:]
     if stream.read(1):
-        raise ValueError(f"{name} goes on after its last value")
+        raise ValueError(f"{name} continues after its last value")
 
 
 def write_state(folder: Path, state: Any) -> None:

@@ -4,7 +4,7 @@
     STORE/NAME/...                          the run's other files, the newest ones
 
 An attempt is one start of the command: two machines that work on one run never use one name for two checkpoints.
-Nothing of this waits for the store, but for room in the queue and at the end. Imports neither Ray nor torch.
+Training waits for the store only if the queue is full, and at the end. Imports neither Ray nor torch.
 """
 
 import math
@@ -27,7 +27,7 @@ from ante.training.settings.config import TrainConfig
 
 CHECKPOINTS, OF_RUN = "checkpoints", "run"  # a run's shelf in the store; folder of the run's files in a checkpoint
 NOT_LOOSE = (CHECKPOINTS, "spill", "spool", "wandb")
-AT_THE_END = ("tensorboard", "metrics.parquet")  # made anew from metrics.csv where a run goes on
+AT_THE_END = ("tensorboard", "metrics.parquet")  # rebuilt from metrics.csv when a run is resumed
 DATABASE = ".sqlite"  # written on in place, so that a copy may be torn; caches that another machine does without
 NOTHING = -1  # steps of a checkpoint that does not exist
 NEXT_START_SECONDS = 10.0  # between two starts of an uploader that does not stay alive
@@ -38,7 +38,7 @@ Say = Callable[[str], None]
 class Publisher:
     """Puts what a run makes into its queue, and keeps an uploader at work on it.
 
-    say         tells the user something
+    say         prints a message for the user
     terminated  when a termination came, by time.monotonic(); None while there was none
     """
 
@@ -68,7 +68,7 @@ class Publisher:
         self._add(f"checkpoint {folder.name}", add)
 
     def files(self, last: bool = False) -> None:
-        """Files of the run that are new or have changed wait to stand in the store; `last` says that none will follow."""
+        """Queue files of the run that are new or have changed for upload; `last` marks the final call."""
         there = dict(loose_files(self.config.folder, last))
         marks = {path: mark(file) for path, file in there.items() if file.exists()}
         changed = {path: file for path, file in there.items() if path in marks and self.seen.get(path) != marks[path]}
@@ -83,7 +83,7 @@ class Publisher:
             self.seen = marks
 
     def _add(self, what: str, add: Callable[[float], Job]) -> bool:
-        """Whether it is queued now. Where it has no room, the user is told, and the run goes on."""
+        """Return whether it is queued now. If the queue is full, the user is informed and the run continues."""
         self.tend()
         try:
             add(self.config.uploads.pause_seconds)
@@ -137,7 +137,7 @@ class Publisher:
 
 
 def loose_files(folder: Path, last: bool) -> Iterator[tuple[str, Path]]:
-    """A run's files by their path in it, but for checkpoints, hidden ones, databases and what is of no use elsewhere."""
+    """Return a run's files by their path in it, except checkpoints, hidden files, databases and others of local use only."""
     for top in sorted(folder.iterdir()):
         if top.name in NOT_LOOSE or (top.name in AT_THE_END and not last):
             continue
@@ -155,7 +155,7 @@ def mark(file: Path) -> tuple[int, int]:
 
 
 def is_fact(value: object) -> bool:
-    """Whether a value of a checkpoint's metadata can stand in JSON that others read: no infinity, no NaN."""
+    """Return whether a value of a checkpoint's metadata fits into portable JSON: no infinity, no NaN."""
     return not isinstance(value, float) or math.isfinite(value)
 
 

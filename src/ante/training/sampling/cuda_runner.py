@@ -196,7 +196,7 @@ class DeviceRunner(BatchRunner):
         return played, host["values"]
 
     def _recorded(self) -> dict[str, torch.dtype]:
-        """Allocate the per-step data besides the rows, (steps, n) each."""
+        """Allocate the per-step data other than the rows, (steps, n) each."""
         now = self._buffers
         decided = {"actions": torch.int64, "log_probs": torch.float32, "values": torch.float32}
         came = {"rewards": now.rewards.dtype, **{k: field.dtype for k, field in now.standing._asdict().items()}}

@@ -234,18 +234,18 @@ class Tally:
         self.returns += games.rewards
         if len(ended):
             states = games.states.view(np.ndarray)  # SPEED: field views; copying whole records costs 2 us a step
-            stood = Standing(states["ante"], states["round_number"], states["phase"], games.steps, games.outcome)
-            self.end(stood, ended, ended[~practice[ended]])
+            before = Standing(states["ante"], states["round_number"], states["phase"], games.steps, games.outcome)
+            self.end(before, ended, ended[~practice[ended]])
 
-    def end(self, stood: Standing, ended: NDArray[np.int64], told: NDArray[np.int64]) -> None:
-        """Add the games at `ended`, given the state before their last step; those at `told` count for the means."""
+    def end(self, before: Standing, ended: NDArray[np.int64], counted: NDArray[np.int64]) -> None:
+        """Add the games at `ended`, given the state before their last step; those at `counted` count for the means."""
         self.games += len(ended)
-        self._add_lines(stood, told)
+        self._add_lines(before, counted)
         self.returns[ended] = 0.0
 
-    def _add_lines(self, stood: Standing, ended: NDArray[np.int64]) -> None:
+    def _add_lines(self, before: Standing, ended: NDArray[np.int64]) -> None:
         """Append a row for each of these finished games."""
-        antes, rounds, phases, steps, outcome = (each[ended] for each in stood)
+        antes, rounds, phases, steps, outcome = (each[ended] for each in before)
         beaten = rounds - np.isin(phases, (Phase.PLAY, Phase.OVER))  # as in reward.blinds_beaten
         won = outcome == Outcome.WON  # won in the step that raises the ante: such a game reached the previous one
         lines = zip(self.returns[ended], steps, antes - won, beaten, won, strict=True)

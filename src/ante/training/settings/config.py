@@ -227,7 +227,7 @@ def config_in(data: bytes, name: str) -> TrainConfig:
 
 
 def config_of_run(folder: Path) -> TrainConfig:
-    """Return the configuration a run was started with, wherever its folder has been moved. Raises BadConfig."""
+    """Return the configuration a run was started with, even if its folder has been moved. Raises BadConfig."""
     if not folder.is_dir():
         raise BadConfig(f"there is no run {folder}: runs are folders such as runs/ppo, made by ante train")
     return read_config(folder / "config.yaml", {"runs": str(folder.parent), "name": folder.name})

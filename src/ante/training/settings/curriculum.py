@@ -42,7 +42,7 @@ class Stage(Settings):
 def mastered(stages: Sequence[Stage], stage: int, row: dict[str, float], window: int) -> bool:
     """Return whether the stage after `stage` (numbered from 1) begins; always False for the last one.
 
-    row     a line of metrics. It speaks for a stage only if all its games were of that stage, and if every runner has
+    row     a line of metrics. It counts for a stage only if all its games were of that stage, and if every runner has
             counted a full window of them: as long as few have ended, they are mostly the short ones, which were lost
     window  maximum number of games that a runner counts
     """

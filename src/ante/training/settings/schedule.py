@@ -40,7 +40,7 @@ RateSchedule = Annotated[Schedule, AfterValidator(check_learning)]
 
 
 def value_at(schedule: float | Points, steps: int) -> float:
-    """Return the value of a schedule after so many environment steps; after its last point, that point's."""
+    """Return the value of a schedule after this many environment steps; after its last point, that point's."""
     if not isinstance(schedule, tuple):
         return schedule
     for (begin, one), (end, two) in pairwise(schedule):

@@ -78,11 +78,11 @@ class Member:
         return {"member": self.number, "points": [asdict(each) for each in self.points], **evaluated}
 
 
-def learn(told: dict[str, Any], space: Space) -> None:
+def learn(trial: dict[str, Any], space: Space) -> None:
     """Train one member in a Tune process: report at each comparison, continue from the given checkpoint."""
     torch.set_num_threads(1)
     number = number_of(tune.get_context().get_trial_id())
-    values, seed = told["start"]["values"], told["start"]["seed"]
+    values, seed = trial["start"]["values"], trial["start"]["seed"]
     config = space.member(values, seed)
     algorithm = build(config)
     done, parent = Progressed(sizes=Sizes(config.algo.minibatch, config.resources.games_per_runner)), number
@@ -121,9 +121,9 @@ def scheduler_of(space: Space, exploits: bool) -> Any:
         return FIFOScheduler()
     rng = np.random.default_rng((space.seed, 1))
 
-    def explore(told: dict[str, Any]) -> dict[str, Any]:
-        values = space.explored(told["start"]["values"], rng)
-        return {**told, "start": {"values": values, "seed": int(rng.integers(2**31))}}
+    def explore(trial: dict[str, Any]) -> dict[str, Any]:
+        values = space.explored(trial["start"]["values"], rng)
+        return {**trial, "start": {"values": values, "seed": int(rng.integers(2**31))}}
 
     return PopulationBasedTraining(
         time_attr="steps",
@@ -151,19 +151,19 @@ def fit(space: Space, name: str, exploits: bool, advance: Advance) -> list[Any]:
     bundles += [{"CPU": 1.0, "GPU": asked.learner_gpus} for _ in range(asked.learners)]
     resources = tune.PlacementGroupFactory([{k: v for k, v in each.items() if v} for each in bundles])
     trainable = tune.with_resources(tune.with_parameters(learn, space=space), resources)
-    Told.advance, Told.file = staticmethod(advance), points_file(space, name)
-    place, told = space.folder.absolute() / "tune", {"start": tune.grid_search(starts_of(space))}
+    PopulationProgress.advance, PopulationProgress.file = staticmethod(advance), points_file(space, name)
+    place, start = space.folder.absolute() / "tune", {"start": tune.grid_search(starts_of(space))}
     if tune.Tuner.can_restore(str(place / name)):
-        tuner = tune.Tuner.restore(str(place / name), trainable, param_space=told, restart_errored=True)
+        tuner = tune.Tuner.restore(str(place / name), trainable, param_space=start, restart_errored=True)
     else:
         tuner = tune.Tuner(
             trainable,
-            param_space=told,
+            param_space=start,
             tune_config=tune.TuneConfig(scheduler=scheduler_of(space, exploits)),
             run_config=tune.RunConfig(
                 name=name,
                 storage_path=str(place),
-                callbacks=[Told()],
+                callbacks=[PopulationProgress()],
                 verbose=0,
                 failure_config=tune.FailureConfig(max_failures=2),
                 checkpoint_config=tune.CheckpointConfig(num_to_keep=4),
@@ -181,7 +181,7 @@ def points_file(space: Space, name: str) -> Path:
     return space.folder / f"{name}-points.jsonl"
 
 
-class Told(tune.Callback):  # type: ignore[misc]
+class PopulationProgress(tune.Callback):  # type: ignore[misc]
     """Updates the progress bar and records every comparison of all members.
 
     Tune's own record of a member loses entries not yet copied to its storage when the member exploits another. Tune
@@ -196,10 +196,10 @@ class Told(tune.Callback):  # type: ignore[misc]
 
     def on_trial_result(self, iteration: int, trials: Any, trial: Any, result: dict[str, Any], **_: Any) -> None:
         """See tune.Callback."""
-        Told.advance(result["steps"] - self.seen.get(trial.trial_id, 0))
+        PopulationProgress.advance(result["steps"] - self.seen.get(trial.trial_id, 0))
         self.seen[trial.trial_id] = result["steps"]
         point = {name: result[name] for name in ("steps", "score", "values", "parent")}
-        with Told.file.open("a") as stream:
+        with PopulationProgress.file.open("a") as stream:
             stream.write(json.dumps({"member": number_of(trial.trial_id), **point}) + "\n")
 
 

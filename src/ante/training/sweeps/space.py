@@ -42,7 +42,7 @@ class Range(Settings):
 
 
 class Space(Settings):
-    """A population: members that learn side by side with settings of their own, the worst going on from the best."""
+    """A population: members that learn in parallel with different settings, the worst continuing from the best."""
 
     name: RunName = Field("population", description="Its folder under `runs`.")
     runs: str = Field("runs", description="Folder that holds it.")

@@ -1,1 +1,1 @@
-"""Experiment trackers: Weights & Biases, MLflow. Knows neither Ray nor torch."""
+"""Experiment trackers: Weights & Biases, MLflow. Imports neither Ray nor torch."""

@@ -41,7 +41,7 @@ class Follower:
             "--wait",
             f"{wait_seconds:g}",
         ]
-        # Its output is nobody's: what trackers print may hold credentials. What went wrong stands in its state.
+        # Its output is discarded: what trackers print may hold credentials. Its errors are in the state file.
         self.process = subprocess.Popen(
             words,
             stdin=subprocess.PIPE,
@@ -72,7 +72,7 @@ class Follower:
     def tell(self, outcome: Outcome) -> None:
         """Send the outcome of the run to the sender, which exits once all rows are sent."""
         assert self.process.stdin
-        with suppress(BrokenPipeError):  # it is gone; `conclude` says so
+        with suppress(BrokenPipeError):  # the process has exited; `conclude` reports it
             self.process.stdin.write(f"{outcome}\n".encode())
             self.process.stdin.close()
 
@@ -80,7 +80,7 @@ class Follower:
         """Its process has ended by this moment of time.monotonic(), by itself or by force."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(max(0.0, until - time.monotonic()))
-        with suppress(ProcessLookupError):  # W&B's own process too, which stands in its group
+        with suppress(ProcessLookupError):  # W&B's own process too, which is in its group
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 

@@ -1,4 +1,4 @@
-"""MLflow as a tracker: MLFLOW_TRACKING_URI says which server; without it a folder `mlruns` beside the runs."""
+"""MLflow as a tracker: MLFLOW_TRACKING_URI names the server; without it a folder `mlruns` beside the runs."""
 
 import os
 import time
@@ -16,7 +16,7 @@ from ante.training.tracking.tracker import PROJECT, BadTracking, Begun, Outcome,
 MOST = 1000  # metrics in one request; MLflow takes no more
 MOST_PARAMS = 100
 STATUS: dict[Outcome, str] = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED"}
-LAST = "iteration"  # is sent after the rest of its row, so that it says which rows are there
+LAST = "iteration"  # is sent after the rest of its row, so that it marks the rows that are complete
 # MLflow's own patience is minutes for one request; rows wait in metrics.csv anyway.
 PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "15"}
 
@@ -86,7 +86,7 @@ def last_of(run: Run) -> int:
     """Return the iteration of a run's last row; 0 if it has none."""
     found = run.data.metrics.get(LAST, 0)
     if not 0 <= found < 2**53:
-        raise BadTracking(f"MLflow says {found!r} of {LAST}, which no row has: send the run to another project")
+        raise BadTracking(f"MLflow has {found!r} as {LAST}, which no row has: send the run to another project")
     return int(found)
 
 

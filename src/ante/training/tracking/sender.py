@@ -3,7 +3,7 @@
     python -m ante.training.tracking.sender RUN TRACKER --wait SECONDS
 
 A row is sent once a checkpoint covers it, so that none is ever played again with other numbers. What cannot be sent waits in
-metrics.csv; the next attempts follow with growing pauses. Once the run has ended (standard input says how), it has SECONDS left. It may be killed at any time.
+metrics.csv; the next attempts follow with growing pauses. Once the run has ended (reported on standard input), it has SECONDS left. It may be killed at any time.
 """
 
 import argparse
@@ -42,12 +42,12 @@ class Sender:
         self.pause, self.not_before = LOOK_SECONDS, 0.0
 
     def attempt(self, outcome: Outcome | None = None) -> bool:
-        """Everything that is there has been sent, and with an outcome the run has ended in its tracker; or it failed."""
+        """Send all rows and, with an outcome, end the run in its tracker. Returns after success or failure."""
         try:
             self._catch_up()
             if outcome:
                 self._end(outcome)
-        except Exception as error:  # whatever trackers raise: it is remembered, and said by who trains
+        except Exception as error:  # trackers raise any class; the error is stored, and reported by the trainer
             self.tracker = None
             self.pause = min(2 * self.pause, LONGEST_PAUSE)
             self.not_before = time.monotonic() + self.pause
@@ -89,7 +89,7 @@ class Sender:
     def follow(self, asked: Callable[[float], Outcome | None], wait_seconds: float) -> None:
         """Send until the run has ended, and then until everything has arrived.
 
-        asked         waits so many seconds at most, and answers how the run ended, once it has
+        asked         waits at most this many seconds, and returns how the run ended, once it has
         wait_seconds  after which nothing more is tried then
         """
         outcome = None
@@ -143,7 +143,7 @@ def moments_of(rows: list[Row], last: float) -> list[float]:
 
 
 def ending(seconds: float) -> Outcome | None:
-    """Waits for a line on standard input; answers what it says, `failed` where the trainer went without a word."""
+    """Wait for a line on standard input and return it, `failed` if the trainer exits without one."""
     readable, _, _ = select.select([sys.stdin], [], [], seconds)
     if not readable:
         return None
@@ -159,7 +159,7 @@ def main() -> None:
     parser.add_argument("--wait", type=float, default=30.0)
     words = parser.parse_args()
     step_back()
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the training, which is told of terminations too
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the training, which handles termination
     while True:
         with taken(words.run, words.tracker) as mine:
             if mine:

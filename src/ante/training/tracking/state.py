@@ -1,4 +1,4 @@
-"""What is remembered of a run in a tracker, in RUN/tracking/NAME.json, so that a resumed run goes on in the same one."""
+"""State of a run in a tracker, in RUN/tracking/NAME.json, so that a resumed run continues in the same one."""
 
 import json
 from contextlib import AbstractContextManager
@@ -22,7 +22,7 @@ class State:
     place      URL of the run in the tracker
     iteration  of the last row that was sent
     error      why rows wait now, in one line; empty where nothing is wrong
-    ended      how the run ended, once the tracker knows of it
+    ended      how the run ended, once the tracker has recorded it
     """
 
     id: str = ""
@@ -61,5 +61,5 @@ def write_state(run: Path, tracker: str, state: State) -> None:
 
 
 def taken(run: Path, tracker: str) -> AbstractContextManager[bool]:
-    """Whether nobody else sends this run to this tracker; nobody will, as long as it is held."""
+    """Return whether no other process sends this run to this tracker; none will, as long as it is held."""
     return held(run / FOLDER / f".{tracker}.lock")

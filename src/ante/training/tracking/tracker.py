@@ -1,4 +1,4 @@
-"""What a tracker is: a service that keeps runs beside each other. One file for each of them stands beside this one."""
+"""Interface of a tracker: a service that keeps runs for comparison. Each one has a file in this package."""
 
 import importlib.util
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Begun:
 
     id         by which it is found again
     place      URL of the run in the tracker, without credentials
-    iteration  of the last row that it has; None where the tracker cannot be asked
+    iteration  of the last row that it has; None where the tracker does not respond
     """
 
     id: str
@@ -37,7 +37,7 @@ class Begun:
 
 
 class Tracker(Protocol):
-    """One run in a tracker. Every method may take long and may raise whatever the tracker's package raises."""
+    """One run in a tracker. Every method may take long and may raise any error of the tracker's package."""
 
     def begin(self, config: TrainConfig, known: str | None) -> Begun:
         """Create the run with its settings, or resume the one with the id `known`."""

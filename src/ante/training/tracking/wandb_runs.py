@@ -1,4 +1,4 @@
-"""Weights & Biases as a tracker: WANDB_API_KEY, WANDB_BASE_URL, WANDB_ENTITY and WANDB_MODE say where and how.
+"""Weights & Biases as a tracker, configured by WANDB_API_KEY, WANDB_BASE_URL, WANDB_ENTITY and WANDB_MODE.
 
 Its own process sends what it is given, and keeps it in RUN/wandb too, from where `wandb sync` sends it later.
 """
@@ -43,7 +43,7 @@ class WandbTracker:
         return Begun(self.run.id, self._place(), self._last() if known else 0)
 
     def _settings(self) -> wandb.Settings:
-        """Neither the machine nor the source is looked at: the run says what it is made of."""
+        """Leave out machine and source: the run itself states its origin."""
         return wandb.Settings(
             console="off",
             silent=True,
@@ -62,7 +62,7 @@ class WandbTracker:
         return f"{self.folder}/wandb, from where wandb sync {self.folder}/wandb/offline-run-* sends them"
 
     def _last(self) -> int | None:
-        """The iteration of its last row, where W&B told of it."""
+        """Return the iteration of its last row, if W&B reported it."""
         found = self.run.summary.get("iteration") if self.run.resumed else None  # type: ignore[no-untyped-call]
         return int(found) if isinstance(found, int | float) and 0 <= found < 2**53 else None
 

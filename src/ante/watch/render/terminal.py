@@ -18,7 +18,7 @@ CARD_KEYS = "1234567890"
 FIXED_KEYS = {FIRST[Verb.PLAY]: "p", FIRST[Verb.DISCARD]: "x", FIRST[Verb.SELECT_BLIND]: "p"}
 QUIT = "q"
 FREE_KEYS = [key for key in ascii_lowercase + ascii_lowercase.upper() if key not in "pxqQ"]
-REDUNDANT = (Verb.SELECT, Verb.CLEAR, Verb.MOVE_CARD)  # cards have keys of their own
+REDUNDANT = (Verb.SELECT, Verb.CLEAR, Verb.MOVE_CARD)  # cards have separate keys
 
 
 def watch(games: Games, choose: Choose, console: Console, pause: Callable[[], None]) -> None:

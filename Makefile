@@ -7,7 +7,7 @@ STAMP := .venv/.stamp
 # Processes that the tests are spread over, file by file.
 WORKERS ?= 2
 # What every training process imports. Its bytecode is written once here: where PYTHONDONTWRITEBYTECODE is set, as in many
-# images, each process would compile it anew, which is half of the time that `ante train` needs to begin.
+# images, each process would compile it again, which is half of the time that `ante train` needs to begin.
 IMPORTED := torch ray numba numpy pandas sympy mpmath
 CLUSTER_IMAGE ?= runs/cluster/image.tar
 export NO_MKDOCS_2_WARNING := 1
@@ -53,11 +53,15 @@ cluster-test: setup  ## run everything on the Kubernetes of KUBECONFIG, with ima
 	tools/system.sh cluster
 	CLUSTER_IMAGE=$(abspath $(CLUSTER_IMAGE)) $(PY) -m pytest -v -s -m cluster tests/cluster
 
-test-bounds: setup  ## the engine's tests with every array access checked, compiled for that anew
+test-bounds: setup  ## the engine's tests with every array access checked, compiled for that
 	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q tests/properties tests/engine tests/golden
 
 test-nojit: setup  ## run the engine's property tests uncompiled, warnings as errors
 	NUMBA_DISABLE_JIT=1 $(PY) -W error -m pytest -q -n $(WORKERS) --dist loadfile tests/properties tests/catalog
+
+mutants: setup  ## mutate 400 expressions of engine and learning (hours) and list those that no test notices
+	$(PY) tools/mutate.py engine --mutants 300 --out runs/mutants/engine.jsonl
+	$(PY) tools/mutate.py learning --mutants 100 --out runs/mutants/learning.jsonl
 
 test-hostile: warm  ## every hostile input of tests/hostile: readers, commands, environments, servers, stores
 	$(PY) -m pytest -q -m "not ray and not s3 and not browser and not cluster" tests/hostile
@@ -65,11 +69,12 @@ test-hostile: warm  ## every hostile input of tests/hostile: readers, commands, 
 test-golden: warm  ## hold the engine against files of recorded truth: make test-golden FILES="..."
 	$(PY) -m ante.cli golden check $(FILES)
 
-lint: setup  ## ruff, layers, yaml, generated files
+lint: setup  ## ruff, layers, yaml, prose, generated files
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
 	.venv/bin/yamllint .
+	$(PY) tools/prose.py
 	$(MAKE) --no-print-directory generated
 
 generated: warm  ## check that generated files are fresh
@@ -93,7 +98,7 @@ train: warm  ## a short PPO run that ends with a checkpoint, an evaluation and a
 bench: warm  ## speed and memory of engine and environments
 	$(PY) -m ante.cli bench
 
-dispatch: setup  ## write the dispatchers of jokers, bosses and consumables anew
+dispatch: setup  ## generate the dispatchers of jokers, bosses and consumables
 	$(PY) tools/write_dispatch.py
 
 docs: setup  ## build the documentation site into build/site, offline, warnings are errors
@@ -102,15 +107,15 @@ docs: setup  ## build the documentation site into build/site, offline, warnings 
 docs-serve: setup  ## show the documentation site at http://127.0.0.1:8000 and rebuild it on changes
 	NO_MKDOCS_2_WARNING=1 NUMBA_DISABLE_JIT=1 $(PY) -m mkdocs serve --watch src/ante --watch README.md
 
-architecture: setup  ## write docs/pictures/architecture.svg anew from the layers of pyproject.toml
+architecture: setup  ## generate docs/pictures/architecture.svg from the layers of pyproject.toml
 	$(PY) -m tools.reference.architecture
 
-chart: setup  ## write the chart's values, schema, dashboard and reviewed renders anew; review the diff
+chart: setup  ## generate the chart's values, schema, dashboard and reviewed renders; review the diff
 	$(PY) tools/write_chart.py
 	$(PY) tools/write_dashboard.py
 	$(PY) -m tests.helm.renders
 
-replays: warm  ## tell the recorded games of tests/golden/replays anew; review the diff
+replays: warm  ## regenerate the recorded games of tests/golden/replays; review the diff
 	$(PY) tools/write_replays.py
 
 PIN = .venv/bin/uv pip compile pyproject.toml --python-version 3.11 --no-header --no-annotate --no-emit-index-url --generate-hashes --quiet
@@ -124,4 +129,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows; images have 
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup system warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden test-hostile lint generated types format bench dispatch docs docs-serve architecture chart replays lock clean
+.PHONY: help setup system warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch docs docs-serve architecture chart replays lock clean

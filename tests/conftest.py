@@ -16,7 +16,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`; read 
 def local_ray() -> Iterator[None]:
     """One Ray for all tests that run in this process, which believes in more cores than there may be.
 
-    SPEED: starting it takes seconds; building an algorithm without processes of its own on it, hundredths.
+    SPEED: starting it takes seconds; building an algorithm without separate processes on it, hundredths.
     """
     import ray
 
@@ -29,7 +29,7 @@ def local_ray() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Server"]:
-    """One S3 server for all tests that want one."""
+    """One S3 server for all tests that need one."""
     from tests.storage.server import Server
 
     server = Server(tmp_path_factory.mktemp("s3") / "data")

@@ -1,4 +1,4 @@
-"""What is imported and may be missing has an extra, whose name a user is told."""
+"""Every optional import has an extra, and the error names it."""
 
 import ast
 import sys

@@ -23,7 +23,7 @@ from ante.plugins import BadPlugin
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An installed package `elsewhere` with a reward, a player, a policy and an algorithm under names of its own."""
+    """An installed package `elsewhere` with a reward, a player, a policy and an algorithm under its own names."""
     (tmp_path / "elsewhere.py").write_text(
         "from ante.env.reward import Reward\n"
         "from ante.training.settings.algorithms import Ppo\n"

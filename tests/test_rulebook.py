@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def found(folder: Path, source: str) -> set[str]:
-    """Keys of the items for which the tests of this source speak."""
+    """Return keys of the items for which the tests of this source are evidence."""
     (folder / "tests").mkdir(exist_ok=True)
     (folder / "tests" / "test_it.py").write_text(source)
     return {item.key for item, tests in evidence(list(items()), witnesses(folder)).items() if tests}

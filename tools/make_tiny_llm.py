@@ -43,7 +43,7 @@ def tokens() -> tuple[list[bytes], list[int]]:
 
 
 def output_bias(vocabulary: int) -> np.ndarray:
-    """What keeps bytes that are no UTF-8, and control words, from being said: their bias at the constant channel."""
+    """Return the biases that suppress bytes outside UTF-8 and control words, at the constant channel."""
     bias = np.zeros(vocabulary, dtype=np.float32)
     bias[:FIRST_LETTER] = NEVER
     bias[FIRST_LETTER + LETTERS.index(" ")] = SELDOM
@@ -51,7 +51,7 @@ def output_bias(vocabulary: int) -> np.ndarray:
 
 
 def write_model(file: Path, seed: int = 0) -> None:
-    """A llama of two layers with random weights stands in this file."""
+    """Write a llama of two layers with random weights to this file."""
     rng = np.random.default_rng(seed)
     words, types = tokens()
     writer = gguf.GGUFWriter(str(file), "llama")
@@ -126,7 +126,7 @@ def serve(file: Path, port: int, slots: int) -> None:
 
 
 def main() -> None:
-    """Write, and serve where that is asked for."""
+    """Write the model, and serve it if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--serve", action="store_true")

@@ -25,6 +25,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TextIO
 
+from coverage import CoverageData
+
 Place = ast.expr | ast.stmt
 Reached = dict[str, dict[int, list[str]]]
 
@@ -117,47 +119,39 @@ def environment(source: Path) -> dict[str, str]:
 
 def reached(area: str, folder: Path) -> Reached:
     """Return, for each file and line, the tests that reach it, quickest first."""
-    report, database = folder / f"{area}.json", folder / f"{area}.coverage"
-    if not report.is_file():
-        run = [sys.executable, "-m", "coverage"]
+    database, log = folder / f"{area}.coverage", folder / f"{area}.log"
+    if not log.is_file():
         config = folder / "coveragerc"
         config.write_text(
             f"[run]\ndynamic_context = test_function\nsource = {ROOT / 'src/ante'}\ndata_file = {database}\n"
         )
         tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=0", "--durations-min=0", *AREAS[area][1]]
-        done = subprocess.run(
-            [*run, "run", f"--rcfile={config}", *tests],
-            cwd=ROOT,
-            env=environment(ROOT / "src"),
-            text=True,
-            capture_output=True,
-        )
-        (folder / f"{area}.log").write_text(done.stdout)
+        run = [sys.executable, "-m", "coverage", "run", f"--rcfile={config}", *tests]
+        done = subprocess.run(run, cwd=ROOT, env=environment(ROOT / "src"), text=True, capture_output=True)
         if done.returncode:
             sys.exit(f"the tests fail before any mutation:\n{done.stdout[-2000:]}")
-        subprocess.run(
-            [*run, "json", f"--rcfile={config}", "--show-contexts", "-q", "-o", report], cwd=ROOT, check=True
-        )
-    seconds = durations((folder / f"{area}.log").read_text())
+        log.write_text(done.stdout)
+    seconds = durations(log.read_text())
+    data = CoverageData(str(database))
+    data.read()
+    modules = {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in (ROOT / "tests").rglob("test_*.py")
+    }
+    modules |= {file.stem: file for file in modules.values() if not (file.parent / "__init__.py").is_file()}
     found: Reached = {}
-    for name, file in json.loads(report.read_text())["files"].items():
-        lines = {
-            int(line): sorted({node_of(each) for each in tests if each}) for line, tests in file["contexts"].items()
+    for name in data.measured_files():
+        lines = data.contexts_by_lineno(name)
+        tests_of = {line: {node_of(each, modules) for each in contexts if each} for line, contexts in lines.items()}
+        found[str(Path(name).relative_to(ROOT))] = {
+            line: sorted(tests, key=lambda test: (seconds.get(test, 0.0), test)) for line, tests in tests_of.items()
         }
-        found[str(Path(name))] = {
-            line: sorted(tests, key=lambda t: seconds.get(t, 0.0)) for line, tests in lines.items()
-        }
-    every = sorted({test for lines in found.values() for tests in lines.values() for test in tests})
-    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", *every]
-    if subprocess.run(collect, cwd=ROOT, env=environment(ROOT / "src"), stdout=subprocess.DEVNULL).returncode:
-        sys.exit("coverage names tests that pytest does not know")
     return found
 
 
-def node_of(context: str) -> str:
+def node_of(context: str, modules: dict[str, Path]) -> str:
     """Return pytest's id of a coverage context such as `tests.engine.test_cards.test_steel`."""
     module, _, function = context.rpartition(".")
-    return f"{module.replace('.', '/')}.py::{function}"
+    return f"{modules[module].relative_to(ROOT)}::{function}"
 
 
 def durations(log: str) -> dict[str, float]:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Install what the tests need of the system and pip does not bring: Chromium, for the tests marked `browser`, and a font
-# with the signs of the suits. Debian and Ubuntu. Does nothing where all is there.
+# with the signs of the suits. Debian and Ubuntu. Does nothing if all are installed.
 #
 #   tools/system.sh
 #   tools/system.sh cluster     also what builds an image without a registry and what scrapes, for make cluster-test

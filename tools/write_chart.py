@@ -15,7 +15,7 @@ from ante.deploy.chart import ChartValues
 CHART = Path(__file__).parent.parent / "helm" / "ante"
 HEAD = """\
 # Values of the chart. Written by tools/write_chart.py from src/ante/deploy/chart.py and settings.py: change them there.
-# A Secret is named here, its content never stands here.
+# A Secret is named here, its content is never written here.
 """
 OF_THE_RELEASE = ("name", "namespace")
 
@@ -70,7 +70,7 @@ def schema() -> str:
 
 
 def main() -> int:
-    """Write both, or with --check say whether they are fresh."""
+    """Write both, or with --check report whether they are fresh."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check

@@ -103,7 +103,7 @@ def dashboard() -> str:
 
 
 def main() -> int:
-    """Write it, or with --check say whether it is fresh."""
+    """Write it, or with --check report whether it is fresh."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     if not parser.parse_args().check:

@@ -78,7 +78,7 @@ def namespace() -> str:
 
 
 def rbac() -> str:
-    """The role of those who use `ante cluster`, from what its preflight asks for."""
+    """Return the role of users of `ante cluster`, from the permissions that its preflight checks."""
     verbs: dict[tuple[str, str], list[str]] = {}
     for verb, kind, part in NEEDED:
         prefix, plural, _ = KINDS[kind]
@@ -110,10 +110,10 @@ def about(name: str) -> dict[str, Any]:
 
 
 def training(name: str, job: bool) -> str:
-    """A training of a preset, for the object store that stands beside it."""
+    """Return a training of a preset, for the object store next to it."""
     pairs = (f"job.enabled={str(job).lower()}", "s3.endpoint=http://ante-objectstore:9000", "s3.existingSecret=ante-s3")
     settings = read_settings((preset(name),), pairs, namespace=NAMESPACE)
-    kind = "A training with a cluster of its own" if job else "A Ray cluster that waits for jobs"
+    kind = "A training with a dedicated cluster" if job else "A Ray cluster that waits for jobs"
     comment = preset(name).read_text().splitlines()[0].removeprefix("# ")
     return text(f"{kind}. {comment}", f"src/ante/deploy/presets/{name}.yaml", objects(settings))
 

@@ -1,11 +1,11 @@
 """Write tests/golden/replays: whole games that the tests play again.
 
-    tools/write_replays.py            tells the recorded decisions anew, after a change of rules or words; games of the
+    tools/write_replays.py            writes the recorded decisions again, after a change of rules or words; games of the
                                       list that have no file yet are played first
-    tools/write_replays.py --play     lets the players decide anew, all games
-    tools/write_replays.py --check    fails where a file is missing, left over, or tells another game than it would now
+    tools/write_replays.py --play     lets the players decide again, all games
+    tools/write_replays.py --check    fails where a file is missing, left over, or differs from what would be written
 
-The decisions of a file are kept unless --play asks otherwise: a replay does not change because a player became better.
+The decisions of a file are kept without --play: a replay does not change because a player became better.
 """
 
 import sys
@@ -133,7 +133,7 @@ def main() -> int:
     """Write or check; answers the exit code."""
     parser = ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing, fail where a file is stale")
-    parser.add_argument("--play", action="store_true", help="let the players decide anew")
+    parser.add_argument("--play", action="store_true", help="let the players decide again")
     options = parser.parse_args()
     if options.check:
         stale = stale_files()

@@ -1,4 +1,4 @@
-"""`ante bench train` and `ante profile` on small networks: every row is there, and adds up."""
+"""`ante bench train` and `ante profile` on small networks: every row exists, and the sums agree."""
 
 import json
 import os

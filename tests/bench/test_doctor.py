@@ -40,7 +40,7 @@ def doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
 
 
 def change(file: Path, factor: float) -> None:
-    """What is judged in this baseline was so many times better than it says."""
+    """Every measured figure is this many times better than in the baseline."""
     kept = json.loads(file.read_text())
     for figure in kept["figures"]:
         if figure["better"]:

@@ -14,7 +14,7 @@ from ante.training.spans import span
 
 
 class Clock:
-    """A clock that only moves when it is told to."""
+    """A clock that only moves on command."""
 
     now = 0.0
 

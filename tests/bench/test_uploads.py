@@ -1,4 +1,4 @@
-"""`ante bench upload` on a folder: every row is there, steps beside an upload were made beside one, and nothing is left."""
+"""`ante bench upload` on a folder: every row exists, steps during an upload were made during one, nothing is left."""
 
 import time
 from pathlib import Path

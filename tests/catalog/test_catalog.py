@@ -80,7 +80,7 @@ UNREAD: dict[str, dict[str, Any]] = {
     "v_antimatter": {"amount": 15},
     "v_illusion": {"amount": 4},
 }
-# What a consumable does to chosen cards besides giving them something.
+# What a consumable does to chosen cards other than giving them something.
 CONVERSIONS = {"c_strength": "up_rank", "c_death": "card"}
 REMOVES_CARDS = {"c_hanged_man", "c_familiar", "c_grim", "c_incantation", "c_immolate"}
 
@@ -298,7 +298,7 @@ CATALOGUE = {
     "constants": {name.lower(): getattr(constants, name) for name in dir(constants) if name.isupper()},
 }
 
-# Sentences, not facts of a row; what they say is tested below as behaviour.
+# Sentences, not facts of a row; their content is tested below as behaviour.
 PROSE = {"game_version", "about", "stakes_note", "ante_base_note", "pricing"}
 
 
@@ -428,7 +428,7 @@ def test_the_numbers_of_a_joker_are_the_recorded_ones(facts: dict[str, Any]) -> 
         elif name in ("type", "poker_hand"):
             assert row.joker == Joker.TODO_LIST or row.hand == hands.by_key[value]
         elif (row.key, name) not in OTHERWISE:
-            # A number that is 0 is left out, where its absence says the same.
+            # A number that is 0 is left out, where its absence has the same meaning.
             assert value in [getattr(row, field) or 0 for field in RECORDED[name]], name
     assert JOKERS[Joker.LOYALTY_CARD].every == 5 + 1 and JOKERS[Joker.STUNTMAN].hand_size == -2
 
@@ -439,7 +439,7 @@ def test_a_number_that_is_not_recorded_stands_in_the_sentence(row: jokers.JokerR
     told = {"j_ceremonial": "twice", "j_raised_fist": "twice", "j_mr_bones": "25%"}
     for name in RECORDED["amount"]:
         value = getattr(row, name)
-        # One is what "a", "the first" or a start at X1 say.
+        # "a", "the first" and a start at X1 mean one.
         if value not in (None, 1, *recorded) and not isinstance(value, IntEnum) and name != "rarity_asked":
             assert told.get(row.key, f"{abs(value):g}") in row.effect, name
 

@@ -1,4 +1,4 @@
-"""Every number of a joker's row is read: another value gives another game, and no second copy stands in the engine."""
+"""Every number of a joker's row is read: another value gives another game, and the engine has no second copy."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -372,7 +372,7 @@ def test_every_voucher_has_its_text_in_one_place() -> None:
     ] == []
 
 
-# Numbers of the game that may stand beside the catalogue: neutral elements, and steps of one.
+# Numbers of the game that are allowed outside the catalogue: neutral elements, and steps of one.
 NEUTRAL = {0, 1, -1}
 
 

@@ -1,4 +1,4 @@
-"""Every number of the catalogue besides the jokers' is read: another value gives another game."""
+"""Every number of the catalogue except the jokers' is read: another value gives another game."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -91,7 +91,7 @@ def priced(s: Any, kind: Kind, number: int, **changes: Any) -> list[int]:
 
 
 def blind_met(blind: int) -> Any:
-    """What a blind asks, pays and does, and what is left of that once it is disabled."""
+    """What a blind requires, pays and does, and what is left of that once it is disabled."""
     s = game("round", blind=blind, ante=3, n_played=2)
     found: list[Any] = [engine_blinds.blind_target(s, blind)]
     found += [bool(boss_eligible(game(ante=ante), blind)) for ante in range(1, 18)]
@@ -118,7 +118,7 @@ def blind_met(blind: int) -> Any:
 
 
 def targets() -> list[float]:
-    """What the blinds ask for, ante by ante, on stakes with different tables."""
+    """Required scores of the blinds, ante by ante, on stakes with different tables."""
     return [
         engine_blinds.blind_target(game(ante=ante, stake=stake), Blind.SMALL)
         for ante, stake in product(range(-1, 12), (1, 3, 6))
@@ -205,7 +205,7 @@ def tag_met(tag: int) -> list[Any]:
 
 
 def voucher_met(voucher: int) -> list[Any]:
-    """When a voucher is offered, what it costs, and everything that asks for it."""
+    """When a voucher is offered, its price, and everything that depends on it."""
     s = game("round", dollars=1000)
     found: list[Any] = [engine_shop.voucher_price(s, voucher)]
     for other in Voucher:
@@ -474,7 +474,7 @@ def test_every_constant_changes_the_game(
     assert [name for name in unread if name not in UNREAD] == []
 
 
-# What a run without a challenge begins with stands in the constants; the rows of challenges and decks take it over.
+# What a run without a challenge begins with is in the constants; the rows of challenges and decks copy it.
 STARTS = {"START_MONEY": "dollars", "HANDS": "hands", "DISCARDS": "discards", "HAND_SIZE": "hand_size"}
 STARTS |= {"JOKER_SLOTS": "joker_slots", "MONEY_PER_HAND": "hand_dollars"}
 
@@ -513,7 +513,7 @@ ALLOWED: dict[str, dict[float, str]] = {
     "scoring.py": {2: "the average of two numbers"},
 }
 ENGINE = Path(engine_blinds.__file__).parent
-# core and drivers hold streams, arithmetic and players, dispatch is generated, jokers have a test of their own.
+# core and drivers hold streams, arithmetic and players, dispatch is generated, jokers have a separate test.
 BOUNDS = ENGINE / "validation.py"  # what a record from outside may hold: limits far above what a game reaches
 READ = [
     file
@@ -542,7 +542,7 @@ def without_meaning(tree: ast.AST) -> set[int]:
 
 
 def literals(file: Path) -> list[tuple[int, float]]:
-    """Line and value of every number with a meaning in a file, but for 0, 1 and -1."""
+    """Line and value of every number with a meaning in a file, except 0, 1 and -1."""
     tree = ast.parse(file.read_text())
     skipped = without_meaning(tree)
     return [

@@ -1,8 +1,8 @@
 """A real cluster, named by KUBECONFIG, with KubeRay's operator and an image of Ante; see docs/explanation/fault-tolerance.md.
 
-KUBECONFIG     the cluster; its default namespace is not touched, each module has a namespace of its own
+KUBECONFIG     the cluster; its default namespace is not touched, each module has a separate namespace
 CLUSTER_LOAD   command that brings an image archive to the nodes, such as `kind load image-archive`; without it the
-               images are there already
+               images are loaded already
 CLUSTER_IMAGE  the archive, as tests/cluster/image.sh writes it
 CLUSTER_TAG    command that gives an image on the nodes a second name, such as `ctr --namespace k8s.io images tag --force`
 CLUSTER_KUEUE  command that installs Kueue, with a cluster queue and a local queue, both `default`, for the namespace given

@@ -38,7 +38,7 @@ def run(*command: str, timeout: float = 120, given: str | None = None, check: bo
 
 
 def eventually(what: str, seconds: float, probe: Callable[[], Any], every: float = 1.0) -> Any:
-    """The first answer of `probe` that is not false. Raises Failed after so many seconds, with the last error."""
+    """Return the first result of `probe` that is not false. Raises Failed after this many seconds, with the last error."""
     end, last = time.monotonic() + seconds, ""
     while time.monotonic() < end:
         try:
@@ -69,7 +69,7 @@ class Journal:
 class Cluster:
     """One namespace of a cluster.
 
-    heard  what each submitter has said, by pod, oldest first: a lost cluster takes its pods with it
+    heard  log of each submitter, by pod, oldest first: a lost cluster takes its pods with it
     """
 
     namespace: str
@@ -80,7 +80,7 @@ class Cluster:
         return run("kubectl", "--namespace", self.namespace, *arguments, **options)
 
     def helm(self, *arguments: str, **options: Any) -> str:
-        """What helm prints. The chart is told how this cluster's operator is labelled."""
+        """Return helm's output. The chart gets the labels of this cluster's operator."""
         told = operator() if arguments[0] in ("install", "upgrade", "template") else ()
         return run("helm", "--namespace", self.namespace, *arguments, *told, **options)
 
@@ -103,13 +103,13 @@ class Cluster:
         return str(self.get("rayjob", name).get("status", {}).get("jobDeploymentStatus", ""))
 
     def log(self) -> str:
-        """What the training has said so far, all submissions of it."""
+        """Return the log of the training so far, of all its submissions."""
         for pod in self.pods("submitter"):
             self.heard[pod] = max(self.heard.get(pod, ""), self.kubectl("logs", pod, "--tail=-1", check=False), key=len)
         return "\n".join(self.heard.values())
 
     def steps(self) -> int:
-        """Environment steps of the newest iteration that the log tells of; 0 before the first."""
+        """Return the environment steps of the newest iteration in the log; 0 before the first."""
         found = STEPS.findall(self.log())
         return int(found[-1].replace(",", "")) if found else 0
 

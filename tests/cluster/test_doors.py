@@ -55,7 +55,7 @@ def written(found: dict[str, Any]) -> dict[str, Any]:
         if kept:
             about[key] = kept
     rest = {key: value for key, value in found.items() if key != "status"}
-    if "train.yaml" in rest.get("data", {}):  # each door has a YAML writer of its own: 1 or 1.0, quotes
+    if "train.yaml" in rest.get("data", {}):  # each of the three uses a different YAML writer: 1 or 1.0, quotes
         rest["data"] = {"train.yaml": yaml.safe_load(rest["data"]["train.yaml"])}
     return rest | {"metadata": about}
 
@@ -138,7 +138,7 @@ def test_up_and_submit_train_and_down_leaves_claims_only(
 
 @pytest.fixture()
 def seen(cluster: Cluster) -> Iterator[dict[str, Any]]:
-    """The objects of a RayCluster that comes and goes, as they stood while it was there."""
+    """Record the objects of a short-lived RayCluster while it exists."""
     found: dict[str, Any] = {}
     over = threading.Event()
 

@@ -118,7 +118,7 @@ def chosen() -> list[Callable[[Cluster], None]]:
 
 
 def lost_steps(log: str) -> list[int]:
-    """Steps between the last iteration told of and the checkpoint gone back to, for each time that the run went on."""
+    """Return the steps between the last logged iteration and the restored checkpoint, for each restart of the run."""
     losses, reached = [], 0
     for line in log.splitlines():
         if found := STEPS.match(line):

@@ -33,7 +33,7 @@ def queued(cluster: Cluster) -> Iterator[Cluster]:
 
 
 def grant(cores: str) -> None:
-    """The cluster queue admits so many cores."""
+    """Let the cluster queue admit this many cores."""
     path = "/spec/resourceGroups/0/flavors/0/resources/0"
     found = json.loads(run("kubectl", "get", "clusterqueue", QUEUE, "-o", "json"))
     assert found["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]["name"] == "cpu"
@@ -74,7 +74,7 @@ def test_both_wait_for_quota_are_admitted_and_finish(queued: Cluster, bucket: st
     queued.helm("install", NAME, str(CHART), *lines(given), timeout=180)
     eventually("a workload that waits", 60, lambda: not admitted(queued, NAME))
     assert queued.pods("head") == []
-    grant("300m")  # exactly what one of the two asks for
+    grant("300m")  # exactly the request of one of the two
     eventually("admitted", 120, lambda: admitted(queued, NAME))
     journal.note("RayJob admitted")
 

@@ -1,4 +1,4 @@
-"""`ante cluster preflight` on a real cluster: green where all is there, red with the right words where something is not."""
+"""`ante cluster preflight` on a real cluster: green where nothing is missing, else red with the right message."""
 
 import json
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def standing(cluster: Cluster) -> Iterator[Cluster]:
 
 
 def checks(cluster: Cluster, *sets: str) -> dict[str, dict[str, str]]:
-    """What the preflight says, by check."""
+    """Return the preflight's messages, by check."""
     pairs = [part for pair in sets for part in ("--set", pair)]
     told = ante("cluster", "preflight", "-n", cluster.namespace, "--values", str(VALUES), "--json", *pairs, check=False)
     return {line["name"]: line for line in map(json.loads, told.splitlines())}
@@ -80,7 +80,7 @@ def test_a_quota_that_is_too_small_is_named(standing: Cluster, journal: Journal)
 
 
 def test_kuberay_that_is_not_installed_is_named(standing: Cluster, journal: Journal) -> None:
-    """Without the definitions of RayJob: taken away for a moment, so nothing else may run on this cluster."""
+    """Remove the definitions of RayJob for a moment, so no other test may run on this cluster."""
     kept = json.loads(run("kubectl", "get", "crd", "rayjobs.ray.io", "-o", "json"))
     kept["metadata"] = {key: kept["metadata"][key] for key in ("name", "annotations") if key in kept["metadata"]}
     kept.pop("status", None)

@@ -85,7 +85,7 @@ def knocks(cluster: Cluster, pod: str, *wanted: str, container: str = "") -> dic
 
 
 def stranger(namespace: str) -> Cluster:
-    """A pod of our image that belongs to nobody."""
+    """A pod of our image without an owner."""
     where = Cluster(namespace)
     pod = {
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "stranger"},
@@ -97,7 +97,7 @@ def stranger(namespace: str) -> Cluster:
     }  # fmt: skip
     where.kubectl("apply", "-f", "-", given=json.dumps(pod))
     where.kubectl("wait", "--for=condition=Ready", "pod/stranger", "--timeout=120s", timeout=150)
-    time.sleep(5)  # until whoever enforces the policies knows of it
+    time.sleep(5)  # until the policies are enforced
     return where
 
 
@@ -207,7 +207,7 @@ def prometheus(served: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @contextmanager
 def beside(log: Path, *words: str) -> Iterator[None]:
-    """A program runs; what it says stands in the log."""
+    """Run a program; its output is in the log."""
     with log.open("w") as stream:
         process = subprocess.Popen(words, stdout=stream, stderr=stream)
         try:
@@ -240,7 +240,7 @@ def test_hints_of_the_llm_service_arrive(prometheus: Prometheus, journal: Journa
 
 
 def taken_names(cluster: Cluster) -> list[str]:
-    """The names that the training's next checkpoints would have stand in the bucket already, with other contents."""
+    """Fill the names of the training's next checkpoints in the bucket with other contents."""
     with bucket_of(cluster, NAME) as bucket:
         shelf = f"runs/{cluster.namespace}/checkpoints"
         newest = json.loads(bucket.Object(f"{shelf}/latest.json").get()["Body"].read())["name"]
@@ -254,7 +254,7 @@ def taken_names(cluster: Cluster) -> list[str]:
 
 
 def nowhere(cluster: Cluster) -> None:
-    """The LLM service's next pod asks for a node that does not exist."""
+    """Make the LLM service's next pod require a node that does not exist."""
     selector = {"spec": {"template": {"spec": {"nodeSelector": {"ante.test/node": "none"}}}}}
     cluster.kubectl("patch", f"deployment/{NAME}-llm", "--patch", json.dumps(selector))
 
@@ -278,7 +278,7 @@ def test_each_alert_goes_off(prometheus: Prometheus, served: Cluster, journal: J
     if STATE_METRICS:
         nowhere(served)
         off("AntePodsPending")
-    else:  # tests/helm asks promtool alone
+    else:  # tests/helm calls only promtool
         journal.note("alert left out", name="AntePodsPending", missing="CLUSTER_STATE_METRICS")
     taken_names(served)
     off("AnteUploadsRefused")

@@ -39,7 +39,7 @@ def images(cluster: Cluster, component: str) -> list[str]:
 
 
 def stands(cluster: Cluster, tag: str, workers: int) -> bool:
-    """A head and so many workers are ready, all of one image, and no others are there."""
+    """Wait until a head and this many workers are ready, all of one image, and no others exist."""
     wanted = [f"ante-ray:{tag}"]
     return (
         images(cluster, "head") == wanted
@@ -49,7 +49,7 @@ def stands(cluster: Cluster, tag: str, workers: int) -> bool:
 
 
 def away(cluster: Cluster, journal: Journal) -> None:
-    """Nothing but the claim is left of the release."""
+    """Check that only the claim is left of the release."""
     cluster.helm("uninstall", NAME, "--wait", "--timeout", "240s", timeout=300)
     eventually("nothing but claims left", 240, lambda: not left(cluster))
     claims = [claim["metadata"]["name"] for claim in cluster.get("persistentvolumeclaims")["items"]]

@@ -1,4 +1,4 @@
-"""What a pod tries from inside, against a real HTTP server and an S3 server that is not there."""
+"""Checks that a pod runs from inside, against a real HTTP server and an S3 server that does not exist."""
 
 import json
 import threading

@@ -167,7 +167,7 @@ def test_an_api_that_does_not_answer_is_named(
 
 
 class Jobs(BaseHTTPRequestHandler):
-    """The part of Ray's job server that is asked."""
+    """The part of Ray's job server that is called."""
 
     submitted: list[dict[str, Any]]
     tokens: set[str]

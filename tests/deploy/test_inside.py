@@ -1,4 +1,4 @@
-"""What the pod of `helm test` says, against servers that answer well and badly."""
+"""Output of the pod of `helm test`, against servers that respond well and badly."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ from ante.deploy.inside import NotReady, check_llm, check_operator, main
 
 @contextmanager
 def server(answers: dict[str, Any], key: str = "") -> Iterator[str]:
-    """A server that gives JSON by path, 404 for others, and asks for a key where there is one."""
+    """A server that returns JSON by path, 404 for others, and requires a key if it has one."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""The placement check: settings that can run pass, each impossible one is refused with the sentence that says why."""
+"""The placement check: settings that can run pass, each impossible one is refused with its reason."""
 
 from itertools import product
 from typing import Any

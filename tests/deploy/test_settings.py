@@ -1,4 +1,4 @@
-"""Settings of a cluster: what values.yaml may say, and what is refused with which words."""
+"""Settings of a cluster: what values.yaml may contain, and what is refused with which words."""
 
 from pathlib import Path
 

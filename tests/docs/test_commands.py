@@ -85,7 +85,7 @@ def set_values(words: list[str]) -> list[str]:
 
 
 def with_values(values: dict[str, object]) -> None:
-    """Checks chart values over the defaults, with what rules of several values ask for."""
+    """Check chart values over the defaults, with what rules of several values require."""
     ChartValues.model_validate(merged(ChartValues().model_dump(mode="json", by_alias=True), values))
 
 

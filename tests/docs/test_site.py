@@ -24,12 +24,12 @@ class Quiet(SimpleHTTPRequestHandler):
     """Serves files and prints nothing."""
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built without a network: a proxy that refuses stands in its way."""
+    """The site, built without a network: all traffic goes to a proxy that refuses it."""
     folder = tmp_path_factory.mktemp("site")
     nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     command = [sys.executable, "-m", "mkdocs", "--quiet", "build", "--strict", "--site-dir", str(folder)]
@@ -50,7 +50,7 @@ def address(site: Path) -> Iterator[str]:
 
 @pytest.fixture
 def page(address: str) -> Iterator[Any]:
-    """A page of the browser; `asked` holds the addresses outside the site that were asked for."""
+    """A page of the browser; `asked` holds the requested addresses outside the site."""
     with chromium() as browser:
         found = browser.new_page(viewport={"width": 1280, "height": 900})
         found.asked = []

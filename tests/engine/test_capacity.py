@@ -1,4 +1,4 @@
-"""Tables of a fixed size: what a full one loses is counted, and the random streams go on as the game's do."""
+"""Tables of a fixed size: losses of a full one are counted, and the random streams continue as the game's do."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Enhancements, editions, seals and stickers: what each does wherever it acts."""
+"""Enhancements, editions, seals and stickers: what each does in every place where it acts."""
 
 import pytest
 
@@ -209,7 +209,7 @@ def test_a_rental_joker_is_sold_for_a_dollar() -> None:
     to_shop(s)
     own(s, "j_baron")
     s.jokers[0].stickers = Sticker.RENTAL
-    s.shop_vouchers[0], s.n_shop_vouchers, s.dollars = 3, 1, 10  # Clearance Sale prices everything anew
+    s.shop_vouchers[0], s.n_shop_vouchers, s.dollars = 3, 1, 10  # Clearance Sale changes all prices
     assert act(s, Verb.BUY_VOUCHER) == Status.PLAYING
     assert s.vouchers[3] == 1
     before = int(s.dollars)

@@ -83,7 +83,7 @@ def started(key: str, seed: str = "TESTSEED") -> Any:
 
 
 def cashed_out(s: Any, blind: str = "bl_small", hands_left: int = 2) -> int:
-    """Dollars on the cash-out screen after beating this blind with so many hands left."""
+    """Return the dollars on the cash-out screen after beating this blind with this many hands left."""
     s.blind = int(blind_by_key[blind])
     s.blind_on_deck = min(2, s.blind - 1)
     s.target, s.hands_left = 1.0, hands_left + 1
@@ -553,7 +553,7 @@ def test_five_card_draw_deals_five_cards_and_holds_seven_jokers() -> None:
 
 
 def test_what_the_profile_has_locked_keeps_its_place_and_is_drawn_again() -> None:
-    """Until the locked joker's place is drawn nothing changes; then the draw goes on with its `_resample2` stream."""
+    """Until the locked joker's place is drawn nothing changes; then the draw continues with its `_resample2` stream."""
     free, locked = new_run("LOCKED12"), new_run("LOCKED12", locked=["j_blueprint"])
     rares = int(POOL_SIZE[3])
     for _ in range(2000):

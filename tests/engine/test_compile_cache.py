@@ -86,7 +86,7 @@ def fill_disk() -> None:
 
 @dataclass
 class Package:
-    """A small package `ante`, with a cache of its own."""
+    """A small package `ante`, with its own cache."""
 
     root: Path
     environment: dict[str, str] = field(default_factory=dict)
@@ -159,7 +159,7 @@ def forget() -> None:
 
 
 def names() -> dict[str, str]:
-    """The folder of each layer, computed anew."""
+    """Return the folder of each layer, computed independently."""
     forget()
     return {layer: compile_cache.cache_folder(layer).name for layer in (*compile_cache.LAYERS[1:], compile_cache.CUDA)}
 
@@ -234,7 +234,7 @@ def test_kernels_and_functions_for_them_are_kept_apart_from_the_engine() -> None
 
 
 def test_a_kernel_is_loaded_as_it_was_kept(tmp_path: Path) -> None:
-    """Without a GPU: a context that only knows the compute capability compiles, and the PTX is compared."""
+    """Without a GPU: a context that only has a compute capability compiles, and the PTX is compared."""
     pytest.importorskip("numba_cuda")
     program = """
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Mistakes that other engines make, each told apart by what the seed's streams must give.
+"""Mistakes that other engines make, each detected by what the seed's streams must give.
 
 The expected cards come from a second, slow implementation of the streams and from the recorded lists of the rules. Traps
 that have tests of their own elsewhere are listed in ELSEWHERE.

@@ -1,4 +1,4 @@
-"""The structured view against brute force: every packed decision asked one by one."""
+"""The structured view against brute force over every packed decision."""
 
 import os
 

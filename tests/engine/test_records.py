@@ -156,7 +156,7 @@ print(sum(int(s.selected > 0) for s in states), sum(int(s.n_consumables) for s i
 
 
 def test_looking_writes_nothing_not_even_for_a_moment() -> None:
-    """Uncompiled, since compiled code does not ask whether an array may be written."""
+    """Uncompiled, since compiled code does not check whether an array may be written."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run([sys.executable, "-c", LOOK], env=environment, capture_output=True, text=True, check=True)
     refused, seen = done.stdout.splitlines()

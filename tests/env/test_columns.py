@@ -1,6 +1,6 @@
-"""Every named column holds what its name says: observations against a plain reading of the game's record.
+"""Every named column has the meaning of its name: observations against a plain reading of the game's record.
 
-`reading` knows names and the record, nothing of the order of columns; `flat_reading` lays the parts of the flat view end
+`reading` uses names and the record, not the order of columns; `flat_reading` lays the parts of the flat view end
 to end in the order that its documentation gives.
 """
 
@@ -191,7 +191,7 @@ def shop_reading(s: Any) -> dict[str, Any]:
 
 
 def targets_reading(s: Any) -> dict[str, Any]:
-    """The columns of what jokers in sight ask for."""
+    """Return the columns that visible jokers refer to."""
     row = s.row[: s.n_row] if is_in_shop(s) else []
     pack = s.pack[: s.n_pack] if s.phase == Phase.PACK else []
     in_sight = {int(j.id) for j in s.jokers[: s.n_jokers]}

@@ -79,7 +79,7 @@ WAYS = {"deepcopy": copy.deepcopy, "pickle": through_pickle}
 
 
 def action_of(env: Any) -> Any:
-    """What the environment's own space draws; Gymnasium's batched space knows no masks."""
+    """Sample from the environment's own space; Gymnasium's batched space has no masks."""
     if isinstance(env, SyncVectorEnv):
         return np.array([each.action_space.sample() for each in env.envs])
     return env.action_space.sample()
@@ -222,7 +222,7 @@ def test_copies_play_on_in_gymnasiums_processes(context: str) -> None:
 
 
 class Copy:
-    """Makes copies of an environment."""
+    """Return a function that copies an environment."""
 
     def __init__(self, env: Any) -> None:
         self.data = pickle.dumps(env)

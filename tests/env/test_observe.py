@@ -41,7 +41,7 @@ def played(seed: int, one_chip: int = 1, games: int = GAMES) -> np.recarray:
 
 
 def seen(s: np.record) -> tuple[bytes, str]:
-    """All that the player is told of one game: observation and text."""
+    """Return everything that the player sees of one game: observation and text."""
     out = new_observations(1)
     observe(s, out[0], 2)
     return out.tobytes(), describe(s)
@@ -118,7 +118,7 @@ def shuffle_what_is_hidden(s: np.record, rng: np.random.Generator) -> None:
 
 
 def swap_face_down(s: np.record, rng: np.random.Generator) -> None:
-    """Each face-down card becomes a card of the draw pile, and the other way round; editions stay (Aura asks)."""
+    """Swap each face-down card for a card of the draw pile; editions stay (Aura depends on them)."""
     for i in range(s.n_hand):
         down = s.cards[s.hand[i]]
         if not down.face_down or s.n_deck == 0:

@@ -109,7 +109,7 @@ def test_a_potential_grows_on_the_way() -> None:
 
 @pytest.mark.parametrize("goal", [1, 3, 8])
 def test_a_goal_is_the_boss_that_ends_a_game_as_won(goal: int) -> None:
-    """Bosses are counted from blinds and phases, beside what the step says."""
+    """Bosses are counted from blinds and phases, independently of the step's result."""
     limit = 3000 if COMPILED else 60
     games = Games(N, reward="sparse", discrete=False, flat=False, goal=goal, max_decisions=limit)
     games.reset()

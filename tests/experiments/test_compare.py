@@ -1,4 +1,4 @@
-"""Comparisons: what a specification means, which runs are run, what the table and the curves say."""
+"""Comparisons: the meaning of a specification, which runs are run, the contents of the table and the curves."""
 
 import json
 import sys

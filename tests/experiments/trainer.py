@@ -1,4 +1,4 @@
-"""Stands in for `python -m ante.cli` in tests of comparisons: leaves what a run leaves, in no time, and plays nothing.
+"""A stand-in for `python -m ante.cli` in tests of comparisons: leaves a run's files at once, and plays nothing.
 
 What an entry reaches follows from its learning rate; entropy 7 breaks off half way the first time, entropy 9 fails.
 """

@@ -95,7 +95,7 @@ def test_random_decisions_want_macro_games() -> None:
 
 @pytest.mark.parametrize(("goal", "outcomes"), [(3, [Outcome.PLAYING, Outcome.WON]), (8, [Outcome.PLAYING] * 2)])
 def test_a_goal_ends_games(goal: int, outcomes: list[Outcome]) -> None:
-    """Two games play a card against the boss of ante 2 and of ante 3, who asks for one chip."""
+    """Two games play a card against the boss of ante 2 and of ante 3, which requires one chip."""
     games = DeviceGames(2, seed="TESTSEED", reward="sparse", discrete=False, goal=goal, block=2)
     games.step(np.full(2, pack_action(Verb.SELECT_BLIND, 0, 0, 0)))
     states = games.states.copy_to_host()

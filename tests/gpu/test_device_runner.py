@@ -1,4 +1,4 @@
-"""Fragments of the runner whose games lie on a device are what the CPU's games and the policy say, step by step."""
+"""Fragments of the runner whose games are on a device equal those of the CPU's games and the policy, step by step."""
 
 import os
 import subprocess
@@ -162,7 +162,7 @@ def test_decisions_are_the_policys(played: dict[str, np.ndarray]) -> None:
     assert unpack(rows)[1][np.arange(len(rows)), actions].all()
     assert np.allclose(log_probs, whole(played, "log_probs").reshape(-1), atol=1e-4)
     assert np.allclose(values, whole(played, "values").reshape(-1), atol=1e-4)
-    # Draws follow the policy: over all steps, surprise is what entropy says, within four standard errors.
+    # Draws follow the policy: over all steps, surprise equals entropy within four standard errors.
     surprise = -whole(played, "log_probs").reshape(-1) - entropies.numpy()
     assert abs(surprise.mean()) < 4 * surprise.std() / np.sqrt(len(surprise))
     assert entropies.mean() > 0.5

@@ -94,7 +94,7 @@ def test_the_cpu_never_loads_the_cuda_compiler() -> None:
 
 
 class HostRecords:
-    """A record array of the host that speaks as one of a device does."""
+    """A record array of the host with the interface of one on a device."""
 
     def __init__(self, records: np.ndarray) -> None:
         self.dtype, self.shape = records.dtype, records.shape

@@ -1,4 +1,4 @@
-"""Every kernel compiles for a GPU and assembles; its arithmetic is the CPU's. No GPU is needed to ask."""
+"""Every kernel compiles for a GPU and assembles; its arithmetic is the CPU's. No GPU is needed."""
 
 import re
 from collections import Counter

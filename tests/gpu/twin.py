@@ -97,7 +97,7 @@ class Player:
 
 
 def play_on_cpu(n: int, steps: int, number: int, every: int, view: str) -> Run:
-    """A run of n games, all buffers looked at after every so many steps and after the last."""
+    """Run n games and compare all buffers every few steps and after the last."""
     twin = CpuTwin(n, number, view)
     player, snapshots = Player(twin.games, number), {}
     actions, rewards = np.zeros((steps, n), dtype=np.int64), np.zeros((steps, n))

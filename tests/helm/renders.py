@@ -1,4 +1,4 @@
-"""What the chart makes of its CI values, as files to be reviewed: python -m tests.helm.renders writes them anew."""
+"""Renders of the chart with its CI values, as files to review: python -m tests.helm.renders rewrites them."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def values_of(name: str) -> Values:
 
 
 def settled(found: Object) -> Object:
-    """The object without what is new in each rendering, and without the dashboard, which has a file of its own."""
+    """Return the object without what changes with each rendering, and without the dashboard, which is in another file."""
     if found["kind"] == "Secret":
         return found | {"data": dict.fromkeys(found["data"], MADE)}
     if "ante.json" in found.get("data", {}):

@@ -1,4 +1,4 @@
-"""Alerts and dashboard: valid for Prometheus, of numbers that a run really tells, and each alert goes off."""
+"""Alerts and dashboard: valid for Prometheus, of series that a run really exports, and each alert fires."""
 
 import json
 import re
@@ -56,7 +56,7 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 
 
 def told() -> set[str]:
-    """Names of all series that a run may tell."""
+    """Return the names of all series that a run may export."""
     exporter = RunExporter("any", spool=None)
     exporter.row = {metric.name: 1.0 for metric in EXPORTED}
     exporter.memory = lambda: Reading({"driver": 1.0})

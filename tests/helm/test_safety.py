@@ -1,4 +1,4 @@
-"""How little the pods may do, and that no secret stands in plain sight."""
+"""Least privilege of the pods, and no secret in plain text."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -11,7 +11,7 @@ from tests.support.helm import render
 from tests.support.manifests import Object, Refused, check_all
 
 PROBED = ("server", "ray-head", "ray-worker")  # containers that serve
-TOKEN = {"ante-preflight"}  # pods that ask the API server; a head does with autoscaling
+TOKEN = {"ante-preflight"}  # pods that call the API server; a head does with autoscaling
 
 
 def pods(found: Object) -> Iterator[tuple[str, Object]]:

@@ -28,7 +28,7 @@ FULL: Values = {
     "ingress": {"enabled": True, "dashboardHost": "one", "consoleHost": "two"},
     "route": {"enabled": True},
 }
-BASES: tuple[Values, ...] = (  # a value matters where what it belongs to is there
+BASES: tuple[Values, ...] = (  # a value matters only together with the component that it belongs to
     FULL,
     {},
     FULL | {"autoscaling": {"enabled": True}, "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:1"}}

@@ -21,7 +21,7 @@ def positions(n: int) -> Any:
 
 
 def delivered(broker: Broker, wanted: int) -> list[Delivered]:
-    """What comes until there are so many."""
+    """Collect results until there are this many."""
     found: list[Delivered] = []
     deadline = time.monotonic() + PATIENCE
     while len(found) < wanted and time.monotonic() < deadline:

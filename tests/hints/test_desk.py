@@ -36,7 +36,7 @@ def server() -> Iterator[FakeServer]:
 def asked(
     server: FakeServer | str, questions: list[Question], at_once: bool = False, **settings: Any
 ) -> tuple[list[Advice | None], Desk]:
-    """The hints for these questions, one after the other, and the desk that was asked."""
+    """Return the hints for these questions, sent in order, and the desk that sent them."""
 
     async def run() -> tuple[list[Advice | None], Desk]:
         url = server if isinstance(server, str) else server.url

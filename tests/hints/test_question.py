@@ -1,4 +1,4 @@
-"""A state as a question: every option is legal and says what it does, and nothing hidden is told."""
+"""A state as a question: every option is legal and described correctly, and nothing hidden is included."""
 
 import json
 import os

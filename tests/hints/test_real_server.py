@@ -1,4 +1,4 @@
-"""The real llama.cpp server with a tiny random model of ours: whatever it answers, what we take from it is legal."""
+"""The real llama.cpp server with a tiny random model of ours: every accepted response is legal."""
 
 import asyncio
 import importlib.util
@@ -59,5 +59,5 @@ def test_every_hint_of_a_hundred_asks_is_legal(server: str) -> None:
     found = asyncio.run(probe(settings, {}, islice(sample_questions(), 100)))
     assert found.known and found.structured
     assert found.asks == 100
-    assert found.valid + found.discarded == 100, found.trouble  # nothing else went wrong
+    assert found.valid + found.discarded == 100, found.trouble  # no other failure
     assert found.valid >= 95, found.ends

@@ -14,7 +14,7 @@ CHUNK = b"x" * (64 << 10)
 
 @dataclass
 class Answers:
-    """Sends `chunks` to whoever asks, then closes; `asked` holds the requests, `pause` stands between two chunks."""
+    """Sends `chunks` to every client, then closes; `asked` holds the requests, `pause` is the time between two chunks."""
 
     chunks: Chunks
     pause: float = 0.0
@@ -44,7 +44,7 @@ class Answers:
             threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
 
     def _answer(self, connection: socket.socket) -> None:
-        with connection, suppress(OSError):  # who asked has heard enough
+        with connection, suppress(OSError):  # the client has closed the connection
             connection.settimeout(10)
             self.asked.append(request_of(connection))
             for chunk in self.chunks():
@@ -82,7 +82,7 @@ def request_of(connection: socket.socket) -> bytes:
 def reply(
     body: bytes = b"", status: str = "200 OK", kind: str = "application/json", length: int | None = None, **headers: str
 ) -> Chunks:
-    """A response with a body; `length` is what Content-Length says, by default the truth."""
+    """A response with a body; `length` is its Content-Length, by default the true one."""
     lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", "Connection: close"]
     lines += [f"Content-Length: {len(body) if length is None else length}"] if length != -1 else []
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
@@ -95,7 +95,7 @@ def raw(*chunks: bytes) -> Chunks:
 
 
 def endless(head: bytes, chunk: bytes = CHUNK) -> Chunks:
-    """A beginning, and then the same for ever."""
+    """A beginning, followed by an endless repetition."""
 
     def told() -> Iterator[bytes]:
         yield head

@@ -9,7 +9,7 @@ from tests.hostile.answers import Answers, Chunks
 
 @pytest.fixture
 def answering() -> Iterator[Callable[..., Answers]]:
-    """Makes servers that end with the test."""
+    """Return a function that starts servers, which end with the test."""
     made: list[Answers] = []
 
     def make(chunks: Chunks, pause: float = 0.0) -> Answers:

@@ -1,4 +1,4 @@
-"""One small, valid example of each file format of ours, to be spoilt."""
+"""One small, valid example of each file format of ours, to be corrupted."""
 
 import gzip
 import json

@@ -69,7 +69,7 @@ def sparse(folder: Path, name: str) -> Path:
 
 
 def pipe(folder: Path, name: str) -> Path:
-    """A named pipe that nobody writes to."""
+    """A named pipe without a writer."""
     os.mkfifo(folder / name)
     return folder / name
 
@@ -161,7 +161,7 @@ WRONG: tuple[Any, ...] = (None, True, -1, 2**31, 2**63, 10**30, 1.5, 1e99, float
 
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where something stands in a document of lists and objects; of a list only the first and the last."""
+    """Return the places of values in a document of lists and objects; of a list only the first and the last."""
     if path:
         yield path
     if isinstance(document, dict):

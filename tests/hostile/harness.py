@@ -102,7 +102,7 @@ def cases(table: Sequence[Case], quick: int = 40) -> list[Any]:
 
 
 def check(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The case ends in time, in bounded memory, with exit code 2 and one sentence that says what it must."""
+    """Check that the case ends in time, in bounded memory, with exit code 2 and one sentence with the fragment."""
     here = Path.cwd()
     os.chdir(folder)
     try:
@@ -120,7 +120,7 @@ def check(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def check_sentence(text: str, says: str) -> None:
-    """Something is said, not too much, nothing that a terminal would obey, and with the fragment in it."""
+    """Check that the output is short, has no terminal control characters, and contains the fragment."""
     told = " ".join(word.strip("│╭╰─╮╯") for word in text.split())  # tyro draws a box around its sentences
     assert told.strip(), "refused without a word"
     assert len(told) <= LONGEST, f"{len(told)} characters: {told[:200]} ..."

@@ -195,7 +195,7 @@ def name_cases() -> list[Case]:
     return found
 
 
-READ = {  # command that reads a file: what it says of one that is no file, or holds nothing of use
+READ = {  # command that reads a file: its message for one that is not a file, or holds nothing of use
     "golden check {}/input": "input",
     "replay show {}/input": "input",
     "replay check {}/input": "input",
@@ -213,7 +213,7 @@ READ = {  # command that reads a file: what it says of one that is no file, or h
 
 
 def file_cases() -> list[Case]:
-    """Each command that reads a file, given each file that nobody expects."""
+    """Run each command that reads a file on each unexpected kind of file."""
     found = []
     for words, says in READ.items():
         for name, make in {**NEVER, **BOMBS}.items():

@@ -59,7 +59,7 @@ class Paid(PythonReward):
         return self.rewards
 
 
-WRONG: dict[str, tuple[str, tuple[Any, ...]]] = {  # option: what the sentence says, and values
+WRONG: dict[str, tuple[str, tuple[Any, ...]]] = {  # option: message, and values
     "deck": ("there is no deck", ("b_rad", "", "blac\u212a", "x" * 10**5, "red\n", "\x1b[31mred", True, -1, 99, HUGE, 1.0, NAN, None, ["red"], b"red")),
     "stake": ("there is no stake", (0, 9, -1, 10**30, HUGE, *NO_NUMBERS)),
     "seed": ("is not a game seed", NO_SEEDS),
@@ -122,7 +122,7 @@ WRONG_WHICH = ([N], [-N - 1], [0.5], [True, False, True], "0", None, [[0]], [2**
 
 
 def refused(call: Callable[[], Any]) -> Callable[[Path], int]:
-    """Runs a call as the harness wants it; whatever is no BalatroError is not caught."""
+    """Run a call in the form of the harness; errors other than BalatroError are not caught."""
 
     def run(_: Path) -> int:
         try:

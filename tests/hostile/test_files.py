@@ -1,4 +1,4 @@
-"""What every reader stands on: `ante.files` refuses what is no regular file, too large, not whole, not text, not JSON."""
+"""The basis of every reader: `ante.files` refuses what is no regular file, too large, not whole, not text, not JSON."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -24,7 +24,7 @@ from tests.hostile.answers import CHUNK, Answers, Chunks, endless, raw, reply
 from tests.hostile.harness import Case, cases, check_sentence, command, limited
 
 KEY = "sk-very-s3cr3t-key-0123456789"
-QUICK = 0.6  # seconds of an ask
+QUICK = 0.6  # seconds of a request
 LEAST = 3.0
 
 
@@ -46,7 +46,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 DEEP = b"[" * 100_000
 BOMB = gzip.compress(b" " * (64 << 20))
 
-SHAPES: dict[str, tuple[Chunks, str]] = {  # what is answered: to both APIs, and how the ask ends
+SHAPES: dict[str, tuple[Chunks, str]] = {  # the response of both APIs, and how the request ends
     **{
         f"JSON {body[:30].decode('latin-1')!r}": (reply(body), "unreadable")
         for body in (
@@ -106,7 +106,7 @@ SHAPES: dict[str, tuple[Chunks, str]] = {  # what is answered: to both APIs, and
     "chunk of no size": (raw(HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n"), "unreachable"),
 }  # fmt: skip
 
-TEXTS: dict[str, tuple[Any, str]] = {  # what the model says, and how the ask ends
+TEXTS: dict[str, tuple[Any, str]] = {  # the model's text, and how the request ends
     "good": (GOOD, "answered"),
     "words": ("I would play the pair.", "unreadable"),
     "empty": ("", "unreadable"),
@@ -134,7 +134,7 @@ USAGES: tuple[Any, ...] = (None, 0, -5, 1e300, "many", [], True, {}, {"total_tok
 
 
 def ended(provider: str, url: str, question: Question, **more: Any) -> Desk:
-    """The desk after one ask."""
+    """Return the desk after one request."""
 
     async def run() -> Desk:
         values = {"endpoint": f"{url}/v1", "model": "m", "timeout_seconds": LEAST, "tries": 1, "provider": provider}

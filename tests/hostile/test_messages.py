@@ -1,4 +1,4 @@
-"""Foreign text in messages: nothing that lets somebody in, nothing that a terminal obeys."""
+"""Foreign text in messages: no credentials, no terminal control sequences."""
 
 from base64 import b64encode
 

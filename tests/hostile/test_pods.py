@@ -1,4 +1,4 @@
-"""What a pod asks before a training: an LLM endpoint and an API server that answer anything."""
+"""Requests of a pod before a training, to an LLM endpoint and an API server that return anything."""
 
 from collections.abc import Callable
 

@@ -140,7 +140,7 @@ def document_cases() -> Iterator[Case]:
 
 
 def parquet(folder: Path, name: str, table: Any, **options: Any) -> Path:
-    """A table stands in a file."""
+    """Write a table to a file."""
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(table, file, **options)

@@ -41,7 +41,7 @@ def refusal(code: str, status: str = "400 x", words: str = "no") -> Chunks:
 
 
 ENTITIES = b"".join(b'<!ENTITY %c "%s">' % (98 + i, b"&%c;" % (97 + i) * 10) for i in range(9))
-ANY: dict[str, Chunks] = {  # none of them is an answer of S3, to whatever was asked
+ANY: dict[str, Chunks] = {  # none of them is a response of S3, to any request
     "a page": reply(b"<html><body>Please log in</body></html>", kind="text/html"),
     "a page that is no XML": reply(b"<html><br>login</p>", kind="text/html; charset=utf-8"),
     "a page with a date": reply(b"<html></html>", status="503 x", kind="text/html", Last_Modified=DATE),

@@ -68,7 +68,7 @@ def metrics() -> Iterator[int]:
 
 
 def said(port: int, data: bytes) -> bytes:
-    """Everything that the server says until it ends the connection."""
+    """Return everything that the server sends until it ends the connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
         out = b""
         with suppress(ConnectionResetError, BrokenPipeError):

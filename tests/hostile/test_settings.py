@@ -1,4 +1,4 @@
-"""Settings from outside: whatever stands in a file or comes by name is a configuration, or refused in a sentence."""
+"""Settings from outside: any file and any name is a configuration, or refused in a sentence."""
 
 from pathlib import Path
 from typing import Any

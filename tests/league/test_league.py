@@ -1,4 +1,4 @@
-"""Leagues on disk: only what is missing is played, what is stored plays again, promotion asks for a sure difference."""
+"""Leagues on disk: only missing games are played, stored ones play again, promotion requires a sure difference."""
 
 import json
 from pathlib import Path

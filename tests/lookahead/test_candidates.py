@@ -1,4 +1,4 @@
-"""Candidate actions: what is listed is legal, scores what it says, and tells nothing hidden."""
+"""Candidate actions: every listed one is legal, scores its estimate, and reveals nothing hidden."""
 
 import math
 import os
@@ -227,7 +227,7 @@ def test_consumables_are_used_on_fitting_cards() -> None:
 
 
 def test_the_purpose_of_a_play_is_the_hand_that_it_makes() -> None:
-    """Played for real in a copy, the game says which poker hand it was."""
+    """Played for real in a copy, the game reports which poker hand it was."""
     for s in some_games(60 if COMPILED else 6, 7, 0):
         if s.phase != Phase.PLAY:
             continue

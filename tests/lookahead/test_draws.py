@@ -1,4 +1,4 @@
-"""Cards to come: the kinds of hand in a sample by brute force, and chances by counting."""
+"""Cards to come: the kinds of hand in a sample by brute force, and probabilities by counting."""
 
 import os
 from itertools import combinations

@@ -29,7 +29,7 @@ HARMLESS = {
 
 
 class Player:
-    """A random player of its own; two with one number decide alike."""
+    """A separate random player; two with one number decide alike."""
 
     def __init__(self, number: int) -> None:
         self.rng = np.zeros(1, dtype=np.uint64)

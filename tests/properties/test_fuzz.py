@@ -76,14 +76,14 @@ def test_a_decision_that_means_nothing_is_refused_and_changes_nothing() -> None:
 
 
 def begin_game(s: Any, number: int) -> None:
-    """A game of a kind of its own, with a random seed of its own."""
+    """A game with its own kind and its own random seed."""
     rng = np.zeros(1, dtype=np.uint64)
     begin_player(rng, number)
     begin_game_of_kind(s, rng, 17 * number, 1)
 
 
 def batch_of(numbers: list[int], decisions: int) -> np.recarray:
-    """The games of these numbers, played as one batch; each has a random player of its own."""
+    """The games of these numbers, played as one batch; each has its own random player."""
     n = len(numbers)
     states, masks = new_states(n), np.zeros((n, N_DISCRETE), dtype=np.uint8)
     actions, statuses = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Records from outside: what `validate_states` lets through can be played, whatever was done to it.
+"""Records from outside: what `validate_states` lets through can be played, after any change.
 
 Compiled code checks no index, so the games are played with NUMBA_BOUNDSCHECK=1 (`make test-bounds`, or the slow test here,
 which starts itself that way), or uncompiled (`make test-nojit`).

@@ -1,4 +1,4 @@
-"""Games that begin from saved ones: the same records, the same future; files that cannot be used are told apart."""
+"""Games that begin from saved ones: the same records, the same future; each unusable file has its own message."""
 
 import gzip
 import os
@@ -24,7 +24,7 @@ def saved(*marks: str) -> tuple[Episode, list[Any]]:
 
 
 def octets(s: Any) -> bytes:
-    """A record as bytes, without what happens to stand between its fields."""
+    """Return a record as bytes, without the padding between its fields."""
     return copied(s).view(np.uint8).tobytes()
 
 

@@ -1,4 +1,4 @@
-"""A reference card knows what its text says; what it counts as depends on debuffs and on the jokers owned."""
+"""A reference card holds its text; what it counts as depends on debuffs and on the jokers owned."""
 
 from dataclasses import dataclass
 

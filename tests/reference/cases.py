@@ -1,4 +1,4 @@
-"""Random hands in the recorded form, one in five of them with open chances (see tests/golden/README.md)."""
+"""Random hands in the recorded form, one in five of them with open rolls (see tests/golden/README.md)."""
 
 from random import Random
 from typing import Any
@@ -38,7 +38,7 @@ OOPS_NEEDED = {"j_bloodstone": 1, "j_business": 1, "j_reserved_parking": 1, "j_s
 
 
 def random_case(random: Random) -> Case:
-    """A hand that could be played, with so few open chances that all outcomes can be listed."""
+    """A hand that could be played, with so few open rolls that all outcomes can be listed."""
     while True:
         case = one_case(random, random.random() < OPEN)
         if play(case, ()).rolled <= MOST_ROLLS:
@@ -238,7 +238,7 @@ def memory(random: Random, key: str, shared: dict[str, Case]) -> Case:
 
 
 def settle_unknown(jokers: list[Case]) -> None:
-    """No record tells when Matador pays, nor what a second Sixth Sense finds: plain jokers stand in their place."""
+    """No record shows when Matador pays, nor what a second Sixth Sense finds: plain jokers replace them."""
     working = [joker["key"] for joker in jokers if not joker["debuffed"]]
     senses = 0
     for joker in jokers:
@@ -273,7 +273,7 @@ def random_plays(random: Random) -> dict[str, list[int]]:
 
 
 def hands_before(random: Random, plays: dict[str, list[int]], jokers: list[Case], played: list[Card]) -> Case:
-    """Hands played this round, often none; no record tells when Hologram sees the copy that DNA makes in the first."""
+    """Hands played this round, often none; no record shows when Hologram sees the copy that DNA makes in the first."""
     keys = {joker["key"] for joker in jokers}
     if random.random() < 0.4:
         for times in plays.values():
@@ -295,7 +295,7 @@ def boss_state(random: Random, boss: str | None) -> Case:
 
 
 def random_deck(random: Random, shown: list[Card]) -> Case:
-    """A deck that holds the cards on show and has the counts that jokers ask for."""
+    """A deck that holds the cards on show and has the counts that jokers require."""
     size = random.randint(max(20, len(shown)), 62)
     room = size - len(shown)
     stone, steel, other = (random.randint(0, room // 3) if random.random() < 0.5 else 0 for _ in range(3))

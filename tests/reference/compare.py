@@ -90,7 +90,7 @@ def least_different(case: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
 
 
 def compare(hands: int, seed: int) -> int:
-    """So many random hands are scored both ways; every difference is printed. Answers how many there were."""
+    """Score this many random hands both ways and print every difference. Returns the number of differences."""
     random, found = Random(seed), 0
     for number in range(1, hands + 1):
         case = random_case(random)

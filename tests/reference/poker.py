@@ -53,7 +53,7 @@ def flush(cards: list[Card], rules: Rules) -> list[int]:
 
 
 def straight(cards: list[Card], rules: Rules) -> list[int]:
-    """The cards of the lowest run that is long enough, doubles included; the Ace stands at both ends."""
+    """The cards of the lowest run that is long enough, doubles included; the Ace is at both ends."""
     by_order: dict[int, list[int]] = {}
     for i, card in enumerate(cards):
         if card.order is not None:

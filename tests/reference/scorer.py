@@ -109,7 +109,7 @@ class Hand:
         return run, this_round
 
     def happens(self, chances: int) -> bool:
-        """One in so many, doubled by every Oops! All 6s. What is not sure the script says; past its end it does not happen."""
+        """Roll 1 in `odds`, doubled by every Oops! All 6s. The script decides open rolls; past its end they fail."""
         if 2 ** self.owns("j_oops") >= chances:
             return True
         self.rolled += 1
@@ -146,7 +146,7 @@ def score(case: dict[str, Any]) -> Answer:
 
 
 def outcomes(case: dict[str, Any]) -> list[Answer]:
-    """What this hand can come to, whatever its chances do."""
+    """Return all outcomes of this hand, over all of its rolls."""
     found, scripts = [], [()]
     while scripts:
         script = scripts.pop()
@@ -297,7 +297,7 @@ def abilities(hand: Hand) -> list[Ability]:
 
 
 def run_jokers(table: dict[str, Callable[[Hand, Ability], None]], hand: Hand) -> None:
-    """Every joker with a row in this table does what it says, left to right."""
+    """Apply every joker with a row in this table, left to right."""
     for ability in abilities(hand):
         if ability.key in table:
             table[ability.key](hand, ability)
@@ -695,7 +695,7 @@ def all_black_held(hand: Hand) -> bool:
 
 
 def all_four_suits(hand: Hand) -> bool:
-    """Every suit is shown by a scoring card of its own or by a Wild card; a debuffed Wild card shows none."""
+    """Each suit needs a separate scoring card of that suit or a Wild card; a debuffed Wild card counts as none."""
     wilds = sum(1 for card in hand.cards if card.is_wild)
     others = [card for card in hand.cards if card.enhancement != "m_wild"]
     shown = 0

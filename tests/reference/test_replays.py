@@ -1,4 +1,4 @@
-"""Hands of whole recorded games, with what jokers, levels and bosses have become by then, against the reference scorer."""
+"""Hands of whole recorded games, with the jokers, levels and bosses of that moment, against the reference scorer."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -25,7 +25,7 @@ from tests.reference.cases import MEMORY
 from tests.reference.scorer import score
 
 FILES = sorted((Path(__file__).parents[1] / "golden" / "replays").glob("*.txt"))
-# What rolls in the hand, and bosses that take cards or money at a moment that the reference does not tell.
+# What rolls in the hand, and bosses that take cards or money at a moment that the reference does not model.
 OPEN_JOKERS = {"j_misprint", "j_bloodstone", "j_space"}
 OPEN_BOSSES = ("bl_hook", "bl_tooth", "bl_ox")
 MONEY_READERS, MONEY_ROLLERS = {"j_bull", "j_bootstraps"}, {"j_business", "j_reserved_parking"}

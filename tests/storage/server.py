@@ -25,7 +25,7 @@ PORTS = ("master", "volume", "filer", "s3", "admin")
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports nobody listens on, whose gRPC twins (10,000 above) are free too."""
+    """Free ports whose gRPC counterparts (10,000 above) are free too."""
     found: list[int] = []
     while len(found) < count:
         with socket.socket() as low, socket.socket() as high:
@@ -176,7 +176,7 @@ def main() -> int:
         server.start()
         assert server.process
         subprocess.run(["renice", "-n", "19", "-g", str(server.process.pid)], check=True, stdout=subprocess.DEVNULL)
-        with suppress(OSError):  # Linux may share time out by session, and then asks for this too
+        with suppress(OSError):  # Linux may share time out by session, and then needs this too
             Path(f"/proc/{server.process.pid}/autogroup").write_text("19")
         try:
             return subprocess.run(sys.argv[1:], env={**os.environ, **server.environment()}).returncode

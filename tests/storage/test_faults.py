@@ -50,7 +50,7 @@ class Bench:
         return open_store(self.url, self.server.environment())
 
     def parts_noted(self) -> list[dict[str, str]]:
-        """Parts of the large file that the uploader knows to have arrived."""
+        """Return the parts of the large file that the uploader has recorded as stored."""
         for file in self.spool.folder.glob("jobs/*/notes/[0-9a-f]*.json"):
             parts: list[dict[str, str]] = json.loads(file.read_text())["parts"]
             return parts

@@ -1,4 +1,4 @@
-"""What both stores promise, and what each says when it cannot keep it."""
+"""The contract of both stores, and the errors of each."""
 
 import hashlib
 import os
@@ -170,7 +170,7 @@ def test_a_wrong_secret_is_refused_in_words_without_it(server: Server) -> None:
 
 
 def test_a_key_that_may_not_use_a_bucket_is_told_to_look_for_the_bucket() -> None:
-    """A server says the same of a bucket that does not exist to a key that may not make one."""
+    """For a key that may not create a bucket, a server reports the same for a bucket that does not exist."""
     keys = {"S3_ACCESS_KEY_ID": "k", "S3_SECRET_ACCESS_KEY": SECRET}
     store = S3Store(S3Settings.read(keys, "not-there"))
     for code, words in {

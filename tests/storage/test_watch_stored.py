@@ -25,7 +25,7 @@ pytestmark = pytest.mark.s3
 
 @pytest.fixture(scope="module")
 def run(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run whose files stand in the bucket under runs/seen, as training leaves them there."""
+    """A run whose files are in the bucket under runs/seen, as training leaves them."""
     folder = tmp_path_factory.mktemp("runs") / "seen"
     make_run(folder, 2)
     store = open_store("s3://game-runs/runs/seen", server.environment())

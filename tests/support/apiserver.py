@@ -1,7 +1,7 @@
 """A Kubernetes API in memory: discovery, the resources that Ante and CodeFlare use, and what KubeRay would make of them.
 
 It checks tokens, permissions and objects (manifests.py), so a client that would fail on a real API server fails here.
-Pods run as soon as they are made, unless `pod_states` says otherwise; a port-forward leads to `ports` of this machine.
+Pods run as soon as they are made, unless `pod_states` overrides it; a port-forward leads to `ports` of this machine.
 """
 
 import base64
@@ -43,7 +43,7 @@ HEALTHY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"
 
 
 class Cluster:
-    """What the API server knows."""
+    """The objects of the API server."""
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str, str], Object] = {}  # by kind, namespace, name
@@ -278,7 +278,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send(code, found)
 
     def log(self, namespace: str, name: str) -> None:
-        """What a pod has said."""
+        """Return a pod's log."""
         pod = self.cluster.objects.get(("Pod", namespace, name))
         if pod is None:
             return self.status(404, "NotFound", f'pods "{name}" not found')
@@ -375,7 +375,7 @@ def verb_of(method: str, name: str | None) -> str:
 
 
 def group_of(name: str) -> Object:
-    """A group as discovery tells of it."""
+    """Return a group in the form of discovery."""
     version = {"groupVersion": name, "version": name.split("/")[1]}
     return {"name": name.split("/")[0], "versions": [version], "preferredVersion": version}
 

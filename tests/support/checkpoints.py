@@ -7,7 +7,7 @@ from ante.training.settings.config import TrainConfig
 
 
 def write_policy(policy: Any, config: TrainConfig, folder: Path) -> None:
-    """What a checkpoint holds of a policy stands in the folder."""
+    """Write a policy to the folder, in the form of a checkpoint."""
     from ante.training.run_store.weights import write_weights
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -16,7 +16,7 @@ def write_policy(policy: Any, config: TrainConfig, folder: Path) -> None:
 
 
 def save(algorithm: Any, config: TrainConfig, folder: Path) -> None:
-    """The algorithm's state stands in a new folder."""
+    """Write the algorithm's state to a new folder."""
     from ante.training.rllib.checkpoint import write_algorithm
 
     folder.mkdir(parents=True)

@@ -21,7 +21,7 @@ helm_python.disable_logging()
 
 
 class ChartError(Exception):
-    """What Helm says of a chart or of values that it refuses."""
+    """Helm's message about a chart or about values that it refuses."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Rendered:
 
 
 def render(values: Values, name: str = "ante", namespace: str = "default", chart: Path = CHART) -> Rendered:
-    """The chart in this process, which knows no API beyond Kubernetes' own: skipCrdCheck is set. Raises ChartError."""
+    """Render the chart in this process, without APIs beyond Kubernetes' own: skipCrdCheck is set. Raises ChartError."""
     return render_as_is({"skipCrdCheck": True, **values}, name, namespace, chart)
 
 

@@ -1,6 +1,6 @@
-"""Whether Kubernetes would take an object, without one: schemas closed against unknown fields, and no secret in sight.
+"""Whether Kubernetes would accept an object: schemas closed against unknown fields, and no secret in plain text.
 
-Core kinds: kubernetes-validate, strict. KubeRay's: the schemas of its own definitions (tests/data). Others (Kueue,
+Core kinds: kubernetes-validate, strict. KubeRay's: the schemas of its definitions (tests/data). Others (Kueue,
 Prometheus, OpenShift) are unknown here: name them in `LOOSE`, then their metadata alone is checked.
 """
 
@@ -63,7 +63,7 @@ def check(found: Object) -> None:
 
 
 def check_all(found: Iterable[Object]) -> None:
-    """All objects are valid, have names of their own, and hold no secret outside Secrets. Raises Refused."""
+    """Check that all objects are valid, have unique names, and hold no secret outside Secrets. Raises Refused."""
     seen = set()
     for one in found:
         check(one)
@@ -144,7 +144,7 @@ def closed(schema: Any) -> Any:
 
 
 def plain_secrets(found: Object) -> Iterator[str]:
-    """Places of an object, Secrets apart, where a secret seems to stand in plain text."""
+    """Return places of an object, Secrets apart, that seem to hold a secret in plain text."""
     if found["kind"] != "Secret":
         yield from secrets_below(found, "")
 

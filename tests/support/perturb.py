@@ -137,7 +137,7 @@ def changed(number: Number, value: Any) -> Iterator[None]:
 
 
 def put_derived(old: Any, new: Any, name: str, restore: list[Callable[[], None]]) -> None:
-    """An array or a number that was built again stands in the place of the old one, if it differs."""
+    """Replace an array or a number by one that was built again, if it differs."""
     if isinstance(old, np.ndarray):
         if old.shape != new.shape:
             put(old, new, name, restore)
@@ -186,7 +186,7 @@ def differs(number: Number, value: Any, played: list[Scenario], usual: Mapping[S
 
 
 def fingerprint(s: Any) -> bytes:
-    """A whole game, field by field: the bytes between the fields are whatever the memory held before."""
+    """Return a whole game, field by field: the padding between the fields is arbitrary memory."""
     return b"".join(field_bytes(s[name]) for name in s.dtype.names)
 
 

@@ -1,4 +1,4 @@
-"""A game that only a memory wins: what is to be done is shown once at the beginning, and asked for at the end."""
+"""A game that only a memory wins: the right action is shown once at the beginning, and required at the end."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ class RecallGames:
         self.rngs: list[Any] = [np.random.default_rng(i) for i in range(n)]
 
     def reset(self, which: np.ndarray | None = None) -> None:
-        """Begin anew."""
+        """Reset."""
         which = np.arange(self.n) if which is None else which
         for i in which:
             self.signals[i] = self.rngs[i].integers(2)

@@ -1,7 +1,7 @@
 """Games set up for one question.
 
 `hand_of("S_A H_T:m_glass")` is a round, `facing("bl_club", "S_A C_A")` one against a boss; `own(s, "j_egg")`, `use(s, "c_death", 0, 1)`,
-`play(s, 0, 1)`, `to_shop(s)` go on from there.
+`play(s, 0, 1)`, `to_shop(s)` continue from there.
 """
 
 from collections.abc import Callable
@@ -173,14 +173,14 @@ def in_hand(s: Any) -> list[Any]:
 
 
 def full_deck(s: Any) -> list[Any]:
-    """Every playing card of the run that is not destroyed, wherever it is."""
+    """Return every playing card of the run that is not destroyed, in any place."""
     return [s.cards[i] for i in range(s.n_cards) if s.cards[i].place != Place.GONE]
 
 
 def redeal(s: Any, texts: str) -> None:
     """The hand is these cards in this order, face up; the rest of it went back under the draw pile.
 
-    Debuffed is what the text or the boss says.
+    Debuffed is what the text or the boss marks.
     """
     wanted = texts.split()
     assert len(wanted) <= s.n_hand

@@ -1,4 +1,4 @@
-"""A run's folder with episodes, made without training: greedy games, and a player that says what it thinks."""
+"""A run's folder with episodes, made without training: greedy games, and a player that explains its decisions."""
 
 import csv
 import json
@@ -62,7 +62,7 @@ def legal(games: Games) -> list[int]:
 
 
 def make_run(folder: Path, games: int, videos: tuple[str, ...] = ("best", "worst")) -> TrainConfig:
-    """`folder` holds a run of so many games of the closing evaluation."""
+    """Write a run with this many games of the closing evaluation to `folder`."""
     config = make_config(
         {"name": folder.name, "runs": str(folder.parent), "videos.select": videos, "evaluation.games": games}
     )

@@ -1,4 +1,4 @@
-"""Learning curves: what is read is what stands there, and the picture shows it."""
+"""Learning curves: the file is read exactly, and the picture shows it."""
 
 from pathlib import Path
 

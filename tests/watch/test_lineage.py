@@ -9,7 +9,7 @@ from ante.watch.lineage import Track, ancestors, draw_lineage
 
 
 def made() -> list[Track]:
-    """Three members, three comparisons: 2 goes on from 0 after the first, 0 from 2 after the second; 0 ends best."""
+    """Three members, three comparisons: 2 continues from 0 after the first, 0 from 2 after the second; 0 ends best."""
     parents = {0: (0, 0, 2), 1: (1, 1, 1), 2: (2, 0, 2)}
     scores = {0: (5.0, 6.0, 9.0), 1: (-math.inf, 4.0, 5.0), 2: (1.0, 7.0, 8.0)}
     return [

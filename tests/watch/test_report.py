@@ -1,4 +1,4 @@
-"""The report in a real browser: it opens, filters, steps and plays, and shows what the engine's record says."""
+"""The report in a real browser: it opens, filters, steps and plays, and agrees with the engine's record."""
 
 import json
 import re
@@ -48,7 +48,7 @@ def opened(browser: Any, address: str, width: int = 1280) -> Iterator[Any]:
         "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
     )
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    # A browser breaks off what it has asked for of a video when it is sought elsewhere.
+    # A browser cancels its requests for a video when the user seeks elsewhere.
     page.on(
         "requestfailed",
         lambda r: None if r.failure == "net::ERR_ABORTED" else complaints.append(f"{r.failure} {r.url}"),

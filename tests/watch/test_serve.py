@@ -1,4 +1,4 @@
-"""The server of reports: whole files, parts of them, and nothing but a report's files."""
+"""The server of reports: whole files, parts of them, and only a report's files."""
 
 import http.client
 import threading

@@ -1,4 +1,4 @@
-"""Videos: what was drawn comes back when they are decoded, and half-written files never stand under their name."""
+"""Videos: decoded frames equal the drawn ones, and half-written files never have their final name."""
 
 from collections.abc import Iterator
 from pathlib import Path

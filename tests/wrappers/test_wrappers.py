@@ -30,7 +30,7 @@ def made(**options: Any) -> Any:
 
 
 class Scripted(gymnasium.Env[int, int]):
-    """Games of one step: won where the seed says so, in the ante that the action names."""
+    """Games of one step: won if the seed is a winning one, in the ante that the action names."""
 
     observation_space, action_space = gymnasium.spaces.Discrete(2), gymnasium.spaces.Discrete(9)
 

@@ -1,6 +1,6 @@
 """What a training cluster is made of: one model for Helm's values.yaml, the notebook and `ante cluster`.
 
-Keys are camelCase, as in values.yaml; Python names are their snake_case. A Secret is named, its content never stands
+Keys are camelCase, as in values.yaml; Python names are their snake_case. A Secret is named, its content is never
 here. Derived numbers (runners, games) are in `placement.py`, Kubernetes objects in `spec.py`.
 """
 

@@ -1,7 +1,7 @@
 """A potential learned from advisors' estimates of the outlook: a line through hand strength and required score.
 
-It is fitted again each time there are twice as many opinions, and stays as it is from LAST on: a potential that stands
-still cannot change which policy is best (Ng, Harada and Russell 1999), even if the advisors are wrong.
+It is fitted again each time there are twice as many opinions, and no longer changes from LAST on: a constant potential
+cannot change which policy is best (Ng, Harada and Russell 1999), even if the advisors are wrong.
 """
 
 from typing import Any

@@ -1,1 +1,1 @@
-"""Training on Ray RLlib and torch. Each sub-package has one subject; `import-linter` keeps their order."""
+"""Training with Ray RLlib and PyTorch. Each sub-package covers one subject; `import-linter` enforces their layering."""

@@ -1,7 +1,7 @@
 """The one place that uses private or unannotated names of Ray and RLlib.
 
-Everything else under `ante` uses what Ray documents. Each name below is checked against the installed Ray by
-tests/training/rllib/test_compat.py; where Ray no longer has one, the functions here raise `IncompatibleRay`.
+Everything else under `ante` uses documented names of Ray. Each name below is checked against the installed Ray by
+tests/training/rllib/test_compat.py; if Ray no longer has one, the functions here raise `IncompatibleRay`.
 """
 
 import logging
@@ -31,11 +31,11 @@ __all__ = [
     "weights_version",
 ]
 
-RAY = "2.58"  # the version that these names were taken from
+RAY = "2.58"  # the version that these names are from
 LR_SCHEDULES = "_optimizer_lr_schedules"  # of Learner: {optimizer: Scheduler}
-WEIGHTS_VERSION = "_weights_seq_no"  # of Learner: number of updates its weights have behind them
+WEIGHTS_VERSION = "_weights_seq_no"  # of Learner: the number of updates of its weights
 CHECK_COMPONENT = "_check_component"  # of Checkpointable: whether a call of get_state requests a component
-BEYOND_LOOPBACK = "ENABLE_RAY_CLUSTER"  # of ray_constants: whether a Ray that is started listens beyond 127.0.0.1
+BEYOND_LOOPBACK = "ENABLE_RAY_CLUSTER"  # of ray_constants: whether a started Ray listens beyond 127.0.0.1
 KEEP_METRICS = "_no_metrics_reduce"  # keyword of Learner.update: the caller reduces the metrics itself
 
 
@@ -50,7 +50,7 @@ class IncompatibleRay(BalatroError, AttributeError):
 
 
 def private(owner: Any, name: str) -> Any:
-    """Returns a private attribute of an RLlib object. Raises IncompatibleRay."""
+    """Return a private attribute of an RLlib object. Raises IncompatibleRay."""
     if not hasattr(owner, name):
         raise IncompatibleRay(owner, name)
     return getattr(owner, name)
@@ -63,14 +63,14 @@ def be_quiet() -> None:
 
 
 def read_authentication() -> None:
-    """Let Ray read RAY_AUTH_MODE and the token again, which it does by itself only when it is imported."""
+    """Let Ray read RAY_AUTH_MODE and the token again; by default it reads them only on import."""
     AuthenticationTokenLoader.instance().reset_cache()
     Config.initialize("")
 
 
 @contextmanager
 def loopback_only() -> Iterator[None]:
-    """A Ray that is started here listens on 127.0.0.1 alone, as it does by itself on macOS and Windows."""
+    """Let a Ray that is started in this context listen on 127.0.0.1 only, as on macOS and Windows."""
     before = private(ray_constants, BEYOND_LOOPBACK)
     setattr(ray_constants, BEYOND_LOOPBACK, False)
     try:
@@ -88,7 +88,7 @@ def set_learning_rates(learner: Any, steps: int) -> None:
 
 
 def weights_version(learner: Any) -> int:
-    """Returns the number of updates behind the learner's weights; runners receive it as WEIGHTS_SEQ_NO."""
+    """Return the number of updates of the learner's weights; runners receive it as WEIGHTS_SEQ_NO."""
     return int(private(learner, WEIGHTS_VERSION))
 
 
@@ -98,7 +98,7 @@ def advance_weights_version(learner: Any) -> None:
 
 
 def reduced_metrics(learner: Any, keywords: dict[str, Any]) -> dict[str, Any] | None:
-    """Returns what `Learner.update` returns: reduced metrics, or None where the caller reduces them.
+    """Return the result of `Learner.update`: reduced metrics, or None if the caller reduces them.
 
     Args:
         learner: The learner, whose metrics are complete.

@@ -163,8 +163,8 @@ def own_joker(s: Any, joker: dict[str, Any]) -> None:
 def still_streams(s: Any, seed: str) -> None:
     """Each random stream gives the first number that it has with this seed, in every draw of this game.
 
-    A full table of streams keeps no new one: each gives its first number again and again. Resamples are streams of
-    their own, so that a card which another joker makes is found as ever.
+    A full table of streams keeps no new one: each gives its first number again and again. Resamples are separate
+    streams, so that a card which another joker makes is found as usual.
     """
     set_seed(s, seed)
     s.seed_hash = seed_hash(s)

@@ -1,4 +1,4 @@
-"""Each blind: what it asks for, what it pays, and what the bosses do."""
+"""Each blind: the score that it requires, what it pays, and what the bosses do."""
 
 from itertools import pairwise
 from typing import Any
@@ -40,7 +40,7 @@ FIRST_ANTES = {
 }
 SHOWDOWNS = {"final_acorn", "final_leaf", "final_vessel", "final_heart", "final_bell"}
 NORMAL_BOSSES = sorted(set().union(*FIRST_ANTES.values()))
-GENTLE = "S_A D_K D_Q S_9 S_7 H_5 D_4 D_2"  # nothing but a High Card unless a pair is played
+GENTLE = "S_A D_K D_Q S_9 S_7 H_5 D_4 D_2"  # only a High Card unless a pair is played
 
 
 def face_down(s: Any) -> list[bool]:

@@ -1,4 +1,4 @@
-"""Which hand the played cards make, against a slow and obvious twin."""
+"""Which hand the played cards make, against a slow and obvious reference."""
 
 import random
 from collections import Counter

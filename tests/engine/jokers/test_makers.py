@@ -30,13 +30,13 @@ STRAIGHT_FLUSH = "S_4 S_5 S_6 S_7 S_8"
 
 
 def tarots(s: Any) -> int:
-    """How many tarots are held, and nothing else is."""
+    """Return the number of held tarots; no other consumable is held."""
     assert all(s.consumables[i].id < FIRST_PLANET for i in range(s.n_consumables))
     return int(s.n_consumables)
 
 
 def spectrals(s: Any) -> int:
-    """How many spectrals are held, and nothing else is."""
+    """Return the number of held spectrals; no other consumable is held."""
     assert all(s.consumables[i].id >= FIRST_SPECTRAL for i in range(s.n_consumables))
     return int(s.n_consumables)
 

@@ -1,4 +1,4 @@
-"""Training with hints on a real Ray: a broker in a process of its own, good and bad LLMs, and nothing without hints."""
+"""Training with hints on a real Ray: a broker in a separate process, good and bad LLMs, and no overhead without hints."""
 
 import json
 import math
@@ -28,7 +28,7 @@ PATIENCE = 300.0  # an upper bound, for machines that are busy with other work
 
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Makes algorithms with hints, and stops them."""
+    """Return a function that makes algorithms with hints; stops them afterwards."""
     from ante.training.rllib.build import build
     from ante.training.settings.config import make_config
 
@@ -57,7 +57,7 @@ def report(algorithm: Any) -> dict[str, Any]:
 
 
 def until(algorithm: Any, reached: Callable[[dict[str, Any], dict[str, Any]], bool]) -> tuple[Any, Any]:
-    """Iterate until the learner's metrics and the broker's report say so."""
+    """Iterate until the learner's metrics and the broker's report agree."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         result = algorithm.train()

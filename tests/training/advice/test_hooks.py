@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reas
 
 
 class Direct:
-    """A mailbox without a way: the broker is asked at once. `lost` makes it fail."""
+    """A mailbox without transport: the broker is called directly. `lost` makes it fail."""
 
     def __init__(self, broker: Broker) -> None:
         self.broker, self.lost = broker, False
@@ -267,7 +267,7 @@ def test_the_potential_finds_a_line_and_then_stands_still() -> None:
 
 
 def test_the_learner_comes_to_agree_with_its_hints() -> None:
-    """Nothing but imitation moves it: gradients of everything else are 0, and so they stay with a weight of 0."""
+    """Only imitation moves it: gradients of everything else are 0, and remain so with a weight of 0."""
     from ray.rllib.core import DEFAULT_MODULE_ID
 
     from ante.training.learning.ppo import PPOLearner

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reas
 
 
 def test_the_vec_env_of_sb3_plays_the_games_of_the_vector_environment() -> None:
-    """Step by step: observations, masks, rewards, ends, last sights; games are lost and cut off on the way."""
+    """Step by step: observations, masks, rewards, ends, last observations; games are lost and cut off on the way."""
     from ante.env.vector import BalatroVectorEnv
     from ante.training.baselines.sb3 import GamesVecEnv
 

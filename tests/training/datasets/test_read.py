@@ -118,7 +118,7 @@ def test_figures_are_those_of_the_games(greedy: Path) -> None:
     assert found.steps == sum(record.decisions for record in report.records) == sum(found.verbs.values())
     assert found.mean_return == pytest.approx(report.mean_reward)
     assert found.bytes == (greedy / STEPS).stat().st_size
-    assert found.ratio > 4  # the compression that was asked for
+    assert found.ratio > 4  # the required compression
 
 
 def test_a_seed_of_games_is_kept() -> None:

@@ -1,4 +1,4 @@
-"""A dataset says what the environment said: its seeds and actions are played again and everything is compared."""
+"""A dataset equals its games: its seeds and actions are played again and everything is compared."""
 
 import re
 from pathlib import Path

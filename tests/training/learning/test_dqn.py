@@ -1,4 +1,4 @@
-"""DQN: worths that are known exactly, a game of Gymnasium's at its published level, rare steps, and going on after a stop."""
+"""DQN: action values with exact solutions, a game of Gymnasium's at its published level, rare steps, and resuming."""
 
 import os
 from pathlib import Path
@@ -63,7 +63,7 @@ class Corridor:
 
     @classmethod
     def exact(cls, gamma: float) -> np.ndarray:
-        """The worths by value iteration; NaN where an action is not legal."""
+        """Action values by value iteration; NaN where an action is not legal."""
         found = np.where(cls.legal, 0.0, np.nan)
         for _ in range(2000):
             for place, action in np.argwhere(cls.legal):
@@ -99,7 +99,7 @@ def wandered(rng: np.random.Generator, steps: int, games: int) -> Trajectory:
     "plain", [{}, {"algo.double": False, "algo.duelling": False, "algo.priority": 0.0}], ids=["all", "plain"]
 )
 def test_the_worths_of_a_small_game_are_found_exactly(plain: dict[str, Any]) -> None:
-    """One-step worths do not depend on who wandered; an illegal action is worth nothing, however well it would pay."""
+    """One-step values do not depend on the behaviour policy; an illegal action has value 0, even if it would pay."""
     torch.manual_seed(0)
     settings = {
         "algo.n_step": 1,
@@ -128,7 +128,7 @@ def test_the_worths_of_a_small_game_are_found_exactly(plain: dict[str, Any]) -> 
 
 
 def feed(learner: Any, trace: Trajectory, steps: int) -> dict[str, Any]:
-    """One update, after so many steps; its metrics."""
+    """Make one update after this many steps and return its metrics."""
     from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
     from ante.training.sampling.training_data import Fragments
@@ -274,7 +274,7 @@ def test_a_stopped_run_goes_on_with_its_replay(local_ray: None, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_a_taxi_is_driven_as_well_as_can_be() -> None:
-    """Taxi-v3 of Gymnasium, which says which moves are legal: as good as the best policy on the same 100 games, within 0.5.
+    """Taxi-v3 of Gymnasium, which has action masks: as good as the best policy on the same 100 games, within 0.5.
 
     Gymnasium's own threshold is 8, which luck of 100 games decides: the best policy there is scores about that.
     """

@@ -30,7 +30,7 @@ SMALL = {
 
 @pytest.fixture
 def algorithm(local_ray: None) -> Iterator[Any]:
-    """Makes algorithms that are stopped after the test."""
+    """Return a function that makes algorithms; stops them after the test."""
     from ante.training.rllib.build import build
     from ante.training.settings.config import make_config
 

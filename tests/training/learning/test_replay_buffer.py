@@ -22,7 +22,7 @@ GAMMA = 0.9
 
 
 def played(number: int, steps: int = 7, games: int = 3, seed: int = 0) -> Trajectory:
-    """A made-up fragment whose rows have names of their own: games end, some are cut off."""
+    """A made-up fragment whose rows are all distinct: games end, some are cut off."""
     rng = np.random.default_rng((seed, number))
     ends = rng.random((steps, games)) < 0.3
     terminal = ends & (rng.random((steps, games)) < 0.5)

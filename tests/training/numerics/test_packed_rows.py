@@ -50,7 +50,7 @@ def test_a_row_is_far_smaller_than_a_kilobyte() -> None:
 def test_played_positions_come_back_to_the_last_bit_but_for_the_numbers() -> None:
     flat, masks = positions()
     rows = np.zeros(len(flat), dtype=flat_row_t)
-    octets_of(rows)[:] = 255  # what stood there before does not matter
+    octets_of(rows)[:] = 255  # earlier contents do not matter
     pack_flat(flat, masks, rows)
     back, legal = unpack(rows)
     assert (legal == masks).all()

@@ -1,4 +1,4 @@
-"""Row kernels against their twins: torch autograd, a slow loop, exact probabilities."""
+"""Row kernels against reference implementations: torch autograd, a slow loop, exact probabilities."""
 
 import os
 

@@ -114,7 +114,7 @@ def test_too_little_to_learn_from_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("view", ["flat", "shortlist"])
 def test_the_step_of_a2c_is_that_of_the_plain_policy_gradient(shown: dict[str, Dataset], view: str) -> None:
-    """PPO's gradient as a2c sets it up, against autograd on -A log p + w (V - R)^2 - b H, written down anew."""
+    """PPO's gradient as a2c configures it, against autograd on -A log p + w (V - R)^2 - b H, written independently."""
     from ante.training.learning.ppo import score_actions
     from ante.training.numerics import torch_ops
 

@@ -1,4 +1,4 @@
-"""Whom a name means in a league, and that a stretch of seeds has its own luck wherever it is played."""
+"""The meaning of names in a league; games of a range of seeds have the same luck in every seat."""
 
 import shutil
 from pathlib import Path

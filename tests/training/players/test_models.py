@@ -1,4 +1,4 @@
-"""The released policies of this repository: whole, as their cards say, and good players."""
+"""The released policies of this repository: whole, equal to their cards, and good players."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What trained players say of a decision, and which games of an evaluation become videos."""
+"""Notes of trained players on a decision, and which games of an evaluation become videos."""
 
 import numpy as np
 import pytest

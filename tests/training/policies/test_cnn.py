@@ -28,7 +28,7 @@ SMALL: dict[str, Any] = {
 
 
 class Watched:
-    """Keeps what every game was like whenever the runner's policy was asked, and which game it was."""
+    """Keeps each game's observation, and its index, at every call of the runner's policy."""
 
     def __init__(self, runner: Any) -> None:
         self.states: list[Any] = []
@@ -58,7 +58,7 @@ class Watched:
 
 @pytest.mark.parametrize(("colour", "practice"), [(False, 0.0), (True, 0.5)])
 def test_stacks_are_the_last_frames_of_their_own_game(colour: bool, practice: float) -> None:
-    """Games end and are cut off within fragments, begin in the middle, and go on from the fragment before."""
+    """Games end and are cut off within fragments, begin in the middle, and continue from the fragment before."""
     runner, _ = made(
         **SMALL,
         **{"policy.colour": colour, "games.practice": practice},
@@ -152,7 +152,7 @@ def test_pictures_alone_are_learned_from_and_equal_seeds_give_equal_weights() ->
 
 
 def test_a_cnn_reads_its_pictures() -> None:
-    """It learns to tell from the picture alone how many cards are selected, in the view that it plays with."""
+    """It learns from the picture alone how many cards are selected, in the view that it plays with."""
     torch.manual_seed(0)
     _, learner = made(
         **{**SMALL, "policy.kind": "cnn", "policy.size": (60, 80), "policy.stack": 1, "policy.hidden": (32,)}
@@ -177,7 +177,7 @@ def test_a_cnn_reads_its_pictures() -> None:
 
 
 def test_a_player_keeps_the_stacks_of_each_game_apart_and_asks_twice_without_harm() -> None:
-    """Played side by side, alone, with every question put twice, and games dealt anew in the same place."""
+    """Played in parallel, alone, with every question repeated, and games reset in the same place."""
     from ante.training.policies.registry import make_player
 
     torch.manual_seed(0)
@@ -196,7 +196,7 @@ def test_a_player_keeps_the_stacks_of_each_game_apart_and_asks_twice_without_har
 
 
 def test_notes_see_what_the_player_saw() -> None:
-    """Values of a game told from its replay are those of the game played card by card, selected from left to right."""
+    """Values of a game from its replay are those of the game played card by card, selected from left to right."""
     from ante.engine.actions import Verb, pack_action, to_macro
     from ante.env.replay import Heading
     from ante.training.policies.registry import make_player

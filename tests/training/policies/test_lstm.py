@@ -69,7 +69,7 @@ def test_what_is_remembered_ends_with_its_game() -> None:
 def slowly(policy: Any, rollout: Any, length: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Log-probabilities, entropies and values, one game at a time and one step at a time, by the LSTM's definition.
 
-    What is remembered goes on through a game; gradients are cut off every `length` decisions, and where rows begin.
+    The memory lasts through a game; gradients are cut off every `length` decisions, and where rows begin.
     """
     n = len(rollout)
     logs, entropies, values = [None] * n, [None] * n, [None] * n
@@ -99,7 +99,7 @@ def slowly(policy: Any, rollout: Any, length: int) -> tuple[torch.Tensor, torch.
 
 @pytest.mark.parametrize("length", [5, 64])
 def test_unrolled_sequences_are_games_played_step_by_step(length: int) -> None:
-    """Games end and begin within the fragment, and go on from the one before; minibatches are whole sequences."""
+    """Games end and begin within the fragment, and continue from the one before; minibatches are whole sequences."""
     runner, learner = made(
         **SMALL,
         **{"games.max_decisions": 25, "policy.sequence": length, "algo.lr": 1e-2},

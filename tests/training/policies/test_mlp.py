@@ -1,4 +1,4 @@
-"""The masked policy: illegal actions have no probability, and it can be asked for either kind of choice."""
+"""The masked policy: illegal actions have no probability, and it makes either kind of choice."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The planner: both levels' probabilities by enumeration, plans held and chosen anew, gradients, players that agree."""
+"""The planner: both levels' probabilities by enumeration, plans kept and chosen again, gradients, players that agree."""
 
 import itertools
 

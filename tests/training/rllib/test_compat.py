@@ -32,7 +32,7 @@ MODULES = sorted(file for room in ("training", "bench") for file in (SOURCE / ro
 OVERRIDDEN = {"_forward", "_forward_inference", "_forward_exploration", "_forward_train"}
 LOOK = f"Ray {ray.__version__}: look at src/ante/training/compat.py and at"
 RLLIB = (PPO, PPOConfig, PPOTorchLearner, LearnerGroup, EnvRunnerGroup, Checkpointable, MetricsLogger)
-# Methods that are called: with these keywords, and so many arguments by position.
+# Methods that are called: with these keywords, and this number of positional arguments.
 CALLED: dict[Any, dict[str, tuple[int, tuple[str, ...]]]] = {
     EnvRunnerGroup: {
         "foreach_env_runner_async": (1, ("tag", "kwargs")),

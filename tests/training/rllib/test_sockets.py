@@ -89,7 +89,7 @@ class Ray:
         return sorted({port for _, port in self.sockets})
 
     def named(self, pattern: str) -> str:
-        """What stands in one of the command lines."""
+        """Whether one of the command lines contains this text."""
         return next(found[1] for each in self.commands if (found := re.search(pattern, each)))
 
     @property
@@ -134,7 +134,7 @@ def join(address: str, token: str | None = None) -> str:
 
 @pytest.fixture(scope="module")
 def training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ray, Path]]:
-    """The Ray of `ante train` with an env runner of its own and served metrics, while it learns, and the run's folder."""
+    """The Ray of `ante train` with a separate env runner and served metrics, while it learns, and the run's folder."""
     place = tmp_path_factory.mktemp("sockets")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

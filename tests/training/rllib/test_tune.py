@@ -1,4 +1,4 @@
-"""The fast path under Ray Tune: trials train, keep checkpoints in an S3 store, and one goes on outside of Tune."""
+"""The fast path under Ray Tune: trials train, keep checkpoints in an S3 store, and one continues outside of Tune."""
 
 import json
 import os
@@ -65,7 +65,7 @@ print(json.dumps(found))
 @pytest.mark.s3
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 def test_trials_train_into_a_store_and_a_checkpoint_goes_on(server: Server, tmp_path: Path) -> None:
-    """In a process of its own, since the processes of a Ray have the environment that it was started with."""
+    """In a separate process, since the processes of a Ray have the environment that it was started with."""
     url = f"s3:///tune/{tmp_path.name}"  # the bucket is S3_BUCKET_NAME
     environment = {**os.environ, **server.environment()}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What happens when memory runs short, judged on readings of our own making."""
+"""Reactions to a shortage of memory, on made-up readings."""
 
 import pytest
 

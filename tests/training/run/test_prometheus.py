@@ -1,4 +1,4 @@
-"""What Prometheus is told: scraped over HTTP and read by its own parser."""
+"""Metrics for Prometheus: scraped over HTTP and read by its own parser."""
 
 import csv
 import math

@@ -1,4 +1,4 @@
-"""What happens around a run: a Ray that is not there, resources that do not exist, terminals that close, folders that go."""
+"""Faults around a run: an unreachable Ray, resources that do not exist, terminals that close, folders that vanish."""
 
 import os
 import pty
@@ -23,7 +23,7 @@ TRAIN = [sys.executable, "-m", "ante.cli", "train", *WORDS.split()]
 
 
 def refusal(address: str) -> str:
-    """What is said of an address that cannot be joined."""
+    """Messages about an address that cannot be joined."""
     from ante.training.rllib.cluster import NoRay, check_address
 
     with pytest.raises(NoRay) as refused:
@@ -111,7 +111,7 @@ def learning(folder: Path, run: "subprocess.Popen[Any]", terminal: int | None = 
 @pytest.mark.ray
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
 def test_a_terminal_that_closes_or_quits_leaves_a_checkpoint(number: signal.Signals, tmp_path: Path) -> None:
-    """The kernel tells all processes of the terminal, those of Ray too."""
+    """The kernel signals all processes of the terminal, those of Ray too."""
     folder = tmp_path / "runs" / "first"
     leader, terminal = pty.openpty()
 

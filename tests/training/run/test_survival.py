@@ -100,7 +100,7 @@ def flags(settings: dict[str, Any]) -> list[str]:
 
 
 def test_a_run_killed_five_times_ends_with_all_its_updates_and_no_lost_checkpoint(tmp_path: Path) -> None:
-    """SIGKILL, once while the run begins, then wherever it happens to be; 60 iterations are asked for."""
+    """SIGKILL, once while the run begins, then at arbitrary moments, until 60 iterations are done."""
     folder, moment = tmp_path / "runs" / "killed", random.Random(7)
     ante = [sys.executable, "-m", "ante.cli", "train"]
     fresh = [*ante, "--name", "killed", "--steps", str(60 * 256), "--checkpoints.every", "2", *flags(TINY)]

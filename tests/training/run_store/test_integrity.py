@@ -451,7 +451,7 @@ def test_a_run_whose_weights_are_not_finite_ends_with_a_sentence_and_keeps_its_b
     from ante.training.settings.config import make_config
 
     class Algorithm:
-        """What `save` asks of one."""
+        """The part of an algorithm that `save` calls."""
 
         weights = np.ones(3, dtype=np.float32)
 

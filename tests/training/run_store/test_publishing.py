@@ -54,7 +54,7 @@ class Machine:
             publisher.checkpoint(target, metadata, best)
 
     def publish(self, *steps: int, best: int = 0) -> None:
-        """All of them stand in the store."""
+        """Check that all of them are in the store."""
         publisher = self.publisher()
         for step in steps:
             self.learn(publisher, step, best=step == best)
@@ -121,7 +121,7 @@ def test_an_empty_machine_gets_the_run_back(tmp_path: Path) -> None:
         "report.html",
     ]
     assert two.said == [f"checkpoint {two.published()[0]} was fetched from {two.config.store}"]
-    two.bring()  # nothing further is there
+    two.bring()  # no newer checkpoint exists
     assert len([path for path in (two.folder / "checkpoints").iterdir() if path.is_dir()]) == 2
     with pytest.raises(BadConfig, match=r"run ppo exists in .*store: go on with --name ppo --resume latest"):
         check_new(two.config, two.say)
@@ -157,7 +157,7 @@ def test_the_machine_or_the_store_is_taken_whichever_has_more_steps(tmp_path: Pa
     assert two.weights() == "250 of two"
     publisher = one.publisher()
     publisher.adopt()
-    publisher.adopt()  # it waits already, or stands there
+    publisher.adopt()  # it is queued or stored already
     assert wait_until_empty(publisher.spool, 60)
     assert [name.partition("-")[0] for name in two.published()] == [f"{n:012d}" for n in (300, 250, 200, 100)]
     two.bring()
@@ -327,7 +327,7 @@ def test_the_end_waits_for_uploads_and_says_what_is_left(
     one.folder.mkdir(parents=True)
     waits(one.config, one)
     assert len(one.published()) == 1
-    monkeypatch.setenv("S3_ENDPOINT_URL", "http://127.0.0.1:9")  # nobody listens
+    monkeypatch.setenv("S3_ENDPOINT_URL", "http://127.0.0.1:9")  # a closed port
     monkeypatch.setenv("S3_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("S3_SECRET_ACCESS_KEY", "secret")
     other = Machine(tmp_path, "other")

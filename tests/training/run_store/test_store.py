@@ -52,7 +52,7 @@ def uploaders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen
 
 
 class Pod:
-    """One start of the one command, in a folder of its own; `die` takes folder and all that was started there."""
+    """One start of the one command, in a separate folder; `die` removes the folder and everything started in it."""
 
     def __init__(self, folder: Path, store: Store, steps: int) -> None:
         self.folder, self.run = folder, folder / "runs" / "pod"
@@ -123,7 +123,7 @@ def stored_steps(store: Store) -> int:
 def test_one_command_begins_survives_a_lost_machine_and_an_eviction_and_ends(
     store: Store, tmp_path: Path, begin: Callable[[str, int], Pod]
 ) -> None:
-    """Killed with its disk, then terminated, each time begun again on an empty machine, at last with an end in sight."""
+    """Killed with its disk, then terminated, each time restarted on an empty machine, until it completes."""
     first = begin("first", 1_000_000)
     first.until(lambda: stored_steps(store) >= 256 * 8)
     assert SECRET not in first.die()

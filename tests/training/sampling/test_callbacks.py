@@ -1,4 +1,4 @@
-"""What callbacks hear of ended games, without Ray running."""
+"""Callbacks for ended games, without Ray running."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The files of configs/: each makes an RLlib configuration that says what the file says. Nothing is started."""
+"""The files of configs/: each makes an RLlib configuration with the file's values. Nothing is started."""
 
 from pathlib import Path
 from typing import Any

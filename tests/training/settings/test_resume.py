@@ -1,4 +1,4 @@
-"""`ante train --resume latest|auto`: which run is meant, and with which settings it goes on. Nothing is trained."""
+"""`ante train --resume latest|auto`: which run is chosen, and with which settings it continues. Nothing is trained."""
 
 import sys
 from pathlib import Path

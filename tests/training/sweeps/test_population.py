@@ -1,4 +1,4 @@
-"""A small population on a real Ray: weights and settings of the best are taken over, and a stopped one goes on."""
+"""A small population on a real Ray: weights and settings of the best are taken over, and a stopped one continues."""
 
 import json
 import os

@@ -50,7 +50,7 @@ def test_members_begin_with_the_same_settings_whenever_they_are_drawn_and_whole_
 def test_the_population_that_is_shipped_can_be_read_and_its_members_made_anywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a trial makes them: in a folder of its own, without the files."""
+    """As a trial makes them: in a separate folder, without the files."""
     space = read_space(ROOT / "configs/population/small.yaml")
     assert space.population * space.steps == 655_360 and set(space.search) == {
         "algo.lr",

@@ -10,7 +10,7 @@ from ante.training.settings.config import TrainConfig, make_config
 
 
 def made_run(place: Path, rows: int, name: str = "made") -> TrainConfig:
-    """A run in `place` with so many rows, all covered by its checkpoint."""
+    """Make a run in `place` with this many rows, all covered by its checkpoint."""
     config = make_config({"runs": str(place), "name": name})
     config.folder.mkdir(parents=True, exist_ok=True)
     (config.folder / "config.yaml").write_text(config.to_yaml())
@@ -20,7 +20,7 @@ def made_run(place: Path, rows: int, name: str = "made") -> TrainConfig:
 
 
 def write_rows(run: Path, count: int) -> None:
-    """metrics.csv has so many rows."""
+    """Write metrics.csv with this many rows."""
     rows = [{name: str(value_of(name, k)) for name in COLUMNS} for k in range(1, count + 1)]
     (run / "metrics.csv").write_text(as_csv(rows))
 
@@ -41,7 +41,7 @@ def cover(run: Path, iteration: int) -> None:
 
 
 def evaluated(run: Path) -> None:
-    """The closing evaluation is there."""
+    """Write the closing evaluation."""
     found = {"player": "made", "games": 8, "mean_blinds": 3.5, "wins": {"rate": 0.25}, "records": [{"blinds": 3}]}
     (run / "evaluation.json").write_text(json.dumps(found))
 

@@ -38,7 +38,7 @@ def found(run: Path) -> Any:
 
 
 def rows_of(run: Path) -> list[dict[str, float]]:
-    """The run's rows as MLflow has them, in the order of their steps; each value twice there is there twice here."""
+    """Return the run's rows in MLflow, in the order of their steps; a value that MLflow has twice is listed twice."""
     client, there = found(run)
     rows: dict[int, dict[str, float]] = {}
     for name in there.data.metrics:

@@ -39,7 +39,7 @@ class Recorder:
 
     def send(self, rows: Sequence[Row], moments: Sequence[float]) -> None:
         if self.fails and self.fails.pop(0):
-            raise ConnectionError(f"http://me:{PASSWORD}@tracker says no to {KEY}\nand more")
+            raise ConnectionError(f"http://me:{PASSWORD}@tracker refuses {KEY}\nand more")
         self.rows += rows
 
     def conclude(self, figures: Mapping[str, float], words: Mapping[str, str]) -> None:
@@ -65,7 +65,7 @@ def test_every_row_arrives_once_and_in_order_though_the_tracker_fails(
     looks = iter([None, None, None, "finished"])
 
     def asked(_: float) -> Outcome | None:
-        """The run goes on meanwhile."""
+        """Let the run continue meanwhile."""
         rows = len(known_rows(config.folder)) + 4
         write_rows(config.folder, rows)
         cover(config.folder, rows)
@@ -82,7 +82,7 @@ def test_what_a_tracker_says_is_written_down_without_secrets(tmp_path: Path, mon
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     config = made_run(tmp_path, rows=3)
     Sender(config.folder, "mlflow", lambda: Recorder([True] * 9)).follow(lambda _: "finished", 0.0)
-    assert read_state(config.folder, "mlflow").error == "ConnectionError: http://***@tracker says no to ***"
+    assert read_state(config.folder, "mlflow").error == "ConnectionError: http://***@tracker refuses ***"
 
 
 def test_trouble_is_said_once_and_again_at_the_end(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_trouble_is_said_once_and_again_at_the_end(tmp_path: Path) -> None:
     for _ in range(3):
         follower.look()
     assert said == ["nonsense takes no rows (it is down); training goes on, and metrics.csv has every row"]
-    follower.tell("finished")  # to nobody
+    follower.tell("finished")  # without a receiver
     assert follower.result().startswith("nonsense: 7 of 12 rows did not arrive, or not for sure (it is down)")
 
 

@@ -1,6 +1,6 @@
 """Hints in one env runner: selects positions, requests hints for them, collects the responses and logs them.
 
-All calls are non-blocking. Positions are sent to the broker (an actor) in batches, and answers are fetched when
+All calls are non-blocking. Positions are sent to the broker (an actor) in batches, and responses are fetched when
 available. A response labels the position of its request; by then the game has continued (decision 17).
 """
 
@@ -26,9 +26,9 @@ from ante.training.settings.schedule import Schedule
 
 EXCHANGE_EVERY = 16  # steps between exchanges with the broker
 REMEMBERED = 50_000  # positions that are not sent again
-KEPT = 256  # hinted positions, the most recent ones, from which games may start
-BEGUN = 0.25  # share of games that start from one, if hints are used as an exploration prior
-OPEN = 4096  # limit of unanswered requests; the oldest are dropped first
+KEPT = 256  # most recent hinted positions, from which new games may start
+BEGUN = 0.25  # share of new games that start from a hinted position, if hints are used as an exploration prior
+OPEN = 4096  # limit of pending requests; the oldest are dropped first
 TRIES_AFTER = 64  # exchanges before reconnecting to a lost broker
 
 
@@ -38,8 +38,9 @@ class HintPlan:
 
     broker      name of the actor
     share       maximum share of decisions to request hints for
-    confidence  the policy is uncertain if the probability of its most likely action is below this
-    imitation   weight of the imitation loss, prior  probability of following a hint: schedules over steps
+    confidence  the policy counts as uncertain if the probability of its most likely action is below this value
+    imitation   schedule over steps: weight of the imitation loss
+prior       schedule over steps: probability of following a hint
     shaping     weight of the learned potential
     """
 
@@ -53,7 +54,7 @@ class HintPlan:
 
 @dataclass
 class Ask:
-    """A pending request about one position.
+    """A pending request for one position.
 
     row     the policy's observation, state  the record (1,), action  the action taken
     record  its line in the log, filled in as values become known
@@ -92,7 +93,7 @@ class Hinting:
         self._steps = 0
 
     def begin(self, games: Games, seed: int) -> None:
-        """Start with a new batch of games."""
+        """Reset to a new batch of games."""
         self._of_game: list[list[Ask]] = [[] for _ in range(games.n)]
         self._kept.clear()
         self._rng = np.random.default_rng(seed)
@@ -117,7 +118,7 @@ class Hinting:
             self.exchange()
 
     def _unsure(self, rows: NDArray[Any], confidences: NDArray[np.float32], room: int) -> list[int]:
-        """Return up to `room` game indices, ascending: the least certain ones that have not been sent."""
+        """Return up to `room` game indices in ascending order: the least certain positions that were not sent yet."""
         seen = rows["seen"] if rows.dtype.names and "seen" in rows.dtype.names else rows  # without recurrent state
         unsure = np.flatnonzero(confidences < self.plan.confidence)
         places: list[int] = []
@@ -133,7 +134,7 @@ class Hinting:
         return sorted(places)
 
     def _open(self, games: Games, i: int, rows: NDArray[Any], confidence: float, action: int) -> None:
-        """Create a request about game i."""
+        """Create a request for game i."""
         s, ticket, state = games.states[i], next(self._tickets), new_states(1)
         state.view(np.uint8)[:] = games.states[i : i + 1].view(np.uint8)
         record = {
@@ -165,7 +166,7 @@ class Hinting:
             self._outbox.remove(ticket)
 
     def _settle(self, ask: Ask) -> None:
-        """Mark a request as answered or unanswered; its line is written once its game has ended."""
+        """Mark a request as answered or unanswered; its log line is written once its game has ended."""
         ask.record.setdefault("answered", True)
         if ask.record["outcome"] is not None:
             self._close(ask)
@@ -174,7 +175,7 @@ class Hinting:
         self._closed.append({name: value for name, value in ask.record.items() if name != "answered"})
 
     def over(self, games: Games, ended: NDArray[np.int64]) -> None:
-        """Record the outcome of the finished games in their lines."""
+        """Record the outcome of the finished games in their log lines."""
         for i in ended:
             for ask in self._of_game[i]:
                 ask.record["outcome"] = Outcome(int(games.outcome[i])).name.lower()
@@ -184,7 +185,7 @@ class Hinting:
             self._of_game[i] = []
 
     def exchange(self) -> None:
-        """Send new requests and fetch answers. A lost broker is retried later."""
+        """Send new requests and fetch responses; a lost broker is retried later."""
         self._exchanges += 1
         if self._exchanges < self._wait_until:
             return
@@ -213,10 +214,10 @@ class Hinting:
             self._closed, self._compared, self._agreed = [], 0, 0
 
     def _hear(self, delivered: Delivered) -> None:
-        """Process one answer, or its absence, for a pending request."""
+        """Process one response, or its absence, for a pending request."""
         ask = self._asked.pop(delivered.ticket, None)
         if ask is None:
-            return  # dropped
+            return  # the request was dropped
         advice, label = delivered.advice, None
         if advice is not None:
             label = number_of(self.policy, ask, advice.decision)
@@ -230,7 +231,7 @@ class Hinting:
         self._settle(ask)
 
     def labelled(self) -> Labelled | None:
-        """Return hinted positions since the last call; None if there are none."""
+        """Return the hinted positions since the last call, or None."""
         if not self._labelled:
             return None
         rows, actions = zip(*self._labelled, strict=True)
@@ -238,7 +239,7 @@ class Hinting:
         return Labelled(end_to_end(list(rows)), np.array(actions, dtype=np.int64))
 
     def renew(self, games: Games, which: NDArray[np.int64], begun: NDArray[np.bool_]) -> None:
-        """Replace some of these newly reset games by hinted positions, marked in `begun` (n,)."""
+        """Replace some of these newly reset games by hinted positions and mark them in `begun` (n,)."""
         self.followed[which] = -1
         if not self._kept:
             return
@@ -250,7 +251,7 @@ class Hinting:
 
 
 def number_of(policy: GamePolicy, ask: Ask, decision: int) -> int | None:
-    """Return the policy's action for this macro decision; None if there is none."""
+    """Return the policy's action for this macro decision, or None if it has none."""
     if policy.discrete:
         return discrete_step(ask.state[0], decision)
     entries = ask.row["list"]["entries"]

@@ -25,11 +25,11 @@ from ante.training.settings.config import TrainConfig
 START_SECONDS = 120.0
 POLL_SECONDS = 5.0
 ANSWER_SECONDS = 15.0
-SILENT_SECONDS = 45.0  # time without an answer before the alarm; the broker takes some time to start
+SILENT_SECONDS = 45.0  # time without a response before the alarm; the broker takes some time to start
 AGAIN_SECONDS = 600.0  # interval at which a persisting alarm is repeated
 LINES = 5_000  # hinted decisions per file
 
-SCHEMA = pyarrow.schema(  # of hints/*.parquet: one line per hinted decision whose game has ended
+SCHEMA = pyarrow.schema(  # of hints/*.parquet: one row per hinted decision whose game has ended
     [
         ("player", pyarrow.int32()),  # index of the env runner
         ("decision", pyarrow.int64()),  # counted per runner
@@ -47,7 +47,7 @@ SCHEMA = pyarrow.schema(  # of hints/*.parquet: one line per hinted decision who
         ("hint_confidence", pyarrow.int32()),
         ("hint_outlook", pyarrow.int32()),
         ("hint_reason", pyarrow.string()),
-        ("seconds", pyarrow.float32()),  # from request to answer
+        ("seconds", pyarrow.float32()),  # from request to response
         ("outcome", pyarrow.string()),  # of the game
         ("blinds", pyarrow.int32()),  # beaten in the game
     ]
@@ -55,7 +55,7 @@ SCHEMA = pyarrow.schema(  # of hints/*.parquet: one line per hinted decision who
 
 
 def plan_of(config: TrainConfig) -> HintPlan | None:
-    """Return the hint settings for runners and learners; None without hints. Each call names a new broker."""
+    """Return the hint settings for runners and learners, or None without hints. Each call names a new broker."""
     if config.hints.source == "off":
         return None
     weights = config.hints.imitation, config.hints.prior, config.hints.shaping
@@ -63,7 +63,7 @@ def plan_of(config: TrainConfig) -> HintPlan | None:
 
 
 def settings_of(config: TrainConfig) -> HintSettings | None:
-    """Return the settings of the LLM client; None if the rule-based adviser is used. Raises BadHints."""
+    """Return the settings of the LLM client, or None if the rule-based adviser is used. Raises BadHints."""
     if config.hints.source != "llm":
         return None
     cache = str((config.folder / "hints" / "answers.sqlite").absolute())
@@ -111,7 +111,7 @@ class HintWatch:
         self._rows: list[dict[str, Any]] = []
         self._known = "", 0
         self._file = sum(1 for _ in self._folder.glob("decisions-*.parquet"))
-        self._told: float | None = None  # time of the last alarm while one is active
+        self._told: float | None = None  # time of the last report of the active alarm
         self._heard = time.monotonic()
         self._stop, self._wake = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="hint-watch", daemon=True)
@@ -134,7 +134,7 @@ class HintWatch:
             report = ray.get(self._broker.report.remote(*self._known), timeout=ANSWER_SECONDS)
         except ray.exceptions.RayError as error:
             if time.monotonic() - self._heard > SILENT_SECONDS:
-                self._alarm(f"hints: the broker does not answer ({type(error).__name__}); training continues")
+                self._alarm(f"hints: the broker does not respond ({type(error).__name__}); training continues")
             return
         self._heard = time.monotonic()
         self.figures = {f"hint_{name}": value for name, value in report["figures"].items()}

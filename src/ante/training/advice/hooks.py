@@ -1,6 +1,6 @@
 """Hints in sampling and learning: a runner hook and a loss term, used only if hints are enabled.
 
-prior      a game that starts from a hinted position follows the hint with a probability that is annealed. The
+prior      a game that starts from a hinted position follows the hint with an annealed probability. The
            log-probability of the action is that of the mixture, so importance ratios are exact.
 shaping    a potential learned from the adviser's outlooks yields shaping rewards (potential.py)
 imitation  the learner increases the probability of the advised action at the hinted positions
@@ -26,7 +26,7 @@ from ante.training.sampling.hooks import RunnerHook, shaped
 from ante.training.sampling.runner import BatchRunner
 from ante.training.settings.schedule import value_at
 
-BANK = 4096  # most recent hinted positions that are imitated
+BANK = 4096  # most recent hinted positions, used for imitation
 LEAST_BANK = 16  # minimum number of positions for imitation
 PART = 32  # minibatch rows per hinted position in a gradient step
 
@@ -97,7 +97,7 @@ class AskForHints(RunnerHook):
 
 
 def mixed(logs: torch.Tensor, followed: NDArray[np.int64], chance: float) -> torch.Tensor:
-    """Return log-probabilities (n, actions) of a mixture: with probability `chance` the hint, else as `logs`.
+    """Return log-probabilities (n, actions) of a mixture: with probability `chance` the hint, else `logs`.
 
     followed  (n,) the hinted action, -1 for rows without one, which stay unchanged
     """

@@ -22,7 +22,7 @@ class Mailbox(Protocol):
         """Send log lines, and how many of the compared hints agree with the policy's action."""
 
     def fetch(self) -> Taken | None:
-        """Return new answers; None while they are pending."""
+        """Return new responses, or None while they are pending."""
 
 
 class ActorMailbox:
@@ -30,7 +30,7 @@ class ActorMailbox:
 
     def __init__(self, broker: str, player: int) -> None:
         self._broker = broker
-        self._me = f"{player}-{uuid4().hex[:8]}"  # unique: a restarted runner must not get old answers
+        self._me = f"{player}-{uuid4().hex[:8]}"  # unique: a restarted runner must not receive old responses
         self._actor: Any = None
         self._taking: Any = None
 
@@ -51,7 +51,7 @@ class ActorMailbox:
         self._found().note.remote(rows, compared, agreed)
 
     def fetch(self) -> Taken | None:
-        """See Mailbox: returns the answer to the previous call and sends the next one."""
+        """See Mailbox: returns the response to the previous call and sends the next one."""
         taken: Taken | None = None
         try:
             if self._taking is not None:

@@ -6,7 +6,7 @@ from typing import Any
 from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_LEARNER_GROUP, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from ray.rllib.core.rl_module.torch import TorchRLModule
 
-OWN = "external"  # in the state: what the library needs
+OWN = "external"  # key in the state: what the library needs
 
 
 class ExternalAlgorithm(ABC):
@@ -29,7 +29,7 @@ class ExternalAlgorithm(ABC):
         """Restore what `own_state` returned."""
 
     def get_state(self) -> dict[str, Any]:
-        """See RLlib's Algorithm: the policy stands where that of RLlib's algorithms does."""
+        """See RLlib's Algorithm: the policy has the same place in the state as in RLlib's algorithms."""
         weights = {name: value.numpy() for name, value in self.policy().state_dict().items()}
         return {
             COMPONENT_LEARNER_GROUP: {COMPONENT_LEARNER: {COMPONENT_RL_MODULE: {DEFAULT_MODULE_ID: weights}}},

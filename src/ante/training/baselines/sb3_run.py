@@ -1,9 +1,9 @@
 """Stable-Baselines3 algorithms as a run: batches, metrics, checkpoints. Needs the extra `sb3`.
 
-A checkpoint holds SB3's parameters (policy and optimiser) as arrays, without the pickles of SB3's archive, and the
-policy as a module of ours, so that evaluation, videos, leagues and releases accept it. Only MaskablePPO supports masks. A2C and DQN may take every
-action; an illegal one changes nothing, has reward 0 and costs a step (metrics.csv counts them: `illegal`).
-Players made from such a policy leave its illegal actions out, as with every policy.
+A checkpoint contains SB3's parameters (policy and optimiser) as arrays, without the pickles of SB3's archive, and the
+policy as a module of ours, so that evaluation, videos, leagues and releases accept it. Only MaskablePPO supports
+masks. A2C and DQN can choose any action; an illegal one changes nothing, has reward 0 and costs a step (metrics.csv
+counts them: `illegal`). Players made from such a policy mask illegal actions, as with every policy.
 """
 
 import math
@@ -76,7 +76,7 @@ class Sb3Algorithm(ExternalAlgorithm):
         return {"timesteps": self.model.num_timesteps, "parameters": arrays_of(self.model.get_parameters())}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """See ExternalAlgorithm. The games are other ones than those of the beginning."""
+        """See ExternalAlgorithm. Sampling continues with new games."""
         self.model.set_parameters(tensors_of(state["parameters"]), device="cpu")
         steps = int(state["timesteps"])
         self.model.num_timesteps = steps
@@ -86,7 +86,7 @@ class Sb3Algorithm(ExternalAlgorithm):
 
 
 def arrays_of(value: Any) -> Any:
-    """Return nested dictionaries and lists with arrays in place of tensors."""
+    """Return nested dictionaries and lists with tensors converted to arrays."""
     if isinstance(value, torch.Tensor):
         return value.detach().numpy()
     if isinstance(value, dict):
@@ -95,7 +95,7 @@ def arrays_of(value: Any) -> Any:
 
 
 def tensors_of(value: Any) -> Any:
-    """Return what `arrays_of` was given."""
+    """Return nested dictionaries and lists with arrays converted to tensors: the inverse of `arrays_of`."""
     if isinstance(value, np.ndarray):
         return torch.from_numpy(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Export of games as a dataset: play or read them, replay them step by step, and write."""
+"""Export of games as a dataset: play or read games, replay them step by step, write the steps."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -26,11 +26,11 @@ def export(
     advance: Callable[[int], None] = lambda _: None,
     **settings: Any,
 ) -> int:
-    """Write the steps of these games as a dataset to `folder` and return their number.
+    """Write the steps of these games to `folder` as a dataset and return the number of steps.
 
     batches   games, up to BATCH of them together
-    view      flat: numbers of the discrete view; shortlist: macro decisions and where the shortlist has them
-    judge     log-probabilities and values of a block of steps, by the policy that played
+    view      flat: numbers of the discrete view; shortlist: macro decisions and their places in the shortlist
+    judge     returns log-probabilities and values of a block of steps under the policy that played
     advance   called with the number of games written
     settings  for the metadata: player, deck, stake ...
 

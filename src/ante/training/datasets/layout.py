@@ -1,8 +1,8 @@
-"""The columns of a trajectory dataset: what each step is stored as, exactly, and which version of the observation it is.
+"""The columns of a trajectory dataset: the stored form of each step, and the version of its observation.
 
-The flat view is kept by the kinds of its columns (nearly those of `packed_rows.KINDS`): bits eight to a byte, counts as their
-quarters in one byte, numbers as the float32 they are (few distinct values make a dictionary: exactness costs little).
-The shortlist is kept as its own small integers, field by field.
+The flat view is stored losslessly by the kinds of its columns, nearly those of `packed_rows.KINDS`: bits packed eight to
+a byte, counts as quarters in one byte, numbers as float32 (dictionary encoding keeps them small).
+The shortlist is stored as its own small integers, field by field.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from ante.lookahead.records import MAX_CANDIDATES, N_ESTIMATES, candidate_t, can
 from ante.training.numerics.packed_rows import KINDS, MASK_BYTES, NUMBERS, columns_of
 from ante.training.numerics.row_kernels import COUNTS_PER_ONE
 
-FORMAT = 1  # of the folder: raised when older datasets can no longer be read
+FORMAT = 1  # of the folder: increased when older datasets can no longer be read
 ABOUT = b"ante"  # key of the schema metadata, a JSON object
 ROW_GROUP = 20_000  # steps per row group
 VIEWS = ("flat", "shortlist")
@@ -37,11 +37,11 @@ Columns = dict[str, NDArray[Any]]
 
 
 class BadDataset(BalatroError, ValueError):
-    """A dataset that cannot be read, or one that cannot be written."""
+    """A dataset that cannot be read or written."""
 
 
 def observation_version() -> str:
-    """Twelve hex digits that change whenever a stored observation or action would mean something else."""
+    """Return twelve hex digits that change when the meaning of a stored observation or action changes."""
     meaning = [FORMAT, FLAT, KINDS, N_DISCRETE, [verb.name for verb in Verb], str(candidates_t.descr)]
     return hashlib.sha256(json.dumps(meaning).encode()).hexdigest()[:12]
 
@@ -57,7 +57,7 @@ def schema_of(view: str, about: dict[str, Any]) -> Any:
         ("game", pa.int32()),  # from 0, in the order of the seeds
         ("step", pa.int32()),  # from 0 within the game
         ("seed", pa.dictionary(pa.int32(), pa.string())),
-        ("ante", pa.int8()),  # before the action, as dollars
+        ("ante", pa.int8()),  # before the action, as is dollars
         ("dollars", pa.int32()),
         ("numbers", fixed(pa.float32(), len(NUMBERS))),
         ("counts", fixed(pa.uint8(), len(COUNTS))),
@@ -87,12 +87,12 @@ def schema_of(view: str, about: dict[str, Any]) -> Any:
     fields += [
         pa.field("log_prob", pa.float32()),
         pa.field("value", pa.float32()),
-    ]  # of the policy that played, or null
+    ]  # of the policy that played; may be null
     return pa.schema(fields, metadata={ABOUT: json.dumps(about)})
 
 
 def compact(flat: NDArray[np.float32], masks: NDArray[np.int8]) -> Columns:
-    """What is stored of flat observations (n, FLAT_SIZE) and masks (n, N_DISCRETE): numbers, counts, bits, mask."""
+    """Encode flat observations (n, FLAT_SIZE) and masks (n, N_DISCRETE) as numbers, counts, bits and mask."""
     return {
         "numbers": flat[:, NUMBERS],
         "counts": (flat[:, COUNTS] * np.float32(COUNTS_PER_ONE)).astype(np.uint8),

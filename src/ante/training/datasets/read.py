@@ -1,4 +1,4 @@
-"""Reading of datasets: whole, or in minibatches in a seeded order. Needs neither torch nor Ray."""
+"""Readers of datasets: whole, or in minibatches in a seeded order. Needs neither torch nor Ray."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -38,32 +38,32 @@ POOLED = 4  # row groups whose steps are shuffled together
 class Steps:
     """A selection of a dataset's steps, by stored column.
 
-    columns  name -> (n, ...) array; strings as objects, log_prob and value nan where they are not known
+    columns  name -> (n, ...) array; strings as objects; log_prob and value are nan if unknown
     """
 
     columns: Columns
 
     def __len__(self) -> int:
-        """Steps."""
+        """Return the number of steps."""
         return len(self.columns["game"])
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """One column, (n, ...)."""
+        """Return one column, (n, ...)."""
         return self.columns[name]
 
     @property
     def flat(self) -> NDArray[np.float32]:
-        """Flat observations (n, FLAT_SIZE) float32, bit for bit those of the environment."""
+        """Flat observations (n, FLAT_SIZE) float32, bit-identical to those of the environment."""
         return flat_of(self.columns)
 
     @property
     def masks(self) -> NDArray[np.int8]:
-        """Legal numbers of the discrete view (n, N_DISCRETE) int8."""
+        """Action masks of the discrete view (n, N_DISCRETE) int8."""
         return masks_of(self.columns)
 
     @property
     def lists(self) -> NDArray[Any]:
-        """Candidates (n,) candidates_t, view shortlist only."""
+        """Candidates (n,) candidates_t; only in the shortlist view."""
         return lists_of(self.columns)
 
     def take(self, which: NDArray[Any]) -> "Steps":
@@ -77,7 +77,7 @@ class Dataset:
     about  its metadata: format, observation, source, view, player, deck, stake, reward ...
     view   flat or shortlist
 
-    Raises BadDataset where there is none, or where it holds another version's observations.
+    Raises BadDataset if the folder has no dataset or one of another observation version.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -96,21 +96,21 @@ class Dataset:
         check_groups(self._parquet.metadata, folder)
 
     def __len__(self) -> int:
-        """Steps."""
+        """Return the number of steps."""
         return self._parquet.metadata.num_rows
 
     @property
     def groups(self) -> int:
-        """Row groups, the stretches that are read at once."""
+        """Number of row groups, the unit of reading."""
         return self._parquet.num_row_groups
 
     def read(self, groups: Sequence[int], columns: Sequence[str] | None = None) -> Steps:
-        """The steps of these row groups, all columns by default. Raises BadDataset."""
+        """Return the steps of these row groups, with all columns by default. Raises BadDataset."""
         table = self.table(columns, groups)
         return Steps({name: numpy_of(table[name].combine_chunks()) for name in table.column_names})
 
     def table(self, columns: Sequence[str] | None = None, groups: Sequence[int] | None = None) -> Any:
-        """Columns of row groups as an Arrow table, all by default. Raises BadDataset."""
+        """Return columns of row groups as an Arrow table, all by default. Raises BadDataset."""
         groups = range(self.groups) if groups is None else groups
         try:
             table = self._parquet.read_row_groups(list(groups), columns=None if columns is None else list(columns))
@@ -129,8 +129,8 @@ class Dataset:
     ) -> Iterator[Steps]:
         """Yield every step of a part once, in minibatches of `size` (the last may be smaller).
 
-        Row groups come in an order that the seed decides, the steps of a few of them shuffled together. `held` is
-        the share of games that part train leaves out and part held consists of, whole games, the same for any seed.
+        Row groups are read in an order that depends on the seed, and the steps of a few of them are shuffled together.
+        `held` is the share of games in part "held"; part "train" consists of the others. Games are never split.
         """
         rng = np.random.default_rng(seed)
         order = rng.permutation(self.groups)
@@ -153,11 +153,11 @@ def read_about(schema: Any, folder: Path) -> dict[str, Any]:
     except (KeyError, Unreadable):
         about = None
     if not isinstance(about, dict) or about.get("view") not in VIEWS:
-        raise BadDataset(f"{folder / STEPS} is not a dataset of Ante: its schema has no metadata of one")
+        raise BadDataset(f"{folder / STEPS} is not an Ante dataset: its schema lacks Ante's metadata")
     if about.get("format") != FORMAT or about.get("observation") != observation_version():
         raise BadDataset(
-            f"{folder} holds observations of version {shown(about.get('observation'))} (format {shown(about.get('format'))}), this "
-            f"is version {observation_version()} (format {FORMAT}): export it again, or use the Ante that wrote it"
+            f"{folder} has observations of version {shown(about.get('observation'))}, format {shown(about.get('format'))}; "
+            f"version {observation_version()} (format {FORMAT}): export it again, or use the Ante that wrote it"
         )
     return about
 
@@ -172,15 +172,15 @@ def check_columns(schema: Any, view: str, folder: Path) -> None:
 
 
 def check_groups(metadata: Any, folder: Path) -> None:
-    """There are steps, and no stretch of them is larger than a reader has room for. Raises BadDataset."""
+    """Raise BadDataset if there are no steps, or if a row group exceeds the size limits."""
     if metadata.num_rows < 1:
-        raise BadDataset(f"{folder} holds no steps: export it again")
+        raise BadDataset(f"{folder} contains no steps: export it again")
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         if not 0 <= group.num_rows <= LARGEST_GROUP or group.total_byte_size > LARGEST_GROUP_BYTES:
             raise BadDataset(
-                f"{folder / STEPS}, row group {number} holds {group.num_rows:,} steps of {group.total_byte_size:,} bytes: "
-                f"{LARGEST_GROUP:,} steps are the most that are read at once"
+                f"{folder / STEPS}, row group {number} has {group.num_rows:,} steps, {group.total_byte_size:,} bytes; "
+                f"the limits are {LARGEST_GROUP:,} steps and {LARGEST_GROUP_BYTES:,} bytes"
             )
 
 
@@ -190,7 +190,7 @@ def first_line(error: BaseException) -> str:
 
 
 def in_part(game: NDArray[np.int32], part: Part, held: float) -> NDArray[np.bool_]:
-    """Which steps belong to a part: games are held out evenly, at one in every 1 / held."""
+    """Return which steps belong to a part; one game in every 1 / held is held out."""
     if part == "all":
         return np.ones(len(game), dtype=np.bool_)
     number = game.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Games to make a dataset of: how each begins and what is decided, from a player or from replays."""
+"""The games of a dataset as scripts: heading and decisions, from a player or from replays."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ TAKING = {int(row[0]) for row, takes in zip(DISCRETE, TAKES_SELECTION, strict=Tr
 
 @dataclass(frozen=True)
 class Script:
-    """One game: its beginning and its macro decisions, SELECT and CLEAR among them where the player clicks."""
+    """One game: its heading and its macro decisions, including SELECT and CLEAR if the player selects cards singly."""
 
     heading: Heading
     actions: tuple[int, ...]
 
 
 def fresh_seeds(n: int, seed: int) -> list[str]:
-    """Return this many game seeds, the same for the same number: games to learn from, disjoint from the frozen panel."""
+    """Return n game seeds that depend on `seed` only. They are disjoint from the seed panel."""
     rng = one_seed(seed)
     return [new_seed(rng).decode() for _ in range(n)]
 
@@ -40,13 +40,13 @@ def played_scripts(
     batch: int,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Iterator[list[Script]]:
-    """Games of a player, `batch` at a time; the heading's deck, stake and challenge, one game a seed."""
+    """Play one game per seed with the heading's deck, stake and challenge; yield the scripts, `batch` at a time."""
     for games in record_games(player, seeds, heading, batch, advance):
         yield [Script(game.heading, game.actions) for game in games]
 
 
 def replay_scripts(files: Iterable[Path]) -> list[Script]:
-    """The games of replays. Raises BadReplay, naming the file."""
+    """Return the games of replay files. Raises BadReplay, naming the file."""
     scripts = []
     for file in files:
         try:
@@ -58,9 +58,9 @@ def replay_scripts(files: Iterable[Path]) -> list[Script]:
 
 
 def clicks(s: np.record, action: int) -> list[int]:
-    """The numbers of the discrete view that carry out a macro decision in this game: selections first.
+    """Return the discrete actions that carry out a macro decision in this game, selections first.
 
-    Raises BadDataset where the view has no number for it.
+    Raises BadDataset if the discrete view lacks the decision.
     """
     verb, target, to = int(verb_of(action)), int(target_of(action)), int(to_of(action))
     if (verb, target, to) not in NUMBERS:
@@ -71,5 +71,5 @@ def clicks(s: np.record, action: int) -> list[int]:
     wanted, selected = int(cards_of(action)), int(s.selected)
     changed = wanted ^ selected if verb in TAKING else 0
     places = [i for i in range(MAX_HAND) if (changed >> i) & 1]
-    places.sort(key=lambda i: not (selected >> i) & 1)  # room first: what is selected too many is let go
+    places.sort(key=lambda i: not (selected >> i) & 1)  # deselect first: the selection is limited
     return [NUMBERS[int(Verb.SELECT), i, 0] for i in places] + [NUMBERS[verb, target, to]]

@@ -1,4 +1,4 @@
-"""Games played again, step by step, as the columns of a dataset."""
+"""Steps of replayed games as the columns of a dataset."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ VERB_NAMES = tuple(verb.name.lower() for verb in Verb)
 
 
 class Cursors:
-    """What every game of a batch does next, in the numbers or decisions of a view."""
+    """The next actions of every game in a batch, as numbers or decisions of a view."""
 
     def __init__(self, scripts: Sequence[Script], discrete: bool) -> None:
         self._discrete = discrete
@@ -31,11 +31,11 @@ class Cursors:
         self._clicks: list[deque[int]] = [deque() for _ in scripts]
 
     def over(self, i: int) -> bool:
-        """Whether game i has nothing more to do."""
+        """Return whether game i has no further action."""
         return not self._left[i] and not self._clicks[i]
 
     def take(self, i: int, s: np.record) -> int:
-        """The next action of game i, whose record is s."""
+        """Return the next action of game i, whose record is s."""
         if not self._discrete:
             return self._left[i].popleft()
         if not self._clicks[i]:
@@ -44,9 +44,9 @@ class Cursors:
 
 
 def steps_of(scripts: Sequence[Script], view: str, reward: str, reorder: str, first_game: int) -> Columns:
-    """Every step of these games as columns of the dataset (but log_prob and value), game after game.
+    """Return every step of these games as columns of the dataset (without log_prob and value), game after game.
 
-    A game that its script leaves unfinished is truncated. Raises BadDataset where a decision is not allowed.
+    A game with an unfinished script is truncated. Raises BadDataset if a decision is illegal.
     """
     games = Games(len(scripts), reward=reward, reorder=reorder, max_decisions=NO_LIMIT, discrete=view == "flat")
     for i, script in enumerate(scripts):
@@ -65,17 +65,17 @@ def steps_of(scripts: Sequence[Script], view: str, reward: str, reorder: str, fi
         check_allowed(games, actions, playing)
         games.step(actions)
         parts[-1]["reward"] = games.rewards[playing].copy()
-        over = playing & (games.outcome != Outcome.PLAYING)  # reported once: an ended game that waits counts as in play
+        over = playing & (games.outcome != Outcome.PLAYING)  # set for one step only
         ended[over] = games.outcome[over]
         playing &= ~over & [not cursors.over(i) for i in range(games.n)]
     return finished(parts, games, ended, first_game)
 
 
 def seen(games: Games, playing: NDArray[np.bool_], lists: CandidateLister | None) -> Columns:
-    """What the players of these games see now."""
+    """Return the observation columns of these games."""
     flat = games.flat[playing]
     found: Columns = {"game": np.flatnonzero(playing).astype(np.int32), **compact(flat, games.masks[playing])}
-    assert np.array_equal(flat_of(found), flat), "a column of the flat view left its kind"
+    assert np.array_equal(flat_of(found), flat), "a value of the flat view does not fit the kind of its column"
     found["ante"] = games.states["ante"][playing].astype(np.int8)
     found["dollars"] = games.states["dollars"][playing].astype(np.int32)
     if lists is not None:
@@ -87,7 +87,7 @@ def seen(games: Games, playing: NDArray[np.bool_], lists: CandidateLister | None
 
 
 def decided(games: Games, playing: NDArray[np.bool_], actions: NDArray[np.int64], now: Columns) -> Columns:
-    """The actions of these games as macro decisions and as numbers of the view."""
+    """Return the actions of these games as macro decisions and as numbers of the view."""
     taken = actions[playing]
     if games.discrete:
         macros = np.array([to_macro(games.states[i], actions[i]) for i in np.flatnonzero(playing)], dtype=np.int64)
@@ -96,7 +96,7 @@ def decided(games: Games, playing: NDArray[np.bool_], actions: NDArray[np.int64]
 
 
 def listed_at(lists: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int16]:
-    """Where each list has this decision, (n,) int16; -1 where it has not."""
+    """Return the index of each decision in its list, (n,) int16; -1 if the list lacks it."""
     found = np.full(len(actions), -1, dtype=np.int16)
     for number in range(MAX_CANDIDATES - 1, -1, -1):
         means = decisions_of(lists["entries"], np.full(len(actions), number))
@@ -105,19 +105,19 @@ def listed_at(lists: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int
 
 
 def check_allowed(games: Games, actions: NDArray[np.int64], playing: NDArray[np.bool_]) -> None:
-    """Every game that is played takes an action that it allows. Raises BadDataset."""
+    """Raise BadDataset if a game in play does not allow its action."""
     i = games.refused(actions, ~playing)
     if i >= 0:
         raise BadDataset(
-            f"game {games.seeds[i]} refuses what its recording does in step {games.steps[i]}: recorded by another "
-            "version of the engine, or re-ordering that --reorder does not offer"
+            f"game {games.seeds[i]} does not allow the recorded decision of step {games.steps[i]}: recorded by "
+            "another version of the engine, or with an option that --reorder does not offer"
         )
 
 
 def finished(parts: list[Columns], games: Games, ended: NDArray[np.uint8], first_game: int) -> Columns:
-    """The steps in order of games, with what is known of a game only at its end."""
+    """Return the steps in order of games, with the columns that are known only at a game's end."""
     if not parts:
-        raise BadDataset("no decision in any of these games: nothing to export")
+        raise BadDataset("these games have no decisions: there is nothing to export")
     steps = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     order = np.argsort(steps["game"], kind="stable")
     steps = {name: column[order] for name, column in steps.items()}

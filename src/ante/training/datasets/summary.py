@@ -1,4 +1,4 @@
-"""What a dataset holds: games, steps, wins, actions by verb, bytes a step."""
+"""Summary of a dataset: games, steps, wins, actions by verb, bytes per step."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ BESIDE = 8 + 4 + 1  # action, reward, done of a plain replay buffer
 
 @dataclass(frozen=True)
 class Summary:
-    """A dataset in figures.
+    """Statistics of a dataset.
 
-    bytes_per_step  of the file
-    float_bytes     of the same step as a plain buffer keeps it: float32 observation, a byte for each legal action,
-                    action, reward, done; the shortlist with a float32 for each of its numbers
+    bytes_per_step  in the file
+    float_bytes     bytes of the same step in a plain replay buffer: float32 observation, one byte per legal action,
+                    action, reward, done; for the shortlist, one float32 per number
     """
 
     about: dict[str, Any]
@@ -43,12 +43,12 @@ class Summary:
 
     @property
     def ratio(self) -> float:
-        """How many times smaller than the plain buffer."""
+        """The compression ratio relative to the plain buffer."""
         return self.float_bytes / self.bytes_per_step
 
 
 def summarise(dataset: Dataset) -> Summary:
-    """The figures of a dataset."""
+    """Return the statistics of a dataset."""
     asked = ["done", "outcome", "blinds", "game_return", "verb", "choice"]
     table = dataset.table(asked)
     ends = table.filter(table["done"])
@@ -73,7 +73,7 @@ def summarise(dataset: Dataset) -> Summary:
 
 
 def float_bytes(view: str) -> int:
-    """Bytes of a step in a plain buffer of float32."""
+    """Return the bytes of a step in a plain float32 replay buffer."""
     flat = FLOAT * FLAT_SIZE + N_DISCRETE + BESIDE
     if view == "flat":
         return flat

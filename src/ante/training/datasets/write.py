@@ -1,4 +1,4 @@
-"""Writing of datasets: one Parquet file in its own folder, under a temporary name first."""
+"""Writing of datasets: one Parquet file in its own folder, written under a temporary name first."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ from ante.training.datasets.steps import VERB_NAMES
 
 STEPS = "steps.parquet"
 ZSTD_LEVEL = 6
-# Columns of few distinct values: these are stored as numbers of a list of values.
+# Columns with few distinct values: these are dictionary-encoded.
 FEW_VALUES = ("seed", "verb", "outcome", "numbers.list.element", "reward", "game_return")
 
 
@@ -41,11 +41,11 @@ def about_of(view: str, **settings: Any) -> dict[str, Any]:
 
 
 def write_dataset(folder: Path, blocks: Iterable[Columns], about: dict[str, Any]) -> int:
-    """Write the dataset to `folder`, completely or not at all. Returns its steps.
+    """Write the dataset to `folder`, completely or not at all, and return its number of steps.
 
-    blocks  steps as `steps_of` makes them, with log_prob and value where they are known
+    blocks  steps as `steps_of` returns them, with log_prob and value if they are known
 
-    Raises BadDataset where the folder exists.
+    Raises BadDataset if the folder exists.
     """
     refuse_existing(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -60,13 +60,13 @@ def write_dataset(folder: Path, blocks: Iterable[Columns], about: dict[str, Any]
 
 
 def refuse_existing(folder: Path) -> None:
-    """Check that this name is free. Raises BadDataset."""
+    """Raise BadDataset if the folder exists."""
     if folder.exists():
-        raise BadDataset(f"{folder} exists: a dataset is never overwritten, name another folder or remove this one")
+        raise BadDataset(f"{folder} exists: datasets are never overwritten; choose another folder or remove this one")
 
 
 def write_steps(file: Path, blocks: Iterable[Columns], about: dict[str, Any]) -> int:
-    """Write the file, in row groups of ROW_GROUP steps; answers its steps."""
+    """Write the file in row groups of ROW_GROUP steps and return its number of steps."""
     schema, steps = schema_of(about["view"], about), 0
     waiting: list[Any] = []
     options = {"compression": "zstd", "compression_level": ZSTD_LEVEL, "use_dictionary": list(FEW_VALUES)}
@@ -86,14 +86,14 @@ def write_steps(file: Path, blocks: Iterable[Columns], about: dict[str, Any]) ->
 
 
 def write_whole_groups(writer: Any, table: Any) -> Any:
-    """Write as many whole row groups as there are; answers the steps that are left."""
+    """Write as many complete row groups as possible and return the remaining steps."""
     whole = len(table) - len(table) % ROW_GROUP
     writer.write_table(table.slice(0, whole).unify_dictionaries().combine_chunks(), row_group_size=ROW_GROUP)
     return table.slice(whole)
 
 
 def table_of(columns: Columns, schema: Any) -> Any:
-    """Steps as an Arrow table of this schema."""
+    """Return steps as an Arrow table of this schema."""
     count = len(columns["game"])
     arrays = []
     for field in schema:
@@ -106,7 +106,7 @@ def table_of(columns: Columns, schema: Any) -> Any:
 
 
 def array_of(column: NDArray[Any], field: Any) -> Any:
-    """One column as Arrow has it."""
+    """Return one column as an Arrow array."""
     kind = field.type
     if pa.types.is_fixed_size_list(kind):
         values = pa.array(np.ascontiguousarray(column).reshape(-1), type=kind.value_type)

@@ -1,8 +1,8 @@
-"""DQN on the fast path: double, duelling, n-step, with prioritised replay of packed rows; never an illegal decision.
+"""DQN on the fast path: masked, double, duelling, n-step, with prioritised replay of packed rows.
 
-The runners play and send their fragments as for APPO; the learner keeps them, and after each fragment makes as many
-gradient steps as `epochs` passes over a batch would take. Replay, target network and counters are part of the learner's
-state, so that a resumed run continues with all of them.
+Runners send fragments as for APPO. The learner adds each to its replay buffer and then takes as many gradient steps as
+`epochs` passes over the batch would take. Replay buffer, target network and counters are part of its state, so that
+a resumed run continues with them.
 """
 
 from dataclasses import dataclass
@@ -48,10 +48,10 @@ class QPlan:
 
 
 class QLearner(FragmentLearner):
-    """DQN on fragments; the optimizer, the norm of gradients and the metrics stay those of the fast path."""
+    """DQN on fragments; optimizer, gradient norm and metrics are those of the fast path."""
 
     def build(self) -> None:
-        """As any learner; with an empty replay, and a target network like the online one."""
+        """See FragmentLearner; also create an empty replay buffer and the target network."""
         super().build()
         policy, plan = self._policy(), self.config.q
         self._target = type(policy)(
@@ -93,7 +93,7 @@ class QLearner(FragmentLearner):
         return lost
 
     def _learn_again(self, steps: int, size: int, before: int) -> NDArray[np.float64]:
-        """Take a number of gradient steps on `size` steps each; return the mean loss and action value, NaN without any."""
+        """Take a number of gradient steps on `size` steps each; return the mean loss and action value (NaN if none)."""
         rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
         correction, sums = value_at(self.config.q.priority_correction, before), np.zeros(2)
         for _ in range(steps):
@@ -111,7 +111,7 @@ class QLearner(FragmentLearner):
         return sums / steps if steps else np.full(2, np.nan)
 
     def _loss(self, drawn: Drawn) -> tuple[torch.Tensor, NDArray[np.float32], float]:
-        """The loss () of drawn steps with gradient, their errors (m,), and the mean value of the actions taken."""
+        """Return the loss () of sampled steps with gradient, their TD errors (m,), and the mean action value."""
         policy, device = self._policy(), self.device
         returns, weights, corrections, actions = (
             torch.from_numpy(each).to(device)
@@ -142,7 +142,7 @@ class QLearner(FragmentLearner):
         self._tell_trained(rows)
 
     def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Return the learner's state; with replay, target network and the count of gradient steps if all of it is requested."""
+        """Return the learner's state, with replay buffer, target network and gradient step count if requested."""
         state = super().get_state(components, not_components=not_components, **kwargs)
         if includes_component(self, TARGET, components, not_components):
             state[TARGET] = {name: value.cpu().numpy() for name, value in self._target.state_dict().items()}
@@ -151,7 +151,7 @@ class QLearner(FragmentLearner):
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """As any learner; with what `get_state` adds."""
+        """Restore what `get_state` returned."""
         super().set_state(state)
         if TARGET in state:
             self._target.load_state_dict({name: torch.from_numpy(value) for name, value in state[TARGET].items()})

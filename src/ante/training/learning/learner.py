@@ -1,4 +1,4 @@
-"""The base of the fast path's learners: fragments as they come, gradients to optimiser steps, terms of the loss."""
+"""The base class of the fast path's learners: gets fragments, applies gradients, adds loss terms."""
 
 import time
 from abc import abstractmethod
@@ -24,10 +24,10 @@ Gradients = dict[Any, torch.Tensor]
 
 
 class FragmentLearner(TorchLearner):  # type: ignore[misc]
-    """Learns from `Fragments` of packed rows. A subclass defines their gradient steps: `_learn_from`.
+    """Learns from `Fragments` of packed rows. A subclass defines the gradient steps in `_learn_from`.
 
-    terms   of the loss in addition to the algorithm's, from the configuration's `loss_terms`
-    scales  what normalisation divides by
+    terms   additional loss terms, from the configuration's `loss_terms`
+    scales  statistics for normalisation
     """
 
     def configure_optimizers_for_module(self, module_id: str, config: Any = None) -> None:
@@ -37,7 +37,7 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
         self.register_optimizer(module_id=module_id, optimizer=optimizer, params=params, lr_or_lr_schedule=config.lr)
 
     def build(self) -> None:
-        """See Learner; threads are shared out before anything is computed."""
+        """See Learner; sets the number of threads first."""
         share_cores(self.config)
         super().build()
         self.scales = Scales()
@@ -52,7 +52,7 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
         raise NotImplementedError
 
     def before_gradient_based_update(self, *, timesteps: dict[str, Any]) -> None:
-        """Schedules stand where the steps before this batch put them: nothing to remember, so exact after a resume."""
+        """Set the schedules to the number of steps before this batch: stateless, so exact after a resume."""
         super().before_gradient_based_update(timesteps=timesteps)
         steps = timesteps.get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0)
         set_learning_rates(self, steps)
@@ -72,7 +72,7 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
 
         timesteps  steps before this batch, for schedules
 
-        Where all fragments were lost nothing is learned, and the metrics show it: an exception would end the run.
+        If all fragments were lost, nothing is learned, and the metrics show it; an exception would end the run.
         """
         self.before_gradient_based_update(timesteps=timesteps or {})
         begin = time.perf_counter()
@@ -85,7 +85,7 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
 
     @abstractmethod
     def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
-        """Make the gradient steps that these fragments are worth, `before` steps into the run; return how many were lost."""
+        """Take the gradient steps for these fragments, `before` steps into the run; return the number of lost ones."""
 
     def _with_terms(self, policy: Any, gradients: Gradients) -> Gradients:
         """Return the gradient of a step, including the other loss terms."""
@@ -114,19 +114,19 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
             self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED_LIFETIME), rows, reduce="lifetime_sum")
 
     def get_state(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """As PPO, with what normalisation divides by."""
+        """See PPO; with the normalisation statistics."""
         return {**super().get_state(*args, **kwargs), SCALES: self.scales.state()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """As PPO, with what normalisation divides by."""
+        """See PPO; with the normalisation statistics."""
         super().set_state(state)
-        if SCALES in state:  # not in checkpoints of before
+        if SCALES in state:  # missing in older checkpoints
             self.scales.restore(state[SCALES])
 
     def postprocess_gradients_for_module(
         self, *, module_id: str, config: Any = None, module_gradients_dict: Gradients
     ) -> Gradients:
-        """Cut to the norm `grad_clip`; without a number in them, all are put aside. One norm a step, no more."""
+        """Clip the gradients to the norm `grad_clip`; drop all if the norm is not finite. Computes the norm once."""
         gradients = list(module_gradients_dict.values())
         norm = torch.nn.utils.get_total_norm(gradients)
         scale = torch.clamp((config.grad_clip or float("inf")) / (norm + 1e-6), max=1.0)

@@ -8,7 +8,7 @@ from ante.training.sampling.fragment import Rollout
 
 
 class LossTerm:
-    """A term of the loss with its own weight. A configuration's `loss_terms` are made with it.
+    """A term of the loss with its own weight. It is created from a configuration's `loss_terms`.
 
     name    of its mean loss in the metrics
     weight  set by `schedule`; a term of weight 0 is not computed
@@ -23,8 +23,8 @@ class LossTerm:
         """Set the weight for an update after this many environment steps."""
 
     def begin(self, rollout: Rollout, minibatch: int) -> None:
-        """Prepare for an update that learns from this rollout in minibatches of this many rows."""
+        """Prepare for an update on this rollout with minibatches of this many rows."""
 
     def loss(self, policy: Any) -> torch.Tensor | None:
-        """Return the loss () of one gradient step, with gradient and without the weight; None for nothing."""
+        """Return the loss () of one gradient step, with gradient and without the weight, or None."""
         raise NotImplementedError

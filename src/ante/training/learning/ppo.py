@@ -24,7 +24,7 @@ from ante.training.spans import span
 NAMES = ("policy_loss", "vf_loss", "entropy", "mean_kl_loss", "clipped")
 KL = NAMES.index("mean_kl_loss")
 TOO_FAR = 1.5  # times the KL target
-RATIO_TOP = 1.0  # of V-trace, its rho and c
+RATIO_TOP = 1.0  # clipping thresholds rho-bar and c-bar of V-trace
 SCORED = 4096  # rows per forward pass
 MOST_UNLIKE_ZERO = 1e-4  # smallest standard deviation for normalising advantages
 
@@ -32,12 +32,12 @@ MOST_UNLIKE_ZERO = 1e-4  # smallest standard deviation for normalising advantage
 class PPOLearner(FragmentLearner):
     """Several epochs of minibatches over each batch with the clipped surrogate loss.
 
-    Fragments with advantages (`Rollout`) are learned from as they are; to trajectories as they were played it gives
-    V-trace advantages of the present policy first.
+    Fragments with advantages (`Rollout`) are used as they are. For a `Trajectory`, V-trace advantages of the current
+    policy are computed first.
     """
 
     def build(self) -> None:
-        """See FragmentLearner; with the schedule of the entropy bonus."""
+        """See FragmentLearner; also create the schedule of the entropy bonus."""
         super().build()
         self._entropy = Scheduler(self.config.entropy_coeff, framework=self.framework, device=self.device)
 
@@ -48,7 +48,7 @@ class PPOLearner(FragmentLearner):
         self.metrics.log_value((DEFAULT_MODULE_ID, "curr_entropy_coeff"), weight, window=1)
 
     def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
-        """See FragmentLearner: every row `epochs` times."""
+        """See FragmentLearner: trains on every row `epochs` times."""
         rollouts, lost = fragments.rollouts(self._estimated)
         rows = self._agreed(sum(map(len, rollouts)))
         if rows > 0:
@@ -95,7 +95,7 @@ class PPOLearner(FragmentLearner):
         self._tell(sums / seen, lag, epochs * done / len(groups), rows)
 
     def _estimated(self, played: Rollout | Trajectory) -> Rollout:
-        """What is learned from; where advantages are still to be worked out, that is V-trace with the present policy."""
+        """Return the rollout to learn from: if advantages are missing, compute V-trace with the current policy."""
         if isinstance(played, Rollout):
             return played
         policy, shape, config = self._policy(), played.actions.shape, self.config
@@ -114,13 +114,13 @@ class PPOLearner(FragmentLearner):
         return played.rollout(advantages, targets)
 
     def _staged(self, policy: Any, rows: Any) -> Any:
-        """All rows, to be indexed for a minibatch, made ready once."""
+        """Return all rows in a form that can be indexed by minibatch, prepared once."""
         if hasattr(policy, "stage"):
             return policy.stage(rows)
         return rows if self.device.type == "cpu" else DeviceRows(rows, self.device)
 
     def _scaled(self, policy: Any, rollout: Rollout) -> NDArray[np.float32]:
-        """What the value head should answer, (n,); the spreads that normalisation divides by take this batch in."""
+        """Return the targets of the value head, (n,), and update the normalisation statistics with this batch."""
         seen = np.stack([rollout.returns, moments(rollout.targets)])
         if self.config.num_learners > 1:
             both = torch.from_numpy(seen).to(self.device)
@@ -135,9 +135,9 @@ class PPOLearner(FragmentLearner):
     def _groups(
         self, n: int, rows: int, epochs: int, minibatch: int, units: list[NDArray[np.int64]] | None = None
     ) -> list[list[NDArray[np.int64]]]:
-        """The rows of each gradient step: its minibatches, as indices of `rows` of the n, another order each epoch.
+        """Return the minibatches of each gradient step, as indices of `rows` of the n rows, reshuffled each epoch.
 
-        units  what a minibatch takes whole, as indices of the n; then all of the n are taken
+        units  index arrays that a minibatch must not split; then all n rows are used
         """
         rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
         groups, each = [], self.config.accumulate
@@ -150,7 +150,7 @@ class PPOLearner(FragmentLearner):
     def _gradients(
         self, policy: Any, staged: Any, kept: tuple[NDArray[Any], ...], group: list[NDArray[np.int64]]
     ) -> tuple[Gradients, NDArray[np.float64]]:
-        """The gradient of the mean loss over some minibatches of all learners, and the means in NAMES."""
+        """Return the gradient of the mean loss over some minibatches of all learners, and the means in NAMES."""
         total: Gradients = {}
         sums, rows = np.zeros(len(NAMES)), sum(map(len, group))
         for which in group:
@@ -183,7 +183,7 @@ class PPOLearner(FragmentLearner):
         return gradients, np.asarray(sums.cpu(), dtype=np.float64)
 
     def _averaged(self, gradients: Gradients, means: NDArray[np.float64]) -> tuple[Gradients, NDArray[np.float64]]:
-        """The means over all learners: one message, since the loss does not pass through DDP's own forward."""
+        """Return the means over all learners in one all-reduce, since the loss bypasses DDP's forward."""
         if self.config.num_learners < 2:
             return gradients, means
         statistics = torch.from_numpy(means.astype(np.float32)).to(self.device)
@@ -196,7 +196,7 @@ class PPOLearner(FragmentLearner):
         return averaged, statistics.cpu().numpy().astype(np.float64)
 
     def _tell(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
-        """One line of metrics: the means in NAMES, how old the policy that acted was, passes made over the rows."""
+        """Log one line of metrics: the means in NAMES, the lag of the acting policy, the epochs."""
         for name, value in (*zip(NAMES, means, strict=True), ("policy_lag", lag), ("epochs", epochs)):
             self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
         self._tell_trained(rows * epochs)
@@ -209,9 +209,9 @@ def normal(advantages: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def dealt(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) -> list[NDArray[np.int64]]:
-    """Shuffle units and cut them into parts as near to equal as whole units allow.
+    """Shuffle units and split them into parts as equal as whole units allow.
 
-    No part is empty where no unit is larger than a part.
+    No part is empty if no unit is larger than a part.
     """
     units = [units[i] for i in rng.permutation(len(units))]
     ends = np.cumsum([len(unit) for unit in units])
@@ -222,7 +222,7 @@ def dealt(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) 
 def score_actions(
     policy: Any, rows: Any, actions: NDArray[np.int64]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Log-probabilities of these actions on these rows and values, (n,) each, of the policy as it is; no gradient."""
+    """Return log-probabilities of these actions and values, (n,) each, under the current policy, without gradient."""
     log_probs, values = (np.empty(len(rows), dtype=np.float32) for _ in range(2))
     for at in range(0, len(rows), SCORED):
         part = slice(at, at + SCORED)

@@ -1,7 +1,7 @@
 """Prioritised replay buffer of steps in packed rows, sampled by TD error.
 
-A fragment is kept whole: each of its rows once, though it is what one step sees and what earlier ones led to. Where room
-runs out the oldest fragments go. All memory is reserved at the start and touched as it fills.
+A fragment is stored whole, each row once, although a row is the observation of one step and the next observation of
+others. When the buffer is full, the oldest fragments are dropped. All memory is reserved at the start.
 """
 
 from collections import deque
@@ -17,9 +17,9 @@ from ante.training.numerics.packed_rows import octets_of
 from ante.training.numerics.replay_kernels import clear, draw_places, set_priorities
 from ante.training.sampling.fragment import BOSS, JOKER, Trajectory
 
-LEAST_ERROR = 1e-3  # so that what surprises no more is still drawn
+LEAST_ERROR = 1e-3  # minimum priority: steps without an error are still sampled
 CODEC = "zstd"
-ARRAYS = ("actions", "nexts", "returns", "weights", "stress")  # beside rows and priorities
+ARRAYS = ("actions", "nexts", "returns", "weights", "stress")  # besides rows and priorities
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Drawn:
     """A sample of steps.
 
     places       (m,) int64, for `Replay.surprised`
-    rows, nexts  (m,) row_t: what was seen, and what the last counted step led to
+    rows, nexts  (m,) row_t: the observation, and the observation after the last counted step
     actions      (m,) int64
-    returns      (m,) float32, the rewards counted, discounted
-    weights      (m,) float32, what the value of `nexts` is multiplied by; 0 where the game ended for good
-    corrections  (m,) float32, weights of the loss
+    returns      (m,) float32, sum of the discounted counted rewards
+    weights      (m,) float32, factor of the value of `nexts`; 0 if the game ended
+    corrections  (m,) float32, importance-sampling weights of the loss
     """
 
     places: NDArray[np.int64]
@@ -49,10 +49,10 @@ class Replay:
 
     capacity     maximum number of rows
     row_t        dtype of a row
-    length       steps whose rewards are counted before the value takes over
+    length       number of rewards in an n-step return
     discount     gamma
-    exponent     of the surprise, which makes the priority; 0 draws all alike
-    boss, joker  factors of the priority of steps that beat a boss, that brought a joker
+    exponent     exponent of the TD error in the priority; 0 samples uniformly
+    boss, joker  priority factors of steps that beat a boss or gained a joker
     """
 
     capacity: int
@@ -80,12 +80,12 @@ class Replay:
 
     @property
     def bytes_per_step(self) -> float:
-        """Memory of one place: row, action, returns and its share of the tree."""
+        """Memory per step: row, action, returns and its share of the tree."""
         held = self._tree, self._rows, self._actions, self._nexts, self._returns, self._weights, self._stress
         return sum(each.nbytes for each in held) / self.capacity
 
     def add(self, trace: Trajectory) -> None:
-        """Keep a fragment; its steps are drawn like the most surprising so far. Raises ValueError if it never fits."""
+        """Add a fragment; its steps get the highest priority so far. Raises ValueError if it exceeds the capacity."""
         count, begin = len(trace), self._room(len(trace) + len(trace.extra))
         end = begin + count + len(trace.extra)
         octets = octets_of(self._rows)
@@ -107,9 +107,9 @@ class Replay:
         self._at, self.steps = end, self.steps + count
 
     def _room(self, rows: int) -> int:
-        """Return where this many rows begin; earlier fragments there are forgotten."""
+        """Return the place for this many rows, after dropping the earlier fragments there."""
         if rows > self.capacity:
-            raise ValueError(f"a fragment of {rows} rows does not fit into a replay of {self.capacity}")
+            raise ValueError(f"a fragment of {rows} rows does not fit into a replay buffer of {self.capacity}")
         if self._at + rows > self.capacity:
             while self._spans and self._spans[0][0] >= self._at:
                 self._forget()
@@ -125,7 +125,7 @@ class Replay:
         self.steps -= count
 
     def _stressed(self, trace: Trajectory) -> NDArray[np.float32]:
-        """Factors of the priorities of a fragment's steps, (n,)."""
+        """Return the priority factors of a fragment's steps, (n,)."""
         stress = np.ones(len(trace), dtype=np.float32)
         if trace.marks is not None:
             marks = trace.marks.reshape(-1)
@@ -134,10 +134,9 @@ class Replay:
         return stress
 
     def draw(self, m: int, rng: np.random.Generator, correction: float) -> Drawn:
-        """Steps, m of them, in proportion to their priorities. There must be one at least.
+        """Sample m steps in proportion to their priorities. The buffer must not be empty.
 
-        correction  0 to 1: how far the loss makes up for drawing surprises more often. For rare events it does not: that
-                    they count for more is what they were marked for
+        correction  exponent of the importance-sampling weights, 0 to 1; boss and joker factors are not corrected
         """
         places = np.empty(m, dtype=np.int64)
         draw_places(self._tree, rng.random(m), places)
@@ -154,7 +153,7 @@ class Replay:
         )
 
     def _taken(self, places: NDArray[np.int64]) -> NDArray[Any]:
-        """The rows at these places, byte by byte: NumPy copies records field by field."""
+        """Return the rows at these places, copied as bytes: NumPy copies records field by field."""
         return octets_of(self._rows)[places].view(self.row_t)[:, 0]
 
     def surprised(self, places: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
@@ -164,7 +163,7 @@ class Replay:
         set_priorities(self._tree, places, plain * self._stress[places])
 
     def _kept(self, used: int) -> dict[str, NDArray[Any]]:
-        """What there is of the first places, as views."""
+        """Return views of the first `used` places of all arrays."""
         leaves = len(self._tree) // 2
         kept = {name: getattr(self, f"_{name}")[:used] for name in ARRAYS}
         return {**kept, "rows": octets_of(self._rows[:used]), "priorities": self._tree[leaves : leaves + used]}
@@ -177,32 +176,32 @@ class Replay:
         return {"used": used, "spans": list(self._spans), "at": self._at, "top": self._top, "arrays": squeezed}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """It is as it was when `state` was taken, of a replay of the same capacity and rows.
+        """Restore a saved state of a buffer with the same capacity and rows.
 
-        Raises ValueError where the state cannot be one: compiled code takes its numbers for places in memory.
+        Raises ValueError if the state is invalid: compiled code uses its numbers as indices.
         """
         self.__post_init__()
         used, at, spans = int(state["used"]), int(state["at"]), [tuple(map(int, span)) for span in state["spans"]]
         if not (0 <= used <= self.capacity and 0 <= at <= self.capacity):
-            raise ValueError(f"a replay of {self.capacity} places cannot have {used} in use and continue at {at}")
+            raise ValueError(f"replay buffer of {self.capacity}: {used} places used, next {at} is invalid")
         for begin, end, count in spans:
             if not (0 <= begin <= begin + count <= end <= used):
-                raise ValueError(f"a replay with {used} places in use cannot have {count} steps from {begin} to {end}")
+                raise ValueError(f"replay buffer: {count} steps from {begin} to {end} of {used} is invalid")
         kept = self._kept(used)
         for name, array in kept.items():
             plain = pyarrow.decompress(state["arrays"][name], array.nbytes, CODEC, asbytes=True)
             array[:] = np.frombuffer(plain, dtype=array.dtype).reshape(array.shape)
         priorities = kept["priorities"].copy()
         if not (np.isfinite(priorities).all() and (priorities >= 0.0).all() and np.isfinite(state["top"])):
-            raise ValueError("a replay cannot have priorities below 0 or without a number")
+            raise ValueError("the priorities of a replay buffer must be finite and not negative")
         set_priorities(self._tree, np.arange(used), priorities)
         self._spans = deque((begin, end, count) for begin, end, count in spans)
         self._at, self._top, self.steps = at, float(state["top"]), sum(count for _, _, count in spans)
 
 
 def places_after(trace: Trajectory) -> NDArray[np.int64]:
-    """Which row of the fragment each step led to, (t, n): of its steps' rows end to end, then its extra ones."""
+    """Return the row that each step led to, (t, n), as an index into the steps' rows followed by the extra rows."""
     (steps, games), count = trace.actions.shape, len(trace)
-    after = np.arange(games, count + games).reshape(steps, games)  # the last ones are the first extra rows
+    after = np.arange(games, count + games).reshape(steps, games)  # the last ones refer to the first extra rows
     after.reshape(-1)[trace.places] = count + games + np.arange(len(trace.places))
     return after

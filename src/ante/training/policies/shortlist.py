@@ -1,7 +1,7 @@
 """The shortlist policy: scores each candidate action given features of the whole game.
 
-The flat observation passes through the sparse first layer of the fast path, the candidates through an encoder of their
-own, whose mean and first output are concatenated to the trunk. The policy is a softmax over one score per candidate.
+The flat observation passes through the sparse first layer of the fast path, the candidates through a separate
+encoder, whose mean and first output are concatenated to the trunk. The policy is a softmax over one score per candidate.
 """
 
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ The manifest is `metadata.json` in a checkpoint and `policy.json` in a release:
 
 The seal is the SHA-256 of the same JSON text with an empty seal, and the text must be exactly what `json.dumps` makes of it, so
 that no byte of it can change either. `verified` reads every file once, in pieces. It finds damage and mistakes. It is not
-a signature: whoever can write the folder can seal it again with other weights. That nothing in a checkpoint
+a signature: anyone who can write to the folder can seal it again with other weights. That nothing in a checkpoint
 can run code is the business of the formats alone: JSON, YAML and arrays (`state_files`), no pickles.
 """
 

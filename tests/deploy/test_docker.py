@@ -1,5 +1,6 @@
 """Images: what their files copy is let through and exists, and what they install is what was tested here."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -16,10 +17,37 @@ def pins(name: str) -> set[str]:
 @pytest.mark.parametrize("file", DOCKERFILES, ids=lambda file: file.name)
 def test_what_is_copied_is_there_and_sent_to_the_builder(file: Path) -> None:
     let_through = [line[1:] for line in (ROOT / ".dockerignore").read_text().split() if line.startswith("!")]
-    for sources in re.findall(r"^COPY (?:--\S+ )*(.+) \S+$", file.read_text(), re.M):
-        for source in sources.split():
-            assert (ROOT / source).exists(), source
-            assert source.split("/")[0] in let_through, source
+    for source in copied(file.read_text()):
+        assert (ROOT / source).exists(), source
+        assert source.split("/")[0] in let_through, source
+
+
+def test_the_layer_of_compiled_code_has_every_module_that_it_imports() -> None:
+    before, compiles, _ = (ROOT / "Dockerfile.ray").read_text().partition("from ante.warmup import")
+    assert compiles
+    layer = [ROOT / source for source in copied(before) if source.startswith("src/")]
+    files = {file for path in layer for file in (path.rglob("*.py") if path.is_dir() else [path])}
+    missing = {(file.name, name) for file in files for name in imported(file) if not source_files(name) & files}
+    assert not missing
+
+
+def copied(text: str) -> list[str]:
+    """Return the sources of all COPY instructions."""
+    found = re.findall(r"^COPY (?:--\S+ )*(.+) \S+$", text.replace("\\\n", ""), re.M)
+    return [source for sources in found for source in sources.split()]
+
+
+def imported(file: Path) -> set[str]:
+    """Return the modules of Ante that a file imports anywhere."""
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    names = {each.name for node in nodes if isinstance(node, ast.Import) for each in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return {name for name in names if name.partition(".")[0] == "ante"}
+
+
+def source_files(module: str) -> set[Path]:
+    path = ROOT / "src" / module.replace(".", "/")
+    return {path.with_suffix(".py"), path / "__init__.py"}
 
 
 @pytest.mark.parametrize("file", DOCKERFILES, ids=lambda file: file.name)

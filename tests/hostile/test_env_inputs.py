@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ante.engine.core.state import copy_states
+from ante.engine.validation import BadState
 from ante.env.games import Games
 from ante.env.registration import NAME, register_environments
 from ante.env.reward import PythonReward, Reward, Term
@@ -461,3 +462,14 @@ def test_registered_environments_and_wrappers_refuse_the_same() -> None:
     envs = gymnasium.make_vec(NAME, N, vectorization_mode="vector_entry_point")
     with pytest.raises(BalatroError, match="seed="):
         envs.reset(seed=[1, 2])
+
+
+def test_foreign_records_are_validated_before_they_are_played() -> None:
+    games = Games(2, discrete=False)
+    games.reset()
+    before = games.states.tobytes()
+    foreign = copy_states(games.states)
+    foreign.n_jokers[1] = 17
+    with pytest.raises(BadState, match="n_jokers is 17, not 0 to 16"):
+        games.put(np.array([0, 1]), foreign)
+    assert games.states.tobytes() == before

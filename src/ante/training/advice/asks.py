@@ -246,7 +246,7 @@ class Hinting:
         for i in which[self._rng.random(len(which)) < BEGUN]:
             if self._kept:
                 state, action = self._kept.pop()
-                games.put(np.array([i]), state.view(np.recarray))
+                games.put(np.array([i]), state.view(np.recarray), trusted=True)
                 begun[i], self.followed[i] = True, action
 
 

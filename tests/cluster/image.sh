@@ -11,7 +11,7 @@ tag=${1:?tag} archive=$(realpath -m "${2:?archive}")
 store=${ANTE_IMAGE_STORE:-$HOME/.cache/ante-image}
 mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 cache=$(.venv/bin/uv cache dir 2>/dev/null || echo "$HOME/.cache/uv")
-mkdir -p "$store" "$cache"
+mkdir -p "$store" "$cache" "$(dirname "$archive")"
 
 if ! buildah inspect localhost/ante-base:1 >/dev/null 2>&1; then
   [[ -d $store/rootfs/usr/bin ]] || debootstrap --variant=minbase --include=ca-certificates,procps,python3,python3-venv bookworm "$store/rootfs" "$mirror" >"$store/debootstrap.log"

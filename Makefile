@@ -69,11 +69,12 @@ test-hostile: warm  ## every hostile input of tests/hostile: readers, commands, 
 test-golden: warm  ## hold the engine against files of recorded truth: make test-golden FILES="..."
 	$(PY) -m ante.cli golden check $(FILES)
 
-lint: setup  ## ruff, layers, yaml, prose, generated files
+lint: setup  ## ruff, layers, yaml, spelling, prose, generated files
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
 	.venv/bin/yamllint .
+	git ls-files -z | xargs -0 .venv/bin/codespell
 	$(PY) tools/prose.py
 	$(MAKE) --no-print-directory generated
 

@@ -1,9 +1,9 @@
-"""Lint prose: Markdown, docstrings, comments, help texts and error messages, and comments of YAML and Dockerfiles.
+"""Lint prose: Markdown, docstrings, comments, and the strings that people read: help texts, messages, errors, labels.
 
     .venv/bin/python tools/prose.py [PATH ...]
 
-Runs a selection of proselint's checks and the terms of `tools/prose.toml` on everything that a person reads. Code is blanked
-out first, so that positions stay those of the file.
+Runs a selection of proselint's checks and the terms of `tools/prose.toml` on the repository's own text files. Code is
+blanked out first, so that positions stay those of the file.
 """
 
 import ast
@@ -13,31 +13,34 @@ import subprocess
 import sys
 import tokenize
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from proselint.checks import __register__ as builtin
 from proselint.registry.checks import Check, types
-from tqdm import tqdm
 
 ROOT = Path(__file__).parents[1]
 RULES = tomllib.loads((ROOT / "tools/prose.toml").read_text())
-SHOWN = ("help", "description", "epilog", "title", "doc", "why", "when")  # keyword arguments whose strings users read
 FENCE = re.compile(r"^( *)(```|~~~).*?^\1\2", re.MULTILINE | re.DOTALL)
 CODE = re.compile(
     r"``[^`]+``|`[^`\n]+(?:\n[^`\n]+)?`|https?://\S+|\]\([^)\s]*\)|<[^>\n]{1,200}>|<!--.*?-->|\{[^{}\n]*\}"
     r"|^ *(?:ante|helm|kubectl|make|pip|python) [^\n]*$"  # a command on its own line
+    r"|\b(?:ante )?hints ask\b"  # a command in a sentence
     r"|^ {4,}\w+ {2,}"  # a parameter in a table of arguments
-    r"|\w+(?:[./]\w+)+|--[\w-]+",  # a path, a dotted name or a flag
+    r"|\w+(?:[./]\w+)+|--[\w-]+|\w+(?=[=(])",  # a path, a dotted name, a flag, an argument, a call
     re.DOTALL | re.MULTILINE,
 )
-WRAPPED = r"(?: |\n[ #]*)"  # a space, or the end of a line in a comment or docstring
-HASH = re.compile(r"(?:^|(?<=\s))#(?!!)[^\n]*", re.MULTILINE)
-TEMPLATE = re.compile(r"\{\{-?\s*/\*.*?\*/", re.DOTALL)
+WRAPPED = r"""(?: |[ "'+]*\n[ #/f"'+]*)"""  # a space, or the end of a line in a comment, docstring or split string
+COMMENT = re.compile(r"(?:^|(?<=\s))(?:#(?!!)|//)[^\n]*|/\*.*?\*/", re.MULTILINE | re.DOTALL)
+QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+WORDS = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")  # a string without them is a key or a name
+TEXTS = (".md", ".html", "NOTES.txt")
+SOURCES = (".py", ".yaml", ".yml", ".tpl", ".sh", ".js", ".css", ".ipynb", ".ci/run", "Makefile", "pyproject.toml")
 
 
-class Warning(NamedTuple):
+class Finding(NamedTuple):
     """A place in a file and what to write instead."""
 
     file: Path
@@ -52,83 +55,71 @@ class Warning(NamedTuple):
 def checks() -> list[Check]:
     """Return the checks of proselint that prose.toml selects, and one for each of its own terms."""
     chosen = [each for each in builtin if any(each.matches_partial(name) for name in RULES["proselint"])]
-    own = [
-        Check(
-            check_type=types.ExistenceSimple(pattern=pattern.replace(" ", WRAPPED)), path="ante.terms", message=advice
-        )
-        for pattern, advice in RULES["terms"].items()
-    ]
-    return chosen + own
+    for pattern, advice in RULES["terms"].items():
+        term = types.ExistenceSimple(pattern=pattern.replace(" ", WRAPPED))
+        chosen.append(Check(check_type=term, path="ante.terms", message=advice))
+    return chosen
 
 
-def kept(text: str, spans: Iterator[tuple[int, int]]) -> str:
+def blank(text: str) -> str:
+    """Return spaces for all characters except the ends of lines."""
+    return re.sub(r"[^\n]", " ", text)
+
+
+def kept(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Return the text with everything outside the spans blanked out; lines stay where they are."""
     found, end = [], 0
     for begin, stop in sorted(spans):
-        found += [re.sub(r"[^\n]", " ", text[end:begin]), text[max(begin, end) : stop]]
+        found += [blank(text[end:begin]), text[max(begin, end) : stop]]
         end = max(stop, end)
-    return "".join([*found, re.sub(r"[^\n]", " ", text[end:])])
+    return "".join([*found, blank(text[end:])])
 
 
 def without_code(text: str) -> str:
     """Return prose with code, addresses and markup blanked out."""
     for pattern in (FENCE, CODE):
-        text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+        text = pattern.sub(lambda match: blank(match[0]), text)
     return text
 
 
-def python_prose(text: str) -> str:
-    """Return a module's docstrings, comments, help texts and messages of raised errors; the rest blanked out."""
+def python_spans(text: str, docstrings_only: bool) -> Iterator[tuple[int, int]]:
+    """Yield the places of comments, docstrings and, on request, all strings of several words."""
     lines = text.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    comments = [
-        (starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1])
-        for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        if token.type == tokenize.COMMENT and not token.string.startswith(("#!", "# type:", "# noqa", "# fmt:"))
-    ]
+    starts = [0, *accumulate(map(len, lines))]
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and not token.string.startswith(("#!", "# type:", "# noqa", "# fmt:")):
+            yield starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1]
 
     def place(line: int, column: int) -> int:
         return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
-    strings = [
-        (place(node.lineno, node.col_offset), place(node.end_lineno or 1, node.end_col_offset or 0))
-        for node in shown_strings(ast.parse(text))
-    ]
-    return without_code(kept(text, iter(comments + strings)))
-
-
-def shown_strings(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield the string expressions that users and readers see."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Module(body=[ast.Expr(value=ast.Constant(value=str()) as words), *_]):
-                yield words
-            case ast.FunctionDef(body=[ast.Expr(value=ast.Constant(value=str()) as words), *_]):
-                yield words
-            case ast.ClassDef(body=[ast.Expr(value=ast.Constant(value=str()) as words), *_]):
-                yield words
-            case ast.Raise(exc=ast.Call(args=arguments)):
-                yield from (each for each in arguments if isinstance(each, ast.JoinedStr | ast.Constant))
-            case ast.Call(func=ast.Name(id="setting"), args=[_, words, *_]):
-                yield words
-            case ast.keyword(arg=name, value=ast.Constant(value=str()) | ast.JoinedStr() as words) if name in SHOWN:
-                yield words
+    nodes = list(ast.walk(ast.parse(text)))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in nodes:
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            begin, stop = place(node.lineno, node.col_offset), place(node.end_lineno or 1, node.end_col_offset or 0)
+            message = not docstrings_only and id(node) not in parts and WORDS.search(text, begin, stop)
+            if message or id(node) in docstrings:
+                yield begin, stop
 
 
 def prose(file: Path) -> str:
     """Return what a person reads of a file, at its place in the file."""
-    text = file.read_text()
-    if file.suffix == ".py":
-        return python_prose(text)
-    if file.suffix == ".md":
+    text, name = file.read_text(), file.relative_to(ROOT).as_posix()
+    if name.endswith(TEXTS):
         return without_code(text)
-    comments = [match.span() for pattern in (HASH, TEMPLATE) for match in pattern.finditer(text)]
-    return without_code(kept(text, iter(comments)))
+    tested = name.startswith("tests/")  # its strings are inputs, and messages of other files
+    if name.endswith(".py"):
+        return without_code(kept(text, python_spans(text, docstrings_only=tested)))
+    if name.endswith(".js"):
+        text = text.replace("`", '"')  # template strings, not Markdown's code
+    spans = [match.span() for match in COMMENT.finditer(text)]
+    spans += [match.span() for match in QUOTED.finditer(text) if WORDS.search(match[0]) and not tested]
+    return without_code(kept(text, spans))
 
 
-def warnings(file: Path, chosen: list[Check]) -> Iterator[Warning]:
+def warnings(file: Path, chosen: list[Check]) -> Iterator[Finding]:
     """Yield the warnings of one file."""
     text = prose(file)
     for check in chosen:
@@ -136,26 +127,21 @@ def warnings(file: Path, chosen: list[Check]) -> Iterator[Warning]:
             begin, end = result.span[0] - 1, result.span[1] - 1
             line = text.count("\n", 0, begin + len(text[begin:end]) - len(text[begin:end].lstrip())) + 1
             advice = result.message if not result.replacements else f"write {result.replacements!r}"
-            yield Warning(file.relative_to(ROOT), line, text[begin:end], advice)
+            yield Finding(file.relative_to(ROOT), line, text[begin:end], advice)
 
 
 def files(paths: list[str]) -> list[Path]:
-    """Return the tracked files of these paths that hold prose."""
+    """Return the files of these paths that hold prose; files that git ignores are left out."""
     listed = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard", *paths], cwd=ROOT, text=True)
-    excluded = tuple(RULES["excluded"])
-    return [
-        ROOT / name
-        for name in listed.splitlines()
-        if not name.startswith(excluded) and (ROOT / name).is_file()
-        and (name.endswith((".md", ".py", ".yaml", ".tpl", ".sh")) or "Dockerfile" in name or name == "Makefile")
-    ]  # fmt: skip
+    read = [name for name in listed.splitlines() if name.endswith(TEXTS + SOURCES) or "Dockerfile" in name]
+    return [ROOT / name for name in read if not name.startswith(tuple(RULES["excluded"])) and (ROOT / name).is_file()]
 
 
 def main() -> None:
     """Print the warnings of the given paths, or of all files. The exit code is 1 if there are any."""
     chosen = checks()
-    found = [each for file in tqdm(files(sys.argv[1:]), disable=None) for each in warnings(file, chosen)]
-    print("\n".join(map(str, sorted(found))))
+    found = sorted(each for file in files(sys.argv[1:]) for each in warnings(file, chosen))
+    print(*found, sep="\n", end="\n" if found else "")
     sys.exit(bool(found))
 
 

@@ -1,6 +1,7 @@
-"""The placement check: settings that can run pass, each impossible one is refused with its reason."""
+"""The placement check: valid settings pass, and each impossible one is refused with its reason."""
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,10 @@ import pytest
 from ante.deploy.placement import DoesNotFit, check_fits, make_plan, problems, train_values
 from ante.deploy.settings import make_settings, preset, presets, read_settings
 from ante.training.settings.config import make_config
+from tests.cluster.conftest import SMALL, VALUES
+from tests.cluster.test_faults import GROUPS
+from tests.cluster.test_services import SETS
+from tests.cluster.test_upgrade import LONG
 
 CPU_ONLY: dict[str, Any] = {"gpuWorkers": {"enabled": False}, "cpuWorkers": {"enabled": True, "replicas": 2}}
 SCALING = {"autoscaling": {"enabled": True}}
@@ -17,16 +22,16 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     "no learner": ({"training": {"learners": 0}}, "training.learners 0 would learn in the head"),
     "learner without pods": (
         {"gpuWorkers": {"replicas": 0}, "cpuWorkers": {"enabled": True}},
-        "1 learners want pods of gpuWorkers, which has none",
+        "1 learners need pods of gpuWorkers, which has none",
     ),
     "learner on spot": (
         {**CPU_ONLY, "cpuWorkers": {"enabled": True, "spot": True}, "training": {"learnerGpus": 0}},
         "the learner would run on spot pods",
     ),
-    "learner wants a GPU of a CPU pod": (CPU_ONLY, "a learner wants 1 GPU, a pod of cpuWorkers has 0"),
+    "learner wants a GPU of a CPU pod": (CPU_ONLY, "a learner needs 1 GPU, a pod of cpuWorkers has 0"),
     "runner wants a GPU of a CPU pod": (
         {"cpuWorkers": {"enabled": True, "runnersPerWorker": 2}, "training": {"runnerGpus": 0.1, "learnerGpus": 0.5}},
-        "an env runner wants 0.1 of a GPU, a pod of cpuWorkers has 0",
+        "an env runner needs 0.1 of a GPU, a pod of cpuWorkers has 0",
     ),
     "GPUs of a pod overdrawn": (
         {"gpuWorkers": {"runnersPerWorker": 6}, "training": {"runnerGpus": 0.1, "learnerGpus": 0.5}},
@@ -34,14 +39,14 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a share above one GPU": (
         {"gpuWorkers": {"gpus": 4}, "training": {"learnerGpus": 1.5}},
-        "training.learnerGpus 1.5 is no share that Ray knows",
+        "training.learnerGpus 1.5 is not supported by Ray",
     ),
     "cores of a pod overdrawn": ({"gpuWorkers": {"runnersPerWorker": 8}}, "need 9 cores, a pod of gpuWorkers has 8"),
     "a runner larger than a pod": (
         {"gpuWorkers": {"runnersPerWorker": 1}, "training": {"runnerCpus": 9}},
-        "an env runner wants 9 cores, a pod of gpuWorkers has 8",
+        "an env runner needs 9 cores, a pod of gpuWorkers has 8",
     ),
-    "no runner": ({"gpuWorkers": {"runnersPerWorker": 0}}, "there is no env runner"),
+    "no runner": ({"gpuWorkers": {"runnersPerWorker": 0}}, "the cluster has no env runner"),
     "memory of a pod overdrawn": (
         {"gpuWorkers": {"cpus": 64, "memory": "16Gi"}},
         "63 runners, 1 learners and the object store need about",
@@ -70,7 +75,7 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     "setting that training does not know": ({"training": {"config": {"epoch": 1}}}, "did you mean algo.epochs?"),
     "setting that follows from the cluster": (
         {"training": {"config": {"resources.runners": 4}}},
-        "training.config.resources.runners follows from the cluster: set gpuWorkers.runnersPerWorker",
+        "training.config.resources.runners is derived from the cluster: set gpuWorkers.runnersPerWorker",
     ),
 }
 
@@ -128,3 +133,12 @@ def test_each_actor_asks_rllib_for_one_of_the_places_that_pods_offer() -> None:
     assert made.custom_resources_per_env_runner == {"ante_runner": 1}
     assert made.custom_resources_per_learner == {"ante_learner": 1}
     assert (made.num_env_runners, made.num_learners, made.num_gpus_per_learner) == (14, 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("file", "sets"),
+    [(SMALL, ()), (VALUES, ()), (VALUES, tuple(GROUPS.split(","))), (SMALL, SETS), (SMALL, (LONG,))],
+    ids=["small", "values", "faults", "services", "upgrade"],
+)
+def test_the_settings_of_the_cluster_tests_can_run(file: Path, sets: tuple[str, ...]) -> None:
+    check_fits(read_settings((file,), (*sets, "training.name=cluster")))

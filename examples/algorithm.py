@@ -27,7 +27,7 @@ class Reinforce(AlgoSettings):
     """Settings: those of every algorithm, and `--algo.baseline`."""
 
     implementation: ClassVar[str] = "examples.algorithm:ReinforceConfig"
-    supports = ALL - {Feature.HINTS, Feature.HINT_SHAPING, Feature.LEARNERS}  # features of a run
+    supports = ALL - {Feature.HINTS, Feature.HINT_SHAPING, Feature.LEARNERS}  # supported features of a run
 
     kind: str = "examples.algorithm:Reinforce"
     baseline: float = setting(0.5, "Weight of the baseline's (value) loss.", "Rarely.", gt=0)

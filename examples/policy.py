@@ -41,7 +41,7 @@ class LinearPolicy(CategoricalPolicy, TorchRLModule):  # type: ignore[misc]
     flat = True  # `pack` reads games.flat
 
     def setup(self) -> None:
-        """Build the layers; model_config holds the settings."""
+        """Build the layers; model_config contains the settings."""
         self.policy, self.value = torch.nn.Linear(FLAT_SIZE, N_DISCRETE), torch.nn.Linear(FLAT_SIZE, 1)
         torch.nn.init.normal_(self.policy.weight, std=self.model_config["scale"])
 

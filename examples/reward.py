@@ -1,4 +1,4 @@
-"""Two custom rewards: one of weights, one in Python.
+"""Two custom rewards: one from weights, one in Python.
 
     ante check-env --reward examples.reward:WIN_FAST
     ante train --config configs/quick.yaml --games.reward examples.reward:Money

@@ -1,4 +1,4 @@
-"""What tests of several folders share."""
+"""Fixtures for tests in several folders."""
 
 import os
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`; read 
 
 @pytest.fixture(scope="session")
 def local_ray() -> Iterator[None]:
-    """One Ray for all tests that run in this process, which believes in more cores than there may be.
+    """Start one Ray for all tests in this process, with more CPUs than the machine may have.
 
-    SPEED: starting it takes seconds; building an algorithm without separate processes on it, hundredths.
+    SPEED: starting Ray takes seconds, building an algorithm without separate processes hundredths of a second.
     """
     import ray
 
@@ -29,7 +29,7 @@ def local_ray() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Server"]:
-    """One S3 server for all tests that need one."""
+    """Start one S3 server for all tests that need it."""
     from tests.storage.server import Server
 
     server = Server(tmp_path_factory.mktemp("s3") / "data")

@@ -1,4 +1,4 @@
-"""The command as a user meets it."""
+"""The command line, as a user calls it."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def test_help_of_each_command_shows_an_example(command: str) -> None:
 def test_an_unknown_deck_is_one_sentence_with_the_nearest_name() -> None:
     result = ante("seed", "TESTSEED", "--deck", "b_gost")
     assert result.returncode == 2
-    assert result.stderr == "ante: there is no deck 'b_gost': did you mean b_ghost?\n"
+    assert result.stderr == "ante: unknown deck 'b_gost': did you mean b_ghost?\n"
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_seed_reads_lines_and_prints_an_object_each() -> None:
     assert (second["seed"], second["deck"], second["stake"], len(second["antes"])) == ("2K9H9HN", "b_ghost", 8, 1)
 
 
-def test_a_bad_line_names_itself() -> None:
+def test_an_invalid_line_is_named() -> None:
     with pytest.raises(BalatroError, match=r"line 3 is 'A b_red x'"):
         parse_line("A b_red x", 3)
 
 
 @pytest.fixture
 def inside(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Inside:
-    """The command in this process: exit code, standard output, standard error."""
+    """Return a function that runs the command in this process and returns exit code, stdout and stderr."""
 
     def run(*words: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["ante", *words])
@@ -152,10 +152,10 @@ def test_a_replay_that_differs_is_named_by_file_and_line(inside: Inside, tmp_pat
     ("words", "message"),
     [
         (["check", "none.txt"], "cannot read none.txt"),
-        (["check"], "no replay is named"),
+        (["check"], "no replay was given"),
         (["show", __file__], "should be 'ante replay 1'"),
         (["show", str(RECORDED), "--line", "0"], "--line 0 is out of range"),
-        (["record", "--seed", "A", "-o", "no/such/folder/game.txt"], "name a file in a folder that exists"),
+        (["record", "--seed", "A", "-o", "no/such/folder/game.txt"], "give a file in an existing folder"),
         (["record", "--seed", "A", "--player", "nobody"], "there is no player 'nobody'"),
         (["record", "--seed", "?!"], "is not a game seed"),
     ],
@@ -168,7 +168,7 @@ def test_bad_replay_commands_are_one_sentence(inside: Inside, words: list[str], 
     assert len(error.splitlines()) == 1
 
 
-def test_players_are_held_against_each_other_on_the_same_games(inside: Inside, tmp_path: Path) -> None:
+def test_players_are_compared_on_the_same_games(inside: Inside, tmp_path: Path) -> None:
     file = tmp_path / "two.json"
     code, out, _ = inside("eval", "random", "greedy", "--games", "6", "--save", str(file))
     assert code == 0
@@ -186,7 +186,7 @@ def test_players_are_held_against_each_other_on_the_same_games(inside: Inside, t
         (["random", "--panel", "--games", "5"], "leave out --games, or leave out --panel"),
         (["random", "--panel", "--stake", "3"], "leave out --stake"),
         (["random", "nobody"], "there is no player 'nobody'"),
-        ([], "no player is named"),
+        ([], "no player was given"),
     ],
 )
 def test_bad_evaluations_are_one_sentence(inside: Inside, words: list[str], message: str) -> None:
@@ -242,8 +242,8 @@ def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(tmp_path: Pat
     assert (done.returncode, done.stderr) == (2, "ante: cv2 is not installed: pip install 'ante[watch]'\n")
 
 
-def test_a_reader_that_leaves_ends_a_command_without_a_word() -> None:
-    """As `ante --help | head -1` does."""
+def test_a_closed_pipe_ends_a_command_silently() -> None:
+    """As with `ante --help | head -1`."""
     command = subprocess.Popen(
         [sys.executable, "-m", "ante.cli", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -1,4 +1,4 @@
-"""Every optional import has an extra, and the error names it."""
+"""Every optional import belongs to an extra, and the error names it."""
 
 import ast
 import sys
@@ -14,12 +14,12 @@ BY_OTHERS = {
     "numba_cuda",
     "duckdb",
     "tensorboard",
-}  # imported by name, by torch, or in what docs/how-to/datasets.md shows
-OF_CLI = {"tyro", "pydantic", "yaml", "rich"}  # what is in no other extra: see NotInstalled
+}  # imported by name, by torch, or in code of docs/how-to/datasets.md
+OF_CLI = {"tyro", "pydantic", "yaml", "rich"}  # not in other extras: see NotInstalled
 
 
 def imported() -> set[str]:
-    """Packages that the sources import, those of Python itself aside."""
+    """Return the packages that the sources import, except the standard library."""
     found = set[str]()
     for file in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):

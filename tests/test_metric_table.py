@@ -1,4 +1,4 @@
-"""The table of metrics, and what is derived from it."""
+"""The table of metrics, and everything derived from it."""
 
 import csv
 import math
@@ -46,7 +46,7 @@ def test_the_page_names_every_metric() -> None:
 def test_one_row_more_reaches_the_file_the_console_and_prometheus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Everything that shows metrics derives from the table: a new metric of the learner is one row."""
+    """Everything that shows metrics uses the table: a new metric of the learner needs one row."""
     pytest.importorskip("ray")
     from rich.console import Console
 
@@ -85,7 +85,7 @@ def test_one_row_more_reaches_the_file_the_console_and_prometheus(
     paper = Console(record=True, width=300, force_terminal=False)
     console.TrainView(paper, 1000, 0).show(made)
     text = paper.export_text()
-    assert "grad norm 3.50" in text and "steps/s 32" in text and "hint asks" not in text and "stage" not in text
+    assert "grad norm 3.50" in text and "steps/s 32" in text and "hint requests" not in text and "stage" not in text
 
     exporter = prometheus.RunExporter("any")
     exporter.row = made

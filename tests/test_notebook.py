@@ -1,4 +1,4 @@
-"""What `from ante import ...` gives to notebooks: quick to import, the commands' models, results that show themselves."""
+"""`from ante import ...` in notebooks: fast imports, the commands' models, results with rich display."""
 
 import json
 import os
@@ -49,11 +49,11 @@ def test_what_is_not_installed_is_named_with_its_extra() -> None:
 def test_players_are_evaluated_as_the_command_does() -> None:
     found = ante.evaluate("greedy", "random", games=6)
     words = [sys.executable, "-m", "ante.cli", "eval", "greedy", "--games", "6", "--json"]
-    told = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    printed = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
     row = found.table.loc["greedy"]
-    assert (row.games, row.blinds, row.ante) == (6, told["mean_blinds"], told["mean_ante"])
-    assert row.ante_high - row.ante == pytest.approx(told["mean_ante_half_width"])
-    assert list(found.games[found.games.player == "greedy"].seed) == [record["seed"] for record in told["records"]]
+    assert (row.games, row.blinds, row.ante) == (6, printed["mean_blinds"], printed["mean_ante"])
+    assert row.ante_high - row.ante == pytest.approx(printed["mean_ante_half_width"])
+    assert list(found.games[found.games.player == "greedy"].seed) == [record["seed"] for record in printed["records"]]
     assert len(found.games) == 12
     assert "greedy" in repr(found) and "<table" in found._repr_html_()
 
@@ -73,9 +73,9 @@ def test_a_run_shows_its_numbers_and_curves(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: ante.evaluate(), "nobody is named"),
+        (lambda: ante.evaluate(), "no player was given"),
         (lambda: ante.evaluate("nobody"), "there is no player 'nobody'"),
-        (lambda: ante.evaluate("greedy", games=0), "one game at least"),
+        (lambda: ante.evaluate("greedy", games=0), "must be at least 1"),
         (lambda: ante.train(stpes=3), "did you mean steps?"),
         (lambda: ante.train("no-such.yaml"), "cannot read no-such.yaml"),
         (lambda: ante.Run("runs/none-such"), "there is no run runs/none-such"),

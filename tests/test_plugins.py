@@ -1,4 +1,4 @@
-"""Players, rewards, policies and algorithms of other packages: by entry point, or as module:attribute."""
+"""Players, rewards, policies and algorithms of other packages: by entry point or as module:attribute."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ from ante.plugins import BadPlugin
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An installed package `elsewhere` with a reward, a player, a policy and an algorithm under its own names."""
+    """Install a package `elsewhere` with a reward, a player, a policy and an algorithm, each with a name."""
     (tmp_path / "elsewhere.py").write_text(
         "from ante.env.reward import Reward\n"
         "from ante.training.settings.algorithms import Ppo\n"
@@ -70,7 +70,7 @@ def test_a_reward_is_found_by_its_entry_point_and_by_module_and_attribute(packag
         ("elsewhere:gone", "module 'elsewhere' has no 'gone'"),
         ("elsewhere:number", r"'elsewhere:number' is a int: a reward is"),
         ("absent", r"cannot import 'nowhere\.at_all' of 'absent' .*install it"),
-        ("whole", "entry point 'whole' names module 'elsewhere' alone: declare it as module:attribute"),
+        ("whole", "entry point 'whole' names only module 'elsewhere': declare it as module:attribute"),
     ],
 )
 def test_what_is_no_reward_is_refused(package: Path, name: str, words: str) -> None:
@@ -146,7 +146,7 @@ def test_players_are_found_by_name(package: Path) -> None:
 
     assert player_of("stranger", False, "best").name == "from elsewhere"
     assert isinstance(player_of("examples.player:Hasty", False, "best"), Hasty)
-    with pytest.raises(BadPlugin, match="module 'elsewhere' has no 'gone', which 'absent' names"):
+    with pytest.raises(BadPlugin, match="module 'elsewhere' has no 'gone', to which 'absent' refers"):
         player_of("absent", False, "best")
     with pytest.raises(BadPlugin, match=r"lacks reorder, choose"):
         player_of("elsewhere:Poor", False, "best")
@@ -156,7 +156,7 @@ def test_players_are_found_by_name(package: Path) -> None:
         player_of("nobody", False, "best")
 
 
-def test_settings_keep_the_name_of_a_reward_and_refuse_terms_it_has_not(package: Path) -> None:
+def test_settings_keep_the_name_of_a_reward_and_refuse_terms_that_it_lacks(package: Path) -> None:
     from ante.training.settings.config import BadConfig, make_config
 
     config = make_config({"games.reward": "halved", "games.reward_terms": {"win": 2.0}})
@@ -165,7 +165,7 @@ def test_settings_keep_the_name_of_a_reward_and_refuse_terms_it_has_not(package:
         config.games.weighted_reward.win,
     ) == (0.5, 2.0)
     assert isinstance(make_config({"games.reward": "examples.reward:Money"}).games.weighted_reward, Money)
-    with pytest.raises(BadConfig, match="written in Python and has no terms"):
+    with pytest.raises(BadConfig, match="is Python code without terms"):
         make_config({"games.reward": "examples.reward:Money", "games.reward_terms": {"win": 2.0}})
 
 
@@ -174,7 +174,7 @@ def test_policies_and_algorithms_are_found_by_their_entry_points(package: Path) 
 
     config = make_config({"policy.kind": "narrow", "algo": {"kind": "sharp", "edge": 5}})
     assert config.policy.network() == {"hidden": [8]} and config.algo.model_dump()["edge"] == 5
-    assert make_config(config.model_dump(mode="json")) == config, "read back from the file of a run"
+    assert make_config(config.model_dump(mode="json")) == config, "restored from a run's file"
     with pytest.raises(BadConfig, match=r"algo\.edge: .*greater than or equal to 1, got 0"):
         make_config({"algo": {"kind": "sharp", "edge": 0}})
     with pytest.raises(BadConfig, match=r"there is no policy.kind 'narow': did you mean narrow\?"):
@@ -196,7 +196,7 @@ def test_a_policy_of_another_package_is_built(package: Path) -> None:
         ({"policy.kind": "absent"}, r"cannot import 'nowhere\.at_all' of 'absent' .*install it"),
         ({"policy.kind": "sharp"}, r"policy.kind 'sharp' names <class 'elsewhere\.Sharp'>, not .* PolicySettings"),
         ({"policy.kind": "number"}, "policy.kind 'number' names 7, not a class derived from PolicySettings"),
-        ({"algo.kind": "absent"}, "module 'elsewhere' has no 'gone', which 'absent' names"),
+        ({"algo.kind": "absent"}, "module 'elsewhere' has no 'gone', to which 'absent' refers"),
         ({"algo.kind": "narrow"}, r"algo.kind 'narrow' names <class 'elsewhere\.Narrow'>, not .* AlgoSettings"),
     ],
 )

@@ -1,11 +1,11 @@
-"""What counts as a test of an item, and what does not."""
+"""Which tests count as evidence of an item, and which do not."""
 
 from pathlib import Path
 
 import pytest
 
 from ante.verification.rule_coverage import games_with, takes_part
-from ante.verification.rule_evidence import evidence, witnesses
+from ante.verification.rule_evidence import asserting_tests, evidence
 from ante.verification.rule_items import items
 from ante.verification.rule_table import GAMES, NO_TESTS, rules_table
 
@@ -16,7 +16,7 @@ def found(folder: Path, source: str) -> set[str]:
     """Return keys of the items for which the tests of this source are evidence."""
     (folder / "tests").mkdir(exist_ok=True)
     (folder / "tests" / "test_it.py").write_text(source)
-    return {item.key for item, tests in evidence(list(items()), witnesses(folder)).items() if tests}
+    return {item.key for item, tests in evidence(list(items()), asserting_tests(folder)).items() if tests}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_name_inside_a_longer_one_does_not_count(tmp_path: Path) -> None:
     assert found(tmp_path, source) == {"j_green_joker"}
 
 
-def test_namesakes_are_told_apart(tmp_path: Path) -> None:
+def test_items_with_the_same_name_are_distinguished(tmp_path: Path) -> None:
     names = {"foil_tag": "tag_foil", "foil_edition": "foil", "red_deck": "b_red", "red_seal": "Red"}
     for name, key in names.items():
         assert found(tmp_path, f"def test_{name}():\n    assert play('tag_foil', 'foil', 'b_red', 'S_A=Red')") == {

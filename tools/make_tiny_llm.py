@@ -1,11 +1,11 @@
-"""Writes a tiny language model with random weights, and serves it with llama.cpp's own server: a real one to test with.
+"""Write a tiny language model with random weights, and serve it with llama.cpp, to test with a real LLM server.
 
     python tools/make_tiny_llm.py build/tiny.gguf
     python tools/make_tiny_llm.py build/tiny.gguf --serve --port 8080
     LLM_ENDPOINT=http://127.0.0.1:8080/v1 LLM_MODEL=tiny ante hints probe --asks 1000 --no-picture
 
-Half a megabyte, nothing is downloaded. It talks nonsense, but under a JSON schema it talks valid nonsense, by the same
-grammar, tokenizer and slots that a large model is served with. Needs the packages gguf and xllamacpp (extra `dev`).
+The model has half a megabyte; nothing is downloaded. Its output is random, but valid under a JSON schema: the server
+uses the grammar, tokenizer and slots of a large model. Requires the packages gguf and xllamacpp (extra `dev`).
 """
 
 import argparse
@@ -21,7 +21,7 @@ CONTROL = ("<unk>", "<s>", "</s>", "<|im_start|>", "<|im_end|>")
 FIRST_BYTE = len(CONTROL)
 FIRST_LETTER = FIRST_BYTE + 256
 LETTERS = [chr(code) for code in range(32, 127)]
-CONSTANT = 3.0  # channel 0 of every token, which no layer changes: the output layer reads a bias from it
+CONSTANT = 3.0  # channel 0 of all tokens, which no layer changes; the output layer uses it as bias
 NEVER, SELDOM = -10.0, -0.6
 NAME = "tiny"
 TEMPLATE = (
@@ -31,7 +31,7 @@ TEMPLATE = (
 
 
 def tokens() -> tuple[list[bytes], list[int]]:
-    """The vocabulary with each token's kind: control words, single bytes, printable letters."""
+    """Return the vocabulary and the kind of each token: control words, single bytes, printable letters."""
     kinds = gguf.TokenType
     words = [word.encode() for word in CONTROL]
     types = [kinds.UNKNOWN, *[kinds.CONTROL] * (len(CONTROL) - 1)]
@@ -73,7 +73,7 @@ def write_model(file: Path, seed: int = 0) -> None:
     writer.add_eos_token_id(4)
     writer.add_unk_token_id(0)
     writer.add_add_bos_token(True)
-    writer.add_add_space_prefix(False)  # else the grammar does not recognise how the assistant begins
+    writer.add_add_space_prefix(False)  # otherwise the grammar does not match the start of the assistant's message
     writer.add_chat_template(TEMPLATE)
     for name, weights in tensors(rng, len(words)).items():
         writer.add_tensor(name, weights)
@@ -84,7 +84,7 @@ def write_model(file: Path, seed: int = 0) -> None:
 
 
 def tensors(rng: np.random.Generator, vocabulary: int) -> dict[str, np.ndarray]:
-    """All weights by llama.cpp's names, (outputs, inputs) each."""
+    """Return all weights by llama.cpp's names, (outputs, inputs) each."""
 
     def random(outputs: int, inputs: int, keeps_constant: bool = False) -> np.ndarray:
         weights = (rng.standard_normal((outputs, inputs)) / np.sqrt(inputs)).astype(np.float32)
@@ -130,8 +130,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--serve", action="store_true")
-    parser.add_argument("--port", type=int, default=8080, help="port, 0 for any that is free")
-    parser.add_argument("--slots", type=int, default=4, help="answers at once")
+    parser.add_argument("--port", type=int, default=8080, help="port; 0 for any free port")
+    parser.add_argument("--slots", type=int, default=4, help="concurrent requests")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     chosen.file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
-"""Measure what is promised of videos and the report, on one core; prints a table, with --json an object.
+"""Measure the speed of videos and reports on one core, and print a table, or with --json an object.
 
     taskset -c 0 .venv/bin/python tools/measure_watch.py
 
-300 frames of 640 x 360 as H.264, drawing included; a report of 200 episodes, opened in Chromium. Whether replays are true, and
-how large, is for `ante replay verify`.
+It renders and encodes 300 frames of 640 x 360 as H.264, and opens a report of 200 episodes in Chromium.
+`ante replay verify` measures the fidelity and size of replays.
 """
 
 import argparse
@@ -31,7 +31,7 @@ FRAMES, EPISODES, TIMES = 300, 200, 5
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """Median wall seconds of TIMES repetitions."""
+    """Return the median wall-clock seconds of TIMES repetitions."""
     found = []
     for _ in range(TIMES):
         begin = time.perf_counter()
@@ -41,7 +41,7 @@ def timed(work: Callable[[], Any]) -> float:
 
 
 def measure_video(episode: Episode, place: Path) -> dict[str, float]:
-    """Seconds of 300 frames, drawn and encoded, and encoded alone."""
+    """Return the seconds for 300 frames, rendered and encoded, and encoded only."""
     frames = [frame for frame, _ in zip(episode_frames(episode), range(FRAMES), strict=False)]
     assert len(frames) == FRAMES
     file = place / "a.mp4"
@@ -53,7 +53,7 @@ def measure_video(episode: Episode, place: Path) -> dict[str, float]:
 
 
 def measure_report(place: Path, report: Report) -> dict[str, float]:
-    """Seconds to write a report of 200 episodes, its size, and milliseconds until Chromium has drawn it."""
+    """Return the seconds to write a report of 200 episodes, its size, and the milliseconds to draw it in Chromium."""
     from playwright.sync_api import sync_playwright
 
     config = make_config({"name": "seen", "runs": str(place), "videos.select": ()})

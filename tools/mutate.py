@@ -1,4 +1,4 @@
-"""Mutation sample: change one expression at a time and see whether a test notices.
+"""Mutation testing on a sample: change one expression at a time and check whether a test fails.
 
     .venv/bin/python -m pip install coverage
     .venv/bin/python tools/mutate.py engine --mutants 400 --seed 1 --out runs/mutants.jsonl
@@ -55,7 +55,7 @@ ARITHMETIC = {
     ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
 SECONDS = 150
-TESTS_PER_RUN = 60  # a line that more tests reach is tried with the quickest of them
+TESTS_PER_RUN = 60  # most tests per mutant, the quickest of those that reach its line
 
 
 def changed(node: ast.AST) -> Place | None:
@@ -82,7 +82,7 @@ def changed(node: ast.AST) -> Place | None:
 
 
 def places(file: Path) -> Iterator[tuple[int, Place]]:
-    """Yield the number and the node of every mutable place inside the functions of a file."""
+    """Yield the number and the node of all mutable places inside the functions of a file."""
     number = 0
     for function in ast.walk(ast.parse(file.read_text())):
         if isinstance(function, ast.FunctionDef):
@@ -155,7 +155,7 @@ def node_of(context: str, modules: dict[str, Path]) -> str:
 
 
 def durations(log: str) -> dict[str, float]:
-    """Return the seconds of each test function from pytest's report, all its parameters together."""
+    """Return the seconds of each test function from pytest's report, summed over its parameters."""
     found: dict[str, float] = {}
     for line in log.splitlines():
         match line.split(None, 2):
@@ -166,7 +166,7 @@ def durations(log: str) -> dict[str, float]:
 
 
 def judge(file: Path, number: int, tests: dict[int, list[str]], source: Path) -> dict[str, object]:
-    """Return what became of one mutant, with `source` as a scratch copy of `src/`."""
+    """Return the result of one mutant, with `source` as a scratch copy of `src/`."""
     text, line, change = mutated(file, number)
     chosen = tests.get(line, [])[:TESTS_PER_RUN]
     result: dict[str, object] = {"file": str(file.relative_to(ROOT)), "number": number, "line": line, "change": change}
@@ -204,12 +204,12 @@ def show(results: list[dict[str, object]]) -> None:
 
 
 def main() -> None:
-    """Draw the mutants, try those that have no result yet, and print the score."""
+    """Draw the mutants, test those without a result, and print the score."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("area", choices=AREAS)
     parser.add_argument("--mutants", type=int, default=400, help="number of mutants to draw")
     parser.add_argument("--seed", type=int, default=1, help="seed of the draw")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="mutants tried at once")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="mutants tested in parallel")
     parser.add_argument("--out", type=Path, default=Path("runs/mutants.jsonl"), help="results, one line per mutant")
     parser.add_argument("--report", action="store_true", help="print the score of --out and stop")
     options = parser.parse_args()
@@ -228,7 +228,7 @@ def main() -> None:
 def run_all(
     todo: list[tuple[Path, int]], tests: Reached, scratch: Path, workers: int, out: TextIO
 ) -> Iterator[dict[str, object]]:
-    """Yield the results of all mutants, each written to `out` as soon as it is known."""
+    """Yield the results of all mutants, each written to `out` on completion."""
     sources: SimpleQueue[Path] = SimpleQueue()
     for worker in range(workers):
         sources.put(Path(shutil.copytree(ROOT / "src", scratch / str(worker))))

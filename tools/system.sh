@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Install what the tests need of the system and pip does not bring: Chromium, for the tests marked `browser`, and a font
-# with the signs of the suits. Debian and Ubuntu. Does nothing if all are installed.
+# Install system packages for the tests on Debian and Ubuntu: Chromium, for the tests marked `browser`, and a font with
+# the symbols of the suits. Does nothing if all are installed.
 #
 #   tools/system.sh
-#   tools/system.sh cluster     also what builds an image without a registry and what scrapes, for make cluster-test
+#   tools/system.sh cluster     also debootstrap, buildah and Prometheus, for make cluster-test
 set -euo pipefail
 
 missing=()
@@ -16,16 +16,16 @@ command -v chromium >/dev/null || command -v chromium-browser >/dev/null || comm
 fc-list 2>/dev/null | grep -qi dejavu || missing+=(fonts-dejavu-core)
 
 if [ ${#missing[@]} -eq 0 ]; then
-  echo "system: everything is there"
+  echo "system: all packages are installed"
   exit 0
 fi
 if ! command -v apt-get >/dev/null; then
-  echo "system: install by hand: ${missing[*]} (this script knows apt-get only)" >&2
+  echo "system: install manually: ${missing[*]} (this script supports apt-get only)" >&2
   exit 1
 fi
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "system: run as root, or install by hand: ${missing[*]}" >&2; exit 1; }
+  command -v sudo >/dev/null || { echo "system: run as root, or install manually: ${missing[*]}" >&2; exit 1; }
   as_root=(sudo)
 fi
 echo "system: installing ${missing[*]}"

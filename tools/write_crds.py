@@ -2,9 +2,9 @@
 
     python tools/write_crds.py FOLDER VERSION
 
-FOLDER holds KubeRay's own `ray.io_*.yaml`; with Go: $(go env GOMODCACHE)/github.com/ray-project/kuberay/
+FOLDER contains KubeRay's `ray.io_*.yaml`; with Go: $(go env GOMODCACHE)/github.com/ray-project/kuberay/
 ray-operator@v1.6.2/config/crd/bases after `go mod download github.com/ray-project/kuberay/ray-operator@v1.6.2`.
-Only what a user writes is kept: the schema of `spec` in version v1.
+The output contains the schema of `spec` in version v1.
 """
 
 import gzip
@@ -25,7 +25,7 @@ KINDS = {"RayCluster": "ray.io_rayclusters.yaml", "RayJob": "ray.io_rayjobs.yaml
 
 
 def without_descriptions(schema: Any) -> Any:
-    """A schema without its prose; a property that is called description stays."""
+    """Return a schema without its descriptions, but with properties named description."""
     if isinstance(schema, list):
         return [without_descriptions(part) for part in schema]
     if not isinstance(schema, dict):
@@ -38,14 +38,14 @@ def without_descriptions(schema: Any) -> Any:
 
 
 def spec_schema(file: Path) -> Any:
-    """The schema of spec in version v1 of one definition."""
+    """Return the schema of spec in version v1 of one definition."""
     definition = yaml.load(file.read_text(), yaml.CSafeLoader)
     version = next(version for version in definition["spec"]["versions"] if version["name"] == "v1")
     return without_descriptions(version["schema"]["openAPIV3Schema"]["properties"]["spec"])
 
 
 def main(folder: Path, version: str) -> None:
-    """Write the file, the same bytes for the same definitions."""
+    """Write the file; equal definitions result in equal bytes."""
     kinds = {kind: spec_schema(folder / name) for kind, name in KINDS.items()}
     text = json.dumps({"notice": NOTICE.format(version=version), "version": version, "kinds": kinds}, sort_keys=True)
     DATA.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Write the Grafana dashboard of the chart: python tools/write_dashboard.py [--check]."""
+"""Generate the Grafana dashboard of the chart: python tools/write_dashboard.py [--check]."""
 
 import argparse
 import json
@@ -8,10 +8,10 @@ from typing import Any
 
 FILE = Path(__file__).parent.parent / "helm" / "ante" / "files" / "dashboard.json"
 RUN = '{run=~"$run"}'
-PANELS = (  # title, unit, (expression, legend) ...; three in a row
-    ("Environment steps a second", "ops", (f"ante_env_steps_per_second{RUN}", "{{run}}")),
+PANELS = (  # title, unit, (expression, legend) ...; three per row
+    ("Environment steps per second", "ops", (f"ante_env_steps_per_second{RUN}", "{{run}}")),
     ("Environment steps", "short", (f"ante_env_steps_total{RUN}", "{{run}}")),
-    ("Games a second", "ops", (f"ante_games_per_second{RUN}", "{{run}}")),
+    ("Games per second", "ops", (f"ante_games_per_second{RUN}", "{{run}}")),
     ("Ante reached", "short", (f"ante_episode_ante{RUN}", "{{run}}")),
     ("Blinds beaten", "short", (f"ante_episode_blinds{RUN}", "{{run}}"), (f"ante_eval_blinds{RUN}", "{{run}} panel")),
     (
@@ -23,49 +23,49 @@ PANELS = (  # title, unit, (expression, legend) ...; three in a row
     ("Return", "short", (f"ante_episode_return{RUN}", "{{run}}")),
     ("Entropy and KL, nats", "short", (f"ante_policy_entropy{RUN}", "entropy"), (f"ante_policy_kl{RUN}", "KL")),
     ("Losses", "short", (f"ante_policy_loss{RUN}", "policy"), (f"ante_value_loss{RUN}", "value")),
-    ("Seconds of an iteration", "s", (f"ante_sample_seconds{RUN}", "play"), (f"ante_learn_seconds{RUN}", "learn")),
+    ("Iteration time", "s", (f"ante_sample_seconds{RUN}", "sampling"), (f"ante_learn_seconds{RUN}", "learning")),
     (
         "Env runners",
         "short",
-        (f"ante_env_runners_wanted{RUN}", "wanted"),
+        (f"ante_env_runners_wanted{RUN}", "configured"),
         (f"ante_env_runners_healthy{RUN}", "healthy"),
         (f"increase(ante_env_runner_restarts_total{RUN}[15m])", "restarts in 15 m"),
     ),
-    ("Updates of lag", "short", (f"ante_policy_lag{RUN}", "{{run}}")),
+    ("Policy lag, updates", "short", (f"ante_policy_lag{RUN}", "{{run}}")),
     ("Memory of the head's processes", "bytes", (f"ante_memory_bytes{RUN}", "{{process}}")),
     (
         "Memory of the nodes",
         "percentunit",
         ("ray_node_mem_used / ray_node_mem_total", "{{RayNodeType}} {{pod}}"),
     ),
-    ("GPU in use", "percent", ("ray_node_gpus_utilization", "{{pod}} {{GpuIndex}}")),
+    ("GPU utilisation", "percent", ("ray_node_gpus_utilization", "{{pod}} {{GpuIndex}}")),
     (
-        "Uploads that wait",
+        "Pending uploads",
         "short",
         (f"ante_upload_backlog_jobs{RUN}", "jobs"),
         (f"ante_upload_failures{RUN}", "failures"),
     ),
-    ("Bytes that wait", "bytes", (f"ante_upload_backlog_bytes{RUN}", "{{run}}")),
+    ("Pending upload bytes", "bytes", (f"ante_upload_backlog_bytes{RUN}", "{{run}}")),
     (
         "Hints",
         "percentunit",
-        (f"ante_hint_success_ratio{RUN}", "succeed"),
-        (f"ante_hint_agreement_ratio{RUN}", "agreed with"),
+        (f"ante_hint_success_ratio{RUN}", "success rate"),
+        (f"ante_hint_agreement_ratio{RUN}", "agreement with policy"),
     ),
     (
-        "Latency of the LLM",
+        "LLM latency",
         "s",
         (f"ante_hint_latency_p50_seconds{RUN}", "p50"),
         (f"ante_hint_latency_p95_seconds{RUN}", "p95"),
     ),
-    ("Calls of the LLM a second", "ops", (f"rate(ante_hint_calls_total{RUN}[5m])", "calls")),
-    ("Stage of the curriculum", "short", (f"ante_curriculum_stage{RUN}", "{{run}}")),
+    ("LLM calls per second", "ops", (f"rate(ante_hint_calls_total{RUN}[5m])", "calls")),
+    ("Curriculum stage", "short", (f"ante_curriculum_stage{RUN}", "{{run}}")),
 )
 SOURCE = {"type": "prometheus", "uid": "${source}"}
 
 
 def panel(number: int, title: str, unit: str, *queries: tuple[str, str]) -> dict[str, Any]:
-    """One graph."""
+    """Return one time series panel."""
     return {
         "id": number + 1,
         "type": "timeseries",
@@ -84,7 +84,7 @@ def panel(number: int, title: str, unit: str, *queries: tuple[str, str]) -> dict
 
 
 def dashboard() -> str:
-    """The dashboard as Grafana reads it."""
+    """Return the dashboard as JSON."""
     run = {
         "name": "run", "type": "query", "datasource": SOURCE, "query": "label_values(ante_env_steps_total, run)",
         "includeAll": True, "multi": True, "refresh": 2,
@@ -103,7 +103,7 @@ def dashboard() -> str:
 
 
 def main() -> int:
-    """Write it, or with --check report whether it is fresh."""
+    """Write the dashboard, or with --check report whether it is up to date."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     if not parser.parse_args().check:

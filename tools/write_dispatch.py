@@ -1,7 +1,7 @@
-"""Write the dispatchers of jokers, bosses and consumables from the registrations of their functions.
+"""Generate the dispatchers of jokers, bosses and consumables from the registrations of their functions.
 
 python tools/write_dispatch.py            rewrite the files
-python tools/write_dispatch.py --check    exit 1 where a committed file is stale
+python tools/write_dispatch.py --check    exit 1 if a committed file is stale
 """
 
 import importlib
@@ -33,11 +33,11 @@ NOT_EFFECTS = {"__init__", "dispatch", "lineup", "copying"}
 
 @dataclass(frozen=True)
 class Dispatcher:
-    """One generated file: a function per moment, which calls the function of the item that acts.
+    """One generated file: a function per moment, which calls the effect of the acting item.
 
-    path       of the file, below src/ante/engine
-    modules    that register the effects
-    arguments  of an effect; `item` among them is the number of the item that acts
+    path       path of the file below src/ante/engine
+    modules    modules that register the effects
+    arguments  arguments of an effect, among them `item`, the number of the acting item
     called     arguments of the dispatcher
     first      first line of the dispatcher, "" for none
     """
@@ -66,7 +66,7 @@ JOKERS = Dispatcher(
     arguments="s, me, joker, card",
     called="s, me, joker, card",
     first="",
-    header='''"""Which effect answers a moment, for every joker. Written by tools/write_dispatch.py; do not edit.
+    header='''"""Dispatchers of joker effects, by moment. Written by tools/write_dispatch.py; do not edit.
 
 `<moment>(s, me, joker, card)` runs one joker's effect; `fire_<moment>(s, card)` runs the line-up, left to right.
 """
@@ -82,7 +82,7 @@ BOSSES = Dispatcher(
     arguments="s, boss, card",
     called="s, card",
     first="boss = bosses.active_boss(s)",
-    header='"""What the active boss does at each moment. Written by tools/write_dispatch.py; do not edit."""\n',
+    header='"""Dispatchers of boss effects, by moment. Written by tools/write_dispatch.py; do not edit."""\n',
 )
 CONSUMABLES = Dispatcher(
     path="effects/consumable_dispatch.py",
@@ -94,12 +94,12 @@ CONSUMABLES = Dispatcher(
     arguments="s, consumable, cards, freed",
     called="s, consumable, cards, freed",
     first="",
-    header='"""Whether a consumable can be used, and its effect. Written by tools/write_dispatch.py; do not edit."""\n',
+    header='"""Dispatchers of consumable effects, by moment. Written by tools/write_dispatch.py; do not edit."""\n',
 )
 
 
 def condition(effects: list[Effect], dispatcher: Dispatcher) -> str:
-    """When one branch of a moment is taken."""
+    """Return the condition of one branch of a moment."""
     items = sorted(effects, key=lambda effect: effect.item)
     text = " or ".join(f"{dispatcher.item} == {dispatcher.items.__name__}.{effect.item.name}" for effect in items)
     if effects[0].copied:
@@ -108,7 +108,7 @@ def condition(effects: list[Effect], dispatcher: Dispatcher) -> str:
 
 
 def moment_source(moment: Enum, dispatcher: Dispatcher) -> str:
-    """The dispatcher of one moment, and the line-up loop where it is one of jokers."""
+    """Return the dispatcher of one moment, for jokers with the loop over the line-up."""
     name = dispatcher.prefix + moment.name.lower()
     lines = [
         "@rule",
@@ -121,15 +121,15 @@ def moment_source(moment: Enum, dispatcher: Dispatcher) -> str:
             groups.setdefault((effect.module, effect.function, effect.copied), []).append(effect)
     if dispatcher.first:
         lines.append(f"    {dispatcher.first}")
-    asks = moment in RESULTS
+    returns = moment in RESULTS
     keyword = "if"
     for (module, function, _), members in sorted(groups.items(), key=lambda item: min(e.item for e in item[1])):
         lines += [
             f"    {keyword} {condition(members, dispatcher)}:",
-            f"        {'return ' * asks}{module.rsplit('.', 1)[1]}.{function}({dispatcher.arguments})",
+            f"        {'return ' * returns}{module.rsplit('.', 1)[1]}.{function}({dispatcher.arguments})",
         ]
-        keyword = "if" if asks else "elif"
-    if asks:
+        keyword = "if" if returns else "elif"
+    if returns:
         lines.append(f"    return {RESULTS[moment]!r}")
     elif not groups:
         lines.append("    return")
@@ -138,7 +138,7 @@ def moment_source(moment: Enum, dispatcher: Dispatcher) -> str:
 
 
 def loop_source(moment: Enum, name: str) -> str:
-    """`fire_<moment>`."""
+    """Return the source of `fire_<moment>`."""
     slots = "range(card, card + 1)" if moment is Moment.SELF_SOLD else "range(MAX_JOKERS)"
     own = "working(s, slot)" if moment is Moment.WHILE_HELD else "resolve(s, slot)"
     return f'''@rule
@@ -156,7 +156,7 @@ def fire_{name}(s, card):
 
 
 def source(dispatcher: Dispatcher) -> str:
-    """The whole file."""
+    """Return the source of a generated file."""
     for module in dispatcher.modules:
         importlib.import_module(f"ante.engine.{module}")
     package = dispatcher.modules[0].split(".")[0]
@@ -173,7 +173,7 @@ def source(dispatcher: Dispatcher) -> str:
 
 
 def main() -> int:
-    """Write or check the files, each before those whose modules import it."""
+    """Write or check the files in the order of their imports."""
     for dispatcher in (BOSSES, CONSUMABLES, JOKERS):
         target, wanted = ENGINE / dispatcher.path, source(dispatcher)
         if "--check" not in sys.argv[1:]:

@@ -1,11 +1,11 @@
-"""Write tests/golden/replays: whole games that the tests play again.
+"""Write tests/golden/replays: games that the tests replay.
 
-    tools/write_replays.py            writes the recorded decisions again, after a change of rules or words; games of the
-                                      list that have no file yet are played first
-    tools/write_replays.py --play     lets the players decide again, all games
-    tools/write_replays.py --check    fails where a file is missing, left over, or differs from what would be written
+    tools/write_replays.py            rewrite the files from their recorded decisions, after a change of rules or texts;
+                                      games without a file are played first
+    tools/write_replays.py --play     play all games again
+    tools/write_replays.py --check    fail if a file is missing, stale or not in the list
 
-The decisions of a file are kept without --play: a replay does not change because a player became better.
+Without --play, recorded decisions are kept, so changes of the players do not change the replays.
 """
 
 import sys
@@ -29,7 +29,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "tests" / "golden" / "replays"
 
 
 class Restless:
-    """Greedy in a round, random everywhere else: skips, sells, rerolls, uses and redeems what greedy leaves alone."""
+    """Greedy in rounds, random elsewhere, so it skips, sells, rerolls, uses and redeems items that greedy does not."""
 
     name, discrete = "restless", False
 
@@ -37,14 +37,14 @@ class Restless:
         self._greedy, self._random = Baseline("greedy"), Baseline("random")
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The macro decision of the one game, (1,) int64."""
+        """Return the macro decision of the single game, (1,) int64."""
         player = self._greedy if games.states[0].phase == Phase.PLAY else self._random
         return player.choose(games, playing)
 
 
 PLAYERS: dict[str, Callable[[], Player]] = {"greedy": lambda: Baseline("greedy"), "restless": Restless}
-# Who plays which game: every deck, stake and challenge. Of 600 seeds each (200 for a challenge), the one in which greedy beat most blinds; of 300
-# each, the one in which restless took most decisions.
+# Players and games, with all decks, stakes and challenges. For greedy, the seed with most blinds beaten of 600 (200 for
+# a challenge); for restless, the seed with most decisions of 300.
 GAMES = (
     ("greedy", Heading("PKXK3L4T", "b_red", 1)),
     ("greedy", Heading("L2GZPQ8W", "b_red", 5)),
@@ -106,34 +106,34 @@ GAMES = (
 
 
 def file_of(player: str, heading: Heading) -> Path:
-    """Where a game lies: named by its player and heading."""
+    """Return the file of a game, named by its player and heading."""
     run = heading.challenge or f"{heading.deck}-{heading.stake}"
     return FOLDER / f"{player}-{run}-{heading.seed}.txt"
 
 
 def text_of(player: str, heading: Heading, play: bool) -> str:
-    """The replay of a game of the list: from the decisions in its file, or played."""
+    """Return the replay of a game, from the decisions in its file or newly played."""
     file = file_of(player, heading)
     if play or not file.exists():
         return record_game(PLAYERS[player](), heading)
     recorded, actions = read_replay(read_file(file))
     if recorded != heading:
-        raise BalatroError(f"{file.name} holds the game {recorded}")
+        raise BalatroError(f"{file.name} contains another game: {recorded}")
     return write_replay(heading, actions)
 
 
 def stale_files() -> list[str]:
-    """Files that are missing, left over, or not what they would be now."""
+    """Return the names of files that are missing, stale or not in the list."""
     wanted = {file_of(*game): game for game in GAMES}
     stale = [file for file, game in wanted.items() if not file.exists() or read_file(file) != text_of(*game, False)]
     return sorted(file.name for file in {*stale, *(set(FOLDER.glob("*")) - wanted.keys())})
 
 
 def main() -> int:
-    """Write or check; answers the exit code."""
+    """Write or check the files, and return the exit code."""
     parser = ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing, fail where a file is stale")
-    parser.add_argument("--play", action="store_true", help="let the players decide again")
+    parser.add_argument("--check", action="store_true", help="write nothing, and fail if a file is stale")
+    parser.add_argument("--play", action="store_true", help="play all games again")
     options = parser.parse_args()
     if options.check:
         stale = stale_files()

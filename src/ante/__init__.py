@@ -1,6 +1,6 @@
-"""Ante: a seed-exact Balatro engine, its environment, and training on it.
+"""Ante: a seed-exact Balatro engine, Gymnasium environments, and training with RLlib.
 
-In a notebook: `from ante import train, evaluate, compare`. They come from `ante.notebook`, imported on first use.
+In a notebook: `from ante import train, evaluate, compare`, which imports `ante.notebook` on first use.
 """
 
 from importlib import import_module

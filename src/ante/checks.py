@@ -18,21 +18,21 @@ MOST = int(np.iinfo(INT64).max)
 
 
 class BadValue(BalatroError, ValueError):
-    """A value of the wrong type, or out of range."""
+    """A value has the wrong type, or is out of range."""
 
     def __init__(self, name: str, value: object, wanted: str) -> None:
-        super().__init__(f"{name}={shown(value)} is not possible: {wanted}")
+        super().__init__(f"{name}={shown(value)} is invalid: {wanted}")
 
 
 class UnknownChoice(BalatroError, ValueError):
-    """An option of the environment that has no such value."""
+    """An option of the environment has an unknown value."""
 
     def __init__(self, option: str, value: object, known: Sequence[str]) -> None:
-        super().__init__(f"{option}={shown(value)} is not known: choose one of {', '.join(known)}")
+        super().__init__(f"{option}={shown(value)} is unknown: choose one of {', '.join(known)}")
 
 
 class UnknownOption(BalatroError, ValueError):
-    """An option of a reset that does not exist."""
+    """An option of a reset does not exist."""
 
     def __init__(self, name: object, known: Sequence[str]) -> None:
         near = close_to(name, known)
@@ -41,14 +41,14 @@ class UnknownOption(BalatroError, ValueError):
 
 
 def chosen(option: str, value: str, known: Sequence[str]) -> str:
-    """Return the value, if it is known. Raises UnknownChoice."""
+    """Return the value if it is known. Raises UnknownChoice."""
     if not isinstance(value, str) or value not in known:
         raise UnknownChoice(option, value, known)
     return value
 
 
 def whole_number(name: str, value: Any, low: int, high: int = MOST) -> int:
-    """Return a whole number from low to high as int; floats, booleans and strings are none. Raises BadValue."""
+    """Return an integer from low to high as int; floats, booleans and strings are rejected. Raises BadValue."""
     if not isinstance(value, bool):
         try:
             number = operator.index(value)
@@ -61,7 +61,7 @@ def whole_number(name: str, value: Any, low: int, high: int = MOST) -> int:
 
 
 def seed_number(seed: int | None) -> int | None:
-    """The seed of a generator, if it is one; a game seed such as 2K9H9HN is none. Raises BadValue."""
+    """Return a generator's seed if it is valid; game seeds such as 2K9H9HN are rejected. Raises BadValue."""
     return None if seed is None else whole_number("seed", seed, 0, (1 << SEED_BITS) - 1)
 
 

@@ -17,7 +17,7 @@ def shown(value: object) -> str:
     """Return the repr of a value, truncated to one line."""
     try:
         return " ".join(SHORT.repr(value).split())
-    except ValueError:  # an integer of more digits than Python writes
+    except ValueError:  # an integer with more digits than Python converts
         return f"<{type(value).__name__} too long to show>"
 
 
@@ -29,7 +29,7 @@ def first_fault(error: Any) -> str:
 
 
 def close_to(value: object, known: Sequence[str]) -> list[str]:
-    """Return the known name that a misspelt one is closest to, if one is close."""
+    """Return the known name that is most similar to a misspelt one, if any."""
     return get_close_matches(value[:80], known, 1) if isinstance(value, str) else []
 
 
@@ -69,7 +69,7 @@ EXTRAS = {
 
 
 class NotInstalled(BalatroError, ImportError):
-    """A part of Ante whose packages are not installed."""
+    """A package of an optional dependency group is not installed."""
 
     def __init__(self, error: ModuleNotFoundError) -> None:
         package = (error.name or "").partition(".")[0]
@@ -78,48 +78,48 @@ class NotInstalled(BalatroError, ImportError):
 
 
 class UnknownSeed(BalatroError, ValueError):
-    """A seed that no game can have."""
+    """A game seed is invalid."""
 
     def __init__(self, seed: object) -> None:
         super().__init__(f"seed {shown(seed)} is not a game seed: use 1 to 16 letters A-Z and digits, such as 2K9H9HN")
 
 
 class UnknownDeck(BalatroError, ValueError):
-    """A deck that does not exist."""
+    """A deck does not exist."""
 
     def __init__(self, deck: object, known: list[str]) -> None:
         near = close_to(deck, known)
         hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
-        super().__init__(f"there is no deck {shown(deck)}: {hint}")
+        super().__init__(f"unknown deck {shown(deck)}: {hint}")
 
 
 class UnknownStake(BalatroError, ValueError):
-    """A stake that does not exist."""
+    """A stake does not exist."""
 
     def __init__(self, stake: object) -> None:
-        super().__init__(f"there is no stake {shown(stake)}: stakes go from 1 (White) to 8 (Gold)")
+        super().__init__(f"unknown stake {shown(stake)}: use 1 (White) to 8 (Gold)")
 
 
 class UnknownChallenge(BalatroError, ValueError):
-    """A challenge that does not exist."""
+    """A challenge does not exist."""
 
     def __init__(self, challenge: object, known: list[str]) -> None:
         near = close_to(challenge, known)
         hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
-        super().__init__(f"there is no challenge {shown(challenge)}: {hint}")
+        super().__init__(f"unknown challenge {shown(challenge)}: {hint}")
 
 
 class DeckOfChallenge(BalatroError, ValueError):
-    """A challenge together with a deck or a stake."""
+    """A challenge is combined with a deck or a stake."""
 
     def __init__(self, challenge: str) -> None:
-        super().__init__(f"{challenge} brings its own deck and White Stake: leave out deck and stake")
+        super().__init__(f"{challenge} has its own deck and White Stake: leave out deck and stake")
 
 
 class NotLockable(BalatroError, ValueError):
-    """An item that no profile can have locked."""
+    """An item cannot be locked in any profile."""
 
     def __init__(self, key: object, known: Sequence[str]) -> None:
         near = close_to(key, known)
-        hint = f"did you mean {near[0]}?" if near else "every profile has it, or there is no such item"
+        hint = f"did you mean {near[0]}?" if near else "all profiles have it, or the item does not exist"
         super().__init__(f"{shown(key)} cannot be locked: {hint}")

@@ -17,9 +17,9 @@ from typing import Any, BinaryIO
 from ante.errors import BalatroError, shown
 
 LARGEST = 64 << 20  # bytes of a file that is read into memory, compressed or not
-LARGEST_TABLE = 1 << 28  # the same of a CSV file
+LARGEST_TABLE = 1 << 28  # bytes of a CSV file
 DEEPEST = 50  # nesting depth of JSON
-BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')  # of a valid JSON text, and its strings
+BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')  # brackets and strings of valid JSON
 KINDS = {
     stat.S_ISDIR: "a folder",
     stat.S_ISFIFO: "a pipe",
@@ -30,11 +30,11 @@ KINDS = {
 
 
 class Unreadable(BalatroError, ValueError):
-    """A file that cannot be read or has unexpected contents."""
+    """A file cannot be read or has unexpected contents."""
 
 
 class NoFile(Unreadable, FileNotFoundError):
-    """A missing file."""
+    """A file does not exist."""
 
 
 def check_regular(file: Path) -> None:
@@ -48,7 +48,7 @@ def read_bytes(file: Path, most: int = LARGEST) -> bytes:
     with opened(file) as stream:
         data = stream.read(most + 1)
     if len(data) > most:
-        raise Unreadable(f"cannot read {file}: it is larger than {most:,} bytes, the most that is read")
+        raise Unreadable(f"cannot read {file}: it is larger than the limit of {most:,} bytes")
     return data
 
 
@@ -56,7 +56,7 @@ def read_bytes(file: Path, most: int = LARGEST) -> bytes:
 def opened(file: Path) -> Iterator[BinaryIO]:
     """Open a regular file for reading. Raises Unreadable, NoFile."""
     if "\0" in str(file):
-        raise Unreadable(f"cannot read {str(file)!r}: a file's name has no null bytes")
+        raise Unreadable(f"cannot read {str(file)!r}: file names cannot contain null bytes")
     try:
         # O_NONBLOCK: opening a pipe without a writer must not block.
         with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
@@ -66,7 +66,7 @@ def opened(file: Path) -> Iterator[BinaryIO]:
                 raise Unreadable(f"cannot read {file}: it is {kind}, not a file")
             yield stream
     except FileNotFoundError:
-        raise NoFile(f"cannot read {file}: there is no such file") from None
+        raise NoFile(f"cannot read {file}: the file does not exist") from None
     except OSError as error:
         raise Unreadable(f"cannot read {file}: {error.strerror}") from None
 
@@ -78,9 +78,9 @@ def unpacked(data: bytes, name: Path | str, most: int = LARGEST) -> bytes:
     try:
         found = gzip.GzipFile(fileobj=io.BytesIO(data)).read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise Unreadable(f"cannot read {name}: it is not a whole gzip file: {error}") from None
+        raise Unreadable(f"cannot read {name}: the gzip file is damaged or incomplete: {error}") from None
     if len(found) > most:
-        raise Unreadable(f"cannot read {name}: it unpacks to more than {most:,} bytes, the most that is read")
+        raise Unreadable(f"cannot read {name}: it is larger than the limit of {most:,} bytes after decompression")
     return found
 
 
@@ -95,7 +95,7 @@ def decoded(data: bytes, name: Path | str, encoding: str = "utf-8") -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         raise Unreadable(
-            f"cannot read {name}: byte {error.start + 1} is not {encoding} text: is it another kind of file?"
+            f"cannot read {name}: byte {error.start + 1} is not {encoding} text: is it a text file?"
         ) from None
 
 
@@ -105,10 +105,10 @@ def read_json(file: Path, most: int = LARGEST) -> Any:
 
 
 def read_object(file: Path) -> dict[str, Any]:
-    """Return the contents of a JSON file that holds an object. Raises Unreadable."""
+    """Return the object in a JSON file. Raises Unreadable."""
     found = read_json(file)
     if not isinstance(found, dict):
-        raise Unreadable(f"cannot read {file}: it holds {shown(found)}, not a JSON object")
+        raise Unreadable(f"cannot read {file}: it contains {shown(found)}, not a JSON object")
     return found
 
 
@@ -118,7 +118,7 @@ def parse_json(text: str, name: Path | str) -> Any:
         found = json.loads(text)
     except json.JSONDecodeError as error:
         raise Unreadable(
-            f"cannot read {name}: no JSON in line {error.lineno}, column {error.colno}: {error.msg}"
+            f"cannot read {name}: invalid JSON in line {error.lineno}, column {error.colno}: {error.msg}"
         ) from None
     except RecursionError:
         raise too_deep(name) from None
@@ -134,7 +134,7 @@ def parse_json(text: str, name: Path | str) -> Any:
 
 def too_deep(name: Path | str) -> Unreadable:
     """Return the error for JSON that is nested too deeply."""
-    return Unreadable(f"cannot read {name}: its lists and objects are nested more than {DEEPEST} deep")
+    return Unreadable(f"cannot read {name}: its lists and objects are nested more than {DEEPEST} levels deep")
 
 
 def write_text(file: Path, text: str) -> None:

@@ -6,7 +6,7 @@ import shutil
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-SHARED = "/dev/shm"  # where Ray keeps its object store on Linux
+SHARED = "/dev/shm"  # location of Ray's object store on Linux
 PACKAGES = (
     "numpy",
     "numba",
@@ -29,7 +29,7 @@ def machine_rows() -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = [{"what": "python", "value": platform.python_version()}]
     rows += [{"what": name, "value": package_version(name)} for name in PACKAGES]
     rows += cache_rows()
-    rows.append({"what": "bytes a game", "value": state_t.itemsize})
+    rows.append({"what": "bytes per game", "value": state_t.itemsize})
     rows.append({"what": "memory", "value": memory()})
     if os.path.isdir(SHARED):
         rows.append({"what": f"free in {SHARED}", "value": f"{shutil.disk_usage(SHARED).free / 2**30:.1f} GiB"})
@@ -38,7 +38,7 @@ def machine_rows() -> list[dict[str, Any]]:
 
 
 def package_version(name: str) -> str:
-    """Return the installed version of a package, or how to install it."""
+    """Return the installed version of a package, or "not installed"."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -46,7 +46,7 @@ def package_version(name: str) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """Return processor, cores and versions, to report with measurements."""
+    """Return processor, cores and versions, for reports of measurements."""
     cpu = next(
         (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "unknown"
     )

@@ -1,4 +1,4 @@
-"""Foreign text in messages: secrets masked, control characters removed, length bounded."""
+"""Untrusted text in messages: masking of secrets, removal of control characters, limited length."""
 
 import os
 import re
@@ -7,12 +7,12 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote, quote_plus, urlsplit
 
-SECRET = re.compile(r"(KEY|TOKEN|PASSWORD|PASSWD|SECRET|CREDENTIALS)$", re.IGNORECASE)  # names of variables
-SHORTEST = 6  # characters of a value that is searched for: shorter ones occur in other words
-LONGEST = 300  # characters of foreign text
+SECRET = re.compile(r"(KEY|TOKEN|PASSWORD|PASSWD|SECRET|CREDENTIALS)$", re.IGNORECASE)  # names of secret variables
+SHORTEST = 6  # least length of a masked value; shorter ones occur in ordinary words
+LONGEST = 300  # most characters of untrusted text
 MASK = "***"
 
-# User and password of a URL, also where the password holds what must be quoted in a URL: @, : or /.
+# User and password of a URL, also if the password contains unquoted @, : or /.
 USERINFO = re.compile(r"(?<=://)(?:[^\s/?#]*@|[^\s/?#:]*:(?!\d+(?:[/?#\s]|$))\S*@)")
 QUERY = re.compile(r"(?<=://)[^\s?#]*[?#][^\s\"'<>)]*")
 VALUE = re.compile(r"=[^&;#]+")
@@ -20,10 +20,10 @@ BEARER = re.compile(r"\b(Bearer|Basic)\s+[\w.~+/=-]+", re.IGNORECASE)
 
 
 def masked(text: object, known: Iterable[str | None] = (), environment: Mapping[str, str] = os.environ) -> str:
-    """Returns the text with secrets masked.
+    """Return the text with secrets masked.
 
-    Masked are user and password of each URL, the values of its query and fragment, bearer tokens, and the values of
-    `known` and of the environment's variables whose names end in KEY, TOKEN, PASSWORD or SECRET, also quoted or in base64.
+    Secrets are user and password of each URL, the values of its query and fragment, bearer tokens, the values in
+    `known`, and environment variables whose names end in KEY, TOKEN, PASSWORD or SECRET, also URL-quoted or in base64.
     """
     found = str(text)
     values = {value for value in known if value}
@@ -36,7 +36,7 @@ def masked(text: object, known: Iterable[str | None] = (), environment: Mapping[
 
 
 def variants(values: Iterable[str]) -> set[str]:
-    """Returns the forms of secrets in a text: plain, URL-quoted, base64."""
+    """Return the possible forms of secrets in a text: plain, URL-quoted, base64."""
     long = [value for value in values if len(value) >= SHORTEST]
     raw = ((value, value.encode("utf-8", "surrogateescape")) for value in long)
     return {
@@ -47,7 +47,7 @@ def variants(values: Iterable[str]) -> set[str]:
 
 
 def printable(text: object, longest: int = LONGEST) -> str:
-    """Returns foreign text on one line, without control characters and escape sequences, truncated."""
+    """Return untrusted text on one line, truncated, without control characters and escape sequences."""
     start = str(text)[: 4 * longest]
     visible = "".join(letter if unicodedata.category(letter)[0] != "C" else " " for letter in start)
     line = " ".join(visible.split())
@@ -55,32 +55,32 @@ def printable(text: object, longest: int = LONGEST) -> str:
 
 
 def foreign(text: object, known: Iterable[str | None] = (), longest: int = LONGEST) -> str:
-    """Returns a server's message, masked and made printable."""
+    """Return a server's message, masked and printable."""
     return printable(masked(str(text)[: 1 << 16], known), longest)
 
 
 def described(error: BaseException, known: Iterable[str | None] = ()) -> str:
-    """Returns an error on one line: its class and the first line of its message, processed by `foreign`."""
+    """Return an error on one line: its class and the first line of its message, processed by `foreign`."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     name = type(error).__name__
     return f"{name}: {foreign(lines[0], known)}" if lines else name
 
 
 def without_credentials(url: str) -> str:
-    """Returns a URL without user, password, query and fragment."""
+    """Return a URL without user, password, query and fragment."""
     return re.split("[?#]", USERINFO.sub("", url), maxsplit=1)[0]
 
 
 def check_url(url: str) -> None:
     """Raise ValueError if the URL does not name a server; the message does not contain the URL."""
     if not url.startswith(("http://", "https://")):
-        raise ValueError("it begins with http:// or https://")
+        raise ValueError("it must start with http:// or https://")
     if not url.isascii() or not url.isprintable() or " " in url:
-        raise ValueError("a URL holds neither blanks nor control characters, and others than ASCII as %XX")
+        raise ValueError("it must not contain spaces or control characters; encode non-ASCII characters as %XX")
     parts = urlsplit(url)
     try:
         port = parts.port
     except ValueError:
         port = 0
     if not parts.hostname or port == 0:
-        raise ValueError("it names a host, and after a colon a port from 1 to 65535")
+        raise ValueError("it must contain a host, optionally with a port from 1 to 65535 after a colon")

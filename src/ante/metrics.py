@@ -1,8 +1,8 @@
-"""The metrics of a training run: one row each, from which everything that names metrics is derived.
+"""The table of training metrics: the single definition of their names, help texts, formats and curves.
 
-metrics.csv, TensorBoard and trackers have a column per row, in this order; `source` and `key` name the origin of a value;
-the console, Prometheus and the curves of report.html show the rows that define how. The page "Metrics" of the site
-is written from this table. A metric that a runner or a learner already logs needs only one row here.
+metrics.csv, TensorBoard and trackers have a column per row, in this order. Console, Prometheus and report.html show the
+rows with the corresponding fields. The page "Metrics" of the documentation is generated from this table. A metric that
+a runner or a learner already logs needs only one row here.
 """
 
 import math
@@ -17,18 +17,18 @@ class Metric:
     """One metric.
 
     name        column of metrics.csv, tag in TensorBoard, name in trackers
-    source      who measures it: the training loop (run), the env runners or the learner (RLlib's results), the memory
-                gauge, the short evaluation, the ledger of hints
-    key         its name in RLlib's results, where that is another one
-    help        one sentence
+    source      origin: the training loop (run), the env runners or the learner (RLlib's results), the memory monitor,
+                the short evaluation, or the ledger of hints
+    key         name in RLlib's results, if different
+    help        description, one sentence
     unit        "" for plain counts and means; "share" is 0 to 1
-    better      whether more or less of it is better; "" where neither is
-    heading, format   of its column on the console; "" for none
-    where       the console shows it only where this metric has a value
-    prometheus  its name there; "" for none
-    counter     whether it only grows
+    better      whether more or less is better; "" for neither
+    heading, format   heading and format of its console column; "" for none
+    where       the console shows the metric only if this metric has a value
+    prometheus  name in Prometheus; "" for none
+    counter     whether it only increases
     curve       title of its curve in report.html; "" for none
-    evaluated   the metric of short evaluations that is drawn into the same curve
+    evaluated   metric of short evaluations in the same plot
     """
 
     name: str
@@ -47,18 +47,18 @@ class Metric:
 
 
 METRICS = (
-    Metric(name="iteration", source="run", help="Batches learned from.", prometheus="ante_iterations", counter=True),
+    Metric(name="iteration", source="run", help="Training batches.", prometheus="ante_iterations", counter=True),
     Metric(
         name="steps",
         source="run",
-        help="Environment steps learned from, resumed parts included.",
+        help="Environment steps used for training, including those before a resume.",
         prometheus="ante_env_steps",
         counter=True,
     ),
     Metric(
         name="games",
         source="run",
-        help="Games that ended.",
+        help="Finished games.",
         heading="games",
         format="{:,.0f}",
         prometheus="ante_games",
@@ -73,7 +73,7 @@ METRICS = (
         heading="blinds",
         format="{:.2f}",
         prometheus="ante_episode_blinds",
-        curve="blinds beaten a game",
+        curve="blinds beaten per game",
         evaluated="eval_blinds",
     ),
     Metric(
@@ -113,12 +113,12 @@ METRICS = (
     Metric(
         name="games_counted",
         source="runners",
-        help="Whole games behind return, ante, blinds and win_rate, mean over the runners; fast path only.",
+        help="Finished games in the means of return, ante, blinds and win_rate, averaged over runners; fast path only.",
     ),
     Metric(
         name="stage",
         source="runners",
-        help="Stage of the curriculum that these games belong to, from 1 on; empty without a curriculum.",
+        help="Stage of the curriculum, from 1; empty without a curriculum.",
         heading="stage",
         format="{:.0f}",
         where="stage",
@@ -163,26 +163,26 @@ METRICS = (
     Metric(
         name="kl",
         source="learner",
-        help="KL divergence from the policy that sampled to the one that learned, mean over the gradient steps.",
+        help="KL divergence between the sampling policy and the trained policy, mean over the gradient steps.",
         key="mean_kl_loss",
         unit="nats",
         prometheus="ante_policy_kl",
-        curve="KL to the policy that sampled",
+        curve="KL to the sampling policy",
     ),
-    Metric(name="clipped", source="learner", help="Share of rows whose ratio left the clipping range.", unit="share"),
+    Metric(name="clipped", source="learner", help="Share of rows with a clipped ratio.", unit="share"),
     Metric(
         name="epochs",
         source="learner",
-        help="Passes made over the batch; fewer than set where kl_target ended the update.",
+        help="Passes over the batch; fewer than configured if kl_target stopped the update.",
     ),
     Metric(name="lr", source="learner", help="Learning rate.", key="default_optimizer_learning_rate"),
     Metric(
         name="policy_lag",
         source="learner",
-        help="Updates between the weights that sampled and those that learned.",
+        help="Updates between the sampling weights and the trained weights.",
         prometheus="ante_policy_lag",
     ),
-    Metric(name="q_mean", source="learner", help="Mean value of the actions learned from; dqn only."),
+    Metric(name="q_mean", source="learner", help="Mean value of the actions in training batches; dqn only."),
     Metric(
         name="epsilon",
         source="learner",
@@ -194,18 +194,18 @@ METRICS = (
     Metric(
         name="steps_per_second",
         source="run",
-        help="Environment steps a second, last iteration.",
+        help="Environment steps per second, last iteration.",
         unit="steps/s",
         better="more",
         heading="steps/s",
         format="{:,.0f}",
         prometheus="ante_env_steps_per_second",
-        curve="decisions a second",
+        curve="decisions per second",
     ),
     Metric(
         name="games_per_second",
         source="run",
-        help="Games that end a second, last iteration.",
+        help="Finished games per second, last iteration.",
         unit="games/s",
         better="more",
         heading="games/s",
@@ -223,7 +223,7 @@ METRICS = (
     Metric(
         name="learn_seconds",
         source="learner",
-        help="Time of the last iteration's gradient steps, staging included; fast path only.",
+        help="Time of the last iteration's gradient steps, including staging; fast path only.",
         unit="seconds",
         better="less",
         prometheus="ante_learn_seconds",
@@ -231,27 +231,27 @@ METRICS = (
     Metric(
         name="bytes_per_step",
         source="runners",
-        help="Bytes sent from runner to learner for each step; fast path only.",
+        help="Bytes sent from runner to learner per step; fast path only.",
         unit="bytes",
         better="less",
     ),
     Metric(
         name="memory_gb",
         source="memory",
-        help="Memory of all processes, last reading.",
+        help="Memory of all processes, last measurement.",
         unit="GiB",
         better="less",
         heading="memory GB",
         format="{:.1f}",
         curve="memory, GB",
     ),
-    Metric(name="memory_peak_gb", source="memory", help="Highest reading of memory so far.", unit="GiB", better="less"),
-    Metric(name="minibatch", source="memory", help="Rows of a minibatch; halved where memory runs short."),
-    Metric(name="games_per_runner", source="memory", help="Games of each runner; halved where memory runs short."),
+    Metric(name="memory_peak_gb", source="memory", help="Highest memory measured so far.", unit="GiB", better="less"),
+    Metric(name="minibatch", source="memory", help="Rows of a minibatch; halved if memory runs short."),
+    Metric(name="games_per_runner", source="memory", help="Games of each runner; halved if memory runs short."),
     Metric(
         name="eval_blinds",
         source="evaluation",
-        help="Mean blinds beaten in the last short evaluation on the seed panel; empty where there was none.",
+        help="Mean blinds beaten in the last short evaluation on the seed panel; empty without one.",
         better="more",
         prometheus="ante_eval_blinds",
     ),
@@ -284,8 +284,8 @@ METRICS = (
     Metric(
         name="hint_asks",
         source="hints",
-        help="Questions sent to the advisor, if there is one.",
-        heading="hint asks",
+        help="Requests for hints.",
+        heading="hint requests",
         format="{:,.0f}",
         where="hint_asks",
         prometheus="ante_hint_asks",
@@ -294,21 +294,21 @@ METRICS = (
     Metric(
         name="hint_calls",
         source="hints",
-        help="Requests sent to the LLM, each retry counted.",
+        help="Requests sent to the LLM, including retries.",
         prometheus="ante_hint_calls",
         counter=True,
     ),
     Metric(
         name="hint_success",
         source="hints",
-        help="Share of the last 50 questions that ended with a hint.",
+        help="Share of the last 50 requests for hints that succeeded.",
         unit="share",
         better="more",
         heading="succeeded",
         format="{:.0%}",
         where="hint_asks",
         prometheus="ante_hint_success_ratio",
-        curve="asks that ended with a hint",
+        curve="successful requests for hints",
     ),
     Metric(
         name="hint_p50",
@@ -332,14 +332,14 @@ METRICS = (
     Metric(
         name="hint_tokens",
         source="hints",
-        help="Tokens of questions and answers.",
+        help="Tokens of requests and answers.",
         prometheus="ante_hint_tokens",
         counter=True,
     ),
     Metric(
         name="hint_cache_hits",
         source="hints",
-        help="Questions answered from the cache.",
+        help="Requests for hints served from the cache.",
         better="more",
         prometheus="ante_hint_cache_hits",
         counter=True,
@@ -353,23 +353,23 @@ METRICS = (
     Metric(
         name="hint_agreement",
         source="hints",
-        help="Share of hints that the policy had chosen itself.",
+        help="Share of hints that equal the policy's own choice.",
         unit="share",
         heading="agreed",
         format="{:.0%}",
         where="hint_asks",
         prometheus="ante_hint_agreement_ratio",
-        curve="hints the policy had chosen itself",
+        curve="hints equal to the policy's choice",
     ),
 )
 COLUMNS = tuple(metric.name for metric in METRICS)
 
 
 def names_of(source: Source) -> tuple[str, ...]:
-    """Returns the names of the metrics from this source."""
+    """Return the names of the metrics from this source."""
     return tuple(metric.name for metric in METRICS if metric.source == source)
 
 
 def without_values(source: Source) -> dict[str, float]:
-    """Returns NaN for each metric of this source."""
+    """Return NaN for each metric of this source."""
     return dict.fromkeys(names_of(source), math.nan)

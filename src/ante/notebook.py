@@ -1,7 +1,6 @@
 """Notebook API: `from ante import train, evaluate, compare`. Results have rich displays.
 
-The same settings as in files and flags (`TrainConfig`), the same folders on disk; a notebook and the command line continue
-with each other's runs.
+It uses the settings (`TrainConfig`) and the folders of the command line, so runs can be continued with either.
 """
 
 import base64
@@ -30,7 +29,7 @@ __all__ = ["Comparison", "Evaluation", "Run", "TrainConfig", "compare", "evaluat
 
 
 class Run:
-    """A run's folder: its settings, numbers and files. `Run("runs/ppo")` opens an existing one."""
+    """A run's settings, metrics and files. `Run("runs/ppo")` opens an existing run."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -66,7 +65,7 @@ class Run:
         return player_of(str(self.folder), likeliest, checkpoint)
 
     def evaluate(self, games: int = 200, **how: Any) -> "Evaluation":
-        """Play the first games of the seed panel, as `evaluate` does."""
+        """Evaluate the run on the first games of the seed panel; see `evaluate`."""
         return evaluate(self, games=games, **how)
 
     def curves(self) -> Path:
@@ -81,7 +80,7 @@ class Run:
 
     def _standing(self) -> str:
         if not (self.folder / "metrics.csv").is_file() or self.metrics.empty:
-            return "not begun"
+            return "not started"
         last = self.metrics.iloc[-1]
         return f"{int(last.steps):,} of {self.config.steps:,} steps, {last.blinds:.2f} blinds, ante {last.ante:.2f}"
 
@@ -95,20 +94,20 @@ class Run:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Players on the same games; each has a Report."""
+    """Reports of players on the same games."""
 
     reports: tuple[Report, ...]
 
     @cached_property
     def table(self) -> "pandas.DataFrame":
-        """A row for each player: shares and means, each with the bounds of its 95 % interval."""
+        """One row per player: shares and means with the bounds of their 95 % intervals."""
         import pandas
 
         return pandas.DataFrame([_row(report) for report in self.reports]).set_index("player")
 
     @cached_property
     def games(self) -> "pandas.DataFrame":
-        """A row for each game of each player: seed, outcome, ante, blinds, decisions, reward."""
+        """One row per player and game: seed, outcome, ante, blinds, decisions, reward."""
         import pandas
 
         names = ("seed", "outcome", "ante", "blinds", "decisions", "reward")
@@ -120,11 +119,11 @@ class Evaluation:
         return pandas.DataFrame(rows)
 
     def __repr__(self) -> str:
-        """The table."""
-        return f"{self.reports[0].games} games of the same seeds\n{self.table.round(3).to_string()}"
+        """Return the table as text."""
+        return f"{self.reports[0].games} games on the same seeds\n{self.table.round(3).to_string()}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{self.reports[0].games} games of the same seeds</p>{self.table.round(3).to_html()}"
+        return f"<p>{self.reports[0].games} games on the same seeds</p>{self.table.round(3).to_html()}"
 
 
 def _row(report: Report) -> dict[str, Any]:
@@ -160,12 +159,12 @@ def train(config: TrainConfig | str | Path | None = None, *, resume: bool = Fals
     resume    continue the run of this name, or start it if there is none
     settings  overrides: train("configs/quick.yaml", name="first", algo={"lr": 1e-3})
 
-    Raises what `ante.training.run.loop.train` does. Interrupting the kernel stops the run with a checkpoint.
+    Raises the errors of `ante.training.run.loop.train`. Interrupting the kernel stops the run with a checkpoint.
     """
     chosen = settings_of(config, settings)
     if resume and any((chosen.folder / "checkpoints").glob("*.json")):
         check_resumed(config_of_run(chosen.folder), chosen)
-    # SPEED: as in `ante train`; read when torch is imported.
+    # SPEED: as in `ante train`; torch reads it on import.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from ante.training.run.loop import train as run
 
@@ -183,25 +182,26 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate players on the same games, as `ante eval` does.
 
-    players     random, greedy, rules, a run, a release, or anything that chooses like one (`agents.evaluate.Player`)
-    games       how many seeds, the first of the panel, of a file (one a line) or of a list in `seeds`
-    checkpoint, likeliest   which checkpoint of a run plays, and whether it always takes its likeliest action
+    players     random, greedy, rules, a run, a release, or an object with the interface `agents.evaluate.Player`
+    games       number of games, on the first seeds of the panel or of `seeds`
+    seeds       a file with one seed per line, or a list
+    checkpoint, likeliest   the checkpoint of a run, and whether its policy always takes the likeliest action
     advance     called with the number of games that just ended
     rules       deck, stake, challenge, locked, reward as in `agents.evaluate.evaluate`
 
     Raises BalatroError.
     """
     if not players:
-        raise BalatroError('no player is named: try evaluate("greedy")')
+        raise BalatroError('no player was given: try evaluate("greedy")')
     if games < 1:
-        raise BalatroError(f"games={games}: one game at least has to be played")
+        raise BalatroError(f"games={games}: must be at least 1")
     chosen = read_seeds(Path(seeds or PANEL), games) if seeds is None or isinstance(seeds, (str, Path)) else seeds
     found = [seated(player, likeliest, checkpoint) for player in players]
     return Evaluation(tuple(play_all(player, chosen[:games], advance=advance, **rules) for player in found))
 
 
 def seated(player: str | Path | Run | Player, likeliest: bool, checkpoint: str) -> Player:
-    """Return the players. Raises BalatroError."""
+    """Return the player for a name, a run or an object. Raises BalatroError."""
     if isinstance(player, Run):
         return player.player(checkpoint, likeliest)
     return player_of(str(player), likeliest, checkpoint) if isinstance(player, (str, Path)) else player
@@ -226,7 +226,7 @@ class Comparison:
 
     @cached_property
     def table(self) -> "pandas.DataFrame":
-        """A row for each entry and other player: means with the bounds of their 95 % intervals, and what they cost."""
+        """One row per entry and other player: means with the bounds of their 95 % intervals, and training costs."""
         import pandas
 
         rows = []
@@ -239,7 +239,7 @@ class Comparison:
         return pandas.DataFrame(rows, columns=None if rows else ["name"]).set_index("name")
 
     def __repr__(self) -> str:
-        """The table, and which runs are missing."""
+        """Return the table as text, with the number of unfinished runs."""
         left = len(self.results.missing)
         missing = f", {left} of {len(self.results.cells)} runs not finished" if left else ""
         return f"{self.results.title}: {self.folder}{missing}\n{self.table.round(3).to_string()}"
@@ -255,12 +255,12 @@ def compare(
 ) -> Comparison:
     """Train entries x seeds at an equal budget and evaluate them on the same games, as `ante compare` does.
 
-    spec      a specification: itself, its file, or what such a file holds; `out` keeps it
-    out       the folder; what is finished there is not run again
+    spec      a specification, its file, or a dict with its fields; it is saved in `out`
+    out       the folder of the comparison; finished runs in it are not repeated
     parallel  number of concurrent runs
     report    only redraw the report from stored data
 
-    Raises BalatroError; one that names the logs where runs failed.
+    Raises BalatroError; if runs failed, it names their logs.
     """
     from ante.experiments.comparing import prepare, redraw, run
     from ante.experiments.running import Watched, log_of

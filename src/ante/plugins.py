@@ -1,12 +1,12 @@
 """Objects from other packages, named by an entry point or as `module:attribute`.
 
-A package offers a player, a reward, a policy or an algorithm under its own name by an entry point of group
+A package registers a player, a reward, a policy or an algorithm under a name with an entry point of the group
 `ante.players`, `ante.rewards`, `ante.policies` or `ante.algorithms`:
 
     [project.entry-points."ante.players"]
     cautious = "mypackage.bots:Cautious"
 
-Without packaging, `mypackage.bots:Cautious` names the same class; modules of the current folder are found too.
+Without packaging, `mypackage.bots:Cautious` refers to the same class, also for modules in the current folder.
 """
 
 import sys
@@ -22,42 +22,42 @@ PLAYERS, REWARDS = "ante.players", "ante.rewards"  # groups of entry points
 
 
 class BadPlugin(BalatroError, ValueError):
-    """A plugin object that cannot be loaded or has the wrong type."""
+    """A plugin object cannot be loaded or has the wrong type."""
 
 
 @cache
 def registered(group: str) -> dict[str, EntryPoint]:
-    """Returns the entry points of a group, by name."""
+    """Return the entry points of a group, by name."""
     return {entry.name: entry for entry in entry_points(group=group)}
 
 
 def is_plugin(group: str, name: str) -> bool:
-    """Returns whether this is the name of an entry point of the group, or of the form `module:attribute`."""
+    """Return whether this is the name of an entry point of the group, or of the form `module:attribute`."""
     module, colon, attribute = name.partition(":")
     return name in registered(group) or (bool(colon) and dotted(module) and dotted(attribute))
 
 
 def dotted(name: str) -> bool:
-    """Returns whether this is one identifier or several joined by dots."""
+    """Return whether this is one identifier or several joined by dots."""
     return all(part.isidentifier() for part in name.split("."))
 
 
 def load(group: str, name: str) -> Any:
-    """Returns the object that an entry point or `module:attribute` names. Raises BadPlugin."""
+    """Return the object of an entry point or `module:attribute`. Raises BadPlugin."""
     entry = registered(group).get(name) or EntryPoint(name, name, group)
     if "" not in sys.path and (here := str(Path.cwd())) not in sys.path:
-        sys.path.append(here)  # last: it hides no installed module
+        sys.path.append(here)  # at the end, so it hides no installed module
     try:
         module = import_module(entry.module)
     except ImportError as error:
         raise BadPlugin(
-            f"cannot import {entry.module!r} of {name!r} ({error}): install it, or start beside it"
+            f"cannot import {entry.module!r} of {name!r} ({error}): install it, or start in its folder"
         ) from error
     if not entry.attr:
-        raise BadPlugin(f"entry point {name!r} names module {entry.module!r} alone: declare it as module:attribute")
+        raise BadPlugin(f"entry point {name!r} names only module {entry.module!r}: declare it as module:attribute")
     found: Any = module
     for part in entry.attr.split("."):
         if not hasattr(found, part):
-            raise BadPlugin(f"module {entry.module!r} has no {entry.attr!r}, which {name!r} names")
+            raise BadPlugin(f"module {entry.module!r} has no {entry.attr!r}, to which {name!r} refers")
         found = getattr(found, part)
     return found

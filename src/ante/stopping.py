@@ -1,4 +1,4 @@
-"""Orderly stops: handling of Ctrl-C, termination, Ctrl-\\ and a terminal that is closed."""
+"""Graceful stops on Ctrl-C, termination, Ctrl-\\ and closed terminals."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 TERMINATIONS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-HEARD = (signal.SIGINT, *TERMINATIONS)
+HANDLED = (signal.SIGINT, *TERMINATIONS)
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Stops(list[Stop]):
 
     def listen(self) -> None:
         """Install the signal handlers. A second Ctrl-C interrupts. Signals ignored by nohup stay ignored."""
-        for number in HEARD:
+        for number in HANDLED:
             if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, self._ask)
+                signal.signal(number, self._record)
 
-    def _ask(self, number: int, _: FrameType | None) -> None:
+    def _record(self, number: int, _: FrameType | None) -> None:
         if self and number == signal.SIGINT:
             raise KeyboardInterrupt
         if number == signal.SIGHUP:
@@ -39,7 +39,7 @@ class Stops(list[Stop]):
 
 
 def leave_terminal() -> None:
-    """Redirect terminal output to /dev/null, since writing to a closed terminal fails."""
+    """Redirect terminal output to /dev/null, because writing to a closed terminal fails."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         with suppress(OSError):
@@ -62,9 +62,9 @@ def unheard() -> Iterator[None]:
 def stopping() -> Iterator[Stops]:
     """Yield a list that is no longer empty after Ctrl-C or a termination. A second Ctrl-C interrupts.
 
-    Who starts Ray meanwhile calls `listen` again: it takes SIGTERM for itself, and exits at once.
+    After starting Ray, call `listen` again: Ray replaces the handler of SIGTERM by one that exits immediately.
     """
-    stops, old = Stops(), {number: signal.getsignal(number) for number in HEARD}
+    stops, old = Stops(), {number: signal.getsignal(number) for number in HANDLED}
     stops.listen()
     try:
         yield stops

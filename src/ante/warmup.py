@@ -1,7 +1,7 @@
 """Compile the engine once, so that later processes load the code from the cache.
 
-SPEED: cold, the parts of a stage compile in parallel, each in a separate process; a later stage finds their code in
-the cache. Warm, everything is only loaded, in this process.
+SPEED: with a cold cache, the parts of a stage compile in parallel, each in a separate process, and later stages load
+their code from the cache. With a warm cache, this process loads all code.
 """
 
 import multiprocessing
@@ -16,10 +16,10 @@ import numpy as np
 from ante.engine.core.compile_cache import is_complete, mark_complete, require_writable
 
 
-def warm_up(say: Callable[[str], None] = lambda _: None) -> float:
-    """Compile everything that a game, a survey, an environment and a baseline need. Returns the seconds it took.
+def warm_up(report: Callable[[str], None] = lambda _: None) -> float:
+    """Compile the code for games, surveys, environments and baselines, and return the duration in seconds.
 
-    Raises CacheNotWritable where compiled code cannot be kept for other processes.
+    Raises CacheNotWritable if compiled code cannot be stored for other processes.
     """
     begin = time.perf_counter()
     if numba.config.DISABLE_JIT:
@@ -33,7 +33,7 @@ def warm_up(say: Callable[[str], None] = lambda _: None) -> float:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=os.cpu_count(), mp_context=context) as pool:
         for number, stage in enumerate(STAGES, 1):
-            say(f"{', '.join(stage)} (stage {number} of {len(STAGES)})")
+            report(f"{', '.join(stage)} (stage {number} of {len(STAGES)})")
             list(pool.map(warm_part, stage))
     mark_complete()
     return time.perf_counter() - begin
@@ -45,7 +45,7 @@ def warm_part(name: str) -> None:
 
 
 def warm_scoring() -> None:
-    """A played hand and what follows it."""
+    """Compile the scoring of hands and its consequences."""
     from ante.engine.core.state import new_states
     from ante.engine.rounds import play_cards
 
@@ -53,7 +53,7 @@ def warm_scoring() -> None:
 
 
 def warm_shopping() -> None:
-    """Buying, selling, packs and consumables; the start of a run."""
+    """Compile buying, selling, packs, consumables, and the start of a run."""
     from ante.engine.core.state import new_states
     from ante.engine.run import restart
     from ante.engine.step import decide_on_slot
@@ -64,7 +64,7 @@ def warm_shopping() -> None:
 
 
 def warm_decisions() -> None:
-    """A whole decision."""
+    """Compile whole decisions."""
     from ante.engine.core.state import new_states
     from ante.engine.step import step
 
@@ -72,7 +72,7 @@ def warm_decisions() -> None:
 
 
 def warm_random_play() -> None:
-    """Random play and the seed survey."""
+    """Compile random play and the seed survey."""
     from ante.engine.actions import N_DISCRETE
     from ante.engine.core.state import new_states
     from ante.engine.drivers.random_play import fuzz, play_random
@@ -85,7 +85,7 @@ def warm_random_play() -> None:
 
 
 def warm_environments() -> None:
-    """One step of each view of the environments."""
+    """Compile the environments with each view."""
     from ante.env.entities.rows import new_rows, pack
     from ante.env.games import Games
 
@@ -100,7 +100,7 @@ def warm_environments() -> None:
 
 
 def warm_agents() -> None:
-    """The baseline players."""
+    """Compile the baseline players."""
     from ante.agents.baselines import AGENTS, Baseline
     from ante.env.games import Games
 
@@ -111,7 +111,7 @@ def warm_agents() -> None:
 
 
 def warm_candidates() -> None:
-    """The candidate actions of games."""
+    """Compile the candidate actions."""
     from ante.env.games import Games
     from ante.lookahead.candidates import CandidateLister
     from ante.lookahead.records import candidates_t

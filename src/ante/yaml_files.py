@@ -1,4 +1,4 @@
-"""YAML files of settings, read within limits: small, plain, each key once, no aliases, not nested deeply."""
+"""Reading of untrusted YAML files, with limits on size and depth, without aliases and duplicate keys."""
 
 from pathlib import Path
 from typing import Any
@@ -8,24 +8,24 @@ import yaml
 from ante.files import Unreadable, decoded, read_bytes
 
 LARGEST = 1 << 18  # bytes of a file
-DEEPEST = 40  # lists and groups within each other
+DEEPEST = 40  # nesting depth of lists and mappings
 
 
 class Plain(yaml.SafeLoader):
-    """A loader that refuses aliases, keys that are given twice, and deep nesting."""
+    """A loader that rejects aliases, duplicate keys and deep nesting."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """See yaml.composer: one value, and what is nested in it."""
+        """See yaml.composer: compose one value with its nested values."""
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         mark: Any = event.start_mark
         if isinstance(event, yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(problem="aliases are not read: write the value itself", problem_mark=mark)
+            raise yaml.MarkedYAMLError(problem="aliases are not supported: write the value itself", problem_mark=mark)
         if self.depth > DEEPEST:
-            raise yaml.MarkedYAMLError(problem=f"nested more than {DEEPEST} deep", problem_mark=mark)
+            raise yaml.MarkedYAMLError(problem=f"nested more than {DEEPEST} levels deep", problem_mark=mark)
         self.depth += 1
         try:
             return super().compose_node(parent, index)
@@ -33,15 +33,15 @@ class Plain(yaml.SafeLoader):
             self.depth -= 1
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """See yaml.constructor: a mapping in which each key occurs once."""
+        """See yaml.constructor: construct a mapping without duplicate keys."""
         lines: dict[Any, int] = {}
         for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if not isinstance(key_node, yaml.ScalarNode):
-                raise yaml.MarkedYAMLError(problem="a key is one word or number", problem_mark=key_node.start_mark)
+                raise yaml.MarkedYAMLError(problem="a key must be a word or a number", problem_mark=key_node.start_mark)
             key, line = self.construct_object(key_node), key_node.start_mark.line + 1
             if key in lines:
                 raise yaml.MarkedYAMLError(
-                    problem=f"{key_node.value[:80]!r} is given twice, in line {lines[key]} and again here",
+                    problem=f"duplicate key {key_node.value[:80]!r}, first in line {lines[key]}",
                     problem_mark=key_node.start_mark,
                 )
             lines[key] = line
@@ -49,23 +49,23 @@ class Plain(yaml.SafeLoader):
 
 
 def read_yaml(file: Path) -> Any:
-    """Return what a YAML file holds. Raises Unreadable, with the line."""
+    """Return the contents of a YAML file. Raises Unreadable, with the line."""
     return parse_yaml(decoded(read_bytes(file, LARGEST), file), file)
 
 
 def parse_yaml(text: str, name: Path | str) -> Any:
     """Return the contents of a YAML text; `name` is its origin. Raises Unreadable, with the line."""
     if len(text) > LARGEST:
-        raise Unreadable(f"cannot read {name}: it is longer than {LARGEST:,} characters, the most that is read")
+        raise Unreadable(f"cannot read {name}: it is longer than the limit of {LARGEST:,} characters")
     try:
         return yaml.load(text, Plain)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         raise Unreadable(f"cannot read {name}: {place}{error.problem or error.context}") from None
-    except yaml.YAMLError as error:  # a character that YAML does not have
+    except yaml.YAMLError as error:  # a character that YAML does not allow
         raise Unreadable(f"cannot read {name}: {' '.join(str(error).split())}") from None
-    except (ValueError, OverflowError) as error:  # a date that does not exist, a number of thousands of digits
+    except (ValueError, OverflowError) as error:  # an impossible date, a number with thousands of digits
         raise Unreadable(f"cannot read {name}: {error}") from None
     except RecursionError:
         raise Unreadable(f"cannot read {name}: nested too deeply") from None

@@ -1,4 +1,4 @@
-"""The baseline players: legal, blind to what is hidden, and of clearly different strength."""
+"""The baseline players: they play legally, do not see hidden state, and differ clearly in strength."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Evaluation: the counts agree with each other and with a slow count, and games can be played again."""
+"""Evaluation: its statistics are consistent and match a slow computation, and its games can be replayed."""
 
 import hashlib
 import json
@@ -87,11 +87,11 @@ def test_seed_files_are_checked_before_anything_is_played(tmp_path: Path) -> Non
     with pytest.raises(BadSeedsFile, match="cannot read"):
         read_seeds(file)
     file.write_text("# nothing here\n\n")
-    with pytest.raises(BadSeedsFile, match="holds no seed"):
+    with pytest.raises(BadSeedsFile, match="contains no seeds"):
         read_seeds(file)
     file.write_text("ABC  # mine\nDEF\n")
     assert read_seeds(file) == ["ABC", "DEF"]
-    with pytest.raises(BadSeedsFile, match="3 games were asked for"):
+    with pytest.raises(BadSeedsFile, match="fewer than 3 games"):
         read_seeds(file, 3)
     with pytest.raises(UnknownSeed):
         evaluate(Baseline("random"), ["AB!"])

@@ -1,4 +1,4 @@
-"""Figures held against those of before: what is worse is named, what is noise is not."""
+"""Comparison with a baseline: regressions are reported, noise is not."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def test_what_is_no_baseline_is_refused_with_the_way_to_get_one(tmp_path: Path, 
     file.write_text(text)
     with pytest.raises(BadBaseline, match=r"write one with ante doctor --save"):
         read_baseline(file)
-    with pytest.raises(BadBaseline, match="there is no such file"):
+    with pytest.raises(BadBaseline, match="the file does not exist"):
         read_baseline(tmp_path / "none.json")
 
 

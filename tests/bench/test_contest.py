@@ -1,4 +1,4 @@
-"""`ante bench train` and `ante profile` on small networks: every row exists, and the sums agree."""
+"""`ante bench train` and `ante profile` on small networks: all rows exist, and the sums are consistent."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`ante doctor`: what is measured, kept and judged."""
+"""`ante doctor`: measurements, baselines and their comparison."""
 
 import json
 import os
@@ -20,7 +20,7 @@ JUDGED = ["environment, 256 games", "sampling, 16 games", *(f"inference, batch {
 
 @pytest.fixture
 def doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Doctor:
-    """`ante doctor` in this process with a small policy: exit code, standard output, standard error."""
+    """Return a function that runs `ante doctor` with a small policy and returns exit code, stdout and stderr."""
     from ante.bench import figures
     from ante.cli import main
 
@@ -40,7 +40,7 @@ def doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
 
 
 def change(file: Path, factor: float) -> None:
-    """Every measured figure is this many times better than in the baseline."""
+    """Make every measured figure in the baseline this many times better."""
     kept = json.loads(file.read_text())
     for figure in kept["figures"]:
         if figure["better"]:
@@ -51,21 +51,21 @@ def change(file: Path, factor: float) -> None:
 def test_a_machine_is_held_against_its_baseline(doctor: Doctor, tmp_path: Path) -> None:
     file = tmp_path / "baseline.json"
     code, out, _ = doctor("--save", str(file), "--json")
-    told = json.loads(out)
+    found = json.loads(out)
     assert code == 0
-    assert [each["name"] for each in told["figures"] if each["better"]] == JUDGED
-    assert all(each["value"] > 0 and each["before"] is None for each in told["figures"])
-    p50, p95, p99 = (each["value"] for each in told["figures"][2:5])
+    assert [each["name"] for each in found["figures"] if each["better"]] == JUDGED
+    assert all(each["value"] > 0 and each["before"] is None for each in found["figures"])
+    p50, p95, p99 = (each["value"] for each in found["figures"][2:5])
     assert p50 <= p95 <= p99
-    assert {"memory", "GPU" if not torch.cuda.is_available() else "GPU 0"} <= {row["what"] for row in told["machine"]}
-    weights = told["policy"].split(", ")[1].split()[0].replace(",", "")
+    assert {"memory", "GPU" if not torch.cuda.is_available() else "GPU 0"} <= {row["what"] for row in found["machine"]}
+    weights = found["policy"].split(", ")[1].split()[0].replace(",", "")
     assert int(weights) == 8 * (FLAT_SIZE + 1) + (N_DISCRETE + 1) * 9
 
     change(file, 1e-3)  # the baseline is of a machine a thousand times slower
     code, out, _ = doctor("--against", str(file))
     assert code == 0
     assert "times as good" in out and "below" not in out
-    change(file, 1e6)  # and now of one a thousand times faster
+    change(file, 1e6)  # and this one of a machine a thousand times faster
     code, out, _ = doctor("--against", str(file), "--tolerance", "0.5")
     assert code == 1
     assert [line.split(" is ")[0] for line in out.splitlines() if "below 0.5" in line] == JUDGED
@@ -84,7 +84,7 @@ def test_nothing_is_measured_where_that_is_asked_for(doctor: Doctor, tmp_path: P
     code, out, _ = doctor("--no-measure", "--json")
     assert (code, json.loads(out)["figures"]) == (0, [])
     code, _, error = doctor("--no-measure", "--save", str(tmp_path / "a.json"))
-    assert (code, error) == (2, "ante: --save and --against need figures: not measured: --no-measure\n")
+    assert (code, error) == (2, "ante: --save and --against need measurements: not measured: --no-measure\n")
 
 
 def test_memory_is_told_as_the_system_tells_it() -> None:

@@ -1,4 +1,4 @@
-"""What `ante bench` prints: the same rows as a table and as JSON."""
+"""The output of `ante bench`: the same rows as a table and as JSON."""
 
 import json
 import sys
@@ -27,10 +27,10 @@ def bench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *
 
 
 def strict(text: str) -> dict[str, object]:
-    """The object that RFC 8259 reads in a text: without NaN and Infinity, which Python lets pass."""
+    """Parse JSON according to RFC 8259: without NaN and Infinity, which Python accepts."""
 
     def refuse(number: str) -> float:
-        raise AssertionError(f"{number} is no number of JSON")
+        raise AssertionError(f"{number} is not a JSON number")
 
     found = json.loads(text, parse_constant=refuse)
     assert isinstance(found, dict)

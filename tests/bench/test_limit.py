@@ -1,4 +1,4 @@
-"""The network alone: both ways to compute it give one network's gradients."""
+"""The network alone: both ways to compute its gradients agree."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Every moment is counted once, in the thread that listens."""
+"""Time is counted once, in the thread that listens."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from ante.training.spans import span
 
 
 class Clock:
-    """A clock that only moves on command."""
+    """A clock that advances only on demand."""
 
     now = 0.0
 
@@ -90,7 +90,7 @@ def test_a_runner_and_a_learner_spend_their_time_in_spans() -> None:
     with watch.watching(), watch.part("rest"):
         rollouts = runner.sample(num_timesteps=256)
         learner.update(training_data=Fragments(rollouts), num_epochs=2, minibatch_size=128)
-    assert set(watch.seconds) == set(PARTS) - {"sync"}  # weights travel in an algorithm: test_contest.py
+    assert set(watch.seconds) == set(PARTS) - {"sync"}  # an algorithm sends weights: test_contest.py
     assert min(watch.seconds.values()) > 0
 
 
@@ -107,22 +107,22 @@ def test_production_code_carries_no_test_tools() -> None:
 
 
 def test_each_part_is_marked_while_it_runs(clock: Clock) -> None:
-    told: list[str] = []
+    events: list[str] = []
 
     class Mark:
         def __init__(self, name: str) -> None:
             self.name = name
 
         def __enter__(self) -> None:
-            told.append(f"<{self.name}")
+            events.append(f"<{self.name}")
 
         def __exit__(self, *_: object) -> None:
-            told.append(f"{self.name}>")
+            events.append(f"{self.name}>")
 
     watch = Stopwatch(Mark)  # type: ignore[arg-type]
     with watch.part("a"), watch.part("b"):
         pass
-    assert told == ["<a", "<b", "b>", "a>"]
+    assert events == ["<a", "<b", "b>", "a>"]
 
 
 def test_ratios_are_made_turn_by_turn() -> None:

@@ -1,4 +1,4 @@
-"""What `ante profile` prints."""
+"""The output of `ante profile`."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def test_parts_and_the_longest_operations_are_printed(
     operations = [Operation("aten::mm", 1234, 8.5, device_ms, 0.7), Operation("aten::add", 5, 1.0, 0.0, 0.3)]
     print_profile(Profile(512, parts, operations), operations=1)
     out = capsys.readouterr().out
-    assert "125,000 steps/s, 8.0 us a step" in out
+    assert "125,000 steps/s, 8.0 us per step" in out
     assert "512 steps under torch's profiler" in out
     (row,) = (line for line in out.splitlines() if "aten::" in line)
     cells = [cell.strip() for cell in row.strip("│").split("│")]

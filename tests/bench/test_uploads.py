@@ -1,4 +1,4 @@
-"""`ante bench upload` on a folder: every row exists, steps during an upload were made during one, nothing is left."""
+"""`ante bench upload` on a folder: all rows exist, some steps overlap an upload, and no files remain."""
 
 import time
 from pathlib import Path
@@ -14,13 +14,13 @@ def test_rows_are_of_turns_and_ratios_of_their_own() -> None:
     turns = {"alone": [[0.010] * 99 + [1.0], [0.020] * 100], "beside": [[0.011] * 100, [0.030] * 100]}
     found = {row.name.removeprefix("train step "): (row.value, row.low, row.high) for row in rows_of(turns, 64, 64)}
     assert found["alone, p95"] == pytest.approx((15, 10, 20))
-    assert found["beside an upload of 64 MB, median"] == pytest.approx((20.5, 11, 30))
-    assert found["beside an upload against alone, p95"] == pytest.approx((1.3, 1.1, 1.5))
+    assert found["during an upload of 64 MB, median"] == pytest.approx((20.5, 11, 30))
+    assert found["during an upload against alone, p95"] == pytest.approx((1.3, 1.1, 1.5))
     assert len(found) == 6
 
 
 class Still:
-    """An algorithm that takes its time and learns nothing."""
+    """An algorithm that only waits."""
 
     def train(self) -> None:
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""The catalogue holds every fact of the recorded rules, in pool order, and a few that are checked by hand."""
+"""The catalogue contains every fact of the recorded rules, in pool order; some facts are checked against literals."""
 
 import dataclasses
 import gzip
@@ -27,17 +27,17 @@ RULES: dict[str, Any] = json.loads(
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON would give it back."""
+    """Return the value after a round trip through JSON."""
     return json.loads(json.dumps(value))
 
 
 def member_name(key: str) -> str:
-    """The enum member a key names: `j_8_ball` gives EIGHT_BALL."""
+    """Return the enum member of a key: `j_8_ball` gives EIGHT_BALL."""
     name = key.split("_", 1)[1].upper()
     return name.replace("8_", "EIGHT_") if name.startswith("8_") else name
 
 
-# Every recorded fact, section by section. Each row is rebuilt as recorded, so nothing can be missing or extra.
+# Every recorded fact by section. Each row is rebuilt in its recorded form, so that no fact is missing or additional.
 
 
 def joker_facts(row: jokers.JokerRow) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def joker_facts(row: jokers.JokerRow) -> dict[str, Any]:
     return facts
 
 
-# Numbers that the game itself never reads, so that no row has them.
+# Numbers that the game never reads, which no row contains.
 UNREAD: dict[str, dict[str, Any]] = {
     "c_ankh": {"amount": 2},
     "c_hex": {"amount": 2},
@@ -80,13 +80,13 @@ UNREAD: dict[str, dict[str, Any]] = {
     "v_antimatter": {"amount": 15},
     "v_illusion": {"amount": 4},
 }
-# What a consumable does to chosen cards other than giving them something.
+# The effects of consumables on selected cards, other than giving them a modifier.
 CONVERSIONS = {"c_strength": "up_rank", "c_death": "card"}
 REMOVES_CARDS = {"c_hanged_man", "c_familiar", "c_grim", "c_incantation", "c_immolate"}
 
 
 def consumable_values(row: consumables.ConsumableRow) -> dict[str, Any]:
-    """The numbers of a row under the game's own short names."""
+    """Return the numbers of a row under the game's names."""
     values: dict[str, Any] = dict(UNREAD.get(row.key, {}))
     if row.max_highlighted and row.key != "c_aura":
         values["max_highlighted"] = row.max_highlighted
@@ -114,7 +114,7 @@ def consumable_values(row: consumables.ConsumableRow) -> dict[str, Any]:
 
 
 def voucher_values(row: vouchers.VoucherRow) -> dict[str, Any]:
-    """The number of a voucher's row as the game's own amount; Overstock has none, a change of the ante is a number below 0."""
+    """Return the number of a voucher's row as the game's amount: none for Overstock, negative for ante changes."""
     numbers = (
         *(row.consumable_slots, row.hands, row.discards, row.hand_size, row.percent_off, row.edition_times),
         *(row.reroll_discount, row.rate_times, row.playing_card_rate, row.x_mult, row.interest_cap, row.boss_reroll),
@@ -126,7 +126,7 @@ def voucher_values(row: vouchers.VoucherRow) -> dict[str, Any]:
 
 
 def deck_values(row: decks.DeckRow) -> dict[str, Any]:
-    """The numbers of a deck's row under the game's own short names."""
+    """Return the numbers of a deck's row under the game's names."""
     names = {"joker_slots": "joker_slot", "consumable_slots": "consumable_slot", "target_times": "ante_scaling"}
     values: dict[str, Any] = {}
     for field in ("hands", "discards", "hand_size", "joker_slots", "consumable_slots", "dollars", "spectral_rate"):
@@ -153,7 +153,7 @@ def deck_values(row: decks.DeckRow) -> dict[str, Any]:
 
 
 def enhancement_values(row: cards.EnhancementRow) -> dict[str, Any]:
-    """The numbers of an enhancement's row under the game's own short names."""
+    """Return the numbers of an enhancement's row under the game's names."""
     values = {
         "bonus": row.chips,
         "mult": row.mult,
@@ -298,13 +298,13 @@ CATALOGUE = {
     "constants": {name.lower(): getattr(constants, name) for name in dir(constants) if name.isupper()},
 }
 
-# Sentences, not facts of a row; their content is tested below as behaviour.
+# Sentences are not compared here; tests below check their content.
 PROSE = {"game_version", "about", "stakes_note", "ante_base_note", "pricing"}
 
 
 @pytest.mark.parametrize("section", sorted(CATALOGUE))
 def test_section_equals_the_recorded_rules(section: str) -> None:
-    # The numbers of jokers are compared below: a row calls them by its own names.
+    # The numbers of jokers are compared below, since rows use other names.
     left_out = {"values", "pool_note"} if section == "jokers" else set()
     recorded = (
         [{k: v for k, v in row.items() if k not in left_out} for row in RULES[section]] if left_out else RULES[section]
@@ -316,7 +316,7 @@ def test_no_section_of_the_recorded_rules_is_left_out() -> None:
     assert set(CATALOGUE) | PROSE == set(RULES)
 
 
-# What the recorded rules do not settle: ids, names of members, derived numbers.
+# Fields that are not in the recorded rules: ids, member names, derived numbers.
 
 
 @pytest.mark.parametrize(
@@ -387,7 +387,7 @@ def test_joker_pools_hold_each_joker_once() -> None:
     assert sorted(joker for pool in pools for joker in pool) == list(range(1, 151))
 
 
-# Fields that a recorded name may stand for. What a name means depends on the joker; its number must be one of these.
+# Fields that correspond to a recorded name. Its meaning depends on the joker; its number must be one of these.
 GROWERS = ("growth", "loss", "start")
 RECORDED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("mult", "s_mult", "t_mult"), ("mult", "start")),
@@ -410,11 +410,11 @@ RECORDED: dict[str, tuple[str, ...]] = {
 RECORDED["amount"] = tuple(
     field.name for field in dataclasses.fields(jokers.JokerRow) if field.default is None and field.name != "unlock"
 )
-# Recorded numbers that the game itself does not use, or gives another meaning than the row does.
+# Recorded numbers that the game does not use, or with another meaning in the row.
 OTHERWISE = {
     ("j_burnt", "amount"),  # unused
     ("j_burnt", "h_size"),  # unused
-    ("j_loyalty_card", "every"),  # hands between, where the row has the cycle
+    ("j_loyalty_card", "every"),  # hands between two triggers; the row has the cycle length
     ("j_stuntman", "h_size"),  # without its sign
 }
 
@@ -428,7 +428,7 @@ def test_the_numbers_of_a_joker_are_the_recorded_ones(facts: dict[str, Any]) -> 
         elif name in ("type", "poker_hand"):
             assert row.joker == Joker.TODO_LIST or row.hand == hands.by_key[value]
         elif (row.key, name) not in OTHERWISE:
-            # A number that is 0 is left out, where its absence has the same meaning.
+            # A number that is 0 may be missing, which has the same meaning.
             assert value in [getattr(row, field) or 0 for field in RECORDED[name]], name
     assert JOKERS[Joker.LOYALTY_CARD].every == 5 + 1 and JOKERS[Joker.STUNTMAN].hand_size == -2
 
@@ -436,12 +436,12 @@ def test_the_numbers_of_a_joker_are_the_recorded_ones(facts: dict[str, Any]) -> 
 @pytest.mark.parametrize("row", JOKERS[1:], ids=lambda row: row.key)
 def test_a_number_that_is_not_recorded_stands_in_the_sentence(row: jokers.JokerRow) -> None:
     recorded = next(facts["values"] for facts in RULES["jokers"] if facts["key"] == row.key).values()
-    told = {"j_ceremonial": "twice", "j_raised_fist": "twice", "j_mr_bones": "25%"}
+    wording = {"j_ceremonial": "twice", "j_raised_fist": "twice", "j_mr_bones": "25%"}
     for name in RECORDED["amount"]:
         value = getattr(row, name)
-        # "a", "the first" and a start at X1 mean one.
-        if value not in (None, 1, *recorded) and not isinstance(value, IntEnum) and name != "rarity_asked":
-            assert told.get(row.key, f"{abs(value):g}") in row.effect, name
+        # "a", "the first" and an initial X1 mean one.
+        if value not in (None, 1, *recorded) and not isinstance(value, IntEnum) and name != "target_rarity":
+            assert wording.get(row.key, f"{abs(value):g}") in row.effect, name
 
 
 def test_numbers_beside_the_recorded_ones_stand_in_the_sentence() -> None:
@@ -509,7 +509,7 @@ def test_cards_have_keys_chips_and_an_order() -> None:
         (1, 1, 300),
         (8, 1, 50_000),
         (8, 3, 200_000),
-        # By hand: 50000 * (1.6 + 0.75^1.2) = 115,403
+        # Computed by hand: 50000 * (1.6 + 0.75^1.2) = 115,403
         (9, 1, 110_000),
         # 100000 and 200000 times the same 2.308
         (9, 2, 230_000),

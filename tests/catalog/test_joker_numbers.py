@@ -1,4 +1,4 @@
-"""Every number of a joker's row is read: another value gives another game, and the engine has no second copy."""
+"""Every number in a joker's row is used: a changed number changes a game, and the engine contains no copy."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -30,13 +30,13 @@ from ante.verification.rule_items import effect_modules
 from tests.support.perturb import Number, Scenario, fingerprint, numbers_of, uncompiled_only, unread
 from tests.support.table import act, discard, in_round, own, play, redeal, select, to_shop, use, win
 
-# Numbers that change nothing, each with its reason.
+# Numbers without an effect, each with the reason.
 UNREAD: dict[str, str] = {}
 
 FOLDER = Path(ante.engine.jokers.__file__).parent
 WRITTEN = sorted(file for file in FOLDER.glob("*.py") if file.name != "dispatch.py")
 
-# One game of each kind, dealt once; every scenario plays on with a copy.
+# One game of each kind, dealt once; every scenario continues from a copy.
 ROYAL = ("S_A S_K S_Q S_J S_T", "H_K H_Q C_9")
 FULL_HOUSE = ("H_8 D_8 C_8 S_2 C_2", "S_K")
 FOUR = ("S_4 H_4 C_4 D_4", "S_9")
@@ -46,14 +46,14 @@ ENHANCED = ("S_A:m_steel H_A:m_stone D_A:m_gold C_A:m_glass S_7", "S_K:m_steel")
 
 @cache
 def before(kind: str) -> Any:
-    """The game that scenarios of a kind begin with."""
+    """Return the initial game of scenarios of a kind."""
     if kind == "run":
         return new_run("TESTSEED", "b_red", 1)
     return in_round() if kind == "round" else to_shop(in_round())
 
 
 def with_jokers(kind: str, *keys: str, **changes: Any) -> Any:
-    """A copy of that game with these jokers owned and these fields changed; `joker_x` is field x of the first joker."""
+    """Return a copy of that game with these jokers and changed fields; `joker_x` is field x of the first joker."""
     s = before(kind).copy()
     own(s, *keys)
     for name, value in changes.items():
@@ -65,41 +65,41 @@ def with_jokers(kind: str, *keys: str, **changes: Any) -> Any:
 
 
 def at_play(key: str, cards: tuple[str, str], *others: str, **changes: Any) -> Any:
-    """A round with these cards to play and to hold, which no score wins."""
+    """Return a round with these cards to play and to keep in hand, and a target that no score reaches."""
     s = with_jokers("round", key, *others, target=1e300, **changes)
     redeal(s, " ".join(cards))
     return s
 
 
 def played(key: str, cards: tuple[str, str], *others: str, **changes: Any) -> bytes:
-    """The cards are played, all at once."""
+    """Play all cards at once."""
     s = at_play(key, cards, *others, **changes)
     play(s, *range(len(cards[0].split())))
     return fingerprint(s)
 
 
 def discarded(key: str, cards: tuple[str, str] = FACES, **changes: Any) -> bytes:
-    """The cards are discarded, all at once."""
+    """Discard all cards at once."""
     s = at_play(key, cards, **changes)
     discard(s, *range(len(cards[0].split())))
     return fingerprint(s)
 
 
 def round_ended(key: str, **changes: Any) -> bytes:
-    """A round is won and cashed out."""
+    """Win a round and cash out."""
     s = with_jokers("round", key, **changes)
     to_shop(s)
     return fingerprint(s)
 
 
 def blind_chosen(key: str) -> bytes:
-    """A blind is selected, with an Egg and a Certificate to the right of the joker."""
+    """Select a blind with an Egg and a Certificate to the right of the joker."""
     s = with_jokers("run", key, "j_egg", "j_certificate")
     return fingerprint(select(s, "bl_small"))
 
 
 def shopped(key: str) -> bytes:
-    """A reroll, a pack opened and skipped, and a joker sold."""
+    """Reroll the shop, open and skip a pack, and sell a joker."""
     s = with_jokers("shop", key, "j_egg", dollars=100)
     for verb, target in ((Verb.REROLL, 0), (Verb.OPEN_PACK, 0), (Verb.SKIP_PACK, 0), (Verb.SELL_JOKER, 1)):
         act(s, verb, target)
@@ -107,21 +107,21 @@ def shopped(key: str) -> bytes:
 
 
 def used(key: str, consumable: str, *positions: int) -> bytes:
-    """A consumable is used on cards of a hand."""
+    """Use a consumable on cards of the hand."""
     s = at_play(key, ENHANCED if key == "j_glass" else FACES)
     use(s, consumable, *positions)
     return fingerprint(s)
 
 
 def boss_beaten(key: str) -> bytes:
-    """A boss is beaten."""
+    """Beat a boss."""
     s = with_jokers("round", key, blind=int(Blind.HEAD))
     win(s)
     return fingerprint(s)
 
 
 def boss_triggered(key: str) -> bytes:
-    """A hand of debuffed cards."""
+    """Play a hand of debuffed cards."""
     s = at_play(key, ("C_A:m_mult", "S_K"), blind=int(Blind.CLUB))
     s.cards[s.hand[0]].debuffed = 1
     play(s, 0)
@@ -129,7 +129,7 @@ def boss_triggered(key: str) -> bytes:
 
 
 def with_enhanced(key: str) -> bytes:
-    """A hand played with sixteen enhanced cards in the deck."""
+    """Play a hand with sixteen enhanced cards in the deck."""
     s = at_play(key, ROYAL)
     for i in range(16):
         s.cards[s.deck[i]].enhancement = int(Enhancement.BONUS)
@@ -138,7 +138,7 @@ def with_enhanced(key: str) -> bytes:
 
 
 def twice(key: str) -> bytes:
-    """The same hand twice in a round."""
+    """Play the same hand twice in a round."""
     s = at_play(key, FOUR)
     play(s, 0)
     play(s, 0)
@@ -146,7 +146,7 @@ def twice(key: str) -> bytes:
 
 
 def rolled(key: str, cards: tuple[str, str], *others: str) -> list[bytes]:
-    """The cards are played in games with different random numbers."""
+    """Play the cards in games with different random numbers."""
     found = []
     for seed in ("AAAAAAAA", "BBBBBBBB", "CCCCCCCC", "DDDDDDDD", "EEEEEEEE", "FFFFFFFF"):
         s = in_round(seed=seed)
@@ -159,7 +159,7 @@ def rolled(key: str, cards: tuple[str, str], *others: str) -> list[bytes]:
 
 
 def rarely_played(key: str) -> bytes:
-    """A hand that another hand has been played more often than."""
+    """Play a hand after another hand was played more often."""
     s = at_play(key, ROYAL)
     s.plays[Hand.PAIR] = 9
     play(s, 0, 1, 2, 3, 4)
@@ -167,21 +167,21 @@ def rarely_played(key: str) -> bytes:
 
 
 def sold(key: str) -> bytes:
-    """The joker itself is sold beside another one."""
+    """Sell the joker, which has a neighbour."""
     s = with_jokers("shop", key, "j_egg", joker_count=2)
     act(s, Verb.SELL_JOKER, 0)
     return fingerprint(s)
 
 
 def last_hand(key: str) -> bytes:
-    """The last hand of a round falls short, by less than half."""
+    """Lose a round with its last hand, with more than half of the target reached."""
     s = at_play(key, FOUR, hands_left=1)
     s.target, s.chips = 1e6, 3e5
     act(s, Verb.PLAY, cards=(0,))
     return fingerprint(s)
 
 
-# What each joker needs to show its numbers, where the usual scenarios do not.
+# Scenarios for jokers whose numbers have no effect in the usual scenarios.
 SPECIAL: dict[Joker, list[Callable[[str], Any]]] = {
     Joker.LOYALTY_CARD: [lambda key: played(key, ROYAL, joker_count=5)],
     Joker.FOUR_FINGERS: [lambda key: played(key, ("S_2 S_4 S_6 S_9", "H_K"))],
@@ -247,12 +247,12 @@ USUAL: tuple[Callable[[str], Any], ...] = (
 
 @cache
 def scenario(play_it: Callable[[str], Any], key: str) -> Scenario:
-    """One scenario with one joker."""
+    """Return a scenario with one joker."""
     return lambda: play_it(key)
 
 
 def priced(joker: int) -> Scenario:
-    """What a joker costs."""
+    """Return a scenario that reads a joker's price."""
 
     def cost() -> int:
         s = before("shop").copy()
@@ -263,7 +263,7 @@ def priced(joker: int) -> Scenario:
 
 
 def drawn() -> list[int]:
-    """What the pools give, twelve jokers of each rarity."""
+    """Draw twelve jokers of each rarity from the pools."""
     s = before("shop").copy()
     streams = (Stream.JOKER1_SHO, Stream.JOKER2_SHO, Stream.JOKER3_SHO, Stream.JOKER4)
     return [int(draw_joker(s, int(stream), r)) for r, stream in enumerate(streams, start=1) for _ in range(12)]
@@ -271,7 +271,7 @@ def drawn() -> list[int]:
 
 @cache
 def offered(joker: int, enhancement: int, extinct: int) -> Scenario:
-    """Whether the pool offers a joker to a deck with one card of this enhancement."""
+    """Return a scenario: whether the pool offers a joker for a deck with one card of this enhancement."""
 
     def available() -> bool:
         s = before("shop").copy()
@@ -282,7 +282,7 @@ def offered(joker: int, enhancement: int, extinct: int) -> Scenario:
 
 
 def scenarios_of(number: Number) -> list[Scenario]:
-    """Where a number of a joker ought to show."""
+    """Return the scenarios in which a number of a joker should have an effect."""
     assert number.row is not None
     row = JOKERS[number.row]
     if number.field == "cost":
@@ -297,7 +297,7 @@ def scenarios_of(number: Number) -> list[Scenario]:
 
 
 def stated(number: Number) -> bool:
-    """Whether a row states this number: what equals the default of its field is left out there."""
+    """Return whether a row states this number; values equal to the field's default are omitted there."""
     default = next(f.default for f in fields(jokers.JokerRow) if f.name == number.field)
     return default is MISSING or default != number.value
 
@@ -310,11 +310,11 @@ def test_every_number_of_a_joker_changes_the_game() -> None:
     assert unread(NUMBERS, scenarios_of) == sorted(UNREAD)
 
 
-# What a function reads, its jokers state; what a row states, one of its functions reads.
+# The functions of a joker read only numbers in its row, and every number in a row is read by one of its functions.
 
 
 def table_of(field: str) -> str:
-    """The engine's array of a field."""
+    """Return the name of the engine's array of a field."""
     return {"needs_in_deck": "J_GATE", "blueprint_compat": "J_COPIED"}.get(field, f"J_{field.upper()}")
 
 
@@ -326,7 +326,7 @@ BY_TABLE = {
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Module and source of every function of engine/jokers."""
+    """Yield module and source of every function in engine/jokers."""
     for file in WRITTEN:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.FunctionDef):
@@ -336,7 +336,7 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
 def test_a_function_reads_only_numbers_that_its_jokers_state() -> None:
     effect_modules()
     source = dict(((module, node.name), node) for module, node in functions())
-    # Several jokers share `limits`: each changes some of the limits.
+    # Several jokers share `limits`, and each changes some of them.
     shared = {("limits", name) for name in ("hand_size", "hands", "discards")}
     for effect in (effect for effect in EFFECTS if isinstance(effect.item, Joker)):
         row = JOKERS[effect.item]
@@ -347,10 +347,10 @@ def test_a_function_reads_only_numbers_that_its_jokers_state() -> None:
                 assert getattr(row, field) not in (None, ()), f"{effect.function} reads {field} of {row.name}"
 
 
-# Items without an effect, each with its reason.
+# Items without effects, each with the reason.
 WITHOUT_EFFECT: dict[IntEnum, str] = {
-    Blind.SMALL: "the target of its row is all there is",
-    Blind.BIG: "the target of its row is all there is",
+    Blind.SMALL: "its row has only a target",
+    Blind.BIG: "its row has only a target",
 }
 
 
@@ -372,7 +372,7 @@ def test_every_voucher_has_its_text_in_one_place() -> None:
     ] == []
 
 
-# Numbers of the game that are allowed outside the catalogue: neutral elements, and steps of one.
+# Numbers that are allowed outside the catalogue: neutral elements and steps of one.
 NEUTRAL = {0, 1, -1}
 
 

@@ -1,4 +1,4 @@
-"""Every number of the catalogue except the jokers' is read: another value gives another game."""
+"""Every number of the catalogue except the jokers' is used: a changed number changes a game."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ from tests.support.perturb import (
 )
 from tests.support.table import in_round, own
 
-# Numbers that change nothing, each with its reason.
+# Numbers without an effect, each with the reason.
 UNREAD: dict[str, str] = {}
 
 Scenario = Callable[[], Any]
@@ -53,7 +53,7 @@ Scenario = Callable[[], Any]
 
 @cache
 def before(kind: str) -> Any:
-    """The game that scenarios of a kind begin with; they play on with a copy."""
+    """Return the initial game of scenarios of a kind; scenarios continue from a copy."""
     if kind == "round":
         return in_round()
     s = new_run("TESTSEED")
@@ -62,7 +62,7 @@ def before(kind: str) -> Any:
 
 
 def game(kind: str = "run", **changes: Any) -> Any:
-    """A copy of that game with these fields changed."""
+    """Return a copy of that game with these fields changed."""
     s = before(kind).copy()
     for name, value in changes.items():
         s[name] = value
@@ -70,7 +70,7 @@ def game(kind: str = "run", **changes: Any) -> Any:
 
 
 def shopped(**changes: Any) -> bytes:
-    """A shop is entered and rerolled."""
+    """Enter a shop and reroll it."""
     s = game(**changes)
     engine_shop.enter_shop(s)
     for _ in range(2):
@@ -79,7 +79,7 @@ def shopped(**changes: Any) -> bytes:
 
 
 def priced(s: Any, kind: Kind, number: int, **changes: Any) -> list[int]:
-    """What an item costs and sells for, plain and with each edition."""
+    """Return an item's prices and sell values, without and with each edition."""
     found = []
     for edition in Edition:
         s.made.kind, s.made.id, s.made.edition, s.made.stickers = kind, number, edition, 0
@@ -91,7 +91,7 @@ def priced(s: Any, kind: Kind, number: int, **changes: Any) -> list[int]:
 
 
 def blind_met(blind: int) -> Any:
-    """What a blind requires, pays and does, and what is left of that once it is disabled."""
+    """Return a blind's target, reward and effects, before and after it is disabled."""
     s = game("round", blind=blind, ante=3, n_played=2)
     found: list[Any] = [engine_blinds.blind_target(s, blind)]
     found += [bool(boss_eligible(game(ante=ante), blind)) for ante in range(1, 18)]
@@ -118,7 +118,7 @@ def blind_met(blind: int) -> Any:
 
 
 def targets() -> list[float]:
-    """Required scores of the blinds, ante by ante, on stakes with different tables."""
+    """Return the targets of the blinds by ante, on stakes with different tables."""
     return [
         engine_blinds.blind_target(game(ante=ante, stake=stake), Blind.SMALL)
         for ante, stake in product(range(-1, 12), (1, 3, 6))
@@ -126,7 +126,7 @@ def targets() -> list[float]:
 
 
 def hand_scored(hand: int) -> bytes:
-    """A poker hand of level 3 without cards."""
+    """Score a poker hand of level 3 without cards."""
     s = game("round", hand_type=hand, n_played=0, n_hand=0)
     s.levels[:] = 3
     scoring.evaluate(s)
@@ -134,7 +134,7 @@ def hand_scored(hand: int) -> bytes:
 
 
 def card_scored(enhancement: int, edition: int, seal: int) -> bytes:
-    """Cards of one kind: scored, held, broken, and held at the end of the round."""
+    """Process cards of one kind: scored, kept in hand, broken, and kept at the end of the round."""
     s = game("round", chips=0.0, n_jokers=0)
     for rank in range(cards.TWO, cards.ACE + 1):
         card = s.cards[s.hand[0]]
@@ -152,7 +152,7 @@ def card_scored(enhancement: int, edition: int, seal: int) -> bytes:
 
 
 def editions_met() -> list[Any]:
-    """What polls, Illusion and prices make of editions, and the slots that Negative brings."""
+    """Return the results of polls, Illusion and prices for editions, and the slots from Negative."""
     grid = np.arange(0.0, 1.0, 0.001)
     found = [making.edition_of(u, 1.0, 1.0, True) for u in grid[900:]] + [engine_packs.seal_of(u) for u in grid[::50]]
     s = with_voucher(Voucher.ILLUSION)
@@ -163,7 +163,7 @@ def editions_met() -> list[Any]:
 
 
 def joker_with_edition(edition: int) -> bytes:
-    """A joker with an edition has its turn."""
+    """Trigger a joker with an edition."""
     s = game("round", score_chips=1.0, score_mult=1.0)
     own(s, "j_egg")
     s.jokers[0].edition = edition
@@ -172,7 +172,7 @@ def joker_with_edition(edition: int) -> bytes:
 
 
 def consumable_used(number: int) -> list[Any]:
-    """What a consumable costs, which card sets it takes, and what it does, several times."""
+    """Return a consumable's price, the card sets that it accepts, and its effects, several times."""
     s = game("round", dollars=1000, consumable_slots=20, joker_slots=20)
     own(s, "j_joker", "j_egg", "j_mime", "j_droll", "j_sly", "j_hack")
     for i in range(s.n_jokers):
@@ -190,7 +190,7 @@ def consumable_used(number: int) -> list[Any]:
 
 
 def tag_met(tag: int) -> list[Any]:
-    """Where a tag is offered, and what it does at each moment."""
+    """Return where a tag is offered and its effects at each moment."""
     s = game(hands_played_run=7, unused_discards_run=7, blinds_skipped=7, joker_slots=20, dollars=1000)
     found: list[Any] = [bool(tag_available(game(ante=ante), tag)) for ante in range(1, 5)]
     tag_effects.gain_tag(s, tag, 3)
@@ -205,7 +205,7 @@ def tag_met(tag: int) -> list[Any]:
 
 
 def voucher_met(voucher: int) -> list[Any]:
-    """When a voucher is offered, its price, and everything that depends on it."""
+    """Return when a voucher is offered, its price, and everything that depends on it."""
     s = game("round", dollars=1000)
     found: list[Any] = [engine_shop.voucher_price(s, voucher)]
     for other in Voucher:
@@ -230,14 +230,14 @@ def voucher_met(voucher: int) -> list[Any]:
 
 
 def with_voucher(voucher: int) -> Any:
-    """A run with one voucher redeemed."""
+    """Return a run with one redeemed voucher."""
     s = game()
     s.vouchers[voucher] = 1
     return s
 
 
 def pack_met(pack: int) -> list[Any]:
-    """What a pack costs and holds."""
+    """Return a pack's price and contents."""
     s = game()
     s.packs[0] = pack
     found: list[Any] = [engine_shop.pack_price(s, 0)]
@@ -246,7 +246,7 @@ def pack_met(pack: int) -> list[Any]:
 
 
 def packs_drawn() -> list[int]:
-    """Packs for sale, one after the other."""
+    """Draw packs for sale, one after the other."""
     found = []
     for restricted in (0, 1):
         s = game(restricted=restricted, first_shop_made=1)
@@ -255,7 +255,7 @@ def packs_drawn() -> list[int]:
 
 
 def run_begun(deck: int = 0, stake: int = 1, challenge: int = 0) -> list[Any]:
-    """A run begins; what its first round would pay, and cards of its shop."""
+    """Start a run; return the payout of its first round and cards of its shop."""
     s = new_run("TESTSEED", deck, stake, challenge or None)
     found: list[Any] = [fingerprint(s), engine_blinds.blind_target(s, Blind.BIG)]
     s.blind, s.hands_left, s.discards_left, s.chips, s.dollars = Blind.BIG, 3, 3, 1e9, 100
@@ -267,7 +267,7 @@ def run_begun(deck: int = 0, stake: int = 1, challenge: int = 0) -> list[Any]:
 
 
 def modifiers_met() -> list[Any]:
-    """The numbers of rules that challenges bend."""
+    """Return the numbers of rules that challenges change."""
     s = game("round", modifiers=int(Modifier.INFLATION | Modifier.HAND_TAX | Modifier.FLIPPED_CARDS), dollars=17)
     found = [active_boss.hand_limit(s)] + [bool(active_boss.comes_face_down(s, card)) for card in range(40)]
     prices.inflate(s)
@@ -275,14 +275,14 @@ def modifiers_met() -> list[Any]:
 
 
 def discard_paid() -> bytes:
-    """A discard that costs money."""
+    """Discard at a cost."""
     s = game("round", modifiers=int(Modifier.DISCARD_COST))
     rounds.discard_cards(s, 1)
     return fingerprint(s)
 
 
 def antes_ended() -> list[bytes]:
-    """Bosses of some antes are beaten under Typecast."""
+    """Beat bosses of some antes under Typecast."""
     found = []
     for ante in (3, 4, 5, 7, 8, 9):
         s = game("round", ante=ante, modifiers=int(Modifier.TYPECAST))
@@ -293,7 +293,7 @@ def antes_ended() -> list[bytes]:
 
 
 def shop_polls() -> list[Any]:
-    """Many cards of the shop and of packs: rarities, stickers, editions, seals, The Soul."""
+    """Poll many cards of the shop and of packs: rarities, stickers, editions, seals, The Soul."""
     s = game(stake=8, dollars=20)
     found: list[Any] = []
     for i in range(60):
@@ -310,7 +310,7 @@ def shop_polls() -> list[Any]:
 
 
 def row_cards() -> list[int]:
-    """Cards of the shop row, without vouchers."""
+    """Draw cards of the shop row, without vouchers."""
     s = game()
     found = []
     for _ in range(150):
@@ -320,7 +320,7 @@ def row_cards() -> list[int]:
 
 
 def souls() -> list[int]:
-    """Tarots of packs, The Soul among them."""
+    """Draw Tarots of packs, including The Soul."""
     s = game(rules=int(Rule.SHOWMAN))
     found = []
     for _ in range(400):
@@ -330,7 +330,7 @@ def souls() -> list[int]:
 
 
 def rent_paid() -> bytes:
-    """Rental jokers at the end of a round, and a joker that is for rent."""
+    """Return rental jokers at the end of a round, and a rental joker for sale."""
     s = game("round", dollars=5)
     own(s, "j_joker")
     s.jokers[0].stickers = Sticker.RENTAL
@@ -340,19 +340,19 @@ def rent_paid() -> bytes:
 
 
 def cheapest() -> list[int]:
-    """Prices under Liquidation, and what cheap things sell for."""
+    """Return prices under Liquidation, and the sell values of cheap items."""
     s = with_voucher(Voucher.LIQUIDATION)
     return [prices.discounted(s, 0), *priced(s, Kind.PLAYING_CARD, 0), *priced(game(), Kind.PLAYING_CARD, 0)]
 
 
 def interest_earned() -> list[int]:
-    """Interest on different sums."""
+    """Return the interest on different amounts."""
     return [int(rounds.interest(game(dollars=dollars))) for dollars in range(0, 60, 3)]
 
 
 CONSTANTS = (run_begun, shopped, row_cards, shop_polls, interest_earned, antes_ended, rent_paid, cheapest)
 
-# Each table of rows: the field that identifies a row, and what a change of the row can be seen in.
+# Each table of rows: the field that identifies a row, and the scenarios in which a change of the row has an effect.
 TABLES: dict[str, tuple[ModuleType, str, Callable[[int], list[Any]]]] = {
     "BLINDS": (blinds, "blind", lambda row: [(blind_met, row)]),
     "HANDS": (hands, "hand", lambda row: [(hand_scored, row)]),
@@ -371,16 +371,16 @@ usual: dict[tuple[Any, ...], Any] = {}
 
 
 def outcome(scenario: tuple[Any, ...]) -> Any:
-    """What becomes of a scenario: a function and its arguments."""
+    """Return the result of a scenario, which is a function and its arguments."""
     return scenario[0](*scenario[1:])
 
 
 def changes_the_game(number: Any, scenarios: list[tuple[Any, ...]]) -> bool:
-    """Whether some other value gives another outcome of some scenario, or is refused as the tables are built."""
+    """Return whether another value changes the result of a scenario, or is refused when the tables are built."""
     for scenario in scenarios:
         if scenario not in usual:
             usual[scenario] = outcome(scenario)
-            assert outcome(scenario) == usual[scenario], "the same game twice"
+            assert outcome(scenario) == usual[scenario], "scenarios are deterministic"
     for value in other_values(number.value):
         try:
             with changed(number, value):
@@ -392,7 +392,7 @@ def changes_the_game(number: Any, scenarios: list[tuple[Any, ...]]) -> bool:
 
 
 def own_numbers(module: ModuleType, table: str, without: str) -> Iterator[Number]:
-    """Every number that a row itself states; defaults belong to no row."""
+    """Yield every number that a row states; defaults belong to no row."""
     first = getattr(module, table)[0]
     usual_values = {f.name: f.default for f in fields(first) if f.default is not MISSING}
     identity = tuple(name for name in (without,) if name)
@@ -416,17 +416,17 @@ def test_every_number_of_a_row_changes_the_game(table: str) -> None:
 
 
 class AnteBase:
-    """One number of the table of requirements."""
+    """One number in the table of requirements."""
 
     module, table = blinds, "ANTE_BASE"
 
     def __init__(self, scaling: int, place: int) -> None:
-        """The number of this scaling, by ante - 1."""
+        """Refer to the number of this scaling at index ante - 1."""
         self.scaling, self.place = scaling, place
         self.value = blinds.ANTE_BASE[scaling][place]
 
     def table_with(self, value: int) -> dict[int, tuple[int, ...]]:
-        """The whole table with another value in this place."""
+        """Return the whole table with another value at this index."""
         row = list(blinds.ANTE_BASE[self.scaling])
         row[self.place] = value
         return {**blinds.ANTE_BASE, self.scaling: tuple(row)}
@@ -439,7 +439,7 @@ def test_every_requirement_of_an_ante_changes_the_game() -> None:
 
 
 def constant_names(module: ModuleType) -> list[str]:
-    """Names of the numbers that a module states by themselves."""
+    """Return the names of a module's numeric constants."""
     return sorted(name for name in vars(module) if name.isupper() and not name.startswith("_"))
 
 
@@ -474,7 +474,7 @@ def test_every_constant_changes_the_game(
     assert [name for name in unread if name not in UNREAD] == []
 
 
-# What a run without a challenge begins with is in the constants; the rows of challenges and decks copy it.
+# The initial values of a run without a challenge are constants; the rows of challenges and decks copy them.
 STARTS = {"START_MONEY": "dollars", "HANDS": "hands", "DISCARDS": "discards", "HAND_SIZE": "hand_size"}
 STARTS |= {"JOKER_SLOTS": "joker_slots", "MONEY_PER_HAND": "hand_dollars"}
 
@@ -494,7 +494,7 @@ def test_few_numbers_change_nothing() -> None:
     assert len(UNREAD) <= 10
 
 
-# Numbers in the engine that are none of the game's, by file: how the engine counts, or what a word means.
+# Numbers in the engine that are not game numbers, by file: counts, or the meaning of a word.
 ALLOWED: dict[str, dict[float, str]] = {
     "actions.py": {2: "two orders to sort by; Small and Big can be skipped"},
     "cards.py": {2: "the base in which sort_value counts ranks"},
@@ -513,8 +513,8 @@ ALLOWED: dict[str, dict[float, str]] = {
     "scoring.py": {2: "the average of two numbers"},
 }
 ENGINE = Path(engine_blinds.__file__).parent
-# core and drivers hold streams, arithmetic and players, dispatch is generated, jokers have a separate test.
-BOUNDS = ENGINE / "validation.py"  # what a record from outside may hold: limits far above what a game reaches
+# core and drivers contain streams, arithmetic and players, dispatch is generated, jokers have a separate test.
+BOUNDS = ENGINE / "validation.py"  # limits of a record from outside, far above those of a game
 READ = [
     file
     for file in sorted(ENGINE.rglob("*.py"))
@@ -524,7 +524,7 @@ BITS = (ast.LShift, ast.RShift, ast.BitAnd)
 
 
 def without_meaning(tree: ast.AST) -> set[int]:
-    """Ids of the literals that number members of enums, places in arrays, and bits."""
+    """Return ids of the literals that number enum members, array positions and bits."""
     found: set[int] = set()
     for node in ast.walk(tree):
         parts: list[ast.AST] = []
@@ -535,14 +535,14 @@ def without_meaning(tree: ast.AST) -> set[int]:
         elif isinstance(node, ast.BinOp) and isinstance(node.op, BITS):
             parts = [node.left, node.right]
         for part in parts:
-            # of an operand of a bit operation only the literal itself: what is computed there may be the game's
+            # For operands of bit operations only the literal itself: computed values there may be game numbers.
             inner = ast.walk(part) if not isinstance(node, ast.BinOp) else [part]
             found |= {id(leaf) for leaf in inner if isinstance(leaf, ast.Constant)}
     return found
 
 
 def literals(file: Path) -> list[tuple[int, float]]:
-    """Line and value of every number with a meaning in a file, except 0, 1 and -1."""
+    """Return line and value of every meaningful number in a file, except 0, 1 and -1."""
     tree = ast.parse(file.read_text())
     skipped = without_meaning(tree)
     return [

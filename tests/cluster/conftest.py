@@ -1,15 +1,15 @@
-"""A real cluster, named by KUBECONFIG, with KubeRay's operator and an image of Ante; see docs/explanation/fault-tolerance.md.
+"""A real cluster at KUBECONFIG with KubeRay's operator and an image of Ante; see docs/explanation/fault-tolerance.md.
 
-KUBECONFIG     the cluster; its default namespace is not touched, each module has a separate namespace
-CLUSTER_LOAD   command that brings an image archive to the nodes, such as `kind load image-archive`; without it the
-               images are loaded already
+KUBECONFIG     the cluster; its default namespace is not used, each module has a separate namespace
+CLUSTER_LOAD   command that loads an image archive on the nodes, such as `kind load image-archive`; without it the
+               images must be loaded already
 CLUSTER_IMAGE  the archive, as tests/cluster/image.sh writes it
 CLUSTER_TAG    command that gives an image on the nodes a second name, such as `ctr --namespace k8s.io images tag --force`
-CLUSTER_KUEUE  command that installs Kueue, with a cluster queue and a local queue, both `default`, for the namespace given
-CLUSTER_STATE_METRICS                   program kube-state-metrics, which is run beside Prometheus, for the alert on pods that wait
+CLUSTER_KUEUE  command that installs Kueue, with a cluster queue and a local queue, both `default`, for a namespace
+CLUSTER_STATE_METRICS                   program kube-state-metrics, run next to Prometheus for the alert on pending pods
 CLUSTER_OPERATOR                        label=value of the operator's pod, app.kubernetes.io/name=kuberay-operator by default
-CLUSTER_API_STOP, CLUSTER_API_START     commands that end the API server and start it again
-CLUSTER_FAULTS, CLUSTER_ITERATIONS      words of the losses to be tried, all by default; iterations of their training, 600
+CLUSTER_API_STOP, CLUSTER_API_START     commands that stop and start the API server
+CLUSTER_FAULTS, CLUSTER_ITERATIONS      names of the faults to inject, all by default; iterations of their training, 600
 """
 
 import os
@@ -29,7 +29,7 @@ SMALL = Path(__file__).parent / "small.yaml"
 
 @pytest.fixture(scope="session")
 def journal() -> Journal:
-    """Figures of this session."""
+    """Collect the figures of this session."""
     folder = ROOT / "runs/cluster"
     folder.mkdir(parents=True, exist_ok=True)
     return Journal(folder / "journal.jsonl")
@@ -37,9 +37,9 @@ def journal() -> Journal:
 
 @pytest.fixture(scope="session")
 def image(journal: Journal) -> str:
-    """The image is on the nodes."""
+    """Load the image on the nodes."""
     if not os.environ.get("KUBECONFIG"):
-        pytest.fail("KUBECONFIG names no cluster: docs/explanation/fault-tolerance.md says what it must have")
+        pytest.fail("KUBECONFIG names no cluster; see docs/explanation/fault-tolerance.md for its requirements")
     try:
         run("kubectl", "get", "crd", "rayjobs.ray.io", "rayclusters.ray.io")
     except Failed as error:
@@ -53,7 +53,7 @@ def image(journal: Journal) -> str:
 
 @pytest.fixture(scope="module")
 def cluster(image: str) -> Iterator[Cluster]:
-    """A namespace that goes away."""
+    """Create a namespace and delete it afterwards."""
     name = f"ante-{uuid.uuid4().hex[:6]}"
     run("kubectl", "create", "namespace", name)
     yield Cluster(name)
@@ -62,7 +62,7 @@ def cluster(image: str) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def bucket(cluster: Cluster) -> str:
-    """Name of a release in the namespace that brings a bucket and no training; other trainings may use it."""
+    """Return the name of a release in the namespace with a bucket and no training; other trainings may use it."""
     name = "store"
     open_to_all = r"networkPolicies.clientPodLabels.app\.kubernetes\.io/name=ante"
     cluster.helm(

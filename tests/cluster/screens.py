@@ -1,4 +1,4 @@
-"""What the Ray dashboard and the object store's console show in a browser."""
+"""Screenshots of the Ray dashboard and the object store's console."""
 
 import re
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from tests.support.browser import chromium
 
 @contextmanager
 def page() -> Iterator[Page]:
-    """A page of a browser without a screen, 1280 x 800."""
+    """Open a page in a headless browser, 1280 x 800."""
     with chromium() as browser:
         yield browser.new_page(viewport={"width": 1280, "height": 800})
 
 
 def see_dashboard(url: str, token: str, picture: Path) -> None:
-    """The jobs of the dashboard, opened with the cluster's token."""
+    """Photograph the jobs in the dashboard, opened with the cluster's token."""
     with page() as seen:
         seen.context.add_cookies([{"name": "ray-authentication-token", "value": token, "url": url}])
         seen.goto(f"{url}/#/jobs", timeout=60_000)
@@ -26,7 +26,7 @@ def see_dashboard(url: str, token: str, picture: Path) -> None:
 
 
 def see_console(url: str, secret: dict[str, str], run: str, picture: Path) -> None:
-    """The run's folder in the console, opened with the run's own credentials."""
+    """Photograph the run's folder in the console, opened with the run's credentials."""
     with page() as seen:
         seen.goto(url, timeout=60_000)
         seen.locator("#accessKey").fill(secret["S3_ACCESS_KEY_ID"])

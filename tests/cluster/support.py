@@ -1,4 +1,4 @@
-"""A real cluster as the tests use it: kubectl and helm as programs, waiting with words, a journal of what took how long."""
+"""Access to a real cluster: kubectl and helm as programs, waiting with messages, a journal of durations."""
 
 import base64
 import json
@@ -18,27 +18,27 @@ import boto3
 from botocore.config import Config
 
 STEPS = re.compile(r"^\s*([\d,]+) steps  ", re.MULTILINE)
-LABEL = "app.kubernetes.io/name"  # by which the chart finds KubeRay's operator
+LABEL = "app.kubernetes.io/name"  # label of KubeRay's operator in the chart's network policies
 OPERATOR = os.environ.get("CLUSTER_OPERATOR", f"{LABEL}=kuberay-operator")
 RESUMED = re.compile(r"resumed \S+ after ([\d,]+) steps")
 
 
 class Failed(AssertionError):
-    """A command that ended otherwise than it should."""
+    """A command exited with an unexpected code."""
 
 
 def run(*command: str, timeout: float = 120, given: str | None = None, check: bool = True) -> str:
-    """What a command prints. Raises Failed with both of its streams."""
+    """Run a command and return its output. Raises Failed with stdout and stderr."""
     done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=timeout)
     if check and done.returncode:
         raise Failed(
-            f"{shlex.join(command)} ended with {done.returncode}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+            f"{shlex.join(command)} exited with {done.returncode}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
         )
     return done.stdout
 
 
 def eventually(what: str, seconds: float, probe: Callable[[], Any], every: float = 1.0) -> Any:
-    """Return the first result of `probe` that is not false. Raises Failed after this many seconds, with the last error."""
+    """Return the first true result of `probe`. Raises Failed with the last error after this many seconds."""
     end, last = time.monotonic() + seconds, ""
     while time.monotonic() < end:
         try:
@@ -52,13 +52,13 @@ def eventually(what: str, seconds: float, probe: Callable[[], Any], every: float
 
 @dataclass
 class Journal:
-    """What happened when, printed at once and kept as JSON lines beside the tests' results."""
+    """A log of events, printed immediately and stored as JSON lines next to the tests' results."""
 
     file: Path
     begin: float = field(default_factory=time.monotonic)
 
     def note(self, what: str, **figures: Any) -> None:
-        """One line."""
+        """Write one line."""
         line = {"at": round(time.monotonic() - self.begin, 1), "what": what, **figures}
         print(json.dumps(line), flush=True)
         with self.file.open("a") as stream:
@@ -69,29 +69,29 @@ class Journal:
 class Cluster:
     """One namespace of a cluster.
 
-    heard  log of each submitter, by pod, oldest first: a lost cluster takes its pods with it
+    heard  logs of the submitters by pod, oldest first: they are lost with the pods
     """
 
     namespace: str
     heard: dict[str, str] = field(default_factory=dict)
 
     def kubectl(self, *arguments: str, **options: Any) -> str:
-        """What kubectl prints."""
+        """Run kubectl and return its output."""
         return run("kubectl", "--namespace", self.namespace, *arguments, **options)
 
     def helm(self, *arguments: str, **options: Any) -> str:
         """Return helm's output. The chart gets the labels of this cluster's operator."""
-        told = operator() if arguments[0] in ("install", "upgrade", "template") else ()
-        return run("helm", "--namespace", self.namespace, *arguments, *told, **options)
+        printed = operator() if arguments[0] in ("install", "upgrade", "template") else ()
+        return run("helm", "--namespace", self.namespace, *arguments, *printed, **options)
 
     def get(self, kind: str, *name: str, selector: str = "") -> dict[str, Any]:
-        """An object, or a list of objects."""
+        """Return an object, or a list of objects."""
         chosen = ("--selector", selector) if selector else ()
         found: dict[str, Any] = json.loads(self.kubectl("get", kind, *name, *chosen, "--output", "json"))
         return found
 
     def pods(self, component: str, ready: bool = False) -> list[str]:
-        """Names of the pods of one part of a training (head, gpu, submitter), oldest first."""
+        """Return the names of the pods of one component (head, gpu, submitter), oldest first."""
         selector = f"app.kubernetes.io/component={component}"
         items = [
             pod for pod in self.get("pods", selector=selector)["items"] if not pod["metadata"].get("deletionTimestamp")
@@ -99,7 +99,7 @@ class Cluster:
         return [pod["metadata"]["name"] for pod in items if not ready or is_ready(pod)]
 
     def job(self, name: str) -> str:
-        """Status of a RayJob: Initializing, Running, Complete, Failed."""
+        """Return the status of a RayJob: Initializing, Running, Complete, Failed."""
         return str(self.get("rayjob", name).get("status", {}).get("jobDeploymentStatus", ""))
 
     def log(self) -> str:
@@ -109,13 +109,13 @@ class Cluster:
         return "\n".join(self.heard.values())
 
     def steps(self) -> int:
-        """Return the environment steps of the newest iteration in the log; 0 before the first."""
+        """Return the environment steps of the last iteration in the log, or 0."""
         found = STEPS.findall(self.log())
         return int(found[-1].replace(",", "")) if found else 0
 
     @contextmanager
     def forwarded(self, target: str, port: int) -> Iterator[int]:
-        """A port of this machine that leads to one of a service or pod."""
+        """Forward a local port to a port of a service or pod; yield the local port."""
         process = subprocess.Popen(
             ["kubectl", "--namespace", self.namespace, "port-forward", target, f":{port}"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -125,7 +125,7 @@ class Cluster:
             line = process.stdout.readline()
             found = re.search(r"127\.0\.0\.1:(\d+)", line)
             if not found:
-                raise Failed(f"no way to {target}: {line}")
+                raise Failed(f"cannot forward to {target}: {line}")
             yield int(found[1])
         finally:
             process.terminate()
@@ -133,7 +133,7 @@ class Cluster:
 
 
 def operator() -> tuple[str, ...]:
-    """Settings of the chart that let the operator's pods in where they bear another label than its own release gives them."""
+    """Return chart settings that admit the operator's pods if their labels differ from the default."""
     key, _, value = OPERATOR.partition("=")
     if key == LABEL:
         return ()
@@ -144,19 +144,19 @@ def operator() -> tuple[str, ...]:
 
 
 def is_ready(pod: dict[str, Any]) -> bool:
-    """Whether Kubernetes counts a pod as ready."""
+    """Return whether a pod is ready."""
     conditions = pod.get("status", {}).get("conditions", [])
     return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
 
 def secret_of(cluster: Cluster, name: str) -> dict[str, str]:
-    """A Secret in plain."""
+    """Return the decoded data of a Secret."""
     return {key: base64.b64decode(text).decode() for key, text in cluster.get("secret", name)["data"].items()}
 
 
 @contextmanager
 def bucket_of(cluster: Cluster, release: str) -> Iterator[Any]:
-    """The bucket of a release, a boto3 Bucket, read with the run's own credentials."""
+    """Yield the bucket of a release as a boto3 Bucket, with the run's credentials."""
     given = secret_of(cluster, f"{release}-s3")
     with cluster.forwarded(f"service/{release}-objectstore", 9000) as port:
         yield boto3.resource(
@@ -167,7 +167,7 @@ def bucket_of(cluster: Cluster, release: str) -> Iterator[Any]:
 
 
 def kept_steps(bucket: Any, run: str) -> int:
-    """Steps of the newest checkpoint of a run, whose name begins with them; it stands whole in the bucket."""
+    """Return the steps of a run's newest checkpoint, which is complete in the bucket."""
     folder = f"runs/{run}/checkpoints"
     name = json.loads(bucket.Object(f"{folder}/latest.json").get()["Body"].read())["name"]
     assert bucket.Object(f"{folder}/{name}/manifest.json").content_length
@@ -175,5 +175,5 @@ def kept_steps(bucket: Any, run: str) -> int:
 
 
 def ante(*arguments: str, **options: Any) -> str:
-    """What the command of this checkout prints."""
+    """Run the command of this checkout and return its output."""
     return run(sys.executable, "-m", "ante.cli", *arguments, **{"timeout": 600, **options})

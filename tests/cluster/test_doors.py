@@ -1,4 +1,4 @@
-"""Three doors on a real cluster: the same settings become the same objects and the same training; nothing is left."""
+"""Helm, command and notebook on a real cluster: equal settings create equal objects, and nothing remains afterwards."""
 
 import json
 import re
@@ -27,7 +27,7 @@ STEPS = 16384
 
 @pytest.fixture(scope="module")
 def sets(bucket: str) -> tuple[str, ...]:
-    """Settings of all doors, over small.yaml."""
+    """Return the settings for all three, in addition to small.yaml."""
     return (
         f"s3.endpoint=http://{bucket}-objectstore:9000", f"s3.existingSecret={bucket}-s3", "objectStore.enabled=false",
         "networkPolicies.enabled=false",
@@ -35,33 +35,33 @@ def sets(bucket: str) -> tuple[str, ...]:
 
 
 def flags(sets: tuple[str, ...], run: str) -> list[str]:
-    """The settings as arguments of `ante cluster` and of helm, which spell them alike."""
+    """Return the settings as arguments of `ante cluster` and of helm, which use the same syntax."""
     pairs = [part for pair in (*sets, f"training.name={run}") for part in ("--set", pair)]
     return ["--values", str(SMALL), *pairs]
 
 
 def live(cluster: Cluster, kind: str) -> dict[str, Any]:
-    """Objects of the training as the API server holds them, without what it added and without who looks after them."""
+    """Return the training's objects from the API server, without added fields and ownership."""
     selector = ",".join(f"{key}={value}" for key, value in SHARED.items())
     found = cluster.get(f"{kind},configmap,serviceaccount", selector=selector)["items"]
     return {one["kind"]: written(one) for one in found}
 
 
 def written(found: dict[str, Any]) -> dict[str, Any]:
-    """One object, as its maker wrote it and the API server filled it in."""
+    """Return one object without the fields that identify its creator."""
     about = {key: value for key, value in found["metadata"].items() if key not in OF_SERVER}
     for key in ("labels", "annotations"):
         kept = {name: value for name, value in about.pop(key, {}).items() if not OWNERSHIP.match(name)}
         if kept:
             about[key] = kept
     rest = {key: value for key, value in found.items() if key != "status"}
-    if "train.yaml" in rest.get("data", {}):  # each of the three uses a different YAML writer: 1 or 1.0, quotes
+    if "train.yaml" in rest.get("data", {}):  # the three use different YAML writers: 1 or 1.0, quotes
         rest["data"] = {"train.yaml": yaml.safe_load(rest["data"]["train.yaml"])}
     return rest | {"metadata": about}
 
 
 def of_helm(cluster: Cluster, sets: tuple[str, ...], kind: str, *more: str) -> dict[str, Any]:
-    """What a release holds, which is then taken away again."""
+    """Return the objects of a release, which is then uninstalled."""
     cluster.helm("install", NAME, str(CHART), *flags((*sets, *more), "same"), timeout=180)
     found = live(cluster, kind)
     cluster.helm("uninstall", NAME, "--wait", "--timeout", "180s", timeout=240)
@@ -70,7 +70,7 @@ def of_helm(cluster: Cluster, sets: tuple[str, ...], kind: str, *more: str) -> d
 
 
 def of_command(cluster: Cluster, sets: tuple[str, ...], kind: str, *more: str) -> dict[str, Any]:
-    """What `ante cluster` makes, which is then taken away again."""
+    """Return the objects of `ante cluster`, which are then deleted."""
     door = "submit" if kind == "rayjob" else "up"
     ante("cluster", door, "-n", cluster.namespace, "--name", NAME, *flags((*sets, *more), "same"))
     found = live(cluster, kind)
@@ -80,7 +80,7 @@ def of_command(cluster: Cluster, sets: tuple[str, ...], kind: str, *more: str) -
 
 
 def of_notebook(cluster: Cluster, sets: tuple[str, ...]) -> dict[str, Any]:
-    """What the notebook's class makes, which is then taken away again."""
+    """Return the objects of the notebook's class, which are then deleted."""
     settings = read_settings((SMALL,), (*sets, "training.name=same"), name=NAME, namespace=cluster.namespace)
     made = AnteCluster(settings, connect(namespace=cluster.namespace).api_client)
     made.apply()
@@ -106,13 +106,13 @@ def test_a_job_is_the_same_through_both_its_doors(cluster: Cluster, sets: tuple[
 
 
 def kept(cluster: Cluster, bucket: str, run: str) -> int:
-    """Steps of the newest checkpoint that the bucket holds of a run."""
+    """Return the steps of a run's newest checkpoint in the bucket."""
     with bucket_of(cluster, bucket) as found:
         return kept_steps(found, run)
 
 
 def pods_of_door(cluster: Cluster) -> list[str]:
-    """Pods that there still are of the training."""
+    """Return the training's remaining pods."""
     return [
         pod["metadata"]["name"] for pod in cluster.get("pods", selector=f"app.kubernetes.io/instance={NAME}")["items"]
     ]

@@ -1,8 +1,8 @@
-"""Losses, one by one, in one training: it ends after the same steps, and no loss costs more than one interval.
+"""Injected faults, one by one, in one training: it completes all steps, and no fault costs more than one interval.
 
-An env runner that is lost alone costs no step: its iteration learns from what the others have played. Such a smaller
-iteration is made up for by another one, so that a run may end with as many more iterations as there were such losses,
-and with part of a batch more than it was to have.
+The loss of a single env runner costs no steps, since its iteration learns from the other runners' fragments. Such a
+smaller iteration is made up for by an additional one, so a run can end with as many more iterations as there were such
+losses, and with part of a batch more than configured.
 """
 
 import csv
@@ -18,7 +18,7 @@ from tests.cluster.support import OPERATOR, RESUMED, STEPS, Cluster, Journal, bu
 pytestmark = pytest.mark.cluster
 NAME = "ante"
 BATCH, EVERY = 4096, 5
-ITERATIONS = int(os.environ.get("CLUSTER_ITERATIONS", "600"))  # long enough for all losses, one after the other
+ITERATIONS = int(os.environ.get("CLUSTER_ITERATIONS", "600"))  # enough for all faults, one after the other
 GROUPS = (
     f"training.config.algo.batch={BATCH},training.config.checkpoints.every={EVERY},training.config.steps={BATCH * ITERATIONS},"
     "training.config.policy.kind=shortlist,training.config.resources.restarts=5,training.config.evaluation.games=8"
@@ -26,12 +26,12 @@ GROUPS = (
 
 
 def dropped(cluster: Cluster, pod: str) -> None:
-    """A pod is gone at once, as with a node that lost its power."""
+    """Delete a pod without grace period, as after a power failure of its node."""
     cluster.kubectl("delete", "pod", pod, "--force", "--grace-period=0")
 
 
 def worker_killed(cluster: Cluster) -> None:
-    """Either worker may hold the learner: the first one goes."""
+    """Kill the first worker; either one may run the learner."""
     dropped(cluster, cluster.pods("gpu", True)[0])
 
 
@@ -58,10 +58,10 @@ def operator_killed(cluster: Cluster) -> None:
 
 
 def api_server_gone_for_a_minute(cluster: Cluster) -> None:
-    """The commands that stop and start it are the cluster's own."""
+    """Stop and start the API server with the cluster's commands."""
     stop, start = os.environ.get("CLUSTER_API_STOP"), os.environ.get("CLUSTER_API_START")
     if not stop or not start:
-        pytest.skip("CLUSTER_API_STOP and CLUSTER_API_START name no commands")
+        pytest.skip("CLUSTER_API_STOP and CLUSTER_API_START are not set")
     run("bash", "-c", stop)
     time.sleep(60)
     run("bash", "-c", start, timeout=180)
@@ -84,13 +84,13 @@ print("killed one of", ray, "after", len(taken) * 64, "MB")
 
 
 def memory_runs_out_in_a_worker(cluster: Cluster) -> None:
-    """The kernel takes Ray's actor, the first to go, when the pod's limit is reached."""
+    """Exceed the pod's memory limit; the kernel kills Ray's actor first."""
     pod = cluster.pods("gpu", True)[0]
     print(cluster.kubectl("exec", pod, "-c", "ray-worker", "--", "python", "-c", HOG, timeout=180))
 
 
 def disk_full_in_a_worker(cluster: Cluster) -> None:
-    """The kubelet evicts a pod that wrote more than its volume may hold."""
+    """Write more than a volume's limit, so that the kubelet evicts the pod."""
     pod = cluster.pods("gpu", True)[0]
     cluster.kubectl(
         "exec", pod, "-c", "ray-worker", "--", "sh", "-c", "dd if=/dev/zero of=/tmp/fill bs=1M count=3400", timeout=180
@@ -105,14 +105,14 @@ FAULTS: tuple[Callable[[Cluster], None], ...] = (
 
 
 def beyond(cluster: Cluster, goal: int) -> bool:
-    """Whether the training has done more steps than these. Fails where it has given up."""
+    """Return whether the training has exceeded these steps. Fails if it has failed."""
     if cluster.job(NAME) == "Failed":
         pytest.fail(cluster.log()[-3000:])
     return cluster.steps() > goal
 
 
 def chosen() -> list[Callable[[Cluster], None]]:
-    """All of them, or those whose names hold one of the words of CLUSTER_FAULTS, such as "worker,disk"."""
+    """Return all faults, or those whose names contain a word of CLUSTER_FAULTS, such as "worker,disk"."""
     words = os.environ.get("CLUSTER_FAULTS", "").split(",")
     return [fault for fault in FAULTS if any(word in fault.__name__ for word in words)]
 
@@ -141,7 +141,7 @@ def test_a_training_survives_every_loss(cluster: Cluster, journal: Journal) -> N
             journal.note("fault left out", fault=fault.__name__, why=str(skipped))
             continue
         eventually(
-            f"training again after {fault.__name__}", 420, lambda goal=before + BATCH * EVERY: beyond(cluster, goal)
+            f"training continues after {fault.__name__}", 420, lambda goal=before + BATCH * EVERY: beyond(cluster, goal)
         )
         eventually("all pods", 240, lambda: len(cluster.pods("head", True) + cluster.pods("gpu", True)) == 3)
         journal.note("fault", fault=fault.__name__, steps=before, seconds=round(time.monotonic() - begin))
@@ -161,7 +161,7 @@ def test_a_training_survives_every_loss(cluster: Cluster, journal: Journal) -> N
 
 
 def rows_of_metrics(cluster: Cluster) -> list[tuple[int, int]]:
-    """Iterations and steps in the metrics.csv of the bucket."""
+    """Return iterations and steps of metrics.csv in the bucket."""
     with bucket_of(cluster, NAME) as bucket:
         text = bucket.Object(f"runs/{cluster.namespace}/metrics.csv").get()["Body"].read().decode()
     rows = csv.DictReader(text.splitlines())

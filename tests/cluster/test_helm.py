@@ -20,7 +20,7 @@ VALUES_OF = ("--values", str(VALUES))
 
 @dataclass
 class Run:
-    """A training that has ended."""
+    """A completed training."""
 
     cluster: Cluster
     log: str
@@ -28,16 +28,16 @@ class Run:
 
 @pytest.fixture(scope="module")
 def trained(cluster: Cluster, journal: Journal) -> Iterator[Run]:
-    """A release whose training has run to its end."""
+    """Install a release and wait until its training has ended."""
     journal.note("helm install begins")
-    run_name = f"training.name={cluster.namespace}"  # a volume may hold what earlier tests have stored
+    run_name = f"training.name={cluster.namespace}"  # a volume may contain data of earlier tests
     cluster.helm("install", NAME, str(CHART), *VALUES_OF, "--set", run_name, timeout=120)
     journal.note("helm install returned")
     eventually("head and workers ready", 420, lambda: len(cluster.pods("head", True) + cluster.pods("gpu", True)) == 3)
     journal.note("head and two workers ready")
     eventually("first steps", 300, cluster.steps)
     journal.note("first iteration", steps=cluster.steps())
-    eventually("training at its end", 900, lambda: cluster.job(NAME) in ("Complete", "Failed"), every=2)
+    eventually("training completed", 900, lambda: cluster.job(NAME) in ("Complete", "Failed"), every=2)
     journal.note("job ended", status=cluster.job(NAME), steps=cluster.steps())
     log = cluster.log()
     (ROOT / "runs/cluster/helm.log").write_text(log)
@@ -47,7 +47,7 @@ def trained(cluster: Cluster, journal: Journal) -> Iterator[Run]:
 
 @pytest.fixture(scope="module")
 def bucket(trained: Run) -> Iterator[Any]:
-    """What the run has stored."""
+    """Open the run's bucket."""
     with bucket_of(trained.cluster, NAME) as found:
         yield found
 
@@ -71,8 +71,8 @@ def test_the_video_is_h264_with_frames(bucket: Any, tmp_path: Path) -> None:
 
 
 def test_helm_test_is_green(trained: Run, journal: Journal) -> None:
-    told = trained.cluster.helm("test", NAME, timeout=300)
-    assert "Succeeded" in told and "Failed" not in told
+    printed = trained.cluster.helm("test", NAME, timeout=300)
+    assert "Succeeded" in printed and "Failed" not in printed
     journal.note("helm test green")
 
 
@@ -89,19 +89,19 @@ def test_dashboard_and_console_open_in_a_browser(trained: Run, journal: Journal)
         )
     for name in ("dashboard.png", "console.png"):
         assert (folder / name).stat().st_size > 20_000
-    journal.note("dashboard and console seen")
+    journal.note("dashboard and console photographed")
 
 
 def test_no_secret_stands_where_it_can_be_read(trained: Run) -> None:
     private = secret_of(trained.cluster, f"{NAME}-s3")["S3_SECRET_ACCESS_KEY"]
-    told = trained.log + json.dumps(
+    printed = trained.log + json.dumps(
         [trained.cluster.get(kind) for kind in ("rayjobs", "rayclusters", "pods", "configmaps")]
     )
-    assert private not in told
+    assert private not in printed
 
 
 def left(cluster: Cluster) -> list[str]:
-    """What a release has left behind, claims of volumes aside."""
+    """Return the remaining objects of a release, except volume claims."""
     kinds = "rayjobs,rayclusters,pods,services,deployments,statefulsets,jobs,configmaps,secrets,serviceaccounts,roles,networkpolicies"
     found = [(item["kind"], item["metadata"]["name"]) for item in cluster.get(kinds)["items"]]
     return [f"{kind}/{name}" for kind, name in found if name not in ("kube-root-ca.crt", "default")]
@@ -110,7 +110,7 @@ def left(cluster: Cluster) -> list[str]:
 def test_uninstall_leaves_claims_only(trained: Run, journal: Journal) -> None:
     cluster = trained.cluster
     cluster.helm("uninstall", NAME, "--wait", "--timeout", "180s", timeout=240)
-    eventually("nothing but claims left", 240, lambda: not left(cluster))
+    eventually("only claims left", 240, lambda: not left(cluster))
     claims = [claim["metadata"]["name"] for claim in cluster.get("persistentvolumeclaims")["items"]]
     assert len(claims) == 1 and left(cluster) == []
     journal.note("uninstalled", claims=claims)

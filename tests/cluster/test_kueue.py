@@ -1,4 +1,4 @@
-"""Kueue: a RayJob of Helm's and a cluster of the notebook's class wait for quota, are admitted, and finish."""
+"""Kueue: a RayJob of Helm and a cluster of the notebook's class wait for quota, are admitted, and finish."""
 
 import json
 import os
@@ -19,14 +19,14 @@ NAME, QUEUED, QUEUE = "ante", "queued", "default"
 
 @pytest.fixture(scope="module")
 def queued(cluster: Cluster) -> Iterator[Cluster]:
-    """A namespace with a local queue `default` of a cluster queue `default`, as the command of CLUSTER_KUEUE makes both.
+    """Create a namespace with a local queue `default` of a cluster queue `default`, by the command of CLUSTER_KUEUE.
 
-    Too little is granted for anything: Kueue queues every RayJob of a namespace that has a queue of this name, that of
-    `bucket` too, and decides alone when a queued one is suspended.
+    The granted quota is too small for any workload: Kueue queues every RayJob in a namespace with a queue of this name,
+    including the one of `bucket`, and alone decides when a queued one is suspended.
     """
     command = os.environ.get("CLUSTER_KUEUE")
     if not command:
-        pytest.skip("CLUSTER_KUEUE names no command that installs Kueue with a queue for a namespace")
+        pytest.skip("CLUSTER_KUEUE is not set")
     run(*shlex.split(command), cluster.namespace, timeout=400)
     grant("150m")
     yield cluster
@@ -42,7 +42,7 @@ def grant(cores: str) -> None:
 
 
 def admitted(cluster: Cluster, owner: str) -> bool:
-    """Whether Kueue has admitted the workload of an object."""
+    """Return whether Kueue has admitted the workload of an object."""
     for one in cluster.get("workloads.kueue.x-k8s.io")["items"]:
         if any(found["name"] == owner for found in one["metadata"].get("ownerReferences", ())):
             conditions = one.get("status", {}).get("conditions", ())
@@ -51,7 +51,7 @@ def admitted(cluster: Cluster, owner: str) -> bool:
 
 
 def sets(bucket: str, run_name: str) -> list[str]:
-    """Settings over small.yaml."""
+    """Return settings in addition to small.yaml."""
     return [
         f"training.name={run_name}", f"queue.name={QUEUE}", "objectStore.enabled=false", "networkPolicies.enabled=false",
         f"s3.endpoint=http://{bucket}-objectstore:9000", f"s3.existingSecret={bucket}-s3",
@@ -60,19 +60,19 @@ def sets(bucket: str, run_name: str) -> list[str]:
 
 
 def lines(text: list[str]) -> list[str]:
-    """Settings as arguments of helm and of `ante cluster`."""
+    """Return settings as arguments of helm and of `ante cluster`."""
     return ["--values", str(SMALL), *(part for pair in text for part in ("--set", pair))]
 
 
 def test_both_wait_for_quota_are_admitted_and_finish(queued: Cluster, bucket: str, journal: Journal) -> None:
     given = sets(bucket, f"{queued.namespace}-job")
-    told = ante("cluster", "preflight", "-n", queued.namespace, "--no-pod", "--json", *lines(given), check=False)
-    found = {line["name"]: line for line in map(json.loads, told.splitlines())}
+    printed = ante("cluster", "preflight", "-n", queued.namespace, "--no-pod", "--json", *lines(given), check=False)
+    found = {line["name"]: line for line in map(json.loads, printed.splitlines())}
     journal.note("preflight red", settings="queue", says=found["queue"])
     assert found["queue"]["state"] == "fail" and f"cluster queue {QUEUE} has 0.15 of cpu" in found["queue"]["words"]
 
     queued.helm("install", NAME, str(CHART), *lines(given), timeout=180)
-    eventually("a workload that waits", 60, lambda: not admitted(queued, NAME))
+    eventually("a pending workload", 60, lambda: not admitted(queued, NAME))
     assert queued.pods("head") == []
     grant("300m")  # exactly the request of one of the two
     eventually("admitted", 120, lambda: admitted(queued, NAME))
@@ -83,7 +83,7 @@ def test_both_wait_for_quota_are_admitted_and_finish(queued: Cluster, bucket: st
     )
     cluster = AnteCluster(settings, connect(namespace=queued.namespace).api_client)
     cluster.apply()
-    eventually("a second workload, which waits", 60, lambda: not admitted(queued, QUEUED))
+    eventually("a second, pending workload", 60, lambda: not admitted(queued, QUEUED))
     assert queued.get("raycluster", QUEUED)["spec"]["suspend"] is True
     eventually("the job's end", 900, lambda: queued.job(NAME) in ("Complete", "Failed"), every=2)
     assert queued.job(NAME) == "Complete", queued.log()[-3000:]

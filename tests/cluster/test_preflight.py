@@ -1,4 +1,4 @@
-"""`ante cluster preflight` on a real cluster: green where nothing is missing, else red with the right message."""
+"""`ante cluster preflight` on a real cluster: all checks pass, or the right one fails with its message."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ kind: ResourceQuota
 metadata: {name: small}
 spec: {hard: {requests.memory: 1Gi}}
 """
-AS_ROOT = (  # one who sees all buckets
+AS_ROOT = (  # credentials that can list all buckets
     "s3.existingSecret=ante-objectstore", "s3.accessKeyKey=MINIO_ROOT_USER", "s3.secretKeyKey=MINIO_ROOT_PASSWORD",
 )  # fmt: skip
 WRONG_SECRET = """
@@ -28,7 +28,7 @@ stringData: {S3_ACCESS_KEY_ID: nobody, S3_SECRET_ACCESS_KEY: not-the-right-one}
 
 @pytest.fixture(scope="module")
 def standing(cluster: Cluster) -> Iterator[Cluster]:
-    """Object store, bucket and Secret of a release whose training waits."""
+    """Install object store, bucket and Secret of a release with a suspended training."""
     cluster.helm("install", NAME, str(CHART), "--values", str(VALUES), "--set", "job.suspend=true", timeout=300)
     eventually("object store ready", 180, lambda: cluster.pods("objectstore", True))
     cluster.kubectl("apply", "-f", "-", given=WRONG_SECRET)
@@ -38,8 +38,10 @@ def standing(cluster: Cluster) -> Iterator[Cluster]:
 def checks(cluster: Cluster, *sets: str) -> dict[str, dict[str, str]]:
     """Return the preflight's messages, by check."""
     pairs = [part for pair in sets for part in ("--set", pair)]
-    told = ante("cluster", "preflight", "-n", cluster.namespace, "--values", str(VALUES), "--json", *pairs, check=False)
-    return {line["name"]: line for line in map(json.loads, told.splitlines())}
+    printed = ante(
+        "cluster", "preflight", "-n", cluster.namespace, "--values", str(VALUES), "--json", *pairs, check=False
+    )
+    return {line["name"]: line for line in map(json.loads, printed.splitlines())}
 
 
 def test_all_is_green_where_all_is_there(standing: Cluster, journal: Journal) -> None:
@@ -53,9 +55,9 @@ def test_all_is_green_where_all_is_there(standing: Cluster, journal: Journal) ->
     ("check", "sets", "words"),
     [
         ("capacity", ("gpuWorkers.gpus=9",), "nvidia.com/gpu"),
-        ("bucket", ("s3.existingSecret=wrong",), "refuses these credentials"),
+        ("bucket", ("s3.existingSecret=wrong",), "rejects these credentials"),
         ("bucket", ("s3.bucket=not-there",), "check that bucket not-there exists"),
-        ("bucket", ("s3.bucket=not-there", *AS_ROOT), "there is no bucket not-there"),
+        ("bucket", ("s3.bucket=not-there", *AS_ROOT), "bucket not-there does not exist"),
         ("image", ("image.tag=not-there",), "not-there"),
         ("llm", ("llm.enabled=true", "llm.model=some", "llm.endpoint=http://nobody:8000/v1"), "nobody"),
     ],
@@ -80,7 +82,7 @@ def test_a_quota_that_is_too_small_is_named(standing: Cluster, journal: Journal)
 
 
 def test_kuberay_that_is_not_installed_is_named(standing: Cluster, journal: Journal) -> None:
-    """Remove the definitions of RayJob for a moment, so no other test may run on this cluster."""
+    """Remove the RayJob definition temporarily; no other test may run on this cluster."""
     kept = json.loads(run("kubectl", "get", "crd", "rayjobs.ray.io", "-o", "json"))
     kept["metadata"] = {key: kept["metadata"][key] for key in ("name", "annotations") if key in kept["metadata"]}
     kept.pop("status", None)

@@ -1,4 +1,4 @@
-"""A training with everything the chart can bring: hints from its LLM service, numbers for Prometheus, alerts, closed doors."""
+"""A training with all services of the chart: hints from the LLM service, Prometheus metrics, alerts, closed ports."""
 
 import json
 import os
@@ -27,7 +27,7 @@ SETS = (
     "llmServer.resources.limits.cpu=1000m", "llmServer.resources.limits.memory=512Mi",
 )  # fmt: skip
 WATCH = """
-# windows of seconds, and a head that always takes too much
+# time windows in seconds, and a memory threshold that the head always exceeds
 monitoring:
   podMonitor: {enabled: true}
   alerts: {enabled: true, stall: 10s, pending: 1s, backlog: 10s, window: 2m, headMemory: 0.01}
@@ -45,14 +45,14 @@ for door in sys.argv[1:]:
 
 
 def flags(cluster: Cluster) -> list[str]:
-    """Arguments of helm."""
+    """Return arguments for helm."""
     pairs = [part for pair in (f"training.name={cluster.namespace}", *SETS) for part in ("--set", pair)]
     return ["--values", str(SMALL), *pairs]
 
 
 @pytest.fixture(scope="module")
 def served(cluster: Cluster, journal: Journal) -> Cluster:
-    """A training that has begun."""
+    """Start a training."""
     cluster.helm("install", NAME, str(CHART), *flags(cluster), timeout=300)
     eventually("head and worker ready", 420, lambda: len(cluster.pods("head", True) + cluster.pods("cpu", True)) == 2)
     eventually("LLM service ready", 240, lambda: cluster.pods("llm", True))
@@ -62,13 +62,13 @@ def served(cluster: Cluster, journal: Journal) -> Cluster:
 
 
 def address(cluster: Cluster, component: str) -> str:
-    """Address of the ready pod of one part."""
+    """Return the address of the ready pod of one component."""
     pod: str = cluster.get("pod", cluster.pods(component, True)[0])["status"]["podIP"]
     return pod
 
 
 def doors(cluster: Cluster) -> dict[str, list[int]]:
-    """Every port that the training listens at, by pod."""
+    """Return every port on which the training listens, by pod."""
     return {
         address(cluster, "head"): [6379, 8265, 10001, 8080, 9100, 52365],
         address(cluster, "cpu"): [8080, 52365],
@@ -78,14 +78,14 @@ def doors(cluster: Cluster) -> dict[str, list[int]]:
 
 
 def knocks(cluster: Cluster, pod: str, *wanted: str, container: str = "") -> dict[str, bool]:
-    """Which doors open for a pod."""
+    """Return which ports a pod can connect to."""
     chosen = ("--container", container) if container else ()
-    told = cluster.kubectl("exec", pod, *chosen, "--", "python", "-c", KNOCK, *wanted, timeout=180)
-    return {line.split()[0]: line.split()[1] == "open" for line in told.splitlines()}
+    printed = cluster.kubectl("exec", pod, *chosen, "--", "python", "-c", KNOCK, *wanted, timeout=180)
+    return {line.split()[0]: line.split()[1] == "open" for line in printed.splitlines()}
 
 
 def stranger(namespace: str) -> Cluster:
-    """A pod of our image without an owner."""
+    """Create a pod of our image without an owner."""
     where = Cluster(namespace)
     pod = {
         "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "stranger"},
@@ -125,7 +125,7 @@ def test_monitoring_reaches_numbers_and_nothing_else(served: Cluster, journal: J
 
 
 def watched(cluster: Cluster) -> dict[str, dict[str, Any]]:
-    """What the chart would give the Prometheus operator, by kind."""
+    """Return the chart's resources for the Prometheus operator, by kind."""
     text = cluster.helm(
         "template", NAME, str(CHART), "--api-versions", "ray.io/v1", "--show-only", "templates/monitoring.yaml",
         *flags(cluster), "--values", "-", given=WATCH,
@@ -134,9 +134,9 @@ def watched(cluster: Cluster) -> dict[str, dict[str, Any]]:
 
 
 def targets(cluster: Cluster, monitor: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a PodMonitor chooses, as the operator would: each port of these names of each pod of these labels.
+    """Return the targets of a PodMonitor as the operator selects them: matching ports of matching pods.
 
-    Debian's Prometheus is built without Kubernetes, so it reads a file of them.
+    Debian's Prometheus is built without Kubernetes support, so it reads them from a file.
     """
     chosen, found = monitor["selector"], []
     terms = [f"{key}={value}" for key, value in chosen["matchLabels"].items()]
@@ -161,24 +161,24 @@ STATE_METRICS = os.environ.get("CLUSTER_STATE_METRICS", "")
 
 
 class Prometheus:
-    """A server of Prometheus that runs."""
+    """A running Prometheus server."""
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}/api/v1"
         self.fired: set[str] = set()
 
     def ask(self, path: str) -> Any:
-        """Data of an answer. Raises OSError."""
+        """Return the data of a response. Raises OSError."""
         with urlopen(f"{self.url}/{path}", timeout=10) as answer:
             return json.loads(answer.read())["data"]
 
     def value(self, query: str) -> float | None:
-        """A number, or none where there is no such series."""
+        """Return a number, or None if the series does not exist."""
         found = self.ask(f"query?query={quote(query)}")["result"]
         return float(found[0]["value"][1]) if found else None
 
     def firing(self, alert: str) -> bool:
-        """Whether an alert goes off now; those that do are remembered."""
+        """Return whether an alert fires now, and record it."""
         now = {one["labels"]["alertname"] for one in self.ask("alerts")["alerts"] if one["state"] == "firing"}
         self.fired |= now
         return alert in now
@@ -207,7 +207,7 @@ def prometheus(served: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @contextmanager
 def beside(log: Path, *words: str) -> Iterator[None]:
-    """Run a program; its output is in the log."""
+    """Run a program and write its output to the log."""
     with log.open("w") as stream:
         process = subprocess.Popen(words, stdout=stream, stderr=stream)
         try:
@@ -233,10 +233,10 @@ def test_hints_of_the_llm_service_arrive(prometheus: Prometheus, journal: Journa
     eventually("questions", 240, lambda: prometheus.value("ante_hint_asks_total"))
     eventually("hints", 240, lambda: (prometheus.value("ante_hint_success_ratio") or 0) > 0.8)
     numbers = ("asks_total", "calls_total", "success_ratio", "latency_p50_seconds", "latency_p95_seconds")
-    told = {name: prometheus.value(f"ante_hint_{name}") for name in numbers}
-    journal.note("hints", **told)
-    assert all(told.values()), "every figure of the ledger arrives"
-    assert told["latency_p50_seconds"] <= told["latency_p95_seconds"]
+    printed = {name: prometheus.value(f"ante_hint_{name}") for name in numbers}
+    journal.note("hints", **printed)
+    assert all(printed.values()), "every value of the ledger arrives"
+    assert printed["latency_p50_seconds"] <= printed["latency_p95_seconds"]
 
 
 def taken_names(cluster: Cluster) -> list[str]:
@@ -259,7 +259,7 @@ def nowhere(cluster: Cluster) -> None:
     cluster.kubectl("patch", f"deployment/{NAME}-llm", "--patch", json.dumps(selector))
 
 
-def test_each_alert_goes_off(prometheus: Prometheus, served: Cluster, journal: Journal) -> None:
+def test_each_alert_fires(prometheus: Prometheus, served: Cluster, journal: Journal) -> None:
     def off(alert: str) -> None:
         eventually(alert, 300, lambda: prometheus.firing(alert))
         journal.note("alert", name=alert, steps=served.steps())
@@ -278,11 +278,11 @@ def test_each_alert_goes_off(prometheus: Prometheus, served: Cluster, journal: J
     if STATE_METRICS:
         nowhere(served)
         off("AntePodsPending")
-    else:  # tests/helm calls only promtool
+    else:  # tests/helm runs only promtool
         journal.note("alert left out", name="AntePodsPending", missing="CLUSTER_STATE_METRICS")
     taken_names(served)
     off("AnteUploadsRefused")
     rules = watched(served)["PrometheusRule"]["spec"]["groups"][0]["rules"]
     expected = {rule["alert"] for rule in rules} - ({"AntePodsPending"} if not STATE_METRICS else set())
-    journal.note("alerts that have gone off", names=sorted(prometheus.fired))
+    journal.note("fired alerts", names=sorted(prometheus.fired))
     assert prometheus.fired >= expected

@@ -1,4 +1,4 @@
-"""A release that changes: more workers, another image, back again, away. A cluster that waits, and a training that runs."""
+"""Upgrades of a release: more workers, another image, rollback, uninstall; idle cluster and running training."""
 
 import os
 import shlex
@@ -10,16 +10,16 @@ from tests.cluster.test_helm import left
 
 pytestmark = pytest.mark.cluster
 NAME = "ante"
-FORCE = ("--force-conflicts",)  # Helm 4 gives way to the operator, which has written into the RayJob
+FORCE = ("--force-conflicts",)  # Helm 4 must override the operator's changes of the RayJob
 LONG = "training.config.steps=2000000"
 
 
 @pytest.fixture(scope="module")
 def next_image(image: str) -> str:
-    """A second tag of the image on the nodes, by the command of CLUSTER_TAG, such as `ctr images tag`."""
+    """Return a second tag of the image on the nodes, set by the command of CLUSTER_TAG, such as `ctr images tag`."""
     command = os.environ.get("CLUSTER_TAG")
     if not command:
-        pytest.skip("CLUSTER_TAG names no command that gives an image a second name")
+        pytest.skip("CLUSTER_TAG is not set")
     run(*shlex.split(command), "docker.io/library/ante-ray:test", "docker.io/library/ante-ray:next")
     return "image.tag=next"
 
@@ -32,7 +32,7 @@ def change(cluster: Cluster, verb: str, *sets: str) -> None:
 
 
 def images(cluster: Cluster, component: str) -> list[str]:
-    """Images of the pods of one part that are ready, and that are not on their way out."""
+    """Return the images of the ready pods of one component that are not being deleted."""
     found = cluster.get("pods", selector=f"app.kubernetes.io/component={component}")["items"]
     ready = cluster.pods(component, True)
     return [pod["spec"]["containers"][0]["image"] for pod in found if pod["metadata"]["name"] in ready]
@@ -51,7 +51,7 @@ def stands(cluster: Cluster, tag: str, workers: int) -> bool:
 def away(cluster: Cluster, journal: Journal) -> None:
     """Check that only the claim is left of the release."""
     cluster.helm("uninstall", NAME, "--wait", "--timeout", "240s", timeout=300)
-    eventually("nothing but claims left", 240, lambda: not left(cluster))
+    eventually("only claims left", 240, lambda: not left(cluster))
     claims = [claim["metadata"]["name"] for claim in cluster.get("persistentvolumeclaims")["items"]]
     assert len(claims) == 1
     journal.note("uninstalled", claims=claims)
@@ -68,7 +68,7 @@ def test_a_cluster_that_waits_takes_more_workers_and_another_image_and_goes_back
     change(cluster, "upgrade", waits, "cpuWorkers.replicas=2")
     eventually("second worker", 300, lambda: len(cluster.pods("cpu", True)) == 2)
     journal.note("two workers")
-    assert cluster.pods("head") == head, "more workers are no reason for another head"
+    assert cluster.pods("head") == head, "additional workers do not replace the head"
     change(cluster, "upgrade", waits, "cpuWorkers.replicas=2", next_image)
     eventually("all pods of the new image", 420, lambda: stands(cluster, "next", 2))
     journal.note("new image")
@@ -80,7 +80,7 @@ def test_a_cluster_that_waits_takes_more_workers_and_another_image_and_goes_back
 
 
 def trains(cluster: Cluster, beyond: int) -> bool:
-    """The training is under way and has done more steps than these."""
+    """Return whether the training runs and has exceeded these steps."""
     assert cluster.job(NAME) != "Failed", cluster.log()[-3000:]
     return cluster.steps() > beyond
 
@@ -94,11 +94,11 @@ def test_a_training_is_paused_changed_and_goes_on_and_back(cluster: Cluster, nex
     reached = cluster.steps()
     journal.note("paused", steps=reached)
     change(cluster, "upgrade", LONG, "cpuWorkers.replicas=2", next_image)
-    eventually("goes on with two workers of the new image", 600, lambda: stands(cluster, "next", 2))
+    eventually("continues with two workers of the new image", 600, lambda: stands(cluster, "next", 2))
     eventually("trains again", 600, lambda: trains(cluster, reached))
     journal.note("goes on", steps=cluster.steps(), resumed=RESUMED.findall(cluster.log()))
     assert len(RESUMED.findall(cluster.log())) == 1
-    cluster.helm("rollback", NAME, "2", *FORCE, timeout=300)  # the revision that paused it
+    cluster.helm("rollback", NAME, "2", *FORCE, timeout=300)  # the suspended revision
     eventually("paused again", 240, lambda: cluster.job(NAME) == "Suspended" and not cluster.pods("head"))
     reached = cluster.steps()
     cluster.helm("rollback", NAME, "1", *FORCE, timeout=300)

@@ -1,4 +1,4 @@
-"""A Kubernetes API in memory, and the command against it."""
+"""A Kubernetes API in memory, and `ante cluster` against it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ Ante = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def kubernetes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """An empty cluster with KubeRay, which KUBECONFIG leads to."""
+    """Start an empty cluster with KubeRay and point KUBECONFIG to it."""
     cluster = Cluster()
     with serving(cluster, tmp_path) as kubeconfig:
         monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
@@ -23,7 +23,7 @@ def kubernetes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clus
 
 @pytest.fixture
 def ante(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ante:
-    """`ante cluster` in this process: exit code, what it printed, what went wrong."""
+    """Return a function that runs `ante cluster` and returns exit code, stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "200")
 
     def run(*words: str) -> tuple[int, str, str]:

@@ -1,4 +1,4 @@
-"""Checks that a pod runs from inside, against a real HTTP server and an S3 server that does not exist."""
+"""Checks that run in a pod, against a real HTTP server and a missing S3 server."""
 
 import json
 import threading

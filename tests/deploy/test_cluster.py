@@ -1,4 +1,4 @@
-"""`ante cluster` from start to end against a Kubernetes API in memory."""
+"""`ante cluster` against a Kubernetes API in memory."""
 
 import json
 import threading
@@ -24,7 +24,7 @@ PROVED = "\n".join(
 
 
 def made(cluster: Cluster) -> set[str]:
-    """Objects that are not the cluster's own."""
+    """Return the objects that were created by the command."""
     return {f"{kind}/{name}" for kind, _, name in cluster.objects if kind not in ("Namespace", "Node", "Deployment")}
 
 
@@ -68,7 +68,7 @@ def test_a_failed_training_is_told_by_the_exit_code(kubernetes: Cluster, ante: A
     code, printed, _ = ante("status", "first")
     assert code == 1
     assert "entrypoint ended with 1" in printed
-    assert "tries that failed: 4" in printed
+    assert "failed attempts: 4" in printed
 
 
 def test_logs_are_those_of_the_training_until_it_ends(kubernetes: Cluster, ante: Ante) -> None:
@@ -78,16 +78,16 @@ def test_logs_are_those_of_the_training_until_it_ends(kubernetes: Cluster, ante:
     assert ante("logs", "first", "--part", "head")[1] == "raylet started\n"
     kubernetes.objects["RayJob", "default", "first"]["status"]["jobDeploymentStatus"] = "Complete"
     assert ante("logs", "first", "-f")[1] == "8,192 steps\n16,384 steps\n"
-    code, _, told = ante("logs", "first", "--part", "cpuu")
-    assert (code, "no cpuu pod of first has begun" in told) == (2, True)
+    code, _, error = ante("logs", "first", "--part", "cpuu")
+    assert (code, "no cpuu pod of first has started" in error) == (2, True)
 
 
 def test_resume_goes_on_with_the_same_objects(kubernetes: Cluster, ante: Ante) -> None:
     ante("submit", "--preset", "cpu", "--name", "first")
     job = kubernetes.objects["RayJob", "default", "first"]
     before = json.loads(json.dumps(job))
-    code, _, told = ante("resume", "first")
-    assert (code, "is Running: there is nothing to resume" in told) == (2, True)
+    code, _, error = ante("resume", "first")
+    assert (code, "is Running and cannot be resumed" in error) == (2, True)
     job["status"]["jobDeploymentStatus"] = "Failed"
     assert ante("resume", "first", "--steps", "900000")[0] == 0
     now = kubernetes.objects["RayJob", "default", "first"]
@@ -110,18 +110,21 @@ def test_what_helm_looks_after_is_left_alone(kubernetes: Cluster, ante: Ante) ->
     kubernetes.objects["RayJob", "default", "first"]["metadata"]["annotations"] = {"meta.helm.sh/release-name": "first"}
     before = made(kubernetes)
     for command in (("down", "first"), ("submit", "--preset", "cpu", "--name", "first"), ("resume", "first")):
-        code, _, told = ante(*command)
+        code, _, error = ante(*command)
         assert code == 2
-        assert "belongs to Helm's release first: use helm upgrade first, or helm uninstall first" in told
+        assert "belongs to Helm's release first: use helm upgrade first, or helm uninstall first" in error
     assert made(kubernetes) == before
 
 
 ERRORS: dict[str, tuple[tuple[str, ...], str]] = {
-    "no training": (("status", "second"), "there is no training 'second' in namespace default: there are first"),
-    "nothing to delete": (("down", "second"), "there is nothing of a training 'second' in namespace default"),
+    "no training": (("status", "second"), "no training 'second' in namespace default; existing: first"),
+    "nothing to delete": (("down", "second"), "no training 'second' in namespace default"),
     "no namespace": (("submit", "--preset", "cpu", "-n", "games"), 'namespaces "games" not found: kubectl create'),
     "no context": (("ls", "--context", "moon"), "no context 'moon'"),
-    "impossible": (("submit", "--set", "gpuWorkers.replicas=0"), "these settings cannot run: there is no worker pod"),
+    "impossible": (
+        ("submit", "--set", "gpuWorkers.replicas=0"),
+        "these settings cannot run: the cluster has no worker pod",
+    ),
     "no file": (("render", "-f", "/none.yaml"), "cannot read /none.yaml"),
     "misspelt": (("render", "--set", "gpuWorkers.replica=2"), "did you mean replicas?"),
     "no head": (("dashboard", "first"), "the head of first is Pending"),
@@ -133,24 +136,24 @@ def test_what_is_wrong_is_one_sentence_with_the_way_out(name: str, kubernetes: C
     kubernetes.pod_states["head"] = {"phase": "Pending", "conditions": []}
     ante("submit", "--preset", "cpu", "--name", "first")
     words, message = ERRORS[name]
-    code, printed, told = ante(*words)
+    code, printed, error = ante(*words)
     assert (code, printed) == (2, "")
-    assert message in told
-    assert told.count("\n") == 1
+    assert message in error
+    assert error.count("\n") == 1
 
 
 def test_a_cluster_without_kuberay_is_told_how_to_get_it(kubernetes: Cluster, ante: Ante) -> None:
     del kubernetes.groups["ray.io/v1"]
-    code, _, told = ante("submit", "--preset", "cpu")
+    code, _, error = ante("submit", "--preset", "cpu")
     assert code == 2
-    assert "this cluster does not know ray.io/v1: install KubeRay: helm repo add kuberay" in told
+    assert "the cluster does not serve ray.io/v1: install KubeRay: helm repo add kuberay" in error
 
 
 def test_a_user_who_may_not_is_told_the_role(kubernetes: Cluster, ante: Ante) -> None:
     kubernetes.denied.add(("list", "rayjobs"))
-    code, _, told = ante("ls")
+    code, _, error = ante("ls")
     assert code == 2
-    assert "k8s/rbac.yaml holds the role that is needed" in told
+    assert "k8s/rbac.yaml contains the required role" in error
 
 
 def test_an_api_that_does_not_answer_is_named(
@@ -160,14 +163,14 @@ def test_an_api_that_does_not_answer_is_named(
     host = connect().host
     (tmp_path / "dead").write_text(text.replace(host, "http://127.0.0.1:9"))
     monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "dead"))
-    code, _, told = ante("ls")
+    code, _, error = ante("ls")
     assert code == 2
-    assert "no answer from http://127.0.0.1:9" in told
-    assert told.count("\n") == 1
+    assert "no response from http://127.0.0.1:9" in error
+    assert error.count("\n") == 1
 
 
 class Jobs(BaseHTTPRequestHandler):
-    """The part of Ray's job server that is called."""
+    """A minimal stand-in for Ray's job server."""
 
     submitted: list[dict[str, Any]]
     tokens: set[str]
@@ -218,8 +221,8 @@ def test_on_a_cluster_that_waits_the_training_is_a_job_sent_through_a_tunnel(kub
     assert {name for name in made(kubernetes) if name.startswith("Ray")} == {"RayCluster/first"}
     with job_server() as (port, jobs):
         kubernetes.ports[8265] = port
-        code, printed, told = ante("submit", *values, "--set", "training.config.steps=5000")
-        assert (code, told) == (0, "")
+        code, printed, error = ante("submit", *values, "--set", "training.config.steps=5000")
+        assert (code, error) == (0, "")
         assert ante("logs", "first")[1] == "8,192 steps\n16,384 steps\n"
     (job,) = jobs.submitted
     assert job["submission_id"] in printed
@@ -235,9 +238,9 @@ def test_on_a_cluster_that_waits_the_training_is_a_job_sent_through_a_tunnel(kub
 
 def test_a_head_that_takes_no_jobs_is_told_in_words(kubernetes: Cluster, ante: Ante) -> None:
     ante("up", "--preset", "cpu")
-    code, _, told = ante("submit", "--preset", "cpu")  # nothing listens behind the port
+    code, _, error = ante("submit", "--preset", "cpu")  # no server listens on the forwarded port
     assert code == 2
-    assert "takes no jobs" in told or "no way to port 8265" in told
+    assert "does not accept jobs" in error or "cannot connect to port 8265" in error
 
 
 def ready(kubernetes: Cluster) -> None:
@@ -259,7 +262,7 @@ def test_preflight_is_green_where_all_is_there_and_leaves_no_pod(kubernetes: Clu
     assert set(found) >= {"settings", "api", "namespace", "kuberay", "operator", "permissions", "objects", "capacity"}
     assert set(found) >= {"secrets", "image", "bucket", "llm"}
     assert made(kubernetes) == {"Secret/ante-s3"}
-    assert "ready: 12 checks, 0 not certain" in ante("preflight", "--preset", "gpu")[1]
+    assert "ready: 12 checks, 0 warnings" in ante("preflight", "--preset", "gpu")[1]
 
 
 def no_crds(kubernetes: Cluster) -> None:
@@ -305,8 +308,8 @@ def other_image(kubernetes: Cluster) -> None:
 
 
 def wrong_key(kubernetes: Cluster) -> None:
-    told = {"name": "bucket", "state": "fail", "words": "SignatureDoesNotMatch", "fix": "mend the keys in the Secret"}
-    kubernetes.logs["preflight"] = json.dumps(told)
+    error = {"name": "bucket", "state": "fail", "words": "SignatureDoesNotMatch", "fix": "mend the keys in the Secret"}
+    kubernetes.logs["preflight"] = json.dumps(error)
 
 
 def forbidden(kubernetes: Cluster) -> None:
@@ -318,18 +321,18 @@ def asleep(kubernetes: Cluster) -> None:
 
 
 RED = {
-    "no CRDs": (no_crds, "kuberay", "does not know ray.io/v1", "helm repo add kuberay"),
-    "no quota": (small_quota, "quota", "quota team leaves 1 of requests.nvidia.com/gpu, the training asks for 2", "ask"),
-    "no GPUs": (no_gpus, "capacity", "gpuWorkers 1 of 2 finds no node: it asks for 1 of nvidia.com/gpu, no node has", "lower"),
-    "nodes taken": (full, "capacity", "gpuWorkers 2 of 2 finds no node: it asks for 1 of nvidia.com/gpu (0 free on one)", "add"),
+    "no CRDs": (no_crds, "kuberay", "does not serve ray.io/v1", "helm repo add kuberay"),
+    "no quota": (small_quota, "quota", "quota team leaves 1 of requests.nvidia.com/gpu, the training requests 2", "larger quota"),
+    "no GPUs": (no_gpus, "capacity", "gpuWorkers 1 of 2 does not fit on any node: it requests 1 of nvidia.com/gpu, no node has", "lower"),
+    "nodes taken": (full, "capacity", "gpuWorkers 2 of 2 does not fit on any node: it requests 1 of nvidia.com/gpu (0 free on one)", "add"),
     "nodes tainted": (tainted, "capacity", "it tolerates no node's taints", "lower"),
-    "no Secret": (no_secret, "secrets", "there is no Secret ante-s3", "kubectl --namespace default create secret generic"),
+    "no Secret": (no_secret, "secrets", "Secret ante-s3 does not exist", "kubectl --namespace default create secret generic"),
     "no key": (no_key, "secrets", "Secret ante-s3 has no key S3_SECRET_ACCESS_KEY", "kubectl"),
     "no image": (no_image, "image", "ante-ray:0.1.0 cannot be pulled", "image.repository"),
-    "another image": (other_image, "pod", "the image does not know ante's preflight: sh: ante: not found", "Dockerfile.ray"),
+    "another image": (other_image, "pod", "the image does not contain ante's preflight: sh: ante: not found", "Dockerfile.ray"),
     "wrong S3 secret": (wrong_key, "bucket", "SignatureDoesNotMatch", "mend the keys"),
     "not allowed": (forbidden, "permissions", "not allowed in default: create rayjobs", "k8s/rbac.yaml"),
-    "operator asleep": (asleep, "operator", "has no pod that is ready", "get pods"),
+    "operator asleep": (asleep, "operator", "has no ready pod", "get pods"),
 }  # fmt: skip
 
 
@@ -351,14 +354,14 @@ def test_preflight_of_a_queue_names_it_and_what_it_lacks(kubernetes: Cluster, an
     more = ("--set", "queue.name=night")
     code, found = preflight(ante, *more)
     assert (code, found["queue"]["state"]) == (1, "fail")
-    assert "there is no local queue 'night' in default" in found["queue"]["words"]
+    assert "no local queue 'night' exists in default" in found["queue"]["words"]
     about = {"name": "night", "namespace": "default"}
     kubernetes.put({"kind": "LocalQueue", "metadata": about, "spec": {"clusterQueue": "team"}})
     quotas = [{"name": name, "nominalQuota": amount} for name, amount in (("cpu", 64), ("memory", "256Gi"))]
     flavors = {"flavors": [{"name": "default", "resources": quotas}]}
     team = kubernetes.put({"kind": "ClusterQueue", "metadata": {"name": "team"}, "spec": {"resourceGroups": [flavors]}})
     words = preflight(ante, *more)[1]["queue"]["words"]
-    assert words == "cluster queue team has none of nvidia.com/gpu, the training asks for 2"
+    assert words == "cluster queue team has none of nvidia.com/gpu, the training requests 2"
     team["spec"]["resourceGroups"][0]["flavors"][0]["resources"].append({"name": "nvidia.com/gpu", "nominalQuota": "2"})
     code, found = preflight(ante, *more)
     assert (code, found["queue"]["words"]) == (0, "night, admitted by team")

@@ -1,4 +1,4 @@
-"""The notebook's door against a Kubernetes API in memory: the same objects as `ante cluster up`."""
+"""The notebook's class against a Kubernetes API in memory: the same objects as `ante cluster up`."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ ADDED = ("uid", "resourceVersion", "creationTimestamp")
 
 
 def plain(cluster: Cluster) -> list[dict[str, Any]]:
-    """Objects of the two doors as their makers wrote them, by kind."""
+    """Return the objects without the fields that identify their creator, by kind."""
     return [
         {key: value for key, value in found.items() if key != "status"}
         | {"metadata": {key: value for key, value in found["metadata"].items() if key not in ADDED}}
@@ -84,7 +84,7 @@ def test_refusals_are_raised_not_printed(kubernetes: Cluster) -> None:
     with pytest.raises(NotAllowed, match=r"k8s/rbac\.yaml"):
         cluster.apply()
     kubernetes.denied.clear()
-    cluster.settings = cluster.settings.model_copy(update={"env": {"A": 1}})  # no string: the API server refuses it
+    cluster.settings = cluster.settings.model_copy(update={"env": {"A": 1}})  # not a string: the API server refuses it
     with pytest.raises(Rejected, match="env"):
         cluster.apply()
     del kubernetes.groups["ray.io/v1"]
@@ -93,5 +93,5 @@ def test_refusals_are_raised_not_printed(kubernetes: Cluster) -> None:
 
 
 def test_settings_that_cannot_run_make_no_cluster(kubernetes: Cluster) -> None:
-    with pytest.raises(DoesNotFit, match="there is no worker pod"):
+    with pytest.raises(DoesNotFit, match="the cluster has no worker pod"):
         AnteCluster({"gpuWorkers": {"replicas": 0}})

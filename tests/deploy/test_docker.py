@@ -1,4 +1,4 @@
-"""Images: what their files copy is let through and exists, and what they install is what was tested here."""
+"""Dockerfiles: copied files exist and pass .dockerignore, and installed versions are the tested ones."""
 
 import ast
 import re

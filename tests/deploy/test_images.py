@@ -1,4 +1,4 @@
-"""`ante images` against what Helm renders."""
+"""`ante images` against Helm's rendered resources."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tests.support.helm import render
 
 
 def rendered(found: Any) -> Iterator[str]:
-    """Every `image` of an object."""
+    """Yield every `image` in an object."""
     if isinstance(found, dict):
         if isinstance(found.get("image"), str):
             yield found["image"]
@@ -38,8 +38,8 @@ def test_later_values_win_and_scripts_get_plain_lines(tmp_path: Path, capsys: py
     assert Images((file,), ("image.tag=two",), quiet=True).run() == 0
     assert capsys.readouterr().out.splitlines() == ["mine:two", OPERATOR]
     assert Images((file,), all=True, json=True).run() == 0
-    told = json.loads(capsys.readouterr().out)
-    assert {each["used"] for each in told} == {True, False} and len(told) == 5
+    printed = json.loads(capsys.readouterr().out)
+    assert {each["used"] for each in printed} == {True, False} and len(printed) == 5
 
 
 def test_a_value_that_does_not_exist_is_named() -> None:

@@ -1,4 +1,4 @@
-"""Output of the pod of `helm test`, against servers that respond well and badly."""
+"""Output of the pod of `helm test`, against servers with valid and invalid responses."""
 
 import json
 import threading
@@ -29,7 +29,7 @@ def server(answers: dict[str, Any], key: str = "") -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """Quiet."""
+            """Print nothing."""
 
     found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=found.serve_forever)
@@ -51,22 +51,22 @@ def test_an_llm_that_serves_the_model_is_fine_and_others_are_told_apart() -> Non
         assert check_llm(asked) == f"{url}/v1 serves large"
         with pytest.raises(NotReady, match=r"serves small, large, not huge: set llm\.model"):
             check_llm(asked | {"LLM_MODEL": "huge"})
-        with pytest.raises(NotReady, match="answers 401") as refused:
+        with pytest.raises(NotReady, match="returned status 401") as refused:
             check_llm(asked | {"LLM_API_KEY": "secret-of-mine"})
         assert "secret-of-mine" not in str(refused.value)
-        with pytest.raises(NotReady, match="answers 404: check LLM_ENDPOINT"):
+        with pytest.raises(NotReady, match="returned status 404: check LLM_ENDPOINT"):
             check_llm(asked | {"LLM_ENDPOINT": url})
-    with pytest.raises(NotReady, match="does not answer"):
+    with pytest.raises(NotReady, match="does not respond"):
         check_llm(asked)
-    with server({"/v1/models": ["no"]}) as url, pytest.raises(NotReady, match="something else than a list of models"):
+    with server({"/v1/models": ["no"]}) as url, pytest.raises(NotReady, match="does not return a list of models"):
         check_llm({"LLM_ENDPOINT": f"{url}/v1"})
 
 
 def test_an_operator_without_jobs_is_not_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("word\n")
     kinds = [{"kind": "RayCluster"}, {"kind": "RayJob"}]
-    ask = inside.ask
-    monkeypatch.setattr(inside, "ask", lambda url, *rest: ask(url.replace("https:", "http:"), *rest[:2]))
+    get_json = inside.get_json
+    monkeypatch.setattr(inside, "get_json", lambda url, *rest: get_json(url.replace("https:", "http:"), *rest[:2]))
     for known, words in ((kinds, None), (kinds[:1], "ray.io/v1 lacks RayJob")):
         with server({"/apis/ray.io/v1": {"resources": known}}, key="word") as url:
             host, _, port = url.removeprefix("http://").partition(":")
@@ -82,10 +82,10 @@ def test_a_line_for_each_check_and_one_exit_code(tmp_path: Path, capsys: pytest.
     folder = f"file://{tmp_path}/store"
     assert main([folder], {}) == 0
     assert capsys.readouterr().out.startswith("ok      bucket")
-    assert list((tmp_path / "store").rglob("*preflight/*")) == []  # nothing is left behind
+    assert list((tmp_path / "store").rglob("*preflight/*")) == []  # all files are removed
     with server(MODELS) as url:
         assert main([folder], {"LLM_ENDPOINT": f"{url}/v1", "LLM_MODEL": "huge"}) == 1
-    told = capsys.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in told] == [["ok", "bucket"], ["FAILED", "LLM"]]
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in printed] == [["ok", "bucket"], ["FAILED", "LLM"]]
     assert main(["s3://x/y"], {}) == 1
     assert main([], {}) == 2

@@ -1,4 +1,4 @@
-"""The plain manifests of k8s/: fresh, valid, without secrets."""
+"""The plain manifests in k8s/: up to date, valid, without secrets."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ def test_each_is_valid_and_says_what_it_is(file: Path) -> None:
 
 
 def parts(found: Any) -> Iterator[dict[str, Any]]:
-    """Every group within a manifest."""
+    """Yield every mapping within a manifest."""
     if isinstance(found, dict):
         yield found
     for each in found.values() if isinstance(found, dict) else found if isinstance(found, list) else ():

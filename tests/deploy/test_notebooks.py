@@ -1,4 +1,4 @@
-"""The notebooks run from first to last cell, and hold neither credentials nor output."""
+"""The notebooks run from the first to the last cell, and contain neither credentials nor output."""
 
 import json
 import os
@@ -26,7 +26,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 def execute(name: str, folder: Path, **parameters: Any) -> str:
-    """What the cells of a notebook print, with other values in its cell of parameters."""
+    """Run a notebook with other values in its parameter cell and return its printed output."""
     (file,) = (ROOT / "notebooks").glob(f"{name}*.ipynb")
     book = nbformat.read(file, as_version=4)
     (place,) = (i for i, cell in enumerate(book.cells) if "parameters" in cell.metadata.get("tags", ()))

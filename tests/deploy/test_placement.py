@@ -17,9 +17,9 @@ from tests.cluster.test_upgrade import LONG
 CPU_ONLY: dict[str, Any] = {"gpuWorkers": {"enabled": False}, "cpuWorkers": {"enabled": True, "replicas": 2}}
 SCALING = {"autoscaling": {"enabled": True}}
 IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
-    "no workers": ({"gpuWorkers": {"enabled": False}}, "there is no worker pod"),
-    "no pods": ({"gpuWorkers": {"replicas": 0}}, "there is no worker pod"),
-    "no learner": ({"training": {"learners": 0}}, "training.learners 0 would learn in the head"),
+    "no workers": ({"gpuWorkers": {"enabled": False}}, "the cluster has no worker pod"),
+    "no pods": ({"gpuWorkers": {"replicas": 0}}, "the cluster has no worker pod"),
+    "no learner": ({"training": {"learners": 0}}, "training.learners 0 would train in the head"),
     "learner without pods": (
         {"gpuWorkers": {"replicas": 0}, "cpuWorkers": {"enabled": True}},
         "1 learners need pods of gpuWorkers, which has none",

@@ -1,4 +1,4 @@
-"""Settings of a cluster: what values.yaml may contain, and what is refused with which words."""
+"""Settings of a cluster: the valid contents of values.yaml, and the errors for others."""
 
 from pathlib import Path
 
@@ -40,14 +40,14 @@ def test_services_of_the_chart_are_found_by_their_names() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"gpuWorker": {}}, "there is no setting gpuWorker: did you mean gpuWorkers?"),
-        ({"gpuWorkers": {"replica": 1}}, "there is no setting gpuWorkers.replica: did you mean replicas?"),
+        ({"gpuWorker": {}}, "unknown setting gpuWorker: did you mean gpuWorkers?"),
+        ({"gpuWorkers": {"replica": 1}}, "unknown setting gpuWorkers.replica: did you mean replicas?"),
         ({"job": {"deletion": {"workersAfter": 1}}}, "did you mean workersAfterSeconds?"),
-        ({"head": {"memory": "12Gb"}}, "setting head.memory: '12Gb' is no quantity: write 500m, 2, 512Mi or 16Gi"),
+        ({"head": {"memory": "12Gb"}}, "setting head.memory: '12Gb' is not a quantity such as 500m, 2, 512Mi or 16Gi"),
         ({"head": {"terminationGracePeriodSeconds": 30}}, "terminationGracePeriodSeconds"),
-        ({"env": {"MY_API_KEY": "x"}}, "looks like a secret: keep it in a Secret"),
-        ({"s3": {"endpoint": "minio:9000"}}, "it begins with http:// or https://"),
-        ({"s3": {"endpoint": "http://me:pw@minio"}}, "it carries credentials"),
+        ({"env": {"MY_API_KEY": "x"}}, "looks like a secret: store it in a Secret"),
+        ({"s3": {"endpoint": "minio:9000"}}, "it must start with http:// or https://"),
+        ({"s3": {"endpoint": "http://me:pw@minio"}}, "it contains credentials"),
         ({"llm": {"enabled": True}}, "llm.enabled needs llm.endpoint and llm.model"),
         ({"gcsFaultTolerance": {"enabled": True}}, "needs gcsFaultTolerance.redisAddress"),
         ({"name": "Ante_1"}, "setting name"),

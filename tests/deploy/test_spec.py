@@ -1,4 +1,4 @@
-"""The objects of a training: valid by KubeRay's and Kubernetes' own schemas, without secrets, and mutations refused."""
+"""The objects of a training: valid by KubeRay's and Kubernetes' schemas, without secrets; invalid changes are found."""
 
 import json
 import shlex
@@ -108,8 +108,8 @@ def test_a_mutation_is_refused(name: str) -> None:
         check_all(found)
 
 
-def test_a_key_that_stands_twice_is_refused() -> None:
-    with pytest.raises(Refused, match="stands twice"):
+def test_a_duplicate_key_is_refused() -> None:
+    with pytest.raises(Refused, match="is duplicated"):
         read_all("spec:\n  a: 1\n  a: 2\n")
 
 
@@ -144,7 +144,7 @@ def test_what_ray_counts_with_is_what_the_pod_may_use() -> None:
 
 
 def test_places_for_actors_survive_the_shell() -> None:
-    """KubeRay puts the start parameters into a command line; a shell reads it."""
+    """KubeRay puts the start parameters into a command line, which a shell parses."""
     text = groups(job_of({"gpuWorkers": {"runnersPerWorker": 3}}))[1]["rayStartParams"]["resources"]
     (word,) = shlex.split(f"--resources={text}")
     assert json.loads(word.removeprefix("--resources=")) == {"ante_runner": 3, "ante_learner": 1}
@@ -176,7 +176,7 @@ def test_the_platform_may_choose_the_user() -> None:
 
 
 def test_a_cluster_that_waits_is_made_anew_when_its_settings_change() -> None:
-    """KubeRay refuses that for the cluster of a RayJob, which is paused and changed instead (docs/how-to/deploy.md)."""
+    """KubeRay refuses this for the cluster of a RayJob, which is suspended instead (docs/how-to/deploy.md)."""
     waits = objects(make_settings({"job": {"enabled": False}}))[-1]
     assert waits["spec"]["upgradeStrategy"] == {"type": "Recreate"}
     assert "upgradeStrategy" not in job_of({})["spec"]["rayClusterSpec"]

@@ -13,18 +13,18 @@ HAND_WRITTEN = sorted(
     path.relative_to(ROOT).as_posix()
     for pattern in ("*.md", "docs/**/*.md", "models/*/README.md", "tests/golden/README.md")
     for path in ROOT.glob(pattern)
-    if path.name != "CHANGELOG.md"  # what it shows was true once
+    if path.name != "CHANGELOG.md"  # it describes earlier versions
 )
 LANGUAGES = {"bash", "python", "yaml", "toml", "json", "sql", "text", "promql"}
 
 
 @dataclass(frozen=True)
 class Code:
-    """A block or span of code.
+    """A code block or span.
 
     Args:
-        page: The page, a path from the root.
-        line: Its first line there.
+        page: The page, a path relative to the root.
+        line: Its first line in the page.
         language: The language of a block; "inline" for a span, "" for a block without one.
         text: The content.
     """
@@ -35,13 +35,13 @@ class Code:
     text: str
 
     def __str__(self) -> str:
-        """Where it is."""
+        """Return the location as text."""
         return f"{self.page}:{self.line}"
 
 
 @cache
 def page_text(page: str) -> str:
-    """Returns the text of a hand-written page, or of one that is written while the site is built."""
+    """Return the text of a hand-written page, or of a page that is generated during the build of the site."""
     file = ROOT / page
     if file.exists():
         return file.read_text()
@@ -52,12 +52,12 @@ def page_text(page: str) -> str:
 
 @cache
 def code_of(page: str) -> tuple[Code, ...]:
-    """Returns all code of a page."""
+    """Return all code of a page."""
     return tuple(found(page, page_text(page), 0))
 
 
 def found(page: str, text: str, first: int) -> Iterator[Code]:
-    """Yields the code of a text that begins at a line of a page; the content of admonitions and tabs is a text too."""
+    """Yield the code of a text that starts at a line of a page, including the content of admonitions and tabs."""
     opened = False
     for token in MarkdownIt().enable("table").parse(text):
         line = first + (token.map[0] if token.map else 0) + 1
@@ -75,5 +75,5 @@ def found(page: str, text: str, first: int) -> Iterator[Code]:
 
 
 def blocks(language: str, pages: list[str] = HAND_WRITTEN) -> list[Code]:
-    """Returns all blocks of a language."""
+    """Return all blocks of a language."""
     return [code for page in pages for code in code_of(page) if code.language == language]

@@ -1,4 +1,4 @@
-"""Commands as pages show them: parsed, never run."""
+"""Commands on pages: parsed, but not run."""
 
 import re
 import shlex
@@ -16,11 +16,11 @@ from ante.training.settings.config import TrainConfig, make_config, merge, read_
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("configs/", "examples/", "helm/", "k8s/", "notebooks/", "tests/", "tools/")  # paths that must exist
-ENDS = {"do", "done", "then", "if", "fi", "for", "while"}  # words that end a command, as signs do
+ENDS = {"do", "done", "then", "if", "fi", "for", "while"}  # words that end a command, as some operators do
 
 
 def commands(text: str) -> Iterator[list[str]]:
-    """Yields the words of each command of a script: comments, redirections and assignments are left out."""
+    """Yield the words of each command in a script, without comments, redirections and assignments."""
     script = re.sub(r"(^|\s)#(\s.*|)$", "", text.replace("\\\n", " "), flags=re.MULTILINE)
     lexer = shlex.shlex(script, posix=True, punctuation_chars="|&;<>()\n")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t", True, ""
@@ -35,14 +35,14 @@ def commands(text: str) -> Iterator[list[str]]:
 
 
 def without_assignments(words: list[str]) -> list[str]:
-    """Returns a command without the variables set for it."""
+    """Return a command without its leading variable assignments."""
     while words and re.match(r"[A-Z][A-Z0-9_]*=", words[0]):
         words = words[1:]
     return words
 
 
 def ante_commands(text: str) -> Iterator[list[str]]:
-    """Yields the arguments of each `ante` command, also of those behind `kubectl exec ... --` and `sh -c`."""
+    """Yield the arguments of each `ante` command, including those after `kubectl exec ... --` and `sh -c`."""
     for words in commands(text):
         if "--" in words and words[0] == "kubectl":
             words = words[words.index("--") + 1 :]
@@ -55,7 +55,7 @@ def ante_commands(text: str) -> Iterator[list[str]]:
 
 
 def is_mention(words: list[str]) -> bool:
-    """Whether words name a command, or a group of commands, without giving it arguments."""
+    """Return whether the words name a command or a group of commands without arguments."""
     known = all_parsers()
     for word in words:
         if word not in known:
@@ -66,18 +66,18 @@ def is_mention(words: list[str]) -> bool:
 
 @cache
 def all_parsers() -> dict[str, Any]:
-    """Returns the parser of each command."""
+    """Return the parser of each command."""
     return reference.parsers()
 
 
 @cache
 def known_commands() -> dict[str, type]:
-    """Returns the class of each command."""
+    """Return the class of each command."""
     return reference.commands()
 
 
 def parse_ante(words: list[str]) -> None:
-    """Parses the arguments of `ante` as the command does. Raises SystemExit or BalatroError where it refuses them."""
+    """Parse the arguments of `ante` as the command does. Raises SystemExit or BalatroError for invalid ones."""
     for word in words:
         path = word.rpartition("=")[2]
         if path.startswith(OURS) and not any(sign in path for sign in "*@") and path.isascii() and path.lower() == path:
@@ -96,7 +96,7 @@ def parse_ante(words: list[str]) -> None:
 
 
 def parse_train(words: list[str]) -> TrainConfig:
-    """Returns the settings of an `ante train` command; a file that does not exist counts as empty."""
+    """Return the settings of an `ante train` command; a missing file counts as empty."""
     chosen = chosen_early(words)
     base = read_config(chosen.config) if chosen.config and chosen.config.exists() else TrainConfig()
     kinds = {path: kind for path in ("policy.kind", "algo.kind") if (kind := getattr(chosen, path))}

@@ -1,4 +1,4 @@
-"""Every command on a page is one that exists, with arguments that it takes."""
+"""Every command on a page exists and accepts its arguments."""
 
 import contextlib
 import io
@@ -16,20 +16,20 @@ from tests.docs.pages import HAND_WRITTEN, LANGUAGES, ROOT, Code, blocks, code_o
 from tests.docs.shell import ante_commands, commands, is_mention, parse_ante
 
 CLI = [f"docs/reference/cli/{group}.md" for group in ("learn", "games", "checks", "platform")]
-FIRST_LINE = "ante replay 1"  # of a replay: no command
+FIRST_LINE = "ante replay 1"  # of a replay, not a command
 BASH = blocks("bash")
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 
 
 def refusal(words: list[str]) -> str:
-    """Returns why `ante` refuses its arguments; empty where it takes them."""
-    told = io.StringIO()
+    """Return why `ante` rejects the arguments; empty if it accepts them."""
+    output = io.StringIO()
     try:
-        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
             parse_ante(words)
     except (SystemExit, BalatroError, AssertionError) as refused:
-        return f"ante {' '.join(words)}: {refused} {told.getvalue()}"
+        return f"ante {' '.join(words)}: {refused} {output.getvalue()}"
     return ""
 
 
@@ -79,13 +79,13 @@ def test_helm_and_the_cluster_take_the_values() -> None:
 
 
 def set_values(words: list[str]) -> list[str]:
-    """Returns the `--set` pairs of a command that reads the chart's values."""
+    """Return the `--set` pairs of a command that reads the chart's values."""
     ours = (words[:1] == ["helm"] and "helm/ante" in words) or words[:2] in (["ante", "cluster"], ["ante", "images"])
     return [words[i + 1] for i, word in enumerate(words) if word == "--set"] if ours else []
 
 
 def with_values(values: dict[str, object]) -> None:
-    """Check chart values over the defaults, with what rules of several values require."""
+    """Check chart values on top of the defaults, including rules that involve several values."""
     ChartValues.model_validate(merged(ChartValues().model_dump(mode="json", by_alias=True), values))
 
 

@@ -1,4 +1,4 @@
-"""Links lead somewhere: to files of the repository, or to pages that are written while the site is built."""
+"""Links refer to existing files or to pages that are generated during the build of the site."""
 
 import json
 import os
@@ -21,7 +21,7 @@ TEXTS = [file for file in FILES if file.endswith(KINDS)]
 
 
 def texts_of(page: str) -> list[str]:
-    """Returns the Markdown of a page or of a notebook."""
+    """Return the Markdown of a page or a notebook."""
     text = (ROOT / page).read_text()
     if not page.endswith(".ipynb"):
         return [text]
@@ -29,7 +29,7 @@ def texts_of(page: str) -> list[str]:
 
 
 def targets(page: str) -> list[str]:
-    """Returns the paths, from the root, of the relative links and pictures of a page."""
+    """Return the paths, relative to the root, of a page's relative links and images."""
     found = []
     for text in texts_of(page):
         for token in MarkdownIt().enable("table").parse(text):

@@ -1,4 +1,4 @@
-"""The built site, as `make docs` writes it and as Chromium shows it."""
+"""The built site, as `make docs` writes it and Chromium shows it."""
 
 import os
 import re
@@ -17,19 +17,19 @@ from tests.docs.pages import ROOT
 from tests.support.browser import chromium
 
 pytestmark = pytest.mark.browser
-PICTURES = os.environ.get("SITE_PICTURES")  # a folder that keeps screenshots
+PICTURES = os.environ.get("SITE_PICTURES")  # folder for screenshots
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Serves files and prints nothing."""
+    """Serves files without printing."""
 
     def log_message(self, *_: Any) -> None:
-        """Log nothing."""
+        """Print nothing."""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built without a network: all traffic goes to a proxy that refuses it."""
+    """Build the site without a network: a proxy refuses all traffic."""
     folder = tmp_path_factory.mktemp("site")
     nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     command = [sys.executable, "-m", "mkdocs", "--quiet", "build", "--strict", "--site-dir", str(folder)]
@@ -50,7 +50,7 @@ def address(site: Path) -> Iterator[str]:
 
 @pytest.fixture
 def page(address: str) -> Iterator[Any]:
-    """A page of the browser; `asked` holds the requested addresses outside the site."""
+    """Open a browser page; `asked` collects requested addresses outside the site."""
     with chromium() as browser:
         found = browser.new_page(viewport={"width": 1280, "height": 900})
         found.asked = []

@@ -1,4 +1,4 @@
-"""Python on the pages and in the notebooks compiles, and every name and argument of Ante in it exists."""
+"""Python on the pages and in the notebooks compiles, and all names and arguments of Ante in it exist."""
 
 import ast
 import inspect
@@ -14,12 +14,12 @@ from tools.reference.docstrings import with_lists
 
 from tests.docs.pages import ROOT, Code, blocks
 
-RUN = ["README.md"]  # pages whose snippets run, too
+RUN = ["README.md"]  # pages whose snippets are also run
 UNKNOWN = object()
 
 
 def cells() -> list[Code]:
-    """Returns the code cells of the notebooks."""
+    """Return the code cells of the notebooks."""
     found = []
     for file in sorted((ROOT / "notebooks").glob("*.ipynb")):
         for number, cell in enumerate(json.loads(file.read_text())["cells"]):
@@ -29,7 +29,7 @@ def cells() -> list[Code]:
 
 
 class Names(ast.NodeVisitor):
-    """Looks up what a snippet imports from Ante, and the arguments that it calls it with."""
+    """Resolves a snippet's imports from Ante and checks the arguments of its calls."""
 
     def __init__(self) -> None:
         self.known: dict[str, Any] = {}
@@ -64,7 +64,7 @@ class Names(ast.NodeVisitor):
         self.generic_visit(node)
 
     def value(self, node: ast.AST) -> Any:
-        """Returns what a dotted name stands for, as far as it is Ante's; raises AttributeError where it has no such name."""
+        """Return the value of a dotted name of Ante. Raises AttributeError if it does not exist."""
         if isinstance(node, ast.Name):
             return self.known.get(node.id, UNKNOWN)
         if isinstance(node, ast.Attribute):
@@ -75,7 +75,7 @@ class Names(ast.NodeVisitor):
 
 
 def member(owner: Any, name: str) -> Any:
-    """Returns a name of a module or class; fields without a default, which a class lacks, count."""
+    """Return an attribute of a module or class, including fields without a default, which a class lacks."""
     if isinstance(owner, ModuleType) and not hasattr(owner, name):
         return import_module(f"{owner.__name__}.{name}")
     fields = {**getattr(owner, "__annotations__", {}), **getattr(owner, "model_fields", {})}

@@ -1,4 +1,4 @@
-"""Logarithms made of plain operations, and the requirement of each ante, against the C library and the catalogue."""
+"""Logarithms from basic operations, and the requirement of each ante, against the C library and the catalogue."""
 
 import math
 

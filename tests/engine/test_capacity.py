@@ -1,4 +1,4 @@
-"""Tables of a fixed size: losses of a full one are counted, and the random streams continue as the game's do."""
+"""Tables of fixed size: entries lost in a full table are counted, and the random streams continue as in the game."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,19 +33,19 @@ from tests.support.table import act, begin, deal, give, own, select, to_shop, us
 
 
 def lost(s: Any) -> dict[Table, int]:
-    """What full tables lost."""
+    """Return the number of entries that full tables lost."""
     return {table: int(s.overflows[table]) for table in Table if s.overflows[table]}
 
 
 def same_streams(one: Any, other: Any) -> bool:
-    """Whether two games have drawn the same numbers."""
+    """Return whether two games have drawn the same random numbers."""
     return bool(
         np.array_equal(one.stream_ids, other.stream_ids) and np.array_equal(one.stream_states, other.stream_states)
     )
 
 
 def fill_cards(s: Any, count: int) -> None:
-    """The full deck has this many cards; the new ones are in no list."""
+    """Fill the full deck to this many cards; the new ones are in no list."""
     while s.n_cards < count:
         add_card(s, 2, 0, 0, 0, 0)
     s.pending_added = 0
@@ -59,14 +59,14 @@ def with_jokers(count: int) -> Any:
 
 
 def test_a_joker_that_finds_no_place_is_drawn_all_the_same() -> None:
-    full, twin = with_jokers(MAX_JOKERS), with_jokers(MAX_JOKERS - 1)
-    for s in (full, twin):
+    full, roomy = with_jokers(MAX_JOKERS), with_jokers(MAX_JOKERS - 1)
+    for s in (full, roomy):
         create_joker(s, int(JokerSource.JUD))
-    assert (lost(full), lost(twin)) == ({Table.JOKERS: 1}, {})
-    assert full.n_jokers == twin.n_jokers == MAX_JOKERS
-    assert same_streams(full, twin)
-    joker = twin.jokers[MAX_JOKERS - 1].id
-    assert (full.used[joker], twin.used[joker]) == (0, 1)
+    assert (lost(full), lost(roomy)) == ({Table.JOKERS: 1}, {})
+    assert full.n_jokers == roomy.n_jokers == MAX_JOKERS
+    assert same_streams(full, roomy)
+    joker = roomy.jokers[MAX_JOKERS - 1].id
+    assert (full.used[joker], roomy.used[joker]) == (0, 1)
     assert full.jokers[MAX_JOKERS - 1].id == full.jokers[0].id
 
 
@@ -88,22 +88,22 @@ def shop_with_perkeo(consumables: int) -> Any:
 
 
 def test_perkeo_draws_whether_or_not_there_is_a_place() -> None:
-    full, twin = shop_with_perkeo(MAX_CONSUMABLES), shop_with_perkeo(MAX_CONSUMABLES - 1)
-    assert (lost(full), lost(twin)) == ({Table.CONSUMABLES: 1}, {})
-    assert full.n_consumables == twin.n_consumables == MAX_CONSUMABLES
-    assert same_streams(full, twin)
+    full, roomy = shop_with_perkeo(MAX_CONSUMABLES), shop_with_perkeo(MAX_CONSUMABLES - 1)
+    assert (lost(full), lost(roomy)) == ({Table.CONSUMABLES: 1}, {})
+    assert full.n_consumables == roomy.n_consumables == MAX_CONSUMABLES
+    assert same_streams(full, roomy)
     assert broken(full) == Broken.NOTHING
 
 
 def test_the_emperor_draws_both_tarots_whether_or_not_there_is_a_place() -> None:
-    full, twin = new_run("TESTSEED"), new_run("TESTSEED")
-    for s, held in ((full, MAX_CONSUMABLES - 1), (twin, 0)):
+    full, roomy = new_run("TESTSEED"), new_run("TESTSEED")
+    for s, held in ((full, MAX_CONSUMABLES - 1), (roomy, 0)):
         s.consumable_slots = 40
         give(s, *["c_pluto"] * held)
         assert use(s, "c_emperor") == Status.PLAYING
-    assert (lost(full), lost(twin)) == ({Table.CONSUMABLES: 1}, {})
+    assert (lost(full), lost(roomy)) == ({Table.CONSUMABLES: 1}, {})
     assert full.n_consumables == MAX_CONSUMABLES
-    assert same_streams(full, twin)
+    assert same_streams(full, roomy)
 
 
 def test_a_card_that_finds_no_place_is_drawn_all_the_same() -> None:
@@ -113,9 +113,9 @@ def test_a_card_that_finds_no_place_is_drawn_all_the_same() -> None:
         own(s, "j_marble")
         fill_cards(s, count)
         games.append(select(s, "bl_small"))
-    full, twin = games
-    assert (lost(full), lost(twin)) == ({Table.CARDS: 1}, {})
-    assert full.n_cards == twin.n_cards == MAX_CARDS
+    full, roomy = games
+    assert (lost(full), lost(roomy)) == ({Table.CARDS: 1}, {})
+    assert full.n_cards == roomy.n_cards == MAX_CARDS
     drawn = [game.stream_states[game.stream_ids == 1 + Stream.MARB_FR].tolist() for game in games]
     assert drawn[0] == drawn[1] != []
 
@@ -127,7 +127,7 @@ def test_a_hand_holds_24_cards() -> None:
     assert s.n_hand == MAX_HAND
     assert s.n_deck == 52 - MAX_HAND
     assert lost(s) == {Table.HAND: 6}
-    assert use(s, "c_cryptid", 0) == Status.PLAYING  # its two copies go under the draw pile
+    assert use(s, "c_cryptid", 0) == Status.PLAYING  # its two copies are put under the draw pile
     assert (s.n_hand, s.n_deck) == (MAX_HAND, 52 - MAX_HAND + 2)
     assert lost(s) == {Table.HAND: 6 + 2}
     assert broken(s) == Broken.NOTHING
@@ -156,7 +156,7 @@ def test_the_25th_tag_is_lost() -> None:
 
 def test_a_voucher_tag_without_room_stays_held() -> None:
     s = begin()
-    for _ in range(MAX_SHOP_VOUCHERS):  # the ante's own voucher takes one of the places
+    for _ in range(MAX_SHOP_VOUCHERS):  # the voucher of the ante uses one of the places
         gain_tag(s, int(Tag.VOUCHER), -1)
     s = to_shop(s)
     assert (s.n_shop_vouchers, s.n_tags) == (MAX_SHOP_VOUCHERS, 1)

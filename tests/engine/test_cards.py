@@ -1,4 +1,4 @@
-"""Enhancements, editions, seals and stickers: what each does in every place where it acts."""
+"""Enhancements, editions, seals and stickers: their effects in every place."""
 
 import pytest
 
@@ -27,7 +27,7 @@ from tests.support.table import (
     win,
 )
 
-EIGHT = (5 + 8, 1)  # a lone 8 as High Card
+EIGHT = (5 + 8, 1)  # a single 8 as High Card
 
 
 def test_bonus_card_gives_30_chips_when_it_scores() -> None:
@@ -101,14 +101,14 @@ def test_holo_edition_gives_10_mult() -> None:
     assert scored("S_8/holo") == (5 + 8, 1 + 10)
     s = deal("S_8", "j_cavendish")
     s.jokers[0].edition = Edition.HOLO
-    assert play(s, 0) == (5 + 8, (1 + 10) * 3)  # before the joker's own turn
+    assert play(s, 0) == (5 + 8, (1 + 10) * 3)  # before the joker's ability
 
 
 def test_polychrome_edition_multiplies_by_1_and_a_half() -> None:
     assert scored("S_8/polychrome") == (5 + 8, 1.5)
     s = deal("S_8", "j_joker")
     s.jokers[0].edition = Edition.POLYCHROME
-    assert play(s, 0) == (5 + 8, (1 + 4) * 1.5)  # after the joker's own turn
+    assert play(s, 0) == (5 + 8, (1 + 4) * 1.5)  # after the joker's ability
 
 
 def test_editions_of_a_debuffed_joker_give_nothing() -> None:
@@ -166,7 +166,7 @@ def test_purple_seal_makes_a_tarot_when_it_is_discarded() -> None:
     assert consumables(s) == []
     redeal(s, "S_8=Purple H_8=Purple C_8=Purple")
     discard(s, 0, 1, 2)
-    assert s.n_consumables == 2  # there is no room for a third
+    assert s.n_consumables == 2  # no slot for a third
     assert all(1 <= s.consumables[i].id <= 22 for i in range(2))
     s = deal("S_8=Purple!")
     discard(s, 0)

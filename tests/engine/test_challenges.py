@@ -1,4 +1,4 @@
-"""The 20 challenges: what each begins with, bends and bans. Expected numbers come from the challenge's own sentence."""
+"""The 20 challenges: initial state, changed rules and bans. Expected numbers are from the challenge's description."""
 
 from collections import Counter
 from typing import Any
@@ -45,7 +45,7 @@ from tests.support.table import act, jokers, own, redeal, use
 
 KEYS = [row.key for row in CHALLENGES[1:]]
 PLAIN = {"dollars": 4, "hands": 4, "discards": 3, "hand_size": 8, "joker_slots": 5}
-BEGINS = {  # what differs from a plain run, by hand from each challenge's description
+BEGINS = {  # differences from a plain run, from each challenge's description
     "c_rich_1": {"dollars": 100},
     "c_luxury_1": {"hand_size": 10},
     "c_blast_off_1": {"hands": 2, "discards": 2, "joker_slots": 4},
@@ -76,7 +76,7 @@ REDEEMED = {
 
 
 def started(key: str, seed: str = "TESTSEED") -> Any:
-    """The first round of a challenge."""
+    """Return the first round of a challenge."""
     s = new_run(seed, challenge=key)
     assert act(s, Verb.SELECT_BLIND) == Status.PLAYING
     return s
@@ -93,7 +93,7 @@ def cashed_out(s: Any, blind: str = "bl_small", hands_left: int = 2) -> int:
 
 
 def in_shop(key: str, dollars: int = 100) -> Any:
-    """The first shop of a challenge."""
+    """Return the first shop of a challenge."""
     s = started(key)
     cashed_out(s)
     assert act(s, Verb.CASH_OUT) == Status.PLAYING
@@ -209,7 +209,7 @@ def test_amber_acorn_leaves_the_pinned_dagger_leftmost() -> None:
     for number in range(8):
         s = new_run(f"ACRN{number + 1}", challenge="c_knife_1")
         own(s, "j_joker", "j_sly", "j_zany", "j_mad")
-        s.jokers[0].debuffed = 1  # a working dagger would eat its neighbour
+        s.jokers[0].debuffed = 1  # an active dagger would destroy its neighbour
         s.boss, s.blind_on_deck = int(blind_by_key["bl_final_acorn"]), 2
         act(s, Verb.SELECT_BLIND)
         assert item_text(s.jokers[0]) == "j_ceremonial+E+Pinned"
@@ -220,7 +220,7 @@ def test_amber_acorn_leaves_the_pinned_dagger_leftmost() -> None:
 def test_a_copied_dagger_is_pinned_left_of_the_older_one() -> None:
     s = new_run("TESTSEED", challenge="c_knife_1")
     own(s, "j_invisible")
-    s.jokers[1].count = 2  # ready: sold, it copies the one other joker
+    s.jokers[1].count = 2  # ready: when sold, it copies the other joker
     assert act(s, Verb.SELL_JOKER, 1) == Status.PLAYING
     assert jokers(s) == "j_ceremonial+E+Pinned j_ceremonial+E+Pinned"
     assert s.jokers[0].created > s.jokers[1].created
@@ -263,7 +263,7 @@ def test_luxury_tax_follows_the_money_in_a_round() -> None:
     s.dollars = 20
     act(s, Verb.SELECT_BLIND)
     assert s.n_hand == 6
-    use(s, "c_hermit")  # $40: two cards too many are kept, none is drawn
+    use(s, "c_hermit")  # $40: two cards above the limit stay, none is drawn
     assert (s.dollars, s.n_hand) == (40, 6)
     s.dollars = 12
     act(s, Verb.DISCARD, cards=(0,))
@@ -279,7 +279,7 @@ def test_non_perishable_makes_every_joker_eternal_that_can_be() -> None:
     ):
         make_joker(s, source, shop, pack)
         assert item_text(s.made).endswith("+E")
-    own(s, "j_joker")  # as a tag or a copy would add it: nothing is made, nothing turns Eternal
+    own(s, "j_joker")  # as from a tag or a copy: nothing is created, nothing becomes Eternal
     assert jokers(s) == "j_joker"
 
 
@@ -288,7 +288,7 @@ def test_double_or_nothing_debuffs_what_scored_for_good() -> None:
     redeal(s, "S_A:m_bonus=Red H_A=Red C_3=Red D_7=Red")
     s.target = 1e300
     act(s, Verb.PLAY, cards=(0, 1, 2))
-    # 10 for the Pair; each Ace twice by its seal: 2 x (11 + 30) + 2 x 11.
+    # 10 for the Pair; each Ace twice because of its seal: 2 x (11 + 30) + 2 x 11.
     assert s.score_chips == 10 + 82 + 22
     worn = {card_text(s.cards[i]) for i in range(s.n_cards) if s.cards[i].debuffed}
     assert worn == {"S_A:m_bonus=Red", "H_A=Red"}  # the 3 did not score
@@ -329,7 +329,7 @@ def test_death_copies_the_wear() -> None:
 
 
 def typecast(ante: int) -> Any:
-    """Typecast, its boss of this ante just beaten, with an ordinary, a Negative, a self-destroying and a Perishable joker."""
+    """Return Typecast after this ante's boss, with a plain, a Negative, a self-destroying and a Perishable joker."""
     s = new_run("TESTSEED", challenge="c_typecast_1")
     own(s, "j_joker", "j_egg", "j_popcorn", "j_banner")
     s.jokers[1].edition = 4
@@ -404,7 +404,7 @@ def test_bram_poker_still_finds_jokers_in_packs_and_by_tags() -> None:
 
 
 def available(key: str) -> set[str]:
-    """Keys that can come up in some ante of a challenge, nothing being owned."""
+    """Return the keys that can appear in some ante of a challenge if nothing is owned."""
     s = new_run("TESTSEED", challenge=key)
     own_nothing(s)
     found = {row.key for row in JOKERS[1:] if joker_available(s, int(row.joker))}
@@ -421,7 +421,7 @@ def available(key: str) -> set[str]:
 
 
 def drawn(key: str) -> set[str]:
-    """Keys that several hundred draws bring up."""
+    """Return the keys that several hundred draws produce."""
     s = new_run("TESTSEED", challenge=key)
     own_nothing(s)
     found: set[str] = set()
@@ -465,7 +465,7 @@ BANS = {
 }
 
 
-GATED = {"j_cavendish", "c_soul"}  # come up by their own roll or flag only
+GATED = {"j_cavendish", "c_soul"}  # drawn only by a separate roll or flag
 PACK_KEYS = {row.key for row in PACKS}
 
 
@@ -488,7 +488,7 @@ def test_jokerless_rolls_neither_for_the_soul_nor_for_black_hole() -> None:
     s = new_run("TESTSEED", challenge="c_jokerless_1")
     before = int(s.n_streams)
     make_spectral(s, SpectralSource.SPE, True)
-    assert s.n_streams == before + 1  # the spectral's own
+    assert s.n_streams == before + 1  # only the stream of the spectral
     s = new_run("TESTSEED", challenge="c_cruelty_1")
     before = int(s.n_streams)
     make_spectral(s, SpectralSource.SPE, True)
@@ -526,7 +526,7 @@ def test_fragile_breaks_every_glass_card_that_scores() -> None:
     act(s, Verb.PLAY, cards=(0, 1, 2))
     assert s.score_mult == 2 * 2 * 2  # a Pair's 2, twice doubled
     gone = {card_text(s.cards[i]) for i in range(s.n_cards) if s.cards[i].place == Place.GONE}
-    assert {"S_A:m_glass", "H_A:m_glass"} <= gone  # 1 in 4, doubled twice, is certain
+    assert {"S_A:m_glass", "H_A:m_glass"} <= gone  # 1 in 4, doubled twice
     assert "C_3:m_glass" not in gone
 
 
@@ -542,7 +542,7 @@ def test_blast_off_finds_planets_in_most_places_of_the_shop() -> None:
         make_row_card(s)
         planets += s.made.kind == Kind.CONSUMABLE and 23 <= s.made.id <= 34
         release(s, int(s.made.kind), int(s.made.id))
-    share = 32 / (20 + 4 + 32)  # Planet Tycoon's weight beside jokers and tarots
+    share = 32 / (20 + 4 + 32)  # Planet Tycoon's weight relative to jokers and tarots
     assert abs(planets - 2000 * share) < 4 * (2000 * share * (1 - share)) ** 0.5
 
 
@@ -553,7 +553,7 @@ def test_five_card_draw_deals_five_cards_and_holds_seven_jokers() -> None:
 
 
 def test_what_the_profile_has_locked_keeps_its_place_and_is_drawn_again() -> None:
-    """Until the locked joker's place is drawn nothing changes; then the draw continues with its `_resample2` stream."""
+    """Nothing changes until the locked joker is drawn; then the draw continues with its `_resample2` stream."""
     free, locked = new_run("LOCKED12"), new_run("LOCKED12", locked=["j_blueprint"])
     rares = int(POOL_SIZE[3])
     for _ in range(2000):
@@ -563,7 +563,7 @@ def test_what_the_profile_has_locked_keeps_its_place_and_is_drawn_again() -> Non
             assert names[1] == JOKERS[POOL[3, int(u * rares)]].key
             return
         assert names[0] == names[1]
-    raise AssertionError("Blueprint never came up")
+    raise AssertionError("Blueprint was never drawn")
 
 
 def test_a_fresh_profile_has_none_of_what_is_still_to_be_unlocked() -> None:

@@ -1,6 +1,6 @@
-"""The compile cache: what it is named by, what it survives, and what it leaves alone.
+"""The compile cache: its key, its robustness against faults, and its independence of other caches.
 
-Processes here import a package `ante` of a few lines, with the real `rule.py` and `compile_cache.py` in it, so that
+Processes here import a package `ante` of a few lines that contains the real `rule.py` and `compile_cache.py`, so that
 compiling takes a second instead of minutes.
 """
 
@@ -74,19 +74,19 @@ print(json.dumps({
 
 
 def drop_override() -> None:
-    """File permissions bind this process even where it runs as root."""
+    """Drop the capability to override file permissions, which root has."""
     if os.geteuid() == 0:
         ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)
 
 
 def fill_disk() -> None:
-    """No file can grow any more."""
+    """Prevent all files from growing."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
 @dataclass
 class Package:
-    """A small package `ante`, with its own cache."""
+    """A small package `ante` with a separate cache."""
 
     root: Path
     environment: dict[str, str] = field(default_factory=dict)
@@ -112,14 +112,14 @@ class Package:
     def play(
         self, program: str = PLAY, prepare: Callable[[], None] | None = None, **environment: str
     ) -> dict[str, Any]:
-        return told(self.start(program, prepare, **environment))
+        return output_of(self.start(program, prepare, **environment))
 
     def files(self) -> list[Path]:
         return sorted(self.root.rglob("*.code"))
 
 
-def told(process: Any) -> dict[str, Any]:
-    """What a process printed, after it ended well."""
+def output_of(process: Any) -> dict[str, Any]:
+    """Return the output of a process that exited successfully."""
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     return dict(json.loads(out.splitlines()[-1]))
@@ -141,7 +141,7 @@ def package(tmp_path: Path) -> Package:
 
 @pytest.fixture
 def here(package: Package, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The cache of this process is that of the small package; its folder is returned."""
+    """Redirect the cache of this process to the small package and return its folder."""
     monkeypatch.setattr(compile_cache, "PACKAGE", package.root / "src/ante")
     monkeypatch.setattr(compile_cache, "HELD", {})
     monkeypatch.setenv("ANTE_CACHE_DIR", str(package.root / "cache"))
@@ -234,7 +234,7 @@ def test_kernels_and_functions_for_them_are_kept_apart_from_the_engine() -> None
 
 
 def test_a_kernel_is_loaded_as_it_was_kept(tmp_path: Path) -> None:
-    """Without a GPU: a context that only has a compute capability compiles, and the PTX is compared."""
+    """Compile without a GPU, with a context that only has a compute capability, and compare the PTX."""
     pytest.importorskip("numba_cuda")
     program = """
 from types import SimpleNamespace
@@ -292,7 +292,7 @@ def test_settings_of_the_compiler_name_the_folder(here: Path, monkeypatch: pytes
 
 def test_processes_may_compile_the_same_at_once(package: Package) -> None:
     both = [package.start() for _ in range(2)]
-    assert [told(process)["points"] for process in both] == [802, 802]
+    assert [output_of(process)["points"] for process in both] == [802, 802]
     assert package.play()["loaded"] == 1
     assert not list(package.root.rglob("*.code.*")) + list(package.root.rglob(".*.code"))
 
@@ -422,7 +422,7 @@ def test_a_user_without_home_has_a_private_folder(tmp_path: Path, monkeypatch: p
     folder = compile_cache.base_folder()
     assert folder == tmp_path / f"ante-{os.getuid()}" == compile_cache.base_folder()
     assert folder.stat().st_mode & 0o777 == 0o700
-    folder.chmod(0o777)  # anybody could have put code here
+    folder.chmod(0o777)  # other users could have written code here
     compile_cache.private_folder.cache_clear()
     other = compile_cache.base_folder()
     assert other != folder
@@ -449,7 +449,7 @@ def test_old_folders_are_removed_unless_they_are_in_use(here: Path) -> None:
         stranger.mkdir()
     with (folders[0] / compile_cache.IN_USE).open() as user:
         fcntl.flock(user, fcntl.LOCK_SH)
-        compile_cache.open_folder(compile_cache.cache_folder())  # a new folder: the fifth of those used last
+        compile_cache.open_folder(compile_cache.cache_folder())  # a new folder replaces the fifth most recent
     left = {folder.name for folder in here.iterdir()}
     newest = [compile_cache.cache_folder(), *folders[5:]]
     assert left == {folder.name for folder in (*newest, folders[0], *strangers)}
@@ -463,4 +463,4 @@ def test_the_doctor_says_what_the_cache_holds(here: Path) -> None:
     (compile_cache.cache_folder("env") / "x.code").write_bytes(bytes(3 << 20))
     rows = {row["what"]: row["value"] for row in compile_cache.cache_rows()}
     assert rows["engine cache"] == f"{compile_cache.cache_folder()} (warm)"
-    assert rows["compiled code"].startswith(f"4 folders, 3 MiB in {here}; the 4 used last")
+    assert rows["compiled code"].startswith(f"4 folders, 3 MiB in {here}; the 4 most recently used")

@@ -1,4 +1,4 @@
-"""Each deck and each stake: what a run begins with and what changes on its way."""
+"""Each deck and each stake: the initial state of a run and its rules."""
 
 from collections import Counter
 from typing import Any
@@ -50,14 +50,14 @@ def vouchers(s: Any) -> set[str]:
 
 
 def shop(deck: str = "b_red", stake: int = 1, seed: str = "TESTSEED") -> Any:
-    """The shop after the first Small Blind, with $100."""
+    """Return the shop after the first Small Blind, with $100."""
     s = to_shop(facing("bl_small", deck=deck, stake=stake, seed=seed))
     s.dollars = 100
     return s
 
 
 def rerolled(s: Any, times: int) -> list[Any]:
-    """The shop cards that this many rerolls show."""
+    """Return the shop cards of this many rerolls."""
     shown = []
     for _ in range(times):
         s.dollars, s.reroll_raise = 100, 0
@@ -67,14 +67,14 @@ def rerolled(s: Any, times: int) -> list[Any]:
 
 
 def stickers(stake: int, sticker: int) -> tuple[float, set[str]]:
-    """Part of the shop's jokers that carry a sticker under a stake, and who they are."""
+    """Return the share of the shop's jokers with a sticker under a stake, and their keys."""
     items = [item for item in rerolled(shop(stake=stake), 1000) if item["kind"] == Kind.JOKER]
     marked = [item for item in items if item["stickers"] & sticker]
     return len(marked) / len(items), {JOKERS[item["id"]].key for item in marked}
 
 
 def in_packs(stake: int, sticker: int) -> int:
-    """How many jokers of 100 Mega Buffoon Packs carry a sticker."""
+    """Return the number of jokers with a sticker in 100 Mega Buffoon Packs."""
     found = 0
     for n in range(100):
         s = shop(stake=stake, seed=f"STAKE{n}")
@@ -208,7 +208,7 @@ def test_plasma_deck_balances_chips_and_mult(cards: str, half: int) -> None:
     s = facing("bl_small", f"{cards} C_2", deck="b_plasma")
     s.target = 1e9
     play(s, *range(len(cards.split())))
-    assert s.hand_total == half * half  # 14 + 1 is 7 and a half, cut off
+    assert s.hand_total == half * half  # 14 + 1 is 7.5, rounded down
 
 
 def test_erratic_deck_has_52_random_cards() -> None:
@@ -217,7 +217,7 @@ def test_erratic_deck_has_52_random_cards() -> None:
     assert all(max(deck.values()) > 1 for deck in decks)
     everything: Counter[str] = sum(decks, Counter())
     assert len(everything) == 52
-    assert all(60 < count < 140 for count in everything.values())  # each one some 100 times
+    assert all(60 < count < 140 for count in everything.values())  # each about 100 times
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_antes_outside_1_to_8(ante: int, target: int) -> None:
 @pytest.mark.parametrize(("stake", "expected"), [(Stake.GREEN, 0.0), (Stake.BLACK, 0.3), (Stake.GOLD, 0.3)])
 def test_stake_black_makes_three_jokers_in_ten_eternal(stake: Stake, expected: float) -> None:
     part, who = stickers(stake, ETERNAL)
-    assert expected - 0.06 < part <= expected + 0.03  # some jokers cannot be
+    assert expected - 0.06 < part <= expected + 0.03  # some jokers cannot be Eternal
     assert not who & {f"j_{name}" for name in NEVER_ETERNAL.split()}
     assert abs(in_packs(stake, ETERNAL) - 400 * expected) < 45
 
@@ -280,7 +280,7 @@ def test_stake_blue_takes_a_discard(stake: Stake) -> None:
 @pytest.mark.parametrize(("stake", "expected"), [(Stake.PURPLE, 0.0), (Stake.ORANGE, 0.3), (Stake.GOLD, 0.3)])
 def test_stake_orange_makes_three_jokers_in_ten_perishable(stake: Stake, expected: float) -> None:
     part, who = stickers(stake, PERISHABLE)
-    assert expected - 0.09 < part <= expected + 0.03  # some jokers cannot be
+    assert expected - 0.09 < part <= expected + 0.03  # some jokers cannot be Perishable
     assert not who & {f"j_{name}" for name in NEVER_PERISHABLE.split()}
     assert abs(in_packs(stake, PERISHABLE) - 400 * expected) < 45
 

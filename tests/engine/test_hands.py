@@ -1,11 +1,11 @@
-"""The twelve poker hands: what each counts, and what each level adds."""
+"""The twelve poker hands: chips and mult, and the increase per level."""
 
 from ante.catalog.hands import Hand
 from tests.support.table import deal, play
 
 
 def counts(hand: Hand, cards: str, of_cards: int) -> list[tuple[float, float]]:
-    """Chips without those of the cards, and mult, at levels 1, 2 and 11."""
+    """Return chips without those of the cards, and mult, at levels 1, 2 and 11."""
     found = []
     for level in (1, 2, 11):
         s = deal(cards)

@@ -1,7 +1,7 @@
-"""Mistakes that other engines make, each detected by what the seed's streams must give.
+"""Errors of other engines, each detected by comparison with the seed's random streams.
 
-The expected cards come from a second, slow implementation of the streams and from the recorded lists of the rules. Traps
-that have tests of their own elsewhere are listed in ELSEWHERE.
+The expected cards are from a second, slow implementation of the streams and from the recorded lists of the rules.
+with tests in other files are listed in ELSEWHERE.
 """
 
 from collections.abc import Callable
@@ -77,19 +77,19 @@ def test_other_traps_have_tests_of_their_own_that_run(trap: str) -> None:
 
 
 def seal(u: float) -> str:
-    """The seal that a number in [0, 1) names."""
+    """Return the seal for a number in [0, 1)."""
     return "Red" if u > 0.75 else "Blue" if u > 0.5 else "Gold" if u > 0.25 else "Purple"
 
 
 def edition(u: float) -> str:
-    """The ending of a joker's text that a number in [0, 1) names."""
+    """Return the edition suffix of a joker's text for a number in [0, 1)."""
     for above, name in ((0.997, "negative"), (0.994, "polychrome"), (0.98, "holo"), (0.96, "foil")):
         if u > above:
             return f"/{name}"
     return ""
 
 
-# ---- what is made is real ----
+# ---- created items ----
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -99,7 +99,7 @@ def test_purple_seal_creates_the_tarots_of_its_stream(seed: str) -> None:
     first = streams.pick("Tarot8ba1", TAROTS)
     assert consumables(s) == [first, streams.pick("Tarot8ba1", TAROTS, {first})]
     assert [act(s, Verb.SELL_CONSUMABLE, 0), act(s, Verb.SELL_CONSUMABLE, 0)] == [Status.PLAYING] * 2
-    assert s.dollars == 2  # a tarot costs 3 and is sold for 1
+    assert s.dollars == 2  # a tarot costs 3 and sells for 1
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -166,7 +166,7 @@ def test_a_key_is_free_again_when_its_last_copy_goes() -> None:
         before = consumables(s)
         assert use(s, "c_high_priestess") == Status.PLAYING
         made.append(consumables(s)[len(before) :])
-    # Where no planet is left, Pluto answers.
+    # If no planet is left, Pluto is drawn.
     assert made == [["c_pluto", "c_pluto"], ["c_pluto", "c_pluto"], ["c_mars", "c_pluto"]]
 
 
@@ -185,12 +185,12 @@ def test_a_joker_can_be_offered_again_when_its_last_copy_is_sold(sold: int, egg:
 
 
 def seed_where(holds: Callable[[Streams], bool]) -> str:
-    """The first of a row of seeds whose fresh streams do this."""
+    """Return the first of a sequence of seeds whose fresh streams satisfy the condition."""
     return next(seed for n in count() if holds(Streams(seed := f"SEARCH{n}")))
 
 
 def only(s: Any, *keys: str) -> None:
-    """Of the jokers of the same rarity, none but these can be offered."""
+    """Allow only these jokers of their rarity to be offered."""
     rarities = {JOKERS[joker_by_key[key]].rarity for key in keys}
     for row in JOKERS[1:]:
         if row.rarity in rarities and row.key not in keys:
@@ -198,7 +198,7 @@ def only(s: Any, *keys: str) -> None:
 
 
 def rerolled(s: Any, times: int) -> list[Any]:
-    """The jokers that this many rerolls show."""
+    """Return the jokers of this many rerolls."""
     shown = []
     for _ in range(times):
         s.dollars, s.reroll_raise = 100, 0
@@ -291,7 +291,7 @@ def test_where_nothing_is_left_strength_and_incantation_answer_and_a_draw_is_gon
 
 
 def shop_row(streams: Streams, ante: int) -> list[str]:
-    """The first two shop cards of an ante, where nothing is owned that changes them."""
+    """Return the first two shop cards of an ante if no owned item changes them."""
     row: list[str] = []
     for _ in range(2):
         p = streams.draw(f"cdt{ante}") * (20 + 4 + 4)
@@ -307,7 +307,7 @@ def shop_row(streams: Streams, ante: int) -> list[str]:
 
 
 def second_pack(streams: Streams, ante: int) -> str:
-    """The pack of the run's first shop that is drawn, without its picture."""
+    """Return the second pack of the run's first shop, without its picture number."""
     left = streams.draw(f"shop_pack{ante}") * 22.42
     for row in TEXT["boosters"]:
         left -= row["weight"]
@@ -332,7 +332,7 @@ def test_the_shop_after_a_boss_is_drawn_from_the_next_ante(blind: str, ante: int
 
 
 def arcana(s: Any) -> list[str]:
-    """What a normal Arcana Pack of this shop shows."""
+    """Return the contents of a normal Arcana Pack of this shop."""
     s.packs[0], s.dollars = pack_by_key["p_arcana_normal_1"], 10
     assert act(s, Verb.OPEN_PACK, 0) == Status.PLAYING
     shown = [item_text(s.pack[i]) for i in range(s.n_pack)]
@@ -352,4 +352,4 @@ def test_no_roll_for_the_soul_while_there_is_one() -> None:
         wanted.append(streams.pick("Tarotar11", TAROTS, [*taken, *wanted]))
     assert arcana(s) == wanted
     act(s, Verb.SELL_CONSUMABLE, 0)
-    assert arcana(s)[0] == "c_soul"  # the roll that was left out comes now
+    assert arcana(s)[0] == "c_soul"  # the skipped roll is made now

@@ -1,4 +1,4 @@
-"""The structured view against brute force over every packed decision."""
+"""The structured view of legal decisions, against brute force over all packed decisions."""
 
 import os
 
@@ -33,7 +33,7 @@ LONGEST_HAND = 9  # keeps the brute force short
 
 
 def games() -> list[np.record]:
-    """Games of all decks and stakes, stopped somewhere, a few of each phase."""
+    """Return games of all decks and stakes, stopped at random steps, a few in each phase."""
     states = new_states(480 if COMPILED else 30)
     fuzz(states, len(states) * 37, 11, 1, np.zeros(4, dtype=np.int64))
     chosen: dict[int, list[np.record]] = {}
@@ -45,7 +45,7 @@ def games() -> list[np.record]:
 
 
 def every_legal_decision(s: np.record) -> set[int]:
-    """All decisions that are legal, found by asking for each."""
+    """Return all legal decisions, each checked individually."""
     sets = [cards for cards in range(1 << int(s.n_hand)) if cards.bit_count() <= MAX_PLAYED]
     found = set()
     for verb in Verb:
@@ -58,10 +58,10 @@ def every_legal_decision(s: np.record) -> set[int]:
                     action = int(pack_action(verb, target, to, cards))
                     if is_legal(s, np.int64(action)):
                         found.add(action)
-    # A verb that needs no target answers alike for all of them; the view names target 0.
+    # A verb without targets gives the same result for all of them; the view uses target 0.
     plain = {Verb.PLAY, Verb.DISCARD, Verb.SORT_HAND, *(v for v in Verb if Verb.SELECT_BLIND <= v <= Verb.SKIP_PACK)}
     found = {a for a in found if int(verb_of(a)) not in plain or target_of(a) == 0}
-    # Where no card is needed, chosen ones mean nothing: the view names the empty set.
+    # If no card is needed, selected ones are ignored; the view uses the empty set.
     return {a for a in found if not cards_of(a) or (a & ((1 << 22) - 1)) not in found}
 
 
@@ -115,4 +115,4 @@ def test_consumables_beyond_the_shown_ones_are_macro_decisions_only() -> None:
     named = {(int(verb), int(slot)) for (verb, slot, _), legal in zip(DISCRETE, mask, strict=True) if legal}
     assert {slot for verb, slot in named if verb == Verb.USE} == set(range(SHOWN_CONSUMABLES))
     assert step(s, np.int64(pack_action(Verb.USE, 19, 0, 0))) == Status.PLAYING
-    assert (s.levels[11], s.n_consumables) == (2, 19)  # High Card stands last among the hands
+    assert (s.levels[11], s.n_consumables) == (2, 19)  # High Card is the last hand

@@ -1,4 +1,4 @@
-"""Each booster pack: what it costs, shows and lets the player take."""
+"""Each booster pack: price, contents, and number of picks."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ SEEDS = [f"PACK{n}" for n in range(12)]
 
 
 def opened(key: str, price: int, seed: str) -> Any:
-    """This pack, bought in the shop after the Small Blind."""
+    """Return a game that bought this pack in the shop after the Small Blind."""
     s = to_shop(facing("bl_small", seed=seed))
     s.packs[0], s.dollars = pack_by_key[key], price - 1
     assert act(s, Verb.OPEN_PACK, 0) == Status.ILLEGAL
@@ -26,7 +26,7 @@ def opened(key: str, price: int, seed: str) -> Any:
 
 
 def shown(s: Any) -> list[int]:
-    """Numbers of the consumables that the open pack shows; no two are the same."""
+    """Return the consumables in the open pack, which are all different."""
     numbers = [int(s.pack[i].id) for i in range(s.n_pack)]
     assert all(s.pack[i].kind == Kind.CONSUMABLE for i in range(s.n_pack))
     assert len(set(numbers)) == len(numbers)
@@ -60,7 +60,7 @@ def test_normal_celestial_jumbo_celestial_and_mega_celestial_packs_raise_hands(
         for _ in range(picks):
             assert s.phase == Phase.PACK
             act(s, Verb.PICK, 0)
-        assert (s.phase, s.n_consumables) == (Phase.SHOP, 0)  # used at once
+        assert (s.phase, s.n_consumables) == (Phase.SHOP, 0)  # used immediately
         assert s.levels.sum() == 12 + picks
 
 
@@ -123,7 +123,7 @@ def test_standard_packs_enhance_four_cards_in_ten_and_seal_two() -> None:
     share = [sum(bool(card[name]) for card in cards) / len(cards) for name in ("enhancement", "seal", "edition")]
     assert abs(share[0] - 0.4) < 0.06
     assert abs(share[1] - 0.2) < 0.05
-    assert abs(share[2] - 0.08) < 0.035  # twice the ordinary chance
+    assert abs(share[2] - 0.08) < 0.035  # twice the usual probability
     assert {int(card["seal"]) for card in cards} == {0, 1, 2, 3, 4}
     assert {int(card["enhancement"]) for card in cards} == set(range(9))
 

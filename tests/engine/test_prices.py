@@ -1,4 +1,4 @@
-"""Prices and sell values, against the recorded sentence about them."""
+"""Prices and sell values, against the recorded rules."""
 
 import pytest
 

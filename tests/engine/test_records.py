@@ -1,4 +1,4 @@
-"""The record of a game and the tables over it: streams of sources, keys of the used set, copies of cards, looking."""
+"""The record of a game and its tables: streams of sources, keys of the used set, copies of cards, read-only access."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ from tests.support.table import facing
 
 
 def drawn(make: Any, *args: Any) -> set[str]:
-    """Texts of the keys that a maker draws from; resampling aside."""
+    """Return the texts of the keys from which a maker draws, without resampling."""
     s = new_run("TESTSEED")
     s.stream_ids[:] = 0
     s.n_streams = 0
@@ -155,7 +155,7 @@ print(sum(int(s.selected > 0) for s in states), sum(int(s.n_consumables) for s i
 """
 
 
-def test_looking_writes_nothing_not_even_for_a_moment() -> None:
+def test_observing_writes_nothing_even_temporarily() -> None:
     """Uncompiled, since compiled code does not check whether an array may be written."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run([sys.executable, "-c", LOOK], env=environment, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Who sees what when: rules that hang on the order of events."""
+"""Rules that depend on the order of events."""
 
 from ante.engine.actions import Verb
 from ante.engine.core.rng import Stream, roll
@@ -159,7 +159,7 @@ def test_the_ox_takes_the_money_for_the_hand_played_most_before_the_ante() -> No
     act(s, Verb.NEXT_ROUND)
     select(s, "bl_ox")
     s.target, s.dollars = 1e300, 20
-    s.plays[10] = 90  # what is played most now does not matter
+    s.plays[10] = 90  # the currently most played hand does not count
     redeal(s, "S_A H_A C_K D_K S_5 S_3")
     play(s, 4)
     assert s.dollars == 20
@@ -247,7 +247,7 @@ def test_a_glass_card_that_sixth_sense_takes_is_rolled_all_the_same() -> None:
     s = deal("S_6:m_glass", "j_sixth_sense", held="H_2 C_3")
     before = copy_of(s)
     play(s, 0)
-    assert roll(s, Stream.GLASS) != roll(before, Stream.GLASS)  # one draw further
+    assert roll(s, Stream.GLASS) != roll(before, Stream.GLASS)  # one more draw
     assert roll(s, Stream.GLASS) == [roll(before, Stream.GLASS) for _ in range(2)][1]
 
 

@@ -1,7 +1,7 @@
-"""Every named column has the meaning of its name: observations against a plain reading of the game's record.
+"""Every named column has the meaning of its name: observations against values computed from the game's record.
 
-`reading` uses names and the record, not the order of columns; `flat_reading` lays the parts of the flat view end
-to end in the order that its documentation gives.
+`reading` uses names and the record, not the order of columns; `flat_reading` concatenates the parts of the flat view in
+the documented order.
 """
 
 import math
@@ -33,7 +33,7 @@ COLUMNS = {f.name: f.columns for f in FIELDS}
 
 
 def states_to_read() -> list[np.record]:
-    """Games of random play, and games made to fill columns that random play leaves empty."""
+    """Return games of random play, and games that fill columns which random play leaves empty."""
     states = [s for seed in (3, 18, 37) for s in played(seed, games=80 if COMPILED else 6)]
     for s in states[::3]:
         if s.phase == Phase.PLAY and s.n_hand > 3:
@@ -60,7 +60,7 @@ def states_to_read() -> list[np.record]:
 
 
 def stocked(phase: Phase) -> np.record:
-    """A game in a shop, or before a pack opened there, whose items fill every column."""
+    """Return a game in a shop, or in a pack opened there, whose items fill every column."""
     s = round_with_jokers(Joker.EGG)
     s.phase, s.pack_return, s.free_rerolls, s.picks_left, s.pack_id, s.challenge = phase, Phase.SHOP, 1, 2, 3, 4
     s.boss_disabled, s.boss_rerolled = 1, 1
@@ -76,7 +76,7 @@ def stocked(phase: Phase) -> np.record:
 
 
 def reading(s: Any) -> dict[str, Any]:
-    """Named columns of one game: {field: {column: value}} or {field: [{column: value}]}."""
+    """Return the named columns of one game: {field: {column: value}} or {field: [{column: value}]}."""
     jokers, consumables = s.jokers[: s.n_jokers], s.consumables[: s.n_consumables]
     return {
         "phase": {phase.name.lower(): s.phase == phase for phase in Phase},
@@ -100,7 +100,7 @@ def reading(s: Any) -> dict[str, Any]:
 
 
 def run_reading(s: Any) -> dict[str, Any]:
-    """The columns of the run."""
+    """Return the columns of the run."""
     return {
         "deck": s.deck_id,
         "stake": s.stake,
@@ -119,12 +119,12 @@ def run_reading(s: Any) -> dict[str, Any]:
 
 
 def log_score(chips: Any) -> float:
-    """The logarithm in which scores are observed."""
+    """Return the logarithm in which scores are observed."""
     return math.log10(1 + max(0.0, float(chips)))
 
 
 def selected_base(s: Any) -> float:
-    """Chips times mult of the selected hand before its cards count; 0 without one."""
+    """Return chips times mult of the selected hand without its cards; 0 without a selection."""
     hand = int(selected_hand(s))
     if not hand:
         return 0.0
@@ -133,7 +133,7 @@ def selected_base(s: Any) -> float:
 
 
 def scalars_reading(s: Any) -> dict[str, Any]:
-    """The columns of plain numbers."""
+    """Return the columns of plain numbers."""
     target = float(s.target) if s.phase in (Phase.PLAY, Phase.OVER) else blind_target(s, blind_on_deck(s))
     alive = [c for c in s.cards[: s.n_cards] if c.place != Place.GONE]
     unknown = [c for c in alive if c.place == Place.DECK or c.face_down]
@@ -174,12 +174,12 @@ def scalars_reading(s: Any) -> dict[str, Any]:
 
 
 def is_in_shop(s: Any) -> bool:
-    """Whether the shop is on display, itself or behind a pack."""
+    """Return whether the shop is open, also behind a pack."""
     return bool(s.phase == Phase.SHOP or (s.phase == Phase.PACK and s.pack_return == Phase.SHOP))
 
 
 def shop_reading(s: Any) -> dict[str, Any]:
-    """The columns of the shop, empty elsewhere."""
+    """Return the columns of the shop; empty outside of it."""
     if not is_in_shop(s):
         return {"row": [], "shop_vouchers": [], "packs": []}
     vouchers = s.shop_vouchers[: s.n_shop_vouchers]
@@ -206,7 +206,7 @@ def targets_reading(s: Any) -> dict[str, Any]:
 
 
 def card_reading(s: Any, i: int) -> dict[str, Any]:
-    """The columns of one hand card."""
+    """Return the columns of one hand card."""
     c = s.cards[s.hand[i]]
     common = {"present": 1, "selected": (s.selected >> i) & 1, "forced": c.forced, "face_down": c.face_down}
     if c.face_down:
@@ -216,7 +216,7 @@ def card_reading(s: Any, i: int) -> dict[str, Any]:
 
 
 def sticker_reading(item: Any) -> dict[str, Any]:
-    """The columns of an item's stickers."""
+    """Return the columns of an item's stickers."""
     assert not set(Sticker) & {FREE}
     return {
         each.name.lower(): bool(item.stickers & each) for each in (Sticker.ETERNAL, Sticker.PERISHABLE, Sticker.RENTAL)
@@ -224,7 +224,7 @@ def sticker_reading(item: Any) -> dict[str, Any]:
 
 
 def joker_reading(s: Any, item: Any) -> dict[str, Any]:
-    """The columns of one joker."""
+    """Return the columns of one joker."""
     hidden = s.phase == Phase.PLAY and s.blind == Blind.FINAL_ACORN and not s.boss_disabled
     plain = {name: item[name] for name in ("id", "edition", "rounds")}
     listed = 1 + item.hand if item.id == Joker.TODO_LIST else 0
@@ -233,7 +233,7 @@ def joker_reading(s: Any, item: Any) -> dict[str, Any]:
 
 
 def item_reading(item: Any, price: int) -> dict[str, Any]:
-    """The columns of one card of the shop or of a pack."""
+    """Return the columns of one card of the shop or of a pack."""
     if item.kind == Kind.NONE:
         return {}
     found = {"kind": item.kind, "edition": item.edition, "price": price, **sticker_reading(item)}
@@ -245,7 +245,7 @@ def item_reading(item: Any, price: int) -> dict[str, Any]:
 
 
 def booster_reading(s: Any, i: int) -> dict[str, Any]:
-    """The columns of one booster pack for sale."""
+    """Return the columns of one booster pack for sale."""
     if s.packs[i] < 0:
         return {}
     pack = PACKS[s.packs[i]]
@@ -253,20 +253,20 @@ def booster_reading(s: Any, i: int) -> dict[str, Any]:
 
 
 def observed(s: Any) -> Any:
-    """The observation of one game."""
+    """Return the observation of one game."""
     out = new_observations(1)
     observe(s, out[0], 2)
     return out[0]
 
 
-def test_every_named_column_holds_what_its_name_says() -> None:
+def test_every_named_column_matches_its_name() -> None:
     filled: dict[tuple[str, str], set[float]] = {}
     for s in states_to_read():
         o, found = observed(s), reading(s)
         assert set(found) == {name for name, names in COLUMNS.items() if names}
         for field, names in COLUMNS.items():
             if not names or (field in ("jokers", "joker_values") and s.blind == Blind.FINAL_ACORN):
-                continue  # Amber Acorn re-orders the jokers
+                continue  # Amber Acorn reorders the jokers
             value = np.asarray(o[field])
             rows = [found[field]] if value.ndim == 1 else found[field]
             table = value.reshape(-1, len(names))
@@ -278,7 +278,7 @@ def test_every_named_column_holds_what_its_name_says() -> None:
                     filled.setdefault((field, name), set()).add(float(number))
     constant = {key for key, values in filled.items() if len(values) == 1}
     allowed = {("hand", "present"), ("pack", "price"), ("jokers", "face_down")}  # 1, 0, and 1 under Amber Acorn only
-    assert not COMPILED or constant <= allowed, "columns that these games never fill prove nothing"
+    assert not COMPILED or constant <= allowed, "these games must fill all other columns"
 
 
 def test_counts_by_number_are_those_of_the_record() -> None:
@@ -300,17 +300,17 @@ def test_counts_by_number_are_those_of_the_record() -> None:
 
 
 def bits(number: int, n: int) -> list[float]:
-    """The lowest n bits of a number, lowest first."""
+    """Return the lowest n bits of a number, lowest first."""
     return [float((int(number) >> k) & 1) for k in range(n)]
 
 
 def one_hot(number: int, n: int) -> list[float]:
-    """1 at a number from 1 to n; all 0 for 0."""
+    """Return 1 at a number from 1 to n; all 0 for 0."""
     return [float(number == k) for k in range(1, n + 1)]
 
 
 def flat_reading(o: Any) -> dict[str, list[float]]:
-    """The parts of the flat view, each laid end to end as `layout.FLAT` documents it."""
+    """Return the parts of the flat view, each as `layout.FLAT` documents it."""
     named = {name: [dict(zip(names, row, strict=True)) for row in np.asarray(o[name]).reshape(-1, len(names))]
              for name, names in COLUMNS.items() if names}  # fmt: skip
     run, scalars, targets = named["run"][0], named["scalars"][0], named["targets"][0]

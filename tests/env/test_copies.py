@@ -1,4 +1,4 @@
-"""A copy of an environment plays on as the original does, and what its action space draws is legal in its own game."""
+"""A copy of an environment continues like the original, and its action space samples legal actions of its own game."""
 
 import copy
 import hashlib
@@ -27,7 +27,7 @@ register_environments()
 
 
 class Chips(PythonReward):
-    """Chips won."""
+    """Rewards the chips won."""
 
     name = "chips"
 
@@ -39,7 +39,7 @@ class Chips(PythonReward):
 
 
 class Captured(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Keeps the action space as its own."""
+    """Stores the action space as its own."""
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
@@ -86,19 +86,19 @@ def action_of(env: Any) -> Any:
 
 
 def turns(env: Any, n: int) -> list[tuple[Any, ...]]:
-    """The next decisions, each with all that the environment returns; games that ended are reset."""
-    told = []
+    """Return the results of the next decisions, with all that the environment returns; ended games are reset."""
+    results = []
     for _ in range(n):
         action = action_of(env)
         result = env.step(action)
-        told.append(copy.deepcopy((action, *result)))
+        results.append(copy.deepcopy((action, *result)))
         if not hasattr(env, "num_envs") and (result[2] or result[3]):
-            told.append(copy.deepcopy(env.reset()))
-    return told
+            results.append(copy.deepcopy(env.reset()))
+    return results
 
 
 def begun(make: Callable[[], Any], n: int = BEFORE) -> Any:
-    """An environment in the middle of a game."""
+    """Return an environment in the middle of a game."""
     env = make()
     env.action_space.seed(7)
     env.reset(seed=3)
@@ -122,12 +122,12 @@ def assert_alike(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> No
 @pytest.mark.parametrize("kind", MAKERS)
 def test_a_copy_plays_on_decision_by_decision(kind: str, way: str) -> None:
     if (kind, way) == ("vector: gymnasium's", "pickle"):
-        pytest.skip("SyncVectorEnv keeps the functions that it was made with")
+        pytest.skip("SyncVectorEnv keeps the functions of its constructor")
     env = begun(MAKERS[kind])
     first = WAYS[way](env)
     wanted = turns(env, AFTER)
     second = WAYS[way](env)
-    assert_alike(turns(first, AFTER), wanted)  # not disturbed by what the original did meanwhile
+    assert_alike(turns(first, AFTER), wanted)  # not affected by the original's decisions in between
     assert_alike(turns(second, AFTER), turns(env, AFTER))
 
 
@@ -162,7 +162,7 @@ def test_a_copy_is_played_by_the_code_that_is_compiled_already() -> None:
 
 
 def digests(env: Any, n: int) -> list[str]:
-    """One for each of the next decisions."""
+    """Return one digest for each of the next decisions."""
     found = []
     for turn in turns(env, n):
         digest = hashlib.sha256()
@@ -172,7 +172,7 @@ def digests(env: Any, n: int) -> list[str]:
 
 
 def add(digest: Any, value: Any) -> None:
-    """Add every number and name of what an environment returned."""
+    """Add every number and name of an environment's return value."""
     if isinstance(value, dict):
         value = [each for pair in sorted(value.items()) for each in pair]
     if isinstance(value, (list, tuple)):
@@ -231,7 +231,7 @@ class Copy:
         return pickle.loads(self.data)
 
 
-def test_a_space_without_its_environment_is_an_ordinary_one() -> None:
+def test_a_space_without_its_environment_is_an_ordinary_space() -> None:
     for make in (*SINGLE.values(), *VECTOR.values()):
         env = make()
         space = env.action_space
@@ -239,5 +239,5 @@ def test_a_space_without_its_environment_is_an_ordinary_one() -> None:
         assert alone == space and copy.deepcopy(space) == space
         env.reset(seed=1)
         assert space.contains(alone.sample())
-    space = BalatroEnv().action_space  # its environment is gone
+    space = BalatroEnv().action_space  # its environment was garbage-collected
     assert space.contains(space.sample())

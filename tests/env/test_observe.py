@@ -1,4 +1,4 @@
-"""What the player sees, and that it is all the player sees."""
+"""Observations contain everything that the player sees and no hidden state."""
 
 import os
 
@@ -34,7 +34,7 @@ GAMES = 120 if COMPILED else 15
 
 
 def played(seed: int, one_chip: int = 1, games: int = GAMES) -> np.recarray:
-    """Games of all decks and stakes, stopped somewhere."""
+    """Return games of all decks and stakes, stopped at random steps."""
     states = new_states(games)
     fuzz(states, games * (10 + seed % 50), seed, one_chip, np.zeros(4, dtype=np.int64))
     return states
@@ -93,13 +93,13 @@ def test_nothing_hidden_is_told(seed: int, one_chip: int) -> None:
         if s.phase == Phase.PLAY and s.n_hand > 2:
             s.cards[s.hand[1]].face_down = 1
             s.cards[s.hand[2]].face_down = 1
-        told = seen(s)
+        observed = seen(s)
         shuffle_what_is_hidden(s, rng)
-        assert seen(s) == told
+        assert seen(s) == observed
 
 
 def shuffle_what_is_hidden(s: np.record, rng: np.random.Generator) -> None:
-    """Another game that looks the same: other draw order, face-down cards, random streams, coming items."""
+    """Change the hidden state of a game: draw order, face-down cards, random streams, future items."""
     n = int(s.n_deck)
     s.deck[:n] = rng.permutation(s.deck[:n])
     s.stream_states[:] = rng.random(s.stream_states.shape)
@@ -118,7 +118,7 @@ def shuffle_what_is_hidden(s: np.record, rng: np.random.Generator) -> None:
 
 
 def swap_face_down(s: np.record, rng: np.random.Generator) -> None:
-    """Swap each face-down card for a card of the draw pile; editions stay (Aura depends on them)."""
+    """Swap each face-down card with a card of the draw pile; editions stay, since Aura depends on them."""
     for i in range(s.n_hand):
         down = s.cards[s.hand[i]]
         if not down.face_down or s.n_deck == 0:
@@ -134,12 +134,12 @@ def test_amber_acorn_hides_the_order_of_the_jokers() -> None:
     s = round_with_jokers(Joker.JOKER, Joker.EGG, Joker.IDOL, Joker.JOKER)
     s.jokers[3].value = 7.0
     s.blind = Blind.FINAL_ACORN
-    told = seen(s)
+    observed = seen(s)
     for order in ([3, 2, 1, 0], [1, 3, 0, 2]):
         s.jokers[:4] = s.jokers[:4][order]
-        assert seen(s) == told
+        assert seen(s) == observed
     s.boss_disabled = 1
-    assert seen(s) != told
+    assert seen(s) != observed
 
 
 def test_a_joker_that_crimson_heart_disables_looks_like_any_disabled_one() -> None:
@@ -151,7 +151,7 @@ def test_a_joker_that_crimson_heart_disables_looks_like_any_disabled_one() -> No
 
 
 def round_with_jokers(*jokers: Joker) -> np.record:
-    """A game in its first round that owns these jokers."""
+    """Return a game in its first round that owns these jokers."""
     s = new_run("TESTSEED")
     step_discrete(s, 27)
     for i, joker in enumerate(jokers):

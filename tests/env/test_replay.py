@@ -1,4 +1,4 @@
-"""Replays: what is written is read back, what was tampered with is named, what no game allows is refused."""
+"""Replays: a written replay is read back, changes are located, and illegal decisions are refused."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ DECIDING = [verb for verb in Verb if verb > Verb.CLEAR]
 
 
 def restless_game(heading: Heading, luck: int, decisions: int = 160) -> list[int]:
-    """Legal decisions of one game: greedy in most of a round, else a verb at random and one of its decisions."""
+    """Return legal decisions of one game: greedy in most of a round, otherwise a random verb and decision."""
     rng = np.random.default_rng(luck)
     games = Games(1, heading.deck, heading.stake, heading.seed, discrete=False)
     games.reset()
@@ -54,7 +54,7 @@ def restless_game(heading: Heading, luck: int, decisions: int = 160) -> list[int
     return taken
 
 
-@settings(deadline=None)  # the first decision of all loads compiled code
+@settings(deadline=None)  # the very first decision loads compiled code
 @given(
     st.sampled_from([verb for verb in DECIDING if verb not in (Verb.USE, Verb.PICK)]),
     st.tuples(st.integers(0, 23), st.integers(0, 23), st.integers(1, (1 << 24) - 1)),
@@ -80,7 +80,7 @@ def test_cards_are_named_for_what_may_take_them(verb: Verb, target: int, cards: 
 
 @pytest.fixture(scope="module")
 def random_games() -> list[tuple[Heading, list[int]]]:
-    """Games that hold every verb between them."""
+    """Return games that together contain every verb."""
     headings = [Heading(f"LUCK{luck}", deck, stake) for deck, stake, luck in PLAYED]
     return [(heading, restless_game(heading, luck)) for heading, (_, _, luck) in zip(headings, PLAYED, strict=True)]
 
@@ -103,7 +103,7 @@ def test_a_replay_leads_to_the_same_bytes_as_its_decisions(random_games: list[tu
     assert state_at(text, len(text.splitlines())).tobytes() == s.tobytes()
 
 
-def test_a_line_stands_before_its_own_decision() -> None:
+def test_a_line_precedes_its_decision() -> None:
     first = TEXT.splitlines().index("select-blind      # Small Blind 300") + 1
     assert state_at(TEXT, first).phase == Phase.BLIND_SELECT
     assert state_at(TEXT, first + 1).phase == Phase.PLAY
@@ -116,7 +116,7 @@ def test_selections_are_left_out() -> None:
 
 
 def test_a_line_tells_the_hand_its_score_and_the_money() -> None:
-    """Checked by hand: the cards' chips and the hands' values, the payout, prices."""
+    """Checked by hand: the chips of cards and hands, the payout, prices."""
     lines = TEXT.splitlines()
     for line in (
         "-- ante 1, $4: Small Blind 300 or Rare Tag, Big Blind 450 or Holographic Tag, The Window 600",
@@ -175,11 +175,11 @@ def test_a_decision_that_is_not_allowed_is_named() -> None:
 
 def test_a_truncated_replay_is_refused() -> None:
     for cut in (len(TEXT) - 10, len(TEXT) // 2, TEXT.index("\nend ")):
-        with pytest.raises(BadReplay, match="is not the end of a game"):
+        with pytest.raises(BadReplay, match="is not the last line of a game"):
             read_replay(TEXT[:cut])
     lines = TEXT.splitlines()
     lines.remove("next-round")
-    with pytest.raises(BadReplay, match=rf"^line {len(lines)}: 178 decisions are announced, 177 are there"):
+    with pytest.raises(BadReplay, match=rf"^line {len(lines)}: expected 178 decisions, found 177"):
         read_replay("\n".join(lines))
 
 
@@ -188,16 +188,16 @@ def test_a_truncated_replay_is_refused() -> None:
     [
         ("", "line 1: '' should be 'ante replay 1'"),
         ("ante replay 2\nseed A\n", "line 1: 'ante replay 2' should be 'ante replay 1'"),
-        ("ante replay 1\n\n", "line 2: the heading names no seed"),
-        ("ante replay 1\nseed A\ncolour red\n\n", "line 3: 'colour red' is no line of the heading"),
-        ("ante replay 1\nseed A\nstake high\n\n", "line 3: 'stake high' is no line of the heading"),
-        ("ante replay 1\nseed A\nseed B\n\n", "line 3: 'seed B' is no line of the heading"),
-        ("ante replay 1\nseed A\n\ndance 1\nend", "line 4: 'dance' is no decision"),
-        ("ante replay 1\nseed A\n\nplay\nend", "line 4: 'play' should read like 'play 0,3,4'"),
-        ("ante replay 1\nseed A\n\nplay 1,1\nend", "line 4: hand positions '1,1' should rise"),
-        ("ante replay 1\nseed A\n\nplay 0,24\nend", "line 4: hand positions '0,24' should rise"),
-        ("ante replay 1\nseed A\n\nsort-hand 2\nend", "line 4: 'sort-hand 2' should read like 'sort-hand 0|1'"),
-        ("ante replay 1\nseed A\n\nbuy 0 on 1\nend", "line 4: 'buy 0 on 1' should read like 'buy SLOT'"),
+        ("ante replay 1\n\n", "line 2: the heading has no seed"),
+        ("ante replay 1\nseed A\ncolour red\n\n", "line 3: 'colour red' is not a line of the heading"),
+        ("ante replay 1\nseed A\nstake high\n\n", "line 3: 'stake high' is not a line of the heading"),
+        ("ante replay 1\nseed A\nseed B\n\n", "line 3: 'seed B' is not a line of the heading"),
+        ("ante replay 1\nseed A\n\ndance 1\nend", "line 4: 'dance' is not a decision"),
+        ("ante replay 1\nseed A\n\nplay\nend", "line 4: 'play' should have the form 'play 0,3,4'"),
+        ("ante replay 1\nseed A\n\nplay 1,1\nend", "line 4: hand positions '1,1' must increase"),
+        ("ante replay 1\nseed A\n\nplay 0,24\nend", "line 4: hand positions '0,24' must increase"),
+        ("ante replay 1\nseed A\n\nsort-hand 2\nend", "line 4: 'sort-hand 2' should have the form 'sort-hand 0|1'"),
+        ("ante replay 1\nseed A\n\nbuy 0 on 1\nend", "line 4: 'buy 0 on 1' should have the form 'buy SLOT'"),
     ],
 )
 def test_a_bad_file_is_refused_with_the_number_of_its_line(text: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Potentials leave the best play as it is, and goals end games: shown on random games."""
+"""Potentials do not change the optimal policy, and goals end games; tested on random games."""
 
 import os
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ FAR = 1500 if COMPILED else 60
 
 @dataclass
 class Played:
-    """n games, each up to its end.
+    """n complete games.
 
     total    (n,) discounted sum of rewards; length (n,) steps
     outcome  (n,) Outcome
-    stands   (n,) blinds beaten and share of the blind in play when it ended, by the words of `info`
+    stands   (n,) blinds beaten and share of the last blind, from `info`
     wins     (n,) steps that beat the boss of ante 8
     """
 
@@ -86,12 +86,12 @@ def test_over_a_whole_game_a_potential_is_worth_nothing(
     np.testing.assert_allclose(shaped.total[cut] - sparse.total[cut], left[cut], rtol=0, atol=1e-9)
     assert (left[cut] > 0).any() or not cut.any()
     if options.get("endless") and COMPILED:
-        assert (shaped.wins == 1).sum() > N / 2, "a win does not end these games"
+        assert (shaped.wins == 1).sum() > N / 2, "these games continue after a win"
         assert (shaped.stands[shaped.wins == 1] >= 1).all()
 
 
 def test_a_potential_grows_on_the_way() -> None:
-    """The first blind beaten is worth 1/24 at once, and losing takes everything back."""
+    """The first blind beaten yields 1/24 immediately, and a loss takes everything back."""
     games = Games(1, reward=REWARDS["potential"].discounted(0.9), discrete=False, goal=1)
     games.reset(options={"seed": "TESTSEED"})
     rng, mask, actions = np.zeros(1, np.uint64), np.zeros(N_DISCRETE, np.uint8), np.zeros(1, np.int64)
@@ -109,11 +109,11 @@ def test_a_potential_grows_on_the_way() -> None:
 
 @pytest.mark.parametrize("goal", [1, 3, 8])
 def test_a_goal_is_the_boss_that_ends_a_game_as_won(goal: int) -> None:
-    """Bosses are counted from blinds and phases, independently of the step's result."""
+    """Bosses are counted from blinds and phases, independently of the step's results."""
     limit = 3000 if COMPILED else 60
     games = Games(N, reward="sparse", discrete=False, flat=False, goal=goal, max_decisions=limit)
     games.reset()
-    games.states["one_chip_blinds"] = np.arange(N) % 8 != 0  # one in eight plays honestly, and loses
+    games.states["one_chip_blinds"] = np.arange(N) % 8 != 0  # one game in eight plays normally and loses
     rng, mask, actions = np.zeros(1, np.uint64), np.zeros(N_DISCRETE, np.uint8), np.zeros(N, np.int64)
     begin_player(rng, 8)
     outcome = np.zeros(N, np.uint8)
@@ -135,5 +135,5 @@ def test_a_goal_is_the_boss_that_ends_a_game_as_won(goal: int) -> None:
 
 @pytest.mark.parametrize(("goal", "endless"), [(0, False), (9, False), (True, False), (2.5, False), (4, True)])
 def test_a_goal_that_cannot_be_is_refused(goal: object, endless: bool) -> None:
-    with pytest.raises(BadGoal, match=r"no end to bring forward" if endless else "an ante from 1 to 8"):
+    with pytest.raises(BadGoal, match=r"does not end at a goal" if endless else "an ante from 1 to 8"):
         Games(1, goal=goal, endless=endless)

@@ -1,4 +1,4 @@
-"""Many games at once: the same as each alone."""
+"""A batch of games gives the same results as each game alone."""
 
 import os
 

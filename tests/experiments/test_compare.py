@@ -1,4 +1,4 @@
-"""Comparisons: the meaning of a specification, which runs are run, the contents of the table and the curves."""
+"""Comparisons: the interpretation of a specification, the selection of runs, the tables and the curves."""
 
 import json
 import sys
@@ -75,12 +75,12 @@ def test_settings_of_the_file_of_all_and_of_the_entry_follow_each_other(tmp_path
     ("values", "words"),
     [
         ({"entries": {}}, "entries"),
-        ({"entries": {"a/b": {}}}, "names a folder too"),
+        ({"entries": {"a/b": {}}}, "is also a folder's name"),
         ({"seeds": [1, 1]}, "different numbers"),
-        ({"settings": {"seed": 3}}, "seed is the same for all or follows"),
+        ({"settings": {"seed": 3}}, "seed is common to all entries or derived"),
         ({"settings": {"polcy": "mlp"}}, "did you mean policy"),
         ({"steeps": 3}, "steeps"),
-        ({"entries": {"a": {"config": "nothing.yaml"}}}, "cannot read .*nothing.yaml: there is no such file"),
+        ({"entries": {"a": {"config": "nothing.yaml"}}}, "cannot read .*nothing.yaml: the file does not exist"),
     ],
 )
 def test_mistakes_in_a_specification_are_named(values: dict[str, Any], words: str, tmp_path: Path) -> None:
@@ -99,13 +99,13 @@ def test_every_cell_is_run_once_and_a_finished_one_never_again(tmp_path: Path) -
     assert calls(tmp_path)[4:] == ["slow 2", "quick 2"]
 
 
-def test_a_broken_run_goes_on_and_a_failing_one_stops_nobody(tmp_path: Path) -> None:
+def test_a_broken_run_continues_and_a_failing_one_stops_no_other(tmp_path: Path) -> None:
     entries = {**TWO, "breaks": {"settings": {"algo.entropy": 7.0}}, "fails": {"settings": {"algo.entropy": 9.0}}}
-    spec, told = spec_of(entries=entries, seeds=[0]), {}
-    watched = Watched(ended=lambda cell, trouble: told.update({cell.entry: trouble}))
+    spec, troubles = spec_of(entries=entries, seeds=[0]), {}
+    watched = Watched(ended=lambda cell, trouble: troubles.update({cell.entry: trouble}))
     results, failed = run(spec, tmp_path, prepare(spec, tmp_path), 2, watched)
     assert {cell.entry for cell in failed} == {"breaks", "fails"}
-    assert told["fails"] == "exit code 3: the teapot is empty" and told["slow"] == ""
+    assert troubles["fails"] == "exit code 3: the teapot is empty" and troubles["slow"] == ""
     states = {each.entry: (each.state, each.steps) for each in results.cells}
     assert states == {
         "slow": ("done", 1000),
@@ -133,7 +133,7 @@ def test_so_many_run_side_by_side_and_no_more(tmp_path: Path) -> None:
     assert most == 3 and now == set()
 
 
-def test_a_stop_reaches_each_run_once_and_nothing_more_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_reaches_each_run_once_and_no_other_run_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waits = tmp_path / "waits.py"
     waits.write_text(
         "import pathlib, signal, sys, time\n"
@@ -157,7 +157,7 @@ def test_a_stop_reaches_each_run_once_and_nothing_more_begins(tmp_path: Path, mo
     assert failed == [] and [each.state for each in results.cells] == ["missing"] * 4
 
 
-def test_the_table_says_what_the_games_say(tmp_path: Path) -> None:
+def test_the_table_agrees_with_the_games(tmp_path: Path) -> None:
     spec = spec_of()
     results, _ = run(spec, tmp_path, prepare(spec, tmp_path), 2, Watched())
     rows = {row.name: row for row in results.rows}
@@ -172,7 +172,7 @@ def test_the_table_says_what_the_games_say(tmp_path: Path) -> None:
     assert quick.measures["win"].value == 2 / 16 and quick.measures["win"].high > wilson(2, 16).high - 1e-9
     assert rows["slow"].measures["win"].value == 0.0 and rows["slow"].measures["win"].high > 0.1
     assert rows["slow"].ahead is None and quick.ahead is not None
-    # Both drew the same games, one blind apart; what is left is the luck of training: seeds are one blind apart.
+    # Both played the same games, one blind apart; the rest is variance of training: seeds are one blind apart.
     assert quick.ahead.value == pytest.approx(1.0) and quick.ahead.low >= 0.0 and quick.ahead.high <= 2.0
     assert (quick.seeds, quick.games, quick.memory_gb) == (2, 16, 2.0)
     assert quick.seconds == pytest.approx(420.0) and quick.steps_per_second == pytest.approx(1000 / 420)
@@ -217,7 +217,7 @@ def test_what_is_stored_is_enough_to_draw_the_report_again(tmp_path: Path) -> No
     assert json.loads((out / "results.json").read_text())["rows"][0]["name"] == "a"
     assert (out / "report.html").is_file()
     assert cells_of(kept_spec(out), out)[0].config.algo.gamma == 0.9
-    with pytest.raises(BadSpec, match="holds no comparison"):
+    with pytest.raises(BadSpec, match="contains no comparison"):
         results_of(tmp_path)
 
 
@@ -231,9 +231,9 @@ def test_runs_that_have_begun_keep_their_settings(tmp_path: Path) -> None:
     assert len(prepare(longer, tmp_path)) == 4
 
 
-def test_a_panel_of_its_own_is_played_by_everybody(tmp_path: Path) -> None:
+def test_a_separate_panel_is_used_for_all_entries(tmp_path: Path) -> None:
     (tmp_path / "seeds.txt").write_text("\n".join(f"SEED{i}" for i in range(1, 8)))
-    with pytest.raises(BalatroError, match="8 games were asked for"):
+    with pytest.raises(BalatroError, match="fewer than 8 games"):
         cells_of(spec_of(panel=tmp_path / "seeds.txt"), tmp_path)
     spec, out = spec_of(panel=tmp_path / "seeds.txt", eval_games=6, seeds=[0]), tmp_path / "out"
     results, failed = run(spec, out, prepare(spec, out), 1, Watched())
@@ -251,6 +251,6 @@ def test_an_ablation_leaves_out_one_term_at_a_time_and_keeps_the_rest(tmp_path: 
     assert paid.pop("whole") == whole
     assert paid == {f"without-{name}": {key: weight for key, weight in whole.items() if key != name} for name in whole}
     assert {(cell.config.algo.lr, cell.config.seed) for cell in cells} == {(0.02, 5)}
-    with pytest.raises(BalatroError, match="reward sparse pays win alone"):
+    with pytest.raises(BalatroError, match="reward sparse has only the term win"):
         (tmp_path / "sparse.yaml").write_text("games: {reward: sparse}\n")
         ablation(tmp_path / "sparse.yaml", [0], 1000, 8)

@@ -1,4 +1,4 @@
-"""The report of a comparison in a real browser."""
+"""The report of a comparison in a browser."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A comparison of three entries on two seeds, whose last run is missing."""
+    """Write a comparison of three entries on two seeds whose last run is missing."""
     folder = tmp_path_factory.mktemp("compare")
     entries = {name: {"settings": {"algo.lr": lr}} for name, lr in (("ppo", 0.08), ("a2c", 0.02), ("sb3-dqn", 0.001))}
     spec = make_spec({"title": "a <b>title", "entries": entries, "steps": 9000, "eval_games": 20, "seeds": [0, 1]})
@@ -53,7 +53,7 @@ def test_the_page_shows_what_was_found(out: Path) -> None:
             points = chart.locator("path[data-entry=ppo]").get_attribute("d")[1:].split("L")
             assert len(points) == len(results["bands"][axis]["blinds"]["ppo"]["x"])
             heights = [float(point.split(",")[1]) for point in points]
-            assert heights == sorted(heights, reverse=True), "more blinds stand higher"
+            assert heights == sorted(heights, reverse=True), "more blinds are plotted higher"
         assert page.locator("[data-cell='sb3-dqn/1'] .missing").count() == 1
         page.set_viewport_size({"width": 420, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") == 420

@@ -1,6 +1,6 @@
-"""A stand-in for `python -m ante.cli` in tests of comparisons: leaves a run's files at once, and plays nothing.
+"""A stand-in for `python -m ante.cli` in tests of comparisons: writes a run's files without playing.
 
-What an entry reaches follows from its learning rate; entropy 7 breaks off half way the first time, entropy 9 fails.
+An entry's result depends on its learning rate. With entropy 7 the first attempt stops half way, with 9 all fail.
 """
 
 import json
@@ -64,7 +64,7 @@ def make_run(config: dict[str, Any], rows: int) -> None:
 
 
 def report(player: str, config: dict[str, Any], games: int) -> dict[str, Any]:
-    """An evaluation whose games differ by seed of the game, seed of training and learning rate."""
+    """Return an evaluation whose games differ by game seed, training seed and learning rate."""
     records = []
     for i in range(games):
         blinds = round(2 + 20 * config["algo"]["lr"]) + i % 4 + config["seed"]

@@ -1,8 +1,8 @@
-"""Plays recorded games by the recorder's own rules: `python -m tests.golden.recorder`, with NUMBA_DISABLE_JIT=1.
+"""Replays recorded games with the recorder's rules: `python -m tests.golden.recorder`, with NUMBA_DISABLE_JIT=1.
 
-The recorder is a program that parts from the game in four rules (docs/explanation/rules.md). Each is put in the place of ours, one
-game at a time; that a game is then equal to its end shows that nothing else differs in it. Prints seed and what
-differs, one line a game.
+The recorder is a program that deviates from the game in four rules (docs/explanation/rules.md). For one game at a time,
+of these replaces ours; if the game is then equal to its end, nothing else differs. Prints seed and differences, one
+line per game.
 """
 
 import sys
@@ -46,7 +46,7 @@ DEBUFFS = [
     "3CUBJXQ8",
     "Q36LFH8B",
 ]
-PURPLE = ["HNFFCE55", "Y3CDVYZ4", "Z322GFTY", "Q36LFH8B"]  # the last one meets both rules
+PURPLE = ["HNFFCE55", "Y3CDVYZ4", "Z322GFTY", "Q36LFH8B"]  # both rules apply to the last one
 RESAMPLES = ["9DA3TNOG"]
 LAST_RESAMPLE = 6
 
@@ -54,20 +54,20 @@ is_face, copy_card, draw_consumable = verbs.is_face, verbs.copy_card, pools.draw
 
 
 def stone_faces(s: Any, card: int) -> bool:
-    """A Stone card made from a Jack, Queen or King is a face card."""
+    """Treat a Stone card made from a Jack, Queen or King as a face card."""
     c = s.cards[card]
     return not c.debuffed and (11 <= c.rank <= 13 or bool(s.rules & Rule.PAREIDOLIA))
 
 
 def copy_without_debuff(s: Any, source: int, copy: int) -> None:
-    """The target of Death keeps the debuff that it had."""
+    """Keep the target's debuff when Death copies a card."""
     kept = int(s.cards[copy].debuffed)
     copy_card(s, source, copy)
     s.cards[copy].debuffed = kept
 
 
 def discard_sealed(s: Any, n: int, hooked: bool) -> None:
-    """A debuffed Purple Seal makes its tarot too."""
+    """Create a tarot from a debuffed Purple Seal too."""
     cards = [int(s.order[i]) for i in range(n)]
     debuffed = [int(s.cards[card].debuffed) for card in cards]
     for card in cards:
@@ -79,7 +79,7 @@ def discard_sealed(s: Any, n: int, hooked: bool) -> None:
 
 
 def give_up(s: Any, stream: int, first: int, n: int, fallback: int) -> int:
-    """After five resamples the fixed item answers."""
+    """Return the fixed item after five resamples."""
     depth = 0
     while depth <= LAST_RESAMPLE:
         item = first + int(pools.roll_resample(s, stream, depth) * n)
@@ -91,7 +91,7 @@ def give_up(s: Any, stream: int, first: int, n: int, fallback: int) -> int:
 
 @contextmanager
 def rules_of_recorder(seed: str) -> Any:
-    """The engine plays the rule in which this game differs as the recorder does, wherever it is asked."""
+    """Run the engine with the recorder's rule where this game differs."""
     with ExitStack() as stack:
         if seed in FACES:
             everywhere(stack, is_face, stone_faces)
@@ -106,7 +106,7 @@ def rules_of_recorder(seed: str) -> Any:
 
 
 def everywhere(stack: ExitStack, old: Callable[..., Any], new: Callable[..., Any]) -> None:
-    """Every module of the engine that has the one rule has the other."""
+    """Replace one rule by another in every module of the engine."""
     for name, module in list(sys.modules.items()):
         if name.startswith("ante.engine"):
             for key, value in list(vars(module).items()):

@@ -1,4 +1,4 @@
-"""`ante golden check`: recognises the forms, counts, and finds what was changed on purpose."""
+"""`ante golden check`: recognises file formats, counts, and finds deliberate changes."""
 
 import gzip
 import json

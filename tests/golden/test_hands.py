@@ -1,4 +1,4 @@
-"""Records that stand just before a recorded hand is scored."""
+"""Records of recorded hands, immediately before they are scored."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from ante.verification.recorded_hands import compare_hand, record_of
 
 
 def recorded(*jokers: str, rolled: int = 0, **fields: Any) -> dict[str, Any]:
-    """A recorded High Card of a single 8 with these jokers."""
+    """Return a recorded High Card of a single 8 with these jokers."""
     state = {"j_misprint": {"rolled": rolled}}
     return {
         "id": "one",

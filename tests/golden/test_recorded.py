@@ -1,4 +1,4 @@
-"""Moments recorded from the real game, played again (recorded.json.gz, see README.md)."""
+"""Moments recorded from the real game, replayed (recorded.json.gz, see README.md)."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ VERBS = {
 
 
 def shown(s: Any, wanted: dict[str, Any]) -> dict[str, Any]:
-    """The recorded fields as our record shows them."""
+    """Return the recorded fields as in our record."""
     fields: dict[str, Any] = {
         "dollars": int(s.dollars),
         "chips": int(s.chips),
@@ -47,7 +47,7 @@ def shown(s: Any, wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def drag(s: Any, hand: list[str]) -> None:
-    """The player drags the hand's cards into the recorded order."""
+    """Drag the hand's cards into the recorded order."""
     for to, text in enumerate(hand):
         texts = [card_text(s.cards[s.hand[i]]) for i in range(s.n_hand)]
         if text in texts and texts[to] != text:

@@ -1,4 +1,4 @@
-"""Whole games, told line by line as when they were recorded; their books are balanced by the rules' text."""
+"""Replays of whole games, equal line by line to the recorded ones; their money agrees with the text of the rules."""
 
 import math
 import re
@@ -16,7 +16,7 @@ TARGETS = {  # of the Small Blind in antes 0 to 8: White and Red, Green to Blue,
     6: (100, 300, 1000, 3200, 9000, 25000, 60000, 110000, 200000),
 }
 TIMES = {"Small Blind": 1, "Big Blind": 1.5, "The Wall": 4, "The Needle": 1, "Violet Vessel": 6}
-# Jokers and tags that pay at the end of a round, or change what interest pays.
+# Jokers and tags that pay at the end of a round, or change the interest.
 EARNERS = (
     "Golden Joker",
     "Rocket",
@@ -31,7 +31,7 @@ EARNERS = (
 REWARD = {"Small Blind": 3, "Big Blind": 4}
 START_MONEY = {"b_yellow": 14, "c_rich_1": 100, "c_golden_needle_1": 10}
 UNPAID = {"c_omelette_1": {"Small Blind", "Big Blind", "boss"}, "c_cruelty_1": {"Small Blind", "Big Blind"}}
-FRUGAL = ("c_omelette_1", "c_mad_world_1")  # neither hands left nor interest
+FRUGAL = ("c_omelette_1", "c_mad_world_1")  # neither remaining hands nor interest pay
 SHOWDOWN = ("Amber Acorn", "Verdant Leaf", "Violet Vessel", "Crimson Heart", "Cerulean Bell")
 SCORE = re.compile(
     r"; (?P<hand>[A-Z][A-Za-z ]+) \(level (?P<level>\d+)\)(?P<refused> refused by the boss)? (?P<chips>\S+) x (?P<mult>\S+) = (?P<total>\S+), (?P<sum>\S+) of (?P<target>[^\s;]+)"
@@ -75,12 +75,12 @@ def test_scores_are_chips_times_mult_and_add_up_to_the_blind(file: Path) -> None
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_money_is_handed_on_from_line_to_line(file: Path) -> None:
+def test_money_agrees_from_line_to_line(file: Path) -> None:
     heading = read_replay(read_file(file))[0]
     money, payout = START_MONEY.get(heading.challenge or heading.deck, 4), 0
     for number, line in enumerate(read_file(file).splitlines(), 1):
-        for told in re.findall(r"^-- .*?\$(-?\d+)", line):
-            assert int(told) == money, number
+        for money_shown in re.findall(r"^-- .*?\$(-?\d+)", line):
+            assert int(money_shown) == money, number
         change = re.search(r"; \$(-?\d+) -> \$(-?\d+)| # \$(-?\d+) -> \$(-?\d+)", line)
         before = money
         if change:
@@ -105,7 +105,7 @@ def test_blinds_ask_for_what_ante_stake_and_deck_say(file: Path) -> None:
 
 
 def plain_payouts(file: Path) -> Iterator[tuple[str, re.Match[str]]]:
-    """Blind and payout of each round of a game, up to the first item that pays more."""
+    """Yield blind and payout of each round of a game, until the first item that pays more."""
     blind = ""
     for line in read_file(file).splitlines():
         if any(

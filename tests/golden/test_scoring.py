@@ -1,4 +1,4 @@
-"""Scored hands of independent engines against ours (scoring.jsonl.gz, scoring_cases.json; see README.md)."""
+"""Hands scored by independent engines, against ours (scoring.jsonl.gz, scoring_cases.json; see README.md)."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from ante.verification.recorded_truth import read_records
 
 FOLDER = Path(__file__).parent
 HANDS = read_records(FOLDER / "scoring.jsonl.gz")
-# Left out by name: it holds 717 cards in hand, more than a record has room for.
+# Excluded by name: it has 717 cards in hand, more than a record can contain.
 LEFT_OUT = {"balatrolator-035"}
 PUBLISHED = read_records(FOLDER / "scoring_cases.json")
 CASES = [case for case in PUBLISHED if not case.get("expected_seems_wrong") and case["id"] not in LEFT_OUT]

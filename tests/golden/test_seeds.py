@@ -1,4 +1,4 @@
-"""Seeds surveyed by the engine against 100 recorded runs, and facts recorded from the real game."""
+"""Seeds surveyed by the engine, against 100 recorded runs and facts recorded from the real game."""
 
 import gzip
 import json

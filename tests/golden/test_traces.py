@@ -1,4 +1,4 @@
-"""Recorded games, decision by decision: every recorded field equal after every step (traces.jsonl.gz, see README.md)."""
+"""Recorded games: every recorded field is equal after every step (traces.jsonl.gz, see README.md)."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ def test_recorded_game_is_played_alike(run: dict[str, Any]) -> None:
     assert replay(run) is None
 
 
-# Where the recorder follows another rule than the game: the first step that differs (docs/explanation/rules.md).
+# Games in which the recorder deviates from the rules: the first different step (docs/explanation/rules.md).
 OTHERS = {
     **{
         "5SAY2M11": 31,
@@ -47,7 +47,7 @@ def test_the_other_recorded_games_differ_where_the_recorder_follows_another_rule
 def test_with_the_recorders_rule_in_place_of_ours_they_are_equal_to_their_end() -> None:
     script = [sys.executable, "-m", "tests.golden.recorder"]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    told = subprocess.run(
+    done = subprocess.run(
         script, env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True
     )
-    assert sorted(told.stdout.splitlines()) == sorted(f"{seed} equal" for seed in OTHERS)
+    assert sorted(done.stdout.splitlines()) == sorted(f"{seed} equal" for seed in OTHERS)

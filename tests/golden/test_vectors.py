@@ -1,4 +1,4 @@
-"""The random streams against draws of a real LuaJIT 2.1 (vectors.json.gz, see README.md)."""
+"""The random streams, against draws of LuaJIT 2.1 (vectors.json.gz, see README.md)."""
 
 import gzip
 import json
@@ -16,7 +16,7 @@ VECTORS = json.loads(gzip.decompress((Path(__file__).parent / "vectors.json.gz")
 
 
 def game(seed: str) -> Any:
-    """A blank record that carries a seed."""
+    """Return a blank record with a seed."""
     s = new_states(1)[0]
     for i, letter in enumerate(seed.encode()):
         s.seed[i] = letter
@@ -26,7 +26,7 @@ def game(seed: str) -> Any:
 
 
 def parse(key: str) -> tuple[Stream, int, int] | None:
-    """A key's stream, ante and resample depth; None where the engine has no such key."""
+    """Return a key's stream, ante and resample depth; None if the engine has no such key."""
     text, _, depth = key.partition("_resample")
     for name, (prefix, suffix, has_ante) in KEYS.items():
         ante = re.fullmatch(re.escape(prefix) + (r"(-?\d)" if has_ante else "") + re.escape(suffix), text)

@@ -1,4 +1,4 @@
-"""What device games do beside playing like the CPU's; test_equality.py runs this file on the simulator or a device."""
+"""Tests of device games other than their equality; test_equality.py runs this file on the simulator or a device."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def test_games_are_renewed_at_will() -> None:
 
 @pytest.mark.parametrize("actions", [np.zeros(3, np.int32), np.zeros(4, np.int64), np.zeros(6, np.int64)[::2]])
 def test_actions_that_no_kernel_could_read_are_refused(actions: np.ndarray) -> None:
-    with pytest.raises(UnfitActions, match=r"give int64 of shape \(3,\), contiguous"):
+    with pytest.raises(UnfitActions, match=r"use contiguous int64 of shape \(3,\)"):
         DeviceGames(3, block=2).step(actions)
 
 

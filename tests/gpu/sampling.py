@@ -1,7 +1,7 @@
 """Fragments of games on a GPU: `python -m tests.gpu.sampling OUT.npz KIND`, on a device or on Numba's simulator.
 
-For the simulator run with NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1: its arrays lie on the host, and so do then the
-policy and the tensors that share their memory.
+On the simulator, set NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1: its arrays are in host memory, as are the policy
+and the tensors that share their memory.
 """
 
 import sys
@@ -30,7 +30,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def config_of(kind: str, on_gpu: bool) -> Any:
-    """What RLlib makes the runner of a kind from; all its games have the same seed."""
+    """Return the RLlib configuration for the runner of a kind; all games have the same seed."""
     from ante.training.rllib.build import fast_config
     from ante.training.settings.config import make_config
 
@@ -41,7 +41,7 @@ def config_of(kind: str, on_gpu: bool) -> Any:
 
 
 def share_host_memory() -> None:
-    """The simulator's arrays offer what a device's arrays offer, and become tensors of the host."""
+    """Give the simulator's arrays the interface of a device's arrays; they become host tensors."""
     from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
     from ante.training.sampling import cuda_runner
@@ -56,7 +56,7 @@ def share_host_memory() -> None:
 
 
 def play(out: Path, kind: str) -> None:
-    """Fragments, the policy's weights and the statistics are in a file."""
+    """Write fragments, the policy's weights and the statistics to a file."""
     from ante.engine.core.cuda_compiler import SIMULATED
 
     if SIMULATED:
@@ -65,7 +65,7 @@ def play(out: Path, kind: str) -> None:
     config = config_of(kind, on_gpu=not SIMULATED)
     runner = config.env_runner_cls(config=config)
     if kind != "planner":
-        runner.module.policy.weight.data.mul_(40.0)  # as from nn.Linear: decisions differ in chance
+        runner.module.policy.weight.data.mul_(40.0)  # as from nn.Linear: action probabilities differ
     runner.deal()
     found: dict[str, np.ndarray] = {}
     for k in range(FRAGMENTS):

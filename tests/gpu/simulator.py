@@ -1,12 +1,12 @@
-"""Plays a run on Numba's CUDA simulator: `python -m tests.gpu.simulator RUN.npz NUMBER VIEW OUT.npz`.
+"""Runs games on Numba's CUDA simulator: `python -m tests.gpu.simulator RUN.npz NUMBER VIEW OUT.npz`.
 
-Run with NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1: kernels and rules then run as plain Python.
+Set NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1: kernels and rules then run as plain Python.
 """
 
 import sys
 from pathlib import Path
 
-from tests.gpu.twin import Run, play_on_device
+from tests.gpu.reference_games import Run, play_on_device
 
 if __name__ == "__main__":
     source, number, view, out = sys.argv[1:]

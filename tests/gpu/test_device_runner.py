@@ -1,4 +1,4 @@
-"""Fragments of the runner whose games are on a device equal those of the CPU's games and the policy, step by step."""
+"""Fragments of the device runner equal those of CPU games and the policy, step by step."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ N = SETTINGS["resources.games_per_runner"]
 
 
 def sampled(out: Path, kind: str) -> dict[str, np.ndarray]:
-    """What tests/gpu/sampling.py found, on the device or else on the simulator."""
+    """Return the output of tests/gpu/sampling.py, on the device if there is one, else on the simulator."""
     simulated = {} if HAS_DEVICE else SIMULATOR
     command = [sys.executable, "-m", "tests.gpu.sampling", str(out), kind]
     subprocess.run(command, env={**os.environ, **simulated}, cwd=ROOT, check=True)
@@ -29,7 +29,7 @@ def sampled(out: Path, kind: str) -> dict[str, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
-    """Fragments of the mlp."""
+    """Return fragments of the mlp policy."""
     return sampled(tmp_path_factory.mktemp("sampling") / "played.npz", "mlp")
 
 
@@ -56,7 +56,7 @@ def test_dqn_explores_on_the_device_and_marks_what_the_cpus_games_show(tmp_path:
             assert np.array_equal(found[f"{k}.rewards"][t], games.rewards.astype(np.float32))
             games.reset(np.flatnonzero(games.outcome))
     log_probs = whole(found, "log_probs")
-    likely = log_probs > np.log(0.5)  # epsilon is 0.5: the best action has at least that, any other less
+    likely = log_probs > np.log(0.5)  # epsilon is 0.5: the best action has at least this probability, others less
     assert 0.4 < likely.mean() < 0.95
 
 
@@ -93,7 +93,7 @@ def test_the_planner_plays_games_on_the_device_as_on_the_cores(tmp_path: Path) -
 
 
 def whole(played: dict[str, np.ndarray], name: str) -> np.ndarray:
-    """One array of all fragments, step after step."""
+    """Concatenate one array of all fragments."""
     return np.concatenate([played[f"{k}.{name}"] for k in range(FRAGMENTS)])
 
 
@@ -140,7 +140,7 @@ def test_rows_rewards_and_ends_are_those_of_the_cpus_games(played: dict[str, np.
     assert np.array_equal(tally.returns, played["returns"])
 
 
-def test_decisions_are_the_policys(played: dict[str, np.ndarray]) -> None:
+def test_decisions_are_sampled_from_the_policy(played: dict[str, np.ndarray]) -> None:
     from ante.training.numerics.packed_rows import unpack
     from ante.training.policies.mlp_rows import PackedPolicy, flat_row_t
 
@@ -162,7 +162,7 @@ def test_decisions_are_the_policys(played: dict[str, np.ndarray]) -> None:
     assert unpack(rows)[1][np.arange(len(rows)), actions].all()
     assert np.allclose(log_probs, whole(played, "log_probs").reshape(-1), atol=1e-4)
     assert np.allclose(values, whole(played, "values").reshape(-1), atol=1e-4)
-    # Draws follow the policy: over all steps, surprise equals entropy within four standard errors.
+    # Samples follow the policy: over all steps, mean surprise equals entropy within four standard errors.
     surprise = -whole(played, "log_probs").reshape(-1) - entropies.numpy()
     assert abs(surprise.mean()) < 4 * surprise.std() / np.sqrt(len(surprise))
     assert entropies.mean() > 0.5

@@ -1,4 +1,4 @@
-"""A device plays what the CPU plays, byte for byte: states, masks, observations, rewards, outcomes."""
+"""Games on a device equal those on the CPU, byte for byte: states, masks, observations, rewards, outcomes."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 from ante.engine.core.state import Phase
 from ante.env.games import Outcome
-from tests.gpu.twin import VIEWS, Run, differences, play_on_cpu, play_on_device
+from tests.gpu.reference_games import VIEWS, Run, differences, play_on_cpu, play_on_device
 
 pytest.importorskip("numba_cuda")
 from numba import cuda
@@ -25,7 +25,7 @@ GAMES, STEPS = 10_000, 300
 SMALL_GAMES, SMALL_STEPS = 18, 200  # three blocks of 8 threads, the last not full
 
 
-@pytest.mark.skipif(not HAS_DEVICE, reason="no CUDA device at hand")
+@pytest.mark.skipif(not HAS_DEVICE, reason="no CUDA device is available")
 @pytest.mark.parametrize("view", list(VIEWS))
 def test_device_plays_ten_thousand_games_like_the_cpu(view: str) -> None:
     run = play_on_cpu(GAMES, STEPS, 11, every=75, view=view)
@@ -33,7 +33,7 @@ def test_device_plays_ten_thousand_games_like_the_cpu(view: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(HAS_DEVICE, reason="the device itself is compared")
+@pytest.mark.skipif(HAS_DEVICE, reason="a CUDA device is available and compared instead")
 @pytest.mark.parametrize("view", list(VIEWS))
 def test_simulated_device_plays_like_the_cpu(tmp_path: Path, view: str) -> None:
     run = play_on_cpu(SMALL_GAMES, SMALL_STEPS, 5, every=10, view=view)
@@ -48,7 +48,7 @@ def test_simulated_device_plays_like_the_cpu(tmp_path: Path, view: str) -> None:
 
 
 def test_device_cases_hold() -> None:
-    """device_cases.py, on the device or else on the simulator."""
+    """Run device_cases.py, on the device if there is one, else on the simulator."""
     simulated = {} if HAS_DEVICE else SIMULATOR
     command = [
         sys.executable,
@@ -67,7 +67,7 @@ def test_device_cases_hold() -> None:
 
 @pytest.mark.parametrize("view", list(VIEWS))
 def test_runs_reach_shops_jokers_and_the_end_of_games(view: str) -> None:
-    """What the equality tests compare is more than first hands, and differences are seen."""
+    """The equality tests cover more than first hands, and differences are detected."""
     run = play_on_cpu(SMALL_GAMES, SMALL_STEPS, 5, every=10, view=view)
     states = np.concatenate([buffers["states"] for buffers in run.snapshots.values()])
     phases = {Phase.BLIND_SELECT, Phase.PLAY} | ({Phase.SHOP, Phase.PACK} if view == "macro" else set())
@@ -79,7 +79,7 @@ def test_runs_reach_shops_jokers_and_the_end_of_games(view: str) -> None:
     assert any("states.seed of" in line for line in differences(run, other))
 
 
-@pytest.mark.skipif(HAS_DEVICE, reason="a device is at hand")
+@pytest.mark.skipif(HAS_DEVICE, reason="a CUDA device is available")
 def test_without_a_device_the_way_out_is_named() -> None:
     with pytest.raises(NoDevice, match=r"no CUDA device.*play on the CPU.*nvidia-smi"):
         DeviceGames(4)
@@ -94,7 +94,7 @@ def test_the_cpu_never_loads_the_cuda_compiler() -> None:
 
 
 class HostRecords:
-    """A record array of the host with the interface of one on a device."""
+    """A host record array with the interface of a device array."""
 
     def __init__(self, records: np.ndarray) -> None:
         self.dtype, self.shape = records.dtype, records.shape

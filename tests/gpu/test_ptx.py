@@ -1,4 +1,4 @@
-"""Every kernel compiles for a GPU and assembles; its arithmetic is the CPU's. No GPU is needed."""
+"""All kernels compile and assemble for a GPU, and their arithmetic matches the CPU's. Needs no GPU."""
 
 import re
 from collections import Counter
@@ -34,7 +34,7 @@ ARITHMETIC = re.compile(r"\b(add|sub|mul|div|fma|mad|sqrt|rcp|ex2|lg2|sin|cos)((
 
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
-    """The PTX of all kernels; functions that they share are lowered once."""
+    """Return the PTX of all kernels; shared functions are lowered once."""
     return {name: kernel.ptx(arguments) for name, (kernel, arguments) in KERNELS.items()}
 
 
@@ -48,14 +48,14 @@ def test_kernels_compile_allocate_nothing_and_raise_nothing(ptx: str) -> None:
     assert ".visible .entry" in ptx
     for call in ("malloc", "NRT_", "PyErr"):
         assert call not in ptx
-    assert not re.search(r"^\.const", ptx, re.MULTILINE)  # all tables together outgrow constant memory
+    assert not re.search(r"^\.const", ptx, re.MULTILINE)  # all tables together exceed constant memory
 
 
 @pytest.mark.parametrize("name", ["play_decisions", "step_games"])
 def test_arithmetic_rounds_as_on_the_cpu(texts: dict[str, str], name: str) -> None:
-    """Each operation is rounded once, to nearest: nothing contracted, nothing approximate, nothing flushed to 0.
+    """Each operation is rounded once, to nearest: not contracted, not approximated, not flushed to 0.
 
-    An operation without `.rn` may be contracted by the assembler; what is contracted already reads fma.
+    The assembler may contract an operation without `.rn`; a contracted one appears as fma.
     """
     found = Counter(ARITHMETIC.findall(texts[name]))
     assert set(found) == {(operation, ".rn", "f64") for operation in ("add", "sub", "mul", "div")}
@@ -63,7 +63,7 @@ def test_arithmetic_rounds_as_on_the_cpu(texts: dict[str, str], name: str) -> No
 
 
 def test_kernels_assemble_for_a_hopper(ptx: str) -> None:
-    """The assembler takes the PTX, and few enough registers are used for REGISTERS to be no lie."""
+    """The assembler accepts the PTX, and its use of registers is consistent with REGISTERS."""
     nvjitlink = pytest.importorskip("cuda.bindings.nvjitlink")
     options = ["-arch=sm_90a", "-verbose", f"-maxrregcount={REGISTERS}"]
     linker, code = nvjitlink.create(len(options), options), ptx.encode()
@@ -78,4 +78,4 @@ def test_kernels_assemble_for_a_hopper(ptx: str) -> None:
     assert used, log[-500:]
     for registers, stack in used:
         assert int(registers) <= REGISTERS
-        assert int(stack) <= 4096  # bytes a thread: the driver sets it aside for every thread that can be in flight
+        assert int(stack) <= 4096  # bytes per thread, reserved by the driver for every resident thread

@@ -1,4 +1,4 @@
-"""Renders of the chart with its CI values, as files to review: python -m tests.helm.renders rewrites them."""
+"""Renders of the chart with its CI values, as files for review; python -m tests.helm.renders rewrites them."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ MADE = "<made at install>"
 
 
 class Blocks(yaml.SafeDumper):
-    """Text of several lines as a block."""
+    """Dumps text of several lines as a block."""
 
 
 def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
@@ -24,12 +24,12 @@ Blocks.add_representer(str, text)
 
 
 def values_of(name: str) -> Values:
-    """One of the CI values."""
+    """Return one of the CI values."""
     return dict(yaml.safe_load(CI[name].read_text()))
 
 
 def settled(found: Object) -> Object:
-    """Return the object without what changes with each rendering, and without the dashboard, which is in another file."""
+    """Return the object without parts that change with each rendering, and without the dashboard, a separate file."""
     if found["kind"] == "Secret":
         return found | {"data": dict.fromkeys(found["data"], MADE)}
     if "ante.json" in found.get("data", {}):
@@ -38,14 +38,14 @@ def settled(found: Object) -> Object:
 
 
 def written(rendered: Rendered) -> str:
-    """Notes and objects as text."""
+    """Return notes and objects as text."""
     notes = "".join(f"# {line}".rstrip() + "\n" for line in rendered.notes.splitlines())
     objects = (yaml.dump(settled(found), Dumper=Blocks, sort_keys=False, width=10_000) for found in rendered.objects)
     return notes + "".join(f"---\n{one}" for one in objects)
 
 
 def main() -> None:
-    """Write all of them."""
+    """Write all renders."""
     GOLDEN.mkdir(exist_ok=True)
     for name in CI:
         (GOLDEN / f"{name}.yaml").write_text(written(render(values_of(name))))

@@ -1,4 +1,4 @@
-"""Alerts and dashboard: valid for Prometheus, of series that a run really exports, and each alert fires."""
+"""Alerts and dashboard: valid for Prometheus, based on exported series; each alert fires when it should."""
 
 import json
 import re
@@ -25,7 +25,7 @@ PANELS = json.loads((CHART / "files" / "dashboard.json").read_text())["panels"]
 promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 RUN = '{run="ante"}'
 HEAD = '{RayNodeType="head",namespace="default",pod="ante-x-head"}'
-# Series by which each alert goes off, and others by which it must not; a sample a minute.
+# Series for which each alert fires, and others for which it must not; one sample per minute.
 CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "AnteNoSteps": (
         {f"ante_env_steps_total{RUN}": "0+100x10 1000x30", f"ante_training_learning{RUN}": "1x40"},
@@ -55,8 +55,8 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 }
 
 
-def told() -> set[str]:
-    """Return the names of all series that a run may export."""
+def exported_series() -> set[str]:
+    """Return the names of all series that a run can export."""
     exporter = RunExporter("any", spool=None)
     exporter.row = {metric.name: 1.0 for metric in EXPORTED}
     exporter.memory = lambda: Reading({"driver": 1.0})
@@ -73,10 +73,10 @@ def told() -> set[str]:
 @pytest.mark.parametrize("expression", [
     *(rule["expr"] for rule in RULES), *(target["expr"] for panel in PANELS for target in panel["targets"])
 ])  # fmt: skip
-def test_expressions_ask_for_numbers_that_a_run_tells(expression: str) -> None:
-    asked = set(re.findall(r"\bante_\w+", expression))
-    assert asked <= told(), f"nobody tells {asked - told()}"
-    assert asked or re.search(r"\b(ray_node_|kube_pod_)", expression)
+def test_expressions_use_only_exported_series(expression: str) -> None:
+    requested = set(re.findall(r"\bante_\w+", expression))
+    assert requested <= exported_series(), f"not exported: {requested - exported_series()}"
+    assert requested or re.search(r"\b(ray_node_|kube_pod_)", expression)
 
 
 def test_every_panel_has_a_place_of_its_own() -> None:
@@ -100,7 +100,7 @@ def test_every_alert_has_a_case_here_and_a_place_in_the_runbooks() -> None:
 
 @promtool
 @pytest.mark.parametrize("alert", CASES)
-def test_an_alert_goes_off_when_it_should_and_only_then(alert: str, tmp_path: Path) -> None:
+def test_an_alert_fires_exactly_when_it_should(alert: str, tmp_path: Path) -> None:
     (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"groups": [{"name": "ante", "rules": RULES}]}))
     checked = subprocess.run(
         ["promtool", "check", "rules", str(tmp_path / "rules.yaml")], capture_output=True, text=True

@@ -1,4 +1,4 @@
-"""What the chart renders: valid for Kubernetes and KubeRay, as reviewed, and the same as the other doors make."""
+"""The chart's rendered objects: valid for Kubernetes and KubeRay, as reviewed, and equal to those of other clients."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from tests.helm.renders import CI, GOLDEN, settled, values_of, written
 from tests.support.helm import PROGRAM, Values, lint, merged_values, render, render_by_program
 from tests.support.manifests import Object, check_all
 
-MUCH: dict[str, Values] = {  # what the CI values leave out
+MUCH: dict[str, Values] = {  # components that the CI values leave out
     "everything": {
         "image": {"digest": "sha256:" + "0" * 64, "pullSecrets": ["registry"]},
         "head": {"cpus": 3, "cpuRequest": "500m", "memoryRequest": "1Gi", "annotations": {"a": "b"}},
@@ -64,7 +64,7 @@ ALL: dict[str, Values] = {**{name: values_of(name) for name in CI}, "defaults": 
 
 
 def as_read(found: Object) -> Object:
-    """The object with the file of settings taken apart."""
+    """Return the object with its settings file parsed."""
     found = json.loads(json.dumps(found))
     if "train.yaml" in found.get("data", {}):
         found["data"]["train.yaml"] = yaml.safe_load(found["data"]["train.yaml"])
@@ -78,7 +78,7 @@ def test_lint_finds_nothing_and_every_object_is_valid(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CI)
-def test_what_is_rendered_is_what_was_reviewed(name: str) -> None:
+def test_rendered_objects_equal_the_reviewed_ones(name: str) -> None:
     reviewed = (GOLDEN / f"{name}.yaml").read_text()
     assert written(render(values_of(name))) == reviewed, "review, then: python -m tests.helm.renders"
 
@@ -125,7 +125,7 @@ def test_secrets_that_exist_are_named_and_not_made() -> None:
     assert named == {"root", "user"}
 
 
-def test_the_notes_name_commands_for_what_there_is() -> None:
+def test_the_notes_name_commands_for_the_enabled_components() -> None:
     notes = render(
         {"objectStore": {"enabled": False}, "job": {"enabled": False}}, name="crown", namespace="cards"
     ).notes

@@ -1,4 +1,4 @@
-"""Least privilege of the pods, and no secret in plain text."""
+"""Least privilege of the pods, and no secrets in plain text."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -10,12 +10,12 @@ from tests.helm.renders import CI, values_of
 from tests.support.helm import render
 from tests.support.manifests import Object, Refused, check_all
 
-PROBED = ("server", "ray-head", "ray-worker")  # containers that serve
-TOKEN = {"ante-preflight"}  # pods that call the API server; a head does with autoscaling
+PROBED = ("server", "ray-head", "ray-worker")  # containers with probes
+TOKEN = {"ante-preflight"}  # pods that call the API server; with autoscaling also the head
 
 
 def pods(found: Object) -> Iterator[tuple[str, Object]]:
-    """Every pod of an object by name: metadata and spec."""
+    """Yield every pod of an object with its name: metadata and spec."""
     name, spec = found["metadata"]["name"], found.get("spec", {})
     if found["kind"] == "Pod":
         yield name, found
@@ -92,9 +92,9 @@ def test_every_pod_is_cut_off_and_let_through_by_name_only(case: str) -> None:
     for name, policy in policies.items():
         for rule in [*policy["spec"].get("ingress", []), *policy["spec"].get("egress", [])]:
             peers = rule.get("from", rule.get("to"))
-            assert peers, f"{name} lets anyone through"
+            assert peers, f"{name} admits all sources"
             inside = all("podSelector" in peer and "namespaceSelector" not in peer for peer in peers)
-            assert inside or rule["ports"], f"{name} lets others in at any port"
+            assert inside or rule["ports"], f"{name} admits others at any port"
 
 
 def test_services_find_the_pods_they_are_for() -> None:

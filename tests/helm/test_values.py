@@ -1,4 +1,4 @@
-"""values.yaml: every value documented, used, and refused where it is misspelt or of the wrong type."""
+"""values.yaml: every value is documented and used, and refused if it is misspelt or of the wrong type."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ from tests.support.helm import CHART, ChartError, Values, render, render_as_is, 
 
 ROOT = CHART.parent.parent
 TEXT = (CHART / "values.yaml").read_text()
-SKIP = ("skipCrdCheck",)  # has a test of its own
+SKIP = ("skipCrdCheck",)  # has a separate test
 FULL: Values = {
     "cpuWorkers": {"enabled": True, "spot": True},
     "training": {"metricsPort": 9100},
@@ -28,7 +28,7 @@ FULL: Values = {
     "ingress": {"enabled": True, "dashboardHost": "one", "consoleHost": "two"},
     "route": {"enabled": True},
 }
-BASES: tuple[Values, ...] = (  # a value matters only together with the component that it belongs to
+BASES: tuple[Values, ...] = (  # a value has an effect only if its component is enabled
     FULL,
     {},
     FULL | {"autoscaling": {"enabled": True}, "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:1"}}
@@ -42,7 +42,7 @@ BASES: tuple[Values, ...] = (  # a value matters only together with the componen
 
 
 def leaves(model: BaseModel, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], FieldInfo, Any]]:
-    """Every value: its path, what is known of it, its default."""
+    """Yield every value: its path, its declaration, its default."""
     for name, field in type(model).model_fields.items():
         value, key = getattr(model, name), (*path, field.alias or name)
         if isinstance(value, BaseModel):
@@ -77,21 +77,21 @@ def test_every_value_has_a_comment_above_it() -> None:
 
 
 def set_at(path: tuple[str, ...], value: Any) -> Values:
-    """Values with one of them set."""
+    """Return values with one value set."""
     for key in reversed(path):
         value = {key: value}
     return dict(value)
 
 
 def over(base: Values, more: Values) -> Values:
-    """Values over others, block by block."""
+    """Merge values into others, block by block."""
     both = {key: over(base[key], value) if isinstance(value, dict) and isinstance(base.get(key), dict) else value
             for key, value in more.items()}  # fmt: skip
     return {**base, **both}
 
 
 def others(field: FieldInfo, default: Any) -> Iterator[Any]:
-    """Other values that a setting may have."""
+    """Yield other values of a setting."""
     kinds = [kind for kind in (field.annotation, *get_args(field.annotation)) if get_origin(kind) is Literal]
     yield from (choice for kind in kinds for choice in get_args(kind) if choice != default)
     if isinstance(default, bool):
@@ -106,8 +106,8 @@ def others(field: FieldInfo, default: Any) -> Iterator[Any]:
         yield from ("other", "7m", "9.9.9", "http://other:1", "sha256:" + "1" * 64, 3)
 
 
-def told(values: Values) -> dict[str, str] | None:
-    """Everything that is rendered but the secrets, which are new each time; None where the values are refused."""
+def rendered_texts(values: Values) -> dict[str, str] | None:
+    """Return everything rendered except secrets, which are new each time; None if the values are refused."""
     try:
         files = render_files({"skipCrdCheck": True, **values})
     except ChartError:
@@ -115,7 +115,7 @@ def told(values: Values) -> dict[str, str] | None:
     return {file: text for file, text in files.items() if not file.endswith("/secrets.yaml")}
 
 
-BEFORE = {number: told(base) for number, base in enumerate(BASES)}
+BEFORE = {number: rendered_texts(base) for number, base in enumerate(BASES)}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ BEFORE = {number: told(base) for number, base in enumerate(BASES)}
 def test_every_value_changes_what_is_rendered(path: tuple[str, ...], field: FieldInfo, default: Any) -> None:
     for number, base in enumerate(BASES):
         for value in others(field, default):
-            after = told(over(base, set_at(path, value)))
+            after = rendered_texts(over(base, set_at(path, value)))
             if after is not None and after != BEFORE[number]:
                 return
     raise AssertionError(f"{'.'.join(path)} changes nothing")
@@ -164,20 +164,20 @@ def test_a_value_of_the_wrong_kind_is_refused_by_name(values: Values, words: str
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"gpuWorkers": {"enabled": False}}, "there is no worker pod"),
-        ({"gpuWorkers": {"runnersPerWorker": 0}}, "there is no env runner"),
+        ({"gpuWorkers": {"enabled": False}}, "the cluster has no worker pod"),
+        ({"gpuWorkers": {"runnersPerWorker": 0}}, "the cluster has no env runner"),
         ({"gpuWorkers": {"runnersPerWorker": 8}}, "8 runners x 1 cores and 1 learners do not fit"),
         ({"gpuWorkers": {"gpus": 0}}, "1 learners x 1 GPU do not fit into a pod of gpuWorkers with 0"),
         ({"llm": {"enabled": True}}, "llm.enabled needs llm.model"),
         ({"llmServer": {"enabled": True}}, "llmServer.enabled needs llm.model"),
         ({"llm": {"model": "m"}, "llmServer": {"enabled": True, "kind": "stub"}}, "set llm.model fake"),
-        ({"llm": {"model": "m"}, "llmServer": {"enabled": True}}, "m would have to be downloaded"),
+        ({"llm": {"model": "m"}, "llmServer": {"enabled": True}}, "model m must be downloaded"),
         ({"gcsFaultTolerance": {"enabled": True}}, "redisAddress"),
         ({"monitoring": {"alerts": {"enabled": True}}}, "set training.metricsPort"),
         ({"s3": {"podRole": True}}, "objectStore.enabled false"),
         ({"queue": {"name": "q"}, "autoscaling": {"enabled": True}}, "admits a workload as a whole"),
         ({"ingress": {"enabled": True}}, "ingress.dashboardHost"),
-        ({"fullnameOverride": "Ante_1"}, "cannot name a training"),
+        ({"fullnameOverride": "Ante_1"}, "is not a valid name"),
     ],
 )
 def test_what_cannot_work_is_refused_in_a_sentence(values: Values, words: str) -> None:
@@ -186,7 +186,7 @@ def test_what_cannot_work_is_refused_in_a_sentence(values: Values, words: str) -
 
 
 def test_a_cluster_without_kuberay_is_told_what_to_install() -> None:
-    with pytest.raises(ChartError, match=r"does not know ray\.io/v1: install KubeRay first, helm repo add kuberay"):
+    with pytest.raises(ChartError, match=r"does not serve ray\.io/v1: install KubeRay first, helm repo add kuberay"):
         render_as_is({})
 
 

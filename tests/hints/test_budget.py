@@ -1,4 +1,4 @@
-"""Budgets hold at every single moment, not on average."""
+"""Budgets hold in every window, not only on average."""
 
 import math
 from collections import deque
@@ -13,7 +13,7 @@ from ante.hints.ledger import COLUMNS, Ledger
 
 
 def most_in_any_window(asked: np.ndarray) -> int:
-    """The most True in WINDOW entries in a row, by the definition."""
+    """Return the maximum number of True in WINDOW consecutive entries, computed directly."""
     return max(int(asked[at : at + WINDOW].sum()) for at in range(max(1, len(asked) - WINDOW + 1)))
 
 
@@ -37,7 +37,7 @@ def test_no_window_of_a_thousand_decisions_holds_more_than_the_share(seed: int, 
     assert asked.sum() == budget.asked
 
 
-def test_a_million_decisions_of_somebody_who_always_wants_a_hint() -> None:
+def test_a_million_decisions_that_all_request_a_hint() -> None:
     budget, n = DecisionBudget(0.05), 64
     window: deque[int] = deque()
     while budget.decisions < 1_000_000:
@@ -47,7 +47,7 @@ def test_a_million_decisions_of_somebody_who_always_wants_a_hint() -> None:
         while window and window[0] <= budget.decisions - 1 - WINDOW:
             window.popleft()
         assert len(window) <= 50
-    assert 0.04 < budget.asked / budget.decisions <= 0.05  # and it is made use of
+    assert 0.04 < budget.asked / budget.decisions <= 0.05  # the budget is used
 
 
 def test_tokens_come_back_after_an_hour() -> None:

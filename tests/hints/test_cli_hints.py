@@ -1,4 +1,4 @@
-"""`ante hints` as a user calls it."""
+"""The command `ante hints`."""
 
 import json
 import sys

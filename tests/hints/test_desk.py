@@ -1,4 +1,4 @@
-"""Asking, against a server that behaves and misbehaves: what comes out is a legal hint or nothing, and is written down."""
+"""Requests to a server that responds well or badly: the result is a legal hint or none, and is recorded."""
 
 import asyncio
 from collections.abc import Iterator
@@ -140,12 +140,12 @@ def test_memory_outlives_the_desk_and_is_of_one_model(
     assert server.asked == 6
 
 
-def test_an_hour_has_so_many_tokens(server: FakeServer, questions: list[Question]) -> None:
+def test_the_tokens_per_hour_are_limited(server: FakeServer, questions: list[Question]) -> None:
     _, desk = asked(server, questions[:1])
     found, desk = asked(server, questions, tokens_per_hour=4 * desk.ledger.tokens)
     assert desk.ledger.ends["tokens"] > 0
     assert 0 < sum(advice is not None for advice in found) < len(questions)
-    assert desk.ledger.alarm() is None  # thrift is no failure
+    assert desk.ledger.alarm() is None  # a spent budget is not a failure
 
 
 def test_a_slow_picture_is_not_waited_for(server: FakeServer, questions: list[Question]) -> None:
@@ -166,9 +166,9 @@ def test_claude_speaks_its_own_api(server: FakeServer, questions: list[Question]
 
 def test_headers_for_gateways_and_replicas(server: FakeServer, questions: list[Question]) -> None:
     asked(server, questions[:2], host_header="llm.example", session_header="X-Session")
-    assert [headers["Host"] for headers in server.heard] == ["llm.example"] * 2
-    assert [headers["X-Session"] for headers in server.heard] == [question.session for question in questions[:2]]
-    assert all(headers["Authorization"] == "Bearer k" for headers in server.heard)
+    assert [headers["Host"] for headers in server.headers] == ["llm.example"] * 2
+    assert [headers["X-Session"] for headers in server.headers] == [question.session for question in questions[:2]]
+    assert all(headers["Authorization"] == "Bearer k" for headers in server.headers)
 
 
 def test_settings_come_from_the_environment_and_hold_no_key() -> None:

@@ -1,4 +1,4 @@
-"""A state as a question: every option is legal and described correctly, and nothing hidden is included."""
+"""A state as a question: every option is legal and described correctly, and hidden state is not included."""
 
 import json
 import os

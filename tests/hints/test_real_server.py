@@ -1,4 +1,4 @@
-"""The real llama.cpp server with a tiny random model of ours: every accepted response is legal."""
+"""The real llama.cpp server with a tiny random model: every accepted response is legal."""
 
 import asyncio
 import importlib.util
@@ -38,7 +38,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def address(log: Path, process: subprocess.Popen[bytes]) -> str:
-    """Where the server listens, once it answers."""
+    """Return the server's address once it responds."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         assert process.poll() is None, log.read_text()

@@ -1,4 +1,4 @@
-"""A server on this machine that answers every request with the same bytes, or with bytes without end, or slowly."""
+"""A local server that answers every request with the same bytes, with endless bytes, or slowly."""
 
 import socket
 import threading
@@ -14,7 +14,7 @@ CHUNK = b"x" * (64 << 10)
 
 @dataclass
 class Answers:
-    """Sends `chunks` to every client, then closes; `asked` holds the requests, `pause` is the time between two chunks."""
+    """Sends `chunks` to every client, then closes; `asked` collects the requests, `pause` is between two chunks."""
 
     chunks: Chunks
     pause: float = 0.0
@@ -60,7 +60,7 @@ class Answers:
 
 
 def request_of(connection: socket.socket) -> bytes:
-    """A whole request with a Content-Length, or in chunks."""
+    """Read a whole request, with a Content-Length or in chunks."""
     data = b""
     while b"\r\n\r\n" not in data:
         more = connection.recv(1 << 16)
@@ -82,7 +82,7 @@ def request_of(connection: socket.socket) -> bytes:
 def reply(
     body: bytes = b"", status: str = "200 OK", kind: str = "application/json", length: int | None = None, **headers: str
 ) -> Chunks:
-    """A response with a body; `length` is its Content-Length, by default the true one."""
+    """Return a response with a body; `length` is its Content-Length, by default the correct one."""
     lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", "Connection: close"]
     lines += [f"Content-Length: {len(body) if length is None else length}"] if length != -1 else []
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
@@ -90,15 +90,15 @@ def reply(
 
 
 def raw(*chunks: bytes) -> Chunks:
-    """These bytes."""
+    """Return these bytes as chunks."""
     return lambda: chunks
 
 
 def endless(head: bytes, chunk: bytes = CHUNK) -> Chunks:
-    """A beginning, followed by an endless repetition."""
+    """Return a head that is followed by endless repetitions."""
 
-    def told() -> Iterator[bytes]:
+    def chunks_without_end() -> Iterator[bytes]:
         yield head
         yield from repeat(chunk)
 
-    return told
+    return chunks_without_end

@@ -1,4 +1,4 @@
-"""Servers that answer anything, for the tests of this folder."""
+"""Servers with arbitrary responses, for the tests in this folder."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,7 +9,7 @@ from tests.hostile.answers import Answers, Chunks
 
 @pytest.fixture
 def answering() -> Iterator[Callable[..., Answers]]:
-    """Return a function that starts servers, which end with the test."""
+    """Return a function that starts servers, which are stopped after the test."""
     made: list[Answers] = []
 
     def make(chunks: Chunks, pause: float = 0.0) -> Answers:

@@ -1,4 +1,4 @@
-"""One small, valid example of each file format of ours, to be corrupted."""
+"""One small, valid example of each of our file formats, to be corrupted."""
 
 import gzip
 import json
@@ -60,7 +60,7 @@ SEEDS = b"# mine\n2K9H9HN\nTESTSEED\n"
 
 @cache
 def golden(name: str) -> Any:
-    """The first record of a file of recorded truth, its lists cut short."""
+    """Return the first record of a file of recorded truth, with shortened lists."""
     text = gzip.decompress((GOLDEN / name).read_bytes()).decode()
     data = json.loads(text) if name == "seeds.json.gz" else json.loads(text.splitlines()[0])
     record = data["runs"][0] if "runs" in data else data
@@ -72,7 +72,7 @@ def golden(name: str) -> Any:
 
 @cache
 def start() -> bytes:
-    """A saved game, before its first decision."""
+    """Return a saved game before its first decision."""
     states = new_states(1)
     states[0] = new_run("TESTSEED")
     return save_state(states[0])

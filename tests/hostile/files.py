@@ -1,4 +1,4 @@
-"""Files that no reader expects, and valid documents with one thing wrong."""
+"""Unexpected kinds of files, and valid documents with one error."""
 
 import copy
 import gzip
@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 Make = Callable[[Path], Path]
-BOMB = 1 << 30  # bytes that a bomb unpacks to
+BOMB = 1 << 30  # unpacked bytes of a bomb
 NAME = "input"
 
 
 def holds(data: bytes, name: str = NAME) -> Make:
-    """A file of these bytes."""
+    """Return a maker of a file with these bytes."""
 
     def make(folder: Path) -> Path:
         file = folder / name
@@ -31,13 +31,13 @@ def holds(data: bytes, name: str = NAME) -> Make:
 
 
 def named(data: bytes) -> Callable[[Path, str], Path]:
-    """The same under a name that is given later."""
+    """Return a maker of the same file with a name that is set later."""
     return lambda folder, name: holds(data, name)(folder)
 
 
 @cache
 def gzip_bomb(size: int = BOMB) -> bytes:
-    """A gzip file of a thousandth of the size that it unpacks to."""
+    """Return a gzip file of a thousandth of its unpacked size."""
     out = io.BytesIO()
     block = bytes(1 << 20)
     with gzip.GzipFile(fileobj=out, mode="wb", mtime=0, compresslevel=1) as stream:
@@ -48,7 +48,7 @@ def gzip_bomb(size: int = BOMB) -> bytes:
 
 @cache
 def zip_bomb(member: str = "weights.npy", size: int = BOMB) -> bytes:
-    """A zip file whose member unpacks to that size."""
+    """Return a zip file with a member of this unpacked size."""
     out = io.BytesIO()
     block = bytes(1 << 20)
     with (
@@ -61,7 +61,7 @@ def zip_bomb(member: str = "weights.npy", size: int = BOMB) -> bytes:
 
 
 def sparse(folder: Path, name: str) -> Path:
-    """A file of a terabyte of zeros, which takes no room."""
+    """Create a sparse file of a terabyte of zeros."""
     file = folder / name
     file.touch()
     os.truncate(file, 1 << 40)
@@ -69,13 +69,13 @@ def sparse(folder: Path, name: str) -> Path:
 
 
 def pipe(folder: Path, name: str) -> Path:
-    """A named pipe without a writer."""
+    """Create a named pipe without a writer."""
     os.mkfifo(folder / name)
     return folder / name
 
 
 def link(to: str) -> Callable[[Path, str], Path]:
-    """A symbolic link."""
+    """Return a maker of a symbolic link."""
 
     def make(folder: Path, name: str) -> Path:
         (folder / name).symlink_to(to.replace("{}", str(folder / name)))
@@ -85,15 +85,15 @@ def link(to: str) -> Callable[[Path, str], Path]:
 
 
 def directory(folder: Path, name: str) -> Path:
-    """A folder where a file should be."""
+    """Create a folder in place of a file."""
     (folder / name).mkdir()
     return folder / name
 
 
 def listening(folder: Path, name: str) -> Path:
-    """A Unix socket."""
+    """Create a Unix socket."""
     here = Path.cwd()
-    os.chdir(folder)  # a socket's path has 100 letters at most
+    os.chdir(folder)  # a socket's path has at most about 100 characters
     try:
         with socket.socket(socket.AF_UNIX) as own:
             own.bind(name)
@@ -103,11 +103,11 @@ def listening(folder: Path, name: str) -> Path:
 
 
 def noise(size: int, seed: int = 0) -> bytes:
-    """Random bytes, the same for the same seed."""
+    """Return random bytes that depend on the seed."""
     return random.Random(seed).randbytes(size)
 
 
-# Nothing that any reader accepts, by name: (folder, name of the file) -> the file.
+# Files that every reader must refuse, by name: (folder, name of the file) -> the file.
 NEVER: dict[str, Callable[[Path, str], Path]] = {
     "missing": lambda folder, name: folder / name,
     "directory": directory,
@@ -161,7 +161,7 @@ WRONG: tuple[Any, ...] = (None, True, -1, 2**31, 2**63, 10**30, 1.5, 1e99, float
 
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Return the places of values in a document of lists and objects; of a list only the first and the last."""
+    """Yield the paths of values in a document of lists and objects; only the first and the last item of a list."""
     if path:
         yield path
     if isinstance(document, dict):
@@ -173,7 +173,7 @@ def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 
 
 def changed(document: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """A copy with another value in one place; DELETED leaves it out."""
+    """Return a copy with another value at one path; DELETED removes it."""
     found = copy.deepcopy(document)
     within = found
     for step in path[:-1]:
@@ -188,8 +188,8 @@ def changed(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 DELETED = object()
 
 
-def spoilt(document: Any) -> Iterator[tuple[str, bytes]]:
-    """Names and JSON texts of the document with one value of another type or range, or left out."""
+def corrupted(document: Any) -> Iterator[tuple[str, bytes]]:
+    """Yield names and JSON texts of the document with one value removed, or of another type or range."""
     for path in places(document):
         at = ".".join(map(str, path))
         for number, value in enumerate((*WRONG, DELETED)):
@@ -198,6 +198,6 @@ def spoilt(document: Any) -> Iterator[tuple[str, bytes]]:
 
 
 def cut(data: bytes, pieces: int = 5) -> Iterator[tuple[str, bytes]]:
-    """Beginnings of a file."""
+    """Yield prefixes of a file."""
     for number in range(pieces):
         yield f"first {number} of {pieces} parts", data[: len(data) * number // pieces]

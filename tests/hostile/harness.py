@@ -1,4 +1,4 @@
-"""Hostile inputs as a table: each case is a command or a reader, an input, and the sentence that refuses it.
+"""Hostile inputs as a table: each case is a command or a reader, an input, and its error message.
 
 A file of cases makes a list and parametrizes one test with it::
 
@@ -28,14 +28,14 @@ import pytest
 from ante.cli import outcome
 from ante.errors import BalatroError
 
-SECONDS = 60.0  # the first command of some imports libraries for many
-MEGABYTES = 1024  # of memory that a case may take beyond what the process has
-ADDRESSES = 12 << 30  # bytes of address space: libraries that a command imports map some gigabytes
-LONGEST = 4000  # characters of a sentence
+SECONDS = 60.0  # the first command may import libraries
+MEGABYTES = 1024  # additional memory of a case
+ADDRESSES = 12 << 30  # bytes of address space: imported libraries map several gigabytes
+LONGEST = 4000  # maximum number of characters in a message
 
 
 class TooSlow(AssertionError):
-    """A case that ran past its time."""
+    """A case exceeded its time limit."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Case:
     """One hostile input.
 
     name      unique in its list
-    run       gets an empty folder, makes the input there and gives it to a command or a reader: see `command`, `reader`
-    says      fragment of the sentence, any case of letters
-    refused   whether it must be refused; else it may be accepted too, but not end in a traceback
-    seconds   after which it counts as hanging
-    megabytes that it may take
+    run       creates the input in an empty folder and passes it to a command or a reader: see `command`, `reader`
+    says      fragment of the error message, case-insensitive
+    refused   whether it must be refused; otherwise it may also be accepted, but without a traceback
+    seconds   time limit
+    megabytes memory limit
     """
 
     name: str
@@ -59,7 +59,7 @@ class Case:
 
 
 def command(*words: str, make: Callable[[Path], Any] | None = None, stdin: str = "") -> Callable[[Path], Any]:
-    """Runs `ante WORDS` in this process; `{}` in a word is the folder of the case, in which `make` has made its files."""
+    """Run `ante WORDS` in this process; `{}` in a word is the folder of the case, in which `make` creates its files."""
 
     def run(folder: Path) -> int:
         if make is not None:
@@ -75,7 +75,7 @@ def command(*words: str, make: Callable[[Path], Any] | None = None, stdin: str =
 
 
 def reader(read: Callable[[Path], Any], make: Callable[..., Path], *name: str) -> Callable[[Path], Any]:
-    """Gives a reader the file that `make` makes, of this name. A BalatroError counts as the sentence of a command."""
+    """Run a reader on the file of this name that `make` creates. A BalatroError counts as a command's error message."""
 
     def run(folder: Path) -> int:
         file = make(folder, *name)
@@ -91,7 +91,7 @@ def reader(read: Callable[[Path], Any], make: Callable[..., Path], *name: str) -
 
 
 def cases(table: Sequence[Case], quick: int = 40) -> list[Any]:
-    """The cases as parameters of a test; all but some `quick`, evenly spread, bear the marker `hostile`."""
+    """Return the cases as parameters of a test; all except about `quick` evenly spread ones are marked `hostile`."""
     names = [case.name for case in table]
     assert len(set(names)) == len(names), sorted(name for name in set(names) if names.count(name) > 1)
     every = max(1, len(table) // quick)
@@ -102,7 +102,7 @@ def cases(table: Sequence[Case], quick: int = 40) -> list[Any]:
 
 
 def check(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Check that the case ends in time, in bounded memory, with exit code 2 and one sentence with the fragment."""
+    """Check that the case ends in time, within its memory, with exit code 2 and a message with the fragment."""
     here = Path.cwd()
     os.chdir(folder)
     try:
@@ -121,26 +121,26 @@ def check(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 def check_sentence(text: str, says: str) -> None:
     """Check that the output is short, has no terminal control characters, and contains the fragment."""
-    told = " ".join(word.strip("│╭╰─╮╯") for word in text.split())  # tyro draws a box around its sentences
-    assert told.strip(), "refused without a word"
-    assert len(told) <= LONGEST, f"{len(told)} characters: {told[:200]} ..."
+    message = " ".join(word.strip("│╭╰─╮╯") for word in text.split())  # tyro prints a box around its messages
+    assert message.strip(), "refused without a message"
+    assert len(message) <= LONGEST, f"{len(message)} characters: {message[:200]} ..."
     obeyed = [letter for letter in text if unicodedata.category(letter) == "Cc" and letter not in "\n\t"]
     assert not obeyed, f"control characters reach the terminal: {obeyed[:5]}"
-    plain = " ".join(told.split()).lower()
+    plain = " ".join(message.split()).lower()
     assert says.lower() in plain, f"{says!r} is not in: {plain[:1000]}"
 
 
 def peak() -> int:
-    """The most memory that this process ever had, in megabytes."""
+    """Return the peak memory of this process, in megabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """So much time, and little address space, are left to this process."""
+    """Limit time and address space of this process."""
 
     def late(*_: Any) -> None:
-        raise TooSlow(f"still at work after {seconds:g} s")
+        raise TooSlow(f"still running after {seconds:g} s")
 
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     pages = int(Path("/proc/self/statm").read_text().split()[0])

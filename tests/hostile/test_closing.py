@@ -1,4 +1,4 @@
-"""The end of a training whose advisor has gone or talks nonsense: the report is written all the same."""
+"""The end of a training with an advisor that is gone or returns invalid data: the report is written anyway."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ KEY = "s3cr3t-key-0123456789"
 
 @pytest.mark.parametrize(
     "error",
-    [BadHints("no LLM is named: set LLM_ENDPOINT"), BalatroError(f"http://me:{KEY}@llm answers <html>"), BadHints(f"the key {KEY} is refused [/red]")],
+    [BadHints("LLM_ENDPOINT is not set"), BalatroError(f"http://me:{KEY}@llm answers <html>"), BadHints(f"the key {KEY} is refused [/red]")],
 )  # fmt: skip
 def test_an_advisor_that_fails_costs_its_own_line(
     error: BalatroError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

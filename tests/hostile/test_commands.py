@@ -1,4 +1,4 @@
-"""Options and paths of the commands: what is out of range, no number, no text or no file ends in a sentence and exit code 2."""
+"""Options and paths of the commands: invalid values and missing files give an error message and exit code 2."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.hostile.files import BOMBS, NEVER
 from tests.hostile.harness import Case, cases, check, command
 
 HUGE, NO_NUMBERS = str(10**30), ("", "x", "1e99", "1,5", "--", "\u0663x", "9" * 5000)
-OUTSIDE = {  # of each kind of option: values out of its range
+OUTSIDE = {  # for each kind of option: values outside its range
     "count": ("0", "-1", "-3", HUGE),
     "seed of a generator": ("-1", str(2**32), HUGE),
     "stake": ("0", "9", "-1", HUGE),
@@ -87,7 +87,7 @@ OPTIONS = [  # command, option, kind, words after the value
 
 
 def option_cases() -> list[Case]:
-    """Each option with each value out of its range, and with each text that is no number."""
+    """Return each option with each value outside its range, and with each text that is not a number."""
     found = []
     for words, option, kind, after in OPTIONS:
         for value in OUTSIDE[kind]:
@@ -95,7 +95,7 @@ def option_cases() -> list[Case]:
             found.append(Case(f"{words} {option} {value[:12]}", run, option if value[:1] != "-" else ""))
         for value in NO_NUMBERS:
             run = command(*words.split(), option, value, *after.split())
-            found.append(Case(f"{words} {option} {value[:12]!r}, no number", run))
+            found.append(Case(f"{words} {option} {value[:12]!r}, not a number", run))
     return found
 
 
@@ -123,13 +123,13 @@ SEED_COMMANDS = ("seed {}", "replay record --seed={}", "play random --seed={} --
 
 
 def seed_cases() -> list[Case]:
-    """Each command that takes a game's seed with texts that are none."""
+    """Return each command that takes a game's seed, with invalid seeds."""
     found = []
     for words in SEED_COMMANDS:
         for name, seed in NO_SEEDS.items():
             given = [word.replace("{}", seed) for word in words.split()]
             if given == ["seed", "-5"]:
-                continue  # an option to the parser
+                continue  # parsed as an option
             found.append(Case(f"{words}: {name}", command(*given)))
     return found
 
@@ -186,7 +186,7 @@ MAY_WORK = ("artifacts ls", "check-env --reorder={}: empty")
 
 
 def name_cases() -> list[Case]:
-    """Each command that takes a name or a path with some that nothing has."""
+    """Return each command that takes a name or a path, with some that do not exist."""
     found = []
     for words in NAMED:
         for name, value in NAMES.items():
@@ -195,7 +195,7 @@ def name_cases() -> list[Case]:
     return found
 
 
-READ = {  # command that reads a file: its message for one that is not a file, or holds nothing of use
+READ = {  # command that reads a file: its message for an invalid file
     "golden check {}/input": "input",
     "replay show {}/input": "input",
     "replay check {}/input": "input",
@@ -213,7 +213,7 @@ READ = {  # command that reads a file: its message for one that is not a file, o
 
 
 def file_cases() -> list[Case]:
-    """Run each command that reads a file on each unexpected kind of file."""
+    """Return each command that reads a file, with each unexpected kind of file."""
     found = []
     for words, says in READ.items():
         for name, make in {**NEVER, **BOMBS}.items():
@@ -234,30 +234,34 @@ def file_cases() -> list[Case]:
 
 
 EMPTY = [
-    Case("golden check without files", command("golden", "check"), "no file is named"),
+    Case("golden check without files", command("golden", "check"), "no file was given"),
     Case("golden check of something else", command("golden", "prove", "x"), "check"),
-    Case("replay check without files", command("replay", "check"), "no replay is named"),
-    Case("replay states without files", command("replay", "states", "--out", "x"), "name replays"),
+    Case("replay check without files", command("replay", "check"), "no replay was given"),
+    Case("replay states without files", command("replay", "states", "--out", "x"), "give replays"),
     Case(
-        "replay states at nothing", command("replay", "states", "x", "--at", "ante=x", "--out", "x"), "is no position"
+        "replay states at nothing",
+        command("replay", "states", "x", "--at", "ante=x", "--out", "x"),
+        "is not a position",
     ),
-    Case("replay states at minus", command("replay", "states", "x", "--at", "ante=-1", "--out", "x"), "is no position"),
+    Case(
+        "replay states at minus", command("replay", "states", "x", "--at", "ante=-1", "--out", "x"), "is not a position"
+    ),
     Case(
         "replay states at superscript",
         command("replay", "states", "x", "--at", "ante=\u00b2", "--out", "x"),
-        "no position",
+        "is not a position",
     ),
-    Case("eval of nobody", command("eval"), "no player is named"),
+    Case("eval without a player", command("eval"), "no player was given"),
     Case("eval of minus three games", command("eval", "random", "--games", "-3"), "--games -3"),
     Case("fuzz of nothing", command("fuzz", "--decisions", "0"), "--decisions 0"),
     Case("seed without antes", command("seed", "A", "--antes", "0"), "--antes 0"),
-    Case("data export of nobody", command("data", "export", "--out", "x"), "no player"),
-    Case("league of nobody", command("league", "run", "x"), "name its players"),
+    Case("data export without a player", command("data", "export", "--out", "x"), "no player"),
+    Case("league of nobody", command("league", "run", "x"), "give its players"),
     Case("no command", command(), "expected one of"),
     Case("unknown command", command("sing"), "sing"),
     Case("unknown option", command("eval", "random", "--gmaes", "3"), "gmaes"),
-    Case("standard input is empty", command("seed", "-"), "holds no seed"),
-    Case("standard input holds no seed", command("seed", "-", stdin="?\n"), "is not a game seed"),
+    Case("standard input is empty", command("seed", "-"), "contains no seed"),
+    Case("standard input contains no seed", command("seed", "-", stdin="?\n"), "is not a game seed"),
     Case("standard input has a stake 9", command("seed", "-", stdin="A b_red 9\n"), "line 1"),
     Case("standard input has a stake of superscripts", command("seed", "-", stdin="A b_red \u00b2\n"), "line 1"),
     Case("standard input has four words", command("seed", "-", stdin="A b_red 1 x\n"), "line 1"),

@@ -1,4 +1,4 @@
-"""A compile cache in any state: each process plays by the present sources, and none ends in a traceback.
+"""A compile cache in any state: each process runs the current sources, and none ends in a traceback.
 
 The processes are those of tests/engine/test_compile_cache.py: a package of a few lines with the real cache.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.test_compile_cache import PLAY, Package, drop_override, package, told
+from tests.engine.test_compile_cache import PLAY, Package, drop_override, output_of, package
 
 __all__ = ["package"]  # the fixture
 
@@ -45,7 +45,7 @@ def huge(file: Path) -> None:
 
 
 def swapped(file: Path) -> None:
-    """The digest is right, the content is not what was compiled."""
+    """Replace the content by one that was not compiled, with a correct digest."""
     import hashlib
     import pickle
 
@@ -99,7 +99,7 @@ KINDS = {"code": "*.code", "in use": "in-use", "complete": "complete-*"}
 
 
 def warm(package: Package) -> Path:
-    """The folder of a cache that is complete."""
+    """Return the folder of a complete cache."""
     found = package.play(PLAY + "\ncompile_cache.mark_complete()\n")
     assert found["points"] == POINTS
     return Path(found["folder"])
@@ -108,7 +108,7 @@ def warm(package: Package) -> Path:
 @pytest.mark.hostile
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_file_of_the_cache_may_be_anything(package: Package, fault: Callable[[Path], None], kind: str) -> None:
+def test_a_file_of_the_cache_may_be_damaged(package: Package, fault: Callable[[Path], None], kind: str) -> None:
     if fault in (swapped, no_pickle) and kind != "code":
         pytest.skip("files without a digest")
     files = sorted(warm(package).glob(KINDS[kind]))
@@ -164,10 +164,10 @@ PLACES = (no_folder, a_file, a_loop, read_only, unreadable, not_listed, of_anoth
     "fault",
     [fault if fault is unreadable else pytest.param(fault, marks=pytest.mark.hostile) for fault in PLACES],
 )
-def test_the_folder_may_be_anything(package: Package, fault: Callable[[Path], None]) -> None:
+def test_the_folder_may_be_damaged(package: Package, fault: Callable[[Path], None]) -> None:
     base = warm(package).parent
     if fault is of_another and os.geteuid() != 0:
-        pytest.skip("only root gives files away")
+        pytest.skip("only root can change a file's owner")
     fault(base)
     try:
         found = [package.play(CHECK, prepare=drop_override) for _ in range(2)]
@@ -211,7 +211,7 @@ def test_processes_may_meet_a_damaged_cache_at_once(package: Package) -> None:
     for file in warm(package).glob("*.code"):
         noise(file)
     both = [package.start(CHECK) for _ in range(4)]
-    assert [told(process)["points"] for process in both] == [POINTS] * 4
+    assert [output_of(process)["points"] for process in both] == [POINTS] * 4
     assert package.play()["loaded"] == 1
 
 

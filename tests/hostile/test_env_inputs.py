@@ -1,4 +1,4 @@
-"""What users give to environments, batches, rewards and wrappers: each wrong value is refused in a sentence and changes nothing."""
+"""Arguments of environments, batches, rewards and wrappers: each invalid value raises an error and changes nothing."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ from tests.hostile.harness import Case, cases, check
 
 NAN, INF, HUGE = math.nan, math.inf, 10**5000
 N = 3
-SELECT = 27  # the number of "select the blind", legal in each new game
+SELECT = 27  # the discrete action "select the blind", legal in each new game
 NO_NUMBERS = (1.0, 1.5, NAN, INF, True, np.bool_(True), "1", b"1", None, [1], {}, 1j, object())
 NO_FLAGS = ("no", 1, 0, None, [], 1.0)
 NO_CHOICES = ("", "both", "Dict", None, 1, True, ["raise"], b"raise", np.array(["all", "none"]))
@@ -46,7 +46,7 @@ NO_SEEDS = (
 
 
 class Paid(PythonReward):
-    """Returns what it was made with."""
+    """Returns its constructor argument."""
 
     name = "paid"
 
@@ -61,10 +61,10 @@ class Paid(PythonReward):
 
 
 WRONG: dict[str, tuple[str, tuple[Any, ...]]] = {  # option: message, and values
-    "deck": ("there is no deck", ("b_rad", "", "blac\u212a", "x" * 10**5, "red\n", "\x1b[31mred", True, -1, 99, HUGE, 1.0, NAN, None, ["red"], b"red")),
-    "stake": ("there is no stake", (0, 9, -1, 10**30, HUGE, *NO_NUMBERS)),
+    "deck": ("unknown deck", ("b_rad", "", "blac\u212a", "x" * 10**5, "red\n", "\x1b[31mred", True, -1, 99, HUGE, 1.0, NAN, None, ["red"], b"red")),
+    "stake": ("unknown stake", (0, 9, -1, 10**30, HUGE, *NO_NUMBERS)),
     "seed": ("is not a game seed", NO_SEEDS),
-    "challenge": ("there is no challenge", ("omlette", "", "c_omelet\u017fe_1", True, 99, -1, HUGE, 1.0, NAN, ["omelette"], b"omelette")),
+    "challenge": ("unknown challenge", ("omlette", "", "c_omelet\u017fe_1", True, 99, -1, HUGE, 1.0, NAN, ["omelette"], b"omelette")),
     "actions": ("actions=", NO_CHOICES),
     "observation": ("observation=", NO_CHOICES),
     "reorder": ("reorder=", NO_CHOICES),
@@ -88,9 +88,9 @@ WRONG_OPTIONS: tuple[tuple[Any, str], ...] = (
     ({"sead": "ABC"}, "did you mean seed"), ({"Deck": "red"}, "did you mean deck"), ({"Seed": "ABC"}, "no option"), ({"SEED": "ABC"}, "no option"),
     ({None: 1}, "no option"), ({1: 2}, "no option"), ({"state": b""}, "no option"), ({"goal": 3}, "no option"), ({"x" * 10**5: 1}, "no option"),
     ({"reset_masks": [True] * N}, "no option"), ({"deck": "red", "stack": 2}, "did you mean"), ({("seed",): 1}, "no option"),
-    ({"deck": "rad"}, "there is no deck"), ({"deck": None}, "no deck"), ({"deck": True}, "no deck"), ({"stake": 9}, "no stake"), ({"stake": None}, "no stake"),
-    ({"stake": True}, "no stake"), ({"stake": 1.0}, "no stake"), ({"stake": "1"}, "no stake"), ({"challenge": "x"}, "no challenge"),
-    ({"challenge": True}, "no challenge"), ({"challenge": "omelette", "deck": "blue"}, "its own deck"), ({"challenge": "omelette", "stake": 2}, "its own deck"),
+    ({"deck": "rad"}, "unknown deck"), ({"deck": None}, "unknown deck"), ({"deck": True}, "unknown deck"), ({"stake": 9}, "unknown stake"), ({"stake": None}, "unknown stake"),
+    ({"stake": True}, "unknown stake"), ({"stake": 1.0}, "unknown stake"), ({"stake": "1"}, "unknown stake"), ({"challenge": "x"}, "unknown challenge"),
+    ({"challenge": True}, "unknown challenge"), ({"challenge": "omelette", "deck": "blue"}, "its own deck"), ({"challenge": "omelette", "stake": 2}, "its own deck"),
     ({"seed": []}, "one for each game"), ({"seed": ["A"] * 9}, "one for each game"), ({"seed": ()}, "one for each game"),
     *(({"seed": seed}, "is not a game seed") for seed in NO_SEEDS),
 )  # fmt: skip
@@ -144,7 +144,7 @@ def case(name: str, number: int, says: str, call: Callable[[], Any]) -> Case:
 
 @cache
 def playing(actions: str = "discrete", many: bool = False) -> Any:
-    """An environment in which games have just begun."""
+    """Return an environment with new games."""
     env: Any = (
         BalatroVectorEnv(N, seed="TESTSEED", actions=actions) if many else BalatroEnv(seed="TESTSEED", actions=actions)
     )
@@ -153,21 +153,21 @@ def playing(actions: str = "discrete", many: bool = False) -> Any:
 
 
 def unchanged(env: Any, call: Callable[[Any], Any]) -> None:
-    """Do this; where it is refused, the games, their generators and what is observed are as before."""
+    """Run a call that may be refused; then the games, their generators and the observations must be unchanged."""
     games = env.games
 
-    def told() -> tuple[Any, ...]:
+    def observed() -> tuple[Any, ...]:
         buffers = [
             getattr(games, name).tobytes()
             for name in ("states", "observations", "rewards", "outcome", "steps", "decks", "stakes")
         ]
         return (*buffers, list(games.seeds), [str(rng.bit_generator.state) for rng in games.rngs])
 
-    before = told()
+    before = observed()
     try:
         call(env)
     finally:
-        assert told() == before
+        assert observed() == before
 
 
 def built(many: bool, **options: Any) -> Callable[[], Any]:
@@ -271,7 +271,7 @@ def other_cases() -> Iterator[Case]:
     for number, goal in enumerate((0, 9, -1, 2.5, True, NAN, "8", None, HUGE)):
         yield case("goal", number, "goal=", partial(Games, 1, goal=goal))
         yield case("goal of a lesson", number, "goal=", partial(Lesson, goal=goal))
-    yield case("goal of an endless game", 0, "no end to bring forward", partial(Games, 1, goal=4, endless=True))
+    yield case("goal of an endless game", 0, "does not end at a goal", partial(Games, 1, goal=4, endless=True))
     for number, value in enumerate((-0.1, 1.1, NAN, True, "0.5", None)):
         yield case("promote", number, "promote", partial(Lesson, promote=value))
         yield case("band", number, "band", lambda v=value: SeedSampler(inner(), ["A"], band=(v, 0.7)))
@@ -313,7 +313,7 @@ def paid(rewards: Any) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def loaded() -> None:
-    """Compiled code is loaded before cases have little memory and time."""
+    """Load compiled code before cases limit memory and time."""
     register_environments()
     for many in (False, True):
         for actions in ("discrete", "structured"):
@@ -362,7 +362,7 @@ def test_nothing_is_played_before_a_reset_and_after_the_end(use: Callable[[Any],
 
 
 @pytest.mark.parametrize("illegal", ["raise", "ignore"])
-def test_a_game_that_is_over_is_not_played_on(illegal: str) -> None:
+def test_a_finished_game_is_not_continued(illegal: str) -> None:
     env = BalatroEnv(seed="TESTSEED", max_decisions=1, illegal=illegal)
     env.reset()
     assert env.step(SELECT)[3]
@@ -382,7 +382,7 @@ def test_a_game_that_is_over_is_not_played_on(illegal: str) -> None:
 
 
 @pytest.mark.parametrize("make", [BalatroEnv, lambda **options: BalatroVectorEnv(2, **options)])
-def test_a_closed_environment_says_so(make: Callable[..., Any]) -> None:
+def test_a_closed_environment_raises_an_error(make: Callable[..., Any]) -> None:
     env = make(render_mode="ansi")
     env.reset(seed=1)
     env.close()
@@ -396,7 +396,7 @@ def test_a_closed_environment_says_so(make: Callable[..., Any]) -> None:
 def test_some_games_of_a_vector_may_begin_before_others() -> None:
     envs = BalatroVectorEnv(N)
     envs.reset(options={"reset_mask": [True, False, True]})
-    with pytest.raises(NeedsReset, match=r"games \[1\] have not begun"):
+    with pytest.raises(NeedsReset, match=r"games \[1\] have not started"):
         envs.step([SELECT] * N)
     envs.reset(options={"reset_mask": (False, True, False)})
     envs.step([SELECT] * N)
@@ -449,7 +449,7 @@ def test_seeds_of_any_size_up_to_128_bits_deal_their_own_games() -> None:
 def test_registered_environments_and_wrappers_refuse_the_same() -> None:
     for wrong, says in (
         ({"render_mode": "ansii"}, "render_mode"),
-        ({"deck": "rad"}, "there is no deck"),
+        ({"deck": "rad"}, "unknown deck"),
         ({"max_decisions": 0}, "max_decisions"),
     ):
         with pytest.raises((BalatroError, gymnasium.error.Error), match=says):
@@ -470,6 +470,6 @@ def test_foreign_records_are_validated_before_they_are_played() -> None:
     before = games.states.tobytes()
     foreign = copy_states(games.states)
     foreign.n_jokers[1] = 17
-    with pytest.raises(BadState, match="n_jokers is 17, not 0 to 16"):
+    with pytest.raises(BadState, match="n_jokers is 17, expected 0 to 16"):
         games.put(np.array([0, 1]), foreign)
     assert games.states.tobytes() == before

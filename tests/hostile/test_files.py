@@ -1,4 +1,4 @@
-"""The basis of every reader: `ante.files` refuses what is no regular file, too large, not whole, not text, not JSON."""
+"""`ante.files`, used by all readers: refuses files that are irregular, too large, incomplete, not text, or not JSON."""
 
 from collections.abc import Callable
 from pathlib import Path

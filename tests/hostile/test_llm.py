@@ -1,4 +1,4 @@
-"""LLM endpoints that answer anything: `ante hints probe` and `ask`, the desk of a training, both APIs."""
+"""LLM endpoints with arbitrary responses: `ante hints probe` and `ask`, the desk of a training, both APIs."""
 
 import asyncio
 import gzip
@@ -24,7 +24,7 @@ from tests.hostile.answers import CHUNK, Answers, Chunks, endless, raw, reply
 from tests.hostile.harness import Case, cases, check_sentence, command, limited
 
 KEY = "sk-very-s3cr3t-key-0123456789"
-QUICK = 0.6  # seconds of a request
+QUICK = 0.6  # timeout of a request in seconds
 LEAST = 3.0
 
 
@@ -46,7 +46,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 DEEP = b"[" * 100_000
 BOMB = gzip.compress(b" " * (64 << 20))
 
-SHAPES: dict[str, tuple[Chunks, str]] = {  # the response of both APIs, and how the request ends
+SHAPES: dict[str, tuple[Chunks, str]] = {  # the response of both APIs, and the result of the request
     **{
         f"JSON {body[:30].decode('latin-1')!r}": (reply(body), "unreadable")
         for body in (
@@ -106,7 +106,7 @@ SHAPES: dict[str, tuple[Chunks, str]] = {  # the response of both APIs, and how 
     "chunk of no size": (raw(HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n"), "unreachable"),
 }  # fmt: skip
 
-TEXTS: dict[str, tuple[Any, str]] = {  # the model's text, and how the request ends
+TEXTS: dict[str, tuple[Any, str]] = {  # the model's text, and the result of the request
     "good": (GOOD, "answered"),
     "words": ("I would play the pair.", "unreadable"),
     "empty": ("", "unreadable"),
@@ -250,7 +250,7 @@ def test_a_key_that_comes_back_is_masked(
 
 
 def at(chunks: Chunks, *words: str, pause: float = 0.0) -> Callable[[Any], int]:
-    """`ante hints WORDS` against a server with these answers."""
+    """Return a call of `ante hints WORDS` against a server with these responses."""
 
     def run(folder: Any) -> int:
         with Answers(chunks, pause) as server, pytest.MonkeyPatch.context() as patch:
@@ -308,12 +308,12 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("case", cases(COMMANDS, quick=8))
-def test_a_command_says_what_is_wrong(case: Case, tmp_path: Any, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_command_reports_the_error(case: Case, tmp_path: Any, capfd: pytest.CaptureFixture[str]) -> None:
     with limited(case.seconds):
         code = case.run(tmp_path)
     out, err = capfd.readouterr()
     assert code in (0, 1, 2) and "Traceback" not in out + err and KEY not in out + err
-    bar = re.compile(r"\r|\x1b\[\??[\d;]*[A-Za-z]")  # what a progress bar sends
+    bar = re.compile(r"\r|\x1b\[\??[\d;]*[A-Za-z]")  # output of a progress bar
     check_sentence(bar.sub("", out + err), "")
 
 
@@ -361,7 +361,7 @@ def test_a_line_break_after_the_key_is_no_part_of_it() -> None:
 
 
 @pytest.mark.parametrize("row", ["", "null", "[]", "{}", "x", '{"option": "a"}', GOOD[:-1]])
-def test_a_row_of_the_cache_that_is_no_answer_is_asked_again(row: str) -> None:
+def test_an_invalid_cache_row_is_requested_again(row: str) -> None:
     cache = AnswerCache()
     cache._db.execute("INSERT INTO answers VALUES (?, ?, ?)", ("k", row, 0.0))
     assert cache.get("k") is None

@@ -1,4 +1,4 @@
-"""Foreign text in messages: no credentials, no terminal control sequences."""
+"""Text from outside in messages: credentials and terminal control sequences are removed."""
 
 from base64 import b64encode
 
@@ -46,7 +46,7 @@ def test_no_secret_is_left(name: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "http://llm:8000/v1 does not answer",
+        "http://llm:8000/v1 does not respond",
         "https://host/runs/ppo?",
         "a@b.c wrote to tok",
         "mail me@host about s3://bucket/runs/ppo",

@@ -1,4 +1,4 @@
-"""Requests of a pod before a training, to an LLM endpoint and an API server that return anything."""
+"""Requests of a pod before a training, to an LLM endpoint and an API server with arbitrary responses."""
 
 from collections.abc import Callable
 
@@ -42,7 +42,7 @@ def test_an_llm_that_is_none_is_told_in_a_sentence(answering: Callable[..., Answ
     assert KEY not in str(refused.value)
 
 
-def test_one_that_drips_is_given_up(answering: Callable[..., Answers], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_response_times_out(answering: Callable[..., Answers], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inside, "SECONDS", 0.5)
-    with pytest.raises(NotReady, match="without end"):
+    with pytest.raises(NotReady, match="returned more than"):
         check_llm({"LLM_ENDPOINT": f"{answering(endless(HEAD, b' '), pause=0.05).url}/v1"})

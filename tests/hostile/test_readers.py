@@ -1,4 +1,4 @@
-"""Our file formats, each valid file with one thing wrong, and what is no such file at all: one sentence, no traceback."""
+"""Our file formats: valid files with one error, and files of other formats; each gives one message and no traceback."""
 
 import gzip
 import json
@@ -26,14 +26,14 @@ from ante.verification.recorded_truth import check as check_golden
 from ante.watch.gallery import INDEX, read_index
 from ante.watch.notes import read_notes
 from tests.hostile import documents
-from tests.hostile.files import BOMBS, NEVER, cut, holds, noise, spoilt
+from tests.hostile.files import BOMBS, NEVER, corrupted, cut, holds, noise
 from tests.hostile.harness import Case, cases, check, reader
 
 Read = Callable[[Path], Any]
 
 
 def played(file: Path) -> None:
-    """A replay is read, and played as far as it goes."""
+    """Read a replay and play it as far as possible."""
     text = read_file(file)
     read_replay(text)
     check_replay(text)
@@ -41,7 +41,7 @@ def played(file: Path) -> None:
 
 
 def indexed(file: Path) -> None:
-    """An index of episodes; what it names lies in its folder."""
+    """Read an index of episodes whose files are in its folder."""
     for entry in read_index(file.parent.parent):
         assert all("/" not in name and not name.startswith(".") for name in entry.files)
 
@@ -65,8 +65,8 @@ READERS: dict[str, tuple[Read, str, bytes | None]] = {  # read, name of the file
     "golden games": (check_golden, "a.json", json.dumps([documents.golden("traces.jsonl.gz")]).encode()),
     "golden hands": (check_golden, "a.json", json.dumps([documents.golden("scoring.jsonl.gz")]).encode()),
 }  # fmt: skip
-ABSENT_IS_EMPTY = ("index", "tracking")  # nothing was kept yet
-TEXT = ("seeds", "metrics")  # nearly any text is one: only what is none must be refused
+ABSENT_IS_EMPTY = ("index", "tracking")  # a missing file is valid
+TEXT = ("seeds", "metrics")  # nearly any text is valid
 DOCUMENTS = {
     "index": documents.INDEX,
     "notes": documents.NOTES,
@@ -81,14 +81,14 @@ DOCUMENTS = {
 
 
 def dataset(folder: Path) -> None:
-    """All steps are read."""
+    """Read all steps."""
     found = Dataset(folder)
     for steps in found.batches(100):
         assert len(steps["action"])
 
 
 def in_place(make: Callable[[Path, str], Path]) -> Callable[[Path, str], Path]:
-    """The same where the name has a folder."""
+    """Return a maker that creates the file in the folder of the name."""
 
     def made(folder: Path, name: str) -> Path:
         target = folder / name
@@ -99,7 +99,7 @@ def in_place(make: Callable[[Path, str], Path]) -> Callable[[Path, str], Path]:
 
 
 def never_cases() -> Iterator[Case]:
-    """What no reader accepts."""
+    """Yield files that every reader must refuse."""
     for name, (read, file, _) in READERS.items():
         for made, make in {**NEVER, **BOMBS}.items():
             absent = name in ABSENT_IS_EMPTY and made in ("missing", "link to nothing", "name of 300 letters")
@@ -108,14 +108,14 @@ def never_cases() -> Iterator[Case]:
                 "directory", "named pipe", "socket", "endless device", "terminal device", "link to itself", "terabyte", "noise",
             )  # fmt: skip
             if made == "name of 300 letters":
-                continue  # the readers' own names are fixed
+                continue  # the readers' own file names are fixed
             yield Case(
                 f"{name}: {made}", reader(read, in_place(make), file), "", not (absent or blank or table), megabytes=700
             )
 
 
 def cut_cases() -> Iterator[Case]:
-    """Beginnings of valid files, and valid files with bytes changed."""
+    """Yield prefixes of valid files, and valid files with changed bytes."""
     for name, (read, file, data) in READERS.items():
         if data is None:
             continue
@@ -132,10 +132,10 @@ def cut_cases() -> Iterator[Case]:
 
 
 def document_cases() -> Iterator[Case]:
-    """Valid documents with one value of another type or range."""
+    """Yield valid documents with one value of another type or range."""
     for name, document in DOCUMENTS.items():
         read, file, _ = READERS[name]
-        for made, data in spoilt(document):
+        for made, data in corrupted(document):
             yield Case(f"{name}: {made}", reader(read, holds(data, file)), "", refused=False)
 
 
@@ -148,20 +148,20 @@ def parquet(folder: Path, name: str, table: Any, **options: Any) -> Path:
 
 
 def stretch_table(rows: int = STRETCH, schema: Any = SCHEMA) -> Any:
-    """Results of a league's games."""
+    """Return results of a league's games."""
     row = {"seed": "A", "outcome": "won", "ante": 8, "blinds": 24, "decisions": 3, "reward": 1.0, "actions": [1, 2]}
     kept = {name: row[name] for name in schema.names}
     return pa.Table.from_pylist([kept] * rows, schema=schema)
 
 
 def dataset_table(**about: Any) -> Any:
-    """A dataset without steps."""
+    """Return a dataset without steps."""
     said = {"format": 1, "observation": observation_version(), "view": "flat", **about}
     return schema_of("flat", said).empty_table()
 
 
 def parquet_cases() -> Iterator[Case]:
-    """Parquet files that are not what they should be, and damaged ones."""
+    """Yield invalid and damaged Parquet files."""
     ok = stretch_table()
     tables = {
         "no games": stretch_table(0),

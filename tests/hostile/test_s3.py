@@ -1,4 +1,4 @@
-"""Object stores that answer anything: every call ends in a sentence, in time, in bounded memory, without a secret."""
+"""Object stores with arbitrary responses: every call ends with a message, within its limits, and without secrets."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -41,7 +41,7 @@ def refusal(code: str, status: str = "400 x", words: str = "no") -> Chunks:
 
 
 ENTITIES = b"".join(b'<!ENTITY %c "%s">' % (98 + i, b"&%c;" % (97 + i) * 10) for i in range(9))
-ANY: dict[str, Chunks] = {  # none of them is a response of S3, to any request
+ANY: dict[str, Chunks] = {  # not a response of S3 to any request
     "a page": reply(b"<html><body>Please log in</body></html>", kind="text/html"),
     "a page that is no XML": reply(b"<html><br>login</p>", kind="text/html; charset=utf-8"),
     "a page with a date": reply(b"<html></html>", status="503 x", kind="text/html", Last_Modified=DATE),
@@ -75,7 +75,7 @@ ANY: dict[str, Chunks] = {  # none of them is a response of S3, to any request
     "100 Continue without end": endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000),
     "100 Continue, then nothing": raw(b"HTTP/1.1 100 Continue\r\n"),
 }
-ROWS: dict[str, Chunks] = {  # to a list
+ROWS: dict[str, Chunks] = {  # responses to a list request
     "nothing": reply(),
     "no content": raw(b"HTTP/1.1 204 No Content\r\n\r\n"),
     "JSON": reply(b'{"Contents": []}'),
@@ -113,7 +113,7 @@ ROWS: dict[str, Chunks] = {  # to a list
     "the same page for ever": reply(listing(row("p/a"), more=True), kind=XML),
     "truncated without a token": reply(listing(row("elsewhere"), more=True, token=""), kind=XML),
 }
-OBJECTS: dict[str, Chunks] = {  # to a GET or HEAD of an object
+OBJECTS: dict[str, Chunks] = {  # responses to a GET or HEAD of an object
     "no date": reply(b"abc"),
     "date in words": reply(b"abc", Last_Modified="yesterday"),
     "date beyond the calendar": reply(b"abc", Last_Modified="Sun, 22 Nov 99999 22:34:53 GMT"),
@@ -124,7 +124,7 @@ OBJECTS: dict[str, Chunks] = {  # to a GET or HEAD of an object
         OK + b"Transfer-Encoding: chunked\r\nLast-Modified: " + DATE.encode() + b"\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
     ),
 }
-BODIES: dict[str, Chunks] = {  # to a GET of an object
+BODIES: dict[str, Chunks] = {  # responses to a GET of an object
     "cut off": reply(b"abc", length=10, Last_Modified=DATE),
     "cut off, a terabyte": reply(b"abc", length=1 << 40, Last_Modified=DATE),
     "no SHA-256 of these bytes": reply(b"abc", Last_Modified=DATE, **{"x-amz-meta-sha256": "00" * 32}),
@@ -151,7 +151,7 @@ def store_at(url: str, **more: Any) -> S3Store:
     ("call", "name"),
     [pytest.param(*each, marks=() if i % 6 == 0 else pytest.mark.hostile) for i, each in enumerate(TABLE)],
 )
-def test_a_store_that_is_none_is_told_in_a_sentence(
+def test_an_invalid_store_is_reported_in_a_sentence(
     answering: Callable[..., Answers],
     tmp_path: Path,
     call: str,
@@ -163,14 +163,14 @@ def test_a_store_that_is_none_is_told_in_a_sentence(
         run(store_at(server.url), tmp_path)
     check_sentence(str(refused.value), "127.0.0.1" if not isinstance(refused.value, Damaged | NotThere) else "a")
     assert SECRET not in str(refused.value)
-    assert not list(tmp_path.iterdir()), "nothing half-written is left"
+    assert not list(tmp_path.iterdir()), "no partial files are left"
     assert len(server.asked) < 500
 
 
 @pytest.mark.parametrize("name", ["a page", "redirect", "closed", "ill without end", "header without end", "refused"])
 def test_an_administrators_server_that_is_none(answering: Callable[..., Answers], name: str) -> None:
     settings = S3Settings("bucket", answering(ANY[name]).url, access_key=ACCESS, secret_key=SECRET)
-    if name == "a page":  # MinIO's admin API answers nothing that could be checked
+    if name == "a page":  # the response of MinIO's admin API cannot be checked
         MinioAdmin(settings).add_bucket_user("me", "my-password")
         return
     with pytest.raises(StorageError) as refused:
@@ -220,7 +220,7 @@ def test_a_list_without_end_is_given_up(answering: Callable[..., Answers], monke
         (answer,) = reply(listing(row(f"{here:09d}"), more=True, token=f"t{here}"), kind=XML)()
         return [answer]
 
-    with pytest.raises(StorageError, match="no end after 20 pages"):
+    with pytest.raises(StorageError, match="more than 20 pages"):
         list(store_at(answering(page).url).list())
 
 
@@ -233,8 +233,8 @@ def test_an_object_too_large_for_memory_is_refused_unread(answering: Callable[..
 @pytest.mark.parametrize(
     ("code", "status", "error", "says"),
     [
-        ("NoSuchBucket", "404 x", NoBucket, "there is no bucket"),
-        ("AccessDenied", "403 x", NoAccess, "refuses these credentials"),
+        ("NoSuchBucket", "404 x", NoBucket, "does not exist"),
+        ("AccessDenied", "403 x", NoAccess, "rejects these credentials"),
         ("SignatureDoesNotMatch", "403 x", NoAccess, "S3_SECRET_ACCESS_KEY"),
         ("RequestTimeTooSkewed", "403 x", NoAccess, "clock"),
         ("RequestExpired", "400 x", NoAccess, "clock"),
@@ -284,7 +284,7 @@ def test_no_store_shows_the_query_of_its_endpoint() -> None:
 
 
 def shown(words: tuple[str, ...], chunks: Chunks) -> Callable[[Path], int]:
-    """A command against a store with these answers."""
+    """Return a command against a store with these responses."""
 
     def run(folder: Path) -> int:
         with Answers(chunks) as server, pytest.MonkeyPatch.context() as patch:
@@ -322,7 +322,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("case", cases([*{case.name: case for case in COMMANDS}.values(), *NAMES], quick=12))
-def test_a_command_says_what_is_wrong(
+def test_a_command_reports_the_error(
     case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beside = tmp_path.parent / "beside"

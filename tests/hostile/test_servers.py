@@ -1,4 +1,4 @@
-"""Servers of ours against a hostile client: raw bytes to `ante watch --serve` and to the metrics of a training."""
+"""Our servers against a hostile client: raw bytes to `ante watch --serve` and to the metrics of a training."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def metrics() -> Iterator[int]:
 
 
 def said(port: int, data: bytes) -> bytes:
-    """Return everything that the server sends until it ends the connection."""
+    """Return everything that the server sends until it closes the connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
         out = b""
         with suppress(ConnectionResetError, BrokenPipeError):
@@ -143,7 +143,7 @@ def test_other_hosts_are_refused(port: int, host: bytes) -> None:
 
 
 @pytest.mark.parametrize("host", [b"127.0.0.1", b"127.0.0.1:8000", b"localhost", b"LOCALHOST:1", b"[::1]", b"[::1]:80"])
-def test_this_machine_by_its_names_is_answered(port: int, host: bytes) -> None:
+def test_requests_by_the_names_of_this_machine_succeed(port: int, host: bytes) -> None:
     assert b"hello" in said(port, b"GET / HTTP/1.1\r\nConnection: close\r\nHost: " + host + b"\r\n\r\n")
 
 
@@ -227,11 +227,11 @@ SLOW = {
 
 
 @pytest.mark.parametrize("name", SLOW)
-def test_a_client_that_drips_is_cut_off(port: int, name: str) -> None:
+def test_a_slow_client_is_disconnected(port: int, name: str) -> None:
     with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
         try:
             client.sendall(SLOW[name])
-            for _ in range(200):  # far more than the second that a request has
+            for _ in range(200):  # far longer than a request's limit of a second
                 client.sendall(b"a")
                 client.settimeout(0.05)
                 try:
@@ -280,7 +280,7 @@ def test_a_client_that_reads_nothing_is_cut_off(tmp_path: Path, monkeypatch: pyt
         server.shutdown()
 
 
-def test_metrics_are_told_to_any_host_and_nothing_else_is(metrics: int) -> None:
+def test_metrics_and_only_these_are_served_to_any_host(metrics: int) -> None:
     assert b"ante_training_learning" in said(
         metrics, b"GET /metrics HTTP/1.1\r\nHost: head:9\r\nConnection: close\r\n\r\n"
     )

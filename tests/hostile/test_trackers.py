@@ -1,4 +1,4 @@
-"""What trackers answer: numbers that can be none are refused or ignored, and no name of theirs reaches the terminal as it is."""
+"""Responses of trackers: invalid numbers are refused or ignored, and names are escaped before they are printed."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Leagues on disk: only missing games are played, stored ones play again, promotion requires a sure difference."""
+"""Leagues on disk: only missing games are played, stored ones are reused, promotion needs a significant difference."""
 
 import json
 from pathlib import Path
@@ -68,14 +68,14 @@ def test_only_what_is_missing_is_played(league: League, tmp_path: Path) -> None:
     assert asked == [0, 1]
     again = League(small.folder)
     assert again.rules.games == 2 * STRETCH
-    assert again.table("random").equals(league.table("random"))  # in whichever order it was played
+    assert again.table("random").equals(league.table("random"))  # in any order of play
     assert again.enter([RANDOM]) == []
 
 
 def test_a_player_with_games_left_is_named_and_left_out(league: League, tmp_path: Path) -> None:
     half = League.begin(tmp_path / "half", Rules(STRETCH))
     half.enter([RANDOM, GREEDY])
-    with pytest.raises(BadLeague, match="nobody has played all games"):
+    with pytest.raises(BadLeague, match="no player has played all games"):
         table_of(half)
     play_missing(half, RANDOM, seat(RANDOM))
     table = table_of(half)
@@ -104,7 +104,7 @@ def test_the_replays_of_the_best_games_are_kept(league: League) -> None:
 
 
 def imagined(folder: Path, blinds: dict[str, np.ndarray], run: str) -> League:
-    """A league whose checkpoints have beaten these many blinds."""
+    """Return a league whose checkpoints have beaten these numbers of blinds."""
     model = next(iter(next(iter(record_games(Baseline("random"), panel()[:1], Heading(""))))))
     found = League.begin(folder, Rules(STRETCH * (len(next(iter(blinds.values()))) // STRETCH)))
     found.enter(Entrant(name, run, name.partition("@")[2], run, int(name.partition("@")[2])) for name in blinds)
@@ -118,7 +118,7 @@ def imagined(folder: Path, blinds: dict[str, np.ndarray], run: str) -> League:
     return found
 
 
-def test_a_checkpoint_is_promoted_only_for_a_sure_difference(tmp_path: Path) -> None:
+def test_a_checkpoint_is_promoted_only_for_a_significant_difference(tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
     luck = rng.integers(3, 15, 100)
     better, hardly = luck + rng.integers(0, 3, 100), luck + rng.integers(-8, 9, 100)
@@ -148,17 +148,17 @@ def test_checkpoints_are_ordered_by_training_and_drawn(tmp_path: Path) -> None:
         order_of_run(found, "runs/other")
 
 
-def test_what_cannot_be_is_refused(league: League, tmp_path: Path) -> None:
+def test_invalid_leagues_are_refused(league: League, tmp_path: Path) -> None:
     with pytest.raises(BadLeague, match="no league in"):
         League(tmp_path)
     for games in (0, 30, 1050):
-        with pytest.raises(BadLeague, match="a multiple of 50"):
+        with pytest.raises(BadLeague, match="must be a multiple of 50"):
             League.begin(tmp_path / "x", Rules(games))
     with pytest.raises(BadLeague, match="cannot have fewer"):
         league.extend(STRETCH)
-    with pytest.raises(BadLeague, match="greedy is another player"):
+    with pytest.raises(BadLeague, match="has another player greedy"):
         league.enter([Entrant("greedy", "elsewhere/greedy")])
-    with pytest.raises(BadLeague, match="there is no player 'nobody'"):
+    with pytest.raises(BadLeague, match="no player 'nobody'"):
         league.table("nobody")
     about = json.loads((league.folder / "league.json").read_text())
     (tmp_path / "league.json").write_text(json.dumps({**about, "engine": "0" * 16}))
@@ -186,5 +186,5 @@ def test_the_commands_play_once_and_print_json(
     assert (tmp_path / "league.png").exists()
     assert "greedy" in run(f"table {folder} --matrix")[1]
     assert "there is no player 'runs/none'" in run(f"add {folder} runs/none")[2]
-    assert "begin another league for 3" in run(f"run {folder} --stake 3")[2]
+    assert "not 3: create another league" in run(f"run {folder} --stake 3")[2]
     assert run(f"table {tmp_path / 'none'}")[0] == 2

@@ -1,4 +1,4 @@
-"""Ratings, intervals and orders, held against scipy, simulation and hand-made cases."""
+"""Ratings, intervals and orders, against scipy, simulation and hand-made cases."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Candidate actions: every listed one is legal, scores its estimate, and reveals nothing hidden."""
+"""Candidate actions: every listed one is legal, achieves its estimate, and reveals no hidden state."""
 
 import math
 import os
@@ -36,9 +36,9 @@ from ante.lookahead.reference_hands import (
     FIRST_REFERENCE_HAND,
     N_REFERENCE_HANDS,
     N_TESTED_HANDS,
-    commonest_suit,
     gains_with_joker,
     gains_without_joker,
+    most_common_suit,
     write_strengths,
 )
 from tests.env.test_observe import shuffle_what_is_hidden
@@ -48,14 +48,14 @@ PAIR = int(Hand.PAIR) - FIRST_REFERENCE_HAND
 
 
 def some_games(n: int, seed: int, one_chip: int) -> np.recarray:
-    """Games of all decks and stakes, stopped somewhere."""
+    """Return games of all decks and stakes, stopped at random steps."""
     states = new_states(n)
     fuzz(states, n * (20 + seed % 60), seed, one_chip, np.zeros(4, dtype=np.int64))
     return states
 
 
 def in_round(*jokers: Joker, seed: str = "TESTSEED") -> np.record:
-    """A game in its first round that owns these jokers."""
+    """Return a game in its first round that owns these jokers."""
     s = new_run(seed)
     step(s, pack_action(Verb.SELECT_BLIND, 0, 0, 0))
     for i, joker in enumerate(jokers):
@@ -99,8 +99,8 @@ def test_a_game_played_by_the_list_never_meets_a_refusal() -> None:
     assert ended > 0 or not COMPILED
 
 
-def test_the_first_play_is_the_best_there_is_without_jokers() -> None:
-    """Of all sets of up to five cards, tried one by one."""
+def test_without_jokers_the_first_play_is_the_best() -> None:
+    """The reference tries all sets of up to five cards."""
     copies = new_states(2)
     for k in range(40 if COMPILED else 3):
         s = in_round(seed=f"SHORT{k + 111}")
@@ -114,7 +114,7 @@ def test_the_first_play_is_the_best_there_is_without_jokers() -> None:
 
 @pytest.mark.skipif(not COMPILED, reason="many hands")
 def test_the_first_play_is_close_to_the_best_with_any_jokers() -> None:
-    """The list weighs cards without asking jokers; over random line-ups that costs little."""
+    """Cards are weighed without their jokers' effects; over random line-ups this costs little."""
     rng, copies = np.random.default_rng(5), new_states(2)
     shares = []
     for k in range(120):
@@ -130,7 +130,7 @@ def test_the_first_play_is_close_to_the_best_with_any_jokers() -> None:
 
 
 def states_of(s: np.record) -> np.recarray:
-    """A batch of this one game."""
+    """Return a batch of this one game."""
     states = new_states(1)
     states[0] = s
     return states
@@ -144,15 +144,15 @@ def test_nothing_hidden_is_listed(seed: int, one_chip: int) -> None:
         if s.phase == Phase.PLAY and s.n_hand > 2:
             s.cards[s.hand[1]].face_down = 1
             s.cards[s.hand[2]].face_down = 1
-    told = list_candidates(states).tobytes()
+    listed = list_candidates(states).tobytes()
     for s in states:
         shuffle_what_is_hidden(s, rng)
         s.seed[:4] = rng.integers(65, 78, 4)
-    assert list_candidates(states).tobytes() == told
+    assert list_candidates(states).tobytes() == listed
 
 
-def test_strengths_are_what_the_rules_say() -> None:
-    """Worked out by hand: base chips and mult of each hand, and the chips of the cards that score."""
+def test_strengths_follow_the_rules() -> None:
+    """Computed by hand: base chips and mult of each hand, and the chips of the scored cards."""
     strengths, copies = np.zeros(N_REFERENCE_HANDS), new_states(2)
     write_strengths(in_round(), copies, 0, strengths)
     by_hand = {
@@ -173,7 +173,7 @@ def test_gains_and_losses_of_a_joker_are_those_of_the_rules() -> None:
     strengths, gains, copies = np.zeros(N_REFERENCE_HANDS), np.zeros(N_TESTED_HANDS), new_states(2)
     s = in_round()
     item = in_round(Joker.JOKER).jokers[0]
-    write_strengths(s, copies, commonest_suit(s), strengths)
+    write_strengths(s, copies, most_common_suit(s), strengths)
     gains_with_joker(s, copies, 0, strengths, item, -1, gains)
     assert gains[3] == pytest.approx(math.log10(30 * 6 / 60))  # a pair with +4 Mult
     owner = in_round(Joker.JOKER)
@@ -185,7 +185,7 @@ def test_gains_and_losses_of_a_joker_are_those_of_the_rules() -> None:
 
 
 def test_a_joker_without_room_is_offered_for_the_weakest() -> None:
-    """Five jokers, one of which does nothing for typical hands: it is the one to sell for Cavendish."""
+    """Five jokers, one of which has no effect on typical hands: it should be sold for Cavendish."""
     s = in_round(Joker.JOKER, Joker.JOLLY, Joker.GOLDEN, Joker.STUNTMAN, Joker.SLY)
     s.phase, s.dollars, s.n_row = Phase.SHOP, 20, 1
     s.row[0].kind, s.row[0].id, s.row[0].cost = Kind.JOKER, Joker.CAVENDISH, 4
@@ -202,7 +202,7 @@ def test_a_joker_without_room_is_offered_for_the_weakest() -> None:
 
 
 def test_a_better_order_of_jokers_is_listed_as_a_move() -> None:
-    """X3 Mult before +4 Mult is worse than after it."""
+    """X3 Mult before +4 Mult scores less than after it."""
     for jokers, wanted in (((Joker.CAVENDISH, Joker.JOKER), [0]), ((Joker.JOKER, Joker.CAVENDISH), [])):
         s = new_run("TESTSEED")
         for i, joker in enumerate(jokers):
@@ -220,14 +220,14 @@ def test_consumables_are_used_on_fitting_cards() -> None:
         s.cards[s.hand[i]].rank, s.cards[s.hand[i]].suit = rank, suit
     assert cards_for(s, int(Consumable.HANGED_MAN)) == 0b11000000
     assert cards_for(s, int(Consumable.MAGICIAN)) == 0b00000011
-    assert cards_for(s, int(Consumable.WORLD)) == 0b00011010  # the best that are no Spades
+    assert cards_for(s, int(Consumable.WORLD)) == 0b00011010  # the best that are not Spades
     s.cards[s.hand[7]].enhancement = Enhancement.GLASS
     assert cards_for(s, int(Consumable.DEATH)) == 0b11000000  # the 3 becomes a Glass card
     assert cards_for(s, int(Consumable.PLUTO)) == 0
 
 
 def test_the_purpose_of_a_play_is_the_hand_that_it_makes() -> None:
-    """Played for real in a copy, the game reports which poker hand it was."""
+    """The play is made in a copy, which reports its poker hand."""
     for s in some_games(60 if COMPILED else 6, 7, 0):
         if s.phase != Phase.PLAY:
             continue
@@ -249,7 +249,7 @@ def test_one_game_is_listed_as_in_a_batch() -> None:
 
 
 def states_like(r: np.record) -> np.recarray:
-    """A batch of this one list."""
+    """Return a batch of this one list."""
     out = np.zeros(1, dtype=candidates_t).view(np.recarray)
     out[0] = r
     return out

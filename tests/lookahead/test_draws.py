@@ -1,4 +1,4 @@
-"""Cards to come: the kinds of hand in a sample by brute force, and probabilities by counting."""
+"""Future draws: the kinds of hand in a sample, by brute force, and probabilities, by counting."""
 
 import os
 from itertools import combinations
@@ -19,7 +19,7 @@ Card = tuple[int, int]
 
 
 def hand_of(cards: tuple[Card, ...]) -> Hand:
-    """The poker hand of up to five cards, by its definition; what has five of a kind counts as four of a kind."""
+    """Return the poker hand of up to five cards by definition; five of a kind counts as four of a kind."""
     ranks = sorted((rank for rank, _ in cards), reverse=True)
     groups = sorted((ranks.count(rank) for rank in set(ranks)), reverse=True)
     flush = len(cards) == 5 and len({suit for _, suit in cards}) == 1
@@ -41,7 +41,7 @@ def hand_of(cards: tuple[Card, ...]) -> Hand:
 
 
 def scratch(cards: list[Card]) -> np.record:
-    """Scratch space that holds these cards."""
+    """Return scratch space with these cards."""
     d = np.zeros(1, dtype=draws_t).view(np.recarray)[0]
     for i, (rank, suit) in enumerate(cards):
         d.hand[i] = 4 * (rank - 2) + suit
@@ -53,7 +53,7 @@ def test_the_best_kind_is_the_best_of_all_sets(seed: int) -> None:
     rng = np.random.default_rng(seed)
     deck = [(rank, suit) for rank in range(2, 15) for suit in range(4)]
     if seed % 3 == 0:
-        deck = [card for card in deck if card[0] > 9 or card[1] == 0]  # straights and flushes come up
+        deck = [card for card in deck if card[0] > 9 or card[1] == 0]  # so that straights and flushes occur
     strengths = rng.random(N_REFERENCE_HANDS) * 4
     for _ in range(20):
         cards = [deck[i] for i in rng.permutation(len(deck))[: rng.integers(1, 10)]]
@@ -62,8 +62,8 @@ def test_the_best_kind_is_the_best_of_all_sets(seed: int) -> None:
         assert best_strength(scratch(cards), len(cards), strengths) == best
 
 
-def test_chances_of_draws_are_those_of_counting() -> None:
-    """Four Hearts kept: of 44 unseen cards 9 are Hearts, so three draws complete the flush in 51 of 100 cases."""
+def test_probabilities_of_draws_equal_those_of_counting() -> None:
+    """Four Hearts are kept: 9 of 44 unseen cards are Hearts, so three draws complete the flush in 51 of 100 cases."""
     s = new_run("TESTSEED")
     step(s, pack_action(Verb.SELECT_BLIND, 0, 0, 0))
     for i, card in enumerate(s.hand[: s.n_hand]):

@@ -1,4 +1,4 @@
-"""Every candidate marked legal is accepted by `step`: in games of random play, and where hands, debts and lists are extreme."""
+"""`step` accepts every candidate marked legal: in games of random play, and with extreme hands, debts and lists."""
 
 import os
 from collections.abc import Callable
@@ -20,7 +20,7 @@ COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 
 
 def with_hand_of(n: int, seed: str = "TESTSEED") -> np.record:
-    """A game in its first round that holds n cards, the leftmost of the highest rank."""
+    """Return a game in its first round with n cards in hand, the leftmost of the highest rank."""
     s = in_round(seed=seed)
     while s.n_hand < n:
         s.n_deck -= 1
@@ -32,20 +32,20 @@ def with_hand_of(n: int, seed: str = "TESTSEED") -> np.record:
 
 
 def hidden(s: np.record, positions: range) -> np.record:
-    """The same game with these hand positions face down."""
+    """Return the same game with these hand positions face down."""
     for i in positions:
         s.cards[s.hand[i]].face_down = 1
     return s
 
 
 def forced(s: np.record, position: int) -> np.record:
-    """The same game with this hand position forced."""
+    """Return the same game with this hand position forced."""
     s.cards[s.hand[position]].forced = 1
     return s
 
 
 def in_shop(*jokers: Joker) -> np.record:
-    """A game in an empty shop that owns these jokers."""
+    """Return a game in an empty shop that owns these jokers."""
     s = in_round(*jokers)
     s.phase, s.n_row, s.n_shop_vouchers, s.reroll_base, s.reroll_raise = Phase.SHOP, 0, 0, 5, 0
     s.packs[:] = -1
@@ -53,7 +53,7 @@ def in_shop(*jokers: Joker) -> np.record:
 
 
 def refused(s: np.record) -> list[int]:
-    """The numbers of the candidates of a game that are marked legal and that `step` refuses."""
+    """Return the indices of a game's candidates that are marked legal but refused by `step`."""
     found = list_candidates(s)[0]
     legal = [k for k in range(found.n) if found.entries[k]["flag_bits"] & LEGAL]
     assert legal or s.phase == Phase.OVER
@@ -81,7 +81,7 @@ HANDS: dict[str, Callable[[], np.record]] = {
 
 
 def with_one_card() -> np.record:
-    """A game in its first round that holds one card."""
+    """Return a game in its first round with one card in hand."""
     s = with_hand_of(8)
     s.n_hand = 1
     return s
@@ -105,7 +105,7 @@ def test_step_accepts_what_is_legal_with_any_hand(name: str) -> None:
 
 @pytest.mark.parametrize("n", [8, 17, MAX_HAND])
 def test_padding_of_a_play_is_kept_in_hands_of_any_size(n: int) -> None:
-    """Padding takes the least valuable cards, which lie at the right end: beyond bit 16 of a large hand."""
+    """Padding uses the least valuable cards, which are at the right end: beyond bit 16 of a large hand."""
     found = list_candidates(with_hand_of(n))[0]
     padded = [e for e in found.entries[: found.n] if e["flag_bits"] & PADDED]
     assert padded
@@ -131,7 +131,7 @@ def test_a_reroll_is_listed_where_it_can_be_paid(dollars: int, free: int, offere
 
 
 def test_a_swap_for_a_free_joker_is_listed_in_debt() -> None:
-    """A joker in a pack costs nothing, so that selling another for it does not depend on money."""
+    """A joker in a pack is free, so selling another joker for it does not depend on money."""
     s = in_round(*(5 * [Joker.GOLDEN]))
     s.phase, s.pack_return, s.n_pack, s.picks_left, s.dollars = Phase.PACK, Phase.SHOP, 1, 1, -30
     s.pack[0].kind, s.pack[0].id = Kind.JOKER, Joker.CAVENDISH
@@ -157,7 +157,7 @@ def test_candidates_without_room_are_counted_and_none_is_overwritten() -> None:
 
 
 def test_a_swap_that_brings_money_is_listed_with_the_interest_gained() -> None:
-    """Selling for $2 with $3 held reaches $5, which earn one dollar: 40 below 0, modulo 256."""
+    """Selling for $2 with $3 reaches $5, which yield one dollar of interest: 40 below 0, modulo 256."""
     s = in_round(*(5 * [Joker.GOLDEN]))
     s.phase, s.pack_return, s.n_pack, s.picks_left, s.dollars = Phase.PACK, Phase.SHOP, 1, 1, 3
     s.pack[0].kind, s.pack[0].id = Kind.JOKER, Joker.CAVENDISH

@@ -1,4 +1,4 @@
-"""What holds for every decision of random games: it is offered exactly if it is taken, and it loses no card, dollar or byte."""
+"""Properties of every decision in random games: it is legal exactly if it is offered, and conserves cards and money."""
 
 import os
 from collections import Counter
@@ -21,7 +21,7 @@ from ante.engine.step import step, step_discrete
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 GAMES, DECISIONS = (60, 150) if COMPILED else (3, 20)
 TOOTH_DOLLARS, RENT = 5, 3
-# These never make, change or destroy a playing card.
+# These never create, change or destroy a playing card.
 HARMLESS = {
     *(Verb.SKIP_BLIND, Verb.REROLL_BOSS, Verb.CASH_OUT, Verb.REROLL, Verb.NEXT_ROUND, Verb.SKIP_PACK, Verb.SORT_HAND),
     *(Verb.BUY_VOUCHER, Verb.OPEN_PACK, Verb.SELL_CONSUMABLE, Verb.SELL_JOKER, Verb.MOVE_JOKER, Verb.MOVE_CARD),
@@ -29,7 +29,7 @@ HARMLESS = {
 
 
 class Player:
-    """A separate random player; two with one number decide alike."""
+    """A separate random player; two players with the same number decide identically."""
 
     def __init__(self, number: int) -> None:
         self.rng = np.zeros(1, dtype=np.uint64)
@@ -37,17 +37,17 @@ class Player:
         begin_player(self.rng, number)
 
     def begin(self, s: Any, number: int, one_chip: int) -> None:
-        """A fresh game of a random seed; the number goes through decks, stakes and challenges, far apart."""
+        """Start a game with a random seed; the number selects deck, stake and challenge."""
         begin_game_of_kind(s, self.rng, 9 * number, one_chip)
 
     def decision(self, s: Any) -> np.int64:
-        """A legal decision."""
+        """Return a legal decision."""
         legal_mask(s, self.mask)
         return np.int64(random_decision(s, self.mask, self.rng))
 
 
 def decisions(seed: int, one_chip: int) -> Iterator[tuple[Any, Verb, Any]]:
-    """The game before a decision, its verb, and the game after it, over games of decks, stakes and challenges."""
+    """Yield the game before a decision, its verb, and the game after it, for various decks, stakes and challenges."""
     s = new_states(1)[0]
     for number in range(GAMES):
         player = Player(seed * 1000 + number)
@@ -65,7 +65,7 @@ def decisions(seed: int, one_chip: int) -> Iterator[tuple[Any, Verb, Any]]:
 
 
 def varied(seed: int) -> Iterator[Any]:
-    """Games stopped here and there, with some cards selected; every other one is rich and may reroll the boss."""
+    """Yield games stopped at random steps with some cards selected; every second one can reroll the boss."""
     rng = np.random.default_rng(seed)
     for number, (_, _, game) in enumerate(decisions(seed, 1)):
         if number % 40 and game.phase != Phase.OVER:
@@ -100,19 +100,19 @@ def test_masked_is_refused_and_unmasked_is_accepted_by_every_verb_in_every_phase
 
 
 def cards(s: Any) -> dict[int, tuple[int, ...]]:
-    """The full deck: what each card is, by its creation number."""
+    """Return the full deck: each card by its creation number."""
     every = s["cards"].view(np.ndarray)[: s.n_cards]
     alive = every[every["place"] != Place.GONE]
     kinds = zip(
         *(alive[name].tolist() for name in ("rank", "suit", "enhancement", "edition", "seal", "bonus")), strict=True
     )
     found = dict(zip(alive["created"].tolist(), kinds, strict=True))
-    assert len(found) == len(alive), "two cards share a creation number"
+    assert len(found) == len(alive), "two cards have the same creation number"
     return found
 
 
 def check_places(s: Any) -> None:
-    """Every card of the record is in exactly one place, and the lists agree with it."""
+    """Check that every card of the record is in exactly one place, and that the lists agree."""
     places = s["cards"].view(np.ndarray)["place"][: s.n_cards]
     assert sorted(s.deck[: s.n_deck].tolist()) == np.flatnonzero(places == Place.DECK).tolist()
     assert sorted(s.hand[: s.n_hand].tolist()) == np.flatnonzero(places == Place.HAND).tolist()
@@ -120,7 +120,7 @@ def check_places(s: Any) -> None:
 
 
 def on_offer(s: Any) -> set[int]:
-    """Creation numbers of the playing cards in the shop and in the open pack."""
+    """Return the creation numbers of the playing cards in the shop and in the open pack."""
     shown = [s.row[i] for i in range(s.n_row)] + [s.pack[i] for i in range(s.n_pack)]
     return {int(item.created) for item in shown if item.kind == Kind.PLAYING_CARD}
 

@@ -1,6 +1,6 @@
-"""Random legal play: every invariant after every decision, and the same bytes however it is run.
+"""Random legal play: every invariant holds after every decision, and results do not depend on how games are run.
 
-The long run (a million decisions over all decks and stakes) is `ante fuzz`; this one is its short form.
+The long run (a million decisions over all decks and stakes) is `ante fuzz`; this is its short form.
 """
 
 import os
@@ -38,7 +38,7 @@ def test_invariants_hold_after_every_random_decision(one_chip: int) -> None:
     assert Broken(int(report[1])) == Broken.NOTHING, f"game {report[2]} after {report[3]} decisions"
 
 
-@pytest.mark.skipif(not COMPILED, reason="is itself the comparison")
+@pytest.mark.skipif(not COMPILED, reason="runs only compiled")
 def test_compiled_and_uncompiled_play_are_equal_byte_for_byte() -> None:
     script = (
         "import numpy as np, sys, hashlib\n"
@@ -76,14 +76,14 @@ def test_a_decision_that_means_nothing_is_refused_and_changes_nothing() -> None:
 
 
 def begin_game(s: Any, number: int) -> None:
-    """A game with its own kind and its own random seed."""
+    """Start a game with a kind and a random seed of its number."""
     rng = np.zeros(1, dtype=np.uint64)
     begin_player(rng, number)
     begin_game_of_kind(s, rng, 17 * number, 1)
 
 
 def batch_of(numbers: list[int], decisions: int) -> np.recarray:
-    """The games of these numbers, played as one batch; each has its own random player."""
+    """Play the games of these numbers as one batch; each has a separate random player."""
     n = len(numbers)
     states, masks = new_states(n), np.zeros((n, N_DISCRETE), dtype=np.uint8)
     actions, statuses = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Records from outside: what `validate_states` lets through can be played, after any change.
+"""Records from outside: games that `validate_states` accepts can be played, after any change.
 
-Compiled code checks no index, so the games are played with NUMBA_BOUNDSCHECK=1 (`make test-bounds`, or the slow test here,
-which starts itself that way), or uncompiled (`make test-nojit`).
+Compiled code does not check indices, so the games are played with NUMBA_BOUNDSCHECK=1 (`make test-bounds`, or the slow
+which sets it), or uncompiled (`make test-nojit`).
 """
 
 import os
@@ -34,7 +34,7 @@ ODD_FLOATS = (0.0, -1.0, 1e308, float("nan"), float("inf"), float("-inf"), 0.5, 
 
 @cache
 def real_games() -> np.recarray:
-    """Games in the middle, of many decks, stakes and challenges."""
+    """Return games in progress, of many decks, stakes and challenges."""
     found = []
     for kind in range(KINDS):
         states = new_states(1)
@@ -53,7 +53,7 @@ def real_games() -> np.recarray:
 
 
 def places(dtype: np.dtype, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """The fields of a record, those of nested ones too."""
+    """Return the fields of a record, including nested ones."""
     if dtype.names is None:
         return [path]
     return [place for name in dtype.names for place in places(dtype[name].base, (*path, name))]
@@ -63,8 +63,8 @@ PLACES = places(state_t)
 
 
 @st.composite
-def spoilt(draw: st.DrawFn) -> np.recarray:
-    """A real game, (1,), with some fields or bytes of it changed."""
+def corrupted(draw: st.DrawFn) -> np.recarray:
+    """Return a real game, (1,), with some changed fields or bytes."""
     games = real_games()
     states = copy_states(games[(at := draw(st.integers(0, len(games) - 1))) : at + 1])
     for _ in range(draw(st.integers(1, 3))):
@@ -86,7 +86,7 @@ def spoilt(draw: st.DrawFn) -> np.recarray:
 
 
 def play_on(states: np.recarray, number: int) -> int:
-    """Plays random legal decisions in an environment, from this game on; returns how many."""
+    """Play random legal decisions in an environment, from this game on; return their number."""
     games = Games(1, max_decisions=10**6, rngs=[np.random.default_rng(number)])
     games.reset()
     stand(games, np.arange(1), states)
@@ -106,42 +106,40 @@ def test_every_record_of_real_games_is_let_through() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "message"),
     [
-        ("n_jokers", 17, "n_jokers is 17, not 0 to 16"),
-        ("n_jokers", -1, "n_jokers is -1, not 0 to 16"),
-        ("n_cards", 2**30, "n_cards is 1073741824, not 1 to 128"),
-        ("n_hand", 25, "n_hand is 25, not 0 to 24"),
-        ("phase", 9, "phase is 9, not 0 to 5"),
-        ("deck_id", 15, "deck_id is 15, not 0 to 14"),
-        ("stake", 0, "stake is 0, not 1 to 8"),
-        ("boss", 31, "boss is 31, not 1 to 30"),
-        ("chips", float("nan"), "chips is nan, not 0 to inf"),
-        ("seed", 33, "not letters A-Z and digits"),
-        ("seed_hash", 0.5, "for its seed"),
-        ("n_streams", 3, "n_streams is 3, and stream_ids holds"),
-        ("locked", 255, "locked names items that every profile has"),
-        ("deck", 0, "deck names a card twice"),
+        ("n_jokers", 17, "n_jokers is 17, expected 0 to 16"),
+        ("n_jokers", -1, "n_jokers is -1, expected 0 to 16"),
+        ("n_cards", 2**30, "n_cards is 1073741824, expected 1 to 128"),
+        ("n_hand", 25, "n_hand is 25, expected 0 to 24"),
+        ("phase", 9, "phase is 9, expected 0 to 5"),
+        ("deck_id", 15, "deck_id is 15, expected 0 to 14"),
+        ("stake", 0, "stake is 0, expected 1 to 8"),
+        ("boss", 31, "boss is 31, expected 1 to 30"),
+        ("chips", float("nan"), "chips is nan, expected 0 to inf"),
+        ("seed", 33, "expected letters A-Z and digits"),
+        ("seed_hash", 0.5, "for this seed"),
+        ("n_streams", 3, "n_streams is 3, but stream_ids contains"),
+        ("locked", 255, "locked contains items that every profile has"),
+        ("deck", 0, "deck contains a card twice"),
         ("n_deck", 3, "invariant CARD_PLACES is broken"),
     ],
 )
-def test_the_field_and_its_value_are_named(field: str, value: Any, told: str) -> None:
+def test_the_field_and_its_value_are_named(field: str, value: Any, message: str) -> None:
     states = copy_states(real_games()[:1])
     states[field] = value
-    with pytest.raises(BadState, match=told.replace("[", r"\[")):
+    with pytest.raises(BadState, match=message.replace("[", r"\[")):
         validate_states(states)
     several = new_states(2)
     several.view(np.uint8)[:] = np.concatenate([real_games()[:1].view(np.uint8), states.view(np.uint8)])
-    with pytest.raises(BadState, match="record 2 is no game"):
+    with pytest.raises(BadState, match="record 2 is not a valid game"):
         validate_states(several)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not CHECKED, reason="compiled code that checks no index may not survive; the next test starts this one"
-)
+@pytest.mark.skipif(not CHECKED, reason="compiled code without index checks may crash; the next test starts this one")
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-@given(states=spoilt(), number=st.integers(0, 2**32 - 1))
+@given(states=corrupted(), number=st.integers(0, 2**32 - 1))
 def test_a_spoilt_record_is_refused_or_can_be_played(states: np.recarray, number: int) -> None:
     try:
         validate_states(states)

@@ -1,4 +1,4 @@
-"""Recorded games lead to the same bytes when they are played again from their text, and differences are reported."""
+"""Recorded games produce the same bytes when they are replayed from their text, and differences are reported."""
 
 import dataclasses
 import json
@@ -21,7 +21,7 @@ from ante.watch.episode import with_words
 
 
 class Clicker:
-    """Random legal numbers of the discrete view, selections included."""
+    """Plays random legal discrete actions, including selections."""
 
     name, discrete, reorder = "clicker", True, "all"
 

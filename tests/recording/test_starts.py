@@ -1,4 +1,4 @@
-"""Games that begin from saved ones: the same records, the same future; each unusable file has its own message."""
+"""Games that start from saved ones: the same records, the same future; each unusable file has its own message."""
 
 import gzip
 import os
@@ -34,11 +34,11 @@ def test_positions_are_the_first_of_their_kind() -> None:
     second, later = found[1][0], found[2][0]
     assert (second.round_number, second.phase) == (2, Phase.PLAY) and second.chips == 0
     assert (later.ante, later.phase, later.blind_on_deck) == (2, Phase.BLIND_SELECT, 0)
-    assert positions(episode, [Mark("decision", len(episode.actions))]) == [], "it is lost there"
+    assert positions(episode, [Mark("decision", len(episode.actions))]) == [], "the game is lost at this decision"
 
 
 def test_a_saved_game_goes_on_as_the_replay_did(tmp_path: Path) -> None:
-    """Byte for byte, to the end: streams, shops and draws are those of its seed."""
+    """Byte for byte, to the end: streams, shops and draws depend on the seed."""
     episode, _ = saved()
     half = len(episode.actions) // 2
     write_starts(tmp_path / "some.states", positions(episode, [Mark("decision", half)]))
@@ -67,11 +67,11 @@ def test_a_file_that_cannot_be_begun_from_is_refused_in_a_sentence(tmp_path: Pat
     won = copy_states(found[0])[:1]
     won.won, won.phase = 1, Phase.SHOP
     bad = {
-        b"": "holds no game",
-        gzip.compress(b""): "holds no game",
+        b"": "contains no games",
+        gzip.compress(b""): "contains no games",
         gzip.compress(one + b"123"): "game 2: not a saved game",
         gzip.compress(one + one[:500]): "game 2: truncated",
-        gzip.compress(one)[:-30]: "is not whole",
+        gzip.compress(one)[:-30]: "is incomplete or damaged",
         gzip.compress(old): "game 1: saved game of version 7",
         gzip.compress(one + lost): r"game 2 \(seed PKXK3L4T\) is over, lost",
         save_state(won[0]): "is over, won",
@@ -81,10 +81,10 @@ def test_a_file_that_cannot_be_begun_from_is_refused_in_a_sentence(tmp_path: Pat
         file.write_bytes(data)
         with pytest.raises(BadStarts, match=words):
             read_starts(file)
-    with pytest.raises(BadStarts, match=r"cannot read .*there is no such file"):
+    with pytest.raises(BadStarts, match=r"cannot read .*the file does not exist"):
         read_starts(tmp_path / "nowhere.states")
     for text in ("ante", "ante=x", "boss=3"):
-        with pytest.raises(BadStarts, match="is no position"):
+        with pytest.raises(BadStarts, match="is not a position"):
             Mark.read(text)
 
 
@@ -98,20 +98,20 @@ def test_the_command_writes_and_the_table_begins_there(tmp_path: Path, capsys: p
     out = tmp_path / "late.states"
     arguments = [str(GAME), "--at", "ante=2", "--at", "decision=5", "--out", str(out)]
     assert tyro.cli(SaveStates, args=arguments).run() == 0
-    assert capsys.readouterr().out == f"{out}: 2 positions of 1 replays\n"
+    assert capsys.readouterr().out == f"{out}: 2 positions from 1 replays\n"
     assert [int(s.ante) for s in read_starts(out)] == [1, 2]
     games = Games(1, discrete=True)
     games.reset()
     Play(start_states=out, start=2).begin_saved(games)
     assert (games.states[0].ante, games.seeds[0]) == (2, "PKXK3L4T") and games.masks.any()
-    with pytest.raises(BalatroError, match="holds games 1 to 2"):
+    with pytest.raises(BalatroError, match="contains games 1 to 2"):
         Play(start_states=out, start=3).begin_saved(games)
     with pytest.raises(BadStarts, match="none of 1 replays reaches ante=40"):
         SaveStates((GAME,), out, ("ante=40",)).run()
 
 
 def test_training_games_begin_from_the_saved_ones(tmp_path: Path) -> None:
-    """All of them, again and again, evenly; the observation in the first row of each is the saved game's."""
+    """All saved games are used, repeatedly and evenly; the first row of each contains the saved game's observation."""
     pytest.importorskip("torch")
     from tests.training.learning.test_updates import made
 
@@ -158,7 +158,7 @@ def test_training_games_begin_from_the_saved_ones(tmp_path: Path) -> None:
     )
     assert again.games is not None
     again.deal()
-    assert [octets(s) for s in again.games.states] == [state for state, _ in begun[:8]], "the same seed, the same start"
+    assert [octets(s) for s in again.games.states] == [state for state, _ in begun[:8]], "equal seeds, equal starts"
 
 
 def test_start_states_are_refused_where_nothing_reads_them() -> None:

@@ -1,1 +1,1 @@
-"""One played hand scored a second time, slowly and from the rules' text alone."""
+"""A second scorer of played hands: slow, and written from the text of the rules alone."""

@@ -1,4 +1,4 @@
-"""A reference card holds its text; what it counts as depends on debuffs and on the jokers owned."""
+"""A reference card: its text, and its rank and suit, which depend on debuffs and on owned jokers."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ RED, BLACK = "HD", "SC"
 
 @dataclass
 class Card:
-    """A playing card, as in `S_A:m_glass/foil=Red+h5!`."""
+    """A playing card, such as `S_A:m_glass/foil=Red+h5!`."""
 
     suit: str
     rank: str
@@ -41,11 +41,11 @@ class Card:
         return not self.is_stone and self.rank in ranks
 
     def is_face(self, pareidolia: bool) -> bool:
-        """A debuffed card is no face card."""
+        """Return whether it is a face card; a debuffed card is not."""
         return not self.debuffed and (pareidolia or self.has_rank("JQK"))
 
     def shows_suit(self, suit: str, smeared: bool) -> bool:
-        """What flushes see: debuffed cards keep their suit, a debuffed Wild card only its own."""
+        """Return the suit for flushes: debuffed cards keep their suit, a debuffed Wild card only its own."""
         if self.is_stone:
             return False
         if self.is_wild or self.suit == suit:
@@ -53,12 +53,12 @@ class Card:
         return smeared and (self.suit in RED) == (suit in RED)
 
     def is_suit(self, suit: str, smeared: bool) -> bool:
-        """What effects see: a debuffed card has no suit."""
+        """Return the suit for effects: a debuffed card has none."""
         return not self.debuffed and self.shows_suit(suit, smeared)
 
 
 def read_card(text: str) -> Card:
-    """The card of this text."""
+    """Parse the text of a card."""
     debuffed = text.endswith("!")
     text, _, bonus = text.rstrip("!").partition("+h")
     text, _, seal = text.partition("=")
@@ -68,7 +68,7 @@ def read_card(text: str) -> Card:
 
 
 def write_card(card: Card) -> str:
-    """The text of this card."""
+    """Return the text of a card."""
     text = f"{card.suit}_{card.rank}"
     text += f":{card.enhancement}" if card.enhancement else ""
     text += f"/{card.edition}" if card.edition else ""

@@ -1,4 +1,4 @@
-"""Random hands in the recorded form, one in five of them with open rolls (see tests/golden/README.md)."""
+"""Random hands in the recorded form; one in five has open rolls (see tests/golden/README.md)."""
 
 from random import Random
 from typing import Any
@@ -13,15 +13,15 @@ ENHANCEMENTS = [row["key"] for row in TEXT["enhancements"]]
 CARD_EDITIONS = ["foil", "holo", "polychrome"]
 JOKER_EDITIONS = [*CARD_EDITIONS, "negative"]
 SEALS = [row["key"] for row in TEXT["seals"]]
-# The Hook takes held cards by chance, and the jokers answer; Matador's pay has no known moment.
+# The Hook discards random held cards, to which jokers react; the moment of Matador's payment is unknown.
 BOSSES = [key for key in TEXT["boss_keys_sorted"] if key != "bl_hook"]
 SUIT_BOSSES = {"bl_club": "C", "bl_goad": "S", "bl_head": "H", "bl_window": "D"}
 COPIERS = ["j_blueprint", "j_brainstorm"]
 MONEY_READERS = ["j_bull", "j_bootstraps"]
-# Jokers that bend others' rules are drawn more often than one in 150.
+# Jokers that change other jokers' rules are drawn more often than one in 150.
 FAVOURITES = [*COPIERS, "j_oops", "j_pareidolia", "j_smeared", "j_splash", "j_four_fingers", "j_shortcut", "j_baseball"]
 FAVOURITES += ["j_vampire", "j_midas_mask", "j_stencil", "j_mime", "j_hanging_chad"]
-# Jokers that do something only together, or together something else.
+# Jokers with an effect, or another effect, only in combination.
 BANDS = """
 space oops oops | bloodstone oops | lucky_cat oops oops oops | lucky_cat vampire oops oops oops | bull lucky_cat oops oops oops oops
 bull ticket | bootstraps ticket midas_mask | bull rough_gem | bootstraps rough_gem smeared | bull todo_list | bull business oops
@@ -38,7 +38,7 @@ OOPS_NEEDED = {"j_bloodstone": 1, "j_business": 1, "j_reserved_parking": 1, "j_s
 
 
 def random_case(random: Random) -> Case:
-    """A hand that could be played, with so few open rolls that all outcomes can be listed."""
+    """Return a legal hand with few enough open rolls to list all outcomes."""
     while True:
         case = one_case(random, random.random() < OPEN)
         if play(case, ()).rolled <= MOST_ROLLS:
@@ -46,7 +46,7 @@ def random_case(random: Random) -> Case:
 
 
 def one_case(random: Random, is_open: bool) -> Case:
-    """A hand that could be played; where it is not open, what could roll is sure or replaced."""
+    """Return a legal hand; if it is not open, uncertain rolls are made certain or replaced."""
     played, held = random_cards(random)
     jokers = random_jokers(random, played)
     boss = random.choice(BOSSES) if random.random() < 0.4 else None
@@ -82,7 +82,7 @@ def one_case(random: Random, is_open: bool) -> Case:
 
 
 def random_cards(random: Random) -> tuple[list[Card], list[Card]]:
-    """Played and held cards, of few ranks, few suits or neighbouring ranks so that hands come about."""
+    """Return played and held cards, of few ranks, few suits or neighbouring ranks, so that poker hands occur."""
     suits = random.choice([SUITS, SUITS, SUITS, random.choice(SUITS), random.choice(SUITS), "SC", "HD", "HC"])
     fancy = random.choice([0.0, 0.2, 0.5, 0.9])
     ranks = random_ranks(random)
@@ -97,7 +97,7 @@ def random_cards(random: Random) -> tuple[list[Card], list[Card]]:
 
 
 def random_ranks(random: Random) -> list[str]:
-    """Five ranks: any, of a few, or neighbours, one of them now and then another."""
+    """Return five ranks: arbitrary, of a few, or neighbouring; sometimes one of them differs."""
     kind = random.random()
     if kind < 0.12:
         return random.choices(RANKS, k=5)
@@ -108,7 +108,7 @@ def random_ranks(random: Random) -> list[str]:
 
 
 def random_run(random: Random) -> list[str]:
-    """Five ranks upwards from any, the Ace at both ends, with gaps or a stray rank now and then."""
+    """Return five ascending ranks from a random one, with the Ace at both ends, sometimes with gaps or another rank."""
     circle = "A" + RANKS
     gaps = random.random() < 0.4
     at = random.randrange(len(circle) - (8 if gaps else 4))
@@ -122,7 +122,7 @@ def random_run(random: Random) -> list[str]:
 
 
 def random_card(random: Random, rank: str, suit: str, fancy: float) -> Card:
-    """A card with enhancement, edition, seal and permanent chips each as often as its hand is fancy."""
+    """Return a card; `fancy` is the probability of each of enhancement, edition, seal and permanent chips."""
     card = Card(suit, rank)
     if random.random() < fancy:
         card.enhancement = random.choice(ENHANCEMENTS)
@@ -136,14 +136,14 @@ def random_card(random: Random, rank: str, suit: str, fancy: float) -> Card:
 
 
 def debuff(random: Random, boss: str | None, jokers: list[Case], cards: list[Card]) -> None:
-    """Cards are debuffed by the boss's rule, now and then any card is."""
+    """Debuff cards by the boss's rule, and sometimes an arbitrary card."""
     some = random.random() < 0.1
     for card in cards:
         card.debuffed = boss_debuffs(random, boss, jokers, card) or (some and random.random() < 0.3)
 
 
 def boss_debuffs(random: Random, boss: str | None, jokers: list[Case], card: Card) -> bool:
-    """What this boss debuffs; whom The Pillar remembers is chance."""
+    """Return whether this boss debuffs the card; random for The Pillar's memory."""
     owned = {joker["key"] for joker in jokers if not joker["debuffed"]}
     if boss in SUIT_BOSSES:
         return card.shows_suit(SUIT_BOSSES[boss], "j_smeared" in owned)
@@ -156,7 +156,7 @@ def boss_debuffs(random: Random, boss: str | None, jokers: list[Case], card: Car
 
 
 def random_jokers(random: Random, cards: list[Card]) -> list[Case]:
-    """0 to 11 jokers, here and there a debuffed one; jokers that share one memory agree on it."""
+    """Return 0 to 11 jokers, some debuffed; jokers with a shared memory agree on it."""
     shared = shared_memory(random, random.choice(cards))
     return [
         {
@@ -171,7 +171,7 @@ def random_jokers(random: Random, cards: list[Card]) -> list[Case]:
 
 
 def random_keys(random: Random) -> list[str]:
-    """Often a band of jokers, then any; the order is chance."""
+    """Return a combination of jokers in many cases, then arbitrary ones, in random order."""
     keys = list(random.choice(BAND_LIST)) if random.random() < 0.4 else []
     for _ in range(random.choice([0, 1, 2, 3, 4, 5, 5, 6, 6, 11]) - len(keys)):
         keys.append(random.choice(FAVOURITES) if random.random() < 0.25 else random.choice(KEYS))
@@ -180,7 +180,7 @@ def random_keys(random: Random) -> list[str]:
 
 
 def shared_memory(random: Random, card: Card) -> dict[str, Case]:
-    """What the game remembers once for all jokers of a kind; The Idol's is often a card of this hand."""
+    """Return the state that the game stores once for all jokers of a kind; The Idol's is often a card of this hand."""
     listed = card if random.random() < 0.6 else Card(random.choice(SUITS), random.choice(RANKS))
     return {
         "j_idol": {"rank": listed.rank, "suit": listed.suit},
@@ -192,7 +192,7 @@ def shared_memory(random: Random, card: Card) -> dict[str, Case]:
 
 
 def steps(start: float, step: float, most: int) -> Any:
-    """A number some steps up from the start, as the card shows it."""
+    """Return a function that gives a number some steps above the start, as the joker shows it."""
     return lambda random: round(start + step * random.randint(0, most), 2)
 
 
@@ -228,7 +228,7 @@ MEMORY: dict[str, tuple[str, Any]] = {
 
 
 def memory(random: Random, key: str, shared: dict[str, Case]) -> Case:
-    """What a joker of this key remembers."""
+    """Return the memory of a joker of this key."""
     if key in shared:
         return dict(shared[key])
     if key in MEMORY:
@@ -238,7 +238,7 @@ def memory(random: Random, key: str, shared: dict[str, Case]) -> Case:
 
 
 def settle_unknown(jokers: list[Case]) -> None:
-    """No record shows when Matador pays, nor what a second Sixth Sense finds: plain jokers replace them."""
+    """Replace jokers with unrecorded behaviour by plain ones: Matador's payment, a second Sixth Sense."""
     working = [joker["key"] for joker in jokers if not joker["debuffed"]]
     senses = 0
     for joker in jokers:
@@ -249,7 +249,7 @@ def settle_unknown(jokers: list[Case]) -> None:
 
 
 def settle_chances(jokers: list[Case], played: list[Card]) -> None:
-    """Where too few Oops! All 6s work, jokers that roll become plain ones, Lucky and Glass cards Mult cards."""
+    """Without enough Oops! All 6s, replace jokers that roll by plain ones, and Lucky and Glass cards by Mult cards."""
     oops = sum(1 for joker in jokers if joker["key"] == "j_oops" and not joker["debuffed"])
     for joker in jokers:
         if oops < OOPS_NEEDED.get(joker["key"], 0):
@@ -263,7 +263,7 @@ def settle_chances(jokers: list[Case], played: list[Card]) -> None:
 
 
 def random_plays(random: Random) -> dict[str, list[int]]:
-    """How often each hand was played: this run, this round."""
+    """Return the number of times that each hand was played in this run and in this round."""
     plays = {}
     for name in NAMES:
         if random.random() < 0.4:
@@ -273,7 +273,7 @@ def random_plays(random: Random) -> dict[str, list[int]]:
 
 
 def hands_before(random: Random, plays: dict[str, list[int]], jokers: list[Case], played: list[Card]) -> Case:
-    """Hands played this round, often none; no record shows when Hologram sees the copy that DNA makes in the first."""
+    """Return hands played this round, often none; no record shows when Hologram sees the copy of DNA in the first."""
     keys = {joker["key"] for joker in jokers}
     if random.random() < 0.4:
         for times in plays.values():
@@ -284,7 +284,7 @@ def hands_before(random: Random, plays: dict[str, list[int]], jokers: list[Case]
 
 
 def boss_state(random: Random, boss: str | None) -> Case:
-    """What The Eye and The Mouth have seen."""
+    """Return the memory of The Eye and The Mouth."""
     if boss == "bl_eye":
         return {"hands_used": random.sample(NAMES, random.randint(0, 4))}
     if boss == "bl_mouth":
@@ -295,7 +295,7 @@ def boss_state(random: Random, boss: str | None) -> Case:
 
 
 def random_deck(random: Random, shown: list[Card]) -> Case:
-    """A deck that holds the cards on show and has the counts that jokers require."""
+    """Return a deck that contains the visible cards and has the counts that jokers require."""
     size = random.randint(max(20, len(shown)), 62)
     room = size - len(shown)
     stone, steel, other = (random.randint(0, room // 3) if random.random() < 0.5 else 0 for _ in range(3))
@@ -314,6 +314,6 @@ def random_deck(random: Random, shown: list[Card]) -> Case:
 
 
 def random_consumables(random: Random) -> list[str]:
-    """Up to two consumables, mostly Planets."""
+    """Return up to two consumables, mostly Planets."""
     few = random.sample(list(PLANETS), 3)
     return [random.choice([*few, "c_strength"]) for _ in range(random.choice([0, 0, 1, 2]))]

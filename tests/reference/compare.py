@@ -1,4 +1,4 @@
-"""The compiled engine is compared with the reference scorer: `python -m tests.reference.compare HANDS [SEED]`."""
+"""Compare the compiled engine with the reference scorer: `python -m tests.reference.compare HANDS [SEED]`."""
 
 import json
 import math
@@ -23,7 +23,7 @@ SHOW_EVERY = 10_000
 
 
 def engine_answer(case: dict[str, Any]) -> Answer:
-    """What the compiled engine makes of this hand, in the form of the reference's answer."""
+    """Return the compiled engine's result for this hand, in the form of the reference's."""
     s = record_of(case)
     if case["boss"] == "bl_tooth":
         boss_cards_played(s, 0)
@@ -35,7 +35,7 @@ def engine_answer(case: dict[str, Any]) -> Answer:
 
 
 def scored(s: Any) -> Answer:
-    """The score of the hand just played."""
+    """Return the score of the hand just played."""
     return {
         "refused": bool(s.hand_refused),
         "hand": ROWS[s.hand_type].name,
@@ -47,7 +47,7 @@ def scored(s: Any) -> Answer:
 
 
 def afterwards(s: Any, case: dict[str, Any], held: int) -> Answer:
-    """What is different after the hand: level, money, consumables made, memories, played cards."""
+    """Return the changes after the hand: level, money, consumables, memories, played cards."""
     played = [s.cards[s.played[i]] for i in range(s.n_played)]
     made = [CONSUMABLES[s.consumables[i].id].set for i in range(held, s.n_consumables)]
     return {
@@ -61,28 +61,28 @@ def afterwards(s: Any, case: dict[str, Any], held: int) -> Answer:
 
 
 def memory(item: Any, state: dict[str, Any]) -> float | None:
-    """The number that a joker remembers for itself, if it has one."""
+    """Return the number that a joker stores, if it has one."""
     if any(name in state for name in ("mult", "chips", "xmult")):
         return float(item.value)
     return int(item.count) if "hands_since_acquired" in state or "hands_left" in state else None
 
 
 def same(got: Any, wanted: Any) -> bool:
-    """Equal below 1e15, to ten digits above, where records are written so."""
+    """Return whether values are equal: exactly below 1e15, above it to ten digits, the precision of records."""
     if isinstance(wanted, float | int) and wanted >= 1e15:
         return math.isclose(got, wanted, rel_tol=1e-9)
     return got == wanted
 
 
 def differences(got: Answer, wanted: Answer) -> dict[str, tuple[Any, Any]]:
-    """The fields that differ, with both values; Mult must be the same double. A refused hand only has a total."""
+    """Return the differing fields with both values; Mult must be the same double. A refused hand has only a total."""
     wanted = {"refused": False} | wanted
     fields = ("refused", "total", *AFTERWARDS) if wanted["refused"] else (*SCORES, *AFTERWARDS)
     return {name: (got[name], wanted[name]) for name in fields if name in wanted and not same(got[name], wanted[name])}
 
 
 def least_different(case: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """What the engine's answer differs in from the nearest outcome that the reference allows."""
+    """Return the differences between the engine's result and the nearest possible outcome of the reference."""
     got = engine_answer(case)
     unknown = {"dollars"} if any(joker["key"] == "j_matador" for joker in case["jokers"]) else set()
     allowed = [{name: value for name, value in one.items() if name not in unknown} for one in outcomes(case)]
@@ -90,7 +90,7 @@ def least_different(case: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
 
 
 def compare(hands: int, seed: int) -> int:
-    """Score this many random hands both ways and print every difference. Returns the number of differences."""
+    """Score this many random hands both ways, print every difference, and return their number."""
     random, found = Random(seed), 0
     for number in range(1, hands + 1):
         case = random_case(random)

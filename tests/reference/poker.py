@@ -1,4 +1,4 @@
-"""The hands that a set of played cards contains, each with the cards that make it."""
+"""The poker hands in a set of played cards, each with its cards."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ Found = dict[str, list[int]]
 
 @dataclass
 class Rules:
-    """How the jokers owned bend the hands."""
+    """The effects of owned jokers on poker hands."""
 
     four_fingers: bool = False
     shortcut: bool = False
@@ -35,7 +35,7 @@ class Rules:
 
 
 def same_rank(cards: list[Card], count: int) -> list[list[int]]:
-    """Sets of exactly this many cards of one rank, the highest rank first."""
+    """Return the sets of exactly this many cards of one rank, the highest rank first."""
     groups: dict[int, list[int]] = {}
     for i, card in enumerate(cards):
         if card.order is not None:
@@ -44,7 +44,7 @@ def same_rank(cards: list[Card], count: int) -> list[list[int]]:
 
 
 def flush(cards: list[Card], rules: Rules) -> list[int]:
-    """The cards of the first suit, in the order Spades, Hearts, Clubs, Diamonds, that has enough."""
+    """Return the cards of the first suit, in the order Spades, Hearts, Clubs, Diamonds, that has enough."""
     for suit in SUITS:
         members = [i for i, card in enumerate(cards) if card.shows_suit(suit, rules.smeared)]
         if len(members) >= rules.needed:
@@ -53,7 +53,7 @@ def flush(cards: list[Card], rules: Rules) -> list[int]:
 
 
 def straight(cards: list[Card], rules: Rules) -> list[int]:
-    """The cards of the lowest run that is long enough, doubles included; the Ace is at both ends."""
+    """Return the cards of the lowest run that is long enough, including duplicates; the Ace is at both ends."""
     by_order: dict[int, list[int]] = {}
     for i, card in enumerate(cards):
         if card.order is not None:
@@ -67,7 +67,7 @@ def straight(cards: list[Card], rules: Rules) -> list[int]:
 
 
 def runs(orders: list[int], step: int) -> list[list[int]]:
-    """Ascending numbers cut where the next is further away than a step."""
+    """Split ascending numbers where the difference exceeds a step."""
     found: list[list[int]] = []
     for order in orders:
         if found and order - found[-1][-1] <= step:
@@ -78,12 +78,12 @@ def runs(orders: list[int], step: int) -> list[list[int]]:
 
 
 def high_card(cards: list[Card]) -> list[int]:
-    """The first card of the highest rank; Stone cards stand below all ranks."""
+    """Return the first card of the highest rank; Stone cards rank below all others."""
     return [max(range(len(cards)), key=lambda i: (cards[i].order or 0, -i))]
 
 
 def contained(cards: list[Card], rules: Rules) -> Found:
-    """Every hand in these cards, with its own cards in the order played."""
+    """Return every poker hand in these cards, with its cards in played order."""
     found: Found = {"High Card": high_card(cards)}
     add_flush_and_straight(found, cards, rules)
     add_same_ranks(found, cards)
@@ -96,7 +96,7 @@ def contained(cards: list[Card], rules: Rules) -> Found:
 
 
 def add_flush_and_straight(found: Found, cards: list[Card], rules: Rules) -> None:
-    """A Straight Flush needs both, not of the same cards."""
+    """Add flushes and straights; a Straight Flush needs both, not necessarily of the same cards."""
     found |= {name: members for name, members in [("Flush", flush(cards, rules)), ("Straight", straight(cards, rules))]}
     for name in ("Flush", "Straight"):
         if not found[name]:
@@ -106,7 +106,7 @@ def add_flush_and_straight(found: Found, cards: list[Card], rules: Rules) -> Non
 
 
 def add_same_ranks(found: Found, cards: list[Card]) -> None:
-    """More of a kind contains fewer of a kind; a Full House contains Two Pair, four of a kind does not."""
+    """Add sets; more of a kind contains fewer of a kind; a Full House contains Two Pair, four of a kind does not."""
     fives, fours, threes, pairs = (same_rank(cards, n) for n in (5, 4, 3, 2))
     for name, groups in [
         ("Five of a Kind", fives),
@@ -123,5 +123,5 @@ def add_same_ranks(found: Found, cards: list[Card]) -> None:
 
 
 def best(found: Found) -> str:
-    """The highest hand contained."""
+    """Return the highest poker hand."""
     return next(name for name in NAMES if name in found)

@@ -1,6 +1,6 @@
-"""One recorded hand is scored from the rules' text alone, one joker at a time (see tests/golden/README.md).
+"""Scores one recorded hand from the text of the rules alone, one joker at a time (see tests/golden/README.md).
 
-What comes by chance is read from a script of rolls; `outcomes` lists what all scripts lead to.
+Random results are read from a script of rolls; `outcomes` lists the results of all scripts.
 """
 
 import gzip
@@ -26,7 +26,7 @@ Answer = dict[str, Any]
 
 @dataclass
 class Joker:
-    """An owned joker and what it remembers."""
+    """An owned joker and its memory."""
 
     key: str
     edition: str | None
@@ -39,13 +39,13 @@ class Joker:
 
     @property
     def memory(self) -> float | None:
-        """The number that it remembers for itself, if it has one."""
+        """Return the number that the joker stores, if it has one."""
         return next((self.state[name] for name in MEMORIES if name in self.state), None)
 
 
 @dataclass
 class Ability:
-    """What a joker does in its place: its own ability, or that of the joker it copies."""
+    """The effective ability of a joker: its own, or that of the joker it copies."""
 
     joker: Joker
     copied: bool
@@ -60,7 +60,7 @@ class Ability:
 
 @dataclass
 class Hand:
-    """Everything that the scoring of one hand reads and changes."""
+    """The state that the scoring of one hand reads and changes."""
 
     case: dict[str, Any]
     played: list[Card]
@@ -83,12 +83,12 @@ class Hand:
     rolled: int = 0
 
     def owns(self, key: str) -> int:
-        """How many working jokers of this key are owned."""
+        """Return the number of active jokers with this key."""
         return sum(1 for joker in self.jokers if joker.key == key and not joker.debuffed)
 
     @property
     def cards(self) -> list[Card]:
-        """The scoring cards."""
+        """The scored cards."""
         return [self.played[i] for i in self.scoring]
 
     @property
@@ -104,20 +104,20 @@ class Hand:
         return self.case["deck_facts"]
 
     def plays(self) -> tuple[int, int]:
-        """How often this hand was played before: this run, this round."""
+        """Return how often this hand was played before: in this run, in this round."""
         run, this_round = self.case["plays"].get(self.name, (0, 0))
         return run, this_round
 
-    def happens(self, chances: int) -> bool:
-        """Roll 1 in `odds`, doubled by every Oops! All 6s. The script decides open rolls; past its end they fail."""
-        if 2 ** self.owns("j_oops") >= chances:
+    def happens(self, odds: int) -> bool:
+        """Roll 1 in `odds`, doubled by every Oops! All 6s. The script decides uncertain rolls; after it they fail."""
+        if 2 ** self.owns("j_oops") >= odds:
             return True
         self.rolled += 1
         return self.rolled <= len(self.rolls) and self.rolls[self.rolled - 1]
 
     @property
     def first_lone_card(self) -> bool:
-        """Whether the first hand of the round is a single card."""
+        """Return whether the first hand of the round is a single card."""
         return self.case["round_hands_played"] == 0 and len(self.played) == 1
 
     @property
@@ -125,12 +125,12 @@ class Hand:
         return len(self.case["consumables"]) + len(self.made) < CONSUMABLE_SLOTS
 
     def make(self, kind: str) -> None:
-        """A consumable is made where there is room."""
+        """Create a consumable if there is a free slot."""
         if self.room:
             self.made.append(kind)
 
     def add(self, chips: float = 0, mult: float = 0, times: float = 1) -> None:
-        """Chips are added, then Mult is added, then multiplied."""
+        """Add chips, then add Mult, then multiply it."""
         self.chips += chips
         self.mult += mult
         if times != 1:
@@ -141,7 +141,7 @@ class Hand:
 
 
 def score(case: dict[str, Any]) -> Answer:
-    """The score of this recorded hand, in the form of its `expect`, where nothing happens that is not sure."""
+    """Return the score of this recorded hand, in the form of its `expect`, if all uncertain rolls fail."""
     return answer(play(case, ()))
 
 
@@ -157,7 +157,7 @@ def outcomes(case: dict[str, Any]) -> list[Answer]:
 
 
 def play(case: dict[str, Any], rolls: tuple[bool, ...]) -> Hand:
-    """The hand once it has been scored, with these rolls."""
+    """Return the hand after scoring with these rolls."""
     hand = read_case(case)
     hand.rolls = rolls
     if case["boss"] == "bl_tooth":
@@ -173,7 +173,7 @@ def play(case: dict[str, Any], rolls: tuple[bool, ...]) -> Hand:
 
 
 def evaluate(hand: Hand) -> None:
-    """Chips and Mult of a hand that is not refused."""
+    """Compute chips and Mult of a hand that is not refused."""
     if hand.case["boss"] == "bl_arm":
         hand.level = max(1, hand.level - 1)
     if hand.case["boss"] == "bl_ox" and hand.case["boss_state"]["most_played"] == hand.name:
@@ -192,7 +192,7 @@ def evaluate(hand: Hand) -> None:
 
 
 def destroy(hand: Hand) -> None:
-    """Sixth Sense takes a first lone 6; one in four Glass cards that scored breaks."""
+    """Let Sixth Sense destroy a first single 6, and one in four scored Glass cards break."""
     for i in hand.scoring:
         card = hand.played[i]
         if hand.first_lone_card and hand.owns("j_sixth_sense") and card.has_rank("6"):
@@ -203,7 +203,7 @@ def destroy(hand: Hand) -> None:
 
 
 def wear_off(joker: Joker) -> None:
-    """What every hand takes from a joker, a refused one too; a debuffed one only counts hands."""
+    """Apply the loss of a joker per hand, also a refused one; a debuffed joker only counts hands."""
     if joker.key == "j_loyalty_card":
         joker.grow("hands_since_acquired", 1)
     elif joker.key == "j_ice_cream" and not joker.debuffed:
@@ -213,7 +213,7 @@ def wear_off(joker: Joker) -> None:
 
 
 def answer(hand: Hand) -> Answer:
-    """What a record expects, and what is different after the hand."""
+    """Return the fields of a record's `expect`, and the changes after the hand."""
     return {
         "refused": hand.refused,
         "hand": hand.name,
@@ -231,7 +231,7 @@ def answer(hand: Hand) -> Answer:
 
 
 def read_case(case: dict[str, Any]) -> Hand:
-    """The hand of a record."""
+    """Return the hand of a record."""
     jokers = [
         Joker(row["key"], row["edition"], row["sell"], bool(row.get("debuffed")), dict(row.get("state") or {}))
         for row in case["jokers"]
@@ -242,7 +242,7 @@ def read_case(case: dict[str, Any]) -> Hand:
 
 
 def identify(hand: Hand) -> None:
-    """The best hand contained is played; its cards and all Stone cards score, with Splash every card."""
+    """Find the best hand; its cards and all Stone cards score, with Splash every card."""
     rules = Rules(hand.owns("j_four_fingers") > 0, hand.owns("j_shortcut") > 0, hand.smeared)
     found = contained(hand.played, rules)
     hand.contains, hand.name = set(found), best(found)
@@ -252,7 +252,7 @@ def identify(hand: Hand) -> None:
 
 
 def refused(hand: Hand) -> bool:
-    """The Psychic, The Eye and The Mouth let some hands score nothing."""
+    """Return whether the boss refuses the hand: The Psychic, The Eye or The Mouth."""
     boss, state = hand.case["boss"], hand.case.get("boss_state") or {}
     if boss == "bl_psychic":
         return len(hand.played) < 5
@@ -264,7 +264,7 @@ def refused(hand: Hand) -> bool:
 
 
 def start_from_level(hand: Hand) -> None:
-    """Chips and Mult start from the hand's level; The Flint halves both, rounding half up, Mult to no less than 1."""
+    """Set chips and Mult from the hand's level; The Flint halves both, rounding half up, Mult to at least 1."""
     row = HANDS[hand.name]
     hand.chips = row["chips"] + row["chips_per_level"] * (hand.level - 1)
     hand.mult = float(row["mult"] + row["mult_per_level"] * (hand.level - 1))
@@ -274,7 +274,7 @@ def start_from_level(hand: Hand) -> None:
 
 
 def ability_at(jokers: list[Joker], place: int) -> Ability | None:
-    """The ability at work in this place; Blueprint and Brainstorm pass on the one they point at."""
+    """Return the effective ability in this place; Blueprint and Brainstorm copy the joker they refer to."""
     at = place
     for _ in jokers:
         joker = jokers[at]
@@ -291,7 +291,7 @@ def ability_at(jokers: list[Joker], place: int) -> Ability | None:
 
 
 def abilities(hand: Hand) -> list[Ability]:
-    """The abilities at work, left to right."""
+    """Return the effective abilities, left to right."""
     found = [ability_at(hand.jokers, place) for place in range(len(hand.jokers))]
     return [ability for ability in found if ability]
 
@@ -304,7 +304,7 @@ def run_jokers(table: dict[str, Callable[[Hand, Ability], None]], hand: Hand) ->
 
 
 def score_card(hand: Hand, card: Card) -> None:
-    """A scoring card scores once and again for every retrigger; a debuffed one not at all."""
+    """Score a card once and again for every retrigger; a debuffed one does not score."""
     if card.debuffed:
         return
     again = 1 if card.seal == "Red" else 0
@@ -316,7 +316,7 @@ def score_card(hand: Hand, card: Card) -> None:
 
 
 def trigger(hand: Hand, card: Card) -> None:
-    """The card's own chips, Mult and edition come first, then the jokers that look at it."""
+    """Apply the card's chips, Mult and edition, then the jokers that react to it."""
     hit = card.enhancement == "m_lucky" and hand.happens(5)
     won = card.enhancement == "m_lucky" and hand.happens(15)
     hand.lucky = hit or won
@@ -331,7 +331,7 @@ def trigger(hand: Hand, card: Card) -> None:
 
 
 def wear_edition(hand: Hand, edition: str | None) -> None:
-    """Foil, holographic and polychrome."""
+    """Apply foil, holographic or polychrome."""
     if edition == "foil":
         hand.add(chips=50)
     elif edition == "holo":
@@ -341,7 +341,7 @@ def wear_edition(hand: Hand, edition: str | None) -> None:
 
 
 def hold_card(hand: Hand, card: Card) -> None:
-    """A held card works once and again for a Red Seal and every Mime; a debuffed one not at all."""
+    """Trigger a held card once and again for a Red Seal and every Mime; a debuffed one has no effect."""
     if card.debuffed:
         return
     mimes = sum(1 for ability in abilities(hand) if ability.key == "j_mime")
@@ -353,7 +353,7 @@ def hold_card(hand: Hand, card: Card) -> None:
 
 
 def joker_turn(hand: Hand, joker: Joker, ability: Ability | None) -> None:
-    """Foil or holographic, the ability, Baseball Cards on an Uncommon joker, polychrome."""
+    """Apply foil or holographic, the ability, Baseball Cards on an Uncommon joker, polychrome."""
     if not joker.debuffed and joker.edition in ("foil", "holo"):
         wear_edition(hand, joker.edition)
     if ability and ability.key in MAIN:
@@ -383,7 +383,7 @@ def balance(hand: Hand) -> None:
 
 
 def grows(name: str, amount: float, when: Callable[[Hand], bool]) -> Callable[[Hand, Ability], None]:
-    """The joker gains this amount in such a hand; a copy gains nothing."""
+    """Return an ability that increases the joker by this amount for such a hand; a copy does not grow."""
 
     def row(hand: Hand, ability: Ability) -> None:
         if not ability.copied and when(hand):
@@ -399,7 +399,7 @@ def space_joker(hand: Hand, ability: Ability) -> None:
 
 
 def vampire(hand: Hand, ability: Ability) -> None:
-    """X0.1 per scoring enhanced card, whose enhancement goes before it scores; debuffed cards are passed over."""
+    """X0.1 per scored enhanced card, whose enhancement is removed before it scores; debuffed cards are ignored."""
     if ability.copied:
         return
     bitten = [card for card in hand.cards if card.enhancement and not card.debuffed]
@@ -410,14 +410,14 @@ def vampire(hand: Hand, ability: Ability) -> None:
 
 
 def midas_mask(hand: Hand, ability: Ability) -> None:
-    """Scoring face cards turn to Gold before they score."""
+    """Scored face cards become Gold before they score."""
     for card in hand.cards:
         if card.is_face(hand.pareidolia):
             card.enhancement = "m_gold"
 
 
 def ride_the_bus(hand: Hand, ability: Ability) -> None:
-    """+1 Mult without a scoring face card, else back to 0."""
+    """+1 Mult without a scored face card, otherwise back to 0."""
     if ability.copied:
         return
     if any(card.is_face(hand.pareidolia) for card in hand.cards):
@@ -427,7 +427,7 @@ def ride_the_bus(hand: Hand, ability: Ability) -> None:
 
 
 def obelisk(hand: Hand, ability: Ability) -> None:
-    """X0.2 while another hand was played at least as often, this time counted; else back to X1."""
+    """X0.2 while another hand was played at least as often, including this time; otherwise back to X1."""
     if ability.copied:
         return
     times = hand.plays()[0] + 1
@@ -444,7 +444,7 @@ def todo_list(hand: Hand, ability: Ability) -> None:
 
 
 def dna(hand: Hand, ability: Ability) -> None:
-    """A first hand of one card: a copy of it joins the deck and the right end of the hand."""
+    """For a first hand of one card, add a copy to the deck and the right end of the hand."""
     if hand.first_lone_card:
         hand.held.append(replace(hand.played[0]))
         hand.copies += 1
@@ -474,13 +474,13 @@ AGAIN: dict[str, Callable[[Hand, Card, Ability], int]] = {
     "j_hanging_chad": lambda hand, card, ability: 2 if card is hand.cards[0] else 0,
 }
 
-# ---- a card scores ---------------------------------------------------------------------------------------------------
+# ---- a scored card ---------------------------------------------------------------------------------------------------
 
 Scored = Callable[[Hand, Card, Ability], None]
 
 
 def for_suit(suit: str, **gain: float) -> Scored:
-    """Every scored card of this suit gives this."""
+    """Return an ability for every scored card of this suit."""
 
     def row(hand: Hand, card: Card, ability: Ability) -> None:
         if card.is_suit(suit, hand.smeared):
@@ -490,7 +490,7 @@ def for_suit(suit: str, **gain: float) -> Scored:
 
 
 def for_ranks(ranks: str, **gain: float) -> Scored:
-    """Every card of these ranks gives this."""
+    """Return an ability for every scored card of these ranks."""
 
     def row(hand: Hand, card: Card, ability: Ability) -> None:
         if card.has_rank(ranks):
@@ -500,7 +500,7 @@ def for_ranks(ranks: str, **gain: float) -> Scored:
 
 
 def for_faces(**gain: float) -> Scored:
-    """Every scored face card gives this."""
+    """Return an ability for every scored face card."""
 
     def row(hand: Hand, card: Card, ability: Ability) -> None:
         if card.is_face(hand.pareidolia):
@@ -510,7 +510,7 @@ def for_faces(**gain: float) -> Scored:
 
 
 def photograph(hand: Hand, card: Card, ability: Ability) -> None:
-    """X2 for the first scoring card that is a face card."""
+    """X2 for the first scored face card."""
     faces = [other for other in hand.cards if other.is_face(hand.pareidolia)]
     if faces and card is faces[0]:
         hand.add(times=2)
@@ -535,18 +535,18 @@ def bloodstone(hand: Hand, card: Card, ability: Ability) -> None:
 
 
 def hiker(hand: Hand, card: Card, ability: Ability) -> None:
-    """+5 Chips on the card for good, from its next trigger on."""
+    """+5 permanent chips on the card, from its next trigger on."""
     card.bonus += 5
 
 
 def wee_joker(hand: Hand, card: Card, ability: Ability) -> None:
-    """Gains +8 Chips for a 2; a copy gains nothing."""
+    """Gains +8 Chips for a 2; a copy does not grow."""
     if not ability.copied and card.has_rank("2"):
         ability.joker.grow("chips", 8)
 
 
 def lucky_cat(hand: Hand, card: Card, ability: Ability) -> None:
-    """Gains X0.25 when a Lucky card gives Mult or money; a copy gains nothing."""
+    """Gains X0.25 when a Lucky card gives Mult or money; a copy does not grow."""
     if not ability.copied and hand.lucky:
         ability.joker.grow("xmult", 0.25)
 
@@ -567,7 +567,7 @@ def business_card(hand: Hand, card: Card, ability: Ability) -> None:
 
 
 def eight_ball(hand: Hand, card: Card, ability: Ability) -> None:
-    """1 in 4 for a Tarot on an 8, where there is room."""
+    """1 in 4 for a Tarot on an 8, if there is a free slot."""
     if card.has_rank("8") and hand.room and hand.happens(4):
         hand.make("Tarot")
 
@@ -604,7 +604,7 @@ SCORED: dict[str, Scored] = {
 
 
 def raised_fist(hand: Hand, card: Card, ability: Ability) -> None:
-    """Twice the value of the lowest card held, the last of equals; Stone cards are passed over, debuffed ones are not."""
+    """Twice the value of the lowest held card, the last of equals; Stone cards are ignored, debuffed ones are not."""
     ranked = [other for other in hand.held if other.order is not None]
     lowest = min(other.order for other in ranked) if ranked else None
     if ranked and card is [other for other in ranked if other.order == lowest][-1]:
@@ -629,27 +629,27 @@ Main = Callable[[Hand, Ability], None]
 
 
 def always(**gain: float) -> Main:
-    """The joker gives this in every hand."""
+    """Return an ability for every hand."""
     return lambda hand, ability: hand.add(**gain)
 
 
 def if_contains(name: str, **gain: float) -> Main:
-    """The joker gives this if such a hand is contained."""
+    """Return an ability for hands that contain this one."""
     return lambda hand, ability: hand.add(**gain) if name in hand.contains else None
 
 
 def per(count: Callable[[Hand], int], **each: float) -> Main:
-    """The joker gives this times a count, which is never below 0."""
+    """Return an ability that is multiplied by a count, at least 0."""
     return lambda hand, ability: hand.add(**{name: value * max(0, count(hand)) for name, value in each.items()})
 
 
 def times_if(factor: float, when: Callable[[Hand], bool]) -> Main:
-    """The joker multiplies Mult in such a hand."""
+    """Return an ability that multiplies Mult in such a hand."""
     return lambda hand, ability: hand.add(times=factor if when(hand) else 1)
 
 
 def shown_chips(hand: Hand, ability: Ability) -> None:
-    """The Chips on the joker."""
+    """The chips on the joker."""
     hand.add(chips=ability.number("chips"))
 
 
@@ -664,7 +664,7 @@ def shown_times(hand: Hand, ability: Ability) -> None:
 
 
 def stencil(hand: Hand, ability: Ability) -> None:
-    """X1 per empty slot, every Stencil counted as empty, debuffed or not."""
+    """X1 per empty slot; every Stencil counts as empty, also debuffed ones."""
     stencils = sum(1 for joker in hand.jokers if joker.key == "j_stencil")
     hand.add(times=hand.case["joker_slots"] - len(hand.jokers) + stencils)
 
@@ -675,7 +675,7 @@ def loyalty_card(hand: Hand, ability: Ability) -> None:
 
 
 def swashbuckler(hand: Hand, ability: Ability) -> None:
-    """The sell value of all other jokers, debuffed ones too."""
+    """The sell value of all other jokers, including debuffed ones."""
     hand.add(mult=sum(joker.sell for joker in hand.jokers if joker is not ability.joker))
 
 
@@ -690,12 +690,12 @@ def steel_joker(hand: Hand, ability: Ability) -> None:
 
 
 def all_black_held(hand: Hand) -> bool:
-    """Every held card shows Spades or Clubs; true of an empty hand."""
+    """Return whether every held card is of Spades or Clubs; true without held cards."""
     return all(card.shows_suit("S", hand.smeared) or card.shows_suit("C", hand.smeared) for card in hand.held)
 
 
 def all_four_suits(hand: Hand) -> bool:
-    """Each suit needs a separate scoring card of that suit or a Wild card; a debuffed Wild card counts as none."""
+    """Return whether each suit has a separate scored card or Wild card; debuffed Wild cards do not count."""
     wilds = sum(1 for card in hand.cards if card.is_wild)
     others = [card for card in hand.cards if card.enhancement != "m_wild"]
     shown = 0
@@ -707,7 +707,7 @@ def all_four_suits(hand: Hand) -> bool:
 
 
 def club_and_other(hand: Hand) -> bool:
-    """A Club and another suit score; a Wild card stands for one suit, a debuffed card for none."""
+    """Return whether a Club and another suit score; a Wild card counts as one suit, a debuffed card as none."""
     wilds = sum(1 for card in hand.cards if card.is_wild)
     others = [card for card in hand.cards if not card.is_wild]
     club = any(card.is_suit("C", hand.smeared) for card in others)
@@ -716,19 +716,19 @@ def club_and_other(hand: Hand) -> bool:
 
 
 def superposition(hand: Hand, ability: Ability) -> None:
-    """A Straight with a scoring Ace makes a Tarot."""
+    """Creates a Tarot for a Straight with a scored Ace."""
     if "Straight" in hand.contains and any(card.has_rank("A") for card in hand.cards):
         hand.make("Tarot")
 
 
 def vagabond(hand: Hand, ability: Ability) -> None:
-    """A hand played with $4 or less makes a Tarot; what the hand earns does not count."""
+    """Creates a Tarot for a hand played with $4 or less, before the hand's earnings."""
     if hand.dollars_before <= 4:
         hand.make("Tarot")
 
 
 def seance(hand: Hand, ability: Ability) -> None:
-    """A Straight Flush makes a Spectral card."""
+    """Creates a Spectral card for a Straight Flush."""
     if hand.name == "Straight Flush":
         hand.make("Spectral")
 

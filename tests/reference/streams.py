@@ -1,6 +1,6 @@
-"""The game's random streams a second time, from their description: one text key, one number, in plain Python.
+"""A second implementation of the game's random streams from their description, in plain Python.
 
-Slow and obvious; `tests/golden/vectors.json.gz` holds draws of a real LuaJIT that both are compared with.
+Slow and obvious; both implementations are compared with draws of LuaJIT in `tests/golden/vectors.json.gz`.
 """
 
 import math
@@ -12,7 +12,7 @@ ALL_64 = (1 << 64) - 1
 
 
 def text_hash(text: str) -> float:
-    """A number in [0, 1) for a text, its last character first."""
+    """Return a number in [0, 1) for a text, hashed from its last character."""
     number = 1.0
     for place in range(len(text), 0, -1):
         turn = 1.1239285023 / number * ord(text[place - 1]) * math.pi + math.pi * place
@@ -21,7 +21,7 @@ def text_hash(text: str) -> float:
 
 
 def uniform(value: float) -> float:
-    """The first number of the generator that a value seeds."""
+    """Return the first number of the generator seeded by a value."""
     words = []
     for _, _, cleared, _ in WORDS:
         value = value * math.pi + math.e
@@ -37,21 +37,21 @@ def uniform(value: float) -> float:
 
 
 class Streams:
-    """The streams of one seed, each where its last draw left it."""
+    """The streams of one seed, each at the state after its last draw."""
 
     def __init__(self, seed: str) -> None:
         self.seed = seed
         self.states: dict[str, float] = {}
 
     def draw(self, key: str) -> float:
-        """The next number in [0, 1) of the stream of this key, `cdt1` or `Tarotcar1_resample2`."""
+        """Return the next number in [0, 1) of the stream of a key, such as `cdt1` or `Tarotcar1_resample2`."""
         state = self.states[key] if key in self.states else text_hash(key + self.seed)
         turn = 2.134453429141 + state * 1.72431234
         self.states[key] = float(f"{turn - math.floor(turn):.13f}")
         return uniform((self.states[key] + text_hash(self.seed)) / 2)
 
     def pick(self, key: str, pool: list[str], taken: Container[str] = ()) -> str:
-        """The entry of a pool that the stream names; a taken one is drawn again on the streams _resample2, 3 and so on."""
+        """Return the entry of a pool that the stream selects; taken ones are resampled on streams _resample2, 3 ..."""
         tries = 1
         name = key
         while (found := pool[math.floor(self.draw(name) * len(pool))]) in taken:

@@ -1,4 +1,4 @@
-"""Hands of whole recorded games, with the jokers, levels and bosses of that moment, against the reference scorer."""
+"""Hands of recorded games, with the jokers, levels and bosses of that moment, against the reference scorer."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -25,14 +25,14 @@ from tests.reference.cases import MEMORY
 from tests.reference.scorer import score
 
 FILES = sorted((Path(__file__).parents[1] / "golden" / "replays").glob("*.txt"))
-# What rolls in the hand, and bosses that take cards or money at a moment that the reference does not model.
+# Random effects of a hand, and bosses that take cards or money at a moment that the reference does not model.
 OPEN_JOKERS = {"j_misprint", "j_bloodstone", "j_space"}
 OPEN_BOSSES = ("bl_hook", "bl_tooth", "bl_ox")
 MONEY_READERS, MONEY_ROLLERS = {"j_bull", "j_bootstraps"}, {"j_business", "j_reserved_parking"}
 
 
 def case_of(s: Any, cards: int) -> dict[str, Any]:
-    """The recorded form of the hand that these positions would play now."""
+    """Return the hand at these positions in the recorded form."""
     texts = [card_text(s.cards[i]) + "!" * int(s.cards[i].debuffed) for i in s.hand[: s.n_hand]]
     jokers = [joker_of(s, item) for item in s.jokers[: s.n_jokers]]
     owned = [int(card.enhancement) for card in s.cards[: s.n_cards] if card.place != Place.GONE]
@@ -66,7 +66,7 @@ def case_of(s: Any, cards: int) -> dict[str, Any]:
 
 
 def joker_of(s: Any, item: Any) -> dict[str, Any]:
-    """The recorded form of an owned joker."""
+    """Return an owned joker in the recorded form."""
     key, state = JOKERS[item.id].key, {}
     if key in MEMORY:
         name = MEMORY[key][0]
@@ -88,14 +88,14 @@ def joker_of(s: Any, item: Any) -> dict[str, Any]:
 
 
 def is_settled(case: dict[str, Any]) -> bool:
-    """Whether the score hangs on nothing that the reference cannot know."""
+    """Return whether the score depends only on what the reference models."""
     keys = {joker["key"] for joker in case["jokers"] if not joker["debuffed"]}
     rolls = keys & OPEN_JOKERS or any("m_lucky" in card for card in case["played"])
     return not (rolls or case["boss"] in OPEN_BOSSES or (keys & MONEY_READERS and keys & MONEY_ROLLERS))
 
 
 def compared_hands(file: Path) -> int:
-    """Play a replay and score its settled hands both ways. Answers how many there were."""
+    """Play a replay, score its settled hands both ways, and return their number."""
     heading, actions = read_replay(read_file(file))
     s, compared = new_run(**asdict(heading)), 0
     for number, action in enumerate(actions, 1):

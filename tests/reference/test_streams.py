@@ -1,4 +1,4 @@
-"""The slow streams against draws of a real LuaJIT."""
+"""The slow streams, against draws of LuaJIT."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ def test_draws_equal_luajit(run: dict[str, Any]) -> None:
     compared = 0
     for key, draws in zip(VECTORS["keys"], run["draws"], strict=True):
         for state, first, *_ in draws:
-            if state is not None:  # where a hash meets 0, the game's stream is no number any more
+            if state is not None:  # if a hash meets 0, the game's stream is NaN from then on
                 assert (streams.draw(key), streams.states[key]) == (first, state)
                 compared += 1
     assert compared > 100

@@ -1,4 +1,4 @@
-"""How a player plays: facts against the replay's own words, rates and lifts against games made by hand."""
+"""Statistics of a player: facts against the replay's text, rates and lifts against games made by hand."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def facts_and_text(file: Path) -> tuple[Facts, str]:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_facts_are_what_the_replay_tells(file: Path) -> None:
+def test_facts_agree_with_the_replay(file: Path) -> None:
     facts, text = facts_and_text(file)
     words = re.findall(r"^play .*# .*?; ([A-Z][A-Za-z ]+) \(level \d+\) .* = ([\d,]+)", text, re.M)
     played = Counter(name for name, _ in words)
@@ -47,7 +47,7 @@ def test_facts_are_what_the_replay_tells(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_jokers_that_came_are_those_that_the_replay_tells(file: Path) -> None:
+def test_gained_jokers_agree_with_the_replay(file: Path) -> None:
     facts, text = facts_and_text(file)
     came = {name for name in re.findall(r"; \+ ([^;\n(\[]+?)(?: \(.*?\)| \[.*?\])?(?=;|$)", text, re.M)} & JOKER_NAMES
     assert {JOKERS[joker].name for joker in facts.gained} == came
@@ -61,7 +61,7 @@ def test_jokers_that_came_are_those_that_the_replay_tells(file: Path) -> None:
 
 
 def game(number: int, blinds: int, won: bool, gained: dict[int, tuple[int, int]], pair: bool = False) -> Facts:
-    """A made-up game; joker 1 and 2 together if `pair`."""
+    """Return made-up facts of a game; jokers 1 and 2 together if `pair`."""
     rounds = [Round(1, 0, 2, 1, True), Round(1, 1, 4, 0, won)]
     pairs = {(1, 2): max(gained[1], gained[2])} if pair else {}
     offered = {1: (1, 1), **gained}
@@ -72,17 +72,17 @@ def game(number: int, blinds: int, won: bool, gained: dict[int, tuple[int, int]]
 
 
 def test_a_lift_is_beyond_what_gains_of_that_ante_have() -> None:
-    """Worked out by hand: joker 1 comes in ante 1 after 1 blind, joker 2 in ante 2 after 4, joker 3 in ante 1 after 1."""
+    """Computed by hand: joker 1 comes in ante 1 after 1 blind, joker 2 in ante 2 after 4, joker 3 in ante 1 after 1."""
     both = [game(i, 12, True, {1: (1, 1), 2: (2, 4)}, pair=True) for i in range(10)]
     alone = [game(i, 6, False, {3: (1, 1)}) for i in range(10, 30)]
     late = [game(i, 6, False, {4: (2, 4)}) for i in range(30, 40)]
     found = profile_of("made up", [*both, *alone, *late], fewest=10)
     rows = {row.joker: row for row in found.jokers}
-    # ante 1: 10 gains with 11 blinds after and a win, 20 with 5 and none: 7 blinds and a third of a win are usual
+    # ante 1: 10 gains with 11 blinds after and a win, 20 with 5 and none: 7 blinds and a third of a win on average
     assert rows[JOKERS[1].name].blinds.value == pytest.approx(4.0)
     assert rows[JOKERS[1].name].wins.value == pytest.approx(2 / 3)
     assert rows[JOKERS[3].name].blinds.value == pytest.approx(-2.0)
-    # ante 2: 10 gains with 8 after and a win, 10 with 2 and none: 5 and a half are usual
+    # ante 2: 10 gains with 8 after and a win, 10 with 2 and none: 5 and a half on average
     assert rows[JOKERS[2].name].blinds.value == pytest.approx(3.0)
     (pair,) = found.pairs
     assert (pair.one, pair.other, pair.games, pair.won) == (JOKERS[1].name, JOKERS[2].name, 10, 10)
@@ -134,12 +134,12 @@ def test_a_profile_is_drawn_and_printed(
     found = json.loads(out)
     assert (code, found["games"]) == (0, 2)
     assert found["blinds"]["value"] == np.mean([each.blinds for each in games])
-    assert "beaten by those who played it" in run(str(tmp_path / "games"))[1]
+    assert "beaten when played" in run(str(tmp_path / "games"))[1]
     assert "there is no player 'gredy'" in run("gredy")[2]
-    assert "holds no replays" in run(str(tmp_path))[2]
+    assert "contains no replays" in run(str(tmp_path))[2]
 
 
-def test_what_cannot_be_played_is_refused() -> None:
+def test_illegal_games_are_refused() -> None:
     with pytest.raises(RefusedDecision, match="decision 0 of game TESTSEED"):
         facts_of(Heading("TESTSEED"), [int(pack_action(Verb.CASH_OUT, 0, 0, 0))])
     with pytest.raises(NoGames):

@@ -1,6 +1,6 @@
-"""A real S3 server for tests, which can be killed and started again, and a way to it that can be cut.
+"""A real S3 server for tests that can be killed and restarted, and a proxy whose connections can be cut.
 
-python -m tests.storage.server COMMAND ...    runs a command with a server beside it, and its environment
+python -m tests.storage.server COMMAND ...    runs a command with a server and its environment variables
 """
 
 import os
@@ -25,7 +25,7 @@ PORTS = ("master", "volume", "filer", "s3", "admin")
 
 
 def free_ports(count: int) -> list[int]:
-    """Free ports whose gRPC counterparts (10,000 above) are free too."""
+    """Return free ports whose gRPC counterparts (10,000 above) are free too."""
     found: list[int] = []
     while len(found) < count:
         with socket.socket() as low, socket.socket() as high:
@@ -41,7 +41,7 @@ def free_ports(count: int) -> list[int]:
 
 
 class Server:
-    """SeaweedFS over a folder."""
+    """SeaweedFS on a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.ports = folder, dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
@@ -77,7 +77,7 @@ class Server:
         raise AssertionError((self.folder.parent / "server.log").read_text()[-2000:])
 
     def kill(self) -> None:
-        """As a power cut does."""
+        """Kill the server, as a power failure does."""
         assert self.process
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -107,7 +107,7 @@ class Server:
 
 
 class Proxy:
-    """A TCP way to a server. It counts what goes there, can be cut after a number of bytes, and can flip one bit."""
+    """A TCP proxy to a server. It counts sent bytes, can cut connections after some bytes, and can flip one bit."""
 
     def __init__(self, port: int) -> None:
         self.target, self.sent = port, 0
@@ -145,7 +145,7 @@ class Proxy:
                         break
                 target.sendall(data)
         except OSError:
-            pass  # the other end went away, which is what these tests are about
+            pass  # the other end closed the connection, as these tests intend
         for end in (source, target):
             with_shutdown(end)
 
@@ -154,8 +154,8 @@ class Proxy:
 
 
 def with_shutdown(end: socket.socket) -> None:
-    """Both directions end."""
-    with suppress(OSError):  # it was closed already
+    """Shut down both directions."""
+    with suppress(OSError):  # already closed
         end.shutdown(socket.SHUT_RDWR)
     end.close()
 
@@ -170,13 +170,13 @@ def proxy_to(server: Server) -> Iterator[Proxy]:
 
 
 def main() -> int:
-    """Run the command; the server yields to it, for it stands for another machine."""
+    """Run the command; the server has a lower priority, since it represents another machine."""
     with tempfile.TemporaryDirectory() as folder:
         server = Server(Path(folder) / "data")
         server.start()
         assert server.process
         subprocess.run(["renice", "-n", "19", "-g", str(server.process.pid)], check=True, stdout=subprocess.DEVNULL)
-        with suppress(OSError):  # Linux may share time out by session, and then needs this too
+        with suppress(OSError):  # Linux may schedule by session, which requires this too
             Path(f"/proc/{server.process.pid}/autogroup").write_text("19")
         try:
             return subprocess.run(sys.argv[1:], env={**os.environ, **server.environment()}).returncode

@@ -1,4 +1,4 @@
-"""`ante artifacts` as a user meets it."""
+"""The command `ante artifacts`."""
 
 import json
 import sys
@@ -50,7 +50,7 @@ def test_what_is_put_is_listed_verified_fetched_and_pruned(artifacts: Inside, ur
     }
     assert rows["runs/ppo/checkpoints/0002"]["bytes"] == 4
     code, out, _ = artifacts("verify", url)
-    assert (code, out.splitlines()[-1].partition(": ")[2]) == (0, "3 publications, 0 faults")
+    assert (code, out.splitlines()[-1].partition(": ")[2]) == (0, "3 publications, 0 defects")
     assert artifacts("get", f"{url}/runs/ppo/checkpoints", tmp_path / "back", "--pointer", "best")[0] == 0
     assert (tmp_path / "back" / "deep" / "a").read_text() == "0001"
     code, out, _ = artifacts("prune", url, "--newest", "1", "--json")
@@ -79,13 +79,13 @@ def test_a_fault_is_named_and_is_exit_code_1(artifacts: Inside, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["get", "STORE/none", "x"], "there is no none in file://"),
-        (["get", "STORE/shelf/0001", "."], "exists already: name a new folder"),
-        (["put", "nothing", "STORE/a"], "there is no nothing: name a file or a folder"),
-        (["put", "STORE", "s3://"], "names a whole store"),
-        (["get", "s3://bucket", "x"], "names a whole store"),
-        (["get", "STORE/shelf", "x", "--pointer", "best"], "nothing is published as best.json"),
-        (["queue", "nothing"], "there is no queue nothing"),
+        (["get", "STORE/none", "x"], "none does not exist in file://"),
+        (["get", "STORE/shelf/0001", "."], "already exists: give a new folder"),
+        (["put", "nothing", "STORE/a"], "nothing does not exist: give a file or a folder"),
+        (["put", "STORE", "s3://"], "is a whole store"),
+        (["get", "s3://bucket", "x"], "is a whole store"),
+        (["get", "STORE/shelf", "x", "--pointer", "best"], "best.json does not exist in"),
+        (["queue", "nothing"], "nothing is not an upload queue"),
         (["prune", "STORE", "--newest", "-1"], "--newest -1 is out of range"),
     ],
 )
@@ -102,7 +102,7 @@ def test_a_queue_is_shown_then_uploaded(artifacts: Inside, url: str, tmp_path: P
         spool.add(folder_of(tmp_path / data.decode(), a=data), url, "runs", name, {})
     code, out, _ = artifacts("queue", spool.folder)
     assert code == 0
-    assert "3 wait, 11 B; no uploader works on it" in out.replace("\n", "")
+    assert "3 pending, 11 B; no uploader is running" in out.replace("\n", "")
     code, out, _ = artifacts("queue", spool.folder, "--upload", "--json")
     found = json.loads(out)
     assert (code, found["working"], found["jobs"], found["refused"][0]["name"]) == (1, False, [], "0001")
@@ -118,6 +118,6 @@ def test_a_wrong_secret_is_a_sentence_without_it(
         monkeypatch.setenv(name, value)
     code, _, err = artifacts("ls", "s3://game-runs/runs")
     assert code == 2
-    assert "refuses these credentials" in err
+    assert "rejects these credentials" in err
     assert "a-wrong-secret" not in err
     assert SECRET not in err

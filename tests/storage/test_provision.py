@@ -1,4 +1,4 @@
-"""A bucket and its user on servers of one's own: a real SeaweedFS, and a real MinIO where one is installed."""
+"""A bucket and its user on self-hosted servers: a real SeaweedFS, and a real MinIO if it is installed."""
 
 import hashlib
 import os
@@ -33,7 +33,7 @@ def environment(endpoint: str, bucket: str, root: tuple[str, str]) -> dict[str, 
 
 @pytest.fixture(scope="module")
 def minio_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A MinIO over an empty folder."""
+    """Start a MinIO server on an empty folder."""
     if MINIO is None:
         pytest.skip("the program minio is not installed")
     folder, (port, console) = tmp_path_factory.mktemp("minio"), free_ports(2)
@@ -59,16 +59,16 @@ def minio_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.s3
 def test_a_bucket_is_made_once_and_then_left_alone(server: Server) -> None:
     asked = environment(server.endpoint, "made-by-test", (KEY, SECRET))
-    assert provision(asked, user=False, seconds=10) == "bucket made-by-test made"
+    assert provision(asked, user=False, seconds=10) == "bucket made-by-test created"
     store = open_store("s3://made-by-test/runs", {**asked, "S3_ACCESS_KEY_ID": KEY, "S3_SECRET_ACCESS_KEY": SECRET})
     store.put_bytes("kept", b"1")
-    assert provision(asked, user=False, seconds=10) == "bucket made-by-test was there"
+    assert provision(asked, user=False, seconds=10) == "bucket made-by-test exists"
     assert store.get_bytes("kept") == b"1"
 
 
 @pytest.mark.s3
 def test_a_server_without_minios_api_says_what_to_set(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(BalatroError, match=r"(refuses|scopedUser false)"):
+    with pytest.raises(BalatroError, match=r"(rejects|scopedUser false)"):
         provision(environment(server.endpoint, "made-by-test", (KEY, SECRET)), user=True, seconds=2)
 
 
@@ -77,19 +77,19 @@ def test_a_user_of_minio_may_use_the_one_bucket_only(minio_server: str) -> None:
     one = environment(minio_server, "first", (KEY, SECRET))
     two = environment(minio_server, "second", (KEY, SECRET)) | {"S3_ACCESS_KEY_ID": "another-user"}
     for asked in (one, one, two):
-        assert "its user may use it" in provision(asked, user=True, seconds=20)
+        assert "its user has access" in provision(asked, user=True, seconds=20)
     store = open_store("s3://first/runs", one)
     store.put_bytes("a", b"1")
     assert [found.key for found in store.list()] == ["a"]
     store.delete("a")
     with pytest.raises(NoAccess):
         open_store("s3://second/runs", one).put_bytes("a", b"1")
-    with pytest.raises(NoAccess, match=r"refuses (its administrator|these credentials)"):
+    with pytest.raises(NoAccess, match=r"rejects (the administrator's|these) credentials"):
         provision(one | {"MINIO_ROOT_USER": "ante-user", "MINIO_ROOT_PASSWORD": one["S3_SECRET_ACCESS_KEY"]}, True, 2)
 
 
-def test_a_body_is_encrypted_as_a_server_was_seen_to_take_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Recorded: a MinIO of 2026-02 made the user of this body."""
+def test_a_body_is_encrypted_in_the_form_that_a_server_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recorded: a MinIO of 2026-02 created the user of this body."""
     monkeypatch.setattr(minio.os, "urandom", lambda count: bytes(range(count)))
     body = minio.encrypted("rootword12345", b'{"secretKey": "userword123456", "status": "enabled"}')
     assert (len(body), hashlib.sha256(body).hexdigest()) == (
@@ -98,13 +98,13 @@ def test_a_body_is_encrypted_as_a_server_was_seen_to_take_it(monkeypatch: pytest
     )
 
 
-def test_what_is_missing_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_variables_are_reported(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     asked = environment("http://127.0.0.1:1", "games", ("root", "word"))
     for name in asked:
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(NoAccess, match="MINIO_ROOT_USER and MINIO_ROOT_PASSWORD are not set"):
         provision({**asked, "MINIO_ROOT_PASSWORD": ""}, user=False, seconds=0)
-    with pytest.raises(NoAccess, match="they are the user to be"):
+    with pytest.raises(NoAccess, match="--user requires them"):
         provision({**asked, "S3_ACCESS_KEY_ID": "", "S3_SECRET_ACCESS_KEY": ""}, user=True, seconds=0)
     monkeypatch.setenv("S3_BUCKET_NAME", "games")
     assert main([]) == 2

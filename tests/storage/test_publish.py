@@ -1,4 +1,4 @@
-"""Publications are whole or not there, and stay what they were."""
+"""Publications are complete or absent, and never change."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> LocalStore:
 
 @pytest.fixture(scope="module")
 def daily(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with six publications, a day between two of them; the second is the best one."""
+    """Return a store with six publications, one per day; the second is the best one."""
     store = LocalStore(tmp_path_factory.mktemp("daily") / "store")
     folder = folder_of(tmp_path_factory.mktemp("one"), a=b"1")
     shelf_of(store, folder, [0.1, 0.2, 0.9, 0.5, float("nan"), 0.3], best=1)
@@ -49,7 +49,7 @@ def shelf_of(store: LocalStore, folder: Path, rewards: list[float], best: int) -
 
 
 class Dying(LocalStore):
-    """Stops working after a number of objects were written."""
+    """Stops working after a number of writes."""
 
     left = 0
 
@@ -80,7 +80,7 @@ def test_what_is_published_is_fetched_whole(store: LocalStore, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("writes", range(5))
-def test_a_publication_that_breaks_off_anywhere_is_trusted_by_nobody_and_goes_on(tmp_path: Path, writes: int) -> None:
+def test_a_publication_that_is_interrupted_anywhere_is_incomplete_and_can_continue(tmp_path: Path, writes: int) -> None:
     store = Dying(tmp_path / "store")
     store.left = 100
     publish(store, SHELF, "0001", folder_of(tmp_path / "one", a=b"1", b=b"2"), {})
@@ -90,7 +90,7 @@ def test_a_publication_that_breaks_off_anywhere_is_trusted_by_nobody_and_goes_on
         publish(store, SHELF, "0002", two, {})
     assert pointed(store, SHELF) == "0001"
     if writes < 4:
-        with pytest.raises(NotWhole, match="never completely published"):
+        with pytest.raises(NotWhole, match="its upload is incomplete"):
             fetch(store, f"{SHELF}/0002", tmp_path / "back")
         assert [finding.wrong for finding in verify(store)] == (["unfinished"] if writes else [])
     store.left = 5 - writes  # no part is sent twice
@@ -101,20 +101,20 @@ def test_a_publication_that_breaks_off_anywhere_is_trusted_by_nobody_and_goes_on
 
 def test_a_published_name_keeps_its_contents(store: LocalStore, tmp_path: Path) -> None:
     publish(store, SHELF, "0001", folder_of(tmp_path / "one", a=b"1"), {})
-    with pytest.raises(AlreadyPublished, match=r"stands in .* with other contents: publish under another name"):
+    with pytest.raises(AlreadyPublished, match=r"has other contents: publish under another name"):
         publish(store, SHELF, "0001", folder_of(tmp_path / "two", a=b"2"), {})
     fetch(store, f"{SHELF}/0001", tmp_path / "back")
     assert (tmp_path / "back" / "deep" / "a").read_bytes() == b"1"
 
 
 def test_what_cannot_be_published_is_refused(store: LocalStore, tmp_path: Path) -> None:
-    with pytest.raises(BadStore, match="it holds no file"):
+    with pytest.raises(BadStore, match="it contains no files"):
         publish(store, SHELF, "0001", folder_of(tmp_path / "none"), {})
     clash = folder_of(tmp_path / "clash")
     (clash / "deep" / "manifest.json").write_text("{}")
-    with pytest.raises(BadStore, match="taken for the publication's own"):
+    with pytest.raises(BadStore, match="the name of a publication's manifest"):
         publish(store, SHELF, "0001", clash, {})
-    with pytest.raises(BadStore, match="there is no pointer 'newest': choose latest or best"):
+    with pytest.raises(BadStore, match="unknown pointer 'newest': choose latest or best"):
         publish(store, SHELF, "0001", folder_of(tmp_path / "one", a=b"1"), {}, ("newest",))
     assert list(store.list()) == []
 
@@ -143,8 +143,8 @@ def test_a_manifest_that_cannot_be_read_is_named(store: LocalStore, tmp_path: Pa
     assert verify(store) == [Finding(f"{SHELF}/0001", "manifest.json", "checksum")]
 
 
-def test_nothing_published_says_so(store: LocalStore) -> None:
-    with pytest.raises(NotThere, match=r"nothing is published as runs/none/latest.json in .*: ante artifacts ls"):
+def test_a_missing_publication_is_reported(store: LocalStore) -> None:
+    with pytest.raises(NotThere, match=r"runs/none/latest.json does not exist in .*: ante artifacts ls"):
         pointed(store, "runs/none")
     store.put_bytes(f"{SHELF}/latest.json", b"{}")
     with pytest.raises(NotWhole, match="cannot be read"):
@@ -169,7 +169,7 @@ def test_retention_by_count_age_and_metric_never_takes_best_or_latest(
 ) -> None:
     shutil.copytree(daily, tmp_path / "store")
     store = LocalStore(tmp_path / "store")
-    (store.folder / SHELF / "evaluation.json").write_text("[]")  # is no pointer
+    (store.folder / SHELF / "evaluation.json").write_text("[]")  # not a pointer
     now = read_manifest(store, f"{SHELF}/0005").published
     before = {stat.key for stat in store.list()}
     rehearsed = prune(store, "", keep, rehearse=True, now=now)

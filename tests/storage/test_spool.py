@@ -1,4 +1,4 @@
-"""The queue of uploads: whole, in order, bounded; and the uploader that empties it, here into folders."""
+"""The queue of uploads: complete jobs, in order, of limited size; and the uploader, here with folders as stores."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ def spool(tmp_path: Path) -> Spool:
 def add(spool: Spool, tmp_path: Path, name: str, data: bytes = b"1", **more) -> Job:
     folder = folder_of(tmp_path / f"of-{name}", a=data)
     job = spool.add(folder, f"file://{tmp_path / 'store'}", SHELF, name, {"reward": 1.0}, **more)
-    shutil.rmtree(folder)  # as a trainer drops old checkpoints
+    shutil.rmtree(folder)  # trainers delete old checkpoints too
     return job
 
 
@@ -69,9 +69,9 @@ def test_files_are_linked_where_the_disk_allows_it_and_copied_elsewhere(
     assert (spool.payload(copied) / "deep" / "a").read_bytes() == b"copied"
 
 
-def test_a_full_queue_says_so_and_waits_for_room(spool: Spool, tmp_path: Path) -> None:
+def test_a_full_queue_is_reported_and_waits_for_space(spool: Spool, tmp_path: Path) -> None:
     add(spool, tmp_path, "0001", bytes(6000))
-    with pytest.raises(SpoolFull, match=r"holds 0 of 0 MB and has no room for 0002 .*: ante artifacts queue shows"):
+    with pytest.raises(SpoolFull, match=r"has 0 of 0 MB and no space for 0002 .*: ante artifacts queue shows"):
         add(spool, tmp_path, "0002", bytes(6000))
     assert [job.name for job in spool.jobs()] == ["0001"]
     empty = threading.Timer(0.3, uploader(spool).empty)
@@ -92,13 +92,13 @@ def test_a_full_disk_leaves_no_half_job(spool: Spool, tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "one", a=b"1", b=bytes(100_000))
     words = [sys.executable, "-c", script, str(spool.folder), str(folder)]
     ended = subprocess.run(words, capture_output=True, text=True)
-    assert "StoreFull: cannot write 0001 to the queue: File too large; free some room under" in ended.stderr
+    assert "StoreFull: cannot write 0001 to the queue: File too large; free some space under" in ended.stderr
     assert spool.jobs() == []
     assert [path.name for path in spool.folder.rglob("*")] == ["jobs"]
 
 
 class Failing(LocalStore):
-    """Fails some times."""
+    """Fails a number of times."""
 
     def __init__(self, folder: Path, times: int) -> None:
         super().__init__(folder)
@@ -107,11 +107,11 @@ class Failing(LocalStore):
     def put_bytes(self, key, data):
         if self.times:
             self.times -= 1
-            raise Unreachable("the server is away")
+            raise Unreachable("the server is offline")
         return super().put_bytes(key, data)
 
 
-def test_a_store_that_is_away_is_asked_again_and_what_it_said_can_be_read(spool: Spool, tmp_path: Path) -> None:
+def test_an_offline_store_is_retried_and_its_error_is_recorded(spool: Spool, tmp_path: Path) -> None:
     job = add(spool, tmp_path, "0001")
     store = Failing(tmp_path / "store", times=3)
     said = []
@@ -120,7 +120,7 @@ def test_a_store_that_is_away_is_asked_again_and_what_it_said_can_be_read(spool:
     working.spool.tell = lambda state: (said.append(state), tell(state))
     working.empty()
     errors = [(state.job, state.attempts, state.error) for state in said if state.error]
-    assert errors == [(job.id, attempt, "the server is away") for attempt in (1, 2, 3)]
+    assert errors == [(job.id, attempt, "the server is offline") for attempt in (1, 2, 3)]
     assert pointed(store, SHELF) == "0001"
     assert spool.state and (spool.state.job, spool.state.error) == ("", "")
 
@@ -132,7 +132,7 @@ def test_what_can_never_succeed_is_put_aside_and_the_next_one_goes(spool: Spool,
     assert pointed(LocalStore(tmp_path / "store"), SHELF) == "0002"
     [(job, why)] = spool.refusals()
     assert job.name == "0001"
-    assert "stands in" in why
+    assert "has other contents" in why
     assert (spool.refused / job.id / "payload" / "deep" / "a").read_bytes() == b"other"
 
 
@@ -161,9 +161,9 @@ def test_a_started_uploader_is_niced_and_ends_when_asked(spool: Spool, tmp_path:
     assert wait_until_empty(spool, 30), (spool.folder / "uploader.log").read_text()
     assert spool.working()
     assert os.getpriority(os.PRIO_PROCESS, process.pid) >= 10
-    session = Path(f"/proc/{process.pid}/autogroup")  # where Linux shares time out by session
+    session = Path(f"/proc/{process.pid}/autogroup")  # exists if Linux schedules by session
     assert not session.exists() or session.read_text().split()[-1] == "10"
     process.terminate()
     assert process.wait(30) == 0
     assert not spool.working()
-    assert f"{SHELF}/0001 stands in file://" in (spool.folder / "uploader.log").read_text()
+    assert f"{SHELF}/0001 in file://" in (spool.folder / "uploader.log").read_text()

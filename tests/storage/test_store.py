@@ -1,4 +1,4 @@
-"""The contract of both stores, and the errors of each."""
+"""The interface of both stores, and their errors."""
 
 import hashlib
 import os
@@ -72,9 +72,9 @@ def test_what_is_deleted_is_gone_and_may_be_deleted_again(store: Store) -> None:
     assert list(store.list()) == []
 
 
-def test_what_is_not_there_says_so(store: Store, tmp_path: Path) -> None:
+def test_missing_objects_are_reported(store: Store, tmp_path: Path) -> None:
     assert store.stat("nope") is None
-    with pytest.raises(NotThere, match=r"there is no nope in .*: ante artifacts ls"):
+    with pytest.raises(NotThere, match=r"nope does not exist in .*: ante artifacts ls"):
         store.get_bytes("nope")
     with pytest.raises(NotThere):
         store.get_file("nope", tmp_path / "target")
@@ -82,14 +82,14 @@ def test_what_is_not_there_says_so(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_file_with_another_checksum_is_not_written(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(Damaged, match=r"the file|file has the checksum .* should have 000000000000"):
+    with pytest.raises(Damaged, match=r"the file|file has the checksum .* instead of 000000000000"):
         store.put_file("file", filled(tmp_path / "file", 100), sha256="0" * 64)
     assert not exists(store, "file")
 
 
 @pytest.mark.parametrize("key", ["", "/a", "a//b", "../a", "a/.hidden", "a/", "a\\b"])
 def test_what_cannot_be_a_key_is_refused(store: Store, key: str) -> None:
-    with pytest.raises(BadStore, match="cannot be a key"):
+    with pytest.raises(BadStore, match="is not a key"):
         store.put_bytes(key, b"")
 
 
@@ -103,7 +103,7 @@ def test_a_flipped_bit_in_a_folder_is_found(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     store.put_bytes("a", b"0123")
     (tmp_path / "a").write_bytes(b"0133")
-    with pytest.raises(Damaged, match=r"a in file://.* has the checksum .* and should have"):
+    with pytest.raises(Damaged, match=r"a in file://.* has the checksum .* instead of"):
         store.get_bytes("a")
     with pytest.raises(Damaged):
         store.get_file("a", tmp_path / "back")
@@ -119,7 +119,7 @@ def test_a_writer_killed_between_file_and_checksum_leaves_one_that_can_be_read(t
     store = LocalStore(tmp_path)
     store.put_bytes("a", b"old")
     old, new = (hashlib.sha256(data).hexdigest() for data in (b"old", b"new"))
-    for data in (b"old", b"new"):  # killed before and after the file took its name
+    for data in (b"old", b"new"):  # killed before and after the rename of the file
         (tmp_path / ".a.sha256").write_text(f"{new}  a\n{old}  a\n")
         (tmp_path / "a").write_bytes(data)
         assert store.get_bytes("a") == data
@@ -127,7 +127,7 @@ def test_a_writer_killed_between_file_and_checksum_leaves_one_that_can_be_read(t
         assert stat and stat.sha256 == hashlib.sha256(data).hexdigest()
 
 
-def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_existing_files(tmp_path: Path) -> None:
     store = LocalStore(tmp_path / "store")
     store.put_bytes("a", b"old")
     script = (
@@ -136,7 +136,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
         "open_store(sys.argv[1]).put_bytes('a', bytes(100_000))"
     )
     ended = subprocess.run([sys.executable, "-c", script, str(tmp_path / "store")], capture_output=True, text=True)
-    assert "StoreFull: cannot write a: File too large; free some room under" in ended.stderr
+    assert "StoreFull: cannot write a: File too large; free some space under" in ended.stderr
     assert store.get_bytes("a") == b"old"
     assert sorted(file.name for file in (tmp_path / "store").iterdir()) == [".a.sha256", "a"]
 
@@ -152,7 +152,7 @@ def test_secrets_never_show() -> None:
 
 def test_a_server_that_does_not_answer_is_named() -> None:
     away = {"S3_ENDPOINT_URL": "http://127.0.0.1:9", "S3_ACCESS_KEY_ID": "k", "S3_SECRET_ACCESS_KEY": SECRET}
-    with pytest.raises(Unreachable, match=r"http://127.0.0.1:9 does not answer .*: check S3_ENDPOINT_URL") as caught:
+    with pytest.raises(Unreachable, match=r"http://127.0.0.1:9 does not respond .*: check S3_ENDPOINT_URL") as caught:
         open_store("s3://bucket", away).get_bytes("a")
     assert SECRET not in str(caught.value)
 
@@ -163,14 +163,14 @@ def test_a_wrong_secret_is_refused_in_words_without_it(server: Server) -> None:
     store = open_store("s3://game-runs/secret", wrong)
     for ask in (lambda: store.put_bytes("a", b""), lambda: store.get_bytes("a"), lambda: store.stat("a")):
         with pytest.raises(
-            NoAccess, match=r"refuses these credentials for s3://game-runs/secret \(.*\): check"
+            NoAccess, match=r"rejects these credentials for s3://game-runs/secret \(.*\): check"
         ) as caught:
             ask()
         assert "a-wrong-secret" not in str(caught.value)
 
 
 def test_a_key_that_may_not_use_a_bucket_is_told_to_look_for_the_bucket() -> None:
-    """For a key that may not create a bucket, a server reports the same for a bucket that does not exist."""
+    """If a key may not create a bucket, a server reports the same for a bucket that does not exist."""
     keys = {"S3_ACCESS_KEY_ID": "k", "S3_SECRET_ACCESS_KEY": SECRET}
     store = S3Store(S3Settings.read(keys, "not-there"))
     for code, words in {
@@ -186,7 +186,7 @@ def test_a_key_that_may_not_use_a_bucket_is_told_to_look_for_the_bucket() -> Non
 def test_a_missing_bucket_is_named(server: Server) -> None:
     store = open_store("s3://no-such-bucket/x", server.environment())
     for ask in (lambda: store.put_bytes("a", b"1"), lambda: store.stat("a"), lambda: list(store.list())):
-        with pytest.raises(NoBucket, match=r"there is no bucket no-such-bucket at http.*: create it"):
+        with pytest.raises(NoBucket, match=r"bucket no-such-bucket does not exist at http.*: create it"):
             ask()
 
 
@@ -198,7 +198,7 @@ def test_bytes_changed_on_the_way_are_refused_by_the_server(server: Server, tmp_
         with pytest.raises(StorageError) as caught:
             store.put_file("a", filled(tmp_path / "a", 1_000_000))
     assert isinstance(caught.value, Damaged), caught.value
-    assert "arrived at" in str(caught.value)
+    assert "with a wrong checksum and rejected it" in str(caught.value)
     assert not exists(open_store("s3://game-runs/flipped", server.environment()), "a")
     assert list(open_store("s3://game-runs/flipped", server.environment()).list()) == []
 
@@ -208,9 +208,7 @@ def test_an_object_that_is_not_what_was_written_is_refused(server: Server, tmp_p
     store = open_store("s3://game-runs/changed", server.environment())
     server.client().put_object(Bucket="game-runs", Key="changed/a", Body=b"0133", Metadata={"sha256": "0" * 64})
     for ask in (lambda: store.get_bytes("a"), lambda: store.get_file("a", tmp_path / "back")):
-        with pytest.raises(
-            Damaged, match=r"a in s3://game-runs/changed came with 4 bytes and checksum .* 000000000000"
-        ):
+        with pytest.raises(Damaged, match=r"a in s3://game-runs/changed has 4 bytes and checksum .* 000000000000"):
             ask()
     assert not list(tmp_path.iterdir())
 
@@ -226,7 +224,7 @@ def test_what_others_wrote_has_no_checksum_and_can_be_read(server: Server) -> No
 
 
 @pytest.mark.s3
-def test_a_server_without_tls_is_told_from_one_that_is_away(server: Server) -> None:
+def test_a_server_without_tls_is_distinguished_from_one_that_is_offline(server: Server) -> None:
     store = open_store("s3://game-runs/x", server.environment(server.endpoint.replace("http:", "https:")))
-    with pytest.raises(NoAccess, match=r"is not trusted: name its authority's file in S3_CA_BUNDLE, or write http://"):
+    with pytest.raises(NoAccess, match=r"is not trusted: set S3_CA_BUNDLE to its authority's file, or use http://"):
         store.get_bytes("a")

@@ -1,4 +1,4 @@
-"""A run in a bucket is looked at: its report's links bring the videos, and a server here brings them too."""
+"""The report of a run in a bucket: its links lead to the videos, and a local server serves them too."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ante.cli.games.watch import bring, bring_one
+from ante.cli.games.watch import download, download_one
 from ante.errors import BalatroError
 from ante.storage.opening import open_store
 from ante.watch.gallery import FOLDER, read_index
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.s3
 
 @pytest.fixture(scope="module")
 def run(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run whose files are in the bucket under runs/seen, as training leaves them."""
+    """Upload a run's files to the bucket under runs/seen, as training does."""
     folder = tmp_path_factory.mktemp("runs") / "seen"
     make_run(folder, 2)
     store = open_store("s3://game-runs/runs/seen", server.environment())
@@ -55,12 +55,12 @@ def test_the_report_s_links_bring_the_videos(server: Server, run: Path, tmp_path
 
 def test_a_server_here_brings_what_is_asked_for(server: Server, run: Path, tmp_path: Path) -> None:
     store, here = open_store("s3://game-runs/runs/seen", server.environment()), tmp_path / "seen"
-    bring(store, here)
+    download(store, here)
     assert read_index(here) == read_index(run)
     assert not list(here.rglob("*.mp4"))
     write_report(here)
     video = next(entry.video for entry in read_index(run) if entry.video)
-    with server_of(here, fetch=lambda key: bring_one(store, here, key)) as serving:
+    with server_of(here, fetch=lambda key: download_one(store, here, key)) as serving:
         threading.Thread(target=serving.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{serving.port}/{FOLDER}/"
         assert urllib.request.urlopen(address + str(video)).read() == (run / FOLDER / str(video)).read_bytes()
@@ -69,6 +69,6 @@ def test_a_server_here_brings_what_is_asked_for(server: Server, run: Path, tmp_p
         serving.shutdown()
 
 
-def test_what_is_no_run_is_told_of(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(BalatroError, match=r"is no run: it has no config\.yaml"):
-        bring(open_store("s3://game-runs/runs/none", server.environment()), tmp_path / "none")
+def test_a_prefix_without_a_run_is_reported(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(BalatroError, match=r"is not a run: it has no config\.yaml"):
+        download(open_store("s3://game-runs/runs/none", server.environment()), tmp_path / "none")

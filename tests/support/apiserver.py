@@ -1,7 +1,7 @@
-"""A Kubernetes API in memory: discovery, the resources that Ante and CodeFlare use, and what KubeRay would make of them.
+"""A Kubernetes API in memory: discovery, the resources that Ante and CodeFlare use, and KubeRay's effects on them.
 
-It checks tokens, permissions and objects (manifests.py), so a client that would fail on a real API server fails here.
-Pods run as soon as they are made, unless `pod_states` overrides it; a port-forward leads to `ports` of this machine.
+It checks tokens, permissions and objects (manifests.py), so clients that would fail on a real API server fail here.
+Pods run immediately, unless `pod_states` overrides it; a port-forward is connected to `ports` of this machine.
 """
 
 import base64
@@ -38,7 +38,7 @@ PATH = re.compile(
     r"^/(?:api/(?P<core>v1)|apis/(?P<group>[^/]+/[^/]+))(?:/namespaces/(?P<namespace>[^/]+)(?=/))?/(?P<plural>[a-z]+)"
     r"(?:/(?P<name>[^/]+))?(?:/(?P<part>log|portforward|status))?$"
 )
-GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # of the websocket handshake, RFC 6455
+GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # constant of the websocket handshake, RFC 6455
 HEALTHY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
 
 
@@ -51,7 +51,7 @@ class Cluster:
         self.denied: set[tuple[str, str]] = set()  # verb and plural
         self.pod_states: dict[str, Object] = {}  # by component: status of its pods
         self.logs: dict[str, str] = {}  # by component
-        self.ports: dict[int, int] = {}  # of a pod: of this machine
+        self.ports: dict[int, int] = {}  # pod's port: local port
         self.requests: list[str] = []
         self.lock = threading.RLock()
         self.count = 0
@@ -64,7 +64,7 @@ class Cluster:
         })  # fmt: skip
 
     def put(self, found: Object) -> Object:
-        """The object stands, with what the server adds."""
+        """Store an object with the fields that the server adds."""
         with self.lock:
             about = found["metadata"]
             key = (found["kind"], about.get("namespace", ""), about["name"])
@@ -77,12 +77,12 @@ class Cluster:
             return found
 
     def all(self, kind: str, namespace: str | None = None) -> list[Object]:
-        """Objects of a kind, of one namespace or all."""
+        """Return the objects of a kind, of one namespace or all."""
         with self.lock:
             return [o for (k, n, _), o in self.objects.items() if k == kind and namespace in (None, n)]
 
     def remove(self, key: tuple[str, str, str]) -> None:
-        """The object and what it owns are gone."""
+        """Remove an object and the objects that it owns."""
         with self.lock:
             gone = self.objects.pop(key)
             uid = gone["metadata"]["uid"]
@@ -92,7 +92,7 @@ class Cluster:
                         self.remove(other)
 
     def reconcile(self, found: Object) -> None:
-        """What KubeRay makes of a RayJob or RayCluster, and a kubelet of a pod."""
+        """Act as KubeRay for a RayJob or RayCluster, and as a kubelet for a pod."""
         if found["kind"] == "RayJob" and not found["spec"].get("suspend"):
             self.start_job(found)
         if found["kind"] == "RayCluster":
@@ -143,25 +143,25 @@ class Cluster:
 
 
 def owner(found: Object) -> Object:
-    """A reference to what owns an object."""
+    """Return an owner reference to an object."""
     return {"kind": found["kind"], "name": found["metadata"]["name"], "uid": found["metadata"]["uid"]}
 
 
 def node(name: str, cpu: str, memory: str, gpus: int = 0, **more: Any) -> Object:
-    """A node that takes pods."""
+    """Return a schedulable node."""
     room = {"cpu": cpu, "memory": memory, "pods": "110"} | ({"nvidia.com/gpu": str(gpus)} if gpus else {})
     labels = {"kubernetes.io/hostname": name, **more.pop("labels", {})}
     return {"kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": more, "status": {"allocatable": room}}
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request."""
+    """Handles one request."""
 
     protocol_version = "HTTP/1.1"
     cluster: Cluster
 
     def log_message(self, *_: Any) -> None:
-        """Silent."""
+        """Print nothing."""
 
     def do_GET(self) -> None:
         self.answer("GET")
@@ -205,7 +205,7 @@ class Handler(BaseHTTPRequestHandler):
             self.resource(method, kind, match["namespace"] or "", match["name"], query, body)
 
     def discovery(self, path: str) -> Object | None:
-        """Which groups, versions and resources there are."""
+        """Return groups, versions and resources."""
         groups = self.cluster.groups
         if path == "/version":
             return {"major": "1", "minor": "35", "gitVersion": "v1.35.0"}
@@ -228,13 +228,13 @@ class Handler(BaseHTTPRequestHandler):
         return None
 
     def review(self, body: Object) -> None:
-        """Whether something is allowed."""
+        """Send whether an action is allowed."""
         wanted = body["spec"]["resourceAttributes"]
         name = "/".join(part for part in (wanted["resource"], wanted.get("subresource")) if part)
         self.send(201, {**body, "status": {"allowed": (wanted["verb"], name) not in self.cluster.denied}})
 
     def resource(self, method: str, kind: str, namespace: str, name: str | None, query: Object, body: bytes) -> None:
-        """Get, list, create, change, delete."""
+        """Get, list, create, patch or delete."""
         key = (kind, namespace, name or "")
         if method == "GET" and not name:
             items = [
@@ -263,7 +263,7 @@ class Handler(BaseHTTPRequestHandler):
         self.write(found, query, 201 if method == "POST" else 200)
 
     def write(self, found: Object, query: Object, code: int) -> None:
-        """The object stands, unless this is a dry run."""
+        """Store the object, unless this is a dry run."""
         if query.get("dryRun") != "All":
             key = (found["kind"], found["metadata"].get("namespace", ""), found["metadata"]["name"])
             if key in self.cluster.objects:
@@ -286,7 +286,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send(200, self.cluster.logs.get(component, ""))
 
     def status(self, code: int, reason: str, words: str) -> None:
-        """A refusal, as Kubernetes words it."""
+        """Send an error in Kubernetes' form."""
         self.send(
             code,
             {
@@ -300,7 +300,7 @@ class Handler(BaseHTTPRequestHandler):
         )
 
     def send(self, code: int, body: Any) -> None:
-        """JSON or text."""
+        """Send JSON or text."""
         data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
         self.send_response(code)
         self.send_header("Content-Type", "text/plain" if isinstance(body, str) else "application/json")
@@ -309,7 +309,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def forward(self, port: int) -> None:
-        """A websocket whose channel 0 is a connection to the port."""
+        """Connect channel 0 of a websocket to the port."""
         accept = base64.b64encode(hashlib.sha1((self.headers["Sec-WebSocket-Key"] + GUID).encode()).digest()).decode()
         self.send_response(101, "Switching Protocols")
         for name, value in (("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept),
@@ -328,10 +328,10 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def carry(here: socket.socket, stream: Any, there: socket.socket) -> None:
-    """Bytes go both ways between a websocket's channel 0 and a connection, until either ends."""
+    """Copy bytes both ways between a websocket's channel 0 and a connection, until either is closed."""
 
     def frames() -> None:
-        with suppress(OSError, ValueError):  # closed in between
+        with suppress(OSError, ValueError):  # closed concurrently
             while (found := read_frame(stream))[0] != 8:
                 if found[0] == 2 and found[1][:1] == b"\x00":
                     there.sendall(found[1][1:])
@@ -345,7 +345,7 @@ def carry(here: socket.socket, stream: Any, there: socket.socket) -> None:
 
 
 def frame(payload: bytes, opcode: int = 2) -> bytes:
-    """One frame of a websocket, from a server."""
+    """Return one websocket frame of a server."""
     size = len(payload)
     head = (
         bytes([size])
@@ -358,7 +358,7 @@ def frame(payload: bytes, opcode: int = 2) -> bytes:
 
 
 def read_frame(stream: Any) -> tuple[int, bytes]:
-    """Opcode and content of a client's next frame; 8 (close) at the end."""
+    """Return opcode and content of a client's next frame; 8 (close) at the end."""
     head = stream.read(2)
     if len(head) < 2:
         return 8, b""
@@ -370,7 +370,7 @@ def read_frame(stream: Any) -> tuple[int, bytes]:
 
 
 def verb_of(method: str, name: str | None) -> str:
-    """Kubernetes' word for a request."""
+    """Return Kubernetes' verb for a request."""
     return {"GET": "get" if name else "list", "POST": "create", "PATCH": "patch", "DELETE": "delete"}[method]
 
 
@@ -381,13 +381,13 @@ def group_of(name: str) -> Object:
 
 
 def selected(found: Object, selector: str) -> bool:
-    """Whether the labels fit a selector such as a=b,c=d."""
+    """Return whether the labels match a selector such as a=b,c=d."""
     labels = found["metadata"].get("labels", {})
     return all(labels.get(part.partition("=")[0]) == part.partition("=")[2] for part in selector.split(",") if part)
 
 
 def merge(one: Object, two: Object) -> Object:
-    """A merge patch."""
+    """Apply a merge patch."""
     for key, value in two.items():
         if value is None:
             one.pop(key, None)
@@ -398,7 +398,7 @@ def merge(one: Object, two: Object) -> Object:
 
 @contextmanager
 def serving(cluster: Cluster, folder: Path) -> Iterator[Path]:
-    """The API is served while the block lasts; yields a kubeconfig."""
+    """Serve the API within the block; yield the path of a kubeconfig."""
     handler = type("Bound", (Handler,), {"cluster": cluster})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True

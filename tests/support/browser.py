@@ -1,4 +1,4 @@
-"""The browser of the tests: the system's Chromium, without a screen."""
+"""The browser of the tests: the system's Chromium, headless."""
 
 import shutil
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A Browser of Playwright, which closes behind `with`."""
+    """Provide a Playwright Browser."""
     from playwright.sync_api import sync_playwright
 
     program = next(filter(None, map(shutil.which, NAMES)), None)
-    assert program, "there is no Chromium: run tools/system.sh"
+    assert program, "Chromium is not installed: run tools/system.sh"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         try:

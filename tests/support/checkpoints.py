@@ -1,4 +1,4 @@
-"""Checkpoints for tests: of a policy alone, and of an algorithm without a run around it."""
+"""Checkpoints for tests: of a policy alone, and of an algorithm without a run."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def save(algorithm: Any, config: TrainConfig, folder: Path) -> None:
 
 
 def restore(algorithm: Any, folder: Path) -> None:
-    """The algorithm has the state of the folder."""
+    """Restore the algorithm's state from the folder."""
     from ante.training.rllib.checkpoint import restore_algorithm
 
     restore_algorithm(algorithm, folder)

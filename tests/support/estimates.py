@@ -1,4 +1,4 @@
-"""References for advantages and returns: by definition in Python, or a second way in torch."""
+"""Reference implementations of advantages and returns: by definition in Python, or in torch."""
 
 import numpy as np
 import torch
@@ -7,7 +7,7 @@ import torch
 def gae(
     rewards: np.ndarray, values: np.ndarray, after: np.ndarray, cut: np.ndarray, discount: float, decay: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Advantages and value targets by the definition, a sum for every step; the reference for `row_kernels.gae`."""
+    """Return advantages and value targets by definition, a sum for every step; reference for `row_kernels.gae`."""
     steps, games = rewards.shape
     advantages = np.zeros((steps, games))
     for i in range(games):
@@ -33,7 +33,7 @@ def vtrace_in_torch(
     rho_top: float,
     c_top: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Advantages and targets, (t, n) on any device; the reference for `numerics.advantages.vtrace`."""
+    """Return advantages and targets, (t, n) on any device; reference for `numerics.advantages.vtrace`."""
     td_errors = rewards + discount * after - values
     weights = discount * decay * ratios.clamp(max=c_top)
     advantages, gains = torch.empty_like(values), torch.empty_like(values)
@@ -48,7 +48,7 @@ def vtrace_in_torch(
 def nstep_in_torch(
     rewards: torch.Tensor, after: torch.Tensor, cut: torch.Tensor, length: int, discount: float
 ) -> torch.Tensor:
-    """Returns (t, n) on any device; the reference for `numerics.advantages.nstep`, its parts put together. A pass over the fragment for every step of `length`."""
+    """Return n-step returns (t, n) on any device, in `length` passes; reference for `numerics.advantages.nstep`."""
     returns = rewards + discount * after
     for _ in range(1, length):
         longer = rewards[:-1] + discount * returns[1:]
@@ -67,7 +67,7 @@ def vtrace(
     rho_top: float,
     c_top: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Advantages and targets by the definition, a sum of weighted TD errors for every step."""
+    """Return advantages and targets by definition, a sum of weighted TD errors for every step."""
     steps, games = rewards.shape
     advantages, targets = np.zeros((steps, games)), np.zeros((steps, games))
 

@@ -1,4 +1,4 @@
-"""Helm's own engine in this process (helm-python-sdk), and the `helm` program where there is one: the same answers."""
+"""Helm's engine in this process (helm-python-sdk), and the `helm` program if it is installed, with equal results."""
 
 import json
 import os
@@ -21,28 +21,28 @@ helm_python.disable_logging()
 
 
 class ChartError(Exception):
-    """Helm's message about a chart or about values that it refuses."""
+    """Helm's error message about a chart or refused values."""
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """A chart's objects, and its notes."""
+    """A chart's objects and its notes."""
 
     objects: list[Object]
     notes: str
 
     def kind(self, kind: str) -> dict[str, Object]:
-        """Objects of a kind by name."""
+        """Return the objects of a kind by name."""
         return {found["metadata"]["name"]: found for found in self.objects if found["kind"] == kind}
 
 
 def render(values: Values, name: str = "ante", namespace: str = "default", chart: Path = CHART) -> Rendered:
-    """Render the chart in this process, without APIs beyond Kubernetes' own: skipCrdCheck is set. Raises ChartError."""
+    """Render the chart in this process, only with the APIs of Kubernetes: skipCrdCheck is set. Raises ChartError."""
     return render_as_is({"skipCrdCheck": True, **values}, name, namespace, chart)
 
 
 def render_as_is(values: Values, name: str = "ante", namespace: str = "default", chart: Path = CHART) -> Rendered:
-    """The same with the values as they are."""
+    """Render the chart with unchanged values."""
     files = render_files(values, name, namespace, chart)
     notes = "".join(text for file, text in files.items() if file.endswith("NOTES.txt"))
     manifests = sorted(file for file in files if not file.endswith("NOTES.txt"))
@@ -50,7 +50,7 @@ def render_as_is(values: Values, name: str = "ante", namespace: str = "default",
 
 
 def render_files(values: Values, name: str = "ante", namespace: str = "default", chart: Path = CHART) -> dict[str, str]:
-    """The text that each template becomes. Raises ChartError."""
+    """Return the rendered text of each template. Raises ChartError."""
     try:
         with helm_python.Chart.load(chart) as loaded:
             loaded.validate_schema(values)
@@ -60,23 +60,23 @@ def render_files(values: Values, name: str = "ante", namespace: str = "default",
 
 
 def merged_values(values: Values, chart: Path = CHART) -> Values:
-    """The chart's defaults with values over them."""
+    """Return the chart's defaults with values merged over them."""
     with helm_python.Chart.load(chart) as loaded:
         return dict(loaded.merge_values(values))
 
 
 def lint(values: Values, chart: Path = CHART) -> list[str]:
-    """What is wrong with the chart; advice about an icon apart."""
+    """Return problems of the chart, except advice about an icon."""
     report = helm_python.lint(str(chart), values, strict=True)
-    told = [found["error"] for found in report["messages"] if "icon is recommended" not in found["error"]]
-    return [*told, *report["errors"]]
+    errors = [found["error"] for found in report["messages"] if "icon is recommended" not in found["error"]]
+    return [*errors, *report["errors"]]
 
 
 def render_by_program(values: Values, name: str = "ante", namespace: str = "default") -> list[Object]:
-    """The objects as the program makes them for a cluster with KubeRay. Raises ChartError."""
+    """Return the objects rendered by the program for a cluster with KubeRay. Raises ChartError."""
     assert PROGRAM
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(values, file)  # not YAML, whose readers differ: 1e-3 is a word to one and a number to the other
+        json.dump(values, file)  # not YAML, whose parsers differ: 1e-3 is a string for one and a number for the other
         file.flush()
         command = [PROGRAM, "template", name, str(CHART), "--namespace", namespace, "--values", file.name]
         command += ["--api-versions", "ray.io/v1"]

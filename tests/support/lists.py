@@ -1,4 +1,4 @@
-"""Small policies that read shortlists, their weights drawn with a fixed seed."""
+"""Small policies on shortlists with weights from a fixed seed."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import torch
 
 
 def small(kind: type) -> Any:
-    """One of this class."""
+    """Return a policy of this class."""
     torch.manual_seed(1)
     return kind(
         observation_space=gymnasium.spaces.Box(0, 255, (8,), np.uint8),

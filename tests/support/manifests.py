@@ -1,7 +1,7 @@
-"""Whether Kubernetes would accept an object: schemas closed against unknown fields, and no secret in plain text.
+"""Checks whether Kubernetes accepts an object: schemas without unknown fields, and no secrets in plain text.
 
-Core kinds: kubernetes-validate, strict. KubeRay's: the schemas of its definitions (tests/data). Others (Kueue,
-Prometheus, OpenShift) are unknown here: name them in `LOOSE`, then their metadata alone is checked.
+Core kinds: kubernetes-validate, strict. KubeRay's: the schemas of its definitions (tests/data). Other kinds (Kueue,
+Prometheus, OpenShift) have no schema here: list them in `LOOSE`, then only their metadata is checked.
 """
 
 import gzip
@@ -29,27 +29,27 @@ URL_WITH_PASSWORD = re.compile(r"\w+://[^/\s:@]+:[^/\s@]+@")
 
 
 class Refused(AssertionError):
-    """An object that Kubernetes would not take as it is."""
+    """An object that Kubernetes would refuse."""
 
 
 def read_all(text: str) -> list[Object]:
-    """The objects of a YAML stream; a key that stands twice in a block is refused."""
+    """Return the objects of a YAML stream. Raises Refused for a duplicate key."""
     return [found for found in yaml.load_all(text, NoDoubleKeys) if found]
 
 
 class NoDoubleKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML in which no key stands twice."""
+    """Loads YAML without duplicate keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=deep) for key, _ in node.value]
         for key in keys:
             if keys.count(key) > 1:
-                raise Refused(f"key {key} stands twice, line {node.start_mark.line + 1}")
+                raise Refused(f"key {key} is duplicated, line {node.start_mark.line + 1}")
         return super().construct_mapping(node, deep)
 
 
 def check(found: Object) -> None:
-    """The object is valid. Raises Refused, naming the place."""
+    """Check that the object is valid. Raises Refused, naming the place."""
     where = f"{found.get('kind')}/{found.get('metadata', {}).get('name')}"
     check_metadata(found, where)
     if found["apiVersion"] == RAY_API:
@@ -63,7 +63,7 @@ def check(found: Object) -> None:
 
 
 def check_all(found: Iterable[Object]) -> None:
-    """Check that all objects are valid, have unique names, and hold no secret outside Secrets. Raises Refused."""
+    """Check that all objects are valid, have unique names, and have no secrets outside Secrets. Raises Refused."""
     seen = set()
     for one in found:
         check(one)
@@ -72,12 +72,12 @@ def check_all(found: Iterable[Object]) -> None:
             raise Refused(f"{one['kind']}/{one['metadata']['name']}: a secret in plain text at {secrets[0]}")
         key = (one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"])
         if key in seen:
-            raise Refused(f"{key} stands twice")
+            raise Refused(f"{key} is duplicated")
         seen.add(key)
 
 
 def check_metadata(found: Object, where: str) -> None:
-    """Name, and string labels and annotations: the definitions leave metadata open."""
+    """Check the name, and that labels and annotations are strings: the definitions do not restrict metadata."""
     strings = {"type": "object", "additionalProperties": {"type": "string"}}
     schema = {
         "type": "object",
@@ -98,7 +98,7 @@ def check_metadata(found: Object, where: str) -> None:
 
 @cache
 def core_validator(kind: str, version: str) -> jsonschema.Draft202012Validator:
-    """The strict schema of a kind of Kubernetes' own. Raises Refused where there is no such kind."""
+    """Return the strict schema of a core kind. Raises Refused if the kind does not exist."""
     group, _, number = version.rpartition("/")
     prefix = f"{group.partition('.')[0]}-{number}" if group else number
     folder = f"kubernetes-json-schema/v{KUBERNETES}.0-local-strict"
@@ -111,14 +111,14 @@ def core_validator(kind: str, version: str) -> jsonschema.Draft202012Validator:
 
 @cache
 def core_definitions() -> Registry[Any]:
-    """What the schemas of Kubernetes' own kinds refer to."""
+    """Return the definitions that the core schemas refer to."""
     folder = f"kubernetes-json-schema/v{KUBERNETES}.0-local-strict"
     return Resource.from_contents(schema_contents(f"{folder}/_definitions.json", KUBERNETES)) @ Registry()
 
 
 @cache
 def ray_validator(kind: str) -> jsonschema.Draft202012Validator:
-    """The closed schema of the spec of RayCluster or RayJob. Raises Refused for other kinds."""
+    """Return the closed schema of the spec of RayCluster or RayJob. Raises Refused for other kinds."""
     kinds = json.loads(gzip.decompress(CRDS.read_bytes()))["kinds"]
     if kind not in kinds:
         raise Refused(f"there is no {RAY_API} {kind}")
@@ -126,7 +126,7 @@ def ray_validator(kind: str) -> jsonschema.Draft202012Validator:
 
 
 def closed(schema: Any) -> Any:
-    """A Kubernetes schema as JSON Schema in which fields that are not named are refused."""
+    """Convert a Kubernetes schema to a JSON Schema that refuses unknown fields."""
     if not isinstance(schema, dict):
         return schema
     result = {key: value for key, value in schema.items() if not key.startswith("x-kubernetes") and key != "format"}
@@ -144,13 +144,13 @@ def closed(schema: Any) -> Any:
 
 
 def plain_secrets(found: Object) -> Iterator[str]:
-    """Return places of an object, Secrets apart, that seem to hold a secret in plain text."""
+    """Yield paths in an object, except in Secrets, that seem to contain a secret in plain text."""
     if found["kind"] != "Secret":
         yield from secrets_below(found, "")
 
 
 def secrets_below(value: Any, place: str) -> Iterator[str]:
-    """The same below one place."""
+    """Yield the same below one path."""
     if isinstance(value, str) and URL_WITH_PASSWORD.search(value):
         yield place
     if isinstance(value, list):
@@ -167,10 +167,10 @@ def secrets_below(value: Any, place: str) -> Iterator[str]:
 
 
 def is_configuration(place: str) -> bool:
-    """Whether keys of this place are the user's: data of a ConfigMap, labels and annotations."""
+    """Return whether keys below this path are user-defined: data of a ConfigMap, labels and annotations."""
     return place.endswith((".data", ".labels", ".annotations"))
 
 
 def secret_like(name: str) -> bool:
-    """Whether a value of this name is expected to be secret."""
+    """Return whether a value with this name is expected to be secret."""
     return bool(SECRET_NAME.search(name)) and not NOT_SECRET.search(name)

@@ -1,8 +1,8 @@
-"""Change one number of the catalogue at a time, and see whether the game changes.
+"""Changes one number of the catalogue at a time, and detects whether the game changes.
 
 The engine reads the catalogue once, into the arrays of `engine/core/tables.py`. `changed` replaces one number of a row
-(or one constant), builds those arrays again and puts them in the place of the old ones; uncompiled code then plays with
-the new number. Compiled code has the arrays frozen inside, so tests that use this module run with `NUMBA_DISABLE_JIT=1`.
+(or one constant), rebuilds those arrays and replaces the old ones; uncompiled code then plays with the new number.
+Compiled code contains frozen arrays, so tests that use this module run with `NUMBA_DISABLE_JIT=1`.
 
     numbers = numbers_of(jokers, "JOKERS")
     assert unread(numbers, lambda number: scenarios_of(number)) == []
@@ -22,24 +22,24 @@ import numpy as np
 import pytest
 
 uncompiled_only = pytest.mark.skipif(
-    not numba.config.DISABLE_JIT, reason="compiled code has the catalogue frozen inside: run `make test-nojit`"
+    not numba.config.DISABLE_JIT, reason="compiled code contains a frozen catalogue: run `make test-nojit`"
 )
 
-# Modules of the engine that turn the catalogue into arrays and numbers, in the order of their imports.
+# Modules of the engine that convert the catalogue to arrays and numbers, in the order of their imports.
 DERIVED = ("ante.engine.core.tables",)
 
-Scenario = Callable[[], Any]  # plays some game and returns what became of it: bytes, numbers, anything that compares
+Scenario = Callable[[], Any]  # plays a game and returns a comparable result: bytes, numbers, anything
 
 
 @dataclass(frozen=True)
 class Number:
     """One number of the catalogue.
 
-    module, table   where its row stands; a constant is a table without rows
+    module, table   location of its row; a constant is a table without rows
     row             index of the row, None for a constant
     field           field of the row, "" for a constant
-    part            index in a tuple or key in a mapping, None where the field is the number itself
-    value           what it is
+    part            index in a tuple or key in a mapping; None if the field itself is the number
+    value           the number
     """
 
     module: ModuleType
@@ -50,12 +50,12 @@ class Number:
     value: Any
 
     def __str__(self) -> str:
-        """`JOKERS[22].chips`, `JOKERS[31].ranks[0]`."""
+        """Return its location, such as `JOKERS[22].chips` or `JOKERS[31].ranks[0]`."""
         row = "" if self.row is None else f"[{self.row}].{self.field}"
         return self.table + row + ("" if self.part is None else f"[{self.part!r}]")
 
     def table_with(self, value: Any) -> Any:
-        """The whole table, with another value in this place."""
+        """Return the whole table with another value at this location."""
         table = getattr(self.module, self.table)
         if self.row is None:
             return self._holder_with(table, value)
@@ -75,12 +75,12 @@ class Number:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value of the catalogue is a number: flags are none."""
+    """Return whether a value of the catalogue is a number; flags are not."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def parts_of(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Part and number of every number in a field."""
+    """Yield part and value of every number in a field."""
     if is_number(value):
         yield None, value
     elif isinstance(value, tuple):
@@ -90,7 +90,7 @@ def parts_of(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def numbers_of(module: ModuleType, table: str, without: tuple[str, ...] = (), first: int = 0) -> list[Number]:
-    """Every number of a table of rows, from row `first` on; `without` names the fields that identify the row."""
+    """Return every number of a table from row `first` on; `without` lists the fields that identify a row."""
     return [
         Number(module, table, index, field.name, part, value)
         for index, row in enumerate(getattr(module, table))
@@ -102,14 +102,14 @@ def numbers_of(module: ModuleType, table: str, without: tuple[str, ...] = (), fi
 
 
 def constants_of(module: ModuleType, *names: str) -> list[Number]:
-    """Every number among these constants of a module."""
+    """Return every number in these constants of a module."""
     return [
         Number(module, name, None, "", part, value) for name in names for part, value in parts_of(getattr(module, name))
     ]
 
 
 def other_values(value: Any) -> tuple[Any, ...]:
-    """What a number is changed to, one after the other, until the game changes."""
+    """Return the values that replace a number, one after the other, until the game changes."""
     if isinstance(value, IntEnum):
         return tuple(member for member in type(value) if member != value)
     kind = type(value)
@@ -120,7 +120,7 @@ def other_values(value: Any) -> tuple[Any, ...]:
 
 @contextmanager
 def changed(number: Number, value: Any) -> Iterator[None]:
-    """The game has another value in this place, for as long as the context lasts."""
+    """Set another value at this location within the context."""
     restore: list[Callable[[], None]] = []
     try:
         put(getattr(number.module, number.table), number.table_with(value), number.table, restore)
@@ -137,7 +137,7 @@ def changed(number: Number, value: Any) -> Iterator[None]:
 
 
 def put_derived(old: Any, new: Any, name: str, restore: list[Callable[[], None]]) -> None:
-    """Replace an array or a number by one that was built again, if it differs."""
+    """Replace an array or a number by its rebuilt version, if it differs."""
     if isinstance(old, np.ndarray):
         if old.shape != new.shape:
             put(old, new, name, restore)
@@ -150,7 +150,7 @@ def put_derived(old: Any, new: Any, name: str, restore: list[Callable[[], None]]
 
 
 def put(old: Any, new: Any, name: str, restore: list[Callable[[], None]]) -> None:
-    """Every module of Ante that holds this object under this name holds the new one."""
+    """Replace this object by the new one in every module of Ante that has it under this name."""
     for module in [m for key, m in sys.modules.items() if key.startswith("ante.")]:
         if vars(module).get(name) is old:
             restore.append(lambda module=module: setattr(module, name, old))  # type: ignore[misc]
@@ -158,7 +158,7 @@ def put(old: Any, new: Any, name: str, restore: list[Callable[[], None]]) -> Non
 
 
 def outcome(scenario: Scenario) -> Any:
-    """What became of the game; a step that the scenario counts on and that fails is an outcome too."""
+    """Return the result of a scenario; an expected step that fails is a result too."""
     try:
         return scenario()
     except AssertionError:
@@ -166,7 +166,7 @@ def outcome(scenario: Scenario) -> Any:
 
 
 def unread(numbers: Iterable[Number], scenarios: Callable[[Number], Iterable[Scenario]]) -> list[str]:
-    """The numbers that change nothing: in none of their scenarios, with none of `other_values`."""
+    """Return the numbers without an effect: in all of their scenarios, with all of `other_values`."""
     usual: dict[Scenario, Any] = {}
     found = []
     for number in numbers:
@@ -180,18 +180,18 @@ def unread(numbers: Iterable[Number], scenarios: Callable[[Number], Iterable[Sce
 
 
 def differs(number: Number, value: Any, played: list[Scenario], usual: Mapping[Scenario, Any]) -> bool:
-    """Whether any scenario ends otherwise with this value."""
+    """Return whether any scenario has another result with this value."""
     with changed(number, value):
         return any(outcome(scenario) != usual[scenario] for scenario in played)
 
 
 def fingerprint(s: Any) -> bytes:
-    """Return a whole game, field by field: the padding between the fields is arbitrary memory."""
+    """Return a whole game as bytes, field by field: the padding between fields is arbitrary memory."""
     return b"".join(field_bytes(s[name]) for name in s.dtype.names)
 
 
 def field_bytes(value: Any) -> bytes:
-    """The bytes of one field, of the fields of a record or of an array of records."""
+    """Return the bytes of one field, of the fields of a record, or of an array of records."""
     array = np.asarray(value)
     if array.dtype.names is None:
         return bytes(array.tobytes())

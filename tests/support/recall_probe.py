@@ -1,4 +1,4 @@
-"""A game that only a memory wins: the right action is shown once at the beginning, and required at the end."""
+"""A game that requires memory: the right action is shown once at the start and required at the end."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ from ante.training.numerics.packed_rows import BITS
 
 
 class RecallGames:
-    """n games side by side, as `ante.env.games.Games` shows them to runners.
+    """n parallel games with the interface of `ante.env.games.Games`.
 
-    First a signal is seen, 0 or 1; then `delay` empty positions; then the question, where the action that equals the
-    signal is worth 1 and the other one nothing. Two actions are legal throughout. Which games are in which position
-    differs, so that ends fall anywhere in a fragment.
+    A game starts with a signal, 0 or 1, then has `delay` empty positions, then a question for which the action equal to
+    the signal has reward 1 and the other one 0. Both actions are always legal. The games start at different positions,
+    so that ends occur anywhere in a fragment.
     """
 
     deck = stake = 0
@@ -32,7 +32,7 @@ class RecallGames:
         self.rngs: list[Any] = [np.random.default_rng(i) for i in range(n)]
 
     def reset(self, which: np.ndarray | None = None) -> None:
-        """Reset."""
+        """Reset the games."""
         which = np.arange(self.n) if which is None else which
         for i in which:
             self.signals[i] = self.rngs[i].integers(2)
@@ -56,5 +56,5 @@ class RecallGames:
 
     @property
     def terminated(self) -> np.ndarray:
-        """Which games have just ended."""
+        """Return which games have just ended."""
         return self.outcome != Outcome.PLAYING

@@ -1,4 +1,4 @@
-"""What a player chooses in games side by side."""
+"""The choices of a player in parallel games."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ante.env.games import Games
 
 
 def choices(player: Player, seeds: list[str], steps: int, times: int = 1, **settings: Any) -> list[list[int]]:
-    """Return choices (steps, seeds), each question repeated; a game that ended is followed by one of the first seed."""
+    """Return choices (steps, seeds), each queried `times` times; an ended game is followed by one of the first seed."""
     games = Games(len(seeds), discrete=True, reorder="none", **settings)
     games.reset(options={"seed": seeds})
     found = []

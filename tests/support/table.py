@@ -1,7 +1,7 @@
-"""Games set up for one question.
+"""Games in a given state.
 
-`hand_of("S_A H_T:m_glass")` is a round, `facing("bl_club", "S_A C_A")` one against a boss; `own(s, "j_egg")`, `use(s, "c_death", 0, 1)`,
-`play(s, 0, 1)`, `to_shop(s)` continue from there.
+`hand_of("S_A H_T:m_glass")` is a round, `facing("bl_club", "S_A C_A")` one against a boss; `own(s, "j_egg")`,
+`use(s, "c_death", 0, 1)`, `play(s, 0, 1)`, `to_shop(s)` continue from there.
 """
 
 from collections.abc import Callable
@@ -32,21 +32,21 @@ def act(s: Any, verb: Verb, target: int = 0, to: int = 0, cards: tuple[int, ...]
 
 
 def in_round(seed: str = "TESTSEED", deck: str = "b_red", stake: int = 1) -> Any:
-    """A game whose Small Blind has just been selected."""
+    """Return a game whose Small Blind has just been selected."""
     s = new_run(seed, deck, stake)
     assert act(s, Verb.SELECT_BLIND) == Status.PLAYING
     return s
 
 
 def hand_of(texts: str, **options: Any) -> Any:
-    """A round in which exactly these cards are held; the rest of the hand went back under the draw pile."""
+    """Return a round with exactly these cards in hand; the other cards are put under the draw pile."""
     s = in_round(**options)
     redeal(s, texts)
     return s
 
 
 def own(s: Any, *keys: str) -> None:
-    """These jokers are owned, rightmost last."""
+    """Add these jokers, the last one rightmost."""
     for key in keys:
         make_given_joker(s, int(joker_by_key[key]))
         add_joker_from_item(s, s.made)
@@ -54,35 +54,35 @@ def own(s: Any, *keys: str) -> None:
 
 
 def give(s: Any, *keys: str) -> None:
-    """These consumables are held."""
+    """Add these consumables."""
     for key in keys:
         make_given_consumable(s, int(consumable_by_key[key]))
         add_consumable_from_item(s, s.made)
 
 
 def use(s: Any, key: str, *cards: int) -> Status:
-    """Hold a consumable and use it on these hand positions."""
+    """Add a consumable and use it on these hand positions."""
     give(s, key)
     return act(s, Verb.USE, int(s.n_consumables) - 1, cards=cards)
 
 
 def hand(s: Any) -> str:
-    """The hand as text."""
+    """Return the hand as text."""
     return " ".join(card_text(s.cards[s.hand[i]]) for i in range(s.n_hand))
 
 
 def jokers(s: Any) -> str:
-    """The line-up as text."""
+    """Return the jokers as text."""
     return " ".join(item_text(s.jokers[i]) for i in range(s.n_jokers))
 
 
 def consumables(s: Any) -> list[str]:
-    """Keys of what is held."""
+    """Return the keys of the consumables."""
     return [item_text(s.consumables[i]) for i in range(s.n_consumables)]
 
 
 def deal(cards: str, *keys: str, held: str = "", blind: str = "bl_small", seed: str = "TESTSEED", **fields: Any) -> Any:
-    """A round with these cards to play, these held beside them and these jokers owned. No score beats its blind."""
+    """Return a round with these cards to play, these to keep in hand, and these jokers. No score beats its blind."""
     s = hand_of(f"{cards} {held}", seed=seed)
     own(s, *keys)
     s.blind = int(blind_by_key[blind])
@@ -102,7 +102,7 @@ def facing(
     deck: str = "b_red",
     stake: int = 1,
 ) -> Any:
-    """A round against this blind, its jokers and consumables owned before; texts, if given, are exactly the cards held."""
+    """Return a round against this blind, with jokers and consumables; texts, if given, are exactly the hand."""
     s = new_run(seed, deck, stake)
     own(s, *owned)
     give(s, *held)
@@ -111,12 +111,12 @@ def facing(
 
 
 def begin(*keys: str, blind: str = "bl_small", seed: str = "TESTSEED", held: tuple[str, ...] = ()) -> Any:
-    """A round that has just begun, with these jokers and consumables owned before its blind was selected."""
+    """Return a new round; its jokers and consumables were owned before its blind was selected."""
     return facing(blind, owned=keys, held=held, seed=seed)
 
 
 def select(s: Any, blind: str, texts: str = "") -> Any:
-    """This blind comes next, and is selected; texts, if given, are exactly the cards held then. Answers the game."""
+    """Make this the next blind, select it, and return the game; texts, if given, are exactly the cards in hand."""
     number = int(blind_by_key[blind])
     s.blind_on_deck = min(number, 3) - 1
     if number >= 3:
@@ -128,7 +128,7 @@ def select(s: Any, blind: str, texts: str = "") -> Any:
 
 
 def skip_for(s: Any, *tags: str) -> Any:
-    """The blinds on deck are skipped, one for each of these tags. Answers the game."""
+    """Skip the next blinds, one for each of these tags, and return the game."""
     for tag in tags:
         s.skip_tags[s.blind_on_deck] = tag_by_key[tag]
         assert act(s, Verb.SKIP_BLIND) == Status.PLAYING
@@ -136,7 +136,7 @@ def skip_for(s: Any, *tags: str) -> Any:
 
 
 def play(s: Any, *positions: int) -> tuple[float, float]:
-    """Play these hand positions. Answers the hand's chips and mult."""
+    """Play these hand positions and return the hand's chips and mult."""
     assert act(s, Verb.PLAY, cards=positions) == Status.PLAYING
     return float(s.score_chips), float(s.score_mult)
 
@@ -147,12 +147,12 @@ def discard(s: Any, *positions: int) -> None:
 
 
 def scored(cards: str, *keys: str, **options: Any) -> tuple[float, float]:
-    """Chips and mult of these cards, all played at once; the options are those of `deal`."""
+    """Return chips and mult of these cards, all played at once; the options are those of `deal`."""
     return play(deal(cards, *keys, **options), *range(len(cards.split())))
 
 
 def win(s: Any) -> Status:
-    """The round is won with one card, the forced one or the leftmost, and the cash-out screen waits."""
+    """Win the round with one card, the forced one or the leftmost, up to the cash-out screen."""
     s.target = 0.0
     card = next((i for i, card in enumerate(in_hand(s)) if card.forced), 0)
     status = act(s, Verb.PLAY, cards=(card,))
@@ -161,14 +161,14 @@ def win(s: Any) -> Status:
 
 
 def to_shop(s: Any) -> Any:
-    """The round is won and the shop after it is open. Answers the game."""
+    """Win the round, enter the shop, and return the game."""
     win(s)
     assert act(s, Verb.CASH_OUT) == Status.PLAYING
     return s
 
 
 def in_hand(s: Any) -> list[Any]:
-    """The cards of the hand, left to right."""
+    """Return the cards of the hand, left to right."""
     return [s.cards[s.hand[i]] for i in range(s.n_hand)]
 
 
@@ -178,9 +178,9 @@ def full_deck(s: Any) -> list[Any]:
 
 
 def redeal(s: Any, texts: str) -> None:
-    """The hand is these cards in this order, face up; the rest of it went back under the draw pile.
+    """Replace the hand by these cards in this order, face up; the other cards are put under the draw pile.
 
-    Debuffed is what the text or the boss marks.
+    Cards are debuffed by the text or by the boss.
     """
     wanted = texts.split()
     assert len(wanted) <= s.n_hand
@@ -197,5 +197,5 @@ def redeal(s: Any, texts: str) -> None:
 
 
 def happened(event: Callable[[str], Any], times: int = 200) -> int:
-    """In how many of these games, each of another seed, the event came true."""
+    """Return the number of games, each with another seed, in which the event is true."""
     return sum(bool(event(f"GAME{number}")) for number in range(times))

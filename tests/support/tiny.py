@@ -1,4 +1,4 @@
-"""Settings with which a run learns for a second: for tests that look at what surrounds the learning."""
+"""Settings for runs that learn for about a second: for tests of everything around the learning."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ TINY: dict[str, Any] = {
 
 
 def tiny_network(kind: str) -> dict[str, Any]:
-    """The kind of policy with the smallest network that still learns, as settings by their dotted paths."""
+    """Return the settings of the smallest network of a kind of policy, by their dotted paths."""
     sizes = {
         "hidden": (16, 12), "entry": 8, "width": 16, "layers": 1, "heads": 2, "trunk": 16, "memory": 8, "size": (36, 48),
     }  # fmt: skip
@@ -25,6 +25,6 @@ def tiny_network(kind: str) -> dict[str, Any]:
 
 
 def fitting(kind: str, sizes: dict[str, Any]) -> dict[str, Any]:
-    """This kind of policy with those of the sizes that it has, as settings by their dotted paths."""
+    """Return the settings of a kind of policy with those sizes that it has, by their dotted paths."""
     known = POLICIES.find(kind).model_fields
     return {"policy.kind": kind} | {f"policy.{name}": value for name, value in sizes.items() if name in known}

@@ -1,4 +1,4 @@
-"""What W&B has written down: its file is a log in LevelDB's format (blocks of 32 KiB) of protobuf records."""
+"""Reads W&B's file of a run: a log in LevelDB's format (blocks of 32 KiB) of protobuf records."""
 
 import json
 import struct
@@ -11,7 +11,7 @@ WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 
 
 def chunks(data: bytes) -> Iterator[bytes]:
-    """The records' bytes, put together where they go over the end of a block."""
+    """Yield the records' bytes, joined across block boundaries."""
     assert data[:4] == HEADER
     at, parts = 7, b""
     while at + 7 <= len(data):
@@ -28,7 +28,7 @@ def chunks(data: bytes) -> Iterator[bytes]:
 
 
 def read_wandb(file: Path) -> dict[str, Any]:
-    """id, name, project, group, config, rows of the history, summary and exit code of a run's file."""
+    """Return id, name, project, group, config, history rows, summary and exit code of a run's file."""
     from wandb.proto import wandb_internal_pb2 as pb
 
     found: dict[str, Any] = {"config": {}, "rows": [], "summary": {}}

@@ -1,4 +1,4 @@
-"""A run's folder with episodes, made without training: greedy games, and a player that explains its decisions."""
+"""A run's folder with episodes, created without training: greedy games, and a player that explains its decisions."""
 
 import csv
 import json
@@ -39,13 +39,13 @@ LEDGER = {
     "breaker": 1.0,
     "agreement": 0.62,
     "ends": {"answered": 1000, "timeout": 60},
-    "alarm": "hints fail: 70% of the last 50 asks succeeded",
+    "alarm": "hints fail: 70% of the last 50 requests succeeded",
 }
 EFFECT = {"source": "llm", "games": 64, "more": -0.5, "half_width": 0.75}
 
 
 class Thinker(Baseline):
-    """Greedy, who gives its choice half of the probability and shares out the rest; its value is the blinds beaten."""
+    """Greedy; reports half of the probability for its choice and the rest evenly; its value is the blinds beaten."""
 
     def explain(self, games: Games, taken: int) -> Note:
         """See `watch.notes.Explained`."""
@@ -57,12 +57,12 @@ class Thinker(Baseline):
 
 
 def legal(games: Games) -> list[int]:
-    """The legal choices of the discrete view in the one game, as macro decisions."""
+    """Return the legal choices of the discrete view in the one game, as macro decisions."""
     return [int(to_macro(games.states[0], number)) for number in np.flatnonzero(games.masks[0])]
 
 
 def make_run(folder: Path, games: int, videos: tuple[str, ...] = ("best", "worst")) -> TrainConfig:
-    """Write a run with this many games of the closing evaluation to `folder`."""
+    """Write a run with this many games in the final evaluation to `folder`."""
     config = make_config(
         {"name": folder.name, "runs": str(folder.parent), "videos.select": videos, "evaluation.games": games}
     )

@@ -1,4 +1,4 @@
-"""Learning curves: the file is read exactly, and the picture shows it."""
+"""Learning curves: metrics are read exactly and shown in the image."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def test_smoothing_is_the_mean_of_the_neighbours() -> None:
 
 
 def test_the_picture_holds_a_line_for_each_run(tmp_path: Path) -> None:
-    """Red-green-blue of the first two default colours are found in it; nothing half-written is left."""
+    """The first two default colours occur in the image, and no partial file is left."""
     runs = [
         run(
             tmp_path / name,

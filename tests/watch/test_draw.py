@@ -1,4 +1,4 @@
-"""Pictures of games: the right size, different where the game is, and silent about what is hidden."""
+"""Images of games: the right size, different where the games differ, and without hidden state."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def games_of(seed: str, deck: str = "b_red") -> Games:
 
 
 def one_of_each_phase() -> dict[Phase, np.record]:
-    """States of greedy games, one for every phase."""
+    """Return states of greedy games, one for every phase."""
     found: dict[Phase, np.record] = {}
     player = Baseline("greedy")
     for seed in ("ABCDEFGH", "7LB2WVPK", "TESTSEED"):
@@ -94,7 +94,7 @@ def test_crowded_tables_stay_in_the_frame(size: tuple[int, int]) -> None:
     assert HAND.y + 20 + CARD_H < 360
 
 
-def test_text_is_made_to_fit_its_box() -> None:
+def test_text_is_fitted_to_its_box() -> None:
     canvas = Canvas(640, 360, (0, 0, 0))
     box = Box(100, 100, 60, 20)
     canvas.fitted("a name that is far too long for so small a box", box, 14, (255, 255, 255))

@@ -1,4 +1,4 @@
-"""Episodes of a run: what is kept plays again byte for byte, notes come back, bounds hold, replays are read by all."""
+"""Episodes of a run: replays are exact, notes are restored, limits hold, and all readers can read the replays."""
 
 import base64
 import gzip
@@ -37,7 +37,7 @@ from tests.watch.made import Thinker, make_run
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of four games; tests that change something copy it."""
+    """Return a run of four games; tests that change it make a copy."""
     run = tmp_path_factory.mktemp("runs") / "run"
     make_run(run, 4)
     return run
@@ -45,12 +45,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(made: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """Return a copy of the run."""
     return Path(shutil.copytree(made, tmp_path / "run"))
 
 
 def at_random(seed: str, discrete: bool) -> tuple[list[int], Games]:
-    """A game of random legal choices of the discrete view; every card is selected one by one."""
+    """Return a game of random legal choices of the discrete view; every card is selected one by one."""
     games, rng, actions = Games(1, discrete=True), np.random.default_rng(len(seed)), []
     games.reset(options={"seed": seed})
     while games.outcome[0] == 0:
@@ -77,7 +77,7 @@ def test_a_kept_replay_ends_in_the_same_bytes(seed: str, tmp_path: Path) -> None
     assert fingerprint(again.end()) == fingerprint(games.states[0])
 
 
-def test_a_compact_replay_is_told_in_full_and_checked(tmp_path: Path) -> None:
+def test_a_compact_replay_is_expanded_and_checked(tmp_path: Path) -> None:
     games = greedy("TESTSEED")
     episode = collect(games, Baseline("greedy").choose)
     file = tmp_path / "a.txt.gz"
@@ -95,7 +95,7 @@ def test_a_compact_replay_is_told_in_full_and_checked(tmp_path: Path) -> None:
     assert difference is not None and difference.got == lines[-1]
     refused = text.replace("cash-out", "reroll", 1)
     difference = check_compact(refused)
-    assert difference is not None and "is not allowed there: reroll" in difference.got
+    assert difference is not None and "is illegal in its state: reroll" in difference.got
 
 
 def test_a_damaged_replay_is_named(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def entry(number: int, video: bool = False, why: tuple[str, ...] = ()) -> Entry:
     return Entry(name, "A", "b_red", 1, None, "lost", 1, 0, 1, 0.0, number, False, (), "", why, **media)
 
 
-def test_what_goes_beyond_the_bounds_goes_oldest_first() -> None:
+def test_episodes_beyond_the_limits_are_deleted_oldest_first() -> None:
     entries = [entry(i, video=i % 3 == 0, why=("first_win",) if i == 0 else ()) for i in range(12)]
     kept, gone = within(entries, 100, 2)
     assert [each.name for each in kept if each.video] == ["000", "009"], "the first win stays"
@@ -198,7 +198,7 @@ def test_an_unreadable_index_is_named(tmp_path: Path) -> None:
         read_index(tmp_path)
 
 
-def test_curves_are_means_of_parts_and_know_what_is_missing(tmp_path: Path) -> None:
+def test_curves_are_means_of_parts_with_missing_values(tmp_path: Path) -> None:
     file = tmp_path / "metrics.csv"
     rows = [f"{i},{10 * i},{i / 2},{i * 1.0},{'' if i != 700 else 4.5},{i}" for i in range(1, 1001)]
     file.write_text("\n".join(["iteration,steps,seconds,blinds,eval_blinds,games", *rows, "1001,99"]))
@@ -207,7 +207,7 @@ def test_curves_are_means_of_parts_and_know_what_is_missing(tmp_path: Path) -> N
     assert found["columns"]["blinds"][:2] == [2.0, 5.0]
     assert [value for value in found["columns"]["eval_blinds"] if value is not None] == [4.5]
     assert found["drawn"] == [
-        {"name": "blinds", "evaluated": "eval_blinds", "title": "blinds beaten a game", "percent": False}
+        {"name": "blinds", "evaluated": "eval_blinds", "title": "blinds beaten per game", "percent": False}
     ]
     assert curves(tmp_path / "none.csv")["steps"] == []
 
@@ -218,7 +218,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 class Scripts(HTMLParser):
-    """The scripts of a page: their attributes and texts."""
+    """The scripts of a page: their attributes and text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -235,7 +235,7 @@ class Scripts(HTMLParser):
             self.found[-1] = attributes, text + data
 
 
-def test_the_report_stands_alone_and_holds_nothing_that_ends_its_script(copied: Path) -> None:
+def test_the_report_is_self_contained_and_its_data_cannot_end_its_script(copied: Path) -> None:
     hostile = "</script><script>alert(1)</script>"
     (copied / "machine.json").write_text(json.dumps({"cpu": hostile}))
     text = write_report(copied, traces=2).read_text()
@@ -259,14 +259,14 @@ def test_traces_hold_the_steps_and_come_with_videos_first(made: Path) -> None:
     assert steps == json.loads(json.dumps(list(steps_of(episode, read_notes(made / FOLDER / str(entry.notes))[1]))))
 
 
-def test_a_changed_engine_is_told_of(copied: Path) -> None:
+def test_a_changed_engine_is_reported(copied: Path) -> None:
     index = copied / FOLDER / "index.json"
     data = json.loads(index.read_text())
     data["episodes"][0]["state"] = "0" * 16
     index.write_text(json.dumps(data))
     page = write_report(copied).read_text()
     troubles = {row["name"]: row.get("trouble") for row in json.loads(Scripts(page).found[0][1])["episodes"]}
-    assert "plays another game" in troubles.pop(data["episodes"][0]["name"])
+    assert "leads to another game" in troubles.pop(data["episodes"][0]["name"])
     assert set(troubles.values()) == {None}
 
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of 24 greedy games, two of them filmed, with its report."""
+    """Return a run of 24 greedy games, two of them with videos, with its report."""
     folder = tmp_path_factory.mktemp("runs") / "a <b>run"
     make_run(folder.with_name("run"), 24)
     folder.with_name("run").rename(folder)
@@ -41,14 +41,14 @@ def browser() -> Iterator[Any]:
 
 @contextmanager
 def opened(browser: Any, address: str, width: int = 1280) -> Iterator[Any]:
-    """The page, drawn; afterwards nothing may have been complained about."""
+    """Open and render the page; afterwards there must be no console errors."""
     page = browser.new_page(viewport={"width": width, "height": 900})
     complaints: list[str] = []
     page.on(
         "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
     )
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    # A browser cancels its requests for a video when the user seeks elsewhere.
+    # A browser cancels its requests for a video when the user seeks.
     page.on(
         "requestfailed",
         lambda r: None if r.failure == "net::ERR_ABORTED" else complaints.append(f"{r.failure} {r.url}"),
@@ -63,7 +63,7 @@ def opened(browser: Any, address: str, width: int = 1280) -> Iterator[Any]:
 
 
 def wait(page: Any, expression: str) -> None:
-    """Until the expression holds; Playwright's own wait evaluates text in the page, which its security policy forbids."""
+    """Wait until the expression holds; Playwright's wait evaluates text, which the page's security policy forbids."""
     for _ in range(300):
         if page.evaluate(expression):
             return
@@ -88,22 +88,22 @@ def test_it_opens_from_a_file_with_curves_episodes_and_no_complaints(browser: An
         assert path.count("L") == 299, "900 iterations in parts of three are 300 points"
         assert blinds.locator("circle").count() == 10
         heights = [float(point.split(",")[1]) for point in path[1:].split("L")]
-        assert heights == sorted(heights, reverse=True), "more blinds stand higher"
+        assert heights == sorted(heights, reverse=True), "more blinds are plotted higher"
         assert page.locator(".episode").count() == 24
         report = json.loads((run / "evaluation.json").read_text())
         assert f"{report['mean_blinds']:.2f}" in page.inner_text("#tiles")
 
 
-def test_the_ledger_of_hints_stands_open_where_there_is_an_alarm(browser: Any, run: Path) -> None:
+def test_the_ledger_of_hints_is_open_if_there_is_an_alarm(browser: Any, run: Path) -> None:
     with opened(browser, (run / REPORT).as_uri()) as page:
         assert page.inner_text("#hints [role=alert]") == LEDGER["alarm"]
         rows = page.locator("#hints tr").all()
-        told = dict([words(cell) for cell in row.locator("th, td").all()] for row in rows)
-        assert told["success of the last asks"] == "70 %"
-        assert told["breaker"] == "half-opened"
-        assert told["latency of a call, median and p95"] == "0.41 s, 2.25 s"
-        assert told["how asks ended"] == "answered 1,000, timeout 60"
-        assert told["effect of following llm in play"].startswith("-0.50 ± 0.75 blinds beaten a game, 64 games")
+        ledger = dict([words(cell) for cell in row.locator("th, td").all()] for row in rows)
+        assert ledger["success rate of the last requests"] == "70 %"
+        assert ledger["circuit breaker"] == "half-opened"
+        assert ledger["latency of a call, median and p95"] == "0.41 s, 2.25 s"
+        assert ledger["results of requests"] == "answered 1,000, timeout 60"
+        assert ledger["effect of following llm in play"].startswith("-0.50 ± 0.75 blinds beaten per game, 64 games")
 
 
 def test_filters_change_the_list(browser: Any, run: Path) -> None:
@@ -133,7 +133,7 @@ def shown(page: Any, field: str, mark: str) -> list[str]:
     return [node.get_attribute(mark) for node in page.locator(f"[data-field={field}] [{mark}]").all()]
 
 
-def test_the_player_shows_what_the_record_says_at_each_step(browser: Any, run: Path) -> None:
+def test_the_player_shows_the_record_at_each_step(browser: Any, run: Path) -> None:
     entry = filmed(run)
     _, episode = read_episode(run / FOLDER / entry.replay)
     notes = read_notes(run / FOLDER / str(entry.notes))[1]
@@ -167,7 +167,7 @@ def test_the_player_shows_what_the_record_says_at_each_step(browser: Any, run: P
 
 
 def plain(text: str) -> str:
-    """Words with suits as letters again."""
+    """Return text with suits as letters."""
     return re.sub(r"(10|[2-9JQKA])([♠♥♣♦])", lambda m: m[1].replace("10", "T") + "SHCD"["♠♥♣♦".index(m[2])], text)
 
 
@@ -196,7 +196,7 @@ def test_keys_slider_and_play_button_move_the_player(browser: Any, run: Path) ->
         wait(page, "player.at >= 5")
         page.click("#play")
         assert page.inner_text("#play") == "Play"
-        assert page.evaluate("document.documentElement.scrollWidth") <= 400, "nothing hangs out on a phone"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400, "the page fits a phone"
         page.keyboard.press("Escape")
         assert not page.is_visible("#player")
 
@@ -220,7 +220,7 @@ def test_its_video_plays_and_can_be_sought(browser: Any, run: Path, served: bool
         server.shutdown()
 
 
-def test_an_episode_without_notes_says_how_to_get_them(browser: Any, run: Path) -> None:
+def test_an_episode_without_notes_explains_how_to_get_them(browser: Any, run: Path) -> None:
     entry = next(entry for entry in read_index(run) if not entry.notes)
     with opened(browser, f"{(run / REPORT).as_uri()}#{entry.name}/2") as page:
         page.wait_for_selector("#slider")

@@ -1,4 +1,4 @@
-"""The server of reports: whole files, parts of them, and only a report's files."""
+"""The server of reports: whole files, ranges of files, and only a report's files."""
 
 import http.client
 import threading
@@ -26,7 +26,7 @@ def port(tmp_path: Path) -> Iterator[int]:
         if name == "episodes/far.jpg":
             (tmp_path / name).write_bytes(b"jpg")
         elif name == "episodes/broken.jpg":
-            raise BalatroError("the store is away")
+            raise BalatroError("the store is offline")
 
     with server_of(tmp_path, fetch=fetch) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Playing by keys, and watching, as text."""
+"""Playing with keys, and watching, as text."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Videos: decoded frames equal the drawn ones, and half-written files never have their final name."""
+"""Videos: decoded frames equal the rendered ones, and partial files never have their final name."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_an_episode_becomes_a_video_that_plays_back(tmp_path: Path) -> None:
     assert np.array_equal(frames[-1], frames[-round(END * FPS)])
     assert list(file.parent.iterdir()) == [file]
     data = file.read_bytes()
-    assert data.index(b"moov") < data.index(b"mdat"), "faststart: a browser plays before it has all of it"
+    assert data.index(b"moov") < data.index(b"mdat"), "faststart: playback starts before the download is complete"
 
 
 def test_a_failure_in_the_middle_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_an_older_video_survives_a_failed_new_one(tmp_path: Path) -> None:
     file = tmp_path / "a.mp4"
     write_video(file, [np.zeros((36, 64, 3), dtype=np.uint8)] * 3)
     before = file.read_bytes()
-    with pytest.raises(BadVideo, match="no frames"):
+    with pytest.raises(BadVideo, match="at least one frame"):
         write_video(file, [])
     with pytest.raises(BadVideo, match="even"):
         write_video(file, [np.zeros((35, 64, 3), dtype=np.uint8)])

@@ -1,4 +1,4 @@
-"""Pictures as observations: what the renderer draws, small, stacked; every variant keeps an environment's promises."""
+"""Frames as observations: rendered, reduced, stacked; every variant passes the environment checks."""
 
 import os
 from typing import Any
@@ -25,7 +25,7 @@ def made(**options: Any) -> Any:
 
 
 @pytest.mark.parametrize("colour", [False, True])
-def test_the_newest_picture_is_the_renderer_s_made_small(colour: bool) -> None:
+def test_the_newest_frame_is_the_reduced_rendered_one(colour: bool) -> None:
     env = Pixels(made(), size=(84, 112), colour=colour, stack=2)
     env.reset(seed=4)
     env.action_space.seed(4)
@@ -38,26 +38,24 @@ def test_the_newest_picture_is_the_renderer_s_made_small(colour: bool) -> None:
             np.testing.assert_array_equal(seen[3:].transpose(1, 2, 0), wanted)
         else:
             grey = wanted @ [0.299, 0.587, 0.114]
-            assert np.abs(seen[1] - grey).max() <= 1.5, "luma by its definition, up to rounding"
+            assert np.abs(seen[1] - grey).max() <= 1.5, "luma by definition, up to rounding"
         if over:
             break
 
 
-def test_a_picture_does_not_tell_the_seed() -> None:
+def test_a_frame_does_not_reveal_the_seed() -> None:
     env = Pixels(made(seed="ABCDEFGH"), size=(180, 320), colour=True, stack=1)
     one, _ = env.reset()
     picture = draw(env.unwrapped.state, 320, 180)
     unlike = np.argwhere((one.transpose(1, 2, 0) != picture).any(axis=2))
-    assert len(unlike) > 50 and unlike[:, 0].min() >= 165 and unlike[:, 1].max() <= 75, (
-        "only deck and seed are left out"
-    )
+    assert len(unlike) > 50 and unlike[:, 0].min() >= 165 and unlike[:, 1].max() <= 75, "only deck and seed are missing"
 
 
-def test_a_stack_is_the_last_pictures_of_this_game() -> None:
+def test_a_stack_has_the_last_frames_of_its_game() -> None:
     env = Pixels(made(), size=(36, 64), stack=3)
     for seed in (1, 2):
         seen, _ = env.reset(seed=seed)
-        assert (seen == seen[0]).all(), "the first frame fills it"
+        assert (seen == seen[0]).all(), "the first frame fills the stack"
         frames = [seen[-1]]
         for _ in range(4):
             before = seen.copy()

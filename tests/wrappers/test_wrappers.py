@@ -1,4 +1,4 @@
-"""Wrappers around single games, each alone, and the check of any variant."""
+"""Wrappers of single games, each alone, and the environment check of all variants."""
 
 import os
 from typing import Any
@@ -30,7 +30,7 @@ def made(**options: Any) -> Any:
 
 
 class Scripted(gymnasium.Env[int, int]):
-    """Games of one step: won if the seed is a winning one, in the ante that the action names."""
+    """Games of one step: won for winning seeds, in the ante that the action selects."""
 
     observation_space, action_space = gymnasium.spaces.Discrete(2), gymnasium.spaces.Discrete(9)
 
@@ -66,16 +66,16 @@ def test_an_illegal_action_becomes_a_legal_one_or_nothing() -> None:
 def test_lessons_end_at_their_goal_and_follow_each_other() -> None:
     lessons = [Lesson(goal=1, stake=1, promote=0.5), Lesson(goal=3, stake=2, promote=0.9), Lesson()]
     env = Curriculum(Scripted(), lessons, window=4, bonus=2.0)
-    wins = [2, 0, 2, 2]  # an ante beyond the goal wins the lesson's game; 0 ends it as lost
+    wins = [2, 0, 2, 2]  # an ante beyond the goal wins the lesson's game; 0 loses it
     for action in wins:
         _, info = env.reset()
-        _, reward, terminated, _, told = env.step(action)
-        assert (terminated, told["outcome"], reward) == (True, *(("won", 3.0) if action else ("lost", 1.0)))
+        _, reward, terminated, _, last_info = env.step(action)
+        assert (terminated, last_info["outcome"], reward) == (True, *(("won", 3.0) if action else ("lost", 1.0)))
         assert (info["lesson"], env.env.asked) == (1, {"stake": 1})
     assert env.reset()[1]["lesson"] == 2 and env.env.asked == {"stake": 2}
     env.reset(options={"stake": 5})
     assert env.env.asked["stake"] == 5
-    assert not env.step(3)[2], "ante 3 is the goal: its boss is not beaten yet"
+    assert not env.step(3)[2], "ante 3 is the goal, and its boss is not beaten yet"
     assert env.step(4)[2]
     with pytest.raises(BalatroError, match="ante from 1 to 8"):
         Curriculum(Scripted(), [Lesson(goal=9)])
@@ -97,7 +97,7 @@ def test_seeds_in_the_band_come_more_often() -> None:
     games = env.games.sum()
     env.reset(options={"seed": "EASY0"})
     env.step(0)
-    assert env.games.sum() == games, "a seed that the caller names is not counted"
+    assert env.games.sum() == games, "seeds given by the caller are not counted"
     again = SeedSampler(Scripted(), seeds, fade=0.98)
     again.reset(seed=5)
     assert [(again.reset(), again.env.asked["seed"], again.step(0))[1] for _ in range(50)] == names[:50]
@@ -122,7 +122,7 @@ def test_variants_keep_their_promises(options: dict[str, Any]) -> None:
     assert [(each.promise, each.seen) for each in check_variant(options) if not each.kept] == []
 
 
-def test_a_liar_is_found() -> None:
+def test_an_incorrect_environment_is_detected() -> None:
     class Liar(gymnasium.Wrapper[Any, Any, Any, Any]):
         def action_masks(self) -> Any:
             mask = self.env.get_wrapper_attr("action_masks")().copy()
@@ -134,7 +134,7 @@ def test_a_liar_is_found() -> None:
             return seen, float(reward) + np.random.default_rng().random(), *rest
 
     found = {each.promise: each for each in check_variant({"observation": "flat"}, Liar)}
-    assert "are not what the mask says" in found["the mask is what steps accept"].seen
-    assert "differ" in found["the same seed and actions, the same game"].seen
+    assert "differ from the mask" in found["the mask equals the legal actions"].seen
+    assert "differ" in found["the same seed and actions give the same game"].seen
     with pytest.raises(BalatroError, match="observation='pixel'"):
         check_variant({"observation": "pixel"})

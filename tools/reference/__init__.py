@@ -1,1 +1,1 @@
-"""The generated pages of the documentation site: one module for each source they are written from."""
+"""Generators of documentation pages, one module per source."""

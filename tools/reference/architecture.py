@@ -1,7 +1,7 @@
 """docs/pictures/architecture.svg: the layers that `lint-imports` enforces, and the libraries that each layer imports.
 
 python -m tools.reference.architecture            write the file
-python -m tools.reference.architecture --check    exit 1 where the committed file is stale
+python -m tools.reference.architecture --check    exit 1 if the committed file is stale
 """
 
 import sys
@@ -14,7 +14,7 @@ from tools.reference.modules import ROOT, SOURCES, layers, subject
 FILE = ROOT / "docs" / "pictures" / "architecture.svg"
 WIDTH, GAP, NAME, LINE, PAD = 1040, 8, 20, 15, 8
 LETTER = 7.0  # width of a letter of the small text
-INNER = {"stopping", "files", "metrics", "plugins", "errors", "machine", "warmup"}  # helpers, drawn without a subject
+INNER = {"stopping", "files", "metrics", "plugins", "errors", "machine", "warmup"}  # helpers without a subject
 STYLE = """
   text { font-family: system-ui, sans-serif; font-size: 12px; fill: #24292f; }
   .name { font-size: 14px; font-weight: 600; }
@@ -25,7 +25,7 @@ STYLE = """
 
 
 def libraries(graph: grimp.ImportGraph, packages: list[str]) -> list[str]:
-    """Returns the third-party libraries that the packages of a layer import themselves."""
+    """Return the third-party libraries that the packages of a layer import directly."""
     found: set[str] = set()
     for package in packages:
         for module in {f"ante.{package}", *graph.find_descendants(f"ante.{package}")}:
@@ -34,7 +34,7 @@ def libraries(graph: grimp.ImportGraph, packages: list[str]) -> list[str]:
 
 
 def words(package: str) -> str:
-    """Returns the subject of a package, to its first colon or full stop."""
+    """Return the first sentence of a package's subject."""
     file = SOURCES / package / "__init__.py"
     if package in INNER or not file.exists():
         return ""
@@ -43,7 +43,7 @@ def words(package: str) -> str:
 
 
 def row(packages: list[str], top: int, used: list[str]) -> tuple[list[str], int]:
-    """Returns the drawing of one layer and its height."""
+    """Return the drawing of one layer and its height."""
     width = (WIDTH - GAP * (len(packages) + 1)) / len(packages)
     texts = [textwrap.wrap(words(package), int((width - 2 * PAD) / LETTER)) for package in packages]
     height = PAD * 2 + NAME + LINE * max(map(len, texts))
@@ -62,7 +62,7 @@ def row(packages: list[str], top: int, used: list[str]) -> tuple[list[str], int]
 
 
 def picture() -> str:
-    """Returns the whole drawing."""
+    """Return the whole drawing."""
     graph = grimp.build_graph("ante", include_external_packages=True, cache_dir=None)
     top, out = GAP, []
     for packages in layers("ante"):
@@ -70,13 +70,13 @@ def picture() -> str:
         out += drawn
         top += height + GAP
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" width="{WIDTH}" height="{top}" role="img">'
-    title = "<title>The layers of Ante: each imports only what is below it</title>"
+    title = "<title>The layers of Ante: each imports only from those below it</title>"
     page = f'<rect class="page" width="{WIDTH}" height="{top}"/>'
     return "\n".join([head, title, f"<style>{STYLE}</style>", page, *out, "</svg>", ""])
 
 
 def main() -> int:
-    """Writes or checks the file; returns the exit code."""
+    """Write or check the file, and return the exit code."""
     if "--check" not in sys.argv:
         FILE.write_text(picture())
         return 0

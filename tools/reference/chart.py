@@ -1,4 +1,4 @@
-"""The reference of the Helm chart's values, written from the models that the chart is written from."""
+"""The reference of the Helm chart's values, generated from the models of the chart."""
 
 from collections.abc import Iterator
 
@@ -8,20 +8,20 @@ from tools.reference.tables import cell, table
 
 HEAD = """# Chart values
 
-Every value of the chart `helm/ante`, by top-level key. `ante cluster` and the notebook read the same keys. The schema
+All values of the chart `helm/ante`, by top-level key. `ante cluster` and the notebook use the same keys. The schema
 `helm/ante/values.schema.json` rejects unknown keys. [Deploy on Kubernetes](../how-to/deploy.md) shows which ones to set.
 
 """
-OF_THE_RELEASE = ("name", "namespace")  # Helm's own, no values
+OF_THE_RELEASE = ("name", "namespace")  # set by Helm, not values of the chart
 
 
 def as_yaml(value: object) -> str:
-    """Returns a value on one line."""
+    """Return a value on one line."""
     return yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("\n").removesuffix("\n...")
 
 
 def rows(model: BaseModel, prefix: str) -> Iterator[tuple[str, str, str]]:
-    """Yields path, default and description of each value below a model."""
+    """Yield path, default and description of each value below a model."""
     plain = model.model_dump(mode="json", by_alias=True)
     for name, field in type(model).model_fields.items():
         value, key = getattr(model, name), field.alias or name
@@ -33,7 +33,7 @@ def rows(model: BaseModel, prefix: str) -> Iterator[tuple[str, str, str]]:
 
 
 def page() -> str:
-    """Returns the page."""
+    """Return the page."""
     from ante.deploy.chart import ChartValues
 
     whole = ChartValues()

@@ -1,4 +1,4 @@
-"""The reference of the command line, written from the parser of `ante`."""
+"""The reference of the command line, generated from the parser of `ante`."""
 
 import argparse
 import inspect
@@ -12,31 +12,31 @@ from tools.reference.tables import cell, table
 
 GROUPS = ("learn", "games", "checks", "platform")
 TRAIN = (
-    "Every setting is a flag too: `--algo.lr 2e-4` changes `lr` in the group `algo`. See [settings](../settings.md).\n"
+    "All settings are also flags: `--algo.lr 2e-4` changes `lr` in the group `algo`. See [settings](../settings.md).\n"
 )
 
 
 def commands() -> dict[str, type]:
-    """Returns the class of each command, by its name."""
+    """Return the class of each command, by name."""
     from ante.cli import Command
 
     return {info.name: kind for kind, info in map(get_args, get_args(Command))}
 
 
 def parsers() -> dict[str, argparse.ArgumentParser]:
-    """Returns the parser of each command, by its name."""
+    """Return the parser of each command, by name."""
     import tyro
 
     from ante.cli import Command
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # tyro names no other way to a parser that can be read
+        warnings.simplefilter("ignore", DeprecationWarning)  # tyro offers no other way to inspect a parser
         whole = tyro.extras.get_parser(Command, prog="ante")
     return children(whole)
 
 
 def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Returns the parsers of the subcommands."""
+    """Return the parsers of the subcommands."""
     for action in parser._actions:
         if isinstance(action.choices, dict):
             return dict(action.choices)
@@ -44,12 +44,12 @@ def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 
 
 def group_of(kind: type) -> str:
-    """Returns the package of `ante.cli` that a command is in."""
+    """Return the package of `ante.cli` that contains a command."""
     return kind.__module__.split(".")[2]
 
 
 def about(text: str) -> str:
-    """Returns a help text as Markdown: paragraphs, and blocks of code where lines are aligned."""
+    """Return a help text as Markdown: paragraphs, and code blocks for aligned lines."""
     out = []
     for part in re.split(r"\n\s*\n", text.strip()):
         first, _, rest = part.partition("\n")
@@ -63,7 +63,7 @@ def about(text: str) -> str:
 
 
 def split_help(text: str) -> tuple[str, str]:
-    """Returns an option's description and its default, which tyro writes at the end of the help."""
+    """Return an option's description and its default, which tyro appends to the help."""
     found = re.search(r"\s*\((required|default: (.*?))\)\s*$", text, re.DOTALL)
     if not found:
         return text, ""
@@ -71,7 +71,7 @@ def split_help(text: str) -> tuple[str, str]:
 
 
 def options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, ...]]:
-    """Yields name, value, default and description of each argument."""
+    """Yield name, value, default and description of each argument."""
     for action in parser._actions:
         if action.dest == "help" or isinstance(action.choices, dict):
             continue
@@ -84,7 +84,7 @@ def options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, ...]]:
 
 
 def section(name: str, parser: argparse.ArgumentParser, level: int, text: str) -> str:
-    """Returns a command's heading, description, options and subcommands."""
+    """Return a command's heading, description, options and subcommands."""
     lines = [f"{'#' * level} {name}", "", about(text)]
     if name == "ante train":
         lines.append(TRAIN)
@@ -96,7 +96,7 @@ def section(name: str, parser: argparse.ArgumentParser, level: int, text: str) -
 
 
 def group_page(group: str) -> str:
-    """Returns the page of one group of commands."""
+    """Return the page of one group of commands."""
     found = parsers()
     subject = import_module(f"ante.cli.{group}").__doc__ or ""
     parts = [f"# {subject.rstrip('.')}\n"]
@@ -107,7 +107,7 @@ def group_page(group: str) -> str:
 
 
 def index_page() -> str:
-    """Returns the list of all commands, with the first sentence of each."""
+    """Return the list of all commands with their first paragraphs."""
     parts = ["# Command line\n", "`ante COMMAND --help` prints the same text as these pages.\n"]
     for group in GROUPS:
         rows = [link(name, kind, group) for name, kind in commands().items() if group_of(kind) == group]
@@ -117,6 +117,6 @@ def index_page() -> str:
 
 
 def link(name: str, kind: Any, group: str) -> tuple[str, str]:
-    """Returns the row of one command."""
+    """Return the row of one command."""
     first = (inspect.getdoc(kind) or "").partition("\n\n")[0]
     return f"[`ante {name}`]({group}.md#ante-{name})", cell(first)

@@ -1,4 +1,4 @@
-"""The index of the decision notes, written from their titles."""
+"""The index of the decision notes, generated from their titles."""
 
 from pathlib import Path
 
@@ -7,13 +7,13 @@ from tools.reference.tables import cell, table
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "decisions"
 HEAD = """# Decisions
 
-One note for each decision that shaped the code: what was chosen, why, what it costs, and what was measured.
+One note per design decision: the choice, its reasons, its costs and the measurements.
 
 """
 
 
 def page() -> str:
-    """Returns the page."""
+    """Return the page."""
     rows = []
     for file in sorted(FOLDER.glob("0*.md")):
         number, _, title = file.read_text().partition("\n")[0].removeprefix("# ").partition(". ")

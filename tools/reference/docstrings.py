@@ -1,4 +1,4 @@
-"""A Griffe extension: lists that docstrings align in two columns become Markdown lists."""
+"""A Griffe extension that converts lists aligned in two columns in docstrings to Markdown lists."""
 
 import re
 from typing import Any
@@ -9,7 +9,7 @@ ROW = re.compile(r"^(\S(?:.*?[^\s.])?) {2,}(\S.*)$")
 
 
 def with_lists(text: str) -> str:
-    """Returns a docstring whose paragraphs of aligned rows, `name  text`, are lists."""
+    """Return a docstring with paragraphs of aligned rows, `name  text`, converted to lists."""
     parts = []
     for part in re.split(r"\n\s*\n", text):
         lines = part.splitlines()
@@ -20,9 +20,9 @@ def with_lists(text: str) -> str:
 
 
 class AlignedLists(griffe.Extension):
-    """Rewrites each docstring when it is loaded."""
+    """Convert each docstring when it is loaded."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Rewrites the docstring of one object."""
+        """Convert the docstring of one object."""
         if obj.docstring:
             obj.docstring.value = with_lists(obj.docstring.value)

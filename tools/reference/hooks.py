@@ -1,4 +1,4 @@
-"""Hooks of MkDocs: pages that are written while the site is built, and files of the repository that pages link to."""
+"""MkDocs hooks: pages generated during the build, and files of the repository that pages link to."""
 
 import posixpath
 import re
@@ -29,9 +29,9 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LINK = re.compile(r"(\]\()((?:\.\./)+[^)#\s]+)")
 
 
-@event_priority(100)  # before mkdocs-jupyter, which takes over the notebooks
+@event_priority(100)  # before mkdocs-jupyter, which converts the notebooks
 def on_files(files: Files, config: Any) -> Files:
-    """Adds the generated pages, the notebooks and the linked files of the repository."""
+    """Add the generated pages, the notebooks and the linked files of the repository."""
     for path, write in GENERATED.items():
         files.append(File.generated(config, path, content=write()))
     for notebook in NOTEBOOKS:
@@ -42,7 +42,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def linked(files: Files) -> set[str]:
-    """Returns the files outside docs/ that hand-written pages link to."""
+    """Return the files outside docs/ that hand-written pages link to."""
     found = set()
     for file in files.documentation_pages():
         if file.generated_by is None and file.abs_src_path and file.src_uri.endswith(".md"):
@@ -52,13 +52,13 @@ def linked(files: Files) -> set[str]:
 
 
 def outside(page: str, target: str) -> str:
-    """Returns the path in the repository of a file outside docs/ that a page links to; empty for any other link."""
+    """Return the path in the repository of a linked file outside docs/, "" for other links."""
     path = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), target))
     return path if not path.startswith("docs/") and (ROOT / path).is_file() else ""
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Points links to files outside docs/ at their copies in the site."""
+    """Rewrite links to files outside docs/ to their copies in the site."""
 
     def copy(match: re.Match[str]) -> str:
         path = outside(page.file.src_uri, match[2])

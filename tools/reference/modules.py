@@ -1,7 +1,4 @@
-"""The list of packages and modules, written from `pyproject.toml` and the docstrings.
-
-The first paragraph of each docstring is the only home of these words.
-"""
+"""The list of packages and modules, generated from `pyproject.toml` and the first paragraphs of docstrings."""
 
 import ast
 import sys
@@ -15,45 +12,45 @@ SOURCES = ROOT / "src" / "ante"
 MOST_MODULES = 15
 HEAD = """# Packages and modules
 
-A layer imports only what is below it, and packages on one line do not import each other; `lint-imports` enforces both.
+A layer imports only from those below it. Packages on one line do not import each other. `lint-imports` enforces both.
 [Architecture](../explanation/architecture.md) explains how the parts work together.
 
 """
 
 
 def subject(file: Path) -> str:
-    """Returns the first paragraph of a module's docstring, on one line. Raises SystemExit where there is none."""
+    """Return the first paragraph of a module's docstring, on one line. Raises SystemExit without a docstring."""
     text = ast.get_docstring(ast.parse(file.read_text()))
     if not text:
-        sys.exit(f"{file.relative_to(ROOT)} has no docstring: say in its first line what it is for")
+        sys.exit(f"{file.relative_to(ROOT)} has no docstring: describe its purpose in the first line")
     return " ".join(text.split("\n\n")[0].split())
 
 
 def layers(container: str) -> list[list[str]]:
-    """Returns the layers below a package, the highest first, each a list of packages."""
+    """Return the layers below a package, the highest first, each a list of packages."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (found,) = (each["layers"] for each in contracts if each.get("containers") == [container])
     return [line.replace(":", "|").replace(" ", "").split("|") for line in found]
 
 
 def picture(container: str) -> str:
-    """Returns the layers below a package as text, centred."""
+    """Return the layers below a package as centred text."""
     lines = [" | ".join(each) for each in layers(container)]
     width = max(map(len, lines))
     return "\n".join(["```", *(line.center(width).rstrip() for line in lines), "```"])
 
 
 def packages(folder: Path) -> list[Path]:
-    """Returns a package and those inside it, in the order of their paths."""
+    """Return a package and its subpackages, in the order of their paths."""
     return sorted(file.parent for file in folder.rglob("__init__.py"))
 
 
 def section(folder: Path) -> str:
-    """Returns one package: its subject and its modules. Raises SystemExit where it holds too many."""
+    """Return the section of one package: its subject and its modules. Raises SystemExit if it has too many."""
     name = folder.relative_to(SOURCES.parent).as_posix()
     modules = sorted(file for file in folder.glob("*.py") if file.name not in ("__init__.py", "__main__.py"))
     if len(modules) + 1 > MOST_MODULES:
-        sys.exit(f"{name} holds {len(modules) + 1} modules: split it, {MOST_MODULES} are the most")
+        sys.exit(f"{name} has {len(modules) + 1} modules, more than {MOST_MODULES}: split it")
     lines = [f"## {name}", "", subject(folder / "__init__.py"), ""]
     if name == "ante/training":
         lines += [picture("ante.training"), ""]
@@ -63,5 +60,5 @@ def section(folder: Path) -> str:
 
 
 def page() -> str:
-    """Returns the page."""
+    """Return the page."""
     return "\n".join([HEAD + picture("ante"), "", *map(section, packages(SOURCES))])

@@ -1,4 +1,4 @@
-"""The reference of observations and actions, written from `ante.env.layout` and `ante.engine.actions`."""
+"""The reference of observations and actions, generated from `ante.env.layout` and `ante.engine.actions`."""
 
 import re
 
@@ -7,8 +7,8 @@ from tools.reference.tables import cell, table
 
 HEAD = """# Observations and actions
 
-An observation holds nothing that is hidden from a player of the game. `observation="dict"` gives the fields of the first table,
-`"flat"` the vector of the second, `"masked"` the vector beside its action mask.
+An observation contains nothing that is hidden from a player of the game. `observation="dict"` gives the fields of the first table,
+`"flat"` the vector of the second, `"masked"` the vector together with its action mask.
 
 """
 
@@ -16,18 +16,18 @@ An observation holds nothing that is hidden from a player of the game. `observat
 ACTIONS = """
 ## Actions
 
-A macro action is one int64. `ante.engine.actions.pack_action` makes one from its parts.
+A macro action is one int64, which `ante.engine.actions.pack_action` composes from its parts.
 
 """
 DISCRETE = """
 The discrete view (`Discrete({size})`) numbers single steps: select cards one by one, then act on the selection.
-`action_mask` says which numbers are legal.
+`action_mask` marks the legal numbers.
 
 """
 
 
 def actions() -> str:
-    """Returns the layout of macro actions and the numbers of the discrete view."""
+    """Return the layout of macro actions and the numbers of the discrete view."""
     from ante.engine import actions as source
 
     parts = re.findall(r"bits (\d+-\d+) +(\w+)(?: \(Verb\))?:? *(.*)", source.__doc__ or "")
@@ -51,12 +51,12 @@ def actions() -> str:
 
 
 def span(numbers: list[int]) -> str:
-    """Returns consecutive numbers as a range."""
+    """Return consecutive numbers as a range."""
     return f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
 
 
 def page() -> str:
-    """Returns the page."""
+    """Return the page."""
     from ante.env.layout import AT, FIELDS, FLAT, FLAT_LIMIT, FLAT_SIZE
 
     fields = [

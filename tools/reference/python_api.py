@@ -1,4 +1,4 @@
-"""The pages of the Python reference: which public modules each one shows. mkdocstrings reads their docstrings."""
+"""The pages of the Python reference and their modules. mkdocstrings renders the docstrings."""
 
 PAGES = {
     "ante": ("Notebook functions", ("ante.notebook",)),
@@ -43,6 +43,6 @@ PAGES = {
 
 
 def page(name: str) -> str:
-    """Returns one page."""
+    """Return one page."""
     title, modules = PAGES[name]
     return f"# {title}\n\n" + "\n".join(f"::: {module}\n" for module in modules)

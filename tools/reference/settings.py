@@ -1,4 +1,4 @@
-"""The reference of training settings and metrics, written from their declarations."""
+"""The reference of training settings and metrics, generated from their declarations."""
 
 from tools.reference.tables import cell, table
 
@@ -6,7 +6,7 @@ from ante.metrics import METRICS
 
 SETTINGS = """# Settings
 
-Every setting of `ante train`, by group. In a file: `algo: {lr: 2.0e-4}`; as a flag: `--algo.lr 2e-4`. The column *kinds* names the
+All settings of `ante train`, by group. In a file: `algo: {lr: 2.0e-4}`; as a flag: `--algo.lr 2e-4`. The column *kinds* lists the
 values of `kind` that have the setting. [Train](../how-to/train.md) explains how settings are given and combined.
 
 """
@@ -15,17 +15,17 @@ METRICS_HEAD = """# Metrics
 `runs/NAME/metrics.csv` has a row for each iteration and a column for each metric, in this order; `metrics.parquet` has the same content
 after the run. TensorBoard (`tensorboard --logdir runs`), W&B and MLflow ([tracking](../how-to/watch.md#tracking)) use the same names.
 Prometheus uses the names of the fifth column, with `_total` appended for counters ([runbooks](../how-to/runbooks.md)). A cell is empty
-where a metric does not apply. *Source* is the training loop (`run`), the env runners, the learner, the memory readings, the short evaluations, or
+if a metric does not apply. *Source* is the training loop (`run`), the env runners, the learner, the memory monitor, the short evaluations, or
 the ledger of hints.
 
-All of it is derived from one table, `src/ante/metrics.py`. A metric that a runner or a learner logs (`metrics.log_value`) becomes a column, a
-TensorBoard curve and, if its row says so, a console column, a Prometheus metric and a curve of the report with one row in that table.
+One table, `src/ante/metrics.py`, defines all metrics. A metric that a runner or a learner logs (`metrics.log_value`) needs one row in that table
+to become a column, a TensorBoard curve and, if configured in its row, a console column, a Prometheus metric and a curve of the report.
 
 """
 
 
 def settings_page() -> str:
-    """Returns the tables of all settings."""
+    """Return the tables of all settings."""
     from ante.training.settings.reference import HEADINGS
     from ante.training.settings.reference import table as group_table
 
@@ -34,7 +34,7 @@ def settings_page() -> str:
 
 
 def metrics_page() -> str:
-    """Returns the table of metrics."""
+    """Return the table of metrics."""
     rows = [
         (
             f"`{each.name}`",

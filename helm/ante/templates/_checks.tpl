@@ -1,7 +1,7 @@
 {{/* Validation before anything is created. `ante cluster preflight -f values.yaml` checks more. */}}
 {{- define "ante.checks" -}}
 {{- if not (or .Values.skipCrdCheck (.Capabilities.APIVersions.Has "ray.io/v1")) -}}
-{{- fail "this cluster does not know ray.io/v1: install KubeRay first, helm repo add kuberay https://ray-project.github.io/kuberay-helm && helm install kuberay-operator kuberay/kuberay-operator -n kuberay-system --create-namespace (skipCrdCheck: true renders without)" -}}
+{{- fail "the cluster does not serve ray.io/v1: install KubeRay first, helm repo add kuberay https://ray-project.github.io/kuberay-helm && helm install kuberay-operator kuberay/kuberay-operator -n kuberay-system --create-namespace (skipCrdCheck: true renders without)" -}}
 {{- end -}}
 {{- $pods := 0 -}}
 {{- $runners := 0 -}}
@@ -20,23 +20,23 @@
 {{- end -}}
 {{- end -}}
 {{- if not $pods -}}
-{{- fail "there is no worker pod: enable gpuWorkers or cpuWorkers with replicas" -}}
+{{- fail "the cluster has no worker pod: enable gpuWorkers or cpuWorkers with replicas" -}}
 {{- end -}}
 {{- if not $runners -}}
-{{- fail "there is no env runner: raise cpus or runnersPerWorker of a group" -}}
+{{- fail "the cluster has no env runner: raise cpus or runnersPerWorker of a group" -}}
 {{- end -}}
 {{- if and .Values.llm.enabled (not (and .Values.llm.model (include "ante.llm.endpoint" .))) -}}
 {{- fail "llm.enabled needs llm.model, and llm.endpoint or llmServer.enabled" -}}
 {{- end -}}
 {{- if and .Values.llmServer.enabled (not .Values.llm.model) -}}
-{{- fail "llmServer.enabled needs llm.model, the name under which it serves" -}}
+{{- fail "llmServer.enabled needs llm.model, the name of the served model" -}}
 {{- end -}}
 {{- if and .Values.llmServer.enabled (eq .Values.llmServer.kind "stub") (ne .Values.llm.model "fake") -}}
 {{- fail "llmServer.kind stub serves one model: set llm.model fake" -}}
 {{- end -}}
 {{- $weights := .Values.llmServer.modelPath | default .Values.llm.model -}}
 {{- if and .Values.llmServer.enabled (ne .Values.llmServer.kind "stub") (not (hasPrefix "/" $weights)) (not .Values.llmServer.storage.existingClaim) .Values.networkPolicies.enabled (not .Values.networkPolicies.llmDownloads) -}}
-{{- fail (printf "%s would have to be downloaded: set networkPolicies.llmDownloads true, or llmServer.modelPath to a file under /models of llmServer.storage.existingClaim" $weights) -}}
+{{- fail (printf "model %s must be downloaded: set networkPolicies.llmDownloads true, or llmServer.modelPath to a file under /models of llmServer.storage.existingClaim" $weights) -}}
 {{- end -}}
 {{- if and .Values.gcsFaultTolerance.enabled (not .Values.gcsFaultTolerance.redisAddress) -}}
 {{- fail "gcsFaultTolerance.enabled needs gcsFaultTolerance.redisAddress" -}}
@@ -48,6 +48,6 @@
 {{- fail "s3.podRole is not supported with objectStore: set s3.podRole false or objectStore.enabled false" -}}
 {{- end -}}
 {{- if and .Values.queue.name .Values.autoscaling.enabled -}}
-{{- fail (printf "queue %s admits a workload as a whole, autoscaling changes it: disable one of them" .Values.queue.name) -}}
+{{- fail (printf "queue %s admits a workload as a whole, but autoscaling changes it: disable one" .Values.queue.name) -}}
 {{- end -}}
 {{- end -}}

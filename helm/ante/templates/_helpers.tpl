@@ -3,7 +3,7 @@
 {{- define "ante.name" -}}
 {{- $name := .Values.fullnameOverride | default .Release.Name -}}
 {{- if not (regexMatch "^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$" $name) -}}
-{{- fail (printf "%q cannot name a training: a letter, then at most 39 letters, digits and dashes (fullnameOverride)" $name) -}}
+{{- fail (printf "%q is not a valid name: use a letter, then at most 39 letters, digits and dashes (fullnameOverride)" $name) -}}
 {{- end -}}
 {{- $name -}}
 {{- end -}}
@@ -14,7 +14,7 @@ app.kubernetes.io/name: ante
 app.kubernetes.io/instance: {{ include "ante.name" . }}
 {{- end -}}
 
-{{/* Metadata of an object that CLI and notebook create too. */}}
+{{/* Metadata of an object that CLI and notebook also create. */}}
 {{- define "ante.metadata" -}}
 name: {{ .name | default (include "ante.name" .root) }}
 namespace: {{ .root.Release.Namespace }}

@@ -1,6 +1,6 @@
 {{/* Parts of the NetworkPolicies. */}}
 
-{{/* A label selector; without labels it matches everything. */}}
+{{/* A label selector; without labels it matches all objects. */}}
 {{- define "ante.matching" -}}
 {{- if . -}}
 matchLabels:

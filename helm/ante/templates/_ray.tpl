@@ -8,7 +8,7 @@
 {{- toJson $found -}}
 {{- end -}}
 
-{{/* Number of pods of a group for which the run is planned. root, group */}}
+{{/* Planned number of pods of a group. root, group */}}
 {{- define "ante.ray.pods" -}}
 {{- $group := get .root.Values (printf "%sWorkers" .group) -}}
 {{- ternary $group.maxReplicas $group.replicas .root.Values.autoscaling.enabled | int -}}
@@ -24,7 +24,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Env runners per pod: the configured number, or as many as fit beside the learners. root, group */}}
+{{/* Env runners per pod: the configured number, or as many as fit in addition to the learners. root, group */}}
 {{- define "ante.ray.runners" -}}
 {{- $group := get .root.Values (printf "%sWorkers" .group) -}}
 {{- $training := .root.Values.training -}}
@@ -64,7 +64,7 @@
 {{- toYaml $own -}}
 {{- end -}}
 
-{{/* A word quoted for the shell. */}}
+{{/* An argument quoted for the shell. */}}
 {{- define "ante.shellWord" -}}
 {{- if regexMatch "^[A-Za-z0-9@%+=:,./_-]+$" . -}}
 {{- . -}}

@@ -1,7 +1,7 @@
-"""Two players to compare with: `random`, any legal decision, and `greedy`, the best immediate hand.
+"""Two baseline players: `random`, any legal decision, and `greedy`, the best immediate hand.
 
-Both see what a person sees. Greedy scores a hand by playing it in a copy of the game whose random streams were
-replaced, so that no roll of the real run is looked at.
+Both use only visible information. Greedy scores a hand by playing it in a copy of the game with other random streams,
+so that it uses no roll of the real run.
 """
 
 from enum import IntEnum
@@ -29,8 +29,8 @@ from ante.engine.items.owned import room_for_joker
 from ante.env.games import Games
 from ante.lookahead.determinised import score_of
 
-MOST_SEEN = 12  # hand positions looked at; larger hands use the leftmost, which are the highest
-RESERVE = 5  # dollars kept for interest when a pack is bought
+MAX_POSITIONS = 12  # hand positions considered; of larger hands the leftmost, which are the highest
+RESERVE = 5  # dollars kept for interest when buying a pack
 
 
 class Agent(IntEnum):
@@ -42,12 +42,12 @@ class Agent(IntEnum):
 
 @rule
 def decide_all(agent, states, playing, scratch, rng, masks, out):
-    """Write a macro decision for every game that is still played, -1 for the others.
+    """Write a macro decision for every game in play, -1 for the others.
 
     states   (n,) state_t
     playing  (n,) bool
     scratch  (1,) state_t and rng (1,) uint64, both changed
-    masks    (n, N_DISCRETE) legal numbers of the discrete view
+    masks    (n, N_DISCRETE) legal discrete actions
     out      (n,) int64, overwritten
     """
     for i in range(len(states)):
@@ -61,7 +61,7 @@ def decide_all(agent, states, playing, scratch, rng, masks, out):
 
 @rule
 def play_greedy(s, scratch):
-    """The greedy player's macro decision: best hand now, weak cards discarded, jokers first in the shop."""
+    """Return the greedy player's macro decision: best hand now, discard other cards, jokers first in the shop."""
     if s.phase == Phase.PLAY:
         return play_round(s, scratch)
     if s.phase == Phase.BLIND_SELECT:
@@ -73,13 +73,13 @@ def play_greedy(s, scratch):
             return pack_action(Verb.USE, slot, 0, 0)
     if s.phase == Phase.PACK:
         return pick_from_pack(s)
-    return go_shopping(s)
+    return choose_in_shop(s)
 
 
 @rule
 def best_hand(s, scratch):
-    """The card set that scores most, and its score; smaller sets win ties. Face-down cards only if there is no other."""
-    seen = min(MOST_SEEN, int(s.n_hand))
+    """Return the card set with the highest score, and its score; of equal ones the smallest. Avoids face-down cards."""
+    seen = min(MAX_POSITIONS, int(s.n_hand))
     hidden = 0
     for i in range(seen):
         if s.cards[s.hand[i]].face_down and not s.cards[s.hand[i]].forced:
@@ -97,24 +97,24 @@ def best_hand(s, scratch):
 
 @rule
 def play_round(s, scratch):
-    """Play the best hand if it is enough, or the last resort; else discard what does not belong to it."""
+    """Play the best hand if it is good enough or no discards are left; else discard the other cards."""
     cards, score = best_hand(s, scratch)
     share = (s.target - s.chips) / max(1, int(s.hands_left))
     if s.discards_left == 0 or score >= share:
         return pack_action(Verb.PLAY, 0, 0, cards)
-    kept = belonging(s)
-    thrown = 0
+    kept = cards_to_keep(s)
+    discarded = 0
     for position in range(s.n_hand - 1, -1, -1):
-        if count_bits(thrown) < MAX_PLAYED and not (kept >> position) & 1:
-            thrown |= 1 << position
-    if thrown == 0 or not holds_forced(s, thrown):
+        if count_bits(discarded) < MAX_PLAYED and not (kept >> position) & 1:
+            discarded |= 1 << position
+    if discarded == 0 or not holds_forced(s, discarded):
         return pack_action(Verb.PLAY, 0, 0, cards)
-    return pack_action(Verb.DISCARD, 0, 0, thrown)
+    return pack_action(Verb.DISCARD, 0, 0, discarded)
 
 
 @rule
-def belonging(s):
-    """Hand positions worth keeping: four cards of one suit, else ranks that occur twice, else the two highest."""
+def cards_to_keep(s):
+    """Return hand positions to keep: four cards of one suit, else ranks that occur twice, else the two highest."""
     for suit in range(4):
         same = 0
         for i in range(s.n_hand):
@@ -132,7 +132,7 @@ def belonging(s):
 
 @rule
 def pick_from_pack(s):
-    """The first card of the pack that can be taken, or none."""
+    """Take the first card of the pack that can be taken, or skip the pack."""
     for slot in range(s.n_pack):
         if can_pick(s, slot, 0):
             return pack_action(Verb.PICK, slot, 0, 0)
@@ -140,8 +140,8 @@ def pick_from_pack(s):
 
 
 @rule
-def go_shopping(s):
-    """Jokers while there is room, planets, then Buffoon and Celestial packs; then on."""
+def choose_in_shop(s):
+    """Buy jokers while there is room, Planets, then Buffoon and Celestial packs; then leave the shop."""
     for slot in range(s.n_row):
         if s.row[slot].kind == Kind.JOKER and can_buy(s, slot):
             return pack_action(Verb.BUY, slot, 0, 0)
@@ -158,7 +158,7 @@ def go_shopping(s):
 
 
 class Baseline:
-    """A baseline player with the interface of evaluation: `choose` returns a macro decision for each game."""
+    """A baseline player with the `Player` interface: `choose` returns a macro decision for each game."""
 
     discrete = False
     reorder = "none"
@@ -169,7 +169,7 @@ class Baseline:
         self._rng = np.array([START + np.uint64(seed)])
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Macro decisions (n,) int64, -1 where a game is not played any more."""
+        """Return macro decisions (n,) int64, -1 for games that are not in play."""
         out = np.empty(games.n, dtype=np.int64)
         decide_all(self._agent, games.states, playing, self._scratch, self._rng, games.masks, out)
         return out

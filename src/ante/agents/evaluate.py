@@ -1,4 +1,4 @@
-"""How well a player plays: many games of a fixed list of seeds, counted blind by blind."""
+"""Evaluation of a player: many games of a fixed list of seeds, with statistics for each blind."""
 
 import json
 import math
@@ -17,10 +17,10 @@ from ante.env.reward import blinds_beaten
 from ante.errors import BalatroError, UnknownSeed
 from ante.files import Unreadable, read_text
 
-BATCH = 128  # games played side by side
+BATCH = 128  # games played in parallel
 BLIND_NAMES = ("Small", "Big", "Boss")
 PANEL = Path(__file__).with_name("seeds") / "panel.txt"
-Z_95 = 1.959963984540054  # two-sided 95 % of the normal distribution
+Z_95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
 
 
 class BadSeedsFile(BalatroError, ValueError):
@@ -32,17 +32,17 @@ class Player(Protocol):
 
     name: str
     discrete: bool
-    """Whether `choose` answers numbers of the discrete view, else macro decisions."""
+    """Whether `choose` returns discrete actions, else macro decisions."""
     reorder: str
-    """The re-ordering that it makes use of: none, jokers or all."""
+    """The reordering that the player uses: none, jokers or all."""
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """One action for each game (n,) int64; -1 where a game is not played any more."""
+        """Return one action for each game (n,) int64, -1 for games that are not in play."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """A share of trials with its 95 % Wilson interval."""
+    """A fraction of trials with its 95 % Wilson interval."""
 
     hits: int
     trials: int
@@ -53,7 +53,7 @@ class Share:
 
 @dataclass(frozen=True)
 class BlindRate:
-    """How often one blind was beaten by those who played it."""
+    """How often one blind was beaten when it was played."""
 
     ante: int
     blind: str
@@ -63,7 +63,7 @@ class BlindRate:
 
 @dataclass(frozen=True)
 class GameRecord:
-    """How one game ended."""
+    """The result of one game."""
 
     seed: str
     outcome: str
@@ -72,15 +72,15 @@ class GameRecord:
     decisions: int
     reward: float
     actions: tuple[int, ...] = field(repr=False)
-    """What was decided, in the player's view: plays the game again from its seed."""
+    """The player's actions, which replay the game from its seed."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What `evaluate` found.
+    """The result of `evaluate`.
 
-    mean_ante    ante reached, mean over games; its 95 % half-width beside it
-    mean_blinds  blinds beaten, mean over games
+    mean_ante    mean ante reached, with the half-width of its 95 % interval
+    mean_blinds  mean number of blinds beaten
     """
 
     player: str
@@ -99,12 +99,12 @@ class Report:
     records: tuple[GameRecord, ...]
 
     def to_json(self) -> str:
-        """The report with all its fields."""
+        """Return the report with all its fields."""
         return json.dumps(plain(asdict(self)), indent=1)
 
 
 def plain(value: Any) -> Any:
-    """The same data with None where JSON has no number."""
+    """Return the data with None for numbers that JSON does not support."""
     if isinstance(value, dict):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -113,7 +113,7 @@ def plain(value: Any) -> Any:
 
 
 def wilson(hits: int, trials: int) -> Share:
-    """A share and the interval that holds its true value in 95 of 100 cases; 0 to 1 where nothing was tried."""
+    """Return a fraction and its 95 % interval, 0 to 1 without trials."""
     if trials == 0:
         return Share(0, 0, math.nan, 0.0, 1.0)
     rate, z2 = hits / trials, Z_95**2
@@ -123,16 +123,19 @@ def wilson(hits: int, trials: int) -> Share:
 
 
 def half_width(values: NDArray[Any]) -> float:
-    """Half of the 95 % interval of a mean."""
+    """Return half the width of the 95 % interval of a mean."""
     return float(Z_95 * values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
 
 
 def read_seeds(file: Path, games: int | None = None) -> list[str]:
-    """The first `games` seeds of a file, one a line, `#` begins a comment; all of them for None. Raises BadSeedsFile."""
+    """Return the first `games` seeds of a file, or all for None. Raises BadSeedsFile.
+
+    The file has one seed per line; `#` begins a comment.
+    """
     try:
         text = read_text(file)
     except Unreadable as error:
-        raise BadSeedsFile(f"{error}; a file of seeds has one game seed a line, such as 2K9H9HN") from None
+        raise BadSeedsFile(f"{error}; use a file with one game seed per line, such as 2K9H9HN") from None
     seeds = []
     for number, line in enumerate(text.splitlines(), 1):
         if word := line.partition("#")[0].strip():
@@ -141,16 +144,16 @@ def read_seeds(file: Path, games: int | None = None) -> list[str]:
             except UnknownSeed as error:
                 raise BadSeedsFile(f"{file}, line {number}: {error}") from None
     if not seeds:
-        raise BadSeedsFile(f"{file} holds no seed: write one game seed a line, such as 2K9H9HN")
+        raise BadSeedsFile(f"{file} contains no seeds: write one game seed per line, such as 2K9H9HN")
     if games is not None and games < 1:
-        raise BadSeedsFile(f"--games is {games}: at least one game is needed")
+        raise BadSeedsFile(f"--games is {games}, expected 1 or more")
     if games is not None and games > len(seeds):
-        raise BadSeedsFile(f"{file} holds {len(seeds)} seeds, fewer than {games} games: lower --games or add seeds")
+        raise BadSeedsFile(f"{file} contains {len(seeds)} seeds, fewer than {games} games: lower --games or add seeds")
     return seeds[:games]
 
 
 def panel() -> list[str]:
-    """The frozen seed panel: the thousand games that players are compared on."""
+    """Return the fixed seed panel: the thousand games on which players are compared."""
     return read_seeds(PANEL)
 
 
@@ -163,11 +166,11 @@ class Tally:
         self.skipped = np.zeros((antes, 3), dtype=np.int64)
 
     def look(self, states: np.recarray) -> tuple[NDArray[Any], ...]:
-        """What `count` needs to know of the games before their step."""
+        """Return the data of the games before their step for `count`."""
         return tuple(states[name].copy() for name in ("phase", "ante", "blind_on_deck", "blinds_skipped"))
 
     def count(self, before: tuple[NDArray[Any], ...], states: np.recarray) -> None:
-        """Add what this step did."""
+        """Add the results of one step."""
         phase, ante, blind, skips = before
         at = (np.clip(ante, 0, len(self.played) - 1), np.clip(blind, 0, 2))
         began = (phase == Phase.BLIND_SELECT) & (states["phase"] != Phase.BLIND_SELECT)
@@ -202,9 +205,9 @@ def evaluate(
     challenge: str | None = None,
     locked: str | Sequence[str] = (),
 ) -> Report:
-    """Play one game of each seed and count.
+    """Play one game of each seed and return the statistics.
 
-    reorder  what may be re-ordered: what the player makes use of by default
+    reorder  allowed reordering; by default that of the player
     challenge, locked   as in `engine.run.new_run`
     advance  called with the number of games that ended since the last call
     """
@@ -245,7 +248,7 @@ def evaluate(
 
 
 def play_batch(player: Player, games: Games, tally: Tally, advance: Callable[[int], None]) -> list[GameRecord]:
-    """Play all games to their end. Ended ones wait: their action is -1, which changes nothing."""
+    """Play all games to their end. Games that ended receive action -1, which changes nothing."""
     n = games.n
     playing = np.ones(n, dtype=np.bool_)
     rewards = np.zeros(n)
@@ -269,9 +272,9 @@ def play_batch(player: Player, games: Games, tally: Tally, advance: Callable[[in
 
 
 def record_of(games: Games, i: int, reward: float, actions: tuple[int, ...]) -> GameRecord:
-    """How game i, which has just ended, went."""
+    """Return the record of game i, which has just ended."""
     s, outcome = games.states[i], Outcome(int(games.outcome[i]))
-    # A run is won in the step that raises the ante; it reached the one before.
+    # A run is won in the step that increases the ante; the ante reached is the previous one.
     ante = int(s.ante) - (outcome == Outcome.WON)
     return GameRecord(
         str(games.seeds[i]), outcome.name.lower(), ante, int(blinds_beaten(s)), int(games.steps[i]), reward, actions
@@ -286,5 +289,5 @@ class Replay:
         self._actions = iter(record.actions)
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The next recorded action of the one game."""
+        """Return the next recorded action of the one game."""
         return np.array([next(self._actions)], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A player's game as a replay."""
+"""Record a player's game as a replay."""
 
 from dataclasses import asdict
 
@@ -11,7 +11,7 @@ from ante.env.replay import Heading, write_replay
 
 
 def record_game(player: Player, heading: Heading, max_decisions: int = MAX_DECISIONS) -> str:
-    """The replay of one game, played until it is won or lost, or cut off after max_decisions.
+    """Return the replay of one game, played until it is won or lost, or truncated after max_decisions.
 
     Raises UnknownSeed, UnknownDeck or UnknownStake.
     """

@@ -1,4 +1,4 @@
-"""Reports as tables for people."""
+"""Reports as tables for the console."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,12 @@ from ante.agents.evaluate import BLIND_NAMES, Report, Share
 
 
 def percent(share: Share) -> str:
-    """A share with its 95 % interval."""
+    """Return a fraction with its 95 % interval."""
     return f"{share.rate:.1%} ({share.low:.1%} to {share.high:.1%})" if share.trials else "-"
 
 
 def players_table(reports: Sequence[Report]) -> Table:
-    """A row for each player on the same games."""
+    """Return a row for each player on the same games."""
     first = reports[0]
     table = Table(title=f"{first.games} games, {first.deck}, stake {first.stake} (95 % intervals)")
     for heading in ("player", "wins", "mean ante", "blinds beaten", "decisions", "return"):
@@ -31,7 +31,7 @@ def players_table(reports: Sequence[Report]) -> Table:
 
 
 def blinds_table(report: Report) -> Table:
-    """How often each blind was beaten by those who came to it."""
+    """Return how often each blind was beaten when it was played."""
     table = Table(title=f"{report.player}: blinds beaten by those who played them")
     for heading in ("ante", "blind", "played", "skipped", "beaten"):
         table.add_column(heading, justify="left" if heading == "blind" else "right")
@@ -41,7 +41,7 @@ def blinds_table(report: Report) -> Table:
 
 
 def blinds_of_all(reports: Sequence[Report]) -> Table:
-    """The same for several players side by side: the share beaten, and of how many who played it."""
+    """Return a column for each player with the fraction of blinds beaten, and the number played."""
     table = Table(title="blinds beaten by those who played them (95 % intervals)")
     for heading in ("ante", "blind", *(report.player for report in reports)):
         table.add_column(heading, justify="left" if heading == "blind" else "right")

@@ -32,7 +32,7 @@ class Contender:
     """One implementation of training.
 
     iterate    samples one batch and learns from it; returns steps and number of finished games
-    algorithm  the underlying RLlib algorithm, if there is one
+    algorithm  the underlying RLlib algorithm, if any
     """
 
     iterate: Callable[[], tuple[int, int]]
@@ -45,7 +45,7 @@ class Contender:
 
 
 class Bf16Policy(MaskedPolicy):
-    """MaskedPolicy with forward passes under bf16 autocast, as a user of stock RLlib would tune it."""
+    """MaskedPolicy with forward passes under bf16 autocast, a typical optimisation by users of stock RLlib."""
 
     def _outputs(self, batch: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
         with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -54,7 +54,7 @@ class Bf16Policy(MaskedPolicy):
 
 
 def contenders(config: TrainConfig, without: tuple[str, ...] = ()) -> dict[str, Contender]:
-    """Return all contenders available here: those in bf16 if the machine supports it, SB3 if it is installed."""
+    """Return the available contenders: bf16 requires support by the machine, SB3 must be installed."""
     config = config.with_changes({"resources.bf16": "auto", "algo.overlap": False, "resources.runners": 0})
     two = {"resources.runners": RUNNERS}
     made = {
@@ -74,23 +74,25 @@ def contenders(config: TrainConfig, without: tuple[str, ...] = ()) -> dict[str, 
 
 
 def stock(config: TrainConfig, policy: type[MaskedPolicy] = MaskedPolicy) -> Contender:
-    """RLlib's own PPO."""
+    """Return RLlib's own PPO."""
     made = StockPPOConfig().configure(config)
     made.rl_module(rl_module_spec=RLModuleSpec(policy, model_config=config.policy.network()))
     return rllib(made)
 
 
 def fast(config: TrainConfig) -> Contender:
-    """Ante's fast path."""
+    """Return Ante's fast path."""
     return rllib(fast_config(config))
 
 
 def rllib(made: Any) -> Contender:
-    """An RLlib algorithm; its runners request almost no CPU resources of Ray, since contenders take turns."""
+    """Build an RLlib algorithm. Its runners request few CPUs of Ray, because contenders run in turns."""
     start_ray()
     register_env(ENV, make_env)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*Overriding environment")  # RLlib registers its own one each time
+        warnings.filterwarnings(
+            "ignore", message=".*Overriding environment"
+        )  # RLlib registers its environment each time
         algorithm = made.env_runners(num_cpus_per_env_runner=0.1).build_algo()
     return Contender(partial(trained, algorithm), algorithm)
 
@@ -104,7 +106,7 @@ def trained(algorithm: Any) -> tuple[int, int]:
 
 
 def maskable(config: TrainConfig) -> Contender:
-    """SB3's MaskablePPO on its VecEnv interface."""
+    """Return SB3's MaskablePPO on its VecEnv interface."""
     from ante.training.baselines.sb3 import maskable_ppo
 
     made = maskable_ppo(config)
@@ -118,7 +120,7 @@ def maskable(config: TrainConfig) -> Contender:
 
 
 def single_file(config: TrainConfig) -> Contender:
-    """The single-file training loop in plain torch."""
+    """Return the single-file training loop in plain torch."""
     made = SingleFilePPO(config)
 
     def iterate() -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Training throughput for `ante bench train`: the fast path and other implementations, interleaved in one run.
 
 All contenders use the same games, network, batch, minibatch and epochs, and one torch thread per process. They run one
-iteration each in turn, so that load on the machine affects all of them; ratios are computed per turn. Needs the extra
+iteration each in turn, so load on the machine affects all of them; ratios are computed per turn. Requires the extra
 `train`, and `sb3` for MaskablePPO.
 """
 
@@ -52,7 +52,7 @@ def train_rows(
 ) -> list[Row]:
     """Return all rows of `ante bench train`: rates, ratios, shares of the limit, parts, bytes, processes.
 
-    without  names of contenders to skip; not the float32 fast path or stock RLlib
+    without  names of contenders to skip, except the float32 fast path and stock RLlib
     """
     torch.set_num_threads(1)
     rows: list[Row] = []
@@ -70,7 +70,7 @@ def train_rows(
 
 
 def contest(about: str, config: TrainConfig, repeats: int, without: tuple[str, ...] = ()) -> list[Row]:
-    """Measure all contenders under one setting, and their network alone, one iteration each in turn."""
+    """Measure all contenders and the network alone under one setting, one iteration each in turn."""
     made = contenders(config, without)
     fastest = BF16 if BF16 in made else FLOAT
     try:
@@ -140,7 +140,7 @@ def turns(config: TrainConfig, made: dict[str, Contender], repeats: int) -> tupl
 
 
 def split(about: str, config: TrainConfig, algorithm: Any, repeats: int) -> list[Row]:
-    """Return microseconds per environment step of each part of the fast path's iteration; they add up to the whole."""
+    """Return the microseconds per environment step of each part of the fast path's iteration."""
     watch = Stopwatch()
     times: Rates = {part: [] for part in PARTS}
     with watch.watching():

@@ -13,7 +13,7 @@ STEPS = 64  # per game and repeat
 
 
 def sampling_rows(sizes: tuple[int, ...] = SIZES) -> list[Row]:
-    """Return steps per second of an env runner whose policy (mlp) is on the GPU, by number of games.
+    """Return steps per second of an env runner with its policy (mlp) on the GPU, by number of games.
 
     Raises NoDevice, and NotInstalled without the extra `gpu`.
     """
@@ -25,10 +25,10 @@ def sampling_rows(sizes: tuple[int, ...] = SIZES) -> list[Row]:
 
             name = f"sampling, mlp on the GPU, games on the {place.upper()}"
             rows.append(rate(name, "steps/s", partial(played, runner, STEPS * n), n))
-            del runner  # frees its memory for the next one
+            del runner  # frees its memory
     return rows
 
 
 def played(runner: BatchRunner, steps: int) -> float:
-    """Sample at least this many steps, over all games; return the number."""
+    """Sample at least this many steps over all games, and return their number."""
     return float(sum(map(len, runner.sample(num_timesteps=steps))))

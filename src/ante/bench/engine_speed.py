@@ -1,6 +1,6 @@
 """Speed and memory of engine and environments, for `ante bench`.
 
-Every figure is the median of several runs in one process; `--json` prints the same rows with the keys of `Row`. See
+Values are medians of several runs in one process; `--json` prints the same rows with the keys of `Row`. See
 docs/explanation/performance.md for definitions and comparisons.
 """
 
@@ -34,18 +34,18 @@ ALONE = 2000  # decisions per game before switching to the next one, in sequenti
 GROUP = 4096  # positions per kind in the profile
 SAMPLES = 40  # repeats of the profile
 DEVICE_SIZES = (1024, 4096, 16384, 65536, 262144)
-MIXING = 200  # warm-up decisions, so that the games are in different phases
+MIXING = 200  # warm-up decisions, after which the games are in different phases
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measured line.
+    """One measurement.
 
-    name     what was measured
-    value    the median
-    unit     of the value: decisions/s, steps/s, copies/s, s, ms, bytes, ns, x
-    low      the smallest of the repeats
-    high     the largest of the repeats
+    name     description of what was measured
+    value    median of the repeats
+    unit     unit of the value: decisions/s, steps/s, copies/s, s, ms, bytes, ns or x
+    low      minimum of the repeats
+    high     maximum of the repeats
     games    games in the batch, 0 if not applicable
     threads  number of threads
     """
@@ -358,7 +358,7 @@ def device_rows(sizes: tuple[int, ...] = DEVICE_SIZES, decisions: int = 100, blo
         for name, flat in (("mask, observation record", False), ("mask, observation record and vector", True)):
             games = DeviceGames(n, flat=flat, discrete=False, block=threads)
             rows.append(_device_row(name, decisions, games))
-            del games  # frees its memory for the next one
+            del games  # frees its memory
     return rows
 
 

@@ -27,7 +27,7 @@ WARM_CALLS = 5
 class Figure:
     """One measured figure.
 
-    better  whether more or less is better; empty for informational figures
+    better  whether more or less is better; empty if the figure is not judged
     """
 
     name: str
@@ -39,8 +39,8 @@ class Figure:
 def figures(config: TrainConfig) -> tuple[str, list[Figure]]:
     """Return the policy's name, steps per second of environment and sampling, and latencies of the policy.
 
-    Uses one thread, as in a runner process. Of the latencies only the median is judged, since the others depend on
-    other load on the machine.
+    Uses one thread, as in a runner process. Only the median of the latencies is judged, because the other percentiles
+    depend on the load of the machine.
     """
     be_quiet()
     threads = torch.get_num_threads()

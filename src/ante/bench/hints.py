@@ -1,4 +1,4 @@
-"""The cost of hints: training with and without, interleaved, with rules and with a slow, dead, hanging or broken LLM.
+"""The cost of hints: training without hints, with rules, and with a slow, dead, hanging or broken LLM, interleaved.
 
 The LLM is a fake server in a separate process. A contender's broker keeps working during the turns of others, as in a
 real run.
@@ -29,15 +29,15 @@ from ante.training.run.evaluate import trial
 from ante.training.settings.config import TrainConfig, make_config
 
 OFF, RULES, SLOW, DEAD, DIES = "no hints", "rules", "LLM of 2 s", "LLM dead", "LLM dies midway"
-HANGS, NONSENSE = "LLM hangs", "LLM talks nonsense"
+HANGS, NONSENSE = "LLM hangs", "LLM with invalid answers"
 SERVERS = {SLOW: ("ok", 2.0), DIES: ("ok", 0.1), HANGS: ("hang", 0.0), NONSENSE: ("wrong-schema", 0.0)}
-NOBODY = "http://127.0.0.1:9/v1"  # the discard port: nothing listens there
+UNREACHABLE = "http://127.0.0.1:9/v1"  # the discard port, on which nothing listens
 GAMES = 64
 
 
 @dataclass
 class Hinted:
-    """One contender; alarms are in seconds since its start."""
+    """One contender. Alarms are in seconds since its start."""
 
     algorithm: Any
     watch: HintWatch | None
@@ -63,7 +63,7 @@ def fake_server(mode: str, latency: float) -> Iterator[tuple["subprocess.Popen[s
         assert process.stdout is not None
         line = process.stdout.readline()
         if not line.startswith("listening on "):
-            raise BalatroError("the make-believe LLM did not start: try python -m ante.hints.fake")
+            raise BalatroError("the fake LLM server did not start: try python -m ante.hints.fake")
         yield process, line.split()[2]
     finally:
         process.kill()
@@ -86,9 +86,9 @@ def environment(values: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def contender(name: str, config: TrainConfig) -> Iterator[Hinted]:
-    """An algorithm with its broker, monitor and, if it has one, LLM server."""
+    """Create an algorithm with its broker, its monitor and its LLM server, if any."""
     with ExitStack() as stack:
-        server, url = None, NOBODY
+        server, url = None, UNREACHABLE
         if name in SERVERS:
             server, url = stack.enter_context(fake_server(*SERVERS[name]))
         source = {OFF: "off", RULES: "rules"}.get(name, "llm")
@@ -98,11 +98,11 @@ def contender(name: str, config: TrainConfig) -> Iterator[Hinted]:
         stack.callback(made.algorithm.stop)
         if source != "off":
 
-            def say(words: str) -> None:
+            def record_alarm(words: str) -> None:
                 if words.startswith("ALARM"):
                     made.alarms.append(time.monotonic() - made.begun)
 
-            made.watch = HintWatch(made.algorithm.hint_broker, own.folder, say)
+            made.watch = HintWatch(made.algorithm.hint_broker, own.folder, record_alarm)
             stack.callback(made.watch.close)
         yield made
 
@@ -110,7 +110,7 @@ def contender(name: str, config: TrainConfig) -> Iterator[Hinted]:
 def hint_rows(repeats: int = 5, config: TrainConfig | None = None) -> list[Row]:
     """Return rows of `ante bench hints`: steps/s of each contender, requests per decision, seconds to the alarm.
 
-    Each turn lies between two turns without hints and is compared with their mean, since machine speed drifts.
+    Each turn is between two turns without hints and is compared with their mean, because the machine's speed drifts.
     """
     torch.set_num_threads(1)
     rows: list[Row] = []
@@ -162,9 +162,9 @@ def rows_of(name: str, each: Hinted) -> list[Row]:
         return []
     report = ray.get(each.algorithm.hint_broker.report.remote())
     share = report["figures"]["asks"] / each.decisions
-    rows = [row_of(f"asks of 1,000 decisions, {name}", [1000.0 * share], "asks", 0)]
+    rows = [row_of(f"requests per 1,000 decisions, {name}", [1000.0 * share], "requests", 0)]
     if each.alarms:
-        rows.append(row_of(f"from its start or its death to the alarm, {name}", [each.alarms[0] - each.killed], "s", 0))
+        rows.append(row_of(f"from start or failure to the alarm, {name}", [each.alarms[0] - each.killed], "s", 0))
     return rows
 
 

@@ -22,7 +22,7 @@ from ante.training.settings.config import TrainConfig
 
 
 def limits(config: TrainConfig, rows: NDArray[Any], bf16: bool) -> dict[str, Callable[[], int]]:
-    """Return by name functions that do the network's work of one iteration on these rows and return their number."""
+    """Return functions, by name, that do the network's work of one iteration and return the number of rows."""
     word = "bf16" if bf16 else "float32"
     return {
         f"network alone, sparse, {word}": SparseWork(config, rows, bf16).iterate,
@@ -98,7 +98,7 @@ class DenseWork:
 
     def heads(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits (m, actions) and values (m,)."""
-        with precision(self.bf16, "cpu"):  # exited after each pass, since autocast caches casts of weights until then
+        with precision(self.bf16, "cpu"):  # exited after each pass, because autocast caches casts of weights until then
             features = self.policy.trunk(flat)
             return self.policy.policy(features), self.policy.value(features).squeeze(-1)
 

@@ -32,7 +32,7 @@ class Compared:
 
 
 class Baseline(BaseModel):
-    """What a file of figures holds."""
+    """Contents of a baseline file."""
 
     policy: str
     figures: list[Figure]
@@ -40,13 +40,13 @@ class Baseline(BaseModel):
 
 
 def save_baseline(file: Path, policy: str, figures: list[Figure], machine: dict[str, Any]) -> None:
-    """Save these figures with the policy and the machine they were measured on."""
+    """Save figures with their policy and machine."""
     kept = {"machine": machine, "policy": policy, "figures": [asdict(figure) for figure in figures]}
     write_text(file, json.dumps(kept, indent=1))
 
 
 def read_baseline(file: Path) -> tuple[str, list[Figure], dict[str, Any]]:
-    """Policy, figures and machine of a file. Raises BadBaseline."""
+    """Read policy, figures and machine from a file. Raises BadBaseline."""
     way_out = f"write one with ante doctor --save {file}"
     try:
         kept = Baseline.model_validate_json(json.dumps(read_json(file)))
@@ -62,11 +62,11 @@ def compare(figures: list[Figure], before: list[Figure]) -> list[Compared]:
     old = {figure.name: figure for figure in before}
     missing = [name for name in old if name not in {figure.name for figure in figures}]
     if missing:
-        raise BadBaseline(f"the baseline has {missing[0]}, which was not measured now: compare like with like")
-    return [Compared(figure, *held(figure, old.get(figure.name))) for figure in figures]
+        raise BadBaseline(f"the baseline has {missing[0]}, which was not measured now: use the same configuration")
+    return [Compared(figure, *against(figure, old.get(figure.name))) for figure in figures]
 
 
-def held(figure: Figure, before: Figure | None) -> tuple[float | None, float | None]:
+def against(figure: Figure, before: Figure | None) -> tuple[float | None, float | None]:
     """Return the baseline's value and the ratio to it."""
     if before is None:
         return None, None

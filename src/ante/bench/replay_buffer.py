@@ -1,6 +1,6 @@
-"""The cost and memory savings of DQN's replay, for `ante bench replay`, on real positions. Needs the extra `train`.
+"""Cost and memory savings of DQN's replay buffer on real positions, for `ante bench replay`. Requires `train`.
 
-Positions come from 64 parallel games of `greedy`, one before every decision. The float32 baseline is the flat
+Positions come from 64 parallel games of `greedy`, one before each decision. The float32 baseline is the flat
 observation of the same position, four bytes per column, without its mask.
 """
 
@@ -67,7 +67,7 @@ def replay_rows(repeats: int) -> list[Row]:
 
     works: dict[str, tuple[str, Callable[[], float]]] = {
         "positions packed": ("steps/s", encode),
-        "steps kept, packed before": ("steps/s", keep),
+        "packed steps added": ("steps/s", keep),
         "positions unpacked to float32": ("steps/s", decode),
     }
     found = [rate(f"replay: {name}", unit, work, GAMES, repeats=repeats) for name, (unit, work) in works.items()]
@@ -78,7 +78,7 @@ def replay_rows(repeats: int) -> list[Row]:
             replay.draw(DRAWN, rng, 0.4)
         return 20 * DRAWN
 
-    found.append(rate("replay: steps drawn, with where they led", "steps/s", draw, GAMES, repeats=repeats))
+    found.append(rate("replay: steps sampled, with next states", "steps/s", draw, GAMES, repeats=repeats))
     return found + sizes(trace, flat, replay)
 
 
@@ -92,10 +92,10 @@ def sizes(trace: Trajectory, flat: NDArray[np.float32], replay: Replay) -> list[
         ("replay: a position in float32", dense, "bytes"),
         ("replay: a position packed", row, "bytes"),
         ("replay: float32 against packed", dense / row, "x"),
-        ("replay: a step kept, all told", replay.bytes_per_step, "bytes"),
-        ("replay: two positions in float32 against a step kept", 2 * dense / replay.bytes_per_step, "x"),
+        ("replay: a stored step, in total", replay.bytes_per_step, "bytes"),
+        ("replay: two positions in float32 against a stored step", 2 * dense / replay.bytes_per_step, "x"),
         ("replay: a step in a checkpoint", saved, "bytes"),
-        (f"replay: a position in float32, squeezed by {CODEC}", squeezed, "bytes"),
+        (f"replay: a position in float32, compressed with {CODEC}", squeezed, "bytes"),
     )
     return [row_of(name, [value], unit, GAMES) for name, value, unit in lines]
 

@@ -1,4 +1,4 @@
-"""Breakdown of an iteration's time: times the spans of the training path, each moment counted once."""
+"""Breakdown of an iteration's time into the spans of the training path, without double counting."""
 
 import time
 from collections import defaultdict
@@ -9,22 +9,22 @@ from typing import Any
 from ante.training.spans import listening
 
 PARTS = {  # names in `spans`, and the remainder
-    "env": "games: step, observe, mask, deal anew",
+    "env": "games: step, observe, mask, reset",
     "pack": "packing observations",
-    "forward": "forward pass while playing",
+    "forward": "forward pass of sampling",
     "sample": "drawing masked actions",
     "GAE": "advantages",
     "copy": "copies and bookkeeping of rollouts and minibatches",
-    "stage": "packed rows taken apart for the first layer",
+    "stage": "unpacking of rows for the first layer",
     "gradient": "gradient steps: forward, loss, backward",
     "optimizer": "gradient steps: norm and Adam",
     "sync": "weights from learner to runner",
-    "rest": "the rest: RLlib's own bookkeeping",
+    "rest": "the rest: RLlib's bookkeeping",
 }
 
 
 class Stopwatch:
-    """Seconds by part, excluding nested parts. For one thread.
+    """Seconds by part, excluding nested parts, for one thread.
 
     seconds  part -> seconds since `clear`
     mark     context manager called with a part's name, such as torch.profiler.record_function

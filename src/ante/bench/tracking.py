@@ -1,7 +1,7 @@
-"""The cost of trackers in the training loop, for `ante bench track`: milliseconds per row. Needs the extra `track`.
+"""The cost of trackers in the training loop, for `ante bench track`: milliseconds per row. Requires the extra `track`.
 
-MLflow writes to a folder and W&B offline, so no network is measured. With a server, logging in the loop costs more,
-while the separate tracking process costs the same.
+MLflow writes to a folder and W&B offline, so network time is not measured. With a server, logging in the loop costs
+more, while the separate tracking process costs the same.
 """
 
 import json
@@ -28,7 +28,7 @@ PACE_SECONDS = 0.01  # simulates training between two rows, which gives trackers
 
 
 def track_rows(repeats: int) -> list[Row]:
-    """Milliseconds of a row: written alone, with two trackers followed, and with MLflow called in the loop."""
+    """Return milliseconds per row: files only, with two trackers in a separate process, and with MLflow in the loop."""
     with tempfile.TemporaryDirectory() as place:
         os.environ.update({"WANDB_MODE": "offline", "MLFLOW_ALLOW_FILE_STORE": "true"})
         os.environ["MLFLOW_TRACKING_URI"] = (Path(place) / "mlruns").as_uri()
@@ -37,8 +37,8 @@ def track_rows(repeats: int) -> list[Row]:
         called = [in_the_loop(Path(place), k) for k in range(repeats)]
     return [
         row_of("track: a row in metrics.csv and TensorBoard", alone, "ms"),
-        row_of("track: the same, and MLflow and W&B followed", followed, "ms"),
-        row_of("track: MLflow's log_metrics in the loop, into a folder", called, "ms"),
+        row_of("track: the same with MLflow and W&B in a separate process", followed, "ms"),
+        row_of("track: MLflow's log_metrics in the loop, to a folder", called, "ms"),
     ]
 
 
@@ -48,7 +48,7 @@ def a_row(k: int) -> dict[str, float]:
 
 
 def per_row(write: Callable[[dict[str, float]], None], then: Callable[[dict[str, float]], None]) -> float:
-    """Milliseconds that the loop spends on writing a row, mean of all; what comes `then` is not counted."""
+    """Return the mean milliseconds per call of `write`; calls of `then` are not counted."""
     spent = 0.0
     for k in range(1, ROWS + 1):
         begin = time.perf_counter()
@@ -64,8 +64,8 @@ def timed(place: Path, name: str, trackers: tuple[str, ...]) -> float:
     config = make_config({"runs": str(place), "name": name, "tracking": {"trackers": trackers, "wait_seconds": 120.0}})
     (config.folder / "checkpoints").mkdir(parents=True)
     (config.folder / "config.yaml").write_text(config.to_yaml())
-    said: list[str] = []
-    with following(config, said.append) as followers:
+    messages: list[str] = []
+    with following(config, messages.append) as followers:
         followers.begin()
         while not all(read_state(config.folder, name).id for name in trackers):
             time.sleep(PACE_SECONDS)  # startup runs on another core and is not counted
@@ -78,9 +78,9 @@ def timed(place: Path, name: str, trackers: tuple[str, ...]) -> float:
         found = per_row(write, lambda row: checkpoint(config.folder, row))
         metrics.close()
         followers.outcome = "finished"
-    missing = [words for words in said if f"{ROWS:,} rows in " not in words]
+    missing = [words for words in messages if f"{ROWS:,} rows in " not in words]
     if missing:
-        raise BalatroError(f"a tracker did not get every row: {missing[0]}")
+        raise BalatroError(f"a tracker did not receive all rows: {missing[0]}")
     return found
 
 

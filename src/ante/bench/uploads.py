@@ -1,7 +1,7 @@
 """The cost of concurrent uploads for training, for `ante bench upload`: with and without, interleaved.
 
 A train step is one small iteration in one process: 512 steps sampled, two gradient steps. Uploads use the path of
-checkpoints: queued, then sent by the uploader process. Needs the extra `train`, and `s3` for a bucket.
+checkpoints: queued, then sent by the uploader process. Requires the extra `train`, and `s3` for a bucket.
 """
 
 import os
@@ -27,18 +27,18 @@ from ante.training.settings.config import make_config
 
 MEGABYTES = 64
 STEPS = 100  # per kind and turn
-PATIENCE_SECONDS = 120.0  # for pending uploads at the end of a turn
+PATIENCE_SECONDS = 120.0  # time limit for pending uploads at the end of a turn
 
 
 class Uploads:
-    """Continuous uploads of one payload to a separate prefix of a store."""
+    """Continuous uploads of a payload to a separate prefix of a store."""
 
     def __init__(self, store: Store, spool: Spool, payload: Path) -> None:
         self.store, self.spool, self.payload = store, spool, payload
         self.shelf, self.sent = f"bench-{secrets.token_hex(4)}", 0
         self.uploader = start_uploader(spool)
 
-    def go_on(self) -> None:
+    def ensure_pending(self) -> None:
         """Start an upload if none is pending."""
         if not self.spool.jobs():
             self.spool.add(self.payload, self.store.url, self.shelf, f"{self.sent:06d}", {})
@@ -48,7 +48,7 @@ class Uploads:
         """Wait for pending uploads. Raises BalatroError if the store does not accept them."""
         if not wait_until_empty(self.spool, PATIENCE_SECONDS):
             why = self.spool.state.error if self.spool.state else ""
-            raise BalatroError(f"{self.store.url} has not taken {MEGABYTES} MB in {PATIENCE_SECONDS:.0f} s: {why}")
+            raise BalatroError(f"{self.store.url} did not accept {MEGABYTES} MB in {PATIENCE_SECONDS:.0f} s: {why}")
 
     def close(self) -> None:
         """Stop the process and delete the uploaded files."""
@@ -81,11 +81,11 @@ def upload_rows(url: str, repeats: int, steps: int = STEPS, megabytes: int = MEG
 
 
 def in_turns(algorithm: Any, uploads: Uploads, repeats: int, steps: int) -> dict[str, list[list[float]]]:
-    """Return seconds of each train step per turn, `alone` and `beside` an upload; the order alternates."""
+    """Return seconds of each train step per turn, `alone` and `beside` (during) an upload; the order alternates."""
     turns: dict[str, list[list[float]]] = {"alone": [], "beside": []}
-    for turn in range(-1, repeats):  # the first one is a warm-up, of the uploader too
+    for turn in range(-1, repeats):  # the first turn is a warm-up
         for kind in ("alone", "beside") if turn % 2 else ("beside", "alone"):
-            begin = uploads.go_on if kind == "beside" else uploads.pause
+            begin = uploads.ensure_pending if kind == "beside" else uploads.pause
             found = step_times(algorithm, begin, steps)
             if turn >= 0:
                 turns[kind].append(found)
@@ -107,9 +107,9 @@ def rows_of(turns: dict[str, list[list[float]]], games: int, megabytes: int) -> 
     """Return the table's rows."""
     rows, figures = [], {}
     for about, share in (("p95", 95), ("median", 50)):
-        for kind, words in (("alone", "alone"), ("beside", f"beside an upload of {megabytes} MB")):
+        for kind, words in (("alone", "alone"), ("beside", f"during an upload of {megabytes} MB")):
             figures[kind] = [1000 * float(np.percentile(times, share)) for times in turns[kind]]
             rows.append(row_of(f"train step {words}, {about}", figures[kind], "ms", games))
         ratios = over(figures["beside"], figures["alone"])
-        rows.append(row_of(f"train step beside an upload against alone, {about}", ratios, "x", games))
+        rows.append(row_of(f"train step during an upload against alone, {about}", ratios, "x", games))
     return rows

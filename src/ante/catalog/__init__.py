@@ -1,1 +1,1 @@
-"""Every number and name of the game: jokers, consumables, vouchers, tags, blinds, decks, hands, packs. Standard library only."""
+"""The numbers and names of the game: jokers, consumables, vouchers, tags, blinds, decks, hands, packs. Standard library only."""

@@ -8,7 +8,7 @@ from ante.catalog.cards import Suit
 
 
 class Blind(IntEnum):
-    """Small, Big, then the bosses; 0 is none."""
+    """Small, Big, then the bosses; 0 for none."""
 
     NONE = 0
     SMALL = 1
@@ -45,19 +45,19 @@ class Blind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class BlindRow:
-    """One blind: its target is the ante's base times `mult`, beating it pays `reward` dollars.
+    """One blind: its target is the ante's base times `mult`; beating it pays `reward` dollars.
 
     kind      small, big, boss or showdown
-    min_ante  first ante in which a boss is drawn, None where that is no rule
-    cards     The Hook: cards discarded; The Psychic: cards a hand must have; The Serpent: cards drawn
-    odds      a drawn card is face down in 1 of `odds` cases
-    hands, discards   what the round begins with
-    hand_size what it adds for the round
-    levels    what it adds to the level of the played hand
-    dollars   what it adds for each card played
-    factor    what the hand's chips and mult are multiplied by
+    min_ante  first ante in which a boss is drawn, None for others
+    cards     The Hook: cards discarded; The Psychic: cards of a hand; The Serpent: cards drawn
+    odds      a drawn card is face down with probability 1 in `odds`
+    hands, discards   number at the start of the round
+    hand_size change of the hand size for the round
+    levels    change of the level of the played hand
+    dollars   change of money for each card played
+    factor    factor on the hand's chips and mult
     shuffles  how many times the jokers are shuffled
-    suit      whose cards are debuffed
+    suit      suit of the debuffed cards
     """
 
     blind: Blind
@@ -81,7 +81,7 @@ class BlindRow:
 
     @property
     def showdown(self) -> bool:
-        """Whether it is drawn in every eighth ante, and in no other."""
+        """Return whether it is a showdown boss, which is drawn only in every eighth ante."""
         return self.kind == "showdown"
 
 
@@ -203,13 +203,13 @@ BLINDS: tuple[BlindRow, ...] = (
 
 by_key: dict[str, Blind] = {row.key: row.blind for row in BLINDS[1:]}
 
-# Bosses in the order in which a draw sees them: by key text.
+# Bosses in the order in which they are drawn: by key text.
 BOSSES_SORTED: tuple[Blind, ...] = tuple(by_key[key] for key in sorted(by_key) if by_key[key] > Blind.BIG)
 
-BOSS_MULT = 2.0  # of an ordinary boss; The Wall and Violet Vessel fall back to it when they are disabled
+BOSS_MULT = 2.0  # of an ordinary boss, and of The Wall and Violet Vessel when they are disabled
 SHOWDOWN_EVERY = 8  # antes from one showdown boss to the next
 
-# Base requirement of antes 1 to 8 under the three scalings.
+# Base requirement of antes 1 to 8 for the three scalings.
 ANTE_BASE: dict[int, tuple[int, ...]] = {
     1: (300, 800, 2000, 5000, 11000, 20000, 35000, 50000),
     2: (300, 900, 2600, 8000, 20000, 36000, 60000, 100000),
@@ -221,8 +221,8 @@ LOWEST_BASE = 100.0  # of antes below 1
 def ante_base(ante: int, scaling: int) -> float:
     """Return the chips that an ante requires, before the multipliers of the blind and the deck.
 
-    Past ante 8 it grows from that ante's base and is cut to two leading digits. Once a double no longer
-    holds it, it is not a number, which no score reaches.
+    Past ante 8 it grows from that ante's base and is truncated to two leading digits. It is NaN, which no score
+    reaches, when it exceeds the range of a double.
     """
     if ante < 1:
         return LOWEST_BASE

@@ -17,7 +17,7 @@ class Suit(IntEnum):
 
 
 class Enhancement(IntEnum):
-    """What a playing card has been turned into, in pool order."""
+    """Enhancements of a playing card, in pool order."""
 
     NONE = 0
     BONUS = 1
@@ -56,7 +56,7 @@ class Sticker(IntEnum):
     ETERNAL = 1
     PERISHABLE = 2
     RENTAL = 4
-    PINNED = 16  # stays leftmost (On a Knife's Edge); 8 is the engine's own
+    PINNED = 16  # stays leftmost (On a Knife's Edge); the engine uses 8
 
 
 TWO, JACK, QUEEN, KING, ACE = 2, 11, 12, 13, 14
@@ -69,7 +69,7 @@ RANK_CHIPS = (0, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 11)
 
 
 def card_key(suit: int, rank: int) -> str:
-    """The card's text key, `S_A` for the Ace of Spades."""
+    """Return the card's text key, `S_A` for the Ace of Spades."""
     return f"{SUIT_LETTERS[suit]}_{RANK_LETTERS[rank]}"
 
 
@@ -84,11 +84,11 @@ FRONTS: tuple[tuple[Suit, int], ...] = tuple(
 class EnhancementRow:
     """One enhancement.
 
-    chips, mult, x_mult   what it adds to a score, and multiplies it by, each time it triggers
-    held_x_mult, held_dollars   the same for a card held in hand, while scoring and at the end of the round
-    dollars      what it pays
-    mult_odds, dollars_odds   mult and dollars are paid in 1 of this many cases
-    break_odds   the card breaks in 1 of this many cases
+    chips, mult, x_mult   amounts added to the score and factor on mult, for each trigger
+    held_x_mult, held_dollars   the same for a card held in hand, during scoring and at the end of the round
+    dollars      dollars paid
+    mult_odds, dollars_odds   mult and dollars apply with probability 1 in this number
+    break_odds   the card breaks with probability 1 in this number
     """
 
     enhancement: Enhancement
@@ -110,11 +110,11 @@ class EnhancementRow:
 class EditionRow:
     """One edition.
 
-    extra_cost            what it adds to a price
-    chips, mult, x_mult   what it adds to a score, and multiplies it by
-    slots    slots that it brings with it
-    share    share of the polls that give this edition or a rarer one, before anything makes editions more frequent
-    illusion_above   Illusion gives this edition where its poll lies above this and no rarer edition claims it
+    extra_cost            added to the price
+    chips, mult, x_mult   amounts added to the score and factor on mult
+    slots    slots added
+    share    fraction of rolls that give this edition or a rarer one, before effects that make editions more frequent
+    illusion_above   Illusion gives the rarest edition whose bound its roll exceeds
     """
 
     edition: Edition
@@ -133,9 +133,9 @@ class EditionRow:
 class SealRow:
     """One seal.
 
-    dollars      what it pays when its card triggers
-    retriggers   how many more times its card triggers
-    above        a random seal is this one where its poll lies above this and no seal with a higher bound claims it
+    dollars      dollars paid when its card triggers
+    retriggers   additional triggers of its card
+    above        a random seal is the one with the highest bound that its roll exceeds
     """
 
     seal: Seal

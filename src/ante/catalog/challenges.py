@@ -1,4 +1,4 @@
-"""The 20 challenges: what each begins with, which rules it bends and what it bans.
+"""The 20 challenges: starting items, modified rules and banned items.
 
 A challenge has its own deck, without an effect, and is played on White Stake.
 """
@@ -40,19 +40,19 @@ class Challenge(IntEnum):
 
 
 class Modifier(IntEnum):
-    """Bits of `s.modifiers`: how a challenge bends the rules."""
+    """Bits of `s.modifiers`: rules that a challenge modifies."""
 
     NO_SMALL_REWARD = 1
     NO_BIG_REWARD = 2
     NO_BOSS_REWARD = 4
-    NO_HAND_MONEY = 8  # hands left are worth nothing at cash-out
+    NO_HAND_MONEY = 8  # hands left pay nothing at cash-out
     NO_INTEREST = 16
-    CHIPS_CAP = 32  # a hand's chips are at most the dollars held
-    FLIPPED_CARDS = 64  # a card drawn to the hand comes face down in 1 of 4 cases
-    HAND_TAX = 128  # one card of hand size less for each $5 held
+    CHIPS_CAP = 32  # a hand's chips are at most the player's dollars
+    FLIPPED_CARDS = 64  # a drawn card is face down with probability 1 in 4
+    HAND_TAX = 128  # hand size is reduced by one for each $5
     ALL_ETERNAL = 256
-    WEAR = 512  # cards that scored are debuffed for good
-    TYPECAST = 1024  # with the boss of ante 4 the jokers turn Eternal and their slots close
+    WEAR = 512  # scored cards are debuffed permanently
+    TYPECAST = 1024  # at the boss of ante 4 all jokers become Eternal and all joker slots are removed
     INFLATION = 2048  # each purchase raises every price by $1
     NO_SHOP_JOKERS = 4096
     DISCARD_COST = 8192  # each discard costs $1
@@ -67,7 +67,7 @@ TYPECAST_ANTE = 4
 
 @dataclass(frozen=True, slots=True)
 class StartJoker:
-    """A joker that a challenge begins with; `stickers` are bits of Sticker."""
+    """A joker at the start of a challenge; `stickers` are bits of Sticker."""
 
     joker: Joker
     stickers: int = 0
@@ -79,10 +79,10 @@ class ChallengeRow:
     """One challenge.
 
     modifiers    bits of Modifier
-    ranks        ranks of the starting deck in each suit; a repeated rank is dealt more than once
-    enhancement  what `enhanced` ranks of the starting deck are
+    ranks        ranks of the starting deck in each suit; a repeated rank gives several cards
+    enhancement  enhancement of the cards of `enhanced` ranks in the starting deck
     seal         seal of every card of the starting deck
-    banned       keys that cannot come up: jokers, consumables, vouchers, packs, tags, blinds
+    banned       keys of items that cannot be drawn: jokers, consumables, vouchers, packs, tags, blinds
     """
 
     challenge: Challenge

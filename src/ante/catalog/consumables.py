@@ -1,4 +1,4 @@
-"""Tarots, planets and spectrals, in pool order."""
+"""Tarots, Planets and Spectrals, in pool order."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -16,7 +16,7 @@ class Set(IntEnum):
 
 
 class Consumable(IntEnum):
-    """Tarots 1 to 22, planets 23 to 34, spectrals 35 to 52; 0 is none."""
+    """Tarots 1 to 22, Planets 23 to 34, Spectrals 35 to 52; 0 for none."""
 
     NONE = 0
     FOOL = 1
@@ -77,20 +77,20 @@ class Consumable(IntEnum):
 class ConsumableRow:
     """One consumable.
 
-    max_highlighted, min_highlighted  how many hand cards it is used on; max_highlighted is 0 for those that take none
-    enhancement, suit, seal   what a chosen card gets
-    ranks    how far a chosen card's rank rises
-    count    how many cards it creates
-    lowest, highest   ranks of the playing cards it creates
-    destroyed   how many hand cards it destroys
-    dollars  what it gives
-    cap      most dollars it gives
-    odds     it works in 1 of `odds` cases
+    max_highlighted, min_highlighted  number of hand cards that it is used on; max_highlighted is 0 if it takes none
+    enhancement, suit, seal   set on the chosen cards
+    ranks    ranks added to the chosen cards
+    count    number of cards created
+    lowest, highest   ranks of the playing cards created
+    destroyed   number of hand cards destroyed
+    dollars  dollars gained
+    cap      maximum dollars gained
+    odds     it works with probability 1 in `odds`
     levels   levels that a poker hand gains
-    hand     the poker hand a planet raises
-    hand_size   what it changes the hand size by; Ectoplasm by as much again with each use
-    softlocked  a planet that the pool offers only once its hand has been played
-    in_pool  False for The Soul and Black Hole, which only their own rolls make
+    hand     the poker hand of a Planet
+    hand_size   change of the hand size; Ectoplasm's change grows by this amount with each use
+    softlocked  a Planet that the pool offers only after its hand was played
+    in_pool  False for The Soul and Black Hole, which are rolled separately
     """
 
     consumable: Consumable

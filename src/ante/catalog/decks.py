@@ -43,14 +43,14 @@ class Stake(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeckRow:
-    """One deck and how it changes a run.
+    """One deck and its effects on a run.
 
-    hands, discards, hand_size, joker_slots, consumable_slots, dollars   what it adds at the start
-    hand_dollars, discard_dollars   what each hand and each discard left pays at cash-out
+    hands, discards, hand_size, joker_slots, consumable_slots, dollars   added at the start
+    hand_dollars, discard_dollars   dollars for each hand and each discard left at cash-out
     interest        whether money earns interest
-    consumables, vouchers   what the run starts with
+    consumables, vouchers   items at the start
     spectral_rate   weight of Spectrals in the shop
-    target_times    what every blind's target is multiplied by
+    target_times    factor on every blind's target
     """
 
     deck: Deck
@@ -75,10 +75,10 @@ class DeckRow:
 
 @dataclass(frozen=True, slots=True)
 class StakeRow:
-    """One stake and what it adds.
+    """One stake and its effects.
 
-    scaling    which requirement table it uses, None where it is that of the stake below
-    discards   what it adds to the discards of each round
+    scaling    table of requirements, None for that of the stake below
+    discards   added to the discards of each round
     """
 
     stake: Stake

@@ -23,7 +23,7 @@ class Hand(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class HandRow:
-    """One poker hand at level 1, and what each level adds."""
+    """One poker hand at level 1, and the increase per level."""
 
     hand: Hand
     name: str
@@ -94,4 +94,4 @@ HANDS: tuple[HandRow, ...] = (
 )
 
 by_name: dict[str, Hand] = {row.name: row.hand for row in HANDS}
-by_key = by_name  # poker hands have no key other than their name
+by_key = by_name  # the key of a poker hand is its name

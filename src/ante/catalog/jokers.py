@@ -1,4 +1,4 @@
-"""The 150 jokers: every number of every joker, one row each, in pool order."""
+"""The 150 jokers in pool order, one row each with all its numbers."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -10,7 +10,7 @@ COMMON, UNCOMMON, RARE, LEGENDARY = 1, 2, 3, 4
 
 
 class Joker(IntEnum):
-    """Jokers by creation order of the game; 0 is no joker."""
+    """Jokers in the game's order of creation; 0 for no joker."""
 
     NONE = 0
     JOKER = 1
@@ -166,7 +166,7 @@ class Joker(IntEnum):
 
 
 class Extinction(IntEnum):
-    """When the pool offers a joker: always, or only before or after Gros Michel has gone extinct."""
+    """When the pool offers a joker: always, or only before or after Gros Michel's extinction."""
 
     ALWAYS = 0
     BEFORE = 1
@@ -175,36 +175,36 @@ class Extinction(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class JokerRow:
-    """One joker. A number that is None is one that the joker does not have.
+    """One joker. Fields that do not apply to it are None.
 
     rarity      1 Common, 2 Uncommon, 3 Rare, 4 Legendary
     cost        base price in dollars
-    mult        +Mult, in all or for each thing that the joker counts
+    mult        +Mult, in total or for each counted thing
     chips       +Chips, likewise
-    xmult       X Mult; for a joker that counts things, what each of them adds to X1
+    xmult       X Mult; for a joker that counts things, the amount that each adds to X1
     dollars     money earned, or sell value gained
-    odds        the chance is 1 in `odds`
-    start       Mult, Chips or X Mult that a new joker shows; a joker that starts over returns to it
-    growth      what each step adds to what the joker shows
-    loss        what each step takes from it
-    count       a new joker's counter: hands left, cards left, cards of hand size, dollars paid
-    repeats     how many more times cards act
-    levels      levels that a poker hand rises
-    creates     how many cards or jokers it makes
-    hand_size, hands, discards, rerolls, debt   what it adds to these limits while held; Burglar's hands come once
+    odds        the probability is 1 in `odds`
+    start       initial Mult, Chips or X Mult of the joker's value; a reset restores it
+    growth      added to the value by each step
+    loss        subtracted from the value by each step
+    count       initial counter: hands left, cards left, cards of hand size, dollars paid
+    repeats     additional triggers of cards
+    levels      levels that a poker hand gains
+    creates     number of cards or jokers created
+    hand_size, hands, discards, rerolls, debt   added to these limits while held; Burglar adds hands once per round
     doublings   how often it doubles every probability
-    share       part of the required chips
+    share       fraction of the required chips
     cards       exact number of cards that are played or discarded, or that a Flush or a Straight needs
-    at_least, at_most   limits of what its condition counts (cards, faces, dollars, rounds, discards), or of its roll
+    at_least, at_most   limits of the count in its condition (cards, faces, dollars, rounds, discards), or of its roll
     every       it acts on every n-th hand
     per         dollars that count as one
-    ranks       ranks that it looks at; Jack 11, Queen 12, King 13, Ace 14
-    suit, suits suit or suits that it looks at
+    ranks       ranks that it depends on; Jack 11, Queen 12, King 13, Ace 14
+    suit, suits suit or suits that it depends on
     hand        poker hand that the played cards must contain
-    rarity_asked    rarity of other jokers that it looks at
-    unlocked_at_start, unlock   whether a fresh profile has it, and what unlocks it; None where nothing is known to be needed
-    needs_in_deck   enhancement that the deck must hold before the pool offers it
-    extinction  whether the pool offers it before or after Gros Michel has gone extinct
+    target_rarity   rarity of the other jokers that it depends on
+    unlocked_at_start, unlock   whether a new profile has it, and the condition that unlocks it; None if unknown
+    needs_in_deck   enhancement that must be in the deck before the pool offers it
+    extinction  whether the pool offers it before or after Gros Michel's extinction
     """
 
     joker: Joker
@@ -241,7 +241,7 @@ class JokerRow:
     suit: Suit | None = None
     suits: tuple[Suit, ...] = ()
     hand: Hand | None = None
-    rarity_asked: int | None = None
+    target_rarity: int | None = None
     blueprint_compat: bool = True
     eternal_compat: bool = True
     perishable_compat: bool = True
@@ -1164,7 +1164,7 @@ JOKERS: tuple[JokerRow, ...] = (
         cost=8,
         effect="Each Uncommon Joker gives X1.5 Mult.",
         xmult=1.5,
-        rarity_asked=UNCOMMON,
+        target_rarity=UNCOMMON,
     ),
     JokerRow(
         Joker.BULL,
@@ -1824,7 +1824,7 @@ JOKERS: tuple[JokerRow, ...] = (
 
 
 def joker_pool(rarity: int) -> tuple[Joker, ...]:
-    """The jokers of a rarity, in pool order."""
+    """Return the jokers of a rarity, in pool order."""
     return tuple(row.joker for row in JOKERS[1:] if row.rarity == rarity)
 
 

@@ -1,4 +1,4 @@
-"""One number for everything that a profile can have locked or a challenge can ban."""
+"""Lock numbers: one for each item that a profile can have locked or a challenge can ban."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from ante.catalog.packs import PACKS
 from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 
-# Where each kind begins: Joker, Consumable, Voucher, Tag and Blind number, and place in PACKS.
+# First number of each kind: Joker, Consumable, Voucher, Tag and Blind number, and index in PACKS.
 JOKER_LOCKS = 0
 CONSUMABLE_LOCKS = JOKER_LOCKS + len(JOKERS)
 VOUCHER_LOCKS = CONSUMABLE_LOCKS + len(CONSUMABLES)
@@ -26,7 +26,7 @@ LOCKS: Mapping[str, int] = {
     **{row.key: BLIND_LOCKS + int(row.blind) for row in BLINDS[1:]},
     **{row.key: PACK_LOCKS + place for place, row in enumerate(PACKS)},
 }
-"""Number by key."""
+"""Lock numbers by key."""
 
 LEGENDARY = 4
 FRESH: tuple[str, ...] = (
@@ -34,4 +34,4 @@ FRESH: tuple[str, ...] = (
     *(row.key for row in VOUCHERS[1:] if not row.unlocked_at_start),
     *(row.key for row in TAGS[1:] if row.requires_discovered),
 )
-"""Keys that a new profile has locked: jokers and vouchers still to be unlocked, tags whose item is not discovered."""
+"""Keys that a new profile has locked: jokers and vouchers not yet unlocked, tags whose item is not discovered."""

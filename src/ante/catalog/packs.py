@@ -5,7 +5,7 @@ from enum import IntEnum
 
 
 class PackKind(IntEnum):
-    """What a pack holds."""
+    """The contents of a pack."""
 
     ARCANA = 0
     CELESTIAL = 1

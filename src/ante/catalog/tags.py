@@ -7,7 +7,7 @@ from ante.catalog.cards import Edition
 
 
 class Tag(IntEnum):
-    """Tags in pool order; 0 is none."""
+    """Tags in pool order; 0 for none."""
 
     NONE = 0
     UNCOMMON = 1
@@ -42,13 +42,13 @@ class TagRow:
 
     min_ante  first ante in which it is offered
     when      the moment of the run at which it acts
-    requires_discovered   key of the item that the profile must have seen before the tag is offered
-    edition   what it gives to a shop joker
-    pack      key of the pack it opens
-    dollars   what it pays, or what it pays for each hand, discard or blind
-    cap       most dollars it pays
-    hand_size, jokers, levels   what it adds
-    reroll_cost   what the first reroll of the next shop costs
+    requires_discovered   key of the item that the profile must have discovered before the tag is offered
+    edition   edition of the shop joker
+    pack      key of the pack that it opens
+    dollars   dollars paid, in total or for each hand, discard or blind
+    cap       maximum dollars paid
+    hand_size, jokers, levels   amount added
+    reroll_cost   price of the first reroll in the next shop
     """
 
     tag: Tag

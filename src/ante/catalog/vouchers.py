@@ -1,11 +1,11 @@
-"""The 32 vouchers in pool order; each second one needs the one before it."""
+"""The 32 vouchers in pool order; the second of each pair requires the first."""
 
 from dataclasses import dataclass
 from enum import IntEnum
 
 
 class Voucher(IntEnum):
-    """Vouchers in pool order; 0 is none."""
+    """Vouchers in pool order; 0 for none."""
 
     NONE = 0
     OVERSTOCK_NORM = 1
@@ -46,18 +46,18 @@ class Voucher(IntEnum):
 class VoucherRow:
     """One voucher.
 
-    requires   vouchers that must have been redeemed before the pool offers it
-    shop_slots, joker_slots, consumable_slots, hands, discards, hand_size, ante   what redeeming it adds
-    percent_off       of every price; the second tier replaces the first, here and below
-    edition_times     how much more often editions appear
-    reroll_discount   dollars off a reroll
-    rate_times        how much more often its kind of card appears in the shop
+    requires   vouchers that must be redeemed before the pool offers it
+    shop_slots, joker_slots, consumable_slots, hands, discards, hand_size, ante   added when it is redeemed
+    percent_off       discount on every price; the second tier replaces the first, here and below
+    edition_times     factor on the rate of editions
+    reroll_discount   discount on a reroll in dollars
+    rate_times        factor on the rate of its kind of card in the shop
     playing_card_rate weight of playing cards in the shop
-    spectral_above    an Arcana pack's card is a Spectral where a roll lies above this
+    spectral_above    an Arcana pack's card is a Spectral if a roll exceeds this
     x_mult            mult factor of each held Planet
-    interest_cap      money that earns interest
-    boss_reroll       dollars that drawing another boss costs
-    unlock     what unlocks it in a fresh profile, None where nothing need be done
+    interest_cap      maximum money that earns interest
+    boss_reroll       price of a boss reroll in dollars
+    unlock     condition that unlocks it in a new profile, None if there is none
     """
 
     voucher: Voucher

@@ -1,6 +1,6 @@
-"""The `ante` command. The only package that imports from every layer; each command imports its dependencies when it runs.
+"""The `ante` command. Only this package imports from all layers; each command imports its dependencies when it runs.
 
-One file per group of commands. This module lists the commands and reports errors in one sentence.
+This module lists the commands, which are grouped in files, and prints errors as one sentence.
 """
 
 import errno
@@ -74,14 +74,14 @@ Command = (
 )
 
 
-ABOUT = """Play, study and train on seed-exact Balatro.
+ABOUT = """Play seed-exact Balatro, train policies for it, and evaluate them.
 
-Each command explains itself: ante train --help. First steps: ante play, ante eval greedy, ante train.
+For details of a command use --help, as in ante train --help. First steps: ante play, ante eval greedy, ante train.
 """
 
 
-OF_THE_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-READER_GONE = 128 + signal.SIGPIPE  # the shell's exit code for a process ended by SIGPIPE
+MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+SIGPIPE_CODE = 128 + signal.SIGPIPE  # the shell's exit code for a process ended by SIGPIPE
 
 
 def main() -> None:
@@ -90,9 +90,9 @@ def main() -> None:
         code = outcome(sys.argv[1:])
         sys.stdout.flush()
     except BrokenPipeError:
-        if not nobody_reads():
+        if not is_pipe_closed():
             raise
-        code = READER_GONE
+        code = SIGPIPE_CODE
     sys.exit(code)
 
 
@@ -130,8 +130,10 @@ def sentence_of(error: Exception) -> str | None:
     if isinstance(error, BalatroError):
         return str(error)
     if isinstance(error, MemoryError):
-        return f"out of memory{f': {error}' if str(error) else ''}; ask for less, or close other programs"
-    if isinstance(error, OSError) and (error.filename is not None or error.errno in OF_THE_MACHINE):
+        return (
+            f"out of memory{f': {error}' if str(error) else ''}; reduce the size of the task, or close other programs"
+        )
+    if isinstance(error, OSError) and (error.filename is not None or error.errno in MACHINE_ERRORS):
         return f"cannot read or write: {error}"
     return None
 
@@ -143,7 +145,7 @@ def refused(message: str) -> int:
     return 2
 
 
-def nobody_reads() -> bool:
+def is_pipe_closed() -> bool:
     """Return whether the reader of standard output, such as `head`, has exited; if so, discard further output."""
     watch = select.poll()
     watch.register(sys.stdout.fileno(), 0)

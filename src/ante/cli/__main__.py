@@ -1,4 +1,4 @@
-"""`python -m ante.cli`."""
+"""Entry point of `python -m ante.cli`."""
 
 from ante.cli import main
 

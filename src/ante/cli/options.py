@@ -1,4 +1,4 @@
-"""Types that declare the ranges of command options; `check_options` validates every option of a command."""
+"""Types that declare the ranges of command options, and their validation by `check_options`."""
 
 import sys
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from tyro.conf import Positional
 
 from ante.errors import BalatroError, shown
 
-Count = Annotated[int, Field(ge=1, le=10**9)]  # games, repeats, iterations: at least one
+Count = Annotated[int, Field(ge=1, le=10**9)]  # number of games, repeats or iterations
 Decisions = Annotated[int, Field(ge=1, le=10**12)]
 Antes = Annotated[int, Field(ge=1, le=1000)]
 Number = Annotated[int, Field(ge=0, lt=2**32)]  # seed of a generator
@@ -31,15 +31,15 @@ LONGEST_WORD = 4096  # characters of an argument, and of a line of standard inpu
 
 
 class BadOption(BalatroError, ValueError):
-    """An option whose value is out of its range."""
+    """The value of an option is out of range."""
 
 
 def check_words(words: list[str]) -> None:
-    """Raise BadOption if an argument is longer than a path can be."""
+    """Raise BadOption if an argument is longer than LONGEST_WORD."""
     for word in words:
         if len(word) > LONGEST_WORD:
             raise BadOption(
-                f"an argument has {len(word):,} characters, {word[:20]!r}...: {LONGEST_WORD:,} are the most"
+                f"an argument has {len(word):,} characters, {word[:20]!r}...: the limit is {LONGEST_WORD:,}"
             )
 
 
@@ -75,5 +75,5 @@ def lines_of(stream: TextIO) -> Iterator[str]:
             number += 1
     except UnicodeDecodeError as error:
         raise BadOption(
-            f"line {number} of standard input is no {sys.getdefaultencoding()} text: {error.reason}"
+            f"line {number} of standard input is not {sys.getdefaultencoding()} text: {error.reason}"
         ) from None

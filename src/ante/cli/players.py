@@ -31,7 +31,7 @@ def advised_player_of(
     """Return the policy in the folder of a run or release, with an advisor. Raises BalatroError."""
     if not Path(name).is_dir():
         raise BalatroError(
-            f"--hints advises trained policies, and {name} is none: name a run's folder, or play the advisor: rules"
+            f"--hints requires a trained policy, not {name}: give a run's folder, or use the player rules"
         )
     from ante.training.players.advised import advised_from
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDE = 180  # characters
-LONGEST_CELL = 1100  # characters; a key of S3 has up to 1,024
+LONGEST_CELL = 1100  # characters; S3 keys have up to 1,024
 
 
 def show(rows: list[Any], heads: tuple[str, ...], cells: Sequence[tuple[str, ...]], as_json: bool) -> None:
@@ -32,7 +32,7 @@ def show(rows: list[Any], heads: tuple[str, ...], cells: Sequence[tuple[str, ...
 
 
 def paper() -> "Console":
-    """Return a console for tables: as wide as the terminal or COLUMNS; in a file or pipe, wide enough not to wrap."""
+    """Return a console for tables, as wide as the terminal or COLUMNS; for files and pipes, WIDE."""
     from rich.console import Console
 
     known = sys.stdout.isatty() or os.environ.get("COLUMNS")

@@ -1,1 +1,1 @@
-"""Kubernetes: settings, chart values, resources, preflight checks, jobs, the CodeFlare notebook."""
+"""Deployment on Kubernetes: settings, chart values, resources, preflight checks, jobs and the CodeFlare notebook."""

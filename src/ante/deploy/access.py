@@ -14,13 +14,13 @@ from ante.errors import BalatroError
 
 Object = dict[str, Any]
 
-MANAGER = "ante"  # name under which the API server keeps our fields
-TIMEOUT = (5.0, 30.0)  # seconds to connect, to answer
+MANAGER = "ante"  # field manager of server-side apply
+TIMEOUT = (5.0, 30.0)  # seconds to connect, and to read
 INSTALL_KUBERAY = (
     "helm repo add kuberay https://ray-project.github.io/kuberay-helm && helm install kuberay-operator "
     "kuberay/kuberay-operator --version 1.7.0 --namespace kuberay-system --create-namespace"
 )
-# Kind: path before the namespace, name in paths, whether it lives in a namespace.
+# Kind: API prefix, plural in paths, whether it is namespaced.
 KINDS = {
     "Namespace": ("api/v1", "namespaces", False),
     "Node": ("api/v1", "nodes", False),
@@ -44,23 +44,23 @@ class NoCluster(BalatroError, ConnectionError):
 
 
 class NotAllowed(BalatroError, PermissionError):
-    """The API server denies access."""
+    """The API server denied access."""
 
 
 class NotThere(BalatroError, LookupError):
-    """An object that does not exist."""
+    """An object does not exist."""
 
 
 class NoKind(BalatroError, LookupError):
-    """A kind of object that the cluster does not support."""
+    """The cluster does not support a kind of object."""
 
 
 class Rejected(BalatroError, ValueError):
-    """An object that the API server rejects."""
+    """The API server rejected an object."""
 
 
 class Access:
-    """One Kubernetes API, as one user."""
+    """A client of one Kubernetes API server, with the credentials of one user."""
 
     def __init__(self, api_client: client.ApiClient, namespace: str = "default") -> None:
         self.api_client = api_client
@@ -70,7 +70,7 @@ class Access:
     def request(
         self, method: str, path: str, body: Any = None, query: dict[str, Any] | None = None, content: str = "json"
     ) -> Any:
-        """What the API server answers, read from JSON. Raises NoCluster, and ApiException for a refusal."""
+        """Return the API server's JSON response. Raises NoCluster, and ApiException for an error status."""
         headers = {"Accept": "application/json", "Content-Type": f"application/{content}"}
         pairs = [(name, str(value)) for name, value in (query or {}).items()]
         text = json.dumps(body) if content.endswith("yaml") else body  # the client writes the rest as JSON
@@ -82,26 +82,26 @@ class Access:
             data = answer.read()
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise NoCluster(
-                f"no answer from {self.host}: {reason(error)}; see kubectl cluster-info, or choose another --context"
+                f"no response from {self.host}: {reason(error)}; see kubectl cluster-info, or choose another --context"
             ) from None
         if not 200 <= answer.status <= 299:
             raise ApiException(http_resp=answer)
         return json.loads(data) if data else {}
 
     def version(self) -> tuple[int, int]:
-        """Major and minor version of the API server. Raises NoCluster, NotAllowed."""
-        found = self.ask("GET", "version", "the version")
+        """Return the major and minor version of the API server. Raises NoCluster, NotAllowed."""
+        found = self.call("GET", "version", "the version")
         return int(found["major"]), int("".join(letter for letter in found["minor"] if letter.isdigit()))
 
-    def ask(self, method: str, path: str, what: str, **options: Any) -> Any:
-        """The same as `request`, with refusals as our errors. Raises NoCluster, NotAllowed, NotThere, NoKind, Rejected."""
+    def call(self, method: str, path: str, what: str, **options: Any) -> Any:
+        """Send a request and translate API errors. Raises NoCluster, NotAllowed, NotThere, NoKind, Rejected."""
         try:
             return self.request(method, path, **options)
         except ApiException as error:
             raise refusal(error, method, what) from None
 
     def path(self, kind: str, namespace: str | None, name: str = "") -> str:
-        """Path of a kind, or of one object; namespace None: ours, "": all."""
+        """Return the path of a kind or of one object. `namespace`: None for the client's own, "" for all."""
         prefix, plural, inside = KINDS[kind]
         if "{kueue}" in prefix:
             prefix = prefix.format(kueue=self.kueue_version())
@@ -110,31 +110,31 @@ class Access:
         return f"{prefix}/{middle}{plural}" + (f"/{name}" if name else "")
 
     def kueue_version(self) -> str:
-        """The newest version of Kueue's API that the cluster serves. Raises NoKind."""
+        """Return the preferred version of Kueue's API in the cluster. Raises NoKind."""
         try:
             group = self.request("GET", "apis/kueue.x-k8s.io")
         except ApiException:
             raise NoKind(
-                "this cluster has no Kueue: install it (https://kueue.sigs.k8s.io), or leave out queue.name"
+                "the cluster has no Kueue: install it (https://kueue.sigs.k8s.io), or leave queue.name empty"
             ) from None
         return str(group["preferredVersion"]["version"])
 
     def get(self, kind: str, name: str, namespace: str | None = None) -> Object:
-        """One object. Raises NotThere, NoKind, NotAllowed, NoCluster."""
-        found: Object = self.ask("GET", self.path(kind, namespace, name), f"{kind} {name}")
+        """Return one object. Raises NotThere, NoKind, NotAllowed, NoCluster."""
+        found: Object = self.call("GET", self.path(kind, namespace, name), f"{kind} {name}")
         return found
 
     def find(self, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        """One object, or none."""
+        """Return one object, or None if it does not exist."""
         try:
             return self.get(kind, name, namespace)
         except NotThere:
             return None
 
     def list(self, kind: str, namespace: str | None = None, labels: str = "") -> list[Object]:
-        """All objects of a kind, with labels such as a=b,c=d."""
+        """Return all objects of a kind, with `labels` (such as a=b,c=d) those that match."""
         query = {"labelSelector": labels} if labels else None
-        found = self.ask("GET", self.path(kind, namespace), f"{kind}s", query=query)
+        found = self.call("GET", self.path(kind, namespace), f"{kind}s", query=query)
         return [{"kind": kind, **item} for item in found["items"]]
 
     def apply(self, found: Object, dry_run: bool = False) -> Object:
@@ -144,14 +144,14 @@ class Access:
             query["dryRun"] = "All"
         name = found["metadata"]["name"]
         path = self.path(found["kind"], found["metadata"].get("namespace"), name)
-        made: Object = self.ask(
+        made: Object = self.call(
             "PATCH", path, f"{found['kind']} {name}", body=found, query=query, content="apply-patch+yaml"
         )
         return made
 
     def merge(self, kind: str, name: str, patch: Object) -> Object:
-        """The object with some fields replaced."""
-        made: Object = self.ask(
+        """Apply a merge patch to an object and return the result."""
+        made: Object = self.call(
             "PATCH", self.path(kind, None, name), f"{kind} {name}", body=patch, content="merge-patch+json"
         )
         return made
@@ -162,24 +162,24 @@ class Access:
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
         try:
-            self.ask("DELETE", self.path(kind, None, name), f"{kind} {name}", body=options)
+            self.call("DELETE", self.path(kind, None, name), f"{kind} {name}", body=options)
         except NotThere:
             return False
         return True
 
     def may(self, verb: str, kind: str, subresource: str = "") -> bool:
-        """Return whether the user is allowed to do this."""
+        """Return whether the user has this permission in the namespace."""
         prefix, plural, inside = KINDS[kind]
         group = prefix.split("/")[1] if prefix.startswith("apis/") else ""
-        wanted = {"verb": verb, "group": group, "resource": plural, "subresource": subresource}
+        attributes = {"verb": verb, "group": group, "resource": plural, "subresource": subresource}
         if inside:
-            wanted["namespace"] = self.namespace
+            attributes["namespace"] = self.namespace
         review = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": wanted},
+            "spec": {"resourceAttributes": attributes},
         }
-        answer = self.ask("POST", self.path("SelfSubjectAccessReview", None), "permissions", body=review)
+        answer = self.call("POST", self.path("SelfSubjectAccessReview", None), "permissions", body=review)
         return bool(answer["status"]["allowed"])
 
     def logs(self, pod: str, follow: bool = False, container: str = "", tail: int | None = None) -> Iterator[str]:
@@ -216,7 +216,7 @@ def connect(context: str | None = None, namespace: str | None = None) -> Access:
     try:
         api_client = config.new_client_from_config(context=context)
         chosen = context_named(context)
-        return Access(quick(api_client), namespace or chosen["context"].get("namespace") or "default")
+        return Access(without_retries(api_client), namespace or chosen["context"].get("namespace") or "default")
     except config.ConfigException as error:
         if context:
             raise NoCluster(f"no context {context!r}: {error}; kubectl config get-contexts lists them") from None
@@ -227,23 +227,23 @@ def connect(context: str | None = None, namespace: str | None = None) -> Access:
         raise NoCluster(
             "no cluster is configured: set KUBECONFIG, or write ~/.kube/config (kubectl cluster-info checks it)"
         ) from None
-    return Access(quick(client.ApiClient(inside)), namespace or own_namespace())
+    return Access(without_retries(client.ApiClient(inside)), namespace or own_namespace())
 
 
 def context_named(context: str | None) -> Object:
-    """One context of the kubeconfig; the current one by default."""
+    """Return a context of the kubeconfig, the current one by default."""
     every, current = config.list_kube_config_contexts()
     found: Object = current if context is None else next(one for one in every if one["name"] == context)
     return found
 
 
 def own_namespace() -> str:
-    """The namespace of the pod that this runs in."""
+    """Return the namespace of the pod that this process runs in."""
     with open("/var/run/secrets/kubernetes.io/serviceaccount/namespace") as stream:
         return stream.read().strip()
 
 
-def quick(api_client: client.ApiClient) -> client.ApiClient:
+def without_retries(api_client: client.ApiClient) -> client.ApiClient:
     """Return the client with retries disabled."""
     api_client.configuration.retries = False
     return client.ApiClient(api_client.configuration)
@@ -256,7 +256,7 @@ def reason(error: Exception) -> str:
 
 
 def message(error: ApiException) -> tuple[str, bool]:
-    """Return the API server's message, and whether it is its own (it responds to unknown paths with a page)."""
+    """Return the error message, and whether it is a Kubernetes Status (for unknown paths it is a plain page)."""
     try:
         status = json.loads(error.body or "")
         return str(status.get("message") or error.reason), status.get("kind") == "Status"
@@ -265,16 +265,16 @@ def message(error: ApiException) -> tuple[str, bool]:
 
 
 def refusal(error: ApiException, method: str, what: str) -> BalatroError:
-    """What the API server refuses, with the way out."""
+    """Return the error class and message for an API error."""
     words, own = message(error)
     if error.status == 401:
-        return NotAllowed(f"the API server does not know us: log in again ({words})")
+        return NotAllowed(f"the API server did not accept the credentials: log in again ({words})")
     if error.status == 403:
-        return NotAllowed(f"not allowed ({method} {what}): {words}; k8s/rbac.yaml holds the role that is needed")
+        return NotAllowed(f"not allowed ({method} {what}): {words}; k8s/rbac.yaml contains the required role")
     if error.status == 404 and what.startswith("Ray") and (not own or "could not find the requested" in words):
-        return NoKind(f"this cluster does not know ray.io/v1: install KubeRay: {INSTALL_KUBERAY}")
+        return NoKind(f"the cluster does not serve ray.io/v1: install KubeRay: {INSTALL_KUBERAY}")
     if error.status == 404 and own and method == "PATCH" and "namespaces" in words:
-        return NotThere(f"{words}: kubectl create namespace, then again")
+        return NotThere(f"{words}: create it with kubectl create namespace and retry")
     if error.status == 404:
-        return NotThere(f"there is no {what}")
-    return Rejected(f"{what} was refused: {words}")
+        return NotThere(f"{what} does not exist")
+    return Rejected(f"{what} was rejected: {words}")

@@ -1,4 +1,4 @@
-"""Checks whether the pods of a training fit the nodes and the quotas of a namespace. Plain data in, text out."""
+"""Capacity checks: whether the pods of a training fit the nodes, the quotas of a namespace and a Kueue queue."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Amounts = dict[str, float]
 
 
 @dataclass
-class Room:
+class Host:
     """Free resources of one node."""
 
     name: str
@@ -23,22 +23,22 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PodRequest:
     """A pod to place."""
 
     part: str
-    asks: Amounts
+    requests: Amounts
     selector: dict[str, str] = field(default_factory=dict)
     tolerations: tuple[Object, ...] = ()
 
 
 def amounts(found: Object) -> Amounts:
-    """Quantities as numbers: cores, bytes, pieces."""
+    """Convert quantities to numbers: cores, bytes or counts."""
     return {name: quantity(str(amount)) for name, amount in found.items()}
 
 
-def pod_asks(pod: Object) -> Amounts:
-    """What the scheduler keeps free for a pod: its containers together, or its largest init container."""
+def pod_requests(pod: Object) -> Amounts:
+    """Return the requests of a pod: the sum over its containers, or its largest init container."""
     total: Amounts = {"pods": 1.0}
     for container in pod["containers"]:
         for name, amount in amounts(container.get("resources", {}).get("requests", {})).items():
@@ -49,89 +49,90 @@ def pod_asks(pod: Object) -> Amounts:
     return total
 
 
-def rooms(nodes: Sequence[Object], pods: Sequence[Object]) -> list[Room]:
-    """Nodes that take pods, less what the pods that run there keep."""
+def free_nodes(nodes: Sequence[Object], pods: Sequence[Object]) -> list[Host]:
+    """Return the schedulable nodes with their free resources."""
     found = {}
     for node in nodes:
         if node.get("spec", {}).get("unschedulable"):
             continue
         most = amounts(node["status"]["allocatable"])
         name, labels = node["metadata"]["name"], node["metadata"].get("labels", {})
-        found[name] = Room(name, labels, node.get("spec", {}).get("taints", []), dict(most), most)
+        found[name] = Host(name, labels, node.get("spec", {}).get("taints", []), dict(most), most)
     for pod in pods:
-        room = found.get(pod["spec"].get("nodeName", ""))
-        if room and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
-            take(room, pod_asks(pod["spec"]))
+        host = found.get(pod["spec"].get("nodeName", ""))
+        if host and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
+            take(host, pod_requests(pod["spec"]))
     return list(found.values())
 
 
-def take(room: Room, asks: Amounts) -> None:
-    """Place the pod on the node."""
-    for name, amount in asks.items():
-        room.free[name] = room.free.get(name, 0.0) - amount
+def take(host: Host, requests: Amounts) -> None:
+    """Subtract a pod's requests from a node's free resources."""
+    for name, amount in requests.items():
+        host.free[name] = host.free.get(name, 0.0) - amount
 
 
-def wanted_pods(settings: Settings) -> list[Wanted]:
-    """Pods of a training, the largest first; of a group as many as the run is planned for."""
+def planned_pods(settings: Settings) -> list[PodRequest]:
+    """Return the pods of a training, the largest first, with the planned number of pods per group."""
     spec = cluster_spec(settings)
-    found = [wanted("head", spec["headGroupSpec"]["template"]["spec"])]
+    found = [pod_request("head", spec["headGroupSpec"]["template"]["spec"])]
     for group in spec["workerGroupSpecs"]:
         name = group["groupName"]
-        one = wanted(f"{name}Workers", group["template"]["spec"])
+        one = pod_request(f"{name}Workers", group["template"]["spec"])
         found += [one] * pods_of(settings, settings.groups[name])
     if settings.job.enabled:
-        found.append(wanted("submitter", submitter(settings)["spec"]))
-    return sorted(found, key=lambda one: (-sum("/" in name for name in one.asks), -one.asks.get("memory", 0.0)))
+        found.append(pod_request("submitter", submitter(settings)["spec"]))
+    return sorted(found, key=lambda one: (-sum("/" in name for name in one.requests), -one.requests.get("memory", 0.0)))
 
 
-def wanted(part: str, pod: Object) -> Wanted:
-    """Return one pod to place."""
-    return Wanted(part, pod_asks(pod), pod.get("nodeSelector", {}), tuple(pod.get("tolerations", ())))
+def pod_request(part: str, pod: Object) -> PodRequest:
+    """Return the scheduling requirements of one pod."""
+    return PodRequest(part, pod_requests(pod), pod.get("nodeSelector", {}), tuple(pod.get("tolerations", ())))
 
 
-def does_not_fit(settings: Settings, free: list[Room]) -> str:
-    """Why the pods find no nodes, in a sentence; empty where all do. Each goes where the least is left over."""
-    for number, one in enumerate(pods := wanted_pods(settings)):
-        allowed = [room for room in free if admits(room, one)]
-        fitting = [room for room in allowed if not lacking(room.free, one.asks)]
+def does_not_fit(settings: Settings, free: list[Host]) -> str:
+    """Return why the pods do not fit the nodes, or "" if they do. Each takes the node with least free memory."""
+    for number, one in enumerate(pods := planned_pods(settings)):
+        allowed = [host for host in free if admits(host, one)]
+        fitting = [host for host in allowed if not lacking(host.free, one.requests)]
         if not fitting:
             before = sum(other.part == one.part for other in pods[:number])
             count = sum(other.part == one.part for other in pods)
-            return f"{one.part} {before + 1} of {count} finds no node: {reason(free, allowed, one)}"
-        take(min(fitting, key=lambda room: room.free.get("memory", 0.0)), one.asks)
+            return f"{one.part} {before + 1} of {count} does not fit on any node: {reason(free, allowed, one)}"
+        take(min(fitting, key=lambda host: host.free.get("memory", 0.0)), one.requests)
     return ""
 
 
-def reason(free: list[Room], allowed: list[Room], one: Wanted) -> str:
+def reason(hosts: list[Host], allowed: list[Host], one: PodRequest) -> str:
     """Return why no node fits one pod."""
-    if not free:
-        return "there is no node that takes pods"
+    if not hosts:
+        return "the cluster has no schedulable node"
     if not allowed:
         chosen = ", ".join(f"{key}={value}" for key, value in one.selector.items())
-        return f"no node has {chosen} and taints that it tolerates" if chosen else "it tolerates no node's taints"
-    for name, amount in one.asks.items():
-        most = max(room.most.get(name, 0.0) for room in allowed)
+        return f"no node has {chosen} and only taints that it tolerates" if chosen else "it tolerates no node's taints"
+    for name, amount in one.requests.items():
+        most = max(host.most.get(name, 0.0) for host in allowed)
         if most < amount:
             has = f"the largest node has {shown(name, most)}" if most else "no node has any"
-            return f"it asks for {shown(name, amount)} of {name}, {has}"
-    best = min(allowed, key=lambda room: len(lacking(room.free, one.asks)))
+            return f"it requests {shown(name, amount)} of {name}, {has}"
+    best = min(allowed, key=lambda host: len(lacking(host.free, one.requests)))
+    need, free = one.requests, best.free
     parts = [
-        f"{shown(name, one.asks[name])} of {name} ({shown(name, max(0.0, best.free.get(name, 0.0)))} free on {best.name})"
-        for name in lacking(best.free, one.asks)
+        f"{shown(name, need[name])} of {name} ({shown(name, max(0.0, free.get(name, 0.0)))} free on {best.name})"
+        for name in lacking(free, need)
     ]
-    return f"it asks for {' and '.join(parts)}"
+    return f"it requests {' and '.join(parts)}"
 
 
-def lacking(free: Amounts, asks: Amounts) -> list[str]:
+def lacking(free: Amounts, requests: Amounts) -> list[str]:
     """Return the resources that are insufficient."""
-    return [name for name, amount in asks.items() if free.get(name, 0.0) + 1e-9 < amount]
+    return [name for name, amount in requests.items() if free.get(name, 0.0) + 1e-9 < amount]
 
 
-def admits(room: Room, one: Wanted) -> bool:
+def admits(host: Host, one: PodRequest) -> bool:
     """Return whether the pod matches a node's labels and taints."""
-    if any(room.labels.get(key) != value for key, value in one.selector.items()):
+    if any(host.labels.get(key) != value for key, value in one.selector.items()):
         return False
-    hard = [taint for taint in room.taints if taint["effect"] in ("NoSchedule", "NoExecute")]
+    hard = [taint for taint in host.taints if taint["effect"] in ("NoSchedule", "NoExecute")]
     return all(any(tolerates(toleration, taint) for toleration in one.tolerations) for taint in hard)
 
 
@@ -153,28 +154,28 @@ def shown(name: str, amount: float) -> str:
 def total(settings: Settings) -> Amounts:
     """Return the total requests of all pods of a training."""
     found: Amounts = {}
-    for one in wanted_pods(settings):
-        for name, amount in one.asks.items():
+    for one in planned_pods(settings):
+        for name, amount in one.requests.items():
             found[name] = found.get(name, 0.0) + amount
     return found
 
 
 def over_quota(settings: Settings, quotas: Sequence[Object]) -> str:
-    """Which ResourceQuota leaves too little, in a sentence; empty where all suffice."""
+    """Return which ResourceQuota the training exceeds, or "" if none."""
     need, limits = total(settings), limit_total(settings)
     for quota in quotas:
         hard = amounts(quota.get("status", {}).get("hard", quota["spec"].get("hard", {})))
         used = amounts(quota.get("status", {}).get("used", {}))
         for name, most in hard.items():
-            wants = limits.get(name.removeprefix("limits.")) if name.startswith("limits.") else need.get(
+            needed = limits.get(name.removeprefix("limits.")) if name.startswith("limits.") else need.get(
                 name.removeprefix("requests.")
             )  # fmt: skip
             left = most - used.get(name, 0.0)
-            if wants and wants > left + 1e-9:
+            if needed and needed > left + 1e-9:
                 plain = name.removeprefix("requests.").removeprefix("limits.")
                 return (
-                    f"quota {quota['metadata']['name']} leaves {shown(plain, max(0.0, left))} of {name}, the training asks "
-                    f"for {shown(plain, wants)}"
+                    f"quota {quota['metadata']['name']} leaves {shown(plain, max(0.0, left))} of {name}, the training "
+                    f"requests {shown(plain, needed)}"
                 )
     return ""
 
@@ -190,7 +191,7 @@ def limit_total(settings: Settings) -> Amounts:
 
 
 def queue_lacks(settings: Settings, cluster_queue: Object) -> str:
-    """What a queue of Kueue can never give, in a sentence; empty where it can."""
+    """Return which resource of the training exceeds the nominal quota of a ClusterQueue, or "" if none."""
     most: Amounts = {}
     for group in cluster_queue["spec"].get("resourceGroups", ()):
         for flavor in group["flavors"]:
@@ -200,7 +201,7 @@ def queue_lacks(settings: Settings, cluster_queue: Object) -> str:
         if name != "pods" and amount > most.get(name, 0.0) + 1e-9:
             has = shown(name, most[name]) if name in most else "none"
             return (
-                f"cluster queue {cluster_queue['metadata']['name']} has {has} of {name}, the training asks for "
+                f"cluster queue {cluster_queue['metadata']['name']} has {has} of {name}, the training requests "
                 f"{shown(name, amount)}"
             )
     return ""

@@ -1,6 +1,6 @@
-"""The values of the Helm chart: the settings of a cluster, and services that the chart alone brings.
+"""The values of the Helm chart: the settings of a cluster, and services that only the chart deploys.
 
-helm/ante/values.yaml and values.schema.json are written from these models by tools/write_chart.py.
+tools/write_chart.py generates helm/ante/values.yaml and values.schema.json from these models.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class Resources(Part):
 
 
 def resources(cpu: str, memory: str, most_cpu: str, most_memory: str) -> Resources:
-    """Resources as four quantities."""
+    """Return resource requests and limits, given four quantities."""
     return Resources(requests=Amounts(cpu=cpu, memory=memory), limits=Amounts(cpu=most_cpu, memory=most_memory))
 
 
@@ -236,7 +236,7 @@ class Preflight(Part):
 
 
 class ChartValues(Settings):
-    """Everything in values.yaml. Name and namespace are the release's."""
+    """All of values.yaml. Name and namespace are those of the release."""
 
     object_store: ObjectStore = ObjectStore()
     llm_server: LlmServer = LlmServer()
@@ -255,7 +255,7 @@ class ChartValues(Settings):
     @model_validator(mode="before")
     @classmethod
     def _services_have_addresses(cls, values: Any) -> Any:
-        """What the chart brings is where the chart puts it, unless another address is given."""
+        """Set the addresses of the services that the chart deploys, unless others are given."""
         for service, block, url in SERVICES:
             if (values.get(service) or {}).get("enabled") and not (values.get(block) or {}).get("endpoint"):
                 name = values.get("fullnameOverride") or values.get("name", "ante")
@@ -268,7 +268,7 @@ OPERATOR = "quay.io/kuberay/operator:v1.7.0"
 
 @dataclass(frozen=True)
 class Needed:
-    """One image: its name, what runs it, and whether these values need it."""
+    """An image: its name, what uses it, and whether these values use it."""
 
     image: str
     runs: str
@@ -276,12 +276,12 @@ class Needed:
 
 
 def reference(image: Image | ServiceImage) -> str:
-    """The name under which nodes pull an image."""
+    """Return the reference under which nodes pull an image."""
     return f"{image.repository}@{image.digest}" if image.digest else f"{image.repository}:{image.tag}"
 
 
 def read_chart_values(files: tuple[Path, ...] = (), sets: tuple[str, ...] = ()) -> ChartValues:
-    """The chart's values with those of files and key=value pairs over them. Raises BadSettings."""
+    """Return the chart's values, overridden by those of files and by key=value pairs. Raises BadSettings."""
     values: dict[str, Any] = ChartValues().model_dump(mode="json", by_alias=True)
     for more in (*map(read_values, files), *map(one_value, sets)):
         values = merged(values, more)
@@ -294,11 +294,11 @@ def read_chart_values(files: tuple[Path, ...] = (), sets: tuple[str, ...] = ()) 
 
 
 def images(values: ChartValues) -> Iterator[Needed]:
-    """All images, those of services that are switched off too."""
+    """Yield all images, including those of disabled services."""
     own, server = reference(values.image), values.llm_server
     yield Needed(own, "Ray pods, job submitter, bucket job, preflight", True)
     yield Needed(reference(values.object_store.image), "object store", values.object_store.enabled)
     kinds = {"vllm": server.vllm_image, "llamacpp": server.llamacpp_image}
     for kind, image in kinds.items():
         yield Needed(reference(image), f"LLM service, {kind}", server.enabled and server.kind == kind)
-    yield Needed(OPERATOR, "KubeRay's operator, installed once a cluster", True)
+    yield Needed(OPERATOR, "KubeRay's operator, installed once per cluster", True)

@@ -12,7 +12,7 @@ State = Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the preflight. `fix`: the command or the setting that repairs it."""
+    """One line of the preflight. `fix`: the command or the setting that fixes a failure."""
 
     name: str
     state: State
@@ -20,7 +20,7 @@ class Check:
     fix: str = ""
 
     def as_json(self) -> dict[str, str]:
-        """Plain data."""
+        """Return the check as plain data."""
         return asdict(self)
 
 
@@ -40,7 +40,7 @@ def unsure(name: str, words: str, fix: str = "") -> Check:
 
 
 def inside(environment: Mapping[str, str]) -> Iterator[Check]:
-    """The checks of a pod, from the variables that its training would have."""
+    """Yield the checks that run inside a pod, with the environment variables of a training."""
     from ante.deploy.inside import NotReady, check_bucket, check_llm
     from ante.storage.errors import NoAccess, NoBucket, StorageError
 
@@ -49,16 +49,16 @@ def inside(environment: Mapping[str, str]) -> Iterator[Check]:
     try:
         yield good("bucket", check_bucket(f"s3://{bucket}/preflight", environment))
     except NoAccess as error:
-        yield bad("bucket", str(error), "mend s3.bucket, or the keys in the Secret that s3.existingSecret names")
+        yield bad("bucket", str(error), "correct s3.bucket, or the keys in the Secret named in s3.existingSecret")
     except NoBucket as error:
-        yield bad("bucket", str(error), f"aws s3 mb s3://{bucket}{where}, or mend s3.bucket")
+        yield bad("bucket", str(error), f"aws s3 mb s3://{bucket}{where}, or correct s3.bucket")
     except (StorageError, NotReady) as error:
-        yield bad("bucket", str(error), "mend s3.endpoint")
+        yield bad("bucket", str(error), "correct s3.endpoint")
     if environment.get("LLM_ENDPOINT"):
         try:
             yield good("llm", check_llm(environment))
         except NotReady as error:
-            yield bad("llm", str(error), "mend llm.endpoint and llm.model, or set llm.enabled false")
+            yield bad("llm", str(error), "correct llm.endpoint and llm.model, or set llm.enabled false")
 
 
 def from_json(found: dict[str, str]) -> Check:
@@ -66,4 +66,4 @@ def from_json(found: dict[str, str]) -> Check:
     try:
         return Check(**found)  # type: ignore[arg-type]
     except TypeError:
-        raise BalatroError(f"this is no check of ante's preflight: {found}") from None
+        raise BalatroError(f"not a check of ante's preflight: {found}") from None

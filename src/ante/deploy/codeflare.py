@@ -1,13 +1,13 @@
-"""The notebook's door: a cluster of the CodeFlare SDK that is made of Ante's settings.
+"""A cluster of the CodeFlare SDK with Ante's settings, for notebooks.
 
-`create_resource()` gives the objects of `spec.py`, so that a notebook, Helm and `ante cluster` start the same cluster.
-What else is changed, and why (tried with codeflare-sdk 0.40.1):
+`create_resource()` returns the objects of `spec.py`, so a notebook, Helm and `ante cluster` create the same cluster.
+Other differences from the SDK (tested with codeflare-sdk 0.40.1):
 
-- apply() waits for certificates that only OpenShift AI creates, elsewhere for up to 300 s: here only on request;
-- apply() prints refusals and continues: here the API server validates first, and a refusal is raised;
-- the Kueue label is dropped where Kueue no longer serves v1beta1: here the object always has it;
-- wait_ready() never returns without an Ingress or a Route, and never reports why pods wait;
-- job_client requires an Ingress or a Route: here a tunnel leads to the head.
+- The SDK's apply() waits up to 300 s for certificates that only OpenShift AI creates. Here it waits only on request.
+- The SDK's apply() prints API errors and continues. Here the API server validates first, and errors are raised.
+- The SDK drops the Kueue label if Kueue no longer serves v1beta1. Here the object always has it.
+- The SDK's wait_ready() never returns without an Ingress or a Route, and never reports why pods are pending.
+- The SDK's job_client requires an Ingress or a Route. Here it uses a tunnel to the head.
 """
 
 import time
@@ -23,7 +23,7 @@ from ante.deploy.jobs import follow, job_client, newest, submit
 from ante.deploy.placement import check_fits, gpus_of
 from ante.deploy.settings import Settings, make_settings
 from ante.deploy.spec import entrypoint, objects
-from ante.deploy.trainings import pods, take_away, training
+from ante.deploy.trainings import delete_training, pods, training
 
 if TYPE_CHECKING:
     from ray.job_submission import JobSubmissionClient
@@ -33,27 +33,27 @@ POLL_SECONDS = 2.0
 
 
 class AnteCluster(Cluster):  # type: ignore[misc]
-    """A Ray cluster for training, made of the same settings as the Helm chart and `ante cluster`.
+    """A Ray cluster for training, with the same settings as the Helm chart and `ante cluster`.
 
     settings    Settings, or a dict as in values.yaml
-    api_client  of Kubernetes, such as that of `codeflare_sdk.Codeflare`; by default the one that kubectl would use
+    api_client  a Kubernetes client, such as that of `codeflare_sdk.Codeflare`; kubectl's configuration by default
 
     Raises BadSettings, DoesNotFit, NoCluster.
     """
 
     def __init__(self, settings: Settings | Mapping[str, Any], api_client: client.ApiClient | None = None) -> None:
         given = settings if isinstance(settings, Settings) else make_settings(settings)
-        self.settings = waiting(given)
+        self.settings = without_job(given)
         check_fits(self.settings)
         self.access = (
             Access(api_client, self.settings.namespace) if api_client else connect(None, self.settings.namespace)
         )
-        self._ways = ExitStack()
+        self._tunnels = ExitStack()
         self._job_submission_client: Any = None
         super().__init__(configuration(self.settings), api_client=self.access.api_client)
 
     def create_resource(self) -> Object:
-        """The RayCluster, as `ante cluster up` makes it."""
+        """Return the RayCluster, as `ante cluster up` creates it."""
         return objects(self.settings)[-1]
 
     def apply(self, force: bool = False, timeout: int = 0) -> None:
@@ -66,15 +66,15 @@ class AnteCluster(Cluster):  # type: ignore[misc]
         for one in objects(self.settings)[:-1]:
             self.access.apply(one)
         super().apply(force=force, timeout=timeout)
-        self.access.get("RayCluster", self.settings.name)  # the SDK prints refusals: this raises
+        self.access.get("RayCluster", self.settings.name)  # raises, because the SDK only prints errors
 
     def _generate_tls_certs_with_wait(self, timeout: int = 0) -> bool:
         return bool(super()._generate_tls_certs_with_wait(timeout=timeout)) if timeout else True
 
     def wait_ready(self, timeout: int | None = None, dashboard_check: bool = False) -> None:
-        """Wait until the cluster runs, and report what its pods wait for.
+        """Wait until the cluster runs, and print why its pods are pending.
 
-        `dashboard_check` is the SDK's own, which needs an Ingress or a Route. Raises TimeoutError, NotThere.
+        `dashboard_check` selects the SDK's method, which requires an Ingress or a Route. Raises TimeoutError, NotThere.
         """
         if dashboard_check:
             super().wait_ready(timeout=timeout, dashboard_check=True)
@@ -93,14 +93,14 @@ class AnteCluster(Cluster):  # type: ignore[misc]
 
     @property
     def job_client(self) -> "JobSubmissionClient":
-        """Ray's client for jobs, through a tunnel that stays open until down() or close(). Raises NoJobs, NotThere."""
+        """Ray's job client, through a tunnel that stays open until down() or close(). Raises NoJobs, NotThere."""
         if self._job_submission_client is None:
-            way = job_client(self.access, self.settings.name, self.settings.name)
-            self._job_submission_client = self._ways.enter_context(way)
+            opened = job_client(self.access, self.settings.name, self.settings.name)
+            self._job_submission_client = self._tunnels.enter_context(opened)
         return self._job_submission_client
 
     def train(self) -> str:
-        """Start the training of the settings, or continue it from the bucket. Returns the job's id."""
+        """Start the training, or resume it from the bucket. Returns the job's id."""
         return submit(self.job_client, self.settings.run, entrypoint(self.settings))
 
     def lines(self, job: str = "", follow_on: bool = True) -> Iterator[str]:
@@ -109,23 +109,23 @@ class AnteCluster(Cluster):  # type: ignore[misc]
         yield from follow(jobs, job or newest(jobs), follow_on)
 
     def close(self) -> None:
-        """The tunnel is closed; the cluster stays."""
+        """Close the tunnel. The cluster keeps running."""
         self._job_submission_client = None
-        self._ways.close()
+        self._tunnels.close()
 
     def down(self) -> None:
-        """The cluster, its pods and its configuration are gone; what is in the bucket stays."""
+        """Delete the cluster, its pods and its configuration, but not the bucket's contents."""
         self.close()
-        take_away(self.access, self.settings.name, WAIT_SECONDS, lambda what: print(f"{what}: deleted"))
+        delete_training(self.access, self.settings.name, WAIT_SECONDS, lambda what: print(f"{what}: deleted"))
 
 
-def waiting(settings: Settings) -> Settings:
-    """The same settings for a cluster that waits for jobs."""
+def without_job(settings: Settings) -> Settings:
+    """Return the settings of a cluster without a RayJob, to which jobs are submitted."""
     return settings.model_copy(update={"job": settings.job.model_copy(update={"enabled": False})})
 
 
 def configuration(settings: Settings) -> ClusterConfiguration:
-    """What the SDK shows of a cluster before it runs. The cluster itself is made by create_resource()."""
+    """Return what the SDK displays of a cluster before it runs. create_resource() defines the cluster itself."""
     group = next(iter(settings.groups.values()))
     gpus = gpus_of(group)
     return ClusterConfiguration(

@@ -1,4 +1,4 @@
-"""Jobs on a running Ray cluster, through a tunnel to its head."""
+"""Submission and logs of jobs on a running Ray cluster, through a tunnel to its head."""
 
 import base64
 import time
@@ -19,11 +19,11 @@ POLL_SECONDS = 2.0
 
 
 class NoJobs(BalatroError, ConnectionError):
-    """A head that does not accept jobs."""
+    """The head does not accept jobs, or has none."""
 
 
 def token(access: Access, cluster: Object) -> str | None:
-    """Return the headers that Ray requires, from KubeRay's Secret; none without authentication. Raises NotThere, NotAllowed."""
+    """Return Ray's token from KubeRay's Secret, None without authentication. Raises NotThere, NotAllowed."""
     auth = cluster["spec"].get("authOptions", {})
     if auth.get("mode") != "token":
         return None
@@ -33,7 +33,7 @@ def token(access: Access, cluster: Object) -> str | None:
 
 @contextmanager
 def job_client(access: Access, cluster: str, instance: str, address: str = "") -> Iterator["JobSubmissionClient"]:
-    """Ray's own client for the jobs of a RayCluster, at an address or through a tunnel. Raises NoJobs, NotThere."""
+    """Open Ray's job client for a RayCluster, at an address or through a tunnel. Raises NoJobs, NotThere."""
     from ray.job_submission import JobSubmissionClient
 
     secret = token(access, access.get("RayCluster", cluster))
@@ -45,7 +45,7 @@ def job_client(access: Access, cluster: str, instance: str, address: str = "") -
         except (ConnectionError, RuntimeError) as error:
             words = str(error).partition("\n")[0]
             raise NoJobs(
-                f"the head of {cluster} takes no jobs at {url}: {words}; ante cluster status {instance}"
+                f"the head of {cluster} does not accept jobs at {url}: {words}; see ante cluster status {instance}"
             ) from None
 
     if address:
@@ -60,21 +60,21 @@ def submit(jobs: "JobSubmissionClient", run: str, entrypoint: str) -> str:
     try:
         return str(jobs.submit_job(entrypoint=entrypoint, submission_id=f"{run}-{int(time.time())}"))
     except RuntimeError as error:
-        raise NoJobs(f"the head refuses the job: {str(error).partition(chr(10))[0]}") from None
+        raise NoJobs(f"the head rejected the job: {str(error).partition(chr(10))[0]}") from None
 
 
 def newest(jobs: "JobSubmissionClient") -> str:
-    """Return the newest job. Raises NoJobs if there is none."""
+    """Return the id of the newest job. Raises NoJobs if there is none."""
     found = [job for job in jobs.list_jobs() if job.submission_id]
     if not found:
-        raise NoJobs("nothing was submitted to this cluster: ante cluster submit")
+        raise NoJobs("the cluster has no jobs: submit one with ante cluster submit")
     return str(max(found, key=lambda job: job.start_time or 0).submission_id)
 
 
 def follow(jobs: "JobSubmissionClient", job: str, on: bool) -> Iterator[str]:
-    """Yield the log lines of a job; with `on` until it ends. Polls, so that it works in a notebook too.
+    """Yield the log lines of a job, with `on` until it ends. Polling works in notebooks too.
 
-    Raises NoJobs where the head goes away.
+    Raises NoJobs if the head stops responding.
     """
     sent, ended = 0, not on
     while True:

@@ -1,7 +1,7 @@
 """Placement of the work on pods, validated before any pod is created.
 
-Env runners and learners are Ray actors. Each pod offers as many `ante_runner` and `ante_learner` as it is to hold, each
-actor takes one: so Ray can place them in one way only, and what fits here fits there.
+Env runners and learners are Ray actors. Each pod offers one unit of `ante_runner` or `ante_learner` per planned actor,
+and each actor requires one unit. Ray can therefore place the actors only as planned here.
 """
 
 import math
@@ -16,10 +16,10 @@ from ante.training.settings.values import has
 
 RUNNER, LEARNER = "ante_runner", "ante_learner"  # Ray resources
 GAMES_PER_CORE = 64
-LEARNER_CPUS = 1  # cores of a pod that a learner works with, whether or not Ray counts them
+LEARNER_CPUS = 1  # cores that a learner uses, whether or not Ray counts them
 RUNNER_MEMORY, LEARNER_MEMORY, RAY_MEMORY = 0.5e9, 1.5e9, 0.4e9  # bytes, resident; `import torch` alone is 0.5e9
-DATA = "/var/lib/ante"  # of a pod: runs, caches and the home of processes, a volume
-OWN = {  # settings of `ante train` that follow from the cluster, and what to set instead
+DATA = "/var/lib/ante"  # mount path of a pod's volume for runs, caches and home directory
+OWN = {  # settings of `ante train` that are derived from the cluster, and what to set instead
     "name": "training.name", "runs": "", "store": "s3", "resume": "",
     "resources.runners": "gpuWorkers.runnersPerWorker and cpuWorkers.runnersPerWorker",
     "resources.games_per_runner": "training.gamesPerRunner",
@@ -31,7 +31,7 @@ OWN = {  # settings of `ante train` that follow from the cluster, and what to se
 
 
 class DoesNotFit(BadSettings):
-    """The work does not fit the pods."""
+    """The actors do not fit the pods."""
 
 
 @dataclass(frozen=True)
@@ -49,42 +49,42 @@ class Plan:
     """The placement of a whole run."""
 
     loads: tuple[Load, ...]
-    games: int  # of one runner
+    games: int  # per runner
     learners: int
 
     @property
     def runners(self) -> int:
-        """Env runners of all pods."""
+        """Number of env runners in all pods."""
         return sum(load.pods * load.runners for load in self.loads)
 
     def load(self, group: str) -> Load:
-        """What one pod of a group holds."""
+        """Return the actors of one pod of a group."""
         return next(load for load in self.loads if load.group == group)
 
 
 def pods_of(settings: Settings, group: Workers) -> int:
-    """Pods that the run is planned for: the most that autoscaling gives, else the replicas."""
+    """Return the planned number of pods: with autoscaling the maximum, else the replicas."""
     return group.max_replicas if settings.autoscaling.enabled else group.replicas
 
 
 def gpus_of(group: Workers) -> int:
-    """GPUs of a pod."""
+    """Return the number of GPUs per pod."""
     return group.gpus if isinstance(group, GpuWorkers) else 0
 
 
 def learner_group(settings: Settings) -> str:
-    """The group whose pods hold the learners."""
+    """Return the name of the group that runs the learners."""
     return next(iter(settings.groups), "")
 
 
 def learners_per_pod(settings: Settings, name: str) -> int:
-    """Learners that a pod of a group has room for."""
+    """Return the number of learners per pod of a group."""
     pods = pods_of(settings, settings.groups[name])
     return math.ceil(settings.training.learners / pods) if name == learner_group(settings) and pods else 0
 
 
 def runners_per_pod(settings: Settings, name: str) -> int:
-    """Return the env runners of a pod: the configured number, or as many as fit beside the learners."""
+    """Return the number of env runners per pod: the configured one, or as many as fit in addition to the learners."""
     group, training = settings.groups[name], settings.training
     if group.runners_per_worker != "auto":
         return int(group.runners_per_worker)
@@ -110,7 +110,7 @@ def make_plan(settings: Settings) -> Plan:
 
 
 def train_values(settings: Settings) -> dict[str, Any]:
-    """Settings of `ante train` in the cluster: the user's, and those that follow from the groups."""
+    """Return the settings of `ante train` in the cluster: the user's, and those derived from the groups."""
     plan, training = make_plan(settings), settings.training
     resources = {
         "runners": plan.runners, "games_per_runner": plan.games,
@@ -125,13 +125,13 @@ def train_values(settings: Settings) -> dict[str, Any]:
 
 
 def problems(settings: Settings) -> list[str]:
-    """Yield a sentence for each reason why these settings cannot run."""
+    """Return a sentence for each reason why these settings cannot run."""
     found = [*group_problems(settings), *share_problems(settings), *whole_problems(settings)]
     return found or list(training_problems(settings))
 
 
 def check_fits(settings: Settings) -> Plan:
-    """The plan of settings that can run. Raises DoesNotFit with every reason."""
+    """Return the plan of valid settings. Raises DoesNotFit with all reasons."""
     found = problems(settings)
     if found:
         raise DoesNotFit("these settings cannot run: " + "; ".join(found))
@@ -139,7 +139,7 @@ def check_fits(settings: Settings) -> Plan:
 
 
 def group_problems(settings: Settings) -> Iterator[str]:
-    """What is wrong with one pod of a group."""
+    """Yield the problems of single pods and of replica counts."""
     pods = {"head": settings.head, **{f"{name}Workers": group for name, group in settings.groups.items()}}
     for name, pod in pods.items():
         memory, store = quantity(pod.memory), pod.object_store_mib * 2**20
@@ -150,7 +150,7 @@ def group_problems(settings: Settings) -> Iterator[str]:
         if store > 0.6 * memory:
             yield (
                 f"{name}.objectStoreMib {pod.object_store_mib} is more than 60 % of {name}.memory {pod.memory}, "
-                "of which it is a part: processes would be killed"
+                "which includes it: processes would be killed"
             )
     for name, group in settings.groups.items():
         if not settings.autoscaling.enabled:
@@ -162,11 +162,11 @@ def group_problems(settings: Settings) -> Iterator[str]:
 
 
 def share_problems(settings: Settings) -> Iterator[str]:
-    """What does not fit into one pod: each actor for itself, then a pod's actors together."""
+    """Yield why actors do not fit into one pod: each actor alone, then all actors together."""
     training = settings.training
     for share, what in ((training.runner_gpus, "runnerGpus"), (training.learner_gpus, "learnerGpus")):
         if share > 1 and share != int(share):
-            yield f"training.{what} {share} is no share that Ray knows: below 1, or whole GPUs"
+            yield f"training.{what} {share} is not supported by Ray: use a share below 1, or whole GPUs"
     for load in make_plan(settings).loads:
         group = settings.groups[load.group]
         yield from cpu_problems(settings, load, group)
@@ -175,10 +175,10 @@ def share_problems(settings: Settings) -> Iterator[str]:
 
 
 def cpu_problems(settings: Settings, load: Load, group: Workers) -> Iterator[str]:
-    """Cores of one pod."""
+    """Yield problems with the cores of one pod."""
     name, cpus = f"{load.group}Workers", settings.training.runner_cpus
     if load.runners and cpus > group.cpus:
-        yield f"an env runner wants {cpus:g} cores, a pod of {name} has {group.cpus}: lower training.runnerCpus"
+        yield f"an env runner needs {cpus:g} cores, a pod of {name} has {group.cpus}: lower training.runnerCpus"
         return
     need = load.runners * cpus + load.learners * LEARNER_CPUS
     if need > group.cpus + 1e-6:
@@ -189,16 +189,16 @@ def cpu_problems(settings: Settings, load: Load, group: Workers) -> Iterator[str
 
 
 def gpu_problems(settings: Settings, load: Load, group: Workers) -> Iterator[str]:
-    """GPUs of one pod."""
+    """Yield problems with the GPUs of one pod."""
     name, training, gpus = f"{load.group}Workers", settings.training, gpus_of(group)
     if load.runners and training.runner_gpus > gpus:
         yield (
-            f"an env runner wants {training.runner_gpus:g} of a GPU, a pod of {name} has {gpus}: "
+            f"an env runner needs {training.runner_gpus:g} of a GPU, a pod of {name} has {gpus}: "
             f"set training.runnerGpus 0 or {name}.runnersPerWorker 0"
         )
         return
     if load.learners and training.learner_gpus > gpus:
-        yield f"a learner wants {training.learner_gpus:g} GPU, a pod of {name} has {gpus}: lower training.learnerGpus"
+        yield f"a learner needs {training.learner_gpus:g} GPU, a pod of {name} has {gpus}: lower training.learnerGpus"
         return
     need = load.runners * training.runner_gpus + load.learners * training.learner_gpus
     if need > gpus + 1e-6:
@@ -209,7 +209,7 @@ def gpu_problems(settings: Settings, load: Load, group: Workers) -> Iterator[str
 
 
 def memory_problems(load: Load, group: Workers) -> Iterator[str]:
-    """Memory of one pod."""
+    """Yield problems with the memory of one pod."""
     need = load.runners * RUNNER_MEMORY + load.learners * LEARNER_MEMORY + RAY_MEMORY + group.object_store_mib * 2**20
     if need > quantity(group.memory):
         yield (
@@ -219,31 +219,33 @@ def memory_problems(load: Load, group: Workers) -> Iterator[str]:
 
 
 def whole_problems(settings: Settings) -> Iterator[str]:
-    """What is wrong with the sum."""
+    """Yield problems of the cluster as a whole."""
     plan, training = make_plan(settings), settings.training
     if not settings.groups or not sum(load.pods for load in plan.loads):
-        yield "there is no worker pod: enable gpuWorkers or cpuWorkers with replicas"
+        yield "the cluster has no worker pod: enable gpuWorkers or cpuWorkers with replicas"
         return
     home = learner_group(settings)
     if not training.learners:
-        yield "training.learners 0 would learn in the head, which has neither cores nor GPUs to give: 1 at least"
+        yield "training.learners 0 would train in the head, which offers neither cores nor GPUs: set at least 1"
     elif not plan.load(home).pods:
-        yield f"{training.learners} learners want pods of {home}Workers, which has none: raise its replicas"
+        yield f"{training.learners} learners need pods of {home}Workers, which has none: raise its replicas"
     elif home == "cpu" and settings.cpu_workers.spot:
-        yield "the learner would run on spot pods, and every one lost stops the training: cpuWorkers.spot false"
+        yield "the learner would run on spot pods, and each preemption stops the training: set cpuWorkers.spot false"
     if not plan.runners:
-        yield "there is no env runner: raise cpus or runnersPerWorker of a group"
+        yield "the cluster has no env runner: raise cpus or runnersPerWorker of a group"
     if settings.queue.name and settings.autoscaling.enabled:
-        yield f"queue {settings.queue.name} admits a workload as a whole, autoscaling changes it: disable one of them"
+        yield f"queue {settings.queue.name} admits a workload as a whole, but autoscaling changes it: disable one"
     if settings.queue.priority_class and not settings.queue.name:
         yield "queue.priorityClass needs queue.name"
 
 
 def training_problems(settings: Settings) -> Iterator[str]:
-    """What `ante train` would refuse."""
+    """Yield the first setting that `ante train` would reject."""
     for path, instead in OWN.items():
         if has(settings.training.config, path):
-            yield f"training.config.{path} follows from the cluster" + (f": set {instead} instead" if instead else "")
+            yield f"training.config.{path} is derived from the cluster" + (
+                f": set {instead} instead" if instead else ""
+            )
             return
     try:
         make_config(train_values(settings))

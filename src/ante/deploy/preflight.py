@@ -6,25 +6,25 @@ from ante.deploy import capacity
 from ante.deploy.access import INSTALL_KUBERAY, Access, NoCluster, NoKind, NotAllowed, NotThere, Rejected
 from ante.deploy.checks import Check, bad, good, unsure
 from ante.deploy.placement import make_plan, problems
-from ante.deploy.proof import DENIED_ROLE, prove, secrets
+from ante.deploy.proof import DENIED_ROLE, run_preflight_pod, secrets
 from ante.deploy.settings import Settings
 from ante.deploy.spec import objects, ray_cluster
 from ante.errors import BalatroError
 
-OLDEST = (1, 28)  # Kubernetes
+OLDEST = (1, 28)  # minimum Kubernetes version
 NEEDED = (
     *((verb, kind, "") for kind in ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")
       for verb in ("get", "list", "create", "patch", "delete")),
     ("get", "Pod", ""), ("list", "Pod", ""), ("create", "Pod", ""), ("delete", "Pod", ""),
     ("get", "Pod", "log"), ("create", "Pod", "portforward"), ("get", "Secret", ""),
 )  # fmt: skip
-OPERATOR = "kuberay-operator"  # in the name of its Deployment, as its charts have it
+OPERATOR = "kuberay-operator"  # part of its Deployment's name in KubeRay's charts
 
 
 def preflight(
     connect: Callable[[], Access], settings: Settings, pod: bool, seconds: float, report: Callable[[str], None]
 ) -> Iterator[Check]:
-    """The checks, each as soon as it is known; those that depend on a failed one are left out."""
+    """Yield each check as it completes, without those that depend on a failed one."""
     yield from plan(settings)
     try:
         access = connect()
@@ -46,10 +46,10 @@ def preflight(
     keys = secrets(access, settings)
     yield from keys
     if not pod:
-        yield unsure("pod", "image, bucket and LLM were not tried from inside", "leave out --no-pod")
+        yield unsure("pod", "image, bucket and LLM were not tested from a pod", "leave out --no-pod")
     elif all(key.state != "fail" for key in keys):
-        report("a pod tries image, bucket and LLM")
-        yield from prove(access, settings, seconds, report)
+        report("testing image, bucket and LLM from a pod")
+        yield from run_preflight_pod(access, settings, seconds, report)
 
 
 def safely(check: Callable[[Access], Check], access: Access) -> Check:
@@ -63,7 +63,7 @@ def safely(check: Callable[[Access], Check], access: Access) -> Check:
 
 
 def plan(settings: Settings) -> Iterator[Check]:
-    """Whether the settings can run at all."""
+    """Check whether the settings can run."""
     found = problems(settings)
     for words in found:
         yield bad("settings", words)
@@ -74,11 +74,13 @@ def plan(settings: Settings) -> Iterator[Check]:
 
 
 def reach(access: Access) -> Check:
-    """The API server answers, and is new enough."""
+    """Check that the API server responds and has a supported version."""
     version = access.version()
     words = f"Kubernetes {version[0]}.{version[1]} at {access.host}"
     return (
-        good("api", words) if version >= OLDEST else bad("api", f"{words}: {OLDEST[0]}.{OLDEST[1]} at least is needed")
+        good("api", words)
+        if version >= OLDEST
+        else bad("api", f"{words}: at least {OLDEST[0]}.{OLDEST[1]} is required")
     )
 
 
@@ -88,18 +90,18 @@ def namespace(access: Access) -> Check:
         access.get("Namespace", access.namespace)
     except NotThere:
         fix = f"kubectl create namespace {access.namespace}"
-        return bad("namespace", f"there is no namespace {access.namespace}", fix)
+        return bad("namespace", f"namespace {access.namespace} does not exist", fix)
     except NotAllowed:
-        return good("namespace", f"{access.namespace} (not allowed to look at it)")
+        return good("namespace", f"{access.namespace} (not allowed to get it)")
     return good("namespace", access.namespace)
 
 
 def kuberay(access: Access) -> Check:
     """Check that the cluster supports RayJob and RayCluster."""
     try:
-        found = access.ask("GET", "apis/ray.io/v1", "Ray")["resources"]
+        found = access.call("GET", "apis/ray.io/v1", "Ray")["resources"]
     except NoKind:
-        return bad("kuberay", "this cluster does not know ray.io/v1", INSTALL_KUBERAY)
+        return bad("kuberay", "the cluster does not serve ray.io/v1", INSTALL_KUBERAY)
     missing = {"rayjobs", "rayclusters"} - {one["name"] for one in found}
     if missing:
         return bad("kuberay", f"ray.io/v1 lacks {', '.join(sorted(missing))}", INSTALL_KUBERAY)
@@ -111,16 +113,16 @@ def operator(access: Access) -> Check:
     try:
         found = [one for one in access.list("Deployment", "") if OPERATOR in one["metadata"]["name"]]
     except NotAllowed:
-        return unsure("operator", "not allowed to look for KubeRay's operator in other namespaces")
+        return unsure("operator", "not allowed to list Deployments in other namespaces to find KubeRay's operator")
     if not found:
-        return unsure("operator", f"no Deployment is called {OPERATOR}: does KubeRay's operator run?", INSTALL_KUBERAY)
+        return unsure("operator", f"no Deployment is named {OPERATOR}: does KubeRay's operator run?", INSTALL_KUBERAY)
     one = found[0]
     where = f"{one['metadata']['namespace']}/{one['metadata']['name']}"
     image = one["spec"]["template"]["spec"]["containers"][0]["image"]
     if not one.get("status", {}).get("readyReplicas"):
         return bad(
             "operator",
-            f"{where} has no pod that is ready",
+            f"{where} has no ready pod",
             f"kubectl --namespace {one['metadata']['namespace']} get pods",
         )
     return good("operator", f"{where} ({image.rpartition('/')[2]})")
@@ -135,44 +137,44 @@ def permissions(access: Access) -> Check:
     ]
     if denied:
         return bad("permissions", f"not allowed in {access.namespace}: {', '.join(denied)}", DENIED_ROLE)
-    return good("permissions", f"all that is needed in {access.namespace}")
+    return good("permissions", f"all required permissions in {access.namespace}")
 
 
 def accepted(access: Access, settings: Settings) -> Check:
-    """The API server would take the objects as they are (nothing is made)."""
+    """Check that the API server accepts the objects, by a dry run."""
     try:
         for one in [*objects(settings)[:-1], objects(settings)[-1], ray_cluster(settings)]:
             access.apply(one, dry_run=True)
     except NoKind:
-        return bad("objects", "RayJob and RayCluster could not be tried", INSTALL_KUBERAY)
+        return bad("objects", "RayJob and RayCluster could not be tested", INSTALL_KUBERAY)
     except Rejected as error:
-        return bad("objects", str(error), "KubeRay may be older than 1.6, or an admission rule of the cluster objects")
-    return good("objects", "the API server takes all of them (dry run)")
+        return bad("objects", str(error), "KubeRay may be older than 1.6, or an admission policy rejects them")
+    return good("objects", "the API server accepts all objects (dry run)")
 
 
 def nodes(access: Access, settings: Settings) -> Check:
-    """Every pod finds a node, beside what runs there."""
+    """Check that all pods fit on nodes with free resources."""
     if not access.may("list", "Node"):
-        return unsure("capacity", "not allowed to list nodes: whether the pods fit is unknown", DENIED_ROLE)
-    free = capacity.rooms(access.list("Node"), access.list("Pod", ""))
+        return unsure("capacity", "not allowed to list nodes, so it is unknown whether the pods fit", DENIED_ROLE)
+    free = capacity.free_nodes(access.list("Node"), access.list("Pod", ""))
     lack = capacity.does_not_fit(settings, free)
     if lack:
-        fix = "lower cpus, memory, gpus or replicas, or add nodes (nodes that come by themselves: nothing to do)"
+        fix = "lower cpus, memory, gpus or replicas, or add nodes (with a cluster autoscaler, ignore this)"
         return bad("capacity", lack, fix)
-    return good("capacity", f"{len(capacity.wanted_pods(settings))} pods fit on {len(free)} nodes")
+    return good("capacity", f"{len(capacity.planned_pods(settings))} pods fit on {len(free)} nodes")
 
 
 def quota(access: Access, settings: Settings) -> Check:
-    """The quotas of the namespace leave enough. No words where there are none."""
+    """Check that the namespace's quotas suffice. The check has no words without a quota."""
     found = access.list("ResourceQuota")
     lack = capacity.over_quota(settings, found)
     if lack:
-        return bad("quota", lack, "ask for more, or lower cpus, memory, gpus or replicas")
+        return bad("quota", lack, "request a larger quota, or lower cpus, memory, gpus or replicas")
     return good("quota", ", ".join(one["metadata"]["name"] for one in found))
 
 
 def queue(access: Access, settings: Settings) -> Check:
-    """The queue exists and can ever admit the training. No words without a queue."""
+    """Check that the queue exists and can admit the training. The check has no words without a queue."""
     name = settings.queue.name
     if not name:
         return good("queue", "")
@@ -181,14 +183,14 @@ def queue(access: Access, settings: Settings) -> Check:
     except NoKind as error:
         return bad("queue", str(error))
     except NotThere:
-        there = ", ".join(one["metadata"]["name"] for one in access.list("LocalQueue")) or "none"
+        known = ", ".join(one["metadata"]["name"] for one in access.list("LocalQueue")) or "none"
         return bad(
-            "queue", f"there is no local queue {name!r} in {access.namespace}", f"set queue.name to one of: {there}"
+            "queue", f"no local queue {name!r} exists in {access.namespace}", f"set queue.name to one of: {known}"
         )
     try:
         cluster = access.get("ClusterQueue", local["spec"]["clusterQueue"])
     except NotAllowed:
-        return unsure("queue", f"{name} is there; not allowed to look at its quota")
+        return unsure("queue", f"{name} exists; not allowed to read its quota")
     if lack := capacity.queue_lacks(settings, cluster):
         return bad("queue", lack, "raise its nominalQuota, or lower cpus, memory, gpus or replicas")
     return good("queue", f"{name}, admitted by {cluster['metadata']['name']}")

@@ -10,13 +10,13 @@ from ante.deploy.settings import Settings
 from ante.deploy.spec import container_security, environment, identity, image, mounts, names, volumes
 from ante.deploy.trainings import pod_state
 
-NEVER = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
+PULL_ERRORS = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
 POLL_SECONDS = 1.0
-DENIED_ROLE = "k8s/rbac.yaml holds the role that is needed"
+DENIED_ROLE = "k8s/rbac.yaml contains the required role"
 
 
 def proof_pod(settings: Settings) -> Object:
-    """The pod: our image, the variables of a Ray pod, one command."""
+    """Return the pod: Ante's image, the environment of a Ray pod, and the preflight command."""
     component = {"app.kubernetes.io/component": "preflight"}
     container = {
         "name": "preflight",
@@ -38,7 +38,7 @@ def proof_pod(settings: Settings) -> Object:
         },
         "spec": {
             **pod,
-            "serviceAccountName": "default",  # ours may not exist yet
+            "serviceAccountName": "default",  # the training's may not exist yet
             "restartPolicy": "Never",
             "terminationGracePeriodSeconds": 5,
             "nodeSelector": settings.head.node_selector,
@@ -49,7 +49,7 @@ def proof_pod(settings: Settings) -> Object:
     }
 
 
-def prove(access: Access, settings: Settings, seconds: float, report: Callable[[str], None]) -> list[Check]:
+def run_preflight_pod(access: Access, settings: Settings, seconds: float, report: Callable[[str], None]) -> list[Check]:
     """Run the pod, return its results and delete it."""
     pod = proof_pod(settings)
     name = pod["metadata"]["name"]
@@ -70,14 +70,14 @@ def prove(access: Access, settings: Settings, seconds: float, report: Callable[[
 
 
 def wait_for_end(access: Access, name: str, seconds: float, report: Callable[[str], None]) -> Object | Check:
-    """The pod once it has ended, or what keeps it from it."""
+    """Wait for the pod to end and return it, or return a failed check if it cannot."""
     end = time.monotonic() + seconds
     while True:
         pod = access.get("Pod", name)
         state = pod_state(pod)
         if state.phase in ("Succeeded", "Failed"):
             return pod
-        if blocked := trouble(pod, state.why):
+        if blocked := blocking_problem(pod, state.why):
             return blocked
         report(f"{state.phase} {state.why}".strip())
         if time.monotonic() > end:
@@ -86,24 +86,24 @@ def wait_for_end(access: Access, name: str, seconds: float, report: Callable[[st
         time.sleep(POLL_SECONDS)
 
 
-def trouble(pod: Object, why: str) -> Check | None:
+def blocking_problem(pod: Object, why: str) -> Check | None:
     """Return why a pending pod can never start."""
     wanted = pod["spec"]["containers"][0]["image"]
-    if any(reason in why for reason in NEVER):
-        fix = "push it, mend image.repository and image.tag, or name image.pullSecrets; without a registry load it on the nodes"
+    if any(reason in why for reason in PULL_ERRORS):
+        fix = "push it, correct image.repository or image.tag, set image.pullSecrets, or load it on the nodes"
         return bad("image", f"{wanted} cannot be pulled: {why}", fix)
     if "CreateContainerConfigError" in why:
-        return bad("secrets", why, "create the Secret, with the keys that s3.accessKeyKey and s3.secretKeyKey name")
+        return bad("secrets", why, "create the Secret, with the keys named in s3.accessKeyKey and s3.secretKeyKey")
     if "RunContainerError" in why or "CreateContainerError" in why:
         return bad("image", f"{wanted} does not start: {why}")
     scheduled = [one for one in pod.get("status", {}).get("conditions", ()) if one["type"] == "PodScheduled"]
     if scheduled and scheduled[0]["status"] == "False" and scheduled[0].get("reason") == "Unschedulable":
-        return bad("placement", f"not even a small pod finds a node: {scheduled[0].get('message', '')}")
+        return bad("placement", f"the preflight pod cannot be scheduled: {scheduled[0].get('message', '')}")
     return None
 
 
 def read(lines: list[str]) -> list[Check]:
-    """Return the checks that the pod printed; without any, report its other output."""
+    """Return the checks that the pod printed, or a failed check with its other output."""
     found = []
     for line in lines:
         try:
@@ -112,12 +112,12 @@ def read(lines: list[str]) -> list[Check]:
             continue
     if not found:
         last = " / ".join(line for line in lines if line.strip())[-300:]
-        return [bad("pod", f"the image does not know ante's preflight: {last}", "build it from Dockerfile.ray")]
+        return [bad("pod", f"the image does not contain ante's preflight: {last}", "build it from Dockerfile.ray")]
     return found
 
 
 def secrets(access: Access, settings: Settings) -> list[Check]:
-    """Check that the Secrets that pods read exist, with their keys. Their contents are not read."""
+    """Check that the Secrets that pods use exist and have their keys. Values are not checked."""
     wanted: dict[str, list[str]] = {}
     if settings.s3_secret:
         wanted[settings.s3_secret] = [settings.s3.access_key_key, settings.s3.secret_key_key]
@@ -131,16 +131,16 @@ def secrets(access: Access, settings: Settings) -> list[Check]:
 
 
 def secret(access: Access, name: str, keys: list[str]) -> Check:
-    """One Secret."""
+    """Check one Secret."""
     create = f"kubectl --namespace {access.namespace} create secret generic {name} " + " ".join(
         f"--from-literal={key}=..." for key in keys
     )
     try:
         if not access.may("get", "Secret"):
-            return unsure("secrets", f"not allowed to look at Secret {name}", DENIED_ROLE)
+            return unsure("secrets", f"not allowed to get Secret {name}", DENIED_ROLE)
         found = access.get("Secret", name)
     except NotThere:
-        return bad("secrets", f"there is no Secret {name} in namespace {access.namespace}", create.strip())
+        return bad("secrets", f"Secret {name} does not exist in namespace {access.namespace}", create.strip())
     missing = [key for key in keys if key not in found.get("data", {})]
     if missing:
         return bad(

@@ -1,7 +1,7 @@
-"""What a training cluster is made of: one model for Helm's values.yaml, the notebook and `ante cluster`.
+"""Settings of a training cluster: one model for Helm's values.yaml, the notebook and `ante cluster`.
 
-Keys are camelCase, as in values.yaml; Python names are their snake_case. A Secret is named, its content is never
-here. Derived numbers (runners, games) are in `placement.py`, Kubernetes objects in `spec.py`.
+Keys are camelCase, as in values.yaml; Python names are their snake_case. Settings name Secrets and never contain their
+values. `placement.py` derives numbers (runners, games), `spec.py` the Kubernetes objects.
 """
 
 import re
@@ -19,12 +19,12 @@ from ante.messages import check_url
 from ante.training.settings.field import Settings as Checked
 from ante.yaml_files import parse_yaml, read_yaml
 
-# Keys of values.yaml that only the chart has: it brings services that the other doors expect to stand.
+# Keys of values.yaml that only the chart has, mostly for services that it deploys.
 CHART_ONLY = (
     "objectStore", "llmServer", "networkPolicies", "monitoring", "podDisruptionBudget", "ingress", "route",
     "preflight", "rbac", "skipCrdCheck", "global", "nameOverride", "fullnameOverride",
 )  # fmt: skip
-# What it brings, the block that names its address, and the address.
+# Services of the chart, the block that contains their address, and the address.
 SERVICES = (("objectStore", "s3", "http://{name}-objectstore:9000"), ("llmServer", "llm", "http://{name}-llm:8000/v1"))
 QUANTITY = re.compile(r"^(\d+(?:\.\d+)?)(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$")
 FACTORS = {None: 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15,
@@ -37,10 +37,10 @@ class BadSettings(BalatroError, ValueError):
 
 
 def quantity(text: str) -> float:
-    """A Kubernetes quantity as a number: cores or bytes. Raises ValueError."""
+    """Return a Kubernetes quantity as a number: cores or bytes. Raises ValueError."""
     found = QUANTITY.match(str(text))
     if not found:
-        raise ValueError(f"{text!r} is no quantity: write 500m, 2, 512Mi or 16Gi")
+        raise ValueError(f"{text!r} is not a quantity such as 500m, 2, 512Mi or 16Gi")
     return float(found[1]) * FACTORS[found[2]]
 
 
@@ -54,7 +54,7 @@ class Image(Part):
     """The image of all Ray pods."""
 
     repository: str = Field("ante-ray", min_length=1, description="Image repository, including the registry.")
-    tag: str = Field("0.1.0", description="Image tag; by default that of the release.")
+    tag: str = Field("0.1.0", description="Image tag.")
     digest: str = Field(
         "", pattern=r"^(sha256:[0-9a-f]{64})?$", description="Image digest, sha256:...; takes precedence over the tag."
     )
@@ -66,18 +66,18 @@ class Image(Part):
 
     @property
     def reference(self) -> str:
-        """The name under which nodes pull it."""
+        """The reference under which nodes pull it."""
         return f"{self.repository}@{self.digest}" if self.digest else f"{self.repository}:{self.tag}"
 
 
 class Ray(Part):
-    """Ray."""
+    """Version of Ray."""
 
     version: str = Field("2.58.0", pattern=r"^\d+\.\d+\.\d+$", description="Ray version in the image.")
 
 
 class Pod(Part):
-    """Resources and place of the pods of one group."""
+    """Resources and scheduling of the pods of one group."""
 
     cpus: int = Field(2, ge=1, description="CPU limit, and Ray's CPU resource on workers.")
     cpu_request: str = Field("", description="CPU request of a pod; by default cpus.")
@@ -95,7 +95,7 @@ class Pod(Part):
     labels: dict[str, str] = Field({}, description="Additional labels of the pods.")
     annotations: dict[str, str] = Field({}, description="Additional annotations of the pods.")
     termination_grace_period_seconds: int = Field(
-        120, ge=60, description="Termination grace period in seconds; Ray drains for up to 30, uploads need the rest."
+        120, ge=60, description="Termination grace period in seconds: up to 30 to drain Ray, the rest for uploads."
     )
 
     @field_validator("cpu_request", "memory_request", "memory", "scratch")
@@ -122,7 +122,7 @@ class Workers(Pod):
         1, ge=0, description="Maximum number of pods, with autoscaling; the run is planned for this number."
     )
     runners_per_worker: int | Literal["auto"] = Field(
-        "auto", description="Env runners per pod; auto: as many as fit its CPUs (and GPU shares) beside the learner."
+        "auto", description="Env runners per pod; auto: as many as fit its CPUs and GPU shares in addition to learners."
     )
 
 
@@ -156,7 +156,7 @@ class Training(Part):
     name: str = Field(
         "",
         pattern=r"^([A-Za-z0-9][\w.-]{0,99})?$",
-        description="Name of the run in the bucket; the release's by default.",
+        description="Name of the run in the bucket; by default the name of the release.",
     )
     config: dict[str, Any] = Field(
         {}, description="Settings of `ante train`, except those derived from the worker groups."
@@ -192,14 +192,14 @@ class S3(Part):
     @classmethod
     def _a_url(cls, endpoint: str) -> str:
         if "@" in endpoint or "?" in endpoint or "#" in endpoint:
-            raise ValueError("it carries credentials or a query: put keys into the Secret that s3.existingSecret names")
+            raise ValueError("it contains credentials or a query: put keys into the Secret named in s3.existingSecret")
         if endpoint:
             check_url(endpoint)
         return endpoint
 
     @property
     def url(self) -> str:
-        """The store as `ante` names it."""
+        """URL of the store."""
         return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
 
 
@@ -262,7 +262,7 @@ class GcsFaultTolerance(Part):
 
 
 class Deletion(Part):
-    """When pods are deleted after the training ends, in seconds. With a queue the cluster is deleted at once."""
+    """Deletion after the training ends, in seconds. With a queue, workersAfterSeconds applies to the whole cluster."""
 
     workers_after_seconds: int = Field(60, ge=0, description="Delay until the worker pods and their GPUs are released.")
     cluster_after_seconds: int = Field(
@@ -279,7 +279,7 @@ class Job(Part):
     submitter_backoff_limit: int = Field(5, ge=0, description="Retries on the same cluster.")
     active_deadline_seconds: int = Field(0, ge=0, description="Time limit in seconds; 0 for none.")
     pre_running_deadline_seconds: int = Field(0, ge=0, description="Time limit for starting, in seconds; 0 for none.")
-    suspend: bool = Field(False, description="Create it suspended; a queue sets this itself.")
+    suspend: bool = Field(False, description="Create it suspended; a queue sets this field itself.")
     deletion: Deletion = Deletion()
 
 
@@ -302,7 +302,7 @@ class ServiceAccount(Part):
 
 
 class Settings(Part):
-    """A whole training cluster."""
+    """All settings of a training cluster."""
 
     name: str = Field(
         "ante", pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=40, description="Name of all objects."
@@ -331,7 +331,7 @@ class Settings(Part):
     def _no_secrets(cls, env: dict[str, str]) -> dict[str, str]:
         for name in env:
             if SECRET_WORDS.search(name):
-                raise ValueError(f"{name} looks like a secret: keep it in a Secret and name that in envFromSecrets")
+                raise ValueError(f"{name} looks like a secret: store it in a Secret and name that in envFromSecrets")
         return env
 
     @property
@@ -341,7 +341,7 @@ class Settings(Part):
 
     @property
     def s3_secret(self) -> str:
-        """Secret with the credentials of the store; empty where pods have a role."""
+        """Secret with the credentials of the store; empty if pods have a role."""
         return "" if self.s3.pod_role else self.s3.existing_secret or f"{self.name}-s3"
 
     @property
@@ -351,15 +351,15 @@ class Settings(Part):
 
     @property
     def groups(self) -> "dict[str, GpuWorkers | CpuWorkers]":
-        """Return the worker groups that exist, by their names in Ray."""
+        """The enabled worker groups, by their names in Ray."""
         both: dict[str, GpuWorkers | CpuWorkers] = {"gpu": self.gpu_workers, "cpu": self.cpu_workers}
         return {name: group for name, group in both.items() if group.enabled}
 
     @staticmethod
     def from_values(values: Mapping[str, Any], **more: Any) -> "Settings":
-        """Settings of the keys of a values.yaml, and `more` (name, namespace). Raises BadSettings.
+        """Return the settings for the keys of a values.yaml and `more` (name, namespace). Raises BadSettings.
 
-        Of the services that the chart brings only the addresses are kept, where the user has named no others.
+        Of the chart's services, only the addresses are kept, unless the values contain others.
         """
         kept = {key: value for key, value in values.items() if key not in CHART_ONLY} | more
         name = kept.get("name", Settings.model_fields["name"].default)
@@ -377,7 +377,7 @@ class Settings(Part):
 
 
 def make_settings(values: Mapping[str, Any]) -> Settings:
-    """Validated settings. Raises BadSettings, naming the nearest key for an unknown one."""
+    """Validate settings. Raises BadSettings, which suggests the most similar key for an unknown one."""
     try:
         return Settings.model_validate(dict(values))
     except ValidationError as error:
@@ -391,8 +391,8 @@ def sentence(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         known = keys_at(first["loc"][:-1])
         near = get_close_matches(str(first["loc"][-1]), known, 1)
-        return f"there is no setting {place}: " + (f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}")
-    if first["type"] == "value_error":  # our own message, which names the value unless it is a secret
+        return f"unknown setting {place}: " + (f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}")
+    if first["type"] == "value_error":  # a message of these models, which contains the value unless it is a secret
         return f"setting {place}: {first['msg'].removeprefix('Value error, ')}"
     cause = first["msg"]
     given = f", got {first['input']!r}" if isinstance(first["input"], str | int | float | bool | None) else ""
@@ -400,7 +400,7 @@ def sentence(error: ValidationError) -> str:
 
 
 def keys_at(path: tuple[int | str, ...]) -> list[str]:
-    """The settings of a block."""
+    """Return the keys of a block."""
     model: type[BaseModel] = Settings
     for key in path:
         names = {field.alias: field.annotation for field in model.model_fields.values()} | {
@@ -411,9 +411,9 @@ def keys_at(path: tuple[int | str, ...]) -> list[str]:
 
 
 def read_settings(files: tuple[Path, ...] = (), sets: tuple[str, ...] = (), **more: Any) -> Settings:
-    """Settings of values files, later ones replacing single keys of earlier ones, then key=value pairs, then `more`.
+    """Read settings from values files, overridden by later files, key=value pairs and `more`, key by key.
 
-    `more` are name and namespace, left out where None. Raises BadSettings.
+    `more` are name and namespace, ignored if None. Raises BadSettings.
     """
     values: dict[str, Any] = {}
     for file in files:
@@ -424,20 +424,20 @@ def read_settings(files: tuple[Path, ...] = (), sets: tuple[str, ...] = (), **mo
 
 
 def presets() -> dict[str, Path]:
-    """Values files that come with Ante, by name."""
+    """Return Ante's own values files, by name."""
     return {file.stem: file for file in sorted((Path(__file__).parent / "presets").glob("*.yaml"))}
 
 
 def preset(name: str) -> Path:
-    """One of them. Raises BadSettings, naming those that there are."""
+    """Return the values file of a preset. Raises BadSettings, which lists the presets."""
     known = presets()
     if name not in known:
-        raise BadSettings(f"there is no preset {name!r}: choose one of {', '.join(known)}")
+        raise BadSettings(f"unknown preset {name!r}: choose one of {', '.join(known)}")
     return known[name]
 
 
 def read_values(file: Path) -> dict[str, Any]:
-    """The keys of a values file. Raises BadSettings."""
+    """Read the keys of a values file. Raises BadSettings."""
     try:
         values = read_yaml(file)
     except Unreadable as error:
@@ -445,12 +445,12 @@ def read_values(file: Path) -> dict[str, Any]:
     if values is None:  # an empty file
         return {}
     if not isinstance(values, dict):
-        raise BadSettings(f"{file} is not a list of `key: value` lines")
+        raise BadSettings(f"{file} is not a YAML mapping of `key: value` lines")
     return values
 
 
 def one_value(pair: str) -> dict[str, Any]:
-    """`gpuWorkers.replicas=2` as nested keys; the value is read as YAML. Raises BadSettings."""
+    """Return a pair such as `gpuWorkers.replicas=2` as nested keys; the value is YAML. Raises BadSettings."""
     path, equals, text = pair.partition("=")
     if not equals or not path:
         raise BadSettings(f"--set {pair}: write key=value, such as gpuWorkers.replicas=2")
@@ -466,7 +466,7 @@ def one_value(pair: str) -> dict[str, Any]:
 
 
 def merged(one: dict[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
-    """The second's keys over the first's, block by block, as Helm does it."""
+    """Return `one` with the keys of `two` merged into it block by block, as Helm merges values."""
     result = dict(one)
     for key, value in two.items():
         both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)

@@ -1,4 +1,4 @@
-"""Settings as Kubernetes objects, plain data: a RayJob or a RayCluster with its service account and configuration."""
+"""Kubernetes objects for settings, as plain data: a RayJob or a RayCluster, its service account and configuration."""
 
 import json
 import re
@@ -17,7 +17,7 @@ CONFIG = "/etc/ante/train.yaml"
 CA = "/etc/ante-ca"
 QUEUE_LABEL, PRIORITY_LABEL = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 MIB = 2**20
-HEALTH_PORT = 52365  # of Ray's agent on every node
+HEALTH_PORT = 52365  # port of Ray's agent on each node
 SPOT_TAINTS: tuple[Object, ...] = (
     {"key": "cloud.google.com/gke-spot", "operator": "Equal", "value": "true", "effect": "NoSchedule"},
     {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule"},
@@ -26,18 +26,18 @@ SPOT_TAINTS: tuple[Object, ...] = (
 
 
 def objects(settings: Settings) -> list[Object]:
-    """Everything that one training needs, in the order in which it is made."""
+    """Return all objects of one training, in the order of their creation."""
     account = [service_account(settings)] if settings.service_account.create else []
     return [*account, train_config_map(settings), ray_job(settings) if settings.job.enabled else ray_cluster(settings)]
 
 
 def names(settings: Settings) -> dict[str, str]:
-    """Labels by which the objects of one training are found."""
+    """Return the labels that select the objects of one training."""
     return {"app.kubernetes.io/name": "ante", "app.kubernetes.io/instance": settings.name}
 
 
 def metadata(settings: Settings, name: str = "", **more: Any) -> Object:
-    """Name, namespace and labels of an object."""
+    """Return name, namespace and labels of an object."""
     return {"name": name or settings.name, "namespace": settings.namespace, "labels": names(settings), **more}
 
 
@@ -53,7 +53,7 @@ def service_account(settings: Settings) -> Object:
 
 
 def train_config_map(settings: Settings) -> Object:
-    """The settings of `ante train` as a file."""
+    """Return a ConfigMap with the settings of `ante train` as a file."""
     text = yaml.safe_dump(train_values(settings), sort_keys=True)
     return {
         "apiVersion": "v1",
@@ -64,7 +64,7 @@ def train_config_map(settings: Settings) -> Object:
 
 
 def config_map_name(settings: Settings) -> str:
-    """Name of the ConfigMap with the settings of training."""
+    """Return the name of the ConfigMap with the settings of `ante train`."""
     return f"{settings.name}-train"
 
 
@@ -86,7 +86,7 @@ def entrypoint(settings: Settings) -> str:
 
 
 def ray_cluster(settings: Settings) -> Object:
-    """A Ray cluster that waits for jobs. Other settings than those of its pods replace them all; KubeRay would keep them."""
+    """Return a RayCluster for submitted jobs. Changed pod settings recreate it; KubeRay by default keeps its pods."""
     return {
         "apiVersion": RAY_API,
         "kind": "RayCluster",
@@ -116,7 +116,7 @@ def ray_job(settings: Settings) -> Object:
 
 
 def workload_metadata(settings: Settings) -> Object:
-    """Metadata of what a queue admits."""
+    """Return the metadata of the object that a queue admits."""
     labels = names(settings)
     if settings.queue.name:
         labels[QUEUE_LABEL] = settings.queue.name
@@ -126,7 +126,7 @@ def workload_metadata(settings: Settings) -> Object:
 
 
 def deletion(settings: Settings) -> Object:
-    """What KubeRay deletes when. Kueue and a suspended job know only the whole cluster at once."""
+    """Return KubeRay's deletion rules. With Kueue or a suspended job, only the whole cluster can be deleted."""
     rules = settings.job.deletion
     if settings.queue.name or settings.job.suspend:
         return {"shutdownAfterJobFinishes": True, "ttlSecondsAfterFinished": rules.workers_after_seconds}
@@ -146,7 +146,7 @@ def deletion(settings: Settings) -> Object:
 
 
 def submitter(settings: Settings) -> Object:
-    """The pod that hands the entrypoint to the head and follows it."""
+    """Return the pod that submits the entrypoint to the head and follows its log."""
     container = {
         "name": "ray-job-submitter",
         **image(settings),
@@ -165,7 +165,7 @@ def submitter(settings: Settings) -> Object:
 
 
 def cluster_spec(settings: Settings) -> Object:
-    """The Ray cluster: a head, groups of workers."""
+    """Return the Ray cluster: the head and the worker groups."""
     auth: Object = {"mode": settings.auth.mode}
     if settings.auth.mode == "token" and settings.auth.existing_secret:
         auth["secretName"] = settings.auth.existing_secret
@@ -184,7 +184,7 @@ def cluster_spec(settings: Settings) -> Object:
 
 
 def autoscaler(settings: Settings) -> Object:
-    """Ray's autoscaler, a container of the head."""
+    """Return the options of Ray's autoscaler, a container of the head pod."""
     return {
         "version": "v2",
         "idleTimeoutSeconds": settings.autoscaling.idle_timeout_seconds,
@@ -196,7 +196,7 @@ def autoscaler(settings: Settings) -> Object:
 
 
 def gcs_options(settings: Settings) -> Object:
-    """Where Ray keeps its control state."""
+    """Return the Redis address and password for Ray's control state."""
     gcs = settings.gcs_fault_tolerance
     options: Object = {"redisAddress": gcs.redis_address}
     if gcs.existing_secret:
@@ -205,7 +205,7 @@ def gcs_options(settings: Settings) -> Object:
 
 
 def head_group(settings: Settings) -> Object:
-    """The head: no work is planned there, so that a busy cluster can always be reached."""
+    """Return the head group. It offers no CPUs, so the head stays responsive on a busy cluster."""
     head = settings.head
     ports = [("gcs", 6379), ("dashboard", 8265), ("client", 10001), ("metrics", 8080)]
     if settings.training.metrics_port:
@@ -219,7 +219,7 @@ def head_group(settings: Settings) -> Object:
 
 
 def worker_group(settings: Settings, name: str, group: Workers) -> Object:
-    """A group of workers, which offer their cores, GPUs and places for actors."""
+    """Return a worker group, whose pods offer CPUs, GPUs and the custom resources for actors."""
     gpus, scaled = gpus_of(group), settings.autoscaling.enabled
     resource = getattr(group, "gpu_resource", "")
     params = {
@@ -240,17 +240,17 @@ def worker_group(settings: Settings, name: str, group: Workers) -> Object:
 
 
 def ray_resources(load: Load) -> str:
-    """Places for actors as KubeRay hands them to a shell: JSON in double quotes, its own quotes escaped."""
+    """Return the custom resources for actors in KubeRay's format: JSON in double quotes, with escaped quotes."""
     return json.dumps(json.dumps({RUNNER: load.runners, LEARNER: load.learners}))
 
 
 def store_bytes(pod: Pod) -> str:
-    """Size of Ray's object store."""
+    """Return the size of Ray's object store in bytes."""
     return str(pod.object_store_mib * MIB)
 
 
 def pod_template(settings: Settings, component: str, pod: Pod, ray_container: Object) -> Object:
-    """A Ray pod: its container, the one before it that brings compiled code, its volumes and its place."""
+    """Return a Ray pod: its container, the init container that compiles code, its volumes and its scheduling."""
     head = component == "head"
     spec: Object = {
         **identity(settings, token=head and settings.autoscaling.enabled),
@@ -278,7 +278,7 @@ def pod_template(settings: Settings, component: str, pod: Pod, ray_container: Ob
 def container(
     settings: Settings, name: str, pod: Pod, gpus: int, resource: str, ports: list[tuple[str, int]]
 ) -> Object:
-    """Ray itself. KubeRay adds the command."""
+    """Return the Ray container. KubeRay adds the command."""
     return {
         "name": name,
         **image(settings),
@@ -298,7 +298,7 @@ def container(
 
 
 def warm_container(settings: Settings, ray_container: Object) -> Object:
-    """Compiled code is in the pod's cache before Ray starts: the image's, and what this processor needs beside it."""
+    """Return the init container that copies the image's compiled code and compiles what this processor lacks."""
     copy = f"mkdir -p {DATA}/cache && if [ -d {settings.image.cache_path} ]; then cp -r {settings.image.cache_path}/. {DATA}/cache/; fi"
     return {
         "name": "warm",
@@ -312,7 +312,7 @@ def warm_container(settings: Settings, ray_container: Object) -> Object:
 
 
 def without_gpus(amounts: Object) -> Object:
-    """Cores and memory of a pod."""
+    """Return the cores and memory of resource amounts."""
     return {name: amount for name, amount in amounts.items() if name in ("cpu", "memory")}
 
 
@@ -333,12 +333,12 @@ def resources(pod: Pod, gpus: int, resource: str) -> Object:
 
 
 def image(settings: Settings) -> Object:
-    """The image and when it is pulled."""
+    """Return the image and its pull policy."""
     return {"image": settings.image.reference, "imagePullPolicy": settings.image.pull_policy}
 
 
 def identity(settings: Settings, token: bool) -> Object:
-    """Return the pod's user, group and file ownership."""
+    """Return the pod's service account, user, groups and pull secrets."""
     security = settings.security
     user = {"runAsUser": security.run_as_user, "runAsGroup": security.run_as_group, "fsGroup": security.fs_group}
     found: Object = {
@@ -365,7 +365,7 @@ def container_security(settings: Settings) -> Object:
 
 
 def volumes(settings: Settings, pod: Pod, head: bool) -> list[Object]:
-    """What a Ray pod may write to, and the files it reads."""
+    """Return the writable volumes and the configuration volumes of a Ray pod."""
     found: list[Object] = [
         {"name": "data", "emptyDir": {"sizeLimit": pod.scratch}},
         {"name": "tmp", "emptyDir": {"sizeLimit": pod.scratch}},
@@ -379,7 +379,7 @@ def volumes(settings: Settings, pod: Pod, head: bool) -> list[Object]:
 
 
 def mounts(settings: Settings, head: bool) -> list[Object]:
-    """Where a Ray pod finds its volumes."""
+    """Return the volume mounts of a Ray container."""
     found: list[Object] = [
         {"name": "data", "mountPath": DATA},
         {"name": "tmp", "mountPath": "/tmp"},
@@ -393,7 +393,7 @@ def mounts(settings: Settings, head: bool) -> list[Object]:
 
 
 def environment(settings: Settings) -> list[Object]:
-    """Environment variables of a Ray container; secrets by reference only."""
+    """Return the environment variables of a Ray container; secrets by reference only."""
     plain = {
         "HOME": DATA,
         "ANTE_CACHE_DIR": f"{DATA}/cache",
@@ -431,7 +431,7 @@ def llm_environment(settings: Settings) -> dict[str, str]:
 
 
 def auth_env(settings: Settings) -> list[Object]:
-    """Set explicitly, because Ray's defaults change with its versions. KubeRay adds the token."""
+    """Return Ray's authentication mode, explicit because its default depends on the version. KubeRay adds the token."""
     return [{"name": "RAY_AUTH_MODE", "value": settings.auth.mode}]
 
 
@@ -447,27 +447,27 @@ def secret_env(settings: Settings) -> list[Object]:
 
 
 def secret_key(secret: str, key: str) -> Object:
-    """A reference to one key of a Secret."""
+    """Return a reference to one key of a Secret."""
     return {"secretKeyRef": {"name": secret, "key": key}}
 
 
 class Plain(yaml.SafeDumper):
-    """YAML as people write it: no references, text of several lines as a block, lists indented."""
+    """A YAML dumper without references, with indented lists and with block style for multi-line strings."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """One level deeper."""
+        """Indent lists in mappings."""
         super().increase_indent(flow, False)
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Nothing is written as a reference."""
+        """Disable references."""
         return True
 
 
-NUMBER = re.compile(r"[-+.\d][\d_.]*([eE][-+]?\d+)?")  # what YAML of version 1.2 reads as a number, 1e-3 among it
+NUMBER = re.compile(r"[-+.\d][\d_.]*([eE][-+]?\d+)?")  # a number in YAML 1.2, such as 1e-3
 
 
 def block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """A string, quoted where Kubernetes would take it for a number."""
+    """Represent a string, quoted if Kubernetes would parse it as a number."""
     style = "|" if "\n" in text else "'" if NUMBER.fullmatch(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -476,6 +476,6 @@ Plain.add_representer(str, block)
 
 
 def as_yaml(found: list[Object]) -> str:
-    """Objects as one YAML stream."""
+    """Return objects as one YAML stream."""
     text: str = yaml.dump_all(found, Dumper=Plain, sort_keys=False, explicit_start=True, width=100)
     return text

@@ -1,4 +1,4 @@
-"""Trainings in a namespace: create, list, inspect and delete them."""
+"""Creation, listing, inspection and deletion of trainings in a namespace."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,13 +14,13 @@ INSTANCE = "app.kubernetes.io/instance"
 COMPONENT = "app.kubernetes.io/component"
 PARTS = ("head", "gpu", "cpu", "submitter")
 DASHBOARD_PORT = 8265
-OURS = ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")  # in the order of deletion
+KINDS_OF_TRAINING = ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")  # in the order of deletion
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "finalizers")
 ENDED = ("Complete", "Failed")
 
 
-class OfHelm(BalatroError, ValueError):
-    """Objects that Helm manages."""
+class ManagedByHelm(BalatroError, ValueError):
+    """Helm manages an object."""
 
 
 @dataclass(frozen=True)
@@ -33,27 +33,27 @@ class PodState:
     ready: bool
     restarts: int
     node: str
-    why: str  # why it does not run
+    why: str  # why it is not running
 
 
 @dataclass(frozen=True)
 class Training:
-    """One RayJob, or a RayCluster that waits for jobs. `begun` in seconds since 1970."""
+    """A RayJob, or a RayCluster for submitted jobs. `begun` is in seconds since 1970."""
 
     name: str
     namespace: str
     kind: str
     state: str
     reason: str
-    cluster: str  # its RayCluster; empty where there is none
+    cluster: str  # its RayCluster, empty if none
     begun: float
-    failed: int  # tries of the RayJob
+    failed: int  # failed attempts of the RayJob
     suspended: bool
     entrypoint: str
-    job_status: str  # of Ray: PENDING, RUNNING, SUCCEEDED, FAILED
+    job_status: str  # Ray's status: PENDING, RUNNING, SUCCEEDED or FAILED
 
     def as_json(self) -> Object:
-        """Plain data."""
+        """Return the training as plain data."""
         return asdict(self)
 
 
@@ -73,7 +73,7 @@ def training_of(found: Object) -> Training:
 
 
 def trainings(access: Access, everywhere: bool = False) -> list[Training]:
-    """Trainings of the namespace, or of all of them; clusters that belong to a RayJob are part of it."""
+    """Return the trainings of the namespace, or of all namespaces, without the RayClusters of RayJobs."""
     namespace = "" if everywhere else None
     jobs = [training_of(found) for found in access.list("RayJob", namespace, SELECTOR)]
     theirs = {(job.namespace, job.cluster) for job in jobs}
@@ -91,12 +91,12 @@ def owned(found: Object) -> bool:
 
 
 def training(access: Access, name: str) -> Training:
-    """One training by name. Raises NotThere, naming those that there are."""
+    """Return a training by name. Raises NotThere, which lists the existing ones."""
     for kind in ("RayJob", "RayCluster"):
         if found := access.find(kind, name):
             return training_of(found)
-    known = ", ".join(one.name for one in trainings(access)) or "none; ante cluster submit begins one"
-    raise NotThere(f"there is no training {name!r} in namespace {access.namespace}: there are {known}")
+    known = ", ".join(one.name for one in trainings(access)) or "none; ante cluster submit starts one"
+    raise NotThere(f"no training {name!r} in namespace {access.namespace}; existing: {known}")
 
 
 def pods(access: Access, name: str) -> list[PodState]:
@@ -121,7 +121,7 @@ def pod_state(pod: Object) -> PodState:
 
 
 def why(conditions: dict[str, Any], containers: list[Any], status: Object) -> str:
-    """Why a pod does not run: not scheduled, an image, a Secret, killed."""
+    """Return why a pod is not running: scheduling, its image, a Secret, or a failed container."""
     scheduled = conditions.get("PodScheduled", {})
     if scheduled.get("status") == "False":
         return str(scheduled.get("message") or scheduled.get("reason") or "not scheduled")
@@ -132,48 +132,48 @@ def why(conditions: dict[str, Any], containers: list[Any], status: Object) -> st
         for state in (one.get("state", {}), one.get("lastState", {})):
             ended = state.get("terminated")
             if ended and ended.get("exitCode"):
-                return f"{one['name']}: ended with {ended['exitCode']} ({ended.get('reason', 'Error')})"
+                return f"{one['name']}: exited with code {ended['exitCode']} ({ended.get('reason', 'Error')})"
     return str(status.get("message") or "")
 
 
 def head_pod(access: Access, name: str) -> str:
-    """The head that runs. Raises NotThere, telling why there is none."""
+    """Return the name of the running head pod. Raises NotThere, with the reason if there is none."""
     heads = [pod for pod in pods(access, name) if pod.part == "head" and pod.phase != "Terminating"]
     running = [pod for pod in heads if pod.phase == "Running" and pod.ready]
     if running:
         return running[-1].name
     state = f"is {heads[-1].phase} {heads[-1].why}".strip() if heads else "does not exist"
-    raise NotThere(f"the head of {name} {state}: ante cluster status {name}")
+    raise NotThere(f"the head of {name} {state}: see ante cluster status {name}")
 
 
 def make(access: Access, found: list[Object], dry_run: bool = False) -> Iterator[str]:
-    """Create the objects in order. Raises OfHelm for those that Helm manages."""
+    """Create the objects in order. Raises ManagedByHelm for those that Helm manages."""
     for one in found:
-        refuse_helm(access.find(one["kind"], one["metadata"]["name"]))
+        check_not_helm(access.find(one["kind"], one["metadata"]["name"]))
     for one in found:
         access.apply(one, dry_run)
         yield f"{one['kind']} {one['metadata']['name']}"
 
 
-def refuse_helm(found: Object | None) -> None:
-    """Raises OfHelm where Helm made the object: two who change it would undo each other's work."""
+def check_not_helm(found: Object | None) -> None:
+    """Raise ManagedByHelm if Helm manages the object, because Helm would revert other changes."""
     if found and (release := found["metadata"].get("annotations", {}).get("meta.helm.sh/release-name")):
-        raise OfHelm(
+        raise ManagedByHelm(
             f"{found['kind']} {found['metadata']['name']} belongs to Helm's release {release}: use helm upgrade "
             f"{release}, or helm uninstall {release}"
         )
 
 
-def take_away(access: Access, name: str, seconds: float, report: Callable[[str], None]) -> bool:
+def delete_training(access: Access, name: str, seconds: float, report: Callable[[str], None]) -> bool:
     """Delete all objects and pods of a training; the bucket is not changed.
 
-    Returns False if a deletion is still in progress after this many seconds. Raises OfHelm, NotThere.
+    Returns False if a deletion is still in progress after this many seconds. Raises ManagedByHelm, NotThere.
     """
-    found = [one for kind in OURS for one in access.list(kind, labels=f"{SELECTOR},{INSTANCE}={name}")]
+    found = [one for kind in KINDS_OF_TRAINING for one in access.list(kind, labels=f"{SELECTOR},{INSTANCE}={name}")]
     if not found:
-        raise NotThere(f"no training {name!r} exists in namespace {access.namespace}: ante cluster ls lists them")
+        raise NotThere(f"no training {name!r} in namespace {access.namespace}; ante cluster ls lists the existing ones")
     for one in found:
-        refuse_helm(one)
+        check_not_helm(one)
     mine = [one for one in found if not (one["kind"] == "RayCluster" and owned(one))]
     for one in mine:
         access.delete(one["kind"], one["metadata"]["name"])
@@ -189,10 +189,10 @@ def take_away(access: Access, name: str, seconds: float, report: Callable[[str],
     return True
 
 
-def begin_again(access: Access, name: str, arguments: str = "", seconds: float = 180) -> str:
+def resume_training(access: Access, name: str, arguments: str = "", seconds: float = 180) -> str:
     """Resume a suspended, failed or finished training from the store. Returns a description. Raises NotThere."""
     found = access.get("RayJob", name)
-    refuse_helm(found)
+    check_not_helm(found)
     now = training_of(found)
     if now.suspended:
         access.merge("RayJob", name, {"spec": {"suspend": False}})
@@ -201,16 +201,16 @@ def begin_again(access: Access, name: str, arguments: str = "", seconds: float =
         raise BalatroError(
             f"training {name} is {now.state} and cannot be resumed; ante cluster logs {name} -f follows it"
         )
-    again = fresh(found)
+    again = without_server_fields(found)
     again["spec"]["entrypoint"] = f"{again['spec']['entrypoint']} {arguments}".strip()
     access.delete("RayJob", name)
     if not access.wait_gone("RayJob", name, seconds):
-        raise BalatroError(f"the old RayJob {name} is not gone after {seconds:.0f} s: ante cluster status {name}")
+        raise BalatroError(f"RayJob {name} is not deleted after {seconds:.0f} s: see ante cluster status {name}")
     access.apply(again)
-    return "goes on from its newest checkpoint"
+    return "resumes from its newest checkpoint"
 
 
-def fresh(found: Object) -> Object:
+def without_server_fields(found: Object) -> Object:
     """Return an object as it was submitted, without what the API server and KubeRay added."""
     about = {key: value for key, value in found["metadata"].items() if key not in SERVER_FIELDS}
     spec = {key: value for key, value in found["spec"].items() if key not in ("jobId", "suspend")}

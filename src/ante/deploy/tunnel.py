@@ -16,29 +16,29 @@ BYTES = 65536
 
 
 class NoTunnel(BalatroError, ConnectionError):
-    """An unreachable port of a pod."""
+    """A port of a pod cannot be reached."""
 
 
 @contextmanager
 def tunnel(access: Access, pod: str, port: int, local: int = 0) -> Iterator[int]:
-    """The local port, open while the block lasts. Raises NoTunnel."""
+    """Forward a local port to the pod while the context is open, and return it. Raises NoTunnel."""
     try:
         listener = socket.create_server(("127.0.0.1", local))
     except OSError as error:
-        raise NoTunnel(f"port {local} of this machine is taken ({error.strerror}): choose another --port") from None
+        raise NoTunnel(f"local port {local} is not available ({error.strerror}): choose another --port") from None
     with listener:
-        open_way(access, pod, port).close()  # fails at once if the port cannot be reached
+        open_connection(access, pod, port).close()  # fails at once if the port cannot be reached
         threading.Thread(target=accept, args=(listener, access, pod, port), daemon=True).start()
         yield listener.getsockname()[1]
 
 
-def open_way(access: Access, pod: str, port: int) -> socket.socket:
-    """A socket that leads to the pod. Raises NoTunnel."""
+def open_connection(access: Access, pod: str, port: int) -> socket.socket:
+    """Return a socket that is connected to the pod. Raises NoTunnel."""
     connect = client.CoreV1Api(client.ApiClient(access.api_client.configuration)).connect_get_namespaced_pod_portforward
     try:
         return portforward(connect, pod, access.namespace, ports=str(port)).socket(port)  # type: ignore[no-any-return]
     except ApiException as error:
-        raise NoTunnel(f"no way to port {port} of pod {pod}: {error.reason}") from None
+        raise NoTunnel(f"cannot connect to port {port} of pod {pod}: {error.reason}") from None
 
 
 def accept(listener: socket.socket, access: Access, pod: str, port: int) -> None:
@@ -55,9 +55,9 @@ def join(here: socket.socket, access: Access, pod: str, port: int) -> None:
     """Copy bytes in both directions until one side closes."""
     with here:
         try:
-            there = open_way(access, pod, port)
+            there = open_connection(access, pod, port)
         except NoTunnel:
-            return  # the caller sees a closed connection, and retries
+            return  # the client sees a closed connection and retries
         back = threading.Thread(target=pump, args=(there, here), daemon=True)
         back.start()
         pump(here, there)

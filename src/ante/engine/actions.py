@@ -1,14 +1,14 @@
-"""What a player can decide, and which decisions are legal now.
+"""The actions of a player, and their legality.
 
-A macro decision is one int64 with a meaning that never changes:
+A macro decision is one int64. Its encoding never changes:
 
     bits 0-5    verb (Verb)
     bits 6-13   target: a slot, or the first of two
     bits 14-21  to: the second slot of a move, or the order of a sort
     bits 22-45  cards: a bit per hand position, leftmost is bit 22
 
-The discrete view is a table of `N_DISCRETE` numbers for libraries that require a fixed action space: select cards one
-by one (SELECT, CLEAR), then act. PLAY, DISCARD, USE and PICK of that view take the selected cards.
+The `N_DISCRETE` discrete actions are a fixed action space for libraries that require one: select cards one by one
+(SELECT, CLEAR), then act. Discrete PLAY, DISCARD, USE and PICK use the selected cards.
 """
 
 from enum import IntEnum
@@ -40,7 +40,7 @@ from ante.engine.shop import pack_price, reroll_price, voucher_price
 
 
 class Verb(IntEnum):
-    """What a decision does."""
+    """The kind of a decision."""
 
     SELECT = 0
     CLEAR = 1
@@ -70,7 +70,7 @@ N_VERBS = len(Verb)
 
 
 def _table() -> tuple[np.ndarray, dict[Verb, int]]:
-    """The discrete view's (verb, target, to) rows, and where each verb begins."""
+    """Return the (verb, target, to) rows of the discrete actions, and the first row of each verb."""
     slots = {
         Verb.SELECT: MAX_HAND,
         Verb.CLEAR: 1,
@@ -131,44 +131,44 @@ F_MOVE_JOKER, F_MOVE_CARD = FIRST[Verb.MOVE_JOKER], FIRST[Verb.MOVE_CARD]
 
 @rule
 def pack_action(verb, target, to, cards):
-    """The macro decision of these four parts, int64."""
+    """Return the macro decision of these four parts, int64."""
     return int(verb) | (int(target) << 6) | (int(to) << 14) | (int(cards) << 22)
 
 
 @rule
 def verb_of(action):
-    """The verb of a macro decision."""
+    """Return the verb of a macro decision."""
     return action & 63
 
 
 @rule
 def target_of(action):
-    """The target slot of a macro decision."""
+    """Return the target slot of a macro decision."""
     return (action >> 6) & 255
 
 
 @rule
 def to_of(action):
-    """The second slot of a macro decision."""
+    """Return the second slot of a macro decision."""
     return (action >> 14) & 255
 
 
 @rule
 def cards_of(action):
-    """The hand positions of a macro decision, as bits."""
+    """Return the hand positions of a macro decision, as bits."""
     return (action >> 22) & 0xFFFFFF
 
 
 @rule
 def to_macro(s, index):
-    """The macro decision that number `index` of the discrete view means now, int64."""
+    """Return the macro decision of discrete action `index` in the current state, int64."""
     cards = int(s.selected) if TAKES_SELECTION[index] else 0
     return pack_action(DISCRETE[index, 0], DISCRETE[index, 1], DISCRETE[index, 2], cards)
 
 
 @rule
 def count_bits(bits):
-    """How many bits are set."""
+    """Return the number of bits set."""
     n = 0
     while bits:
         bits &= bits - 1
@@ -178,13 +178,13 @@ def count_bits(bits):
 
 @rule
 def can_pay(s, price):
-    """Whether the money, and the debt that Credit Card allows, cover a price. What is free can always be had."""
+    """Return whether the money, including the debt that Credit Card allows, covers a price; 0 is always covered."""
     return price <= 0 or price <= int(s.dollars) + int(s.debt_allowed)
 
 
 @rule
 def holds_forced(s, cards):
-    """Whether the card set contains every card that Cerulean Bell forces."""
+    """Return whether the card set contains every card that Cerulean Bell forces."""
     for i in range(s.n_hand):
         if s.cards[s.hand[i]].forced and not (cards >> i) & 1:
             return False
@@ -193,7 +193,7 @@ def holds_forced(s, cards):
 
 @rule
 def hand_set_legal(s, cards):
-    """Whether these hand positions can be played or discarded: one to five existing ones, forced cards among them."""
+    """Return whether these hand positions can be played or discarded: 1 to 5 existing ones, all forced cards."""
     if s.phase != Phase.PLAY or cards <= 0 or cards >> int(s.n_hand):
         return False
     return count_bits(cards) <= MAX_PLAYED and holds_forced(s, cards)
@@ -201,7 +201,7 @@ def hand_set_legal(s, cards):
 
 @rule
 def can_clear(s):
-    """Whether a card is selected that can be let go: forced ones cannot."""
+    """Return whether a card is selected that is not forced."""
     for i in range(s.n_hand):
         if (s.selected >> i) & 1 and not s.cards[s.hand[i]].forced:
             return True
@@ -210,25 +210,25 @@ def can_clear(s):
 
 @rule
 def can_play(s, cards):
-    """Whether these hand positions can be played."""
+    """Return whether these hand positions can be played."""
     return s.hands_left > 0 and hand_set_legal(s, cards)
 
 
 @rule
 def can_discard(s, cards):
-    """Whether these hand positions can be discarded."""
+    """Return whether these hand positions can be discarded."""
     return s.discards_left > 0 and hand_set_legal(s, cards)
 
 
 @rule
 def can_reroll_boss(s):
-    """Return whether another boss can be drawn now."""
+    """Return whether the boss can be rerolled now."""
     return s.phase == Phase.BLIND_SELECT and can_pay(s, boss_reroll_price(s)) and boss_can_be_rerolled(s)
 
 
 @rule
 def has_room(s, item):
-    """Whether an item fits where it would go: the rules have a slot for it, and the table is not full."""
+    """Return whether an item fits: the rules have a slot for it, and the table is not full."""
     negative = item.edition == Edition.NEGATIVE
     if item.kind == Kind.JOKER:
         return s.n_jokers < MAX_JOKERS and (negative or room_for_joker(s))
@@ -239,7 +239,7 @@ def has_room(s, item):
 
 @rule
 def can_buy(s, slot):
-    """Whether the shop card in this slot can be bought."""
+    """Return whether the shop card in this slot can be bought."""
     if s.phase != Phase.SHOP or slot >= s.n_row:
         return False
     item = s.row[slot]
@@ -250,14 +250,14 @@ def can_buy(s, slot):
 def can_use(s, consumable, cards, freed):
     """Return whether a consumable can be used now on these hand positions.
 
-    freed  consumable slots that using it frees: 1 where it is held and not Negative, else 0
+    freed  consumable slots that using it frees: 1 if it is held and not Negative, else 0
     """
     return takes_cards(s, consumable, cards) and consumable_allowed(s, consumable, cards, freed)
 
 
 @rule
 def can_buy_and_use(s, slot):
-    """Whether the shop card in this slot is a consumable that can be used at once."""
+    """Return whether the shop card in this slot is a consumable that can be used immediately."""
     if s.phase != Phase.SHOP or slot >= s.n_row:
         return False
     item = s.row[slot]
@@ -266,7 +266,7 @@ def can_buy_and_use(s, slot):
 
 @rule
 def can_buy_voucher(s, slot):
-    """Whether the voucher on display in this slot can be redeemed."""
+    """Return whether the voucher in this slot of the shop can be redeemed."""
     if s.phase != Phase.SHOP or slot >= s.n_shop_vouchers or s.shop_vouchers[slot] == 0:
         return False
     return can_pay(s, voucher_price(s, int(s.shop_vouchers[slot])))
@@ -274,7 +274,7 @@ def can_buy_voucher(s, slot):
 
 @rule
 def can_open_pack(s, slot):
-    """Whether the booster pack in this slot can be bought."""
+    """Return whether the booster pack in this slot can be bought."""
     if s.phase != Phase.SHOP or slot >= MAX_PACKS or s.packs[slot] < 0:
         return False
     return can_pay(s, pack_price(s, slot))
@@ -282,7 +282,7 @@ def can_open_pack(s, slot):
 
 @rule
 def can_pick(s, slot, cards):
-    """Whether the pack's card in this slot can be taken; a consumable is used at once, on the given hand positions."""
+    """Return whether the pack's card in this slot can be taken; a consumable is used at once on these positions."""
     if s.phase != Phase.PACK or slot >= s.n_pack:
         return False
     item = s.pack[slot]
@@ -293,7 +293,7 @@ def can_pick(s, slot, cards):
 
 @rule
 def can_use_slot(s, slot, cards):
-    """Whether the consumable held in this slot can be used on the given hand positions."""
+    """Return whether the consumable held in this slot can be used on these hand positions."""
     if s.phase == Phase.OVER or slot >= s.n_consumables:
         return False
     return can_use_held(s, slot, cards)
@@ -308,13 +308,13 @@ def can_use_held(s, slot, cards):
 
 @rule
 def can_sell_joker(s, slot):
-    """Whether the joker in this slot can be sold: Eternal ones cannot."""
+    """Return whether the joker in this slot can be sold: Eternal ones cannot."""
     return s.phase != Phase.OVER and slot < s.n_jokers and not s.jokers[slot].stickers & Sticker.ETERNAL
 
 
 @rule
 def can_move_joker(s, source, to):
-    """Whether the joker in one slot can be put into another: pinned ones stand leftmost and stay there."""
+    """Return whether the joker in one slot can be moved to another; pinned ones stay leftmost."""
     if source == to or source >= s.n_jokers or to >= s.n_jokers:
         return False
     return not s.jokers[min(source, to)].stickers & Sticker.PINNED
@@ -322,13 +322,13 @@ def can_move_joker(s, source, to):
 
 @rule
 def has_hand(s):
-    """Whether cards lie before the player: in a round, or dealt for an Arcana or Spectral pack."""
+    """Return whether the player has a hand: in a round, or drawn for an Arcana or Spectral pack."""
     return s.phase == Phase.PLAY or (s.phase == Phase.PACK and s.n_hand > 0)
 
 
 @rule
 def is_legal(s, action):
-    """Whether a macro decision can be taken now."""
+    """Return whether a macro decision is legal now."""
     verb, target, to, cards = verb_of(action), target_of(action), to_of(action), cards_of(action)
     if action < 0 or action >> 46:
         return False
@@ -353,7 +353,7 @@ def is_legal(s, action):
 
 @rule
 def is_selection_legal(s, verb, target):
-    """Legality of SELECT and CLEAR."""
+    """Return whether SELECT or CLEAR is legal."""
     if not has_hand(s):
         return False
     if verb == Verb.CLEAR:
@@ -363,7 +363,7 @@ def is_selection_legal(s, verb, target):
 
 @rule
 def is_plain_legal(s, verb):
-    """Legality of the verbs without a target."""
+    """Return whether a verb without a target is legal."""
     if verb == Verb.SELECT_BLIND:
         return s.phase == Phase.BLIND_SELECT
     if verb == Verb.SKIP_BLIND:
@@ -381,7 +381,7 @@ def is_plain_legal(s, verb):
 
 @rule
 def is_shop_legal(s, verb, target, to):
-    """Legality of SORT_HAND and of what the shop sells."""
+    """Return whether SORT_HAND or a decision in the shop is legal."""
     if verb == Verb.SORT_HAND:
         return has_hand(s) and to <= 1
     if verb == Verb.BUY:
@@ -395,7 +395,7 @@ def is_shop_legal(s, verb, target, to):
 
 @rule
 def is_owned_legal(s, verb, target, to):
-    """Legality of selling and re-ordering."""
+    """Return whether selling or reordering is legal."""
     if verb == Verb.SELL_CONSUMABLE:
         return s.phase != Phase.OVER and target < s.n_consumables
     if verb == Verb.SELL_JOKER:
@@ -409,11 +409,11 @@ def is_owned_legal(s, verb, target, to):
 
 @rule
 def legal_mask(s, out):
-    """Write which numbers of the discrete view are legal now: out is (N_DISCRETE,) uint8, overwritten with 0 and 1.
+    """Write the legal discrete actions: out is (N_DISCRETE,) uint8, overwritten with 0 and 1.
 
-    The record is only read, so several threads may query one game at the same time, as long as none plays in it.
+    The record is only read, so several threads may query one game concurrently while no thread plays in it.
 
-    SPEED: each phase touches only the verbs it can hold; listing all of them costs more than a step.
+    SPEED: each phase checks only its own verbs; checking all of them costs more than a step.
     """
     for i in range(N_DISCRETE):
         out[i] = 0
@@ -438,7 +438,7 @@ def legal_mask(s, out):
 
 @rule
 def mask_hand(s, out):
-    """Selecting, playing, discarding and ordering cards."""
+    """Write the legality of selecting, playing, discarding and ordering cards."""
     chosen = count_bits(int(s.selected))
     if chosen < MAX_PLAYED:
         for i in range(s.n_hand):
@@ -456,7 +456,7 @@ def mask_hand(s, out):
 
 @rule
 def mask_shop(s, out):
-    """Everything the shop offers."""
+    """Write the legality of decisions in the shop."""
     out[F_NEXT_ROUND] = 1
     out[F_REROLL] = 1 if can_pay(s, reroll_price(s)) else 0
     for i in range(s.n_row):
@@ -470,7 +470,7 @@ def mask_shop(s, out):
 
 @rule
 def mask_owned(s, out):
-    """Using, selling and ordering what is owned."""
+    """Write the legality of using, selling and ordering owned items."""
     for i in range(min(SHOWN_CONSUMABLES, int(s.n_consumables))):
         out[F_USE + i] = 1 if can_use_held(s, i, int(s.selected)) else 0
         out[F_SELL_CONSUMABLE + i] = 1

@@ -1,4 +1,4 @@
-"""Which blind comes next, the score that it requires and the money that it pays."""
+"""The next blind, its target score and its reward."""
 
 from ante.catalog.blinds import LOWEST_BASE, Blind
 from ante.engine.core.rule import rule
@@ -7,7 +7,7 @@ from ante.engine.core.tables import ANTE_BASE, BLIND_MULT, DECK_TARGET_TIMES, LA
 
 @rule
 def blind_on_deck(s):
-    """The Blind the player faces next."""
+    """Return the Blind that comes next."""
     if s.blind_on_deck == 0:
         return int(Blind.SMALL)
     if s.blind_on_deck == 1:
@@ -19,7 +19,7 @@ def blind_on_deck(s):
 def ante_base(ante, table):
     """Return the chips that an ante requires, before the blind's multiplier.
 
-    A table of catalog.blinds.ante_base: past ante 8 it takes powers, in which a CPU and a GPU differ by a last place.
+    From a table of catalog.blinds.ante_base: past ante 8 it uses powers, which differ between CPU and GPU.
     """
     if ante < 1:
         return LOWEST_BASE
@@ -28,7 +28,7 @@ def ante_base(ante, table):
 
 @rule
 def blind_target(s, blind):
-    """Chips that beat a blind in this ante of this run."""
+    """Return the chips that beat a blind in this ante of this run."""
     if s.one_chip_blinds:
         return 1.0
     return ante_base(int(s.ante), STAKE_SCALING[s.stake]) * BLIND_MULT[blind] * DECK_TARGET_TIMES[s.deck_id]

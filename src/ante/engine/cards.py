@@ -1,4 +1,4 @@
-"""Where the playing cards are: the draw pile, the hand, the order both are in, and the discard pile."""
+"""The location of the playing cards: draw pile, hand, their order, and discard pile."""
 
 from ante.catalog.cards import ACE, N_SUITS, Enhancement, Seal
 from ante.engine.core.rng import shuffle
@@ -10,14 +10,14 @@ from ante.engine.items.owned import create_tarot
 from ante.engine.items.sources import TarotSource
 from ante.engine.jokers.dispatch import fire_card_discarded, fire_discard_begins
 
-AGES = MAX_CARDS  # different places that a card can have in the array
-STONE_LAST = 1 << 30  # above every value
-RANKS = ACE + 2  # sort_value counts ranks, and the place before them, in this base
+AGES = MAX_CARDS  # number of places in the card array
+STONE_LAST = 1 << 30  # greater than every value
+RANKS = ACE + 2  # base in which sort_value encodes ranks and the value before them
 
 
 @rule
 def sort_value(s, card):
-    """Place of a card in the displayed hand, largest first.
+    """Return the sort key of a card in the displayed hand; the largest is leftmost.
 
     By rank: Ace to 2, then Spades, Hearts, Clubs, Diamonds, then the suit at creation, then the older card. Stone
     cards come last, Diamonds first among them.
@@ -33,7 +33,7 @@ def sort_value(s, card):
 
 @rule
 def sort_hand(s):
-    """The hand lies in display order, highest left; any selection is dropped, forced cards stay selected."""
+    """Sort the hand for display, the highest card leftmost, and select only forced cards."""
     for i in range(1, s.n_hand):
         card = int(s.hand[i])
         value = sort_value(s, card)
@@ -47,7 +47,7 @@ def sort_hand(s):
 
 @rule
 def select_forced(s):
-    """Only the cards that Cerulean Bell forces are selected."""
+    """Select only the cards that Cerulean Bell forces."""
     s.selected = 0
     for i in range(s.n_hand):
         if s.cards[s.hand[i]].forced:
@@ -56,7 +56,7 @@ def select_forced(s):
 
 @rule
 def collect_deck(s):
-    """Every card that is not destroyed lies in the draw pile, oldest first; no hand is dealt."""
+    """Move every card that is not destroyed to the draw pile, oldest first."""
     n = 0
     for i in range(s.n_cards):
         card = s.cards[i]
@@ -73,9 +73,9 @@ def collect_deck(s):
 
 @rule
 def shuffle_deck(s, stream):
-    """The whole deck, shuffled by `stream`.
+    """Shuffle the whole deck with `stream`.
 
-    The shuffle sorts by creation number first, so its result does not depend on the order before.
+    The shuffle sorts by creation number first, so its result does not depend on the previous order.
     """
     collect_deck(s)
     shuffle(s, stream, s.deck, int(s.n_deck))
@@ -83,9 +83,9 @@ def shuffle_deck(s, stream):
 
 @rule
 def draw_cards(s, n):
-    """Up to n cards come from the end of the draw pile into the hand, which is then sorted.
+    """Draw up to n cards from the end of the draw pile into the hand, then sort the hand.
 
-    Cards that a full table keeps from the hand stay in the draw pile, which `s.overflows` counts.
+    Cards that do not fit into the table of the hand stay in the draw pile, and `s.overflows` counts them.
     """
     drawn = 0
     while drawn < n and s.n_deck > 0 and s.n_hand < MAX_HAND:
@@ -111,7 +111,7 @@ def draw_to_hand_size(s, after_play):
 
 @rule
 def take_from_hand(s, positions):
-    """Move the cards at the `positions` bits out of the hand into s.order, left to right. Returns how many."""
+    """Move the cards at the `positions` bits out of the hand into s.order, left to right. Returns their number."""
     taken = 0
     kept = 0
     for i in range(s.n_hand):
@@ -129,10 +129,10 @@ def take_from_hand(s, positions):
 
 @rule
 def discard_taken(s, n, hooked):
-    """The first n cards of s.order go to the discard pile, each seen by its seal and the jokers.
+    """Discard the first n cards of s.order and apply the effects of their seals and of jokers to each.
 
-    Meanwhile they are in s.played, so that effects can look at the whole discard; its contents are restored afterwards.
-    hooked  True where The Hook discards, not the player
+    The cards are in s.played during the call, so that effects can read the whole discard; its contents are restored.
+    hooked  True if The Hook discards, not the player
     """
     held0, held1, held2, held3, held4 = s.played[0], s.played[1], s.played[2], s.played[3], s.played[4]
     held_n = int(s.n_played)
@@ -141,7 +141,7 @@ def discard_taken(s, n, hooked):
         card = s.cards[s.order[i]]
         s.played[i] = s.order[i]
         card.forced = 0
-        card.place = Place.DISCARD  # a face-down card is not turned over: what it was stays unknown
+        card.place = Place.DISCARD  # a face-down card stays face down
     fire_discard_begins(s, 0 if hooked else n)
     for i in range(n):
         card = int(s.played[i])
@@ -154,7 +154,7 @@ def discard_taken(s, n, hooked):
 
 @rule
 def return_hand_under_deck(s):
-    """The hand dealt for a pack goes back under the draw pile: further packs of this shop deal the cards above it."""
+    """Put the hand drawn for a pack under the draw pile: further packs of this shop draw the cards above it."""
     n = int(s.n_hand)
     for i in range(s.n_deck - 1, -1, -1):
         s.deck[i + n] = s.deck[i]
@@ -168,8 +168,8 @@ def return_hand_under_deck(s):
 
 
 @rule
-def pack_cards_away(s):
-    """Destroyed cards leave the record; the others keep their order. Only while no hand and no pile is dealt."""
+def remove_destroyed_cards(s):
+    """Remove destroyed cards from the array; the others keep their order. Requires an empty hand and draw pile."""
     kept = 0
     for i in range(s.n_cards):
         if s.cards[i].place != Place.GONE:

@@ -1,4 +1,4 @@
-"""What holds in every state a game can reach. The fuzz test checks it after every decision."""
+"""Invariants of every reachable state. The fuzz test checks them after every decision."""
 
 from enum import IntEnum
 
@@ -30,38 +30,38 @@ N_ENHANCEMENTS, N_EDITIONS, N_SEALS = len(Enhancement), len(Edition), len(Seal)
 
 
 class Broken(IntEnum):
-    """Which invariant failed; NOTHING where all hold."""
+    """The failed invariant; NOTHING if all hold."""
 
     NOTHING = 0
     PHASE = 1
-    COUNTS = 2  # a list is longer than its room
-    CARD_PLACES = 3  # the lists and the cards' places disagree, or a card is in two lists
+    COUNTS = 2  # a list exceeds its capacity
+    CARD_PLACES = 3  # the lists contradict the cards' places, or a card is in two lists
     CARD_VALUES = 4
     OWNED = 5  # an owned item is of the wrong kind or has no number
-    USED_SET = 6  # an owned item's key is not in the used set
+    USED_SET = 6  # the key of an owned item is not in the set of used items
     LEVELS = 7
     ROUND = 8  # hands or discards below zero, or a round without a target
-    STREAMS = 9  # a random stream found no room, so that draws are no longer the seed's
-    PENDING = 10  # an event was left unsettled
+    STREAMS = 9  # a random stream did not fit, so draws no longer follow the seed
+    PENDING = 10  # an event was not settled
     SELECTION = 11
-    OVERFLOWS = 13  # a count of what full tables lost is below zero
-    ILLEGAL = 12  # a decision that the mask offers was refused
+    OVERFLOWS = 13  # a count of overflows is below zero
+    ILLEGAL = 12  # a decision of the mask was refused
 
 
 @rule
 def broken(s):
-    """The first invariant that does not hold in this game, as Broken."""
+    """Return the first invariant that does not hold in this game, as Broken."""
     if s.phase < Phase.BLIND_SELECT or s.phase > Phase.OVER:
         return int(Broken.PHASE)
-    if not counts_fit(s):
+    if not counts_valid(s):
         return int(Broken.COUNTS)
-    if not places_agree(s):
+    if not places_valid(s):
         return int(Broken.CARD_PLACES)
-    if not cards_are_cards(s):
+    if not cards_valid(s):
         return int(Broken.CARD_VALUES)
-    if not owned_are_owned(s):
+    if not owned_items_valid(s):
         return int(Broken.OWNED)
-    if not used_set_holds_owned(s):
+    if not used_set_valid(s):
         return int(Broken.USED_SET)
     for hand in range(N_HANDS):
         if s.levels[hand] < 1 or s.plays[hand] < 0:
@@ -82,14 +82,14 @@ def broken(s):
 
 @rule
 def has_target(s):
-    """Whether the blind requires chips: more than none, or NaN in antes so late that the game's own number is none."""
+    """Return whether the blind requires chips: more than 0, or NaN in antes for which the game has no number."""
     wanted = blind_target(s, int(s.blind))
     return s.target > 0 or (s.target != s.target and wanted != wanted)
 
 
 @rule
-def counts_fit(s):
-    """Every list stays inside its room."""
+def counts_valid(s):
+    """Return whether every list is within its capacity."""
     return (
         0 <= s.n_cards <= MAX_CARDS
         and 0 <= s.n_deck <= s.n_cards
@@ -105,8 +105,8 @@ def counts_fit(s):
 
 
 @rule
-def places_agree(s):
-    """Whether each card in the draw pile or the hand records that place, and is listed there once."""
+def places_valid(s):
+    """Return whether each card in the draw pile or the hand records that place and is listed there once."""
     in_deck = 0
     in_hand = 0
     for i in range(s.n_cards):
@@ -131,8 +131,8 @@ def places_agree(s):
 
 
 @rule
-def cards_are_cards(s):
-    """Ranks, suits, enhancements, editions and seals lie in their ranges."""
+def cards_valid(s):
+    """Return whether ranks, suits, enhancements, editions and seals are in their ranges."""
     for i in range(s.n_cards):
         c = s.cards[i]
         if not (TWO <= c.rank <= ACE and 0 <= c.suit < N_SUITS and c.bonus >= 0):
@@ -143,8 +143,8 @@ def cards_are_cards(s):
 
 
 @rule
-def owned_are_owned(s):
-    """Owned jokers are jokers, owned consumables are consumables, and prices are not negative."""
+def owned_items_valid(s):
+    """Return whether owned items are jokers and consumables with prices that are not negative."""
     for i in range(s.n_jokers):
         item = s.jokers[i]
         if item.kind != Kind.JOKER or item.id < 1 or item.id >= N_JOKERS or item.cost < 0:
@@ -157,8 +157,8 @@ def owned_are_owned(s):
 
 
 @rule
-def used_set_holds_owned(s):
-    """The key of everything owned is in the used set."""
+def used_set_valid(s):
+    """Return whether the keys of all owned items are in the set of used items."""
     for i in range(s.n_jokers):
         if not s.used[s.jokers[i].id]:
             return False

@@ -16,12 +16,12 @@ STICKERS = (
 
 
 def front_text(card: Any) -> str:
-    """Suit and rank of a playing card, `S_A`."""
+    """Return suit and rank of a playing card, as in `S_A`."""
     return f"{SUIT_LETTERS[card.suit]}_{RANK_LETTERS[card.rank]}"
 
 
 def card_text(card: Any) -> str:
-    """A playing card of the deck, the shop or a pack: front, enhancement, edition, seal and Hiker's chips."""
+    """Return a playing card as text: suit and rank, enhancement, edition, seal and Hiker's chips."""
     text = front_text(card)
     if card.enhancement:
         text += f":{ENHANCEMENTS[card.enhancement].key}"
@@ -35,7 +35,7 @@ def card_text(card: Any) -> str:
 
 
 def item_text(item: Any) -> str:
-    """A joker, consumable or shop card: key, edition and stickers, or a playing card."""
+    """Return a joker or consumable as text (key, edition and stickers), or a playing card."""
     if item.kind == Kind.PLAYING_CARD:
         return card_text(item)
     text = JOKERS[item.id].key if item.kind == Kind.JOKER else CONSUMABLES[item.id].key

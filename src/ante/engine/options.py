@@ -1,6 +1,6 @@
-"""The structured view of what is legal: which verbs have which targets, how many cards they take, and every decision.
+"""Structured legal decisions: targets of verbs, numbers of cards that they take, and lists of all decisions.
 
-SELECT and CLEAR belong to the discrete view and are not counted here.
+SELECT and CLEAR exist only as discrete actions and are not included.
 """
 
 from ante.engine.actions import (
@@ -22,7 +22,7 @@ from ante.engine.core.tables import C_MAX_CARDS, C_MIN_CARDS
 
 @rule
 def next_set(cards):
-    """The next larger number with as many bits set."""
+    """Return the next larger number with the same number of bits set."""
     lowest = cards & -cards
     carried = cards + lowest
     return (((carried ^ cards) >> 2) // lowest) | carried
@@ -30,13 +30,13 @@ def next_set(cards):
 
 @rule
 def takes_cards(verb):
-    """Whether a verb acts on hand cards."""
+    """Return whether a verb acts on hand cards."""
     return verb == Verb.PLAY or verb == Verb.DISCARD or verb == Verb.USE or verb == Verb.PICK
 
 
 @rule
 def cards_wanted(s, verb, target):
-    """Return the least and most hand cards of this verb and target, (0, 0) for none; `is_legal` checks which ones."""
+    """Return the minimum and maximum hand cards of this verb and target, (0, 0) for none; `is_legal` checks which."""
     if verb == Verb.PLAY or verb == Verb.DISCARD:
         return 1, min(MAX_PLAYED, int(s.n_hand))
     consumable = 0
@@ -51,7 +51,7 @@ def cards_wanted(s, verb, target):
 
 @rule
 def is_set_legal(s, verb, target, cards):
-    """Whether a verb that acts on hand cards can take this set."""
+    """Return whether a verb that acts on hand cards can take this set."""
     if verb == Verb.PLAY:
         return s.hands_left > 0 and hand_set_legal(s, cards)
     if verb == Verb.DISCARD:
@@ -63,9 +63,9 @@ def is_set_legal(s, verb, target, cards):
 
 @rule
 def write_sets(s, verb, target, out, n):
-    """Append the decisions of one verb and target, a card set each, after n others. Returns how many there are then."""
+    """Append the decisions of one verb and target, one per card set, after n others. Returns the new number."""
     if is_set_legal(s, verb, target, 0):
-        return append(out, n, pack_action(verb, target, 0, 0))  # where no card is needed, chosen ones mean nothing
+        return append(out, n, pack_action(verb, target, 0, 0))  # cards are ignored if none are needed
     if not has_hand(s):
         return n
     for size in range(1, 1 + min(MAX_PLAYED, int(s.n_hand))):
@@ -79,7 +79,7 @@ def write_sets(s, verb, target, out, n):
 
 @rule
 def append(out, n, action):
-    """Write a decision at place n where there is room. Returns n + 1."""
+    """Write a decision at place n if it fits. Returns n + 1."""
     if n < len(out):
         out[n] = action
     return n + 1
@@ -87,9 +87,9 @@ def append(out, n, action):
 
 @rule
 def legal_decisions(s, out):
-    """Write every legal macro decision of a game, each once. Returns how many there are, even beyond the size of `out`.
+    """Write every legal macro decision, each once. Returns their number, which may exceed the size of `out`.
 
-    out  (k,) int64, overwritten up to that many; (0,) only counts
+    out  (k,) int64, overwritten up to that number; (0,) only counts
     """
     n = write_sets(s, Verb.PLAY, 0, out, 0)
     n = write_sets(s, Verb.DISCARD, 0, out, n)
@@ -112,7 +112,7 @@ def legal_decisions(s, out):
 
 @rule
 def write_moves(s, verb, count, out, n):
-    """Append every legal move of one of `count` things to another place."""
+    """Append every legal move of one of `count` items to another place."""
     for source in range(count):
         for to in range(count):
             action = pack_action(verb, source, to, 0)
@@ -123,9 +123,9 @@ def write_moves(s, verb, count, out, n):
 
 @rule
 def legal_targets(s, out):
-    """Write which verb can act on which target, with the right cards or second slot: out (N_VERBS, MAX_HAND) uint8.
+    """Write which verb can act on which target, with suitable cards or a second slot: out (N_VERBS, MAX_HAND) uint8.
 
-    Only the SHOWN_CONSUMABLES leftmost consumables are listed. Verbs without a target have target 0. Overwritten.
+    Only the SHOWN_CONSUMABLES leftmost consumables are listed. Verbs without a target have target 0. Overwrites `out`.
     """
     for verb in range(N_VERBS):
         for target in range(MAX_HAND):
@@ -142,7 +142,7 @@ def legal_targets(s, out):
 
 @rule
 def has_set(s, verb, target):
-    """1 where some card set makes this verb and target legal, else 0."""
+    """Return 1 if some card set makes this verb and target legal, else 0."""
     if is_set_legal(s, verb, target, 0):
         return 1
     if not has_hand(s):

@@ -11,7 +11,7 @@ from ante.engine.cards import (
     collect_deck,
     discard_taken,
     draw_to_hand_size,
-    pack_cards_away,
+    remove_destroyed_cards,
     shuffle_deck,
     sort_hand,
     take_from_hand,
@@ -53,7 +53,7 @@ from ante.engine.shop import enter_shop, leave_shop
 
 @rule
 def enter_blind_select(s):
-    """The player chooses to play or skip the blind on deck; tags that act here do."""
+    """Enter the phase in which the player selects or skips the blind, and apply tags."""
     s.phase = Phase.BLIND_SELECT
     s.blind = Blind.NONE
     tags_reroll_boss(s)
@@ -62,7 +62,7 @@ def enter_blind_select(s):
 
 @rule
 def select_blind(s):
-    """The blind on deck is in play and the first hand is drawn. Answers the Status: without a hand size, it is lost."""
+    """Start the next blind and draw the first hand. Returns the Status: LOST if no card is drawn."""
     s.phase = Phase.PLAY
     s.round_number += 1
     s.blind = blind_on_deck(s)
@@ -77,10 +77,10 @@ def select_blind(s):
     shuffle_deck(s, Stream.NR)
     debuff_cards(s)
     draw_to_hand_size(s, False)
-    dealt = int(s.n_hand)
+    drawn = int(s.n_hand)
     fire_first_hand_drawn(s, 0)
     settle(s)
-    if s.n_hand > dealt:
+    if s.n_hand > drawn:
         debuff_cards(s)
         sort_hand(s)
     return lose(s) if s.n_hand == 0 else int(Status.PLAYING)
@@ -88,7 +88,7 @@ def select_blind(s):
 
 @rule
 def begin_round_counts(s):
-    """Refill hands and discards and clear what was played in the round."""
+    """Reset hands, discards and the counters of the round."""
     s.hands_left = max(1, int(s.hands_each_round) + int(s.joker_hands))
     s.discards_left = max(0, int(s.discards_each_round) + int(s.joker_discards))
     s.hands_played = 0
@@ -102,7 +102,7 @@ def begin_round_counts(s):
 
 @rule
 def skip_blind(s):
-    """The blind on deck is passed over for its tag."""
+    """Skip the next blind and gain its tag."""
     tag = int(s.skip_tags[s.blind_on_deck])
     hand = int(s.skip_tag_hands[s.blind_on_deck])
     s.blinds_skipped += 1
@@ -115,7 +115,7 @@ def skip_blind(s):
 
 @rule
 def score_cards(s, cards):
-    """The cards at these hand positions leave the hand for the table and are scored."""
+    """Move the cards at these hand positions from the hand to the table and score them."""
     s.hands_left -= 1
     s.n_played = take_from_hand(s, cards)
     for i in range(s.n_played):
@@ -134,7 +134,7 @@ def score_cards(s, cards):
 
 @rule
 def play_cards(s, cards):
-    """The cards at these hand positions are played. Answers the Status."""
+    """Play the cards at these hand positions. Returns the Status."""
     score_cards(s, cards)
     settle(s)
     for i in range(s.n_played):
@@ -154,7 +154,7 @@ def play_cards(s, cards):
 
 @rule
 def discard_cards(s, cards):
-    """The cards at these hand positions are discarded and replaced. Answers the Status."""
+    """Discard the cards at these hand positions and draw others. Returns the Status."""
     s.discards_left -= 1
     if s.modifiers & Modifier.DISCARD_COST:
         s.dollars -= DISCARD_DOLLARS
@@ -168,7 +168,7 @@ def discard_cards(s, cards):
 
 @rule
 def lose(s):
-    """The blind was not beaten: Mr. Bones may save the run, else it is over. Answers the Status."""
+    """Lose the run, unless Mr. Bones prevents it. Returns the Status."""
     if saves_from_defeat(s):
         settle(s)
         return end_round(s)
@@ -178,7 +178,7 @@ def lose(s):
 
 @rule
 def end_round(s):
-    """The blind is beaten: end-of-round effects, then the cash-out screen. Answers the Status."""
+    """End a won round: end-of-round effects, then the cash-out screen. Returns the Status."""
     boss = s.blind > Blind.BIG
     s.beat_boss = 1 if boss else 0
     fire_round_ends(s, int(s.blind))
@@ -189,7 +189,7 @@ def end_round(s):
     s.payout = cash_out_total(s)
     end_boss(s)
     collect_deck(s)
-    pack_cards_away(s)
+    remove_destroyed_cards(s)
     collect_deck(s)
     s.round_hand_size = 0
     s.phase = Phase.ROUND_END
@@ -204,7 +204,7 @@ def end_round(s):
 
 @rule
 def raise_ante(s):
-    """The ante rises and its voucher is drawn. Answers WON where this was the win ante's boss."""
+    """Increase the ante and draw its voucher. Returns WON after the boss of the win ante."""
     from_ante = int(s.ante)
     s.blind_on_deck = 0
     if s.modifiers & Modifier.TYPECAST and from_ante == TYPECAST_ANTE:
@@ -227,7 +227,7 @@ def raise_ante(s):
 
 @rule
 def typecast(s):
-    """Typecast: every joker held is Eternal, and no slot is left, not even those of Negative ones."""
+    """Typecast: make every joker Eternal and remove all joker slots, including those of Negative jokers."""
     for i in range(s.n_jokers):
         make_eternal(s.jokers[i])
     s.joker_slots = -negatives(s.jokers, s.n_jokers)
@@ -235,7 +235,7 @@ def typecast(s):
 
 @rule
 def pay_rentals_and_perish(s):
-    """Each Rental joker costs its rent; each Perishable one comes a round nearer to its end."""
+    """Charge the rent of Rental jokers and count down the rounds of Perishable ones."""
     for i in range(s.n_jokers):
         joker = s.jokers[i]
         if joker.stickers & Sticker.RENTAL:
@@ -249,7 +249,7 @@ def pay_rentals_and_perish(s):
 
 @rule
 def held_cards_at_round_end(s):
-    """Gold cards pay and Blue Seals make the planet of the last hand, once for each trigger."""
+    """Pay for Gold cards and create the last hand's Planet for Blue Seals, once per trigger."""
     for i in range(s.n_hand):
         card = int(s.hand[i])
         c = s.cards[card]
@@ -271,7 +271,7 @@ def held_cards_at_round_end(s):
 
 @rule
 def cash_out_total(s):
-    """Dollars on the cash-out screen: blind reward, hands left, jokers, tags, interest on the money held now."""
+    """Return the dollars of the cash-out screen: blind reward, hands left, jokers, tags and interest."""
     total = blind_reward(s)
     if not s.modifiers & Modifier.NO_HAND_MONEY:
         total += int(DECK_HAND_DOLLARS[s.deck_id]) * int(s.hands_left)
@@ -288,7 +288,7 @@ def cash_out_total(s):
 
 @rule
 def blind_reward(s):
-    """Dollars for the blind: none for Small Blinds on higher stakes, where Mr. Bones saved the run, or by challenge."""
+    """Return the reward of the blind: 0 for Small Blinds on higher stakes, after Mr. Bones and in some challenges."""
     if (s.blind == Blind.SMALL and s.stake >= Stake.RED) or s.chips < s.target:
         return 0
     unpaid = int(Modifier.NO_BOSS_REWARD)
@@ -301,13 +301,13 @@ def blind_reward(s):
 
 @rule
 def interest(s):
-    """$1 per $5 held, up to the cap; To the Moon adds as much again."""
+    """Return the interest: $1 per $5 up to the cap; each To the Moon adds the same amount."""
     return (INTEREST_AMOUNT + extra_interest(s)) * (min(max(0, int(s.dollars)), interest_cap(s)) // INTEREST_PER)
 
 
 @rule
 def cash_out(s):
-    """The payout is in hand and the shop is open. After a boss, the next ante's tags and boss are drawn."""
+    """Pay the cash-out dollars and enter the shop. After a boss, draw the tags and boss of the next ante."""
     s.dollars += s.payout
     s.payout = 0
     s.blind = Blind.NONE
@@ -323,7 +323,7 @@ def cash_out(s):
 
 @rule
 def next_round(s):
-    """The shop is left behind."""
+    """Leave the shop."""
     fire_shop_left(s, 0)
     settle(s)
     leave_shop(s)

@@ -1,4 +1,4 @@
-"""A run begins, and what each ante draws."""
+"""The start of a run, and the draws of each ante."""
 
 from collections.abc import Iterable
 from typing import TypeGuard
@@ -59,9 +59,9 @@ N_FRONTS = len(FRONT_RANK)
 
 @rule
 def restart(s, deck, stake, challenge):
-    """A fresh run of the seed and the profile in the record, in the order that docs/explanation/rules.md names under "run start".
+    """Start a new run with the record's seed and profile, in the order of "run start" in docs/explanation/rules.md.
 
-    challenge  Challenge number, 0 for none; a challenge is played with deck 0 (it brings its own) and stake 1
+    challenge  Challenge number, 0 for none; a challenge is played with deck 0 (it has its own) and stake 1
     """
     clear_run(s)
     s.challenge = challenge
@@ -94,7 +94,7 @@ def restart(s, deck, stake, challenge):
 
 @rule
 def any_locked(s):
-    """Whether the profile has anything locked."""
+    """Return whether the profile has locked items."""
     for i in range(LOCK_BYTES):
         if s.locked[i]:
             return True
@@ -103,7 +103,7 @@ def any_locked(s):
 
 @rule
 def set_slots(s, deck, stake, challenge):
-    """Dollars, hands, discards, hand size and slots of a deck and stake, or of a challenge."""
+    """Set dollars, hands, discards, hand size and slots of a deck and stake, or of a challenge."""
     s.dollars = CHALLENGE_DOLLARS[challenge]
     s.hands_each_round = CHALLENGE_HANDS[challenge]
     s.discards_each_round = CHALLENGE_DISCARDS[challenge] + STAKE_DISCARDS[stake]
@@ -122,7 +122,7 @@ def set_slots(s, deck, stake, challenge):
 
 @rule
 def give_start_items(s, deck):
-    """Vouchers and consumables that a deck starts with."""
+    """Add the vouchers and consumables of a deck."""
     for i in range(DECK_VOUCHERS.shape[1]):
         if DECK_VOUCHERS[deck, i]:
             take_voucher(s, int(DECK_VOUCHERS[deck, i]))
@@ -133,7 +133,7 @@ def give_start_items(s, deck):
 
 @rule
 def give_challenge_items(s, challenge):
-    """Jokers, consumables and vouchers that a challenge begins with, as they are: no edition or sticker is rolled."""
+    """Add the jokers, consumables and vouchers of a challenge; no edition or sticker is rolled."""
     for i in range(CHALLENGE_JOKERS.shape[1]):
         joker = int(CHALLENGE_JOKERS[challenge, i])
         if joker:
@@ -152,7 +152,7 @@ def give_challenge_items(s, challenge):
 
 @rule
 def build_deck(s, deck, challenge):
-    """The starting deck, cards in creation order: by text key, before Checkered changes its suits."""
+    """Create the starting deck, cards in creation order: by text key, before Checkered changes its suits."""
     if deck == Deck.ERRATIC:
         for front in range(N_FRONTS):
             s.order[front] = 0
@@ -184,13 +184,13 @@ def build_deck(s, deck, challenge):
 
 @rule
 def draw_ante_voucher(s):
-    """The ante's voucher is drawn."""
+    """Draw the ante's voucher."""
     s.voucher_this_ante = draw_voucher(s, Stream.VOUCHER)
 
 
 @rule
 def draw_ante_tags(s):
-    """The tags for skipping this ante's Small and Big Blind, and the hand of each panel's Orbital Tag."""
+    """Draw the tags for skipping this ante's Small and Big Blind, and the hand of each panel's Orbital Tag."""
     s.skip_tags[0] = draw_tag(s)
     s.skip_tags[1] = draw_tag(s)
     for panel in range(N_PANELS):
@@ -199,14 +199,14 @@ def draw_ante_tags(s):
 
 @rule
 def draw_ante_blinds(s):
-    """After a boss, at cash out: the new ante's tags and boss."""
+    """Draw the tags and boss of a new ante, at cash-out after a boss."""
     draw_ante_tags(s)
     s.boss = draw_boss(s)
 
 
 @rule
 def target_card(s, stream):
-    """A card of the full deck without Stone cards, -1 where there is none."""
+    """Return a random card of the full deck without Stone cards, or -1 if there is none."""
     n = 0
     for i in range(s.n_cards):
         if s.cards[i].place != Place.GONE and s.cards[i].enhancement != Enhancement.STONE:
@@ -224,7 +224,7 @@ def target_card(s, stream):
 
 @rule
 def draw_targets(s):
-    """What The Idol, Mail-In Rebate, Ancient Joker and Castle look at, drawn whether or not they are owned."""
+    """Draw the targets of The Idol, Mail-In Rebate, Ancient Joker and Castle, even if they are not owned."""
     s.idol_rank, s.idol_suit, s.mail_rank, s.castle_suit = ACE, int(Suit.SPADES), ACE, int(Suit.SPADES)
     idol = target_card(s, Stream.IDOL)
     if idol >= 0:
@@ -242,8 +242,8 @@ def draw_targets(s):
 
 
 def seed_text(seed: str) -> str:
-    """Return a seed as the game writes it. Raises UnknownSeed for anything but 1 to 16 letters A-Z and digits."""
-    text = seed.strip().upper() if isinstance(seed, str) and seed.isascii() else ""  # other letters have ASCII capitals
+    """Return a seed as the game writes it. Raises UnknownSeed unless it has 1 to 16 letters A-Z and digits."""
+    text = seed.strip().upper() if isinstance(seed, str) and seed.isascii() else ""  # others can have ASCII capitals
     if not 1 <= len(text) <= MAX_SEED or any(letter not in SEED_LETTERS for letter in text):
         raise UnknownSeed(seed)
     return text
@@ -259,12 +259,12 @@ def set_seed(s: np.record, seed: str) -> None:
 
 
 def is_number(value: object) -> TypeGuard[int]:
-    """Return whether this is an integer, and no boolean."""
+    """Return whether this is an integer and not a boolean."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def deck_number(deck: str | int) -> int:
-    """Number of a deck given by number, key (`b_red`) or name (`red`). Raises UnknownDeck."""
+    """Return the number of a deck given by number, key (`b_red`) or name (`red`). Raises UnknownDeck."""
     if is_number(deck) and 0 <= deck < len(Deck):
         return int(deck)
     key = deck.lower() if isinstance(deck, str) and deck.isascii() else ""
@@ -275,7 +275,7 @@ def deck_number(deck: str | int) -> int:
 
 
 def challenge_number(challenge: str | int | None) -> int:
-    """Number of a challenge given by number, key (`c_omelette_1`) or name, 0 for None. Raises UnknownChallenge."""
+    """Return the number of a challenge given by number, key (`c_omelette_1`) or name. Raises UnknownChallenge."""
     if challenge is None:
         return int(Challenge.NONE)
     if is_number(challenge) and 0 <= challenge < len(Challenge):
@@ -288,10 +288,10 @@ def challenge_number(challenge: str | int | None) -> int:
 
 
 def run_numbers(deck: str | int, stake: int, challenge: str | int | None) -> tuple[int, int, int]:
-    """Deck, stake and challenge as numbers.
+    """Return deck, stake and challenge as numbers.
 
-    Raises UnknownDeck, UnknownStake, UnknownChallenge, and DeckOfChallenge where a challenge is given together with
-    a deck or a stake: it brings its own.
+    Raises UnknownDeck, UnknownStake, UnknownChallenge, and DeckOfChallenge if a challenge is combined with a deck or
+    a stake, since it has its own.
     """
     if not is_number(stake) or not 1 <= stake <= len(Stake):
         raise UnknownStake(stake)
@@ -302,9 +302,9 @@ def run_numbers(deck: str | int, stake: int, challenge: str | int | None) -> tup
 
 
 def locked_bits(locked: str | Iterable[str]) -> np.ndarray:
-    """What a profile has locked as bits, (LOCK_BYTES,) uint8.
+    """Return the locked items of a profile as bits, (LOCK_BYTES,) uint8.
 
-    locked  keys of jokers, vouchers and tags; "fresh" is all that a new profile has locked, "none" nothing
+    locked  keys of jokers, vouchers and tags; "fresh" for all that a new profile has locked, "none" for no items
 
     Raises NotLockable for a key that every profile has from its first run on.
     """
@@ -327,10 +327,10 @@ def new_run(
     challenge: str | int | None = None,
     locked: str | Iterable[str] = (),
 ) -> np.record:
-    """A fresh game as one record.
+    """Return a new game as one record.
 
-    challenge  number, key or name; it brings its own deck and White Stake
-    locked     what the profile has not unlocked, as in `locked_bits`; by default everything is unlocked
+    challenge  number, key or name; it has its own deck and White Stake
+    locked     items that the profile has not unlocked, as in `locked_bits`; by default everything is unlocked
 
     Raises UnknownSeed, UnknownDeck, UnknownStake, UnknownChallenge, DeckOfChallenge or NotLockable.
     """

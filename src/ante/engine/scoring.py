@@ -1,7 +1,7 @@
-"""One played hand, stage by stage.
+"""Scoring of one played hand, stage by stage.
 
-Order: the boss may refuse or weaken it; jokers as the hand begins; scoring cards left to right, each with its
-triggers; held cards; jokers left to right; Observatory; the deck; then what breaks, and what melts.
+Order: the boss may refuse or weaken the hand; jokers at its beginning; scoring cards left to right with all their
+triggers; held cards; jokers left to right; Observatory; the deck; then destroyed cards and counters.
 """
 
 from ante.catalog.cards import Edition, Enhancement, Seal
@@ -49,14 +49,14 @@ from ante.engine.jokers.dispatch import (
     other_joker_scored,
 )
 from ante.engine.jokers.growing import count_for_loyalty
-from ante.engine.jokers.lineup import answer_additions
+from ante.engine.jokers.lineup import fire_additions
 
 
 @rule
 def score_hand(s):
-    """The cards in s.played are scored and their total counts for the blind.
+    """Score the cards in s.played and add their total to the blind's chips.
 
-    The caller has taken them from the hand and counted the hand as used; breaking cards are destroyed here.
+    The caller has removed them from the hand and counted the hand as used; cards that break are destroyed here.
     """
     find_hand(s)
     hand = int(s.hand_type)
@@ -84,7 +84,7 @@ def score_hand(s):
 
 @rule
 def take_tally(s):
-    """Count the full deck before the hand; jokers that count cards do not see it change."""
+    """Count the full deck before the hand, for jokers that do not count changes during the hand."""
     s.tally_steel, s.tally_stone, s.tally_enhanced = 0, 0, 0
     for i in range(s.n_cards):
         c = s.cards[i]
@@ -96,11 +96,11 @@ def take_tally(s):
 
 @rule
 def evaluate(s):
-    """Chips and mult of a hand that the boss lets pass."""
+    """Compute chips and mult of a hand that the boss allows."""
     boss_hand_begins(s, 0)
     s.money_in_hand = s.dollars
     fire_hand_begins(s, 0)
-    answer_additions(s)
+    fire_additions(s)
     hand = int(s.hand_type)
     levels = float(s.levels[hand] - 1)
     s.score_chips = HAND_CHIPS[hand] + HAND_CHIPS_STEP[hand] * levels
@@ -124,9 +124,9 @@ def evaluate(s):
 
 @rule
 def cap_chips(s):
-    """Rich get Richer: the chips are at most the dollars held as the hand began.
+    """Rich get Richer: limit the chips to the dollars at the beginning of the hand.
 
-    Chips are only ever added after the hand's own, so a cap at the end is a cap at each addition.
+    Chips are only added after the hand's own, so a limit at the end equals a limit at each addition.
     """
     if s.modifiers & Modifier.CHIPS_CAP:
         s.score_chips = min(s.score_chips, float(max(0, int(s.money_in_hand))))
@@ -134,7 +134,7 @@ def cap_chips(s):
 
 @rule
 def wear_cards(s):
-    """Double or Nothing: what has scored is debuffed for good."""
+    """Double or Nothing: debuff scored cards permanently."""
     if s.modifiers & Modifier.WEAR:
         for i in range(s.n_played):
             if s.scoring[i]:
@@ -144,7 +144,7 @@ def wear_cards(s):
 
 @rule
 def score_card(s, card):
-    """One scoring card with all its triggers. A debuffed one gives nothing."""
+    """Score one card with all its triggers. A debuffed card has no effect."""
     c = s.cards[card]
     if c.debuffed:
         s.boss_triggered = 1
@@ -158,7 +158,7 @@ def score_card(s, card):
 
 @rule
 def trigger_card(s, card):
-    """What the card itself gives each time it triggers: chips, mult, money, its edition."""
+    """Apply the card's own effects of one trigger: chips, mult, money, edition."""
     c = s.cards[card]
     kind = c.enhancement
     s.score_chips += ENHANCEMENT_CHIPS[Enhancement.STONE] if kind == Enhancement.STONE else RANK_CHIPS[c.rank]
@@ -183,7 +183,7 @@ def trigger_card(s, card):
 
 @rule
 def trigger_lucky(s):
-    """A Lucky card's two rolls; Lucky Cat learns of each trigger that hit."""
+    """Roll twice for a Lucky card; Lucky Cat counts each trigger with a hit."""
     hit = False
     if chance(s, Stream.LUCKY_MULT, ENHANCEMENT_MULT_ODDS[Enhancement.LUCKY]):
         s.score_mult += ENHANCEMENT_MULT[Enhancement.LUCKY]
@@ -196,7 +196,7 @@ def trigger_lucky(s):
 
 @rule
 def hold_card(s, card):
-    """One card held in hand with all its triggers."""
+    """Apply one card held in hand with all its triggers."""
     c = s.cards[card]
     if c.debuffed:
         return
@@ -212,7 +212,7 @@ def hold_card(s, card):
 
 @rule
 def score_joker(s, slot):
-    """One joker's turn: Foil or Holographic, its own effect, the others' answer, Polychrome."""
+    """Apply one joker: Foil or Holographic, its effect, the effects of other jokers on it, Polychrome."""
     item = s.jokers[slot]
     if not item.debuffed:
         if item.edition == Edition.FOIL:
@@ -236,7 +236,7 @@ def score_joker(s, slot):
 
 @rule
 def break_cards(s):
-    """After scoring, in scored order: jokers that destroy a card, then Glass cards that break."""
+    """Destroy cards after scoring, in scoring order: by jokers, then Glass cards that break."""
     for i in range(s.n_played):
         card = int(s.played[i])
         if not s.scoring[i]:
@@ -246,5 +246,5 @@ def break_cards(s):
         if c.enhancement == Enhancement.GLASS and not c.debuffed:
             if chance(
                 s, Stream.GLASS, ENHANCEMENT_BREAK_ODDS[Enhancement.GLASS]
-            ):  # rolled for a card that is gone already, too
+            ):  # also rolled for a card that is already destroyed
                 destroy_card(s, card)

@@ -1,4 +1,4 @@
-"""The shop: its row, the voucher on display, two packs, rerolls and prices."""
+"""The shop: its row, its voucher, two packs, rerolls and prices."""
 
 from ante.catalog.challenges import Modifier
 from ante.catalog.constants import REROLL_BASE, REROLL_STEP, SHOP_PACKS, SHOP_SLOTS
@@ -81,7 +81,7 @@ def make_row_card(s):
 
 @rule
 def fill_row(s):
-    """The row is full: cards are made left to right for what is missing."""
+    """Make cards for the empty slots of the row, left to right."""
     while s.n_row < row_size(s):
         make_row_card(s)
         s.row[s.n_row] = s.made
@@ -90,7 +90,7 @@ def fill_row(s):
 
 @rule
 def empty_row(s):
-    """Remove all cards on show and free their keys."""
+    """Remove all cards of the row and make their keys available."""
     for i in range(s.n_row):
         kind, number = int(s.row[i].kind), int(s.row[i].id)
         clear_item(s.row[i])
@@ -100,7 +100,7 @@ def empty_row(s):
 
 @rule
 def draw_pack(s):
-    """The next pack for sale. The first one of a run is always a normal Buffoon Pack, without a draw."""
+    """Return the next pack for sale. The first one of a run is always a normal Buffoon Pack, without a draw."""
     if not s.first_shop_made and not barred(s, PACK_LOCKS + FIRST_BUFFOON):
         s.first_shop_made = 1
         return FIRST_BUFFOON
@@ -118,7 +118,7 @@ def draw_pack(s):
 
 @rule
 def offered_weight(s):
-    """Weight of all packs that can be for sale."""
+    """Return the total weight of all packs that can be for sale."""
     if not s.restricted:
         return PACK_WEIGHTS_TOTAL
     total = 0.0
@@ -130,7 +130,7 @@ def offered_weight(s):
 
 @rule
 def enter_shop(s):
-    """The shop is open: row, voucher, packs, then the tags that act on it."""
+    """Open the shop: row, voucher, packs, then the tags that act on it."""
     s.reroll_raise = 0
     s.free_rerolls = s.free_rerolls_held
     s.couponed = 0
@@ -150,7 +150,7 @@ def enter_shop(s):
 
 @rule
 def reroll_price(s):
-    """Dollars that the next reroll costs."""
+    """Return the price of the next reroll in dollars."""
     if s.free_rerolls > 0:
         return 0
     return max(0, int(s.reroll_base) - reroll_discount(s)) + int(s.reroll_raise)
@@ -170,7 +170,7 @@ def reroll_shop(s):
 
 @rule
 def redeem(s, voucher):
-    """Redeem a voucher: it takes effect, and prices follow. The caller fills a shop row that has become longer."""
+    """Redeem a voucher and update prices. The caller fills a shop row that has become longer."""
     take_voucher(s, voucher)
     s.lineup_stale = 1
     if V_PERCENT_OFF[voucher]:
@@ -179,13 +179,13 @@ def redeem(s, voucher):
 
 @rule
 def voucher_price(s, voucher):
-    """Dollars that a voucher costs."""
+    """Return the price of a voucher in dollars."""
     return discounted(s, int(V_COST[voucher]))
 
 
 @rule
 def pack_price(s, slot):
-    """Dollars that the pack in this slot costs."""
+    """Return the price of the pack in this slot in dollars."""
     pack = s.packs[slot]
     if s.couponed or (PACK_KIND[pack] == PackKind.CELESTIAL and s.rules & Rule.ASTRONOMER):
         return 0
@@ -194,7 +194,7 @@ def pack_price(s, slot):
 
 @rule
 def leave_shop(s):
-    """Nothing is on sale any more, and no unsold card blocks its key."""
+    """Remove everything for sale and make the keys of unsold cards available."""
     empty_row(s)
     for i in range(MAX_SHOP_VOUCHERS):
         s.shop_vouchers[i] = 0

@@ -1,4 +1,4 @@
-"""One decision: checked against the rules, then carried out."""
+"""One decision: check its legality, then apply it."""
 
 from ante.catalog.consumables import FIRST_PLANET, FIRST_SPECTRAL
 from ante.catalog.packs import PackKind
@@ -76,20 +76,20 @@ def step(s, action):
         if s.lineup_stale:
             refresh_lineup(s)
         if verb >= Verb.USE:
-            deal_growth(s, limit)
+            draw_growth(s, limit)
     return status
 
 
 @rule
-def deal_growth(s, before):
-    """Where selling or using something in a round has raised the hand size, as many cards are dealt at once."""
+def draw_growth(s, before):
+    """Draw as many cards as selling or using something in a round has added to the hand size."""
     if s.phase == Phase.PLAY and s.n_hand > 0 and hand_limit(s) > before:
         draw_cards(s, hand_limit(s) - before)
 
 
 @rule
 def decide(s, verb, target, to, cards):
-    """Carry out a legal decision that is more than a selection. Returns the Status."""
+    """Apply a legal decision other than a selection. Returns the Status."""
     if verb == Verb.PLAY:
         return play_cards(s, cards)
     if verb == Verb.DISCARD:
@@ -119,7 +119,7 @@ def decide(s, verb, target, to, cards):
 
 @rule
 def decide_on_slot(s, verb, target, to, cards):
-    """Carry out a legal decision about one slot. Returns the Status."""
+    """Apply a legal decision about one slot. Returns the Status."""
     if verb == Verb.SORT_HAND:
         s.sort_by_suit = to
         sort_hand(s)
@@ -148,7 +148,7 @@ def decide_on_slot(s, verb, target, to, cards):
 
 @rule
 def refill_empty_hand(s):
-    """Draw a new hand where a round continues after its last cards were destroyed. Returns whether it has cards."""
+    """Draw a new hand if a round continues after its last cards were destroyed. Returns whether it has cards."""
     if s.phase != Phase.PLAY or s.n_hand > 0:
         return True
     draw_to_hand_size(s, False)
@@ -157,7 +157,7 @@ def refill_empty_hand(s):
 
 @rule
 def reroll_boss(s):
-    """Another boss is paid for, and drawn for this ante."""
+    """Pay for a boss reroll and draw another boss for this ante."""
     s.dollars -= boss_reroll_price(s)
     s.boss_rerolled = 1
     s.boss = draw_boss(s)
@@ -165,14 +165,14 @@ def reroll_boss(s):
 
 @rule
 def take_row_card(s, slot):
-    """The shop row closes up where the card in this slot stood."""
+    """Remove the card in this slot from the shop row and close the gap."""
     remove_item(s.row, slot, int(s.n_row))
     s.n_row -= 1
 
 
 @rule
 def buy(s, slot):
-    """The shop card in this slot is owned and paid for."""
+    """Buy the shop card in this slot."""
     item = s.row[slot]
     s.dollars -= shop_price(item)
     if item.kind == Kind.JOKER:
@@ -188,13 +188,13 @@ def buy(s, slot):
 
 @rule
 def add_playing_card(s, item):
-    """A card from the shop or a pack lies under the draw pile."""
+    """Put a card from the shop or a pack under the draw pile."""
     put_in_deck(s, add_card_item(s, item))
 
 
 @rule
 def buy_and_use(s, slot):
-    """The consumable in this slot is paid for and used at once."""
+    """Buy the consumable in this slot and use it immediately."""
     item = s.row[slot]
     consumable = int(item.id)
     s.dollars -= shop_price(item)
@@ -205,7 +205,7 @@ def buy_and_use(s, slot):
 
 @rule
 def buy_voucher(s, slot):
-    """The voucher in this slot is paid for and redeemed."""
+    """Buy and redeem the voucher in this slot."""
     voucher = int(s.shop_vouchers[slot])
     s.dollars -= voucher_price(s, voucher)
     s.shop_vouchers[slot] = 0
@@ -220,7 +220,7 @@ def buy_voucher(s, slot):
 
 @rule
 def buy_pack(s, slot):
-    """The pack in this slot is paid for and open."""
+    """Buy and open the pack in this slot."""
     pack = int(s.packs[slot])
     s.dollars -= pack_price(s, slot)
     s.packs[slot] = -1
@@ -229,7 +229,7 @@ def buy_pack(s, slot):
 
 @rule
 def open_pack(s, pack, back):
-    """The pack's cards lie open; Arcana and Spectral packs deal a hand to use them on."""
+    """Open a pack; for Arcana and Spectral packs, draw a hand as their targets."""
     s.pack_return = back
     s.phase = Phase.PACK
     inflate(s)
@@ -243,7 +243,7 @@ def open_pack(s, pack, back):
 
 @rule
 def open_queued_pack(s):
-    """The next pack that a tag gave is open, if one waits."""
+    """Open the next pack of a tag, if one is queued."""
     if s.phase == Phase.BLIND_SELECT and s.queued_pack:
         pack = int(s.queued_pack) - 1
         s.queued_pack = 0
@@ -252,7 +252,7 @@ def open_queued_pack(s):
 
 @rule
 def pick(s, slot, cards):
-    """One card of the open pack is taken; a consumable is used at once."""
+    """Take one card of the open pack; use a consumable immediately."""
     item = s.pack[slot]
     kind, number = int(item.kind), int(item.id)
     if kind == Kind.JOKER:
@@ -271,7 +271,7 @@ def pick(s, slot, cards):
 
 @rule
 def finish_pack(s):
-    """Close the pack, put its dealt hand under the draw pile, and continue the game where it was."""
+    """Close the pack, put its hand under the draw pile, and return to the previous phase."""
     close_pack(s)
     settle(s)
     if s.n_hand > 0:
@@ -284,9 +284,9 @@ def finish_pack(s):
 
 @rule
 def use_held(s, slot, cards):
-    """The consumable held in this slot is used up.
+    """Use the consumable held in this slot.
 
-    Its place is free while the effect runs; its key stays in the used set until afterwards.
+    Its slot is free during the effect; its key stays in the set of used items until afterwards.
     """
     consumable = int(s.consumables[slot].id)
     remove_item(s.consumables, slot, int(s.n_consumables))
@@ -296,7 +296,7 @@ def use_held(s, slot, cards):
 
 @rule
 def use_and_count(s, consumable, cards):
-    """A consumable takes effect, is counted and leaves the used set."""
+    """Apply a consumable, count it and remove its key from the set of used items."""
     consumable_used(s, consumable, cards, 0)
     settle(s)
     if consumable < FIRST_PLANET:
@@ -314,7 +314,7 @@ def use_and_count(s, consumable, cards):
 
 @rule
 def sell_consumable(s, slot):
-    """The consumable in this slot is gone for its sell value."""
+    """Sell the consumable in this slot."""
     s.dollars += sell_value(s.consumables[slot])
     remove_consumable(s, slot)
     fire_card_sold(s, -1)
@@ -323,7 +323,7 @@ def sell_consumable(s, slot):
 
 @rule
 def sell_joker(s, slot):
-    """The joker in this slot is gone for its sell value, after its own last effect and the effects of the others."""
+    """Sell the joker in this slot, after its own last effect and the effects of the others."""
     s.dollars += sell_value(s.jokers[slot])
     fire_self_sold(s, slot)
     fire_card_sold(s, slot)
@@ -335,7 +335,7 @@ def sell_joker(s, slot):
 
 @rule
 def move_joker(s, source, to):
-    """The joker is taken out at `source` and put in at `to`."""
+    """Move the joker at `source` to `to`."""
     s.made = s.jokers[source]
     direction = 1 if to > source else -1
     i = source
@@ -348,7 +348,7 @@ def move_joker(s, source, to):
 
 @rule
 def move_card(s, source, to):
-    """The hand card is taken out at `source` and put in at `to`; the selection is dropped."""
+    """Move the hand card at `source` to `to` and select only forced cards."""
     card = s.hand[source]
     direction = 1 if to > source else -1
     i = source
@@ -361,7 +361,7 @@ def move_card(s, source, to):
 
 @rule
 def step_discrete(s, index):
-    """Take one decision of the discrete view. Returns the Status."""
+    """Take one discrete action. Returns the Status."""
     if index < 0 or index >= actions.N_DISCRETE:
         return int(Status.ILLEGAL)
     return step(s, to_macro(s, index))

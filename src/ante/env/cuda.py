@@ -1,6 +1,6 @@
-"""`Games` on a CUDA device: one kernel a step plays, rewards, observes and masks, and nothing leaves the device.
+"""`Games` on a CUDA device: one kernel per step plays, rewards, observes and masks; all data stays on the device.
 
-Every buffer offers `__cuda_array_interface__`: `torch.as_tensor(games.flat, device="cuda")` shares its memory.
+Every buffer has `__cuda_array_interface__`: `torch.as_tensor(games.flat, device="cuda")` shares its memory.
 docs/how-to/gpu.md has an example.
 """
 
@@ -28,22 +28,22 @@ from ante.plugins import BadPlugin
 
 
 class NotMacro(BalatroError, ValueError):
-    """Random decisions for games that take numbers of the discrete view."""
+    """Random decisions for games that take discrete actions."""
 
     def __init__(self) -> None:
-        super().__init__("random decisions are macro decisions: make the games with discrete=False")
+        super().__init__("random decisions are macro decisions: create the games with discrete=False")
 
 
 class UnfitActions(BalatroError, ValueError):
     """Actions that the kernel cannot read."""
 
     def __init__(self, dtype: object, shape: object, n: int) -> None:
-        super().__init__(f"actions are {dtype} of shape {shape}: give int64 of shape ({n},), contiguous")
+        super().__init__(f"actions are {dtype} of shape {shape}: use contiguous int64 of shape ({n},)")
 
 
 @kernel
 def choose_in_games(states, observations, rngs, actions):
-    """Write a random legal macro decision of each game into actions (n,) int64."""
+    """Write a random legal macro decision for each game into actions (n,) int64."""
     i = cuda.grid(1)
     if i < len(states):
         actions[i] = random_decision(states[i], observations[i].action_mask, rngs[i])
@@ -72,10 +72,10 @@ def step_games(
     rewards,
     outcome,
 ):
-    """`step_observe_all` of env/games.py, one thread per game; games to renew are dealt again and observed.
+    """`step_observe_all` of env/games.py, one thread per game. Games with `renew` set are restarted and observed.
 
-    play   whether the others take a step; if not, nothing of theirs is touched
-    renew  (n,) uint8, read, then overwritten: 1 where this step ended the game
+    play   whether the other games take a step; if not, they do not change
+    renew  (n,) uint8, read, then overwritten: 1 if this step ended the game
     """
     i = cuda.grid(1)
     if i < len(states) and (play or renew[i]):
@@ -98,7 +98,7 @@ def step_games(
 class FieldView:
     """One field of all records of a device array, (n, ...), without a copy.
 
-    Takes part in `__cuda_array_interface__` and keeps the records alive. The view has strides: games lie a record apart.
+    It supports `__cuda_array_interface__` and keeps the records alive. Games are one record size apart (strides).
     """
 
     def __init__(self, records: Any, name: str) -> None:
@@ -116,24 +116,24 @@ class FieldView:
 
 
 class DeviceGames:
-    """n games that are played side by side on a CUDA device; arguments as those of `Games`.
+    """n games that are played in parallel on a CUDA device; arguments as those of `Games`.
 
     states        (n,) state_t
-    actions       (n,) int64, what `step()` plays; `choose` writes random ones
-    observations  (n,) observation_t; `observed()` gives its fields, `masks` the legal actions (n, N_DISCRETE) int8
+    actions       (n,) int64, the actions of `step()`; `choose` writes random ones
+    observations  (n,) observation_t; `observed()` returns its fields, `masks` the legal actions (n, N_DISCRETE) int8
     flat          (n, FLAT_SIZE) float32, or (0, 0) with flat=False
     rewards       (n,) float64
     outcome       (n,) uint8, Outcome after the last step
-    steps         (n,) int64, steps taken in the present game
-    renew         (n,) uint8, 1 = the next step deals this game again, with reward 0 (Gymnasium's NEXT_STEP); set by
-                  the step that ends it. Write to it to renew games at will, or call `deal_ended` after a step
+    steps         (n,) int64, steps taken in the current game
+    renew         (n,) uint8, 1 = the next step restarts this game, with reward 0 (Gymnasium's NEXT_STEP); set by the
+                  step that ends it. Write to it to restart games at any time, or call `deal_ended` after a step
 
-    number  of the generators that draw the games' seeds on the device; not those of `Games`
-    block   threads of a block
-    stream  a Numba stream, 0 for the default one, which torch uses too
+    number  of the generators that draw the games' seeds on the device; they differ from those of `Games`
+    block   threads per block
+    stream  Numba stream, 0 for the default one, which torch also uses
 
-    Raises NoDevice, UnknownStake, UnknownSeed, UnknownReward, UnknownChoice, BadGoal, BadValue, and what `run_numbers` and
-    `locked_bits` raise.
+    Raises NoDevice, UnknownStake, UnknownSeed, UnknownReward, UnknownChoice, BadGoal, BadValue, and the errors of
+    `run_numbers` and `locked_bits`.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class DeviceGames:
         paid = find_reward(reward)
         if not isinstance(paid, Reward):
             raise BadPlugin(
-                f"reward {paid.name!r} is written in Python: games on a GPU support rewards of weights only"
+                f"reward {paid.name!r} is written in Python: games on a GPU support only rewards of weights"
             )
         require_device()
         self.n, self.discrete, self.block, self.stream = n, discrete, block, stream
@@ -185,7 +185,7 @@ class DeviceGames:
         self.reset()
 
     def reset(self, seeds: list[str] | None = None) -> None:
-        """Reset all games and observe them; seeds: one for each game, for this once. Raises UnknownSeed."""
+        """Reset all games and observe them; seeds: one for each game, only for this reset. Raises UnknownSeed."""
         if seeds is not None:
             self._seeds.copy_to_device(seed_rows(list(seeds)), stream=self.stream)
         self.renew.copy_to_device(np.ones(self.n, dtype=np.uint8), stream=self.stream)
@@ -194,25 +194,25 @@ class DeviceGames:
             self._seeds.copy_to_device(self._fixed_seeds, stream=self.stream)
 
     def step(self, actions: Any = None) -> None:
-        """Play one action in every game and fill all buffers; games of `renew` are dealt again.
+        """Play one action in every game and fill all buffers; games with `renew` set are restarted.
 
         actions  (n,) int64: an array of the device (a CUDA tensor is not copied) or of the host (copied); by default
                  `self.actions`. Illegal ones change nothing and have reward 0
 
-        Returns when the kernel is launched, not when it is done. Raises UnfitActions.
+        Returns when the kernel is launched, not when it has finished. Raises UnfitActions.
         """
         self._launch(1, self.actions if actions is None else self._on_device(actions))
 
     def deal_ended(self) -> None:
-        """Deal games of `renew` again and observe them now; the others keep their state and rewards."""
+        """Restart and observe games with `renew` set; the other games keep their state and rewards."""
         self._launch(0, self.actions)
 
     def draw_from(self, number: int) -> None:
-        """From the next deal on the games' seeds come from the generators of this number, 0 to 2^32 - 1."""
+        """Draw the seeds of later games from the generators of this number, 0 to 2^32 - 1."""
         self._rngs.copy_to_device(player_rngs(self.n, number), stream=self.stream)
 
     def _launch(self, play: int, actions: Any) -> None:
-        """`step_games` on all buffers."""
+        """Launch `step_games` with all buffers."""
         discrete, reorder, goal, limit, weights = self._options
         step_games.launch(
             self.n,
@@ -239,7 +239,7 @@ class DeviceGames:
         )
 
     def choose(self) -> None:
-        """`actions` are random legal macro decisions. Raises NotMacro unless discrete=False."""
+        """Write random legal macro decisions into `actions`. Raises NotMacro unless discrete=False."""
         if self.discrete:
             raise NotMacro
         choose_in_games.launch(
@@ -247,7 +247,7 @@ class DeviceGames:
         )
 
     def _on_device(self, actions: Any) -> Any:
-        """The actions as a device array of the kernel's type."""
+        """Return the actions as a device array of the kernel's type."""
         on_host = isinstance(actions, np.ndarray)
         array = cuda.as_cuda_array(actions) if hasattr(actions, "__cuda_array_interface__") else actions
         if array.dtype != np.int64 or tuple(array.shape) != (self.n,) or array.strides != (8,):
@@ -263,10 +263,10 @@ class DeviceGames:
         return FieldView(self.observations, "action_mask")
 
     def observed(self) -> dict[str, FieldView]:
-        """The observations as a dict of views, (n, ...) each."""
+        """Return the observations as a dict of views, (n, ...) each."""
         return {f.name: FieldView(self.observations, f.name) for f in FIELDS}
 
     def host(self) -> dict[str, NDArray[Any]]:
-        """All buffers as copies on the host, for looking and comparing."""
+        """Return copies of all buffers on the host, for inspection and comparison."""
         names = ("states", "observations", "flat", "rewards", "outcome", "steps", "renew")
         return {name: getattr(self, name).copy_to_host() for name in names}

@@ -1,4 +1,4 @@
-"""The observation as one float32 vector for plain networks (layout: layout.FLAT)."""
+"""The observation as one float32 vector, for networks without structured inputs (layout: layout.FLAT)."""
 
 import numpy as np
 
@@ -72,7 +72,7 @@ def flatten(o, out):
     """Write one observation as a vector.
 
     o    one observation_t record
-    out  (FLAT_SIZE,) float32, overwritten, all within -FLAT_LIMIT and FLAT_LIMIT
+    out  (FLAT_SIZE,) float32, overwritten with numbers within -FLAT_LIMIT and FLAT_LIMIT
     """
     for i in range(FLAT_SIZE):
         out[i] = 0.0
@@ -95,7 +95,7 @@ def flatten(o, out):
 
 @rule
 def observe_flat(states, observations, out, reorder):
-    """Write what the players of all games see, as records and as vectors.
+    """Write the observations of all games, as records and as vectors.
 
     states        (n,) state_t
     observations  (n,) observation_t, overwritten
@@ -109,13 +109,13 @@ def observe_flat(states, observations, out, reorder):
 
 @rule
 def within(x):
-    """The number, cut to the limits of the flat view."""
+    """Clip a number to the limits of the flat vector."""
     return max(-FLAT_LIMIT, min(FLAT_LIMIT, float(x)))
 
 
 @rule
 def write_bits(out, at, n, number):
-    """The lowest n bits of a number, lowest first, from `at`."""
+    """Write the lowest n bits of a number, lowest first, from `at`."""
     for k in range(n):
         if (number >> k) & 1:
             out[at + k] = 1.0
@@ -123,10 +123,10 @@ def write_bits(out, at, n, number):
 
 @rule
 def flat_hand(o, out):
-    """The first FLAT_HAND cards in hand."""
+    """Write the first FLAT_HAND cards in hand."""
     for i in range(FLAT_HAND):
         if not o.hand[i, CARD.present]:
-            break  # the hand has no holes
+            break  # the hand has no empty slots before its end
         at = AT.hand + i * CARD_SIZE
         rank, suit = int(o.hand[i, CARD.rank]), int(o.hand[i, CARD.suit])
         if rank:
@@ -143,7 +143,7 @@ def flat_hand(o, out):
 
 @rule
 def flat_unknown(o, out):
-    """The cards not seen."""
+    """Write the unseen cards."""
     for suit in range(N_SUITS):
         for rank in range(N_RANKS):
             out[AT.unknown + suit * N_RANKS + rank] = within(o.unknown[suit, rank] * 0.25)
@@ -157,7 +157,7 @@ def flat_unknown(o, out):
 
 @rule
 def flat_jokers(o, out):
-    """All jokers as a set, and the first FLAT_JOKERS by place."""
+    """Write all jokers as a set, and the first FLAT_JOKERS by slot."""
     n = int(o.scalars[SCALAR.jokers])
     for i in range(n):
         number = int(o.jokers[i, JOKER.id])
@@ -181,7 +181,7 @@ def flat_jokers(o, out):
 
 @rule
 def flat_consumables(o, out):
-    """The first FLAT_CONSUMABLES consumables."""
+    """Write the first FLAT_CONSUMABLES consumables."""
     for i in range(FLAT_CONSUMABLES):
         if o.consumables[i, CONSUMABLE.id]:
             at = AT.consumables + i * CONSUMABLE_SIZE
@@ -192,7 +192,7 @@ def flat_consumables(o, out):
 
 @rule
 def flat_item(rows, i, out, at):
-    """One card of the shop row or a pack."""
+    """Write one card of the shop row or a pack."""
     kind = int(rows[i, ITEM.kind])
     if kind == Kind.NONE:
         return
@@ -218,7 +218,7 @@ def flat_item(rows, i, out, at):
 
 @rule
 def flat_shop(o, out):
-    """Vouchers and packs for sale, and the kind of the open pack."""
+    """Write vouchers and packs for sale, and the kind of the open pack."""
     for i in range(FLAT_VOUCHERS):
         write_bits(out, AT.shop_vouchers + VOUCHER_BITS * i, VOUCHER_BITS, int(o.shop_vouchers[i, VOUCHER.id]))
     for i in range(MAX_PACKS):
@@ -235,7 +235,7 @@ def flat_shop(o, out):
 
 @rule
 def flat_collected(o, out):
-    """Vouchers redeemed, the blind, and tags."""
+    """Write redeemed vouchers, the blind, and tags."""
     for i in range(N_VOUCHERS):
         out[AT.vouchers + i] = o.vouchers[i]
     if o.run[RUN.boss] >= FIRST_BOSS:
@@ -250,7 +250,7 @@ def flat_collected(o, out):
 
 @rule
 def flat_hands(o, out):
-    """The poker hands, the jokers' targets, and the hand selected."""
+    """Write the poker hands, the jokers' targets, and the selected hand."""
     for hand in range(N_HANDS):
         at = AT.hands + HAND_SIZE * hand
         level = int(o.levels[hand])

@@ -1,7 +1,7 @@
-"""A batch of games behind both Gymnasium environments: one record array, and buffers that are written in place.
+"""A batch of games, used by both Gymnasium environments: one record array, and buffers that are updated in place.
 
-Fast loops use `Games` itself: `games.step(actions)` plays, rewards, observes and masks every game in one compiled pass
-and allocates nothing.
+Fast loops use `Games` directly: `games.step(actions)` plays, rewards, observes and masks every game in one compiled
+pass without allocation.
 """
 
 import weakref
@@ -27,22 +27,22 @@ from ante.engine.validation import validate_states
 from ante.env.flat import flatten
 from ante.env.layout import FIELDS, FLAT_SIZE, new_observations
 from ante.env.observe import REORDER_ALL, REORDER_JOKERS, REORDER_NONE, focus_target, observe
-from ante.env.reward import AnyReward, PythonReward, blinds_beaten, find_reward, measure, new_before, remember
+from ante.env.reward import AnyReward, PythonReward, blinds_beaten, find_reward, measure, new_before, record_before
 from ante.errors import BalatroError, shown
 from ante.plugins import BadPlugin
 
-SEED_ALPHABET = np.frombuffer(b"123456789ABCDEFGHIJKLMNPQRSTUVWXYZ", dtype=np.uint8)  # the game deals no 0 and no O
+SEED_ALPHABET = np.frombuffer(b"123456789ABCDEFGHIJKLMNPQRSTUVWXYZ", dtype=np.uint8)  # the game generates no 0 and no O
 SEED_LENGTH = 8
 MAX_DECISIONS = 10_000
 N_TABLES = len(Table)
-MAX_GAMES = 1 << 20  # of one batch
+MAX_GAMES = 1 << 20  # per batch
 RECORDS: dict[str, Any] = {"states": new_states, "observations": new_observations, "_before": new_before}
 OPTIONS = ("seed", "deck", "stake", "challenge")  # of a reset
 REORDERS = {"none": REORDER_NONE, "jokers": REORDER_JOKERS, "all": REORDER_ALL}
 
 
 class Outcome(IntEnum):
-    """How a game stands."""
+    """The outcome of a game."""
 
     PLAYING = 0
     WON = 1
@@ -51,23 +51,23 @@ class Outcome(IntEnum):
 
 
 class BadGoal(BalatroError, ValueError):
-    """A goal that no game can have."""
+    """A goal that is not valid."""
 
     def __init__(self, goal: object, endless: bool) -> None:
-        cause = "an endless game has no end to bring forward" if endless else f"choose an ante from 1 to {WIN_ANTE}"
-        super().__init__(f"goal={shown(goal)} cannot be: {cause}")
+        cause = "an endless game does not end at a goal" if endless else f"use an ante from 1 to {WIN_ANTE}"
+        super().__init__(f"goal={shown(goal)} is not valid: {cause}")
 
 
 def goal_number(goal: int, endless: bool) -> int:
-    """Return the ante whose boss ends a game as won; 0 where a won run continues. Raises BadGoal."""
+    """Return the ante whose boss ends a game as won, or 0 if a won run continues. Raises BadGoal."""
     if not is_number(goal) or not 1 <= goal <= WIN_ANTE or (endless and goal != WIN_ANTE):
         raise BadGoal(goal, endless)
     return 0 if endless else int(goal)
 
 
 @rule
-def left_out(action, reorder):
-    """Whether a macro decision re-orders what this environment does not let one re-order."""
+def is_excluded(action, reorder):
+    """Return whether a macro decision reorders something that this environment does not allow to reorder."""
     verb = verb_of(action)
     if verb == Verb.SORT_HAND or verb == Verb.MOVE_CARD:
         return reorder != REORDER_ALL
@@ -76,13 +76,13 @@ def left_out(action, reorder):
 
 @rule
 def is_allowed(s, action, reorder):
-    """Whether a macro decision can be taken in this environment."""
-    return not left_out(action, reorder) and is_legal(s, action)
+    """Return whether a macro decision is legal in this environment."""
+    return not is_excluded(action, reorder) and is_legal(s, action)
 
 
 @rule
 def macro_of(s, action, discrete):
-    """The macro decision of an action: a number of the discrete view where `discrete`; -1, never legal, for nonsense."""
+    """Return the macro decision of an action, a discrete action if `discrete`; -1, never legal, for an invalid one."""
     if not discrete:
         return int(action)
     if action < 0 or action >= N_DISCRETE:
@@ -92,7 +92,7 @@ def macro_of(s, action, discrete):
 
 @rule
 def first_refused(states, actions, discrete, reorder, skip):
-    """Return the first game whose action is not allowed, -1 if there is none; games marked in skip are not checked."""
+    """Return the first game whose action is illegal, or -1; games marked in `skip` are not checked."""
     for i in range(len(states)):
         if not skip[i] and not is_allowed(states[i], macro_of(states[i], actions[i], discrete), reorder):
             return i
@@ -119,17 +119,17 @@ def step_observe_all(
     """Play one action in every game, then write rewards, outcomes, observations and masks.
 
     states        (n,) state_t, changed in place
-    actions       (n,) int64: numbers of the discrete view where `discrete`, else macro decisions. An illegal one
-                  changes nothing and has reward 0, except for the discount of a potential over time
-    reorder       which re-ordering is allowed, as in `observe`
+    actions       (n,) int64: discrete actions if `discrete`, else macro decisions. An illegal one changes nothing and
+                  has reward 0, except for the discount of a potential over time
+    reorder       which reordering is allowed, as in `observe`
     goal          the ante whose boss ends a game as won; 0 = a won run continues
-    limit         steps after which a game is cut off
+    limit         steps after which a game is truncated
     weights       (DISCOUNT + 1,) float64 of the reward
-    skip          (n,) uint8: 1 = this game has just been dealt; it is only observed, its reward is 0
-    before        (n,) before_t, scratch
-    steps         (n,) int64, raised by one
+    skip          (n,) uint8: 1 = this game has just started; it is only observed, and its reward is 0
+    before        (n,) before_t, scratch space
+    steps         (n,) int64, incremented
     observations  (n,) observation_t, overwritten
-    flat          (n, FLAT_SIZE) float32, overwritten; (0, 0) where no vector is wanted
+    flat          (n, FLAT_SIZE) float32, overwritten; (0, 0) for no vectors
     rewards       (n,) float64, overwritten
     outcome       (n,) uint8, overwritten with Outcome
     """
@@ -148,10 +148,10 @@ def step_observe_all(
 
 @rule
 def play_rewarded(s, action, discrete, reorder, goal, weights, before):
-    """One game has taken its action, of `step_observe_all`. Answers what it was worth, and the Status."""
-    remember(s, before)
+    """Play one action of `step_observe_all`. Returns its reward and the Status."""
+    record_before(s, before)
     decision = macro_of(s, action, discrete)
-    status = int(Status.ILLEGAL) if left_out(decision, reorder) else step(s, decision)
+    status = int(Status.ILLEGAL) if is_excluded(decision, reorder) else step(s, decision)
     if goal < WIN_ANTE and beats_goal(s, before, goal):
         status = int(Status.WON)
     return measure(s, before, status, ends(status, goal), weights), status
@@ -159,20 +159,20 @@ def play_rewarded(s, action, discrete, reorder, goal, weights, before):
 
 @rule
 def beats_goal(s, before, goal):
-    """Whether this step has beaten the boss of the goal's ante, or of a later one where a game began beyond it."""
+    """Return whether this step has beaten the boss of the goal's ante, or of a later ante in which the game began."""
     beaten = before.phase == Phase.PLAY and s.phase == Phase.ROUND_END
     return beaten and s.beat_boss != 0 and 0 < goal <= before.ante
 
 
 @rule
 def ends(status, goal):
-    """Whether a game is won or lost for good with this status."""
+    """Return whether this status ends a game."""
     return status == Status.LOST or (status == Status.WON and goal > 0)
 
 
 @rule
 def outcome_of(status, steps, limit, goal):
-    """The Outcome after a step that answered this status."""
+    """Return the Outcome of a step with this status."""
     if ends(status, goal):
         return 2 if status == Status.LOST else 1
     return 3 if steps >= limit else 0
@@ -180,15 +180,15 @@ def outcome_of(status, steps, limit, goal):
 
 @rule
 def deal(states, which, decks, stakes, challenges, steps):
-    """Reset the games at these indices, from the seeds and profiles in their records."""
+    """Reset the games at these indices with the seeds and profiles in their records."""
     for i in which:
         restart(states[i], decks[i], stakes[i], challenges[i])
         steps[i] = 0
 
 
 @rule
-def give_other_future(states, which, steps):
-    """Continue the games at these indices with the seeds in their records: no stream has been drawn from yet."""
+def reseed(states, which, steps):
+    """Continue the games at these indices with the seeds in their records, all streams undrawn."""
     for i in which:
         s = states[i]
         s.seed_hash = seed_hash(s)
@@ -200,7 +200,7 @@ def give_other_future(states, which, steps):
 
 @rule
 def observe_games(states, which, reorder, observations, flat):
-    """Write observations of the games at these indices."""
+    """Write the observations of the games at these indices."""
     for i in which:
         observe(states[i], observations[i], reorder)
         if len(flat) > 0:
@@ -209,7 +209,11 @@ def observe_games(states, which, reorder, observations, flat):
 
 @rule
 def read_games(states, numbers, amounts):
-    """Write ante, round, dollars, focused blind, blinds beaten and overflows into numbers (n, 6), chips and target into amounts."""
+    """Write figures of every game.
+
+    numbers  (n, 6): ante, round, dollars, next blind, blinds beaten, overflows
+    amounts  (n, 2): chips and target
+    """
     for i in range(len(states)):
         s = states[i]
         numbers[i, 0] = s.ante
@@ -230,50 +234,51 @@ OUTCOME_NAMES = np.array([member.name.lower() for member in Outcome], dtype=obje
 
 
 def one_seed(seed: int | None) -> np.random.Generator:
-    """The generator that an environment of this seed deals from. Raises BadValue."""
+    """Return the generator of game seeds for an environment of this seed. Raises BadValue."""
     return seeding.np_random(seed_number(seed))[0]
 
 
 def new_seed(rng: np.random.Generator) -> bytes:
-    """A random game seed: eight characters of 1-9, A-N, P-Z."""
+    """Return a random game seed: eight characters of 1-9, A-N, P-Z."""
     return SEED_ALPHABET[rng.integers(len(SEED_ALPHABET), size=SEED_LENGTH)].tobytes()
 
 
 class GamesRef:
-    """The games of an action space: a copy made together with them refers to the copied games, another to none."""
+    """A reference from an action space to its games. Copied with them, it refers to the copies; alone, to none."""
 
     def __init__(self) -> None:
         self._games: weakref.ref[Games] | None = None
 
     def __call__(self) -> "Games | None":
-        """The games, None where there are none."""
+        """Return the games, or None."""
         return self._games() if self._games else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The games do not travel with a space; `Games.__setstate__` refers to them again."""
+        """Copy no games: `Games.__setstate__` sets them again."""
         return GamesRef, ()
 
     def set(self, games: "Games") -> None:
-        """From now on it refers to these."""
+        """Refer to these games."""
         self._games = weakref.ref(games)
 
 
 class Games:
-    """n games that are played side by side.
+    """n games that are played in parallel.
 
     states        (n,) state_t, the games
-    observations  (n,) observation_t; `observed()` gives them as a dict of views
+    observations  (n,) observation_t; `observed()` returns them as a dict of views
     flat          (n, FLAT_SIZE) float32, or (0, 0) with flat=False
     masks         (n, N_DISCRETE) int8, a view of the observations
     rewards       (n,) float64
     outcome       (n,) uint8, Outcome after the last step
-    steps         (n,) int64, steps taken in the present game
+    steps         (n,) int64, steps taken in the current game
     seeds         n game seeds
 
-    rngs  one generator a game, so that a game's fate does not depend on its neighbours
+    rngs  one generator per game, so that a game does not depend on the others
     goal  the ante, 1 to 8, whose boss ends a game as won
 
-    Raises UnknownSeed, UnknownReward, UnknownChoice, BadGoal, BadValue, and what `run_numbers` and `locked_bits` raise.
+    Raises UnknownSeed, UnknownReward, UnknownChoice, BadGoal, BadValue, and the errors of `run_numbers` and
+    `locked_bits`.
     """
 
     def __init__(
@@ -323,12 +328,12 @@ class Games:
         self.ref.set(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the masks, which are a view; records as bytes, whose padding NumPy does not copy."""
+        """Return everything except the masks, which are a view; records as bytes, including padding."""
         plain = {name: value for name, value in self.__dict__.items() if name != "masks"}
         return plain | {name: plain[name].view(np.uint8) for name in RECORDS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Bind masks and action space of a copy to its own observations."""
+        """Bind the masks and the action space of a copy to its own observations."""
         self.__dict__.update(state)
         for name, blank in RECORDS.items():
             records = blank(self.n)
@@ -343,9 +348,9 @@ class Games:
         """Reset games and observe them.
 
         which    indices, all by default
-        options  seed (one, or one for each of `which`), deck, stake, challenge: for this one game
+        options  seed (one, or one for each of `which`), deck, stake, challenge: only for these games
 
-        Raises UnknownOption, BadValue, and what `run_numbers` raises, before anything changes.
+        Raises UnknownOption, BadValue, and the errors of `run_numbers`, before anything changes.
         """
         indices = self._all if which is None else self._indices(which)
         self._deal(indices, options)
@@ -355,11 +360,13 @@ class Games:
         observe_games(self.states, indices, self.reorder, self.observations, self.flat)
 
     def _indices(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the indices if these games exist: compiled code does not check them. Raises BadValue."""
+        """Return the indices if these games exist, since compiled code does not check them. Raises BadValue."""
         return whole_numbers("which", which, (np.size(which),), -self.n, self.n - 1)
 
-    def asked(self, options: Mapping[str, Any] | None, count: int) -> tuple[tuple[int, int, int], list[str | None]]:
-        """What options of a reset mean for `count` games: deck, stake and challenge; game seeds, None for a drawn one."""
+    def parse_options(
+        self, options: Mapping[str, Any] | None, count: int
+    ) -> tuple[tuple[int, int, int], list[str | None]]:
+        """Return deck, stake and challenge, and the game seeds (None for a random one) of `count` games to reset."""
         if options is None:
             return (self.deck, self.stake, self.challenge), [self.fixed_seed] * count
         if not isinstance(options, Mapping):
@@ -371,12 +378,12 @@ class Games:
         if not is_list(seeds):
             seeds = [seeds] * count
         if len(seeds) != count:
-            raise BadValue("options['seed']", seeds, f"give one game seed, or {count}, one for each game that begins")
+            raise BadValue("options['seed']", seeds, f"use one game seed, or {count}, one for each game to reset")
         return self._kind_of_run(options), [None if seed is None else seed_text(seed) for seed in seeds]
 
     def _deal(self, indices: NDArray[np.int64], options: Mapping[str, Any] | None = None) -> None:
-        """The games at these indices are fresh, not yet observed."""
-        kind, seeds = self.asked(options, len(indices))
+        """Start new games at these indices, without observing them."""
+        kind, seeds = self.parse_options(options, len(indices))
         self.decks[indices], self.stakes[indices], self.challenges[indices] = kind
         for i, seed in zip(indices, seeds, strict=True):
             if seed is None:
@@ -387,7 +394,7 @@ class Games:
         deal(self.states, indices, self.decks, self.stakes, self.challenges, self.steps)
 
     def _draw_seed(self, i: int) -> None:
-        """Game i has a random seed."""
+        """Set a random seed in game i."""
         s, letters = self.states[i], new_seed(self.rngs[i])
         s.seed[:SEED_LENGTH] = np.frombuffer(letters, dtype=np.uint8)
         s.seed[SEED_LENGTH:] = 0
@@ -395,7 +402,7 @@ class Games:
         self.seeds[i] = letters.decode()
 
     def put(self, which: NDArray[np.int64], states: np.recarray, trusted: bool = False) -> None:
-        """Continue from saved states, each with a random seed: the present of the one run, the future of another.
+        """Continue from saved states, each with a new random seed, so that later draws differ.
 
         which    (k,) indices; states (k,) state_t, which are copied
         trusted  True for records of this process's games: they are not validated (1.6 ms each)
@@ -408,14 +415,14 @@ class Games:
         self.states.view(np.uint8).reshape(self.n, -1)[which] = states.view(np.uint8).reshape(len(which), -1)
         for i in which:
             self._draw_seed(int(i))
-        give_other_future(self.states, which, self.steps)
+        reseed(self.states, which, self.steps)
         self._skip[which] = 0
         self.outcome[which] = 0
         self.rewards[which] = 0.0
         observe_games(self.states, which, self.reorder, self.observations, self.flat)
 
     def _kind_of_run(self, options: Mapping[str, Any]) -> tuple[int, int, int]:
-        """Deck, stake and challenge of runs with these options; a challenge takes the place of deck and stake."""
+        """Return deck, stake and challenge of runs with these options; a challenge replaces deck and stake."""
         if options.get("challenge") is not None:
             return run_numbers(options.get("deck", "b_red"), options.get("stake", 1), options["challenge"])
         if "challenge" in options or "deck" in options or "stake" in options:
@@ -423,13 +430,13 @@ class Games:
         return self.deck, self.stake, self.challenge
 
     def refused(self, actions: NDArray[np.int64], renew: NDArray[np.bool_] | None = None) -> int:
-        """The first game whose action is illegal, -1 where there is none. Games to renew take no action."""
+        """Return the first game whose action is illegal, or -1. Actions of games to renew are ignored."""
         skip = self._skip if renew is None else renew.view(np.uint8)
         actions = self._fit(actions)
         return int(first_refused(self.states, actions, self.discrete, self.reorder, skip))
 
     def _fit(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The actions as compiled code takes them, which reads as many as there are games. Raises BadValue."""
+        """Return the actions in the type and shape that compiled code requires. Raises BadValue."""
         if actions.__class__ is np.ndarray and actions.dtype is INT64 and actions.shape == self.rewards.shape:
             return actions
         return whole_numbers("actions", actions, (self.n,))
@@ -466,29 +473,29 @@ class Games:
             self._pay(own.after(before, self.states, self.outcome), skip)
 
     def _pay(self, rewards: NDArray[np.float64], skip: NDArray[np.uint8]) -> None:
-        """Take over the rewards (n,) of a PythonReward; games that were reset get 0. Raises BadPlugin."""
+        """Store the rewards (n,) of a PythonReward; games that were reset get 0. Raises BadPlugin."""
         if np.shape(rewards) != (self.n,):
-            raise BadPlugin(f"{self.reward.name} returned rewards of shape {np.shape(rewards)}: wanted ({self.n},)")
+            raise BadPlugin(f"{self.reward.name} returned rewards of shape {np.shape(rewards)}, expected ({self.n},)")
         if np.asarray(rewards).dtype.kind not in "fiu" or not np.isfinite(rewards).all():
-            raise BadPlugin(f"{self.reward.name} returned {shown(rewards)}: rewards are finite numbers")
+            raise BadPlugin(f"{self.reward.name} returned {shown(rewards)}: rewards must be finite numbers")
         self.rewards[:] = np.where(skip, 0.0, rewards)
 
     @property
     def terminated(self) -> NDArray[np.bool_]:
-        """Which games were won or lost in the last step."""
+        """The games that were won or lost in the last step, (n,)."""
         return (self.outcome == Outcome.WON) | (self.outcome == Outcome.LOST)
 
     @property
     def truncated(self) -> NDArray[np.bool_]:
-        """Which games were cut off in the last step."""
+        """The games that were truncated in the last step, (n,)."""
         return self.outcome == Outcome.TRUNCATED
 
     def observed(self) -> dict[str, NDArray[Any]]:
-        """The observations as a dict of views, (n, ...) each."""
+        """Return the observations as a dict of views, (n, ...) each."""
         return {name: self.observations[name] for name in OBSERVED}
 
     def info(self) -> dict[str, NDArray[Any]]:
-        """Return the contents of Gymnasium's info for every game, (n,) each; fresh arrays."""
+        """Return the contents of Gymnasium's info for every game, (n,) each; new arrays."""
         read_games(self.states, self._numbers, self._amounts)
         return {
             "ante": self._numbers[:, 0].copy(),

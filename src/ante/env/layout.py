@@ -1,12 +1,11 @@
-"""What a player sees, field by field: the one home of the observation's shape.
+"""The layout of observations, field by field: the only definition of their shape.
 
-An observation is a record, like a game: a batch is an array of them, and the Dict observation of Gymnasium is its
-fields. `FLAT` describes the same content as one float32 vector for plain networks. `python -m ante.env.layout` prints
-both as tables.
+An observation is a record, like a game: a batch is an array of records, and Gymnasium's Dict observation consists of
+its fields. `FLAT` describes the same content as one float32 vector. `python -m ante.env.layout` prints both as tables.
 
-Columns are named here once and addressed by name everywhere else: `RUN.deck` is the index of column "deck" of field
-`run`, `CARD_AT.suit` the offset of a card's suit within its part of the flat vector. These tuples of ints are made from
-the lists of names when this module is imported, and compiled code reads them as constants.
+Columns are named only here and accessed by name: `RUN.deck` is the index of column "deck" of field `run`,
+`CARD_AT.suit` the offset of a card's suit within its part of the flat vector. These tuples of ints are built at import
+from the lists of names; compiled code reads them as constants.
 """
 
 from collections import namedtuple
@@ -39,7 +38,7 @@ from ante.engine.core.state import (
 
 
 def offsets(kind: str, widths: Mapping[str, int]) -> Any:
-    """Where each part begins when the parts are laid end to end: a named tuple of ints, one for each name."""
+    """Return the offset of each part if all parts are concatenated: a named tuple of ints, one for each name."""
     begins, size = [], 0
     for width in widths.values():
         begins.append(size)
@@ -49,7 +48,7 @@ def offsets(kind: str, widths: Mapping[str, int]) -> Any:
 
 
 def columns(kind: str, *names: str) -> Any:
-    """The index of each column: a named tuple of ints, one for each name."""
+    """Return the index of each column: a named tuple of ints, one for each name."""
     return offsets(kind, dict.fromkeys(names, 1))
 
 
@@ -58,7 +57,7 @@ class Field:
     """One field of the observation.
 
     low, high  bounds, included
-    columns    names along the last axis, empty where `about` describes what it counts
+    columns    names along the last axis, empty if `about` describes it
     """
 
     name: str
@@ -77,33 +76,33 @@ N_RANKS = 13  # 2..14
 FIRST_RANK = 2
 N_SUITS, N_ENHANCEMENTS, N_EDITIONS, N_SEALS = len(Suit), len(Enhancement), len(Edition), len(Seal)
 N_HANDS, N_JOKERS, N_VOUCHERS, N_TAGS = len(Hand), len(Joker) - 1, len(Voucher) - 1, len(Tag) - 1
-FIRST_BOSS = 3  # of catalog Blind: none, Small and Big precede the bosses
+FIRST_BOSS = 3  # of catalog Blind: after none, Small and Big
 
 RUN = columns(
     "RUN",
     "deck",  # 0..14, catalog Deck
     "stake",  # 1..8
-    "blind",  # 0..30, catalog Blind in play, 0 outside a round
+    "blind",  # 0..30, catalog Blind in play, 0 outside of a round
     "boss",  # 3..30, this ante's boss
-    "blind_on_deck",  # 0 Small, 1 Big, 2 Boss: the one in play or next
+    "blind_on_deck",  # 0 Small, 1 Big, 2 Boss: the current or the next one
     "boss_disabled",
-    "boss_rerolled",  # Director's Cut used this ante
-    "open_pack",  # 1 + PackKind, 0 none open
-    "last_consumable",  # Tarot or Planet that The Fool would copy, 0 none
+    "boss_rerolled",  # Director's Cut was used this ante
+    "open_pack",  # 1 + PackKind, 0 for no open pack
+    "last_consumable",  # Tarot or Planet that The Fool would copy, 0 for none
     "sort_by_suit",
-    "last_hand",  # 1 + Hand played last this run, 0 none
-    "challenge",  # catalog Challenge, 0 none
-    "selected_hand",  # 1 + Hand that the selected cards make, 0 none or a face-down card among them
+    "last_hand",  # 1 + last Hand played this run, 0 for none
+    "challenge",  # catalog Challenge, 0 for none
+    "selected_hand",  # 1 + Hand of the selected cards, 0 for none or with a face-down card
 )
 
-# Number and divisor that brings it to about [-1, 1] in the flat view.
+# Columns, and the divisor that scales each to about [-1, 1] in the flat vector.
 SCALAR_SCALES: tuple[tuple[str, float], ...] = (
     ("ante", 8.0),
     ("round", 24.0),
     ("dollars", 50.0),
     ("debt_allowed", 20.0),
     ("log_chips", 8.0),  # log10(1 + chips scored in this blind)
-    ("log_target", 8.0),  # log10(1 + chips that beat the blind in play, or the next one)
+    ("log_target", 8.0),  # log10(1 + target of the current or next blind)
     ("progress", 1.0),  # log_chips / log_target, at most 1
     ("log_selected", 8.0),  # log10(1 + base chips x mult of the selected hand at its level)
     ("hands_left", 5.0),
@@ -115,10 +114,10 @@ SCALAR_SCALES: tuple[tuple[str, float], ...] = (
     ("hand_size", 10.0),
     ("cards_in_hand", 10.0),
     ("cards_unknown", 52.0),  # draw pile and face-down cards
-    ("cards_of_run", 52.0),  # all that are not destroyed
+    ("cards_of_run", 52.0),  # all cards that are not destroyed
     ("stones_unknown", 8.0),  # Stone cards among the unknown ones
     ("jokers", 5.0),
-    ("joker_slots", 5.0),  # those of Negative jokers included
+    ("joker_slots", 5.0),  # including those of Negative jokers
     ("consumables", 2.0),
     ("consumable_slots", 2.0),
     ("reroll_price", 10.0),  # 0 outside the shop
@@ -147,7 +146,7 @@ CARD = columns(
 )
 JOKER = columns(
     "JOKER",
-    "id",  # catalog Joker, 0 none; under Amber Acorn listed by number, not by place
+    "id",  # catalog Joker, 0 for none; under Amber Acorn sorted by number, not by slot
     "edition",
     "eternal",
     "perishable",
@@ -160,10 +159,10 @@ JOKER = columns(
 )
 ITEM = columns(
     "ITEM",
-    "kind",  # 0 none, 1 joker, 2 consumable, 3 playing card
+    "kind",  # 0 for none, 1 joker, 2 consumable, 3 playing card
     "id",  # catalog Joker or Consumable
     "rank",
-    "suit",  # 1 + Suit; 0 none
+    "suit",  # 1 + Suit; 0 for none
     "enhancement",
     "edition",
     "seal",
@@ -182,8 +181,8 @@ TARGET = columns("TARGET", "idol_rank", "idol_suit_plus_1", "mail_rank", "ancien
 
 FIELDS: tuple[Field, ...] = (
     Field("phase", "i1", (len(Phase),), 0, 1, "one-hot", tuple(p.name.lower() for p in Phase)),
-    Field("run", "i2", (len(RUN),), 0, 64, "numbers of the run and the blind", RUN._fields),
-    Field("scalars", "f4", (len(SCALAR),), -1e9, 1e9, "quantities, as they are", SCALAR._fields),
+    Field("run", "i2", (len(RUN),), 0, 64, "the run and the blind", RUN._fields),
+    Field("scalars", "f4", (len(SCALAR),), -1e9, 1e9, "quantities, not scaled", SCALAR._fields),
     Field("hand", "i2", (MAX_HAND, len(CARD)), 0, I2, "cards in hand, left to right", CARD._fields),
     Field(
         "unknown",
@@ -191,7 +190,7 @@ FIELDS: tuple[Field, ...] = (
         (N_SUITS, N_RANKS),
         0,
         I1,
-        "cards the player has not seen this round, by suit and rank 2..14: the draw pile, in no order, and all face-down cards",
+        "cards that the player has not seen this round, by suit and rank 2..14: the draw pile and all face-down cards",
     ),
     Field("unknown_enhancements", "i1", (N_ENHANCEMENTS,), 0, I1, "the same cards by Enhancement, 0 none"),
     Field("unknown_editions", "i1", (N_EDITIONS,), 0, I1, "the same cards by Edition, 0 none"),
@@ -203,7 +202,7 @@ FIELDS: tuple[Field, ...] = (
         (MAX_JOKERS, len(JOKER_VALUE)),
         -BIG,
         BIG,
-        "what the joker has grown to",
+        "value that the joker has grown to",
         JOKER_VALUE._fields,
     ),
     Field(
@@ -221,37 +220,37 @@ FIELDS: tuple[Field, ...] = (
     Field("packs", "i2", (MAX_PACKS, len(BOOSTER)), 0, I2, "packs for sale", BOOSTER._fields),
     Field("vouchers", "i1", (N_VOUCHERS,), 0, 1, "redeemed vouchers, by Voucher - 1"),
     Field("tags", "i1", (N_TAGS,), 0, N_TAGS, "tags held, by Tag - 1"),
-    Field("skip_tags", "i1", (2, len(SKIP_TAG)), 0, N_TAGS, "what skipping Small and Big gives", SKIP_TAG._fields),
+    Field("skip_tags", "i1", (2, len(SKIP_TAG)), 0, N_TAGS, "tags for skipping Small and Big", SKIP_TAG._fields),
     Field("levels", "i2", (N_HANDS,), 0, I2, "level of each Hand"),
     Field("plays", "i2", (N_HANDS,), 0, I2, "times each Hand was played this run"),
     Field("plays_round", "i1", (N_HANDS,), 0, I1, "times each Hand was played this round"),
-    Field("barred", "i1", (N_HANDS,), 0, 1, "Hands that The Eye or The Mouth refuses, or The Ox fines"),
+    Field("barred", "i1", (N_HANDS,), 0, 1, "Hands that The Eye or The Mouth does not allow, or that The Ox penalizes"),
     Field(
         "targets",
         "i1",
         (len(TARGET),),
         0,
         14,
-        "what these jokers look at now, 0 unless one is in sight",
+        "current targets of these jokers, 0 unless one is visible",
         TARGET._fields,
     ),
-    Field("action_mask", "i1", (N_DISCRETE,), 0, 1, "legal numbers of the discrete view"),
+    Field("action_mask", "i1", (N_DISCRETE,), 0, 1, "legal discrete actions"),
 )
 
 observation_t = np.dtype([(f.name, f.dtype, f.shape) for f in FIELDS], align=True)
 
-# The flat view.
-FLAT_HAND = 13  # hand cards described one by one; further ones only through the selected hand
+# The flat vector.
+FLAT_HAND = 13  # hand cards that are encoded individually; others only through the selected hand
 FLAT_JOKERS = 8
 FLAT_CONSUMABLES = 4
 FLAT_ROW = 4
 FLAT_VOUCHERS = 2
 N_PACK_KINDS = len(PackKind)
-# Bits that a number of a catalogue is written with, lowest first.
+# Widths of binary encoded numbers of the catalogue, lowest bit first.
 ID_BITS, CONSUMABLE_BITS, VOUCHER_BITS, TAG_BITS = 8, 6, 6, 5
 ENHANCEMENT_BITS, EDITION_BITS, SEAL_BITS = 4, 2, 3
 
-# What each card, joker, ... of the flat view consists of: how many numbers each part has.
+# Parts of each card, joker, ... of the flat vector, with their widths.
 CARD_PARTS = {
     "rank": N_RANKS,
     "suit": N_SUITS,
@@ -307,7 +306,7 @@ FLAT: tuple[tuple[str, int, str], ...] = (
     ),
     ("unknown", N_SUITS * N_RANKS, "counts / 4"),
     ("unknown_traits", sum(TRAIT_PARTS.values()), "counts / 4: enhancements 1..8, editions 1..3, seals 1..4"),
-    ("joker_ids", N_JOKERS, "how many of each joker are held / 1"),
+    ("joker_ids", N_JOKERS, "number held of each joker"),
     (
         "jokers",
         FLAT_JOKERS * JOKER_SIZE,
@@ -324,16 +323,16 @@ FLAT: tuple[tuple[str, int, str], ...] = (
     ("packs", MAX_PACKS * BOOSTER_SIZE, "per slot: kind one-hot, size / 5, choose / 2, price / 10"),
     ("open_pack", N_PACK_KINDS, "kind one-hot"),
     ("blind", sum(BLIND_PARTS.values()), "boss of the ante one-hot, blind on deck one-hot, boss disabled"),
-    ("tags", N_TAGS, "how many of each"),
+    ("tags", N_TAGS, "number of each"),
     ("skip_tags", 2 * TAG_BITS, "per blind: tag 5 bits"),
     ("hands", N_HANDS * HAND_SIZE, "per Hand: log2 level / 4, log10 plays / 2, barred"),
     ("targets", len(TARGET), "ranks / 14, suits / 4"),
     ("selected_hand", N_HANDS, "one-hot"),
 )
 
-AT = offsets("AT", {name: width for name, width, _ in FLAT})  # where each part of FLAT begins
+AT = offsets("AT", {name: width for name, width, _ in FLAT})  # offset of each part of FLAT
 FLAT_SIZE = sum(width for _, width, _ in FLAT)
-FLAT_LIMIT = 2.0  # every number of the flat view lies within -FLAT_LIMIT and FLAT_LIMIT
+FLAT_LIMIT = 2.0  # all numbers of the flat vector are within -FLAT_LIMIT and FLAT_LIMIT
 
 
 def new_observations(n: int) -> np.recarray:
@@ -342,7 +341,7 @@ def new_observations(n: int) -> np.recarray:
 
 
 def dict_space() -> spaces.Dict:
-    """The Gymnasium space of one Dict observation."""
+    """Return the Gymnasium space of one Dict observation."""
     return spaces.Dict(
         {
             f.name: spaces.Box(_bound(f.low, f.dtype), _bound(f.high, f.dtype), f.shape, np.dtype(f.dtype).type)
@@ -352,12 +351,12 @@ def dict_space() -> spaces.Dict:
 
 
 def flat_space() -> spaces.Box:
-    """The Gymnasium space of one flat observation."""
+    """Return the Gymnasium space of one flat observation."""
     return spaces.Box(-FLAT_LIMIT, FLAT_LIMIT, (FLAT_SIZE,), np.float32)
 
 
 def masked_space() -> spaces.Dict:
-    """The flat observation beside its action mask, under the names that masked RLlib modules look for."""
+    """Return the space of the flat observation and its action mask, with the names of masked RLlib modules."""
     return spaces.Dict({"observations": flat_space(), "action_mask": spaces.Box(0, 1, (N_DISCRETE,), np.int8)})
 
 
@@ -366,7 +365,7 @@ def _bound(value: float, dtype: str) -> float:
 
 
 def as_text() -> str:
-    """Both views as a table: name, type, shape, range, meaning."""
+    """Return both observations as tables: name, type, shape, range, content."""
     lines = ["observation (dict)"]
     for f in FIELDS:
         lines.append(f"  {f.name:21s} {np.dtype(f.dtype).name:8s} {f.shape!s:9s} {f.low:g}..{f.high:g}  {f.about}")

@@ -1,10 +1,10 @@
-"""What the player sees of a game, written into one observation record (layout.py).
+"""The observation of a game, written into one record (layout.py).
 
-No hidden information is written: of the draw pile only how many of which cards it holds, counted together with the
-face-down ones; nothing of later shops, packs, tags or bosses. QUIRK: the mask is legal where the game's buttons are
-enabled, which includes face-down cards (Aura refuses a card that has an edition).
+It contains no hidden information: of the draw pile only the number of cards of each kind, counted together with
+face-down cards, and no later shops, packs, tags or bosses. QUIRK: the mask is legal where the game's buttons are
+enabled, which depends on face-down cards as well (Aura refuses a card that has an edition).
 
-Threads: `observe` only reads the record, so several threads may observe one game at once, as long as none plays in it.
+Threads: `observe` only reads the record, so several threads may observe one game concurrently while no thread plays it.
 """
 
 from ante.catalog.blinds import Blind
@@ -53,11 +53,11 @@ REORDER_NONE, REORDER_JOKERS, REORDER_ALL = 0, 1, 2
 
 @rule
 def observe(s, o, reorder):
-    """Write what the player of one game sees.
+    """Write the observation of one game.
 
-    s        one record, only read: several threads may observe one game at once, as long as none plays in it
+    s        one record, only read: several threads may observe one game concurrently while no thread plays it
     o        one observation_t record, overwritten
-    reorder  which re-ordering the mask offers: 0 none, 1 jokers, 2 jokers, hand cards and sorting
+    reorder  which reordering the mask allows: 0 none, 1 jokers, 2 jokers, hand cards and sorting
     """
     hand = selected_hand(s)
     write_run(s, o, hand)
@@ -76,14 +76,14 @@ def observe(s, o, reorder):
 
 @rule
 def observe_all(states, out, reorder):
-    """Write what the players of all games see: states (n,) state_t, out (n,) observation_t."""
+    """Write the observations of all games: states (n,) state_t, out (n,) observation_t."""
     for i in range(len(states)):
         observe(states[i], out[i], reorder)
 
 
 @rule
 def log_of(x):
-    """log10(1 + x), finite for every score."""
+    """Return log10(1 + x), finite for every score."""
     if not x > 0.0:
         return 0.0
     return min(log10_of(1.0 + x), MAX_LOG)
@@ -91,7 +91,7 @@ def log_of(x):
 
 @rule
 def selected_hand(s):
-    """1 + the Hand that the selected cards make, 0 where none are selected or one of them is face down."""
+    """Return 1 + the Hand of the selected cards, 0 if none is selected or one of them is face down."""
     if s.phase != Phase.PLAY or s.selected == 0:
         return 0
     cards, n = 0, 0
@@ -107,7 +107,7 @@ def selected_hand(s):
 
 @rule
 def write_run(s, o, hand):
-    """Phase, deck, stake, blind, boss and the like."""
+    """Write phase, deck, stake, blind, boss and other numbers of the run."""
     for i in range(N_PHASES):
         o.phase[i] = 1 if s.phase == i else 0
     run = o.run
@@ -128,7 +128,7 @@ def write_run(s, o, hand):
 
 @rule
 def focus_target(s):
-    """Chips that beat the blind in play, or the next one."""
+    """Return the target of the current or the next blind."""
     if s.phase == Phase.PLAY or s.phase == Phase.OVER:
         return float(s.target)
     return blind_target(s, blind_on_deck(s))
@@ -136,7 +136,7 @@ def focus_target(s):
 
 @rule
 def write_scalars(s, o, hand):
-    """The quantities of layout.SCALAR_SCALES; those of unknown cards are written by `write_unknown`."""
+    """Write the quantities of layout.SCALAR_SCALES, except those of unknown cards (`write_unknown`)."""
     v = o.scalars
     v[SCALAR.ante] = s.ante
     v[SCALAR.round] = s.round_number
@@ -182,7 +182,7 @@ def write_scalars(s, o, hand):
 
 @rule
 def write_hand(s, o):
-    """The cards in hand: nothing of a face-down one but its back, no rank or suit of a Stone card."""
+    """Write the cards in hand: no content of a face-down card, no rank or suit of a Stone card."""
     h = o.hand
     for i in range(MAX_HAND):
         for k in range(N_CARD_COLUMNS):
@@ -207,7 +207,7 @@ def write_hand(s, o):
 
 @rule
 def write_unknown(s, o):
-    """How many of which cards the player has not seen this round. Between rounds that is the whole deck."""
+    """Count the cards that the player has not seen this round. Between rounds that is the whole deck."""
     for suit in range(N_SUITS):
         for rank in range(N_RANKS):
             o.unknown[suit, rank] = 0
@@ -243,7 +243,7 @@ def write_unknown(s, o):
 
 @rule
 def write_collected(s, o):
-    """Vouchers redeemed, tags held, and the tags that skipping would give."""
+    """Write redeemed vouchers, tags held, and the tags for skipping blinds."""
     for i in range(N_VOUCHERS):
         o.vouchers[i] = s.vouchers[i + 1]
     for i in range(N_TAGS):
@@ -278,7 +278,7 @@ def write_hands(s, o):
 
 @rule
 def write_mask(s, out, reorder):
-    """The legal mask, without the re-ordering that this environment leaves out."""
+    """Write the legal mask, without reordering that this environment does not allow."""
     legal_mask(s, out)
     if reorder == REORDER_ALL:
         return

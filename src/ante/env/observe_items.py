@@ -1,4 +1,4 @@
-"""What the player sees of jokers, consumables, the shop and the open pack, written into one observation record."""
+"""Jokers, consumables, the shop and the open pack in the observation record."""
 
 from ante.catalog.blinds import Blind
 from ante.catalog.cards import Edition, Enhancement, Sticker
@@ -20,30 +20,30 @@ from ante.engine.shop import pack_price, voucher_price
 from ante.env.layout import BIG, BOOSTER, CONSUMABLE, I2, ITEM, JOKER, JOKER_VALUE, TARGET, VOUCHER
 
 N_JOKER_COLUMNS, N_ITEM_COLUMNS, N_JOKER_VALUES = len(JOKER), len(ITEM), len(JOKER_VALUE)
-SEES_IDOL, SEES_MAIL, SEES_ANCIENT, SEES_CASTLE = 1, 2, 4, 8  # visible jokers whose text names a target
+SHOWS_IDOL, SHOWS_MAIL, SHOWS_ANCIENT, SHOWS_CASTLE = 1, 2, 4, 8  # visible jokers whose text contains a target
 
 
 @rule
 def short(x):
-    """A whole number as 16 bits can hold it."""
+    """Clip an integer to the range of 16 bits."""
     return max(-I2, min(I2, int(x)))
 
 
 @rule
 def in_shop(s):
-    """Whether the shop's items are visible: in the shop, or behind a pack bought there."""
+    """Return whether the shop's items are visible: in the shop, or behind a pack bought there."""
     return s.phase == Phase.SHOP or (s.phase == Phase.PACK and s.pack_return == Phase.SHOP)
 
 
 @rule
 def jokers_hidden(s):
-    """Whether Amber Acorn has turned the jokers over."""
+    """Return whether Amber Acorn has turned the jokers face down."""
     return s.phase == Phase.PLAY and s.blind == Blind.FINAL_ACORN and s.boss_disabled == 0
 
 
 @rule
 def write_stickers(rows, i, eternal, perishable, rental, stickers):
-    """The stickers of row i, in the three columns given."""
+    """Write the stickers of row i into the three given columns."""
     rows[i, eternal] = 1 if stickers & Sticker.ETERNAL else 0
     rows[i, perishable] = 1 if stickers & Sticker.PERISHABLE else 0
     rows[i, rental] = 1 if stickers & Sticker.RENTAL else 0
@@ -51,13 +51,13 @@ def write_stickers(rows, i, eternal, perishable, rental, stickers):
 
 @rule
 def listed_hand(item):
-    """1 + the Hand that To Do List names, 0 for every other card."""
+    """Return 1 + the Hand that To Do List lists, 0 for every other card."""
     return 1 + int(item.hand) if item.kind == Kind.JOKER and item.id == Joker.TODO_LIST else 0
 
 
 @rule
 def write_jokers(s, o):
-    """The jokers; under Amber Acorn the same jokers, but in the order of their numbers."""
+    """Write the jokers; under Amber Acorn in the order of their numbers."""
     j, v = o.jokers, o.joker_values
     for i in range(MAX_JOKERS):
         for k in range(N_JOKER_COLUMNS):
@@ -71,7 +71,7 @@ def write_jokers(s, o):
         j[i, JOKER.edition] = item.edition
         write_stickers(j, i, JOKER.eternal, JOKER.perishable, JOKER.rental, int(item.stickers))
         j[i, JOKER.rounds] = item.rounds
-        j[i, JOKER.debuffed] = 1 if item.debuffed else 0  # the record holds the cause, the observation does not
+        j[i, JOKER.debuffed] = 1 if item.debuffed else 0  # the record contains the cause, the observation does not
         j[i, JOKER.face_down] = 1 if hidden else 0
         j[i, JOKER.sell_value] = short(sell_value(item))
         j[i, JOKER.hand] = listed_hand(item)
@@ -83,7 +83,7 @@ def write_jokers(s, o):
 
 @rule
 def comes_before(o, a, b):
-    """Whether row a of the jokers sorts before row b by all that is seen of them."""
+    """Return whether row a of the jokers sorts before row b by all visible columns."""
     for k in range(N_JOKER_COLUMNS):
         if o.jokers[a, k] != o.jokers[b, k]:
             return o.jokers[a, k] < o.jokers[b, k]
@@ -95,7 +95,7 @@ def comes_before(o, a, b):
 
 @rule
 def hide_order(s, o):
-    """Sort the rows of the jokers, so that they no longer reveal positions."""
+    """Sort the rows of the jokers, so that they do not reveal positions."""
     for i in range(1, s.n_jokers):
         k = i
         while k > 0 and comes_before(o, k, k - 1):
@@ -108,7 +108,7 @@ def hide_order(s, o):
 
 @rule
 def write_consumables(s, o):
-    """The consumables held."""
+    """Write the consumables held."""
     for i in range(SHOWN_CONSUMABLES):
         held = i < s.n_consumables
         o.consumables[i, CONSUMABLE.id] = s.consumables[i].id if held else 0
@@ -118,7 +118,7 @@ def write_consumables(s, o):
 
 @rule
 def write_item(item, rows, i, price):
-    """One card of the shop row or a pack."""
+    """Write one card of the shop row or a pack."""
     kind = int(item.kind)
     rows[i, ITEM.kind] = kind
     rows[i, ITEM.id] = item.id if kind == Kind.JOKER or kind == Kind.CONSUMABLE else 0
@@ -135,14 +135,14 @@ def write_item(item, rows, i, price):
 
 @rule
 def no_item(rows, i):
-    """An empty slot of the shop row or a pack."""
+    """Clear a slot of the shop row or a pack."""
     for k in range(N_ITEM_COLUMNS):
         rows[i, k] = 0
 
 
 @rule
 def write_shop(s, o):
-    """Write the cards, vouchers and packs for sale, while the shop is visible."""
+    """Write the cards, vouchers and packs for sale while the shop is visible."""
     shop = in_shop(s)
     for i in range(MAX_ROW):
         if shop and i < s.n_row and s.row[i].kind != Kind.NONE:
@@ -163,7 +163,7 @@ def write_shop(s, o):
 
 @rule
 def write_pack(s, o):
-    """The cards of the open pack."""
+    """Write the cards of the open pack."""
     for i in range(MAX_PACK):
         if s.phase == Phase.PACK and i < s.n_pack and s.pack[i].kind != Kind.NONE:
             write_item(s.pack[i], o.pack, i, 0)
@@ -172,33 +172,33 @@ def write_pack(s, o):
 
 
 @rule
-def looks_at(number):
-    """Which target a joker's text shows, as one of the SEES bits; 0 for every other joker."""
+def target_bit(number):
+    """Return the target in a joker's text as one of the SHOWS bits; 0 for every other joker."""
     if number == Joker.IDOL:
-        return SEES_IDOL
+        return SHOWS_IDOL
     if number == Joker.MAIL:
-        return SEES_MAIL
+        return SHOWS_MAIL
     if number == Joker.ANCIENT:
-        return SEES_ANCIENT
-    return SEES_CASTLE if number == Joker.CASTLE else 0
+        return SHOWS_ANCIENT
+    return SHOWS_CASTLE if number == Joker.CASTLE else 0
 
 
 @rule
 def write_targets(s, o):
-    """What The Idol, Mail-In Rebate, Ancient Joker and Castle name, where the player can read it on one of them."""
+    """Write the targets of The Idol, Mail-In Rebate, Ancient Joker and Castle, if one of these jokers is visible."""
     seen = 0
     for i in range(s.n_jokers):
-        seen |= looks_at(int(s.jokers[i].id))
+        seen |= target_bit(int(s.jokers[i].id))
     if in_shop(s):
         for i in range(s.n_row):
             if s.row[i].kind == Kind.JOKER:
-                seen |= looks_at(int(s.row[i].id))
+                seen |= target_bit(int(s.row[i].id))
     if s.phase == Phase.PACK:
         for i in range(s.n_pack):
             if s.pack[i].kind == Kind.JOKER:
-                seen |= looks_at(int(s.pack[i].id))
-    o.targets[TARGET.idol_rank] = s.idol_rank if seen & SEES_IDOL else 0
-    o.targets[TARGET.idol_suit_plus_1] = 1 + s.idol_suit if seen & SEES_IDOL else 0
-    o.targets[TARGET.mail_rank] = s.mail_rank if seen & SEES_MAIL else 0
-    o.targets[TARGET.ancient_suit_plus_1] = 1 + s.ancient_suit if seen & SEES_ANCIENT else 0
-    o.targets[TARGET.castle_suit_plus_1] = 1 + s.castle_suit if seen & SEES_CASTLE else 0
+                seen |= target_bit(int(s.pack[i].id))
+    o.targets[TARGET.idol_rank] = s.idol_rank if seen & SHOWS_IDOL else 0
+    o.targets[TARGET.idol_suit_plus_1] = 1 + s.idol_suit if seen & SHOWS_IDOL else 0
+    o.targets[TARGET.mail_rank] = s.mail_rank if seen & SHOWS_MAIL else 0
+    o.targets[TARGET.ancient_suit_plus_1] = 1 + s.ancient_suit if seen & SHOWS_ANCIENT else 0
+    o.targets[TARGET.castle_suit_plus_1] = 1 + s.castle_suit if seen & SHOWS_CASTLE else 0

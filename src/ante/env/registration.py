@@ -6,7 +6,7 @@ NAME = "ante/Balatro-v1"
 
 
 def register_environments() -> None:
-    """`gymnasium.make("ante/Balatro-v1")` and its vector form work. Calling it again changes nothing."""
+    """Register `ante/Balatro-v1` and its vector form in Gymnasium. Repeated calls change nothing."""
     if NAME not in gymnasium.registry:
         gymnasium.register(
             id=NAME,

@@ -1,8 +1,8 @@
-"""Rewards of one step: weights over a few measured terms, or Python code over all games of a batch.
+"""Rewards: weights of a few measured terms, or Python code over all games of a batch.
 
-A `Reward` is a row of weights, so that all of them run in the same compiled pass; a new one is one line in `REWARDS`,
-and a new term one line in `Term` and in `measure`. A `PythonReward` may compute anything, with NumPy, after the
-compiled step. Both can come from another package (`ante.plugins`).
+A `Reward` is a row of weights, so that all rewards run in the same compiled pass. A new reward is one line in
+`REWARDS`; a new term is one line in `Term` and code in `measure`. A `PythonReward` computes anything, with NumPy,
+after the compiled step. Both can come from another package (`ante.plugins`).
 """
 
 from abc import ABC, abstractmethod
@@ -25,17 +25,17 @@ from ante.plugins import BadPlugin, is_plugin, load, registered
 
 
 class Term(IntEnum):
-    """What is measured of each step."""
+    """A measured term of a step."""
 
     WIN = 0  # 1 in the step that beats the win ante's boss
     LOSS = 1  # 1 in the step that loses the run
     BLIND = 2  # 1 for each blind beaten
-    PROGRESS = 3  # growth of log(1 + chips) / log(1 + target), in sum 1 for each blind beaten
+    PROGRESS = 3  # increase of log(1 + chips) / log(1 + target), 1 in total for each blind beaten
     ANTE = 4  # the ante in which a blind is beaten, / 8
     POTENTIAL = 5  # discount x the game's potential after the step - its potential before (`potential_of`)
 
 
-DISCOUNT = len(Term)  # where the discount stands among the weights
+DISCOUNT = len(Term)  # index of the discount among the weights
 BLINDS_OF_A_RUN = 3 * WIN_ANTE
 
 
@@ -43,8 +43,8 @@ BLINDS_OF_A_RUN = 3 * WIN_ANTE
 class Reward:
     """A reward by its weights, one for each Term.
 
-    A potential cannot change which play is best: over a whole game its term sums up to nothing, as long as the learner
-    discounts by the same `discount`.
+    A potential does not change the optimal policy: its terms sum to 0 over a whole game, if the learner uses the same
+    `discount`.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Reward:
     discount: float = 1.0
 
     def __post_init__(self) -> None:
-        """Raises BadValue for weights that are not finite numbers and a discount outside of 0 to 1."""
+        """Raise BadValue for weights that are not finite and a discount outside of 0 to 1."""
         for term in Term:
             finite(f"weight {term.name.lower()!r} of reward {self.name!r}", getattr(self, term.name.lower()))
         finite(f"discount of reward {self.name!r}", self.discount, 0.0, 1.0)
@@ -71,24 +71,24 @@ class Reward:
         )
 
     def discounted(self, discount: float) -> "Reward":
-        """The same reward for a learner with this discount per step."""
+        """Return the same reward for a learner with this discount per step."""
         return replace(self, discount=discount)
 
 
 class PythonReward(ABC):
-    """A reward computed in Python from the states of all games of a batch, once before and once after each step.
+    """A reward computed in Python from the states of all games of a batch, before and after each step.
 
-    It has no terms: settings of single terms do not apply, and games on a GPU do not support it. Cost: what the two
-    methods take for the whole batch, on the thread that steps the games; the compiled step itself stays as fast.
+    It has no terms: settings of single terms do not apply, and games on a GPU do not support it. Its cost is that of
+    the two methods for the whole batch, on the thread that steps the games; the compiled step is not slower.
     """
 
     name = "python"
     about = ""
-    discount = 1.0  # of the learner; for a potential
+    discount = 1.0  # of the learner; used by potentials
 
     @abstractmethod
     def before(self, states: np.recarray) -> Any:
-        """Return what `after` has to know of the games before their step, as copies: states (n,) state_t change in place."""
+        """Return data of the games before their step for `after`, as copies: states (n,) state_t change in place."""
 
     @abstractmethod
     def after(self, before: Any, states: np.recarray, outcome: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -106,7 +106,7 @@ class PythonReward(ABC):
         return Reward(self.name, self.about).weights
 
     def discounted(self, discount: float) -> "PythonReward":
-        """The same reward for a learner with this discount per step."""
+        """Return the same reward for a learner with this discount per step."""
         other = copy(self)
         other.discount = discount
         return other
@@ -117,12 +117,12 @@ AnyReward = Reward | PythonReward
 REWARDS: dict[str, Reward] = {
     reward.name: reward
     for reward in (
-        Reward("sparse", "1 for winning the run, else nothing", win=1.0),
+        Reward("sparse", "1 for winning the run, else 0", win=1.0),
         Reward("blinds", "1 for each blind beaten", blind=1.0),
         Reward("shaped", "log-progress to the target, blinds beaten, and the win", win=5.0, blind=0.2, progress=0.2),
         Reward(
             "potential",
-            "1 for winning the run; on the way a potential, blinds beaten / 24, which leaves the best play as it is",
+            "1 for winning the run, and a potential, blinds beaten / 24, which does not change the optimal policy",
             win=1.0,
             potential=1.0 / BLINDS_OF_A_RUN,
         ),
@@ -131,17 +131,15 @@ REWARDS: dict[str, Reward] = {
 
 
 class UnknownReward(BalatroError, ValueError):
-    """A reward that does not exist."""
+    """The name of a reward that does not exist."""
 
     def __init__(self, name: object) -> None:
         known = ", ".join((*REWARDS, *registered(GROUP)))
-        super().__init__(
-            f"there is no reward {shown(name)}: choose one of {known}, name one as module:Class, or pass a Reward"
-        )
+        super().__init__(f"unknown reward {shown(name)}: use one of {known}, module:Class, or a Reward")
 
 
 def find_reward(reward: str | AnyReward) -> AnyReward:
-    """Return the reward itself, or the one of this name: ours, an entry point's, or that of `module:attribute`.
+    """Return the reward itself, or the one of this name: built in, of an entry point, or at `module:attribute`.
 
     Raises:
         UnknownReward: There is no reward of this name.
@@ -159,24 +157,24 @@ def find_reward(reward: str | AnyReward) -> AnyReward:
         try:
             made = found()  # type: ignore[call-arg]
         except TypeError as error:
-            raise BadPlugin(f"{reward!r} cannot be made without arguments ({error}): name one that is made") from error
+            raise BadPlugin(f"{reward!r} cannot be created without arguments ({error}): use an instance") from error
     if not isinstance(made, AnyReward):
-        raise BadPlugin(f"{reward!r} is a {type(made).__name__}: a reward is an ante.env.reward.Reward or PythonReward")
+        raise BadPlugin(f"{reward!r} is a {type(made).__name__}, expected an ante.env.reward.Reward or PythonReward")
     return made
 
 
-# What one game looked like before the step.
+# Data of one game before the step.
 before_t = np.dtype([("progress", "f8"), ("potential", "f8"), ("phase", "i4"), ("ante", "i4")], align=True)
 
 
 def new_before(n: int) -> np.recarray:
-    """Blank memories of n games."""
+    """Return zeroed records for n games."""
     return np.zeros(n, dtype=before_t).view(np.recarray)
 
 
 @rule
 def progress_of(s):
-    """How far the blind in play is beaten, 0 to 1 on a logarithmic scale; 0 outside a round."""
+    """Return the progress in the current blind, 0 to 1 on a logarithmic scale; 0 outside of a round."""
     if s.phase != Phase.PLAY and s.phase != Phase.OVER:
         return 0.0
     target = log_of(s.target)
@@ -185,21 +183,21 @@ def progress_of(s):
 
 @rule
 def blinds_beaten(s):
-    """How many blinds of this run are beaten: all that were begun, but the one in play."""
+    """Return the number of blinds beaten in this run: all that were started, except the current one."""
     return int(s.round_number) - (1 if s.phase == Phase.PLAY or s.phase == Phase.OVER else 0)
 
 
 @rule
 def potential_of(s):
-    """Blinds beaten and the share of the one in play; 0 of a lost game."""
+    """Return blinds beaten plus the progress in the current one; 0 for a lost game."""
     if s.phase == Phase.OVER:
         return 0.0
     return blinds_beaten(s) + progress_of(s)
 
 
 @rule
-def remember(s, before):
-    """`before` describes the game as it is."""
+def record_before(s, before):
+    """Store the game's current values in `before`."""
     before.progress = progress_of(s)
     before.potential = blinds_beaten(s) + before.progress if s.phase != Phase.OVER else 0.0
     before.phase = s.phase
@@ -208,9 +206,9 @@ def remember(s, before):
 
 @rule
 def measure(s, before, status, ends, weights):
-    """The weighted sum of all terms of the step that led from `before` to s, answered with this status.
+    """Return the weighted sum of all terms of a step with this status that changed the game from `before` to s.
 
-    ends  whether the game is over with this step, won or lost; its potential is then 0
+    ends  whether the step ended the game, won or lost; its potential is then 0
     """
     reward = 0.0
     if status == Status.WON:

@@ -22,52 +22,52 @@ ACTIONS = ("discrete", "structured")
 ILLEGAL = ("raise", "ignore")
 RENDER_MODES = ("rgb_array", "ansi")
 LARGEST_FRAME = 8192  # sides, pixels
-PICTURE = "ante.watch.render.draw:draw"  # named, not imported: drawing is a layer above the environments
+PICTURE = "ante.watch.render.draw:draw"  # a name, not an import: rendering is a layer above the environments
 
 
 class EnvironmentClosed(BalatroError, ClosedEnvironmentError):
-    """A closed environment is used."""
+    """An operation on a closed environment."""
 
     def __init__(self) -> None:
-        super().__init__("the environment is closed: make a new one")
+        super().__init__("the environment is closed: create a new one")
 
 
 class NeedsReset(BalatroError, ResetNeeded):
-    """A step without a game, or after its end."""
+    """A step without a game, or after the game's end."""
 
 
 class IllegalAction(BalatroError, ValueError):
-    """An action that the rules do not allow now."""
+    """An action that is illegal in the current state."""
 
-    def __init__(self, asked: str, legal: str, game: int | None = None) -> None:
+    def __init__(self, action: str, legal: str, game: int | None = None) -> None:
         where = "" if game is None else f" in game {game}"
-        super().__init__(f"illegal action{where}: {asked}. Legal now: {legal}. Follow info['action_mask']")
+        super().__init__(f"illegal action{where}: {action}. Legal now: {legal}. Follow info['action_mask']")
 
 
 def action_number(action: Any) -> int:
-    """A number of the discrete view, which need not be legal. Raises BadValue."""
+    """Return the number of a discrete action, which may be illegal. Raises BadValue."""
     return whole_number("action", action, -MOST)
 
 
 def illegal_action(games: Games, i: int, action: int, alone: bool = True) -> IllegalAction:
-    """The error for this action of game i, with what it means and what would be legal."""
+    """Return the error for this action of game i, with its meaning and the legal actions."""
     s = games.states[i]
-    asked = f"{action} ({action_name(s, action)})" if games.discrete else macro_name(s, action)
+    words = f"{action} ({action_name(s, action)})" if games.discrete else macro_name(s, action)
     numbers = [int(n) for n in np.flatnonzero(games.masks[i])]
     shown = ", ".join(f"{n} {action_name(s, n)}" for n in numbers[:12])
     more = f" and {len(numbers) - 12} more" if len(numbers) > 12 else ""
-    return IllegalAction(asked, (shown + more) or "nothing, the game is over", None if alone else i)
+    return IllegalAction(words, (shown + more) or "none, the game is over", None if alone else i)
 
 
 def observation_space(kind: str) -> gymnasium.spaces.Space[Any]:
-    """The space of one observation of this kind."""
+    """Return the space of one observation of this kind."""
     if chosen("observation", kind, OBSERVATIONS) == "dict":
         return layout.dict_space()
     return layout.flat_space() if kind == "flat" else layout.masked_space()
 
 
 def check_rendering(mode: str | None, size: Any, picture: Any) -> None:
-    """Raises UnknownChoice or BadValue for a way to render that does not exist."""
+    """Check the settings of rendering. Raises UnknownChoice or BadValue."""
     if mode is not None:
         chosen("render_mode", mode, RENDER_MODES)
     if not isinstance(size, (tuple, list)) or len(size) != 2:
@@ -79,7 +79,7 @@ def check_rendering(mode: str | None, size: Any, picture: Any) -> None:
 
 
 def picture_of(picture: str | Callable[..., Any]) -> Callable[..., Any]:
-    """The function that draws a game, given itself or as `module:name`. Raises NotInstalled."""
+    """Return the function that draws a game, given itself or as `module:name`. Raises NotInstalled."""
     if callable(picture):
         return picture
     module, name = picture.split(":")
@@ -92,22 +92,22 @@ def picture_of(picture: str | Callable[..., Any]) -> Callable[..., Any]:
 class BalatroEnv(gymnasium.Env[Any, Any]):
     """One run of Balatro, from the first blind to a loss or the win of ante 8.
 
-    deck, stake    which run: `b_red` (or `red`) to `b_erratic`, 1 to 8
+    deck, stake    of every run: `b_red` (or `red`) to `b_erratic`, 1 to 8
     seed           game seed of every run; None draws a new one at each reset
     actions        discrete (a number 0..142, cards are selected one by one) or structured (verb, target, to, cards)
-    observation    dict (layout.FIELDS), flat (a float32 vector), or masked (the vector beside its action mask)
+    observation    dict (layout.FIELDS), flat (a float32 vector), or masked (the vector and its action mask)
     reward         name in reward.REWARDS, a registered name or module:Class, a Reward or a PythonReward
-    reorder        which re-ordering is offered: none, jokers, or all (jokers, hand cards, sorting)
+    reorder        allowed reordering: none, jokers, or all (jokers, hand cards, sorting)
     illegal        raise IllegalAction, or ignore: nothing changes, reward 0
     max_decisions  steps after which the game is truncated; selecting a card is a step
     endless        True: a won run continues
-    challenge      one of the 20 challenges (`omelette`), which brings its own deck and stake; None for an ordinary run
-    locked         what the profile has not unlocked: keys (`j_blueprint`), or `fresh` for a new profile
+    challenge      one of the 20 challenges (`omelette`), which has its own deck and stake; None for no challenge
+    locked         items that the profile has not unlocked: keys (`j_blueprint`), or `fresh` for a new profile
     render_mode    None, rgb_array or ansi
     render_size    width and height of a frame
-    picture        what draws a frame: `module:function` or a function (s, width, height) -> uint8[h, w, 3]
+    picture        function that draws a frame: `module:function` or (s, width, height) -> uint8[h, w, 3]
 
-    A copy by `copy.deepcopy` or `pickle`, in a wrapper or not, plays on as the original does, and samples as it does.
+    A copy by `copy.deepcopy` or `pickle`, with or without wrappers, continues and samples exactly like the original.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012
@@ -154,23 +154,23 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
         self.action_space = LegalDiscrete(self.games) if discrete else LegalStructured(self.games)
 
     def __getstate__(self) -> dict[str, Any]:
-        """With its generator, which Gymnasium makes as late as it can."""
+        """Return the state with the generator, which Gymnasium creates lazily."""
         assert self.np_random is not None
         return self.__dict__
 
     @property
     def state(self) -> np.record:
-        """The game's record: copy it to save the game."""
+        """The game's record. Copy it to save the game."""
         return self.games.states[0]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin a run. options: seed (a game seed), deck, stake, challenge, for this run only.
+        """Start a run. options: seed (a game seed), deck, stake, challenge, only for this run.
 
-        Raises BadValue for a seed that no generator can have, and what `Games.reset` raises; nothing changes then.
+        Raises BadValue for an invalid generator seed, and the errors of `Games.reset`; nothing changes then.
         """
         if self._closed:
             raise EnvironmentClosed
-        self.games.asked(options, 1)
+        self.games.parse_options(options, 1)
         super().reset(seed=seed_number(seed))
         self.games.rngs[0] = self.np_random
         self.games.reset(options=options)
@@ -179,8 +179,8 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one action.
 
-        Raises IllegalAction where the rules do not allow it, BadValue for one that is no whole number or no structured
-        action, NeedsReset before a reset and after the end, EnvironmentClosed.
+        Raises IllegalAction for an illegal one, BadValue for one that is not an integer or a structured action,
+        NeedsReset before a reset and after the end, and EnvironmentClosed.
         """
         self._require_game()
         games = self.games
@@ -199,7 +199,7 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
         )
 
     def render(self) -> Any:
-        """The game as a frame or as text, by render_mode. Raises NeedsReset, EnvironmentClosed."""
+        """Return the game as a frame or as text, by render_mode. Raises NeedsReset, EnvironmentClosed."""
         self._require_game()
         if self.render_mode == "ansi":
             return describe(self.state)
@@ -209,18 +209,18 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
         return None
 
     def close(self) -> None:
-        """Nothing can be played any more."""
+        """Close the environment; later calls raise EnvironmentClosed."""
         self._closed = True
 
     def _require_game(self) -> None:
-        """Raises EnvironmentClosed, NeedsReset."""
+        """Raise EnvironmentClosed or NeedsReset if there is no game."""
         if self._closed:
             raise EnvironmentClosed
         if not self.games.seeds[0]:
-            raise NeedsReset("there is no game yet: call reset first")
+            raise NeedsReset("no game has started: call reset first")
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal numbers of the discrete view; masked algorithms of other libraries call this name."""
+        """Return the mask of discrete actions; masked algorithms of other libraries call this method."""
         return self.games.masks[0].astype(np.bool_)
 
     def _observed(self) -> Any:

@@ -1,9 +1,10 @@
-"""Action spaces of the environments. Their `sample()` draws legal actions, so that any loop over samples plays.
+"""Action spaces of the environments. `sample()` draws legal actions, so a loop over samples can play.
 
-Masks passed to `sample` have Gymnasium's meaning; without one, the space queries its environment. Only the first
-sample after `seed(number)` is meant for the run that begins next: Gymnasium's checker seeds, samples, and then resets.
+Masks passed to `sample` have Gymnasium's meaning; without one, the space queries its environment. Only the first sample
+after `seed(number)` is for the next run: Gymnasium's checker seeds, samples, and then resets.
 
-A space that is copied or pickled together with its environment follows the copy; alone it is an ordinary space.
+A space that is copied or pickled together with its environment refers to the copy; a space copied alone does not query
+an environment.
 """
 
 from collections.abc import Mapping
@@ -23,30 +24,30 @@ SELECTIONS = np.isin(DISCRETE[:, 0], (Verb.SELECT, Verb.CLEAR))
 
 
 class Copied:
-    """A space whose copies draw the samples that it draws itself."""
+    """A space whose copies draw the same samples as the original."""
 
     np_random: Any
 
     def __getstate__(self) -> dict[str, Any]:
-        """With its generator, which Gymnasium makes as late as it can."""
+        """Return the state with the generator, which Gymnasium creates lazily."""
         assert self.np_random is not None
         return self.__dict__
 
 
 class LegalDiscrete(Copied, spaces.Discrete[np.int64]):
-    """Numbers of the discrete view; samples are legal in the environment's present state."""
+    """Discrete actions; samples are legal in the environment's current state."""
 
     def __init__(self, games: Games, slot: int = 0) -> None:
         self._ref, self._slot, self._fresh = games.ref, slot, False
         super().__init__(N_DISCRETE)
 
     def seed(self, seed: Any = None) -> Any:
-        """Seed the samples; the next one is for a run that begins."""
+        """Seed the samples. The next sample is for a new run."""
         self._fresh = seed is not None
         return super().seed(seed)
 
     def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
-        """A random legal number."""
+        """Return a random legal action."""
         if mask is None and probability is None:
             fresh, self._fresh = self._fresh, False
             if fresh:
@@ -58,14 +59,14 @@ class LegalDiscrete(Copied, spaces.Discrete[np.int64]):
 
 
 class LegalMultiDiscrete(Copied, spaces.MultiDiscrete):
-    """One number of the discrete view for each game; samples are legal in the present states."""
+    """One discrete action for each game; samples are legal in the current states."""
 
     def __init__(self, games: Games) -> None:
         super().__init__(np.full(games.n, N_DISCRETE))
         self._ref = games.ref
 
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[np.int64]:
-        """A random legal number for each game."""
+        """Return a random legal action for each game."""
         games = self._ref()
         if mask is not None or probability is not None or games is None:
             return np.asarray(super().sample(mask=mask, probability=probability))
@@ -74,7 +75,7 @@ class LegalMultiDiscrete(Copied, spaces.MultiDiscrete):
 
 
 def structured_spaces() -> dict[str, spaces.Space[Any]]:
-    """The parts of a structured action: Verb, target slot, second slot, hand positions."""
+    """Return the parts of a structured action: Verb, target slot, second slot, hand positions."""
     return {
         "verb": spaces.Discrete(N_VERBS),
         "target": spaces.Discrete(MAX_HAND),
@@ -84,19 +85,19 @@ def structured_spaces() -> dict[str, spaces.Space[Any]]:
 
 
 class LegalStructured(Copied, spaces.Dict):
-    """Structured actions; samples are legal in the environment's present state."""
+    """Structured actions; samples are legal in the environment's current state."""
 
     def __init__(self, games: Games, slot: int = 0) -> None:
         self._ref, self._slot, self._fresh = games.ref, slot, False
         super().__init__(structured_spaces())
 
     def seed(self, seed: Any = None) -> Any:
-        """Seed the samples; the next one is for a run that begins."""
+        """Seed the samples. The next sample is for a new run."""
         self._fresh = seed is not None
         return super().seed(seed)
 
     def sample(self, mask: Any = None, probability: Any = None) -> dict[str, Any]:
-        """A random legal structured action."""
+        """Return a random legal structured action."""
         games = self._ref()
         if mask is not None or probability is not None or games is None:
             return dict(super().sample(mask=mask, probability=probability))
@@ -108,7 +109,7 @@ class LegalStructured(Copied, spaces.Dict):
 
 
 class LegalStructuredBatch(Copied, spaces.Dict):
-    """One structured action for each game; samples are legal in the present states."""
+    """One structured action for each game; samples are legal in the current states."""
 
     def __init__(self, games: Games) -> None:
         super().__init__(
@@ -122,7 +123,7 @@ class LegalStructuredBatch(Copied, spaces.Dict):
         self._ref = games.ref
 
     def sample(self, mask: Any = None, probability: Any = None) -> dict[str, Any]:
-        """A random legal structured action for each game."""
+        """Return a random legal structured action for each game."""
         games = self._ref()
         if mask is not None or probability is not None or games is None:
             return dict(super().sample(mask=mask, probability=probability))
@@ -131,7 +132,7 @@ class LegalStructuredBatch(Copied, spaces.Dict):
 
 
 def random_macro(games: Games, slot: int, rng: np.random.Generator) -> int:
-    """A random legal macro decision of one game that is not a selection; 0 where the game is over."""
+    """Return a random legal macro decision of one game that is not a selection; 0 if the game is over."""
     s = games.states[slot]
     numbers = np.flatnonzero((games.masks[slot] != 0) & ~SELECTIONS)
     rounds = s.phase == Phase.PLAY and s.n_hand > 0
@@ -151,7 +152,7 @@ def random_macro(games: Games, slot: int, rng: np.random.Generator) -> int:
 
 
 def unpack(action: int) -> dict[str, Any]:
-    """A macro decision as a structured action."""
+    """Return a macro decision as a structured action."""
     bits = np.array([(int(cards_of(action)) >> i) & 1 for i in range(MAX_HAND)], dtype=np.int8)
     return {
         "verb": np.int64(verb_of(action)),
@@ -166,13 +167,13 @@ PARTS = {
     "target": MAX_HAND,
     "to": MAX_HAND,
     "cards": 2,
-}  # of a structured action: how many values each has
+}  # number of values of each part
 
 
 def pack(action: Mapping[str, Any], n: int | None = None) -> NDArray[np.int64]:
-    """A structured action, or a batch of n, as macro decisions (n,) int64. Raises BadValue."""
+    """Return a structured action, or a batch of n, as macro decisions (n,) int64. Raises BadValue."""
     if not isinstance(action, Mapping) or set(action) != set(PARTS):
-        raise BadValue("action", action, f"a structured action is a dict of {', '.join(PARTS)}")
+        raise BadValue("action", action, f"use a dict of {', '.join(PARTS)}")
     shape = () if n is None else (n,)
     verb, target, to = (part(action, name, shape) for name in ("verb", "target", "to"))
     cards = part(action, "cards", (*shape, MAX_HAND)) @ (np.int64(1) << np.arange(MAX_HAND))
@@ -180,7 +181,7 @@ def pack(action: Mapping[str, Any], n: int | None = None) -> NDArray[np.int64]:
 
 
 def part(action: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """One part of a structured action; cards may be booleans. Raises BadValue."""
+    """Return one part of a structured action; cards may be booleans. Raises BadValue."""
     values = action[name]
     if name == "cards" and isinstance(values, np.ndarray) and values.dtype == np.bool_:
         values = values.astype(np.int64)

@@ -1,7 +1,7 @@
-"""The words of a replay: what a decision acts on, what it changed, and what lies on the table after it.
+"""The words of a replay: the objects of a decision, its effects, and the state after it.
 
-Nothing is hidden from the reader: face-down cards and hidden jokers are written as they are. Cards: `AS`, `TD(Glass,
-red seal, +5)`, then marks: `!` debuffed, `?` face down, `*` forced by Cerulean Bell. Numbers are exact.
+The text contains everything: also face-down cards and hidden jokers. Cards: `AS`, `TD(Glass, red seal, +5)`, then
+marks: `!` debuffed, `?` face down, `*` forced by Cerulean Bell. Numbers are exact.
 """
 
 from collections import Counter
@@ -36,12 +36,12 @@ COUNTS = {
 
 
 def amount(x: float) -> str:
-    """Format a score, chips or mult with every digit that distinguishes it from its neighbours, `22.5`."""
+    """Format a score, chips or mult with all digits that are needed to read it back, `22.5`."""
     return repr(float(x)).removesuffix(".0")
 
 
 def card_words(card: Any, marks: bool = True) -> str:
-    """A playing card of the deck as it is, with what befell it this round where `marks`."""
+    """Return a playing card of the deck, with its marks of this round if `marks`."""
     plain = card.copy()
     for field, _ in MARKS:
         plain[field] = 0
@@ -52,12 +52,12 @@ def card_words(card: Any, marks: bool = True) -> str:
 
 
 def cards_at(s: Any, cards: int) -> str:
-    """The hand cards at these positions, given as bits."""
+    """Return the hand cards at these positions, given as bits."""
     return " ".join(card_words(s.cards[s.hand[i]]) for i in range(s.n_hand) if (cards >> i) & 1)
 
 
-def looks_at(s: Any, item: Any) -> str:
-    """The card, rank, suit or hand that a joker looks at this round; empty for most."""
+def target_words(s: Any, item: Any) -> str:
+    """Return the current card, rank, suit or hand of a joker's text; empty for most."""
     if item.id == Joker.IDOL:
         return RANK_LETTERS[s.idol_rank] + SUIT_LETTERS[s.idol_suit]
     if item.id == Joker.MAIL:
@@ -70,29 +70,29 @@ def looks_at(s: Any, item: Any) -> str:
 
 
 def memory(item: Any) -> str:
-    """What a joker remembers: `[3]`, with its count `[0 n4]`, with what its sell value has grown by `[0 +$6]`."""
+    """Return the counters of a joker: `[3]`, with its count `[0 n4]`, with its additional sell value `[0 +$6]`."""
     count = f" n{item.count}" if item.count else ""
     return f"[{amount(item.value)}{count}{f' +${item.extra_sell}' if item.extra_sell else ''}]"
 
 
 def joker_words(item: Any) -> str:
-    """An owned joker with edition and stickers, and what it remembers if there is anything, `Ride the Bus [3]`."""
+    """Return an owned joker with edition, stickers and, if not 0, its counters, `Ride the Bus [3]`."""
     words = memory(item)
     return item_name(item) + (f" {words}" if words != "[0]" else "")
 
 
 def tag_words(tag: int, hand: int) -> str:
-    """A tag, Orbital Tag with its hand."""
+    """Return a tag; Orbital Tag with its hand."""
     return TAGS[tag].name + (f" ({HANDS[hand].name})" if tag == Tag.ORBITAL else "")
 
 
 def numbered(names: Iterable[str]) -> str:
-    """`0 Joker | 1 Mars`, or `none`."""
+    """Return numbered names, `0 Joker | 1 Mars`, or `none`."""
     return " | ".join(f"{i} {name}" for i, name in enumerate(names)) or "none"
 
 
-def deed(s: Any, action: int) -> str:
-    """Describe what a legal macro decision acts on, before it is taken; empty where the verb is enough."""
+def decision_words(s: Any, action: int) -> str:
+    """Describe the objects of a legal macro decision before it is taken; empty if the verb is sufficient."""
     verb, slot, cards = Verb(int(verb_of(action))), int(target_of(action)), int(cards_of(action))
     on = f" on {cards_at(s, cards)}" if cards else ""
     if verb in (Verb.PLAY, Verb.DISCARD):
@@ -113,11 +113,11 @@ def deed(s: Any, action: int) -> str:
         return item_name(s.pack[slot]) + on
     if verb == Verb.USE:
         return item_name(s.consumables[slot]) + on
-    return sold_or_moved(s, verb, slot, int(to_of(action)))
+    return sold_or_moved_words(s, verb, slot, int(to_of(action)))
 
 
-def sold_or_moved(s: Any, verb: Verb, slot: int, to: int) -> str:
-    """What is sold or re-ordered."""
+def sold_or_moved_words(s: Any, verb: Verb, slot: int, to: int) -> str:
+    """Return what is sold or reordered."""
     if verb in (Verb.SELL_JOKER, Verb.SELL_CONSUMABLE):
         item = (s.jokers if verb == Verb.SELL_JOKER else s.consumables)[slot]
         return f"{item_name(item)} for ${sell_value(item)}"
@@ -129,56 +129,56 @@ def sold_or_moved(s: Any, verb: Verb, slot: int, to: int) -> str:
 
 
 def blind_words(s: Any) -> str:
-    """Describe the blind on deck, the score that it requires, and what a boss does."""
+    """Describe the next blind, the score that it requires, and the effect of a boss."""
     row = BLINDS[int(blind_on_deck(s))]
     effect = f", {row.effect.removesuffix('.')}" if row.blind > Blind.BIG else ""
     return f"{row.name} {amount(blind_target(s, int(row.blind)))}{effect}"
 
 
 def voucher_words(s: Any, slot: int) -> str:
-    """A voucher on display with its price."""
+    """Return a voucher of the shop with its price."""
     voucher = int(s.shop_vouchers[slot])
     return f"{VOUCHERS[voucher].name} ${voucher_price(s, voucher)}"
 
 
 def pack_words(s: Any, slot: int) -> str:
-    """A booster pack for sale with its price."""
+    """Return a booster pack of the shop with its price."""
     return f"{PACKS[s.packs[slot]].name} ${pack_price(s, slot)}"
 
 
 def changes(before: Any, after: Any) -> list[str]:
-    """What a decision changed, in a fixed order. Both are whole records of the same game."""
-    said = [*score_words(before, after), *money_words(before, after)]
-    said += [
+    """Describe the effects of a decision, in a fixed order. Both arguments are records of the same game."""
+    found = [*score_words(before, after), *money_words(before, after)]
+    found += [
         f"{name} {before[field]} -> {after[field]}" for field, name in COUNTS.items() if before[field] != after[field]
     ]
-    said += joker_changes(before, after)
+    found += joker_changes(before, after)
     for field, what, names in (("consumables", "", held_names), ("vouchers", "voucher ", voucher_names)):
         if before[field].tobytes() != after[field].tobytes():
-            said += gained_and_lost(what, names(before), names(after))
-    said += gained_and_lost("tag ", tag_names(before), tag_names(after))
+            found += gained_and_lost(what, names(before), names(after))
+    found += gained_and_lost("tag ", tag_names(before), tag_names(after))
     for row, old, new in zip(HANDS, before.levels.tolist(), after.levels.tolist(), strict=True):
         if old != new:
-            said.append(f"{row.name} level {old} -> {new}")
-    said += card_changes(before, after)
+            found.append(f"{row.name} level {old} -> {new}")
+    found += card_changes(before, after)
     if after.boss != before.boss and after.phase == Phase.BLIND_SELECT:
-        said.append(f"boss {BLINDS[before.boss].name} -> {BLINDS[after.boss].name}")
+        found.append(f"boss {BLINDS[before.boss].name} -> {BLINDS[after.boss].name}")
     if after.boss_disabled and not before.boss_disabled:
-        said.append("boss disabled")
+        found.append("boss disabled")
     if after.phase == Phase.OVER:
-        said.append("lost")
+        found.append("lost")
     elif after.won and not before.won:
-        said.append("won")
-    return said
+        found.append("won")
+    return found
 
 
 def score_words(before: Any, after: Any) -> list[str]:
-    """The played hand and what it scored, `Pair (level 1) 32 x 2 = 64, 64 of 300`."""
+    """Return the played hand and its score, `Pair (level 1) 32 x 2 = 64, 64 of 300`."""
     if after.hands_played_run == before.hands_played_run:
         return []
     hand = HANDS[after.hand_type]
     refused = " refused by the boss" if after.hand_refused else ""
-    # Chips of the round are still there on the cash-out screen.
+    # The chips of the round are kept until the cash-out screen is left.
     return [
         f"{hand.name} (level {after.levels[hand.hand]}){refused} {amount(after.score_chips)} x {amount(after.score_mult)}"
         f" = {amount(after.hand_total)}, {amount(after.chips)} of {amount(after.target)}"
@@ -186,49 +186,49 @@ def score_words(before: Any, after: Any) -> list[str]:
 
 
 def money_words(before: Any, after: Any) -> list[str]:
-    """The purse, and at a round's end the payout with what it is reckoned from."""
-    said = [] if before.dollars == after.dollars else [f"${before.dollars} -> ${after.dollars}"]
+    """Return the change of money, and the payout with its components at the end of a round."""
+    found = [] if before.dollars == after.dollars else [f"${before.dollars} -> ${after.dollars}"]
     if after.phase == Phase.ROUND_END and before.phase != Phase.ROUND_END:
         left = f"{after.hands_left} hands and {after.discards_left} discards left"
-        said.append(f"payout ${after.payout} with {left}, ${after.dollars} held")
-    return said
+        found.append(f"payout ${after.payout} with {left}, ${after.dollars} held")
+    return found
 
 
 def joker_changes(before: Any, after: Any) -> list[str]:
     """Describe jokers that were added, removed, changed or moved, distinguished by their creation numbers."""
-    if before.jokers.tobytes() == after.jokers.tobytes():  # SPEED: so after most decisions
+    if before.jokers.tobytes() == after.jokers.tobytes():  # SPEED: equal after most decisions
         return []
     old = {int(item.created): item for item in before.jokers[: before.n_jokers]}
     new = {int(item.created): item for item in after.jokers[: after.n_jokers]}
-    said = [f"- {joker_words(item)}" for number, item in old.items() if number not in new]
-    said += [f"+ {joker_words(item)}" for number, item in new.items() if number not in old]
+    found = [f"- {joker_words(item)}" for number, item in old.items() if number not in new]
+    found += [f"+ {joker_words(item)}" for number, item in new.items() if number not in old]
     for number, item in old.items():
         if number in new and item_name(item) != item_name(new[number]):
-            said.append(f"{joker_words(item)} -> {joker_words(new[number])}")
+            found.append(f"{joker_words(item)} -> {joker_words(new[number])}")
         elif number in new and memory(item) != memory(new[number]):
-            said.append(f"{item_name(item)} {memory(item)} -> {memory(new[number])}")
+            found.append(f"{item_name(item)} {memory(item)} -> {memory(new[number])}")
     if [number for number in old if number in new] != [number for number in new if number in old]:
-        said.append(f"jokers {numbered(joker_words(item) for item in new.values())}")
-    return said
+        found.append(f"jokers {numbered(joker_words(item) for item in new.values())}")
+    return found
 
 
 def held_names(s: Any) -> list[str]:
-    """The consumables that the player holds."""
+    """Return the names of the consumables held."""
     return [item_name(item) for item in s.consumables[: s.n_consumables]]
 
 
 def voucher_names(s: Any) -> list[str]:
-    """The redeemed vouchers."""
+    """Return the names of the redeemed vouchers."""
     return [row.name for row in VOUCHERS if s.vouchers[row.voucher]]
 
 
 def tag_names(s: Any) -> list[str]:
-    """The held tags, oldest first."""
+    """Return the names of the held tags, the oldest first."""
     return [tag_words(int(s.tags[i]), int(s.tag_hands[i])) for i in range(s.n_tags)]
 
 
 def gained_and_lost(what: str, before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """`- X` for each name that went, `+ Y` for each that came."""
+    """Return `- X` for each removed name and `+ Y` for each added one."""
     if before == after:
         return []
     lost, gained = Counter(before) - Counter(after), Counter(after) - Counter(before)
@@ -236,7 +236,7 @@ def gained_and_lost(what: str, before: Sequence[str], after: Sequence[str]) -> l
 
 
 def deck_cards(s: Any) -> dict[int, tuple[int, tuple[int, ...]]]:
-    """Every playing card owned: creation number -> (index, what it is)."""
+    """Return every playing card owned: creation number -> (index, properties)."""
     rows = s.cards[CARD_FIELDS][: s.n_cards].tolist()
     return {row[0]: (i, row[2:]) for i, row in enumerate(rows) if row[1] != Place.GONE}
 
@@ -244,22 +244,22 @@ def deck_cards(s: Any) -> dict[int, tuple[int, tuple[int, ...]]]:
 def card_changes(before: Any, after: Any) -> list[str]:
     """Describe playing cards that were destroyed, added or changed, distinguished by their creation numbers."""
     old, new = deck_cards(before), deck_cards(after)
-    said = [f"- {card_words(before.cards[i], False)}" for number, (i, _) in old.items() if number not in new]
-    said += [f"+ {card_words(after.cards[i], False)}" for number, (i, _) in new.items() if number not in old]
+    found = [f"- {card_words(before.cards[i], False)}" for number, (i, _) in old.items() if number not in new]
+    found += [f"+ {card_words(after.cards[i], False)}" for number, (i, _) in new.items() if number not in old]
     for number, (i, what) in old.items():
         if number in new and new[number][1] != what:
             is_now = card_words(after.cards[new[number][0]], False)
-            said.append(f"{card_words(before.cards[i], False)} -> {is_now}")
-    return said
+            found.append(f"{card_words(before.cards[i], False)} -> {is_now}")
+    return found
 
 
 def opening(s: Any) -> list[str]:
-    """The lines under the heading of a replay: what a fresh run holds, and its first blinds."""
+    """Return the lines after the heading of a replay: the items of a new run, and its first blinds."""
     return [*owned_lines(s), *blind_lines(s)]
 
 
 def table(before: Any, after: Any) -> list[str]:
-    """Describe what is new on the table after a decision."""
+    """Describe what a decision has changed on the screen."""
     lines = []
     if after.phase == Phase.BLIND_SELECT and before.phase != Phase.BLIND_SELECT:
         lines += blind_lines(after)
@@ -278,7 +278,7 @@ def table(before: Any, after: Any) -> list[str]:
 
 
 def blind_lines(s: Any) -> list[str]:
-    """The blinds of this ante that are still ahead, with what skipping them gives."""
+    """Return the remaining blinds of this ante, with the tags for skipping them."""
     ahead = []
     for panel, blind in enumerate((int(Blind.SMALL), int(Blind.BIG), int(s.boss))):
         if panel >= s.blind_on_deck:
@@ -288,10 +288,10 @@ def blind_lines(s: Any) -> list[str]:
 
 
 def owned_lines(s: Any) -> list[str]:
-    """Jokers and consumables that the player owns, and the vouchers that a deck begins with."""
+    """Return the owned jokers and consumables, and the vouchers of a new run."""
     jokers = []
     for item in s.jokers[: s.n_jokers]:
-        target = looks_at(s, item)
+        target = target_words(s, item)
         jokers.append(joker_words(item) + (f" <{target}>" if target else ""))
     rows = {"jokers": jokers, "held": held_names(s)}
     if s.decisions == 0:
@@ -301,17 +301,17 @@ def owned_lines(s: Any) -> list[str]:
 
 def shop_lines(before: Any, after: Any) -> list[str]:
     """Describe the shop's items if one of them is new or a price has changed."""
-    old = wares(before) if before.phase in (Phase.SHOP, Phase.PACK) else {}
+    old = shop_slots(before) if before.phase in (Phase.SHOP, Phase.PACK) else {}
     lines = []
-    for title, rows in wares(after).items():
+    for title, rows in shop_slots(after).items():
         if any(words != HOLE for _, words in set(rows) - set(old.get(title, []))):
             end = f"; reroll ${reroll_price(after)}" if title == "row" else ""
             lines.append(f"  {title} {numbered(words for _, words in rows)}{end}")
     return lines
 
 
-def wares(s: Any) -> dict[str, list[tuple[int, str]]]:
-    """Return the shop's slots with prices, an empty one as `-`: (what distinguishes it, words) of each."""
+def shop_slots(s: Any) -> dict[str, list[tuple[int, str]]]:
+    """Return the shop's slots with prices, empty ones as `-`: (identity, words) of each."""
     return {
         "row": [(int(item.created), f"{item_name(item)} ${shop_price(item)}") for item in s.row[: s.n_row]],
         "vouchers": [(i, voucher_words(s, i) if s.shop_vouchers[i] else HOLE) for i in range(s.n_shop_vouchers)],
@@ -320,7 +320,7 @@ def wares(s: Any) -> dict[str, list[tuple[int, str]]]:
 
 
 def hand_lines(before: Any, after: Any) -> list[str]:
-    """The hand, where it or what is left of hands and discards has changed."""
+    """Return the hand, if it or the number of hands and discards left has changed."""
     if after.phase not in (Phase.PLAY, Phase.PACK) or after.n_hand == 0:
         return []
     words = hand_words(after)

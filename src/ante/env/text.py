@@ -1,4 +1,4 @@
-"""A game in words: what the player sees as plain text, and what an action means now."""
+"""A game as text: the observation, and the meaning of actions in its current state."""
 
 from typing import Any
 
@@ -33,12 +33,12 @@ PHASES = {
 
 
 def number(x: float) -> str:
-    """A score as one reads it: 12,345, or 1.23e15 when long."""
+    """Format a score: 12,345, or 1.23e15 if it is long."""
     return f"{x:,.0f}" if x < 1e11 else f"{x:.3g}"
 
 
 def card_name(card: Any) -> str:
-    """A playing card, `AS`, with its enhancement, edition and seal; `??` face down."""
+    """Return a playing card, `AS`, with its enhancement, edition and seal; `??` if it is face down."""
     if "face_down" in card.dtype.names and card.face_down:
         return FACE_DOWN
     extras = []
@@ -56,7 +56,7 @@ def card_name(card: Any) -> str:
 
 
 def item_name(item: Any) -> str:
-    """A joker, consumable or playing card on sale, with edition and stickers."""
+    """Return a joker, consumable or playing card for sale, with edition and stickers."""
     if item.kind == Kind.NONE:
         return "-"
     if item.kind == Kind.PLAYING_CARD:
@@ -70,31 +70,31 @@ def item_name(item: Any) -> str:
 
 
 def joker_text(s: Any, slot: int) -> str:
-    """A joker the player owns, with what it has grown to."""
+    """Return an owned joker with the value that it has grown to."""
     item = s.jokers[slot]
     grown = f" [{item.value:g}]" if item.value else ""
     return f"{item_name(item)}{grown}"
 
 
 def hidden_jokers(s: Any) -> list[str]:
-    """The jokers under Amber Acorn: who they are, not where."""
+    """Return the jokers under Amber Acorn, without their order."""
     return sorted(joker_text(s, i) for i in range(s.n_jokers))
 
 
 def seed_of(s: Any) -> str:
-    """The seed of a game."""
+    """Return the seed of a game."""
     return bytes(s.seed[: int(s.seed_length)]).decode()
 
 
 def run_name(s: Any) -> str:
-    """Deck and stake, or the challenge."""
+    """Return deck and stake, or the challenge."""
     if s.challenge:
         return f"challenge {CHALLENGES[s.challenge].name}"
     return f"{DECKS[s.deck_id].name}, {Stake(int(s.stake)).name.title()} Stake"
 
 
 def describe(s: Any) -> str:
-    """The game as plain text, nothing hidden in it."""
+    """Return the game as text, without hidden information."""
     lines = [*_head(s), *_owned(s)]
     if s.phase == Phase.BLIND_SELECT:
         lines += _panels(s)
@@ -182,20 +182,20 @@ def _shop(s: Any) -> list[str]:
 
 
 def card_list(s: Any, cards: int) -> str:
-    """The hand cards at these positions."""
+    """Return the hand cards at these positions."""
     names = [card_name(s.cards[s.hand[i]]) for i in range(s.n_hand) if (cards >> i) & 1]
     return " ".join(names) or "no cards"
 
 
 def action_name(s: Any, index: int) -> str:
-    """What a number of the discrete view means in this game, `play AS AH`."""
+    """Return the meaning of a discrete action in this game, `play AS AH`."""
     if not 0 <= index < N_DISCRETE:
         return f"no action {index}"
     return macro_name(s, int(to_macro(s, index)))
 
 
 def macro_name(s: Any, action: int) -> str:
-    """What a macro decision means in this game."""
+    """Return the meaning of a macro decision in this game."""
     verb, slot, to, cards = int(verb_of(action)), int(target_of(action)), int(to_of(action)), int(cards_of(action))
     if verb >= len(Verb):
         return f"no verb {verb}"

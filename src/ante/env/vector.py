@@ -32,9 +32,9 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
 
     Takes the arguments of `BalatroEnv`, and
 
-    autoreset_mode  NEXT_STEP (the step after the end deals the next game and ignores its action), SAME_STEP (the
-                    last observation goes to info["final_obs"]) or DISABLED (reset with options["reset_mask"])
-    copy            False: reset and step answer views of the buffers, overwritten by the next step
+    autoreset_mode  NEXT_STEP (the step after the end resets the game and ignores its action), SAME_STEP (the last
+                    observation is in info["final_obs"]) or DISABLED (reset with options["reset_mask"])
+    copy            False: reset and step return views of the buffers, which the next step overwrites
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
@@ -93,19 +93,19 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin all games, or those of options["reset_mask"].
+        """Start all games, or those of options["reset_mask"].
 
-        seed     an integer (game i gets seed + i) or one for each game
-        options  seed (a game seed, or one for each game that begins), deck, stake, challenge, for these runs only
+        seed     an integer (game i uses seed + i) or one for each game
+        options  seed (a game seed, or one for each game to reset), deck, stake, challenge, only for these runs
 
-        Raises BadValue for seeds and masks that do not fit, and what `Games.reset` raises; nothing changes then.
+        Raises BadValue for invalid seeds and masks, and the errors of `Games.reset`; nothing changes then.
         """
         if self.closed:
             raise EnvironmentClosed
         mask, options = self._mask_of(options)
         which = np.flatnonzero(mask)
         seeds = self._seeds_of(seed)
-        self.games.asked(options, len(which))
+        self.games.parse_options(options, len(which))
         for i in which:
             if seeds[i] is not None:
                 self.games.rngs[i] = one_seed(seeds[i])
@@ -117,7 +117,7 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         return self._observed(), self._infos(mask)
 
     def _mask_of(self, options: Any) -> tuple[NDArray[np.bool_], Any]:
-        """Which games begin, and the other options. Raises BadValue."""
+        """Return which games to reset, and the other options. Raises BadValue."""
         if not isinstance(options, dict) or "reset_mask" not in options:
             return self._every, options
         mask = options["reset_mask"]
@@ -130,7 +130,7 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         return np.array(mask), {name: value for name, value in options.items() if name != "reset_mask"}
 
     def _seeds_of(self, seed: Any) -> list[int | None]:
-        """A generator's seed for each game, None where it keeps its own. Raises BadValue."""
+        """Return a generator seed for each game, None to keep its generator. Raises BadValue."""
         if is_list(seed):
             if len(seed) != self.num_envs:
                 raise BadValue("seed", seed, f"use a whole number, or {self.num_envs} of them, one for each game")
@@ -143,8 +143,8 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Take one action in every game.
 
-        Raises, before anything is played, IllegalAction where one is not allowed, BadValue for actions that are no
-        whole numbers or not one for each game, NeedsReset before a reset, EnvironmentClosed.
+        Raises, before any game changes, IllegalAction for an illegal action, BadValue for actions that are not one
+        integer for each game, NeedsReset before a reset, and EnvironmentClosed.
         """
         self._require_games()
         games = self.games
@@ -161,11 +161,11 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         rewards = games.rewards.copy()
         self._ended = terminated | truncated
         if self.autoreset_mode == AutoresetMode.SAME_STEP and self._ended.any():
-            return self._observed_anew(rewards, terminated, truncated)
+            return self._autoreset(rewards, terminated, truncated)
         return self._observed(), rewards, terminated, truncated, self._infos(self._every)
 
-    def _observed_anew(self, rewards: Any, terminated: Any, truncated: Any) -> Any:
-        """Return the results of a SAME_STEP step in which games ended: reset, with the last observation in the info."""
+    def _autoreset(self, rewards: Any, terminated: Any, truncated: Any) -> Any:
+        """Return the results of a SAME_STEP step in which games ended, with their last observations in the info."""
         ended = self._ended
         last = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(ended):
@@ -184,7 +184,7 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         return self._observed(), rewards, terminated, truncated, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """Every game as a frame or as text, by render_mode. Raises NeedsReset, EnvironmentClosed."""
+        """Return every game as a frame or as text, by render_mode. Raises NeedsReset, EnvironmentClosed."""
         self._require_games()
         if self.render_mode == "ansi":
             return tuple(describe(s) for s in self.games.states)
@@ -194,12 +194,12 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         return None
 
     def _require_games(self) -> None:
-        """Raises EnvironmentClosed, NeedsReset."""
+        """Raise EnvironmentClosed or NeedsReset if a game has not started."""
         if self.closed:
             raise EnvironmentClosed
         if not self._begun:
             missing = [i for i, seed in enumerate(self.games.seeds) if not seed]
-            raise NeedsReset(f"games {missing} have not begun: call reset first")
+            raise NeedsReset(f"games {missing} have not started: call reset first")
 
     def _observed(self) -> Any:
         games = self.games
@@ -229,7 +229,7 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
 
 
 def autoreset_mode_of(mode: str | AutoresetMode) -> AutoresetMode:
-    """The mode of this name. Raises UnknownChoice."""
+    """Return the mode of this name. Raises UnknownChoice."""
     try:
         return AutoresetMode(mode)
     except ValueError:

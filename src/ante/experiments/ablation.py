@@ -26,7 +26,7 @@ def ablation(file: Path | None, seeds: Sequence[int], steps: int, eval_games: in
     terms = terms_of(config)
     if len(terms) < 2:
         raise BalatroError(
-            f"reward {config.games.reward} pays {', '.join(terms) or 'nothing'} alone: nothing can be left out"
+            f"reward {config.games.reward} has only the term {', '.join(terms) or 'none'}: an ablation needs two terms"
         )
     entries = {WHOLE: Entry(config=file)}
     for name in terms:
@@ -36,7 +36,7 @@ def ablation(file: Path | None, seeds: Sequence[int], steps: int, eval_games: in
     weights = ", ".join(f"{name} {weight:g}" for name, weight in terms.items())
     return Spec(
         title=f"Terms of reward {config.games.reward}",
-        about=f"All of them ({weights}), and without one at a time.",
+        about=f"All terms ({weights}), and all but one.",
         entries=entries,
         seeds=tuple(seeds),
         steps=steps,

@@ -35,7 +35,7 @@ def run(
     Return the results and the failed cells. Raises BalatroError.
     """
     if parallel < 1:
-        raise BalatroError(f"--parallel {parallel}: at least one run at a time")
+        raise BalatroError(f"--parallel {parallel}: must be at least 1")
     failed = run_cells(left, spec, parallel, watcher, stops)
     if not stops and len(failed) < len(spec.entries) * len(spec.seeds):
         play_others(spec, out, cells_of(spec, out)[0])

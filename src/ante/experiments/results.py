@@ -1,4 +1,4 @@
-"""The results of a comparison from the files of its runs: curves with bands over seeds, a table with intervals.
+"""The results of a comparison, from the files of its runs: curves with bands over seeds, and a table with intervals.
 
 All entries play the same games. The bootstrap resamples games jointly for all entries, and training seeds per entry, so
 intervals cover both sources of variance. With few seeds they are too narrow; with one seed they cover the games only.
@@ -47,7 +47,7 @@ class Row:
     seeds     number of finished runs; 0 for another player
     measures  with the names in MEASURES
     ahead     difference in blinds beaten to the first entry on the same games; None for itself or without games
-    seconds, steps_per_second, games_per_second   of training, mean over seeds; None for another player
+    seconds, steps_per_second, games_per_second   training, mean over seeds; None for another player
     memory_gb maximum peak memory of a run
     """
 
@@ -179,7 +179,7 @@ def games_of(report: dict[str, Any]) -> NDArray[np.float64]:
 
 
 class GameForm(BaseModel):
-    """What is read of a game."""
+    """The validated fields of a game."""
 
     outcome: str
     ante: FiniteFloat
@@ -188,7 +188,7 @@ class GameForm(BaseModel):
 
 
 class ReportForm(BaseModel):
-    """What is read of a report."""
+    """The validated fields of a report."""
 
     player: str = ""
     games: int
@@ -205,7 +205,7 @@ def read_reports(file: Path, games: int) -> list[dict[str, Any]]:
         except ValidationError as error:
             raise Unreadable(f"cannot read {file}: {first_fault(error)}") from None
         if form.games == games and len(form.records) != games:
-            raise Unreadable(f"cannot read {file}: it announces {games} games and holds {len(form.records)}")
+            raise Unreadable(f"cannot read {file}: it declares {games} games and contains {len(form.records)}")
     return reports
 
 

@@ -1,4 +1,4 @@
-"""Runs the cells of a comparison, each as an `ante train` process that resumes from the run's checkpoints.
+"""Execution of a comparison's runs, each as an `ante train` process that resumes from its checkpoints.
 
 Finished runs are skipped. A failed run keeps its log and does not stop the others.
 """
@@ -76,7 +76,7 @@ def steps_of(cell: Cell) -> int:
         with (cell.folder / "metrics.csv").open(newline="") as stream:
             steps = [row["steps"] for row in csv.DictReader(stream)]
         return int(steps[-1]) if steps else 0
-    except (OSError, ValueError, TypeError, KeyError):  # the line is being written
+    except (OSError, ValueError, TypeError, KeyError):  # the line may be incomplete
         return 0
 
 
@@ -89,8 +89,8 @@ class Running:
     process: subprocess.Popen[bytes] | None = None
     code: int = 0
 
-    def tend(self) -> bool:
-        """Start the next command when one has ended; return whether there is something to wait for."""
+    def poll(self) -> bool:
+        """Start the next command if the last one has ended, and return whether the cell is unfinished."""
         if self.process is not None:
             found = self.process.poll()
             if found is None:
@@ -145,7 +145,7 @@ def run_cells(
 ) -> list[Cell]:
     """Run all cells, `parallel` at a time, and return those that failed.
 
-    stops  nonempty to request an end: each run then stops with a checkpoint, and does not count as failed
+    stops  if nonempty, all runs stop with a checkpoint and do not count as failed
     """
     waiting = [cell for cell in cells if not is_done(cell, spec)]
     working: list[Running] = []
@@ -154,25 +154,25 @@ def run_cells(
         while waiting and len(working) < parallel and not stops:
             working.append(begin(waiting.pop(0), spec))
             watcher.begun(working[-1].cell)
-        asked = bool(stops)  # read once: a process that is waited for must have been stopped first
-        if asked:
+        stopping = bool(stops)  # read once, so wait() waits only for processes that were stopped
+        if stopping:
             waiting.clear()
             for each in working:
                 each.stop()
-        for each in [each for each in working if not each.tend()]:
+        for each in [each for each in working if not each.poll()]:
             working.remove(each)
             trouble = "" if stops or is_done(each.cell, spec) else trouble_of(each)
             failed += [each.cell] if trouble else []
             watcher.ended(each.cell, trouble)
         for each in working:
             watcher.looked(each.cell, steps_of(each.cell))
-        wait(working, asked)
+        wait(working, stopping)
     return failed
 
 
-def wait(working: Sequence[Running], asked: bool) -> None:
-    """Wait for a moment or, once all were requested to stop, until they have."""
-    if asked:
+def wait(working: Sequence[Running], stopping: bool) -> None:
+    """Wait for LOOK_SECONDS, or until all runs have stopped."""
+    if stopping:
         for each in working:
             if each.process is not None:
                 each.process.wait()
@@ -181,9 +181,9 @@ def wait(working: Sequence[Running], asked: bool) -> None:
 
 
 def trouble_of(running: Running) -> str:
-    """Return the last line of the log."""
+    """Return the exit code and the last line of the log."""
     lines = [line for line in log_of(running.cell).read_text(errors="replace").splitlines() if line.strip()]
-    return f"exit code {running.code}: {lines[-1].strip() if lines else 'it said nothing'}"
+    return f"exit code {running.code}: {lines[-1].strip() if lines else 'no output'}"
 
 
 def play_others(spec: Spec, out: Path, cell: Cell) -> None:
@@ -196,4 +196,4 @@ def play_others(spec: Spec, out: Path, cell: Cell) -> None:
         (*words, "--out", str(out / PLAYERS)), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise BalatroError(f"the other players could not play: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+        raise BalatroError(f"playing the other players failed: {(done.stderr.strip().splitlines() or ['?'])[-1]}")

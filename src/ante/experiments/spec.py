@@ -1,4 +1,4 @@
-"""The specification of a comparison: entries x seeds, each a run, from a YAML file. Imports neither Ray nor torch."""
+"""The specification of a comparison in YAML: a run for each entry and seed. Imports neither Ray nor torch."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +15,14 @@ from ante.training.settings.field import Settings
 from ante.training.settings.values import has, remove
 from ante.yaml_files import read_yaml
 
-FILE = "compare.yaml"  # in the folder of a comparison: its specification, with the complete settings of each entry
+FILE = "compare.yaml"  # specification in a comparison's folder, with the complete settings of each entry
 OF_THE_SPEC = (
     "name",
     "runs",
     "seed",
     "steps",
     "evaluation.games",
-)  # settings that are given once for all entries, or are derived
+)  # settings that are the same for all entries, or derived
 
 
 class BadSpec(BalatroError, ValueError):
@@ -30,20 +30,22 @@ class BadSpec(BalatroError, ValueError):
 
 
 class Entry(Settings):
-    """One of those compared: settings of a file, single ones changed."""
+    """A compared configuration: the settings of a file, with changes."""
 
-    config: Path | None = Field(None, description="File of settings, found from the specification's folder.")
-    settings: dict[str, Any] = Field(default_factory=dict, description="Single settings, as in such a file.")
+    config: Path | None = Field(None, description="File of settings, relative to the specification.")
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings that override those of the file.")
 
 
 class Spec(Settings):
     """A comparison at an equal budget."""
 
-    title: str = Field("Comparison", description="Heads the report.")
-    about: str = Field("", description="A sentence below it.")
-    entries: dict[str, Entry] = Field(min_length=1, description="Who is compared, by name.")
+    title: str = Field("Comparison", description="Title of the report.")
+    about: str = Field("", description="Description below the title.")
+    entries: dict[str, Entry] = Field(min_length=1, description="Compared configurations by name.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings that all entries share.")
-    seeds: tuple[int, ...] = Field((0, 1, 2), min_length=1, description="Seeds of the runs: one run each, per entry.")
+    seeds: tuple[int, ...] = Field(
+        (0, 1, 2), min_length=1, description="Training seeds; each entry has one run per seed."
+    )
     steps: int = Field(200_000, ge=1, description="Environment steps of each run.")
     eval_games: int = Field(200, ge=2, description="Games in each final evaluation, the same for all entries.")
     panel: Path | None = Field(
@@ -58,14 +60,14 @@ class Spec(Settings):
     def _names(cls, entries: dict[str, Entry]) -> dict[str, Entry]:
         for name in entries:
             if not name.replace("-", "").replace("_", "").isalnum():
-                raise ValueError(f"{name!r} names a folder too: letters, digits, - and _")
+                raise ValueError(f"{name!r} is also a folder's name: use letters, digits, - and _ only")
         return entries
 
     @field_validator("seeds")
     @classmethod
     def _differ(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
         if len(set(seeds)) < len(seeds) or min(seeds) < 0:
-            raise ValueError("seeds are different numbers, 0 or more")
+            raise ValueError("seeds must be different numbers of at least 0")
         return seeds
 
 
@@ -94,7 +96,7 @@ def read_spec(file: Path) -> Spec:
     except Unreadable as error:
         raise BadSpec(str(error)) from None
     if not isinstance(values, dict):
-        raise BadSpec(f"specification {file} is not a list of `key: value` lines: see docs/how-to/compare.md")
+        raise BadSpec(f"specification {file} is not a YAML mapping of `key: value` lines: see docs/how-to/compare.md")
     spec = make_spec(
         {**values, "entries": {name: entry or {} for name, entry in (values.get("entries") or {}).items()}}
     )
@@ -132,7 +134,7 @@ def config_of(spec: Spec, name: str, seed: int, out: Path) -> TrainConfig:
     for place, settings in (("settings", spec.settings), (f"entries.{name}.settings", entry.settings)):
         fixed = next((key for key in OF_THE_SPEC if has(settings, key)), None)
         if fixed:
-            raise BadSpec(f"specification, {place}: {fixed} is the same for all or follows; leave it out there")
+            raise BadSpec(f"specification, {place}: {fixed} is common to all entries or derived: remove it")
     own = {"name": f"seed-{seed}", "runs": str(out / name), "seed": seed}
     budget = {"steps": spec.steps, "evaluation.games": spec.eval_games}
     try:
@@ -162,5 +164,5 @@ def keep_spec(spec: Spec, out: Path) -> None:
 def kept_spec(out: Path) -> Spec:
     """Read the specification from a comparison's folder. Raises BadSpec."""
     if not (out / FILE).is_file():
-        raise BadSpec(f"{out} holds no comparison: ante compare SPEC.yaml --out {out} begins one")
+        raise BadSpec(f"{out} contains no comparison: create one with ante compare SPEC.yaml --out {out}")
     return read_spec(out / FILE)

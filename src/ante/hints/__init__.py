@@ -1,1 +1,1 @@
-"""Strategic advice from a language model or from rules: questions, budgets, caching, checks, ledger."""
+"""Hints from a language model or from rules: requests, budgets, cache, validation and statistics."""

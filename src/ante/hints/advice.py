@@ -1,4 +1,4 @@
-"""Advisors, their answers, and the validation of answers."""
+"""The protocol of advisors, their answers, and the validation of answers."""
 
 import json
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from ante.hints.question import Question
 from ante.messages import foreign, printable
 
 LONGEST_REASON = 120  # characters
-MOST_TOKENS = 1_000_000  # of one request; a larger count is ignored
+MOST_TOKENS = 1_000_000  # largest plausible token count of a request; larger ones are ignored
 MOST_MODELS = 1000
 SCHEMA_NAME = "balatro_hint"
 
 
 class Answer(BaseModel):
-    """The requested JSON object: whole numbers, since grammars of servers have no ranges of fractions."""
+    """The requested JSON object. It has integers only, because servers' grammars do not support ranges of floats."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -36,9 +36,9 @@ class Answer(BaseModel):
 class Advice:
     """A valid, legal hint.
 
-    entry       number of the decision in the shortlist of the state in question
-    decision    the same as a macro decision
-    confidence  and outlook in percent
+    entry       number of the decision in the list of candidates
+    decision    the macro decision
+    confidence  in percent, like outlook
     source      rules, llm or cache
     """
 
@@ -52,7 +52,7 @@ class Advice:
 
 
 class Discarded(BalatroError, ValueError):
-    """An answer that was not used; `cause` is unreadable, schema or illegal."""
+    """An answer is invalid; `cause` is unreadable, schema or illegal."""
 
     def __init__(self, cause: str, words: str) -> None:
         super().__init__(f"the answer was discarded ({cause}): {foreign(words)}")
@@ -61,14 +61,14 @@ class Discarded(BalatroError, ValueError):
 
 @dataclass(frozen=True)
 class Reply:
-    """A raw response: the text, and the tokens of request and response together."""
+    """A raw response: its text, and the total tokens of request and response."""
 
     text: str
     tokens: int
 
 
 class ModelName(BaseModel):
-    """One model that a server has."""
+    """A model of a server."""
 
     id: str
 
@@ -79,7 +79,7 @@ class ModelList(BaseModel):
     data: list[ModelName]
 
     def names(self) -> list[str]:
-        """The names, fit for the terminal."""
+        """Return the names, sanitised for terminals."""
         return [foreign(model.id) for model in self.data[:MOST_MODELS]]
 
 
@@ -89,7 +89,7 @@ class Advisor(Protocol):
     model: str
 
     async def ask(self, question: Question) -> Reply:
-        """Return the raw response. Raises what its client raises."""
+        """Return the raw response. Raises its client's errors."""
 
     async def close(self) -> None:
         """Close the connections."""
@@ -101,7 +101,7 @@ def tokens_of(count: object) -> int:
 
 
 def schema_of(question: Question) -> dict[str, Any]:
-    """The JSON schema of an answer to this question, its numbers bounded by the options that there are."""
+    """Return the JSON schema of an answer, with numbers limited to the question's options."""
     names = list(Answer.model_fields)
     whole = {"type": "integer", "minimum": 0, "maximum": 100}
     return {

@@ -1,7 +1,7 @@
 """The broker: accepts positions from env runners, queries the advisor asynchronously and keeps hints until fetched.
 
-Nothing here waits: `ask` and `take` come back at once. With rules the answer is worked out on the spot, with an LLM in
-an event loop in its own thread. In training it runs in a separate process (training/advice/asks.py makes it a Ray actor).
+`ask` and `take` do not block. Rules are evaluated immediately; LLM requests run in an event loop of a separate thread.
+In training, the broker runs in a separate process (training/advice/broker.py makes it a Ray actor).
 """
 
 import asyncio
@@ -27,13 +27,13 @@ from ante.hints.settings import HintSettings
 from ante.lookahead.candidates import decisions_of
 
 LOG = logging.getLogger(__name__)
-AHEAD = 4  # requests that may wait for each one in progress
-MANY = 10_000  # concurrent requests to the rule-based advisor
+AHEAD = 4  # queued requests per request in progress
+MANY = 10_000  # credits per player with the rule-based advisor
 
 
 @dataclass(frozen=True)
 class Delivered:
-    """Result of one request, with or without advice. `seconds` from request to response."""
+    """Result of one request, with or without advice. `seconds` is the time from request to response."""
 
     ticket: int
     advice: Advice | None
@@ -42,10 +42,10 @@ class Delivered:
 
 @dataclass(frozen=True)
 class Taken:
-    """Results that a player fetches.
+    """Results for one player.
 
-    credits    how many positions it may send before it fetches again
-    potential  weights of the line through all outlooks, None before there are enough
+    credits    number of positions that the player may send before it fetches results again
+    potential  weights of the potential fitted to all outlooks, None before the first fit
     """
 
     delivered: list[Delivered]
@@ -54,7 +54,7 @@ class Taken:
 
 
 class Broker:
-    """Broker of a run; `players` share its capacity."""
+    """The broker of a run, whose capacity `players` share."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Broker:
             asyncio.run_coroutine_threadsafe(self._opened(settings, environment), self._loop).result()
 
     async def _opened(self, settings: HintSettings, environment: Mapping[str, str]) -> None:
-        """The desk stands, in the loop's thread, to which its memory belongs. Raises BadHints, NotInstalled."""
+        """Create the desk in the loop's thread, to which its cache is bound. Raises BadHints, NotInstalled."""
         from ante.hints.desk import Desk, make_advisor
 
         self._desk = Desk(settings, make_advisor(settings, environment))
@@ -97,7 +97,7 @@ class Broker:
             asyncio.run_coroutine_threadsafe(self._asked(player, ticket, s, listed), self._loop)
 
     def _advise(self, player: str, ticket: int, s: Any, listed: Any) -> None:
-        """The rules' hint; without the words of a whole question, of which a thousand would take a second."""
+        """Deliver the rules' hint. SPEED: without the text of a question, which would take 1 ms per position."""
         begin = time.perf_counter()
         entry = choose(listed)
         decision = int(decisions_of(listed["entries"][None], np.array([entry]))[0])
@@ -108,7 +108,7 @@ class Broker:
         self._deliver(player, Delivered(ticket, advice, time.perf_counter() - begin), listed)
 
     async def _asked(self, player: str, ticket: int, s: Any, listed: Any) -> None:
-        """Run one request. The ticket is always returned."""
+        """Process one request. A result with its ticket is always delivered."""
         begin, advice = time.monotonic(), None
         try:
             async with self._gate:
@@ -117,7 +117,7 @@ class Broker:
                 question = question_of(s, listed, self._settings.prompt, frame)
                 advice = await self._desk.advise(question) if question is not None else None
         except Exception:  # no caller awaits this task: the error must appear in ledger, alarm and log
-            LOG.exception("an ask broke")
+            LOG.exception("a request for a hint failed unexpectedly")
             self.ledger.ended("broken")
         finally:
             with self._lock:
@@ -136,7 +136,7 @@ class Broker:
             return Taken(self._done.pop(player, []), self._credits(), self._potential.weights)
 
     def _credits(self) -> int:
-        """Positions that one player may send; a single one to try with while the breaker is open."""
+        """Return how many positions a player may send; a single one while the circuit breaker is open."""
         if self._settings is None:
             return MANY
         if self.ledger.breaker == "opened":
@@ -144,16 +144,16 @@ class Broker:
         return max(0, self._settings.concurrency * (1 + AHEAD) - self._open) // self._players
 
     def note(self, rows: list[dict[str, Any]], compared: int, agreed: int) -> None:
-        """Record the results of hinted decisions, to be fetched with `report`."""
+        """Record the results of hinted decisions for `report`."""
         with self._lock:
             self._noted += rows
             self.ledger.compared += compared
             self.ledger.agreed += agreed
 
     def report(self, boot: str = "", known: int = 0) -> dict[str, Any]:
-        """The ledger, the alarm if there is one, and the rows noted beyond the first `known` of this boot.
+        """Return the ledger, the alarm if any, and the recorded rows after the first `known` of this boot.
 
-        Rows that are known are forgotten; so a report that gets lost on its way costs none.
+        Rows are discarded once they are known to the caller, so a lost report loses no rows.
         """
         with self._lock:
             if boot == self._boot:
@@ -166,7 +166,7 @@ class Broker:
 
 
 def hint_field(advice: Advice | None, agreed: bool) -> dict[str, Any] | None:
-    """A hint as it is stored beside a decision in logs, replays and pictures: text, agreed, source; None without one."""
+    """Return a hint as stored with a decision in logs, replays and pictures: text, agreed, source; None without one."""
     if advice is None:
         return None
     return {"text": advice.text, "agreed": agreed, "source": advice.source}

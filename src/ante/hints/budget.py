@@ -9,21 +9,21 @@ HOUR = 3600.0
 
 
 class DecisionBudget:
-    """Limits requests to `share` of any WINDOW consecutive decisions, and to none before there are enough decisions.
+    """A limit of requests to a `share` of any WINDOW consecutive decisions, and of all decisions before that.
 
-    Decisions are numbered as they are taken; those of one step of many games follow each other.
+    Decisions are numbered in the order in which they are taken; those of one step of many games are consecutive.
     """
 
     def __init__(self, share: float) -> None:
         assert 0.0 <= share <= 1.0
         self.share, self.decisions, self.asked = share, 0, 0
-        self._recent: deque[int] = deque()  # numbers of the decisions among the last WINDOW that were sent
+        self._recent: deque[int] = deque()  # numbers of the decisions with requests among the last WINDOW
 
     def allows(self, n: int) -> int:
         """Return for how many of the next n decisions hints may be requested, regardless of their position."""
         while self._recent and self._recent[0] <= self.decisions - WINDOW:
             self._recent.popleft()
-        most = int(self.share * min(WINDOW, self.decisions) + 1e-9)  # of those that have been taken
+        most = int(self.share * min(WINDOW, self.decisions) + 1e-9)  # requests allowed for the decisions taken
         return max(0, min(n, most - len(self._recent)))
 
     def take(self, n: int, places: list[int]) -> None:
@@ -35,15 +35,15 @@ class DecisionBudget:
 
 
 class TokenBudget:
-    """Tokens of requests and responses within the last hour; `most` 0 for no limit."""
+    """A limit of tokens of requests and responses within the last hour; 0 for no limit."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.most, self._clock = most, clock
-        self._spent: deque[list[float]] = deque()  # moment, tokens
+        self._spent: deque[list[float]] = deque()  # time, tokens
         self._sum = 0.0
 
     def reserve(self, tokens: int) -> list[float] | None:
-        """Reserve tokens, to be settled later; None if the budget is exhausted."""
+        """Reserve tokens for `settle`, or return None if the budget is exhausted."""
         now = self._clock()
         while self._spent and self._spent[0][0] <= now - HOUR:
             self._sum -= self._spent.popleft()[1]

@@ -1,4 +1,4 @@
-"""A cache of answers by request, in SQLite, shared by successive runs."""
+"""A cache of answers in SQLite, keyed by request, which successive runs can share."""
 
 import sqlite3
 import time
@@ -13,7 +13,7 @@ WAIT_SECONDS = 5.0  # seconds to wait for another writer
 
 
 class AnswerCache:
-    """Checked answers; None for a file keeps them in memory. Used by one thread. Raises sqlite3.Error."""
+    """Validated answers in a file, or in memory without one. For use by one thread. Methods raise sqlite3.Error."""
 
     def __init__(self, file: Path | None = None) -> None:
         if file is not None:

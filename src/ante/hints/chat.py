@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server as advisor: vLLM, llama.cpp, or any other that supports `response_format: json_schema`."""
+"""An advisor behind an OpenAI-compatible API with `response_format: json_schema`, such as vLLM or llama.cpp."""
 
 import asyncio
 import base64
@@ -12,7 +12,7 @@ from ante.hints.question import Question
 from ante.hints.settings import HintSettings
 from ante.http.client import BadReply, BoundedClient, read_reply
 
-NO_KEY = "none"  # the client requires one; most servers in the cluster do not
+NO_KEY = "none"  # for servers without authentication, because the client requires a key
 
 
 class Message(BaseModel):
@@ -35,7 +35,7 @@ class Completion(BaseModel):
 
 
 class ChatAdvisor:
-    """Sends requests to `/v1/chat/completions`."""
+    """An advisor that uses `/v1/chat/completions`."""
 
     def __init__(self, settings: HintSettings, key: str | None) -> None:
         self.settings, self.model = settings.complete(), settings.model or ""
@@ -70,7 +70,7 @@ class ChatAdvisor:
         found = read_reply(Completion, raw.http_response.content, "chat completion")
         text = found.choices[0].message.content
         if text is None:
-            raise BadReply("the completion holds no text")
+            raise BadReply("the completion contains no text")
         usage = found.usage if isinstance(found.usage, dict) else {}
         return Reply(text, tokens_of(usage.get("total_tokens")))
 

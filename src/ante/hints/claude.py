@@ -1,4 +1,4 @@
-"""Hosted Claude as advisor, by its own API, with structured output."""
+"""An advisor behind Claude's API, with structured output."""
 
 import asyncio
 import base64
@@ -29,12 +29,12 @@ class Message(BaseModel):
 
 
 class ClaudeAdvisor:
-    """Sends requests to `/v1/messages`."""
+    """An advisor that uses `/v1/messages`."""
 
     def __init__(self, settings: HintSettings, key: str | None) -> None:
         self.settings, self.model = settings.complete(), settings.model or ""
         if key is None:
-            raise BadHints(f"Claude needs a key: set {KEY_VARIABLE} or ANTHROPIC_API_KEY")
+            raise BadHints(f"provider claude requires an API key: set {KEY_VARIABLE} or ANTHROPIC_API_KEY")
         headers = {"Host": settings.host_header} if settings.host_header else {}
         self._client = anthropic.AsyncAnthropic(
             base_url=settings.endpoint,
@@ -63,7 +63,7 @@ class ClaudeAdvisor:
         return Reply("".join(block.text for block in found.content if block.type == "text"), spent)
 
     async def models(self) -> list[str]:
-        """Return the names of the models available to the key. Raises anthropic.AnthropicError, BadReply, TimeoutError."""
+        """Return the names of the key's models. Raises anthropic.AnthropicError, BadReply, TimeoutError."""
         async with asyncio.timeout(self.settings.timeout_seconds):
             raw = await self._client.models.with_raw_response.list(limit=1000)
         return read_reply(ModelList, raw.http_response.content, "list of models").names()

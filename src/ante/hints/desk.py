@@ -1,6 +1,6 @@
 """Request handling: cache, budget, circuit breaker, retries, deadline, validation and the ledger.
 
-Errors of the server are not raised: a request ends with or without a hint, and the ledger records why.
+Server errors are not raised: a request ends with or without a hint, and the ledger records the cause.
 """
 
 import asyncio
@@ -27,47 +27,47 @@ from ante.messages import foreign
 LOG = logging.getLogger(__name__)
 CLIENTS = ("openai", "anthropic", "httpx2")
 CIRCUIT = "llm"
-PASSING = (408, 409, 425, 429)  # HTTP statuses that are retried, in addition to all from 500 on
-LETTERS_PER_TOKEN = 3.0  # of a question: a safe estimate until the server reports the count
+RETRIED = (408, 409, 425, 429)  # HTTP statuses that are retried, in addition to all from 500
+LETTERS_PER_TOKEN = 3.0  # a low estimate, for reservations until the server reports the count
 PICTURE_TOKENS = 800
 
 
 class Desk:
-    """Sends requests to one advisor. Bound to one event loop."""
+    """The request pipeline of one advisor, bound to one event loop."""
 
     def __init__(self, settings: HintSettings, advisor: Advisor, clock: Callable[[], float] = time.monotonic) -> None:
         self.settings, self.advisor, self.ledger = settings, advisor, Ledger()
         self.cache = AnswerCache(Path(settings.cache) if settings.cache else None)
         self.tokens = TokenBudget(settings.tokens_per_hour, clock)
         self._breakers = AsyncCircuitBreakerFactory(settings.breaker_failures, settings.breaker_seconds)
-        self._breakers.add_listener(self._heard)
-        self._asking: dict[str, asyncio.Future[Answer | None]] = {}
+        self._breakers.add_listener(self._on_breaker_event)
+        self._in_flight: dict[str, asyncio.Future[Answer | None]] = {}
 
-    def _heard(self, name: str, kind: str, event: Any) -> None:
+    def _on_breaker_event(self, name: str, kind: str, event: Any) -> None:
         if kind == "state_changed":
             self.ledger.breaker = event.state
 
     async def advise(self, question: Question) -> Advice | None:
-        """Return a hint or None. Identical concurrent requests share one call."""
+        """Return a hint or None. Concurrent requests for the same question share one call."""
         self.ledger.asks += 1
         key = question.key(self.advisor.model)
         found = self.cache.get(key)
-        if found is None and key in self._asking:
-            found = await asyncio.shield(self._asking[key])
+        if found is None and key in self._in_flight:
+            found = await asyncio.shield(self._in_flight[key])
             self.ledger.cache_hits += found is not None
             return advice_of(question, found, "cache") if found is not None else None
         if found is not None:
             self.ledger.cache_hits += 1
             return advice_of(question, found, "cache")
-        waiting = self._asking[key] = asyncio.get_running_loop().create_future()
+        future = self._in_flight[key] = asyncio.get_running_loop().create_future()
         answer = None
         try:
             answer = await self._call(question)
             if answer is not None:
                 self.cache.put(key, answer)
         finally:
-            waiting.set_result(answer)
-            del self._asking[key]
+            future.set_result(answer)
+            del self._in_flight[key]
         return advice_of(question, answer, "llm") if answer is not None else None
 
     async def _call(self, question: Question) -> Answer | None:
@@ -80,16 +80,16 @@ class Desk:
         breaker = await self._breakers.get_breaker(CIRCUIT)
         try:
             async with breaker, asyncio.timeout(self.settings.timeout_seconds):
-                reply = await self._tried(question)
+                reply = await self._with_retries(question)
                 spent = reply.tokens or int(held[1])
                 answer = check(question, reply.text)
         except OpenedState:
             self.ledger.ended("breaker")
             return None
-        except Exception as error:  # each client has different classes; the ledger records the cause
+        except Exception as error:  # error classes differ between clients; the ledger records the cause
             cause = cause_of(error)
             if cause == "broken":
-                LOG.exception("an ask broke")
+                LOG.exception("a request for a hint failed unexpectedly")
             self.ledger.ended(cause, time.monotonic() - begin)
             return None
         finally:
@@ -98,7 +98,7 @@ class Desk:
         self.ledger.ended(GOOD, time.monotonic() - begin)
         return answer
 
-    async def _tried(self, question: Question) -> Reply:
+    async def _with_retries(self, question: Question) -> Reply:
         """Return the response of the first successful attempt; the caller sets the deadline."""
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self.settings.tries),
@@ -127,12 +127,12 @@ def passes(error: BaseException) -> bool:
     """Return whether an error is transient: a lost connection or a retryable status."""
     status = getattr(error, "status_code", None)
     if status is not None:
-        return status in PASSING or status >= 500
+        return status in RETRIED or status >= 500
     return cause_of(error) == "unreachable"
 
 
 def cause_of(error: BaseException) -> str:
-    """One of the ledger's FAILURES; `broken` for errors that are none of an advisor's."""
+    """Return the cause of an error, one of the ledger's FAILURES; `broken` for errors that no advisor raises."""
     if isinstance(error, Discarded):
         return error.cause
     if isinstance(error, BadReply) or isinstance(error.__cause__, BadReply):
@@ -148,18 +148,18 @@ def cause_of(error: BaseException) -> str:
 
 
 def words_of(error: BaseException, key: str | None) -> str:
-    """What went wrong at an advisor, in a line without its key. Errors that are none of an advisor's are raised again."""
+    """Describe an advisor's error in one line, without the key. Other errors are raised again."""
     cause = cause_of(error)
     if cause == "broken":
         raise error
     if isinstance(error, Discarded):
         return foreign(error, [key])
-    said = error.__cause__ if isinstance(error.__cause__, BadReply) else error
-    return f"{cause}: {foreign(said, [key]) or type(error).__name__}"
+    shown = error.__cause__ if isinstance(error.__cause__, BadReply) else error
+    return f"{cause}: {foreign(shown, [key]) or type(error).__name__}"
 
 
 def make_advisor(settings: HintSettings, environment: Mapping[str, str]) -> Any:
-    """The client of these settings, its key from the environment. Raises BadHints, NotInstalled."""
+    """Return the client for these settings, with the key from the environment. Raises BadHints, NotInstalled."""
     key = read_key(settings, environment)
     try:
         if settings.provider == "claude":

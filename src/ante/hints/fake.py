@@ -2,9 +2,8 @@
 
     python -m ante.hints.fake --port 8000 --mode ok --latency 2
 
-Deterministic: identical requests get identical responses. Standard
-library only, so that it runs in any image. Serves /v1/chat/completions, /v1/messages, /v1/models, /health and /metrics;
-POST /mode changes its behaviour at run time.
+Identical requests get identical responses. The module needs only the standard library, so it runs in any image. It
+serves /v1/chat/completions, /v1/messages, /v1/models, /health and /metrics. POST /mode changes its behaviour at run time.
 """
 
 import argparse
@@ -21,14 +20,14 @@ from typing import Any
 
 MODES = {
     "ok": "valid answers",
-    "429": "too many requests, always",
-    "500": "an error inside, always",
-    "hang": "takes the question and never answers",
-    "half-json": "an answer that was cut off in the middle",
-    "wrong-schema": "JSON, but not what was asked for",
-    "illegal": "an option that is not there",
-    "slow-image": "answers that take --image-latency longer where a picture was sent",
-    "flaky": "every other answer is an error inside",
+    "429": "always too many requests",
+    "500": "always an internal error",
+    "hang": "accepts requests and never responds",
+    "half-json": "truncated answers",
+    "wrong-schema": "valid JSON with another schema",
+    "illegal": "options that do not exist",
+    "slow-image": "requests with images take --image-latency longer",
+    "flaky": "every other response is an internal error",
 }
 MODEL = "fake"
 WORDS = ("It scores most.", "It keeps the money.", "It leads to a flush.", "It is the safe way.")
@@ -39,8 +38,8 @@ LARGEST = 8 << 20  # bytes of a request
 class FakeServer(ThreadingHTTPServer):
     """The server.
 
-    asked   number of questions; counts  responses by path and status
-    heard   headers of the last questions
+    asked    number of requests for hints; counts  responses by path and status
+    headers  headers of the last requests for hints
     """
 
     daemon_threads = True
@@ -55,7 +54,7 @@ class FakeServer(ThreadingHTTPServer):
         self.counts: Counter[tuple[str, int]] = Counter()
         self.lock, self.stopping = threading.Lock(), threading.Event()
         self.asked = 0
-        self.heard: deque[Message] = deque(maxlen=100)
+        self.headers: deque[Message] = deque(maxlen=100)
         self.set_mode(mode)
 
     def set_mode(self, mode: str) -> None:
@@ -81,14 +80,14 @@ class FakeServer(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request."""
+    """Handler of one connection."""
 
     server: FakeServer
     protocol_version = "HTTP/1.1"
     timeout = 30  # seconds for the next bytes of a request
 
     def do_GET(self) -> None:
-        """Health, models, metrics."""
+        """Return health, models or metrics."""
         if self.path == "/health":
             self.answer(200, {"status": "ok"})
         elif self.path == "/v1/models":
@@ -103,14 +102,14 @@ class Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "0")
         if not length.isdecimal() or len(length) > 12 or int(length) > LARGEST:
             self.close_connection = True
-            self.answer(413, {"error": {"message": f"a request has a Content-Length of {LARGEST} bytes at most"}})
+            self.answer(413, {"error": {"message": f"Content-Length must be at most {LARGEST} bytes"}})
             return
         try:
             body = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
             body = None
         if not isinstance(body, dict):
-            self.answer(400, {"error": {"message": "the request is no JSON object"}})
+            self.answer(400, {"error": {"message": "the request is not a JSON object"}})
             return
         if self.path == "/mode":
             self.change(body)
@@ -122,7 +121,7 @@ class Handler(BaseHTTPRequestHandler):
     def change(self, body: dict[str, Any]) -> None:
         """Change the mode or latency."""
         if body.get("mode", "ok") not in MODES:
-            self.answer(400, {"error": {"message": f"mode is one of {', '.join(MODES)}"}})
+            self.answer(400, {"error": {"message": f"mode must be one of {', '.join(MODES)}"}})
             return
         self.server.set_mode(body.get("mode", self.server.mode))
         self.server.latency = float(body.get("latency", self.server.latency))
@@ -134,14 +133,14 @@ class Handler(BaseHTTPRequestHandler):
         with server.lock:
             server.asked += 1
             turn = server.asked
-            server.heard.append(self.headers)
+            server.headers.append(self.headers)
         seconds = server.latency + server.image_latency * (mode == "slow-image" and has_picture(body))
         if server.stopping.wait(HANG_SECONDS if mode == "hang" else seconds):
             self.close_connection = True
         elif mode == "429":
             self.answer(429, {"error": {"message": "too many requests"}})
         elif mode == "500" or (mode == "flaky" and turn % 2):
-            self.answer(500, {"error": {"message": "something broke"}})
+            self.answer(500, {"error": {"message": "internal error"}})
         else:
             self.answer(200, reply(body, written(body, mode), claude))
 
@@ -163,7 +162,7 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # the client has disconnected
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is printed for every request: /metrics has the counts."""
+        """Print nothing for requests, because /metrics has the counts."""
 
 
 def schema_of(body: dict[str, Any]) -> dict[str, Any]:
@@ -176,7 +175,7 @@ def schema_of(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def written(body: dict[str, Any], mode: str) -> str:
-    """The text of the answer."""
+    """Return the text of the answer."""
     digest = hashlib.sha256(json.dumps(body.get("messages"), sort_keys=True).encode()).digest()
     last = schema_of(body)["properties"].get("option", {}).get("maximum", 0)
     whole = {
@@ -195,8 +194,8 @@ def written(body: dict[str, Any], mode: str) -> str:
 
 def reply(body: dict[str, Any], text: str, claude: bool) -> dict[str, Any]:
     """Return the whole response in the format of either API."""
-    asked = len(json.dumps(body.get("messages"))) // 4
-    said, model = len(text) // 4, body.get("model", MODEL)
+    sent = len(json.dumps(body.get("messages"))) // 4
+    received, model = len(text) // 4, body.get("model", MODEL)
     if claude:
         return {
             "id": "msg_fake",
@@ -206,7 +205,7 @@ def reply(body: dict[str, Any], text: str, claude: bool) -> dict[str, Any]:
             "content": [{"type": "text", "text": text}],
             "stop_reason": "end_turn",
             "stop_sequence": None,
-            "usage": {"input_tokens": asked, "output_tokens": said},
+            "usage": {"input_tokens": sent, "output_tokens": received},
         }
     return {
         "id": "chatcmpl-fake",
@@ -214,7 +213,7 @@ def reply(body: dict[str, Any], text: str, claude: bool) -> dict[str, Any]:
         "created": int(time.time()),
         "model": model,
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
-        "usage": {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said},
+        "usage": {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received},
     }
 
 
@@ -239,14 +238,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     modes = "\n".join(f"  {name:13s} {about}" for name, about in MODES.items())
     parser = argparse.ArgumentParser(
         prog="python -m ante.hints.fake",
-        description=f"A make-believe LLM server. Modes:\n{modes}",
+        description=f"A fake LLM server. Modes:\n{modes}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 in a container")
-    parser.add_argument("--port", type=int, default=8000, help="port, 0 for any that is free")
+    parser.add_argument("--port", type=int, default=8000, help="port; 0 for any free port")
     parser.add_argument("--mode", choices=MODES, default="ok", metavar="MODE")
-    parser.add_argument("--latency", type=float, default=0.0, help="seconds before every answer")
-    parser.add_argument("--image-latency", type=float, default=5.0, help="more of them for pictures, in slow-image")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each response")
+    parser.add_argument(
+        "--image-latency", type=float, default=5.0, help="additional seconds for images in mode slow-image"
+    )
     chosen = parser.parse_args(arguments)
     server = FakeServer(chosen.port, chosen.mode, chosen.latency, chosen.image_latency, chosen.host)
     print(f"listening on {server.url} in mode {chosen.mode}", flush=True)

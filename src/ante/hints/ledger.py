@@ -1,4 +1,4 @@
-"""The hint ledger: requests, results, cost and alerts."""
+"""Statistics of hints (the ledger): requests, results, cost and alarm."""
 
 import math
 from collections import Counter, deque
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from ante.metrics import names_of
 
-RECENT = 1000  # calls behind latencies
-JUDGED = 50  # requests in the success rate of the alarm
-FEWEST = 5  # requests before an alarm is possible
-WANTED = 0.8
+RECENT = 1000  # number of last calls in latencies
+JUDGED = 50  # number of last requests in the success rate
+FEWEST = 5  # least number of requests for an alarm
+WANTED = 0.8  # success rate below which the alarm is raised
 
 GOOD = "answered"
 FAILURES = ("timeout", "refused", "unreachable", "server", "unreadable", "schema", "illegal", "breaker", "broken")
@@ -19,15 +19,15 @@ BREAKER = {"closed": 0, "half-opened": 1, "opened": 2}
 
 @dataclass
 class Ledger:
-    """Counts of one advisor.
+    """Counters of one advisor.
 
-    asks        questions received
-    cache_hits  of them answered from memory
-    calls       requests that went out, each retry counted
-    ends        results of the other requests: `answered`, `tokens` (no budget), or one of FAILURES; `broken` is a bug of ours
-    tokens      of questions and answers
-    compared    hints whose decision is known; agreed  those that the player had chosen itself
-    breaker     closed, half-opened or opened
+    asks        requests for hints
+    cache_hits  requests served from the cache
+    calls       requests sent to the server, including retries
+    ends        results of uncached requests: `answered`, `tokens` (over budget), or one of FAILURES; `broken` is a bug
+    tokens      tokens of requests and responses
+    compared    hints with a known decision; agreed  hints that equal the player's own choice
+    breaker     state of the circuit breaker: closed, half-opened or opened
     """
 
     asks: int = 0
@@ -42,7 +42,7 @@ class Ledger:
     _recent: deque[bool] = field(default_factory=lambda: deque(maxlen=JUDGED))
 
     def ended(self, how: str, seconds: float | None = None) -> None:
-        """Record the end of a request that the cache could not serve; seconds where a call was made."""
+        """Record the result of an uncached request, and the duration of its call if one was made."""
         assert how in (GOOD, "tokens", *FAILURES), how
         self.ends[how] += 1
         if how != "tokens":
@@ -57,21 +57,21 @@ class Ledger:
 
     @property
     def success(self) -> float:
-        """Return the share of the last requests, without cache and token budget, that gave a hint; NaN before the first."""
+        """Success rate of the last JUDGED requests, without cached ones and those over budget; NaN before the first."""
         return sum(self._recent) / len(self._recent) if self._recent else math.nan
 
     def latency(self, share: float) -> float:
-        """Seconds that this share of the last calls took at most; NaN before the first."""
+        """Return the `share` quantile of the last calls' durations in seconds; NaN before the first."""
         ordered = sorted(self._latencies)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else math.nan
 
     @property
     def agreement(self) -> float:
-        """Fraction of hints equal to the player's own choice; NaN before the first."""
+        """Share of hints that equal the player's own choice; NaN before the first."""
         return self.agreed / self.compared if self.compared else math.nan
 
     def figures(self) -> dict[str, float]:
-        """Returns the metrics in COLUMNS; `breaker` is 0 closed, 1 half-open, 2 open."""
+        """Return the metrics in COLUMNS; `breaker` is 0 closed, 1 half-open, 2 open."""
         figures = {
             "asks": self.asks,
             "calls": self.calls,
@@ -91,6 +91,6 @@ class Ledger:
             return None
         causes = ", ".join(f"{cause} {count:,}" for cause, count in self.ends.most_common() if cause in FAILURES)
         return (
-            f"hints fail: {self.success:.0%} of the last {len(self._recent)} asks succeeded (wanted {WANTED:.0%}); "
-            f"{causes}; breaker {self.breaker}. Training goes on without them; look with: ante hints probe"
+            f"hints fail: {self.success:.0%} of the last {len(self._recent)} requests succeeded, below {WANTED:.0%}; "
+            f"{causes}; breaker {self.breaker}. Training continues without them; check with: ante hints probe"
         )

@@ -1,7 +1,7 @@
-"""A potential learned from advisors' estimates of the outlook: a line through hand strength and required score.
+"""A potential learned from advisors' outlooks: a linear function of hand strengths and the required score.
 
-It is fitted again each time there are twice as many opinions, and no longer changes from LAST on: a constant potential
-cannot change which policy is best (Ng, Harada and Russell 1999), even if the advisors are wrong.
+It is refitted when the number of outlooks has doubled, and fixed after LAST: shaping with a fixed potential preserves
+the optimal policy (Ng, Harada and Russell 1999), even if the advisors are wrong.
 """
 
 from typing import Any
@@ -11,25 +11,25 @@ from numpy.typing import NDArray
 
 from ante.lookahead.reference_hands import N_REFERENCE_HANDS
 
-FIRST, LAST = 128, 8192  # opinions behind the first and the last fit
-RIDGE = 1.0  # pull towards 0 of every weight
+FIRST, LAST = 128, 8192  # number of outlooks at the first and the last fit
+RIDGE = 1.0  # L2 regularisation of the weights
 N_FEATURES = 1 + N_REFERENCE_HANDS + 1
 
 
 def features_of(lists: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the inputs of the line, (n, N_FEATURES): 1, log10 of typical hand scores, log10 of the required score."""
+    """Return the features, (n, N_FEATURES): 1, log10 of typical hand scores, log10 of the required score."""
     lists = lists.reshape(-1)
     ones = np.ones((len(lists), 1))
     return np.concatenate([ones, lists["strengths"] / 1000.0, lists["needed"][:, None] / 100.0], axis=1)
 
 
 def potential_of(lists: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The potential of each list, (n,), from 0 to 1."""
+    """Return the potential of each list, (n,), from 0 to 1."""
     return np.clip(features_of(lists) @ weights, 0.0, 1.0).astype(np.float32)
 
 
 class Potential:
-    """Opinions, summed up, and the line through them."""
+    """Sufficient statistics of the outlooks, and the weights fitted to them."""
 
     def __init__(self) -> None:
         self.opinions, self.weights = 0, None
@@ -39,7 +39,7 @@ class Potential:
     weights: NDArray[np.float64] | None
 
     def add(self, listed: Any, outlook: int) -> None:
-        """One opinion: the outlook of a position in percent."""
+        """Add the outlook of a position in percent."""
         if self._next > LAST:
             return
         x = features_of(np.asarray(listed))[0]

@@ -19,13 +19,13 @@ PATIENCE = 30.0  # seconds that the probe waits, to distinguish slow from unresp
 
 @dataclass
 class Probe:
-    """What was found. Times in seconds, NaN where nothing came.
+    """Results of a probe. Times are in seconds, NaN without a response.
 
-    models     that the server lists; known  whether the wanted one is among them
-    structured whether an answer kept to the schema; vision  the same with a picture, None where none was tried
-    asks       questions; valid  hints that were legal; in_time  of them, within the deadline
-    ends       results of requests, in the ledger's terms
-    trouble    the first thing that went wrong, in words
+    models      models that the server lists; known  whether they include the configured one
+    structured  whether an answer matched the schema; vision  the same for a request with an image, None if not tried
+    asks        requests; valid  legal hints
+    ends        results of requests, as in the ledger
+    trouble     the first error
     """
 
     endpoint: str
@@ -48,34 +48,34 @@ class Probe:
 
     @property
     def works(self) -> bool:
-        """Whether the endpoint can provide hints for training."""
+        """Whether the endpoint is suitable for hints in training."""
         return self.structured and self.p95 <= self.deadline
 
     def listed(self) -> str:
-        """The names of the models, of many the first."""
+        """Return the names of the first SHOWN_MODELS models."""
         more = len(self.models) - SHOWN_MODELS
         return ", ".join(self.models[:SHOWN_MODELS]) + (f" and {more} more" if more > 0 else "")
 
     def verdict(self) -> list[str]:
         """Return what works, what does not, and what to do."""
         if not self.structured:
-            return [f"hints: NO. {self.trouble or 'no usable answer came'}"]
+            return [f"hints: NO. {self.trouble or 'no valid answer was received'}"]
         lines = []
         if self.works:
-            lines.append(f"hints: yes, some {self.per_second:.1f} a second")
+            lines.append(f"hints: yes, about {self.per_second:.1f} per second")
         else:
             lines.append(
                 f"hints: NO. p95 is {self.p95:.1f} s and the deadline {self.deadline:g} s: "
                 "choose a smaller model, or raise LLM_TIMEOUT_SECONDS"
             )
         if not self.known:
-            lines.append(f"model: {self.model} is not listed; there are {self.listed() or 'none'}")
+            lines.append(f"model: {self.model} is not listed; the server lists {self.listed() or 'none'}")
         if self.vision is not None:
             lines.append(
                 "pictures: yes, LLM_VISION=true will work" if self.vision else "pictures: no, leave LLM_VISION unset"
             )
         if self.discarded:
-            lines.append(f"answers discarded: {self.discarded / self.asks:.1%}, which costs tokens but no correctness")
+            lines.append(f"discarded answers: {self.discarded / self.asks:.1%}; they cost tokens and are not used")
         return lines
 
 
@@ -86,9 +86,9 @@ async def probe(
     picture: bytes | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Probe:
-    """Ask these questions, at most `concurrency` at once, and one with a picture. Raises BadHints.
+    """Send these questions, at most `concurrency` at once, and one with an image. Raises BadHints.
 
-    All of them: no breaker opens, no budget ends.
+    Circuit breaker and token budget are disabled.
     """
     asked = list(questions)
     patience = {"timeout_seconds": max(PATIENCE, settings.timeout_seconds), "breaker_failures": len(asked) + 1}
@@ -120,7 +120,7 @@ async def probe(
     found.p50, found.p95 = ledger.latency(0.5), ledger.latency(0.95)
     found.per_second = found.valid / seconds
     found.tokens_per_ask = ledger.tokens / max(1, sum(ledger.ends.values()))
-    worst = [f"{cause}: {ledger.ends[cause]} of {ledger.asks} asks" for cause in FAILURES if ledger.ends[cause]]
+    worst = [f"{cause}: {ledger.ends[cause]} of {ledger.asks} requests" for cause in FAILURES if ledger.ends[cause]]
     found.trouble = found.trouble or "; ".join(worst)
     await desk.close()
     return found
@@ -143,6 +143,6 @@ async def _sees(advisor: object, question: Question) -> bool:
     try:
         check(question, (await advisor.ask(question)).text)  # type: ignore[attr-defined]
     except Exception as error:
-        words_of(error, None)  # raises what is none of the server's
+        words_of(error, None)  # raises errors that are not the server's
         return False
     return True

@@ -1,7 +1,7 @@
 """A state as a request: the visible game as text, and the numbered candidate actions.
 
-The options are the legal candidates (lookahead/candidates.py). Nothing hidden is included: the text is that of
-env/text.py without the seed, by which a model might know what is to come.
+The options are the legal candidates (lookahead/candidates.py). The request shows nothing hidden: the text is that of
+env/text.py without the seed, from which a model might infer the future.
 """
 
 import hashlib
@@ -27,8 +27,8 @@ class Option:
 
     entry     its number in the list of candidates
     decision  the macro decision
-    name      what it means: `play AS AH`
-    facts     what it would bring; empty where nothing is known
+    name      its description, such as `play AS AH`
+    facts     estimates of its effects, empty if unknown
     """
 
     entry: int
@@ -41,10 +41,10 @@ class Option:
 class Question:
     """The request for one state.
 
-    text     the whole user message
-    system   the constant part: the game, how to judge, how to answer
+    text     the user message
+    system   the constant system message: the game, advice on strategy, the format of the answer
     listed   (,) candidates_t, which the rule-based advisor reads instead of the text
-    session  groups questions of one game, without telling its seed
+    session  identifies the questions of one game without revealing its seed
     picture  the frame as PNG
     """
 
@@ -57,7 +57,7 @@ class Question:
     picture: bytes | None = field(repr=False, compare=False, default=None)
 
     def key(self, model: str) -> str:
-        """Cache key of the answer: the full request and the advisor."""
+        """Return the cache key of the answer: a hash of the request and the model."""
         parts = [model, self.prompt, self.system, self.text]
         digest = hashlib.sha256("\0".join(parts).encode())
         digest.update(self.picture or b"")
@@ -73,14 +73,14 @@ def games_at(states: np.recarray, reorder: str = "none") -> Games:
 
 
 def lists_of(games: Games) -> np.recarray:
-    """The candidates of games as they were observed last, (n,) candidates_t."""
+    """Return the candidates of games at their last observation, (n,) candidates_t."""
     out = np.zeros(games.n, dtype=candidates_t).view(np.recarray)
     CandidateLister().write(games, out)
     return out
 
 
 def question_of(state: Any, listed: Any, prompt: str = "v1", picture: bytes | None = None) -> Question | None:
-    """The question that a state is; None where no decision is listed.
+    """Return the question for a state, or None if it has no legal candidate.
 
     state   one record, read only
     listed  its candidates_t
@@ -106,7 +106,7 @@ def without_seed(state: Any) -> Any:
 
 
 def prompt_of(version: str) -> tuple[str, str]:
-    """Return the constant part, and the frame of a question with {state}, {options} and {last}."""
+    """Return the system message, and the template of the user message with {state}, {options} and {last}."""
     system, _, frame = (PROMPTS / f"{version}.md").read_text().partition("\n---\n")
     return system.strip(), frame.strip()
 

@@ -1,6 +1,6 @@
 """The rule-based advisor: hints without a server, computed from the candidates alone.
 
-Every entry of the list gets a worth; the worthiest legal one is the hint. It is the null model that any LLM must beat.
+The hint is the legal candidate with the highest score. It is the baseline for LLMs.
 """
 
 import math
@@ -36,9 +36,9 @@ from ante.lookahead.records import (
 )
 from ante.lookahead.reference_hands import FIRST_REFERENCE_HAND
 
-EARNING = 25  # dollars that earn the most interest: what is above is free to spend
-HANDS_PER_BLIND = 3.0  # that are counted on
-LEAST_GAIN = 0.02  # of log10 of typical hands: a joker below is not bought for its score
+EARNING = 25  # dollars that earn the maximum interest; money above it can be spent
+HANDS_PER_BLIND = 3.0  # expected number of hands per blind
+LEAST_GAIN = 0.02  # least gain in log10 of typical hand scores for which a joker is bought
 SWAP_GAIN = 0.15
 NEVER = -1.0
 TYPICAL = tuple(int(hand) - FIRST_REFERENCE_HAND for hand in (Hand.FLUSH, Hand.STRAIGHT, Hand.TWO_PAIR, Hand.PAIR))
@@ -46,12 +46,12 @@ GOOD_PACKS = {PackKind.BUFFOON: 44.0, PackKind.CELESTIAL: 36.0, PackKind.ARCANA:
 
 
 def advise(question: Question) -> Advice:
-    """The rules' hint for a question."""
+    """Return the rules' hint for a question."""
     return advice_of(question, answer(question), "rules")
 
 
 def answer(question: Question) -> Answer:
-    """The same as an LLM would write it."""
+    """Return the rules' answer in the format of an LLM."""
     scores = [score(question.listed, option.entry) for option in question.options]
     best = max(range(len(scores)), key=scores.__getitem__)
     others = max((w for k, w in enumerate(scores) if k != best), default=NEVER)
@@ -65,13 +65,13 @@ def answer(question: Question) -> Answer:
 
 
 def choose(listed: Any) -> int:
-    """The number of the worthiest legal candidate of a list that has one."""
+    """Return the number of the legal candidate with the highest score; the list must have a legal one."""
     legal = [k for k in range(int(listed["n"])) if listed["entries"][k]["flag_bits"] & LEGAL]
     return max(legal, key=lambda k: score(listed, k))
 
 
 def score(listed: Any, number: int) -> float:
-    """How good one entry is: comparable within one list, from NEVER to 200."""
+    """Return the score of one entry, from NEVER to 200, comparable within one list."""
     e = listed["entries"][number]
     verb = Verb(int(e["verb"]))
     if verb == Verb.PLAY:
@@ -100,10 +100,10 @@ def score(listed: Any, number: int) -> float:
 def score_of_play(listed: Any, e: Any) -> float:
     """Rank plays that beat the blind first; then those that score their share; then discards and all others."""
     size, next_enough = float(e["estimates"][PLAY.score]), float(e["estimates"][PLAY.next_beats])
-    along = 0.5 if e["flag_bits"] & PADDED else 0.0  # junk thrown along costs nothing
+    along = 0.5 if e["flag_bits"] & PADDED else 0.0  # playing extra cards costs nothing
     if e["flag_bits"] & BEATS_BLIND:
         return 150.0 + 0.1 * size
-    if float(e["estimates"][PLAY.all_hands_to_needed]) >= 128.0:  # as much as each hand that is left must score
+    if float(e["estimates"][PLAY.all_hands_to_needed]) >= 128.0:  # at least an equal share of the remaining score
         return 112.0 + 0.1 * size + along
     can_discard = any(int(each["verb"]) == Verb.DISCARD for each in listed["entries"][: int(listed["n"])])
     base = 0.0 if can_discard else 60.0
@@ -111,7 +111,7 @@ def score_of_play(listed: Any, e: Any) -> float:
 
 
 def score_of_item(listed: Any, e: Any) -> float:
-    """Jokers by what they bring, planets always, tarots where they can be used; of spectral cards none."""
+    """Score jokers by their gain, planets always, tarots if usable; never use spectral cards."""
     thing, verb = int(e["item_id"]), int(e["verb"])
     if verb == Verb.BUY and left(e) < 0:
         return NEVER
@@ -134,51 +134,51 @@ def score_of_item(listed: Any, e: Any) -> float:
 
 
 def gain(e: Any) -> float:
-    """By how much, in log10, an entry raises what typical hands score, on average."""
+    """Return the average increase of typical hand scores by an entry, in log10."""
     return sum(ratio_of_byte(byte) for byte in e["estimates"][:N_JOKER_GAINS]) / N_JOKER_GAINS
 
 
 def left(e: Any) -> int:
-    """Dollars that are left after an entry was paid."""
+    """Return the dollars that remain after paying for an entry."""
     return int(e["estimates"][MONEY_LEFT]) - int(MONEY_OFFSET)
 
 
 def owned(e: Any) -> bool:
-    """Whether an entry is about a joker that the player has."""
+    """Return whether an entry refers to a joker that the player owns."""
     return int(e["verb"]) == Verb.SELL_JOKER and int(e["purpose"]) != PURPOSE_SWAP
 
 
 def outlook(listed: Any) -> int:
-    """Return the approximate chance, in percent, that hands as strong as these reach the score of the next blind."""
+    """Return the approximate probability in percent that hands of this strength beat the next blind."""
     strength = sum(float(listed["strengths"][k]) for k in TYPICAL) / (1000.0 * len(TYPICAL))
     lack = float(listed["needed"]) / 100.0 - strength - math.log10(HANDS_PER_BLIND)
     return round(100.0 / (1.0 + math.exp(4.0 * lack)))
 
 
 def reason(e: Any) -> str:
-    """Why, by the kind of decision."""
+    """Return the reason for a decision of this kind."""
     verb = Verb(int(e["verb"]))
     if verb == Verb.PLAY:
         if e["flag_bits"] & BEATS_BLIND:
             return "It beats the blind."
         return (
-            "It scores its share."
+            "It scores its share of the target."
             if float(e["estimates"][PLAY.all_hands_to_needed]) >= 128.0
-            else "The best hand there is."
+            else "It is the best available hand."
         )
     return {
-        Verb.DISCARD: "Nothing here is enough: draw for more.",
-        Verb.USE: "It helps at once.",
-        Verb.BUY_AND_USE: "It helps at once.",
-        Verb.BUY: "It raises what typical hands score.",
-        Verb.PICK: "The most useful card of the pack.",
-        Verb.SELL_JOKER: "It makes room for a better joker.",
-        Verb.NEXT_ROUND: "Nothing here is worth its price: keep the money.",
-    }.get(verb, "The usual way on.")
+        Verb.DISCARD: "No hand is strong enough: draw other cards.",
+        Verb.USE: "It has an immediate effect.",
+        Verb.BUY_AND_USE: "It has an immediate effect.",
+        Verb.BUY: "It increases the score of typical hands.",
+        Verb.PICK: "It is the most useful card of the pack.",
+        Verb.SELL_JOKER: "It frees a slot for a better joker.",
+        Verb.NEXT_ROUND: "No item is worth its price: keep the money.",
+    }.get(verb, "It is the default decision.")
 
 
 class RulesPlayer:
-    """Plays what the rules would advise: macro decisions."""
+    """A player that follows the rules' hints, with macro decisions."""
 
     name = "rules"
     discrete = False
@@ -189,7 +189,7 @@ class RulesPlayer:
         self.lists = np.zeros(0, dtype=candidates_t).view(np.recarray)
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """One macro decision for each game (n,) int64, -1 where a game is not played any more."""
+        """Return a macro decision for each game, (n,) int64; -1 for games that have ended."""
         if len(self.lists) != games.n:
             self.lists = np.zeros(games.n, dtype=candidates_t).view(np.recarray)
         self._writer.write(games, self.lists)
@@ -201,14 +201,14 @@ class RulesPlayer:
 
 
 def sample_questions(seed: str = "TESTSEED", games: int = 16) -> Iterator[Question]:
-    """Questions with a choice, one game after the other a step at a time, as the rules play them; without end."""
+    """Yield, without end, the questions with several options in games that the rules play."""
     table = Games(games, reorder="none", discrete=False)
     rng = np.random.default_rng(list(seed.encode()))
     table.rngs = list(rng.spawn(games))
     table.reset()
-    player, everybody = RulesPlayer(), np.ones(games, dtype=np.bool_)
+    player, playing = RulesPlayer(), np.ones(games, dtype=np.bool_)
     while True:
-        actions = player.choose(table, everybody)
+        actions = player.choose(table, playing)
         for i in range(games):
             question = question_of(table.states[i], player.lists[i])
             if question is not None and len(question.options) > 1:

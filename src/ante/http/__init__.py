@@ -1,1 +1,1 @@
-"""HTTP with limits: a client and connections for servers that may misbehave, and a server for clients that may."""
+"""HTTP with limits: a client and connections for untrusted servers, and a server for untrusted clients."""

@@ -9,14 +9,14 @@ from pydantic import BaseModel, ValidationError
 from ante.errors import BalatroError
 from ante.messages import foreign
 
-BODY_BYTES = 4 << 20  # of a response
+BODY_BYTES = 4 << 20  # most bytes of a response's body
 PLAIN = ("", "identity")
 SHOWN = 60  # characters of a body that a message quotes
 Model = TypeVar("Model", bound=BaseModel)
 
 
 class BadReply(BalatroError, ValueError):
-    """A response of an unexpected kind."""
+    """A response is invalid."""
 
 
 class BoundedClient(httpx2.AsyncClient):
@@ -46,7 +46,7 @@ class BoundedStream(httpx2.AsyncByteStream):
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Chunk by chunk."""
+        """Yield the chunks of the body."""
         count = 0
         async for chunk in self._stream:
             count += len(chunk)
@@ -60,14 +60,15 @@ class BoundedStream(httpx2.AsyncByteStream):
 
 
 def check_head(response: httpx2.Response) -> None:
-    """Raise BadReply if the headers announce a body that is too large or encoded."""
+    """Raise BadReply for redirects, and for bodies that are too large or encoded."""
     if response.is_redirect:
         raise BadReply(
-            f"it redirects to {foreign(response.headers.get('location', 'nowhere'))}, which is not followed: name the right URL"
+            f"it redirects to {foreign(response.headers.get('location', 'nowhere'))}, which is not followed: "
+            "set the right URL"
         )
     packed = response.headers.get("content-encoding", "").lower()
     if packed not in PLAIN:
-        raise BadReply(f"its body is packed ({foreign(packed, longest=30)}), which was not requested")
+        raise BadReply(f"its body is encoded ({foreign(packed, longest=30)}), which was not requested")
     length = response.headers.get("content-length", "")
     if length.isdecimal() and (len(length) > 20 or int(length) > BODY_BYTES):
         raise too_long()
@@ -79,9 +80,9 @@ def too_long() -> BadReply:
 
 
 def read_reply(model: type[Model], body: bytes, wanted: str) -> Model:
-    """Returns the body of a response as a model; JSON that is too deep or no text is refused too. Raises BadReply.
+    """Parse the body of a response. Raises BadReply, also for invalid text and JSON that is nested too deeply.
 
-    wanted  what it should be, for the message
+    wanted  name of the expected content, for the message
     """
     try:
         return model.model_validate_json(body)
@@ -90,5 +91,5 @@ def read_reply(model: type[Model], body: bytes, wanted: str) -> Model:
         place = ".".join(map(str, first["loc"]))
         start = foreign(body[: 4 * SHOWN].decode(errors="replace"), longest=SHOWN)
         raise BadReply(
-            f"it is no {wanted} ({place and f'{place}: '}{foreign(first['msg'])}); it begins {start!r}"
+            f"it is not a {wanted} ({place and f'{place}: '}{foreign(first['msg'])}); it begins with {start!r}"
         ) from None

@@ -13,10 +13,10 @@ from botocore.awsrequest import (
     AWSHTTPSConnectionPool,
 )
 
-PATIENCE = 60.0  # seconds for the head of an answer
-LEAST_RATE = 1 << 10  # bytes a second of what follows
-HEAD_BYTES = 1 << 20  # of status line and headers
-MOST_BYTES = 64 << 20  # of an answer that is no object
+PATIENCE = 60.0  # seconds until the headers of a response are complete
+LEAST_RATE = 1 << 10  # least bytes per second of the body
+HEAD_BYTES = 1 << 20  # most bytes of status line and headers
+MOST_BYTES = 64 << 20  # most bytes of a response other than an object
 
 
 class SteadyReader(io.RawIOBase):
@@ -27,7 +27,7 @@ class SteadyReader(io.RawIOBase):
         self.most: float = HEAD_BYTES
 
     def readable(self) -> bool:
-        """It is."""
+        """See io.RawIOBase."""
         return True
 
     def fileno(self) -> int:
@@ -41,9 +41,9 @@ class SteadyReader(io.RawIOBase):
         self._waited += time.monotonic() - begin
         self._count += count or 0
         if self._waited > PATIENCE + self._count / LEAST_RATE:
-            raise TimeoutError("timed out: too few bytes a second")
+            raise TimeoutError("timed out: too few bytes per second")
         if self._count > self.most:
-            raise OSError("an answer without end")
+            raise OSError("the response is too long")
         return count
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class SteadyReader(io.RawIOBase):
 class SteadyResponse(HTTPResponse):
     """A response read through a SteadyReader.
 
-    bulk  whether its body is an object, which may be of any size
+    bulk  whether its body is an object, which may have any size
     """
 
     def __init__(self, *words: Any, bulk: bool, **options: Any) -> None:
@@ -70,7 +70,7 @@ class SteadyResponse(HTTPResponse):
 
 
 class Steady:
-    """Mixed into a connection of botocore's."""
+    """A mixin for botocore's connections."""
 
     def request(self, method: str, url: str, *words: Any, **options: Any) -> Any:
         """See urllib3."""
@@ -84,21 +84,21 @@ class Steady:
 
 
 class SteadyHTTP(Steady, AWSHTTPConnection):  # type: ignore[misc]
-    """A connection."""
+    """An HTTP connection with limits."""
 
 
 class SteadyHTTPS(Steady, AWSHTTPSConnection):  # type: ignore[misc]
-    """The same with TLS."""
+    """An HTTPS connection with limits."""
 
 
 class HTTPPool(AWSHTTPConnectionPool):  # type: ignore[misc]
-    """Of SteadyHTTP."""
+    """A pool of SteadyHTTP connections."""
 
     ConnectionCls = SteadyHTTP
 
 
 class HTTPSPool(AWSHTTPSConnectionPool):  # type: ignore[misc]
-    """Of SteadyHTTPS."""
+    """A pool of SteadyHTTPS connections."""
 
     ConnectionCls = SteadyHTTPS
 

@@ -1,4 +1,4 @@
-"""HTTP server for an ASGI application with limits on connections, headers, time and Host. Needs Starlette, uvicorn."""
+"""An HTTP server with limits on connections, headers, time and Host names. Requires Starlette and uvicorn."""
 
 import asyncio
 import socket
@@ -16,9 +16,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 LOOPBACK = "127.0.0.1"
 OWN_NAMES = (LOOPBACK, "localhost", "[::1]")  # Host headers of local requests
 CONNECTIONS = 128  # concurrent connections; further ones are closed
-REQUEST_BYTES = 16 << 10  # request line and headers together
-REQUEST_SECONDS = 5.0  # from the first byte, or from the response before, until a request is complete
-STALLED_SECONDS = 30.0  # that a client may read nothing of a response
+REQUEST_BYTES = 16 << 10  # most bytes of request line and headers
+REQUEST_SECONDS = 5.0  # time from connection or previous response until a request is complete
+STALLED_SECONDS = 30.0  # time after which a client that does not read its response is disconnected
 HEADERS = [
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
@@ -47,7 +47,7 @@ class BoundedProtocol(H11Protocol):
         self._await_request()
 
     def on_response_complete(self) -> None:
-        """A response has been handed to the transport."""
+        """Restart the deadline after a response has been passed to the transport."""
         super().on_response_complete()
         self._await_request()
 
@@ -80,12 +80,12 @@ class BoundedProtocol(H11Protocol):
 
 
 class HttpServer:
-    """Serves from `serve_forever` until `shutdown`; listens from the start. Raises OSError, OverflowError.
+    """A server that listens from construction and serves in `serve_forever`. Raises OSError, OverflowError.
 
-    routes   of Starlette
-    port     0 for any free one
-    names    Host headers that are accepted; None for any
-    headers  of every response, in addition to HEADERS
+    routes   Starlette's routes
+    port     0 for any free port
+    names    accepted Host headers; None for any
+    headers  additional headers of all responses
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class HttpServer:
         self._idle.set()
 
     def serve_forever(self) -> None:
-        """Answer requests until `shutdown`, or in the main thread until Ctrl-C, which raises KeyboardInterrupt."""
+        """Serve until `shutdown`, or in the main thread until Ctrl-C, which raises KeyboardInterrupt."""
         self._idle.clear()
         try:
             self._server.run(sockets=[self._socket])
@@ -125,7 +125,7 @@ class HttpServer:
 
 
 def bounded(app: Any, headers: list[tuple[str, str]]) -> Config:
-    """Return the settings of uvicorn, which logs errors of the server but no client activity."""
+    """Return uvicorn's settings: it logs server errors, but not the activity of clients."""
     return Config(
         app,
         http=BoundedProtocol,

@@ -1,7 +1,7 @@
-"""A league on disk: players, rules and the results of all games.
+"""The folder of a league: players, rules and the results of all games.
 
 league.json              rules and players
-results/NAME/0003.parquet   one row per game, for a stretch of the seeds; written atomically
+results/NAME/0003.parquet   one row per game, for 50 consecutive seeds (a stretch); written atomically
 replays/NAME/SEED.txt    a player's games that progressed furthest
 """
 
@@ -28,7 +28,7 @@ from ante.recording.games import Recording
 FORMAT = 1
 ABOUT = "league.json"
 LARGEST_STRETCH = 64 << 20  # bytes of one file of results
-STRETCH = 50  # seeds that are played together: the unit of what is stored and resumed
+STRETCH = 50  # seeds that are played, stored and resumed together
 SCHEMA = pa.schema(
     [
         pa.field("seed", pa.string(), nullable=False),
@@ -98,7 +98,7 @@ class Results:
 
 
 class AboutForm(BaseModel):
-    """What league.json holds."""
+    """Contents of league.json."""
 
     format: Literal[1]
     engine: str
@@ -107,7 +107,7 @@ class AboutForm(BaseModel):
 
 
 class League:
-    """A league's folder. Raises BadLeague if there is none, or one of another format."""
+    """A league in a folder. Raises BadLeague if the folder has none, or one of another format."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -115,12 +115,12 @@ class League:
             data = read_json(folder / ABOUT)
             if isinstance(data, dict) and data.get("format", FORMAT) != FORMAT:
                 raise BadLeague(
-                    f"{folder} is a league of format {shown(data['format'])}, this Ante reads format {FORMAT}"
+                    f"{folder} is a league of format {shown(data['format'])}, but this version reads format {FORMAT}"
                 )
             about = AboutForm.model_validate_json(json.dumps(data))
         except NoFile as error:
             raise BadLeague(
-                f"no league in {folder} ({error}): begin one with ante league run {folder} greedy"
+                f"no league in {folder} ({error}): create one with ante league run {folder} greedy"
             ) from None
         except Unreadable as error:
             raise BadLeague(f"no league in {folder}: {error}") from None
@@ -134,7 +134,7 @@ class League:
     def begin(folder: Path, rules: Rules) -> "League":
         """Create a league without players in `folder`. Raises BadLeague."""
         if (folder / ABOUT).exists():
-            raise BadLeague(f"{folder} is a league already: ante league add {folder} PLAYER")
+            raise BadLeague(f"{folder} already contains a league: add players with ante league add {folder} PLAYER")
         check_games(rules.games)
         folder.mkdir(parents=True, exist_ok=True)
         save(folder, rules, (), source_hash("agents"))
@@ -142,22 +142,22 @@ class League:
 
     def enter(self, entrants: Iterable[Entrant]) -> list[Entrant]:
         """Add players and return those that are new. Raises BadLeague."""
-        fresh = []
+        added = []
         for each in entrants:
             known = self.entrants.get(each.name)
             if known is not None and known != each:
-                raise BadLeague(f"{each.name} is another player in {self.folder} ({known.source}): rename its folder")
+                raise BadLeague(f"{self.folder} has another player {each.name} ({known.source}): rename its folder")
             if known is None:
                 self.entrants[each.name] = each
-                fresh.append(each)
+                added.append(each)
         self.save()
-        return fresh
+        return added
 
     def extend(self, games: int) -> None:
         """Raise the number of games per player; stored results are kept. Raises BadLeague."""
         check_games(games)
         if games < self.rules.games:
-            raise BadLeague(f"{self.folder} has {self.rules.games} games a player: it cannot have fewer, {games}")
+            raise BadLeague(f"{self.folder} has {self.rules.games} games per player and cannot have fewer: got {games}")
         self.rules = replace(self.rules, games=games)
         self.save()
 
@@ -170,7 +170,7 @@ class League:
         now = source_hash("agents")
         if now != self.engine:
             raise BadLeague(
-                f"{self.folder} was played by engine {self.engine}, this is {now}: results would not compare; begin "
+                f"{self.folder} was played by engine {self.engine}, this is {now}: results are not comparable; create "
                 "another league (ante league table still reads this one)"
             )
 
@@ -204,7 +204,7 @@ class League:
     def table(self, name: str) -> Any:
         """Return all stored games of a player, an Arrow table of SCHEMA in the order of the seeds. Raises BadLeague."""
         if name not in self.entrants:
-            raise BadLeague(f"there is no player {name!r} in {self.folder}: choose one of {', '.join(self.entrants)}")
+            raise BadLeague(f"no player {name!r} in {self.folder}: choose one of {', '.join(self.entrants)}")
         files = [self.file(name, i) for i in range(self.rules.games // STRETCH)]
         parts = [read_stretch(file) for file in files if file.exists()]
         return pa.concat_tables(parts) if parts else SCHEMA.empty_table()
@@ -222,18 +222,18 @@ class League:
         """Return the results of players that have played all games. Raises BadLeague if there are none."""
         found = {name: self.results(name) for name in self.entrants if not self.missing(name)}
         if not found:
-            raise BadLeague(f"no player has played all games in {self.folder}: ante league run {self.folder}")
+            raise BadLeague(f"no player has played all games in {self.folder}: run ante league run {self.folder}")
         return found
 
 
 def read_stretch(file: Path) -> Any:
-    """The stored games of a stretch, an Arrow table of SCHEMA. Raises BadLeague."""
-    way_out = "delete the file, and ante league run plays these games again"
+    """Read the games of a stretch as an Arrow table of SCHEMA. Raises BadLeague."""
+    way_out = "delete the file; ante league run then plays these games again"
     try:
         check_regular(file)
         table = pq.ParquetFile(file)
         if table.metadata.num_rows != STRETCH or file.stat().st_size > LARGEST_STRETCH:
-            raise BadLeague(f"{file} holds {table.metadata.num_rows:,} games, not {STRETCH}: {way_out}")
+            raise BadLeague(f"{file} has {table.metadata.num_rows:,} games, not {STRETCH}: {way_out}")
         found = table.read().cast(SCHEMA)
         found.validate(full=True)
     except (OSError, pa.ArrowException, Unreadable, ValueError) as error:
@@ -247,7 +247,7 @@ def check_games(games: int) -> None:
     """Check the number of games. Raises BadLeague."""
     most = len(panel())
     if games < STRETCH or games % STRETCH or games > most:
-        raise BadLeague(f"--games {games}: a multiple of {STRETCH} from {STRETCH} to {most}, the seeds of the panel")
+        raise BadLeague(f"--games {games} must be a multiple of {STRETCH} from {STRETCH} to {most}, the panel's size")
 
 
 def save(folder: Path, rules: Rules, entrants: Iterable[Entrant], engine: str) -> None:

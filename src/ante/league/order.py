@@ -71,7 +71,7 @@ def size_row(scores: NDArray[np.float64], games: int, rng: np.random.Generator) 
 
 
 def enough(sizes: Sequence[SizeRow], way: str) -> int | None:
-    """Return the smallest number of games from which on every size has the wanted tau."""
+    """Return the smallest size from which all larger sizes reach the required tau, or None."""
     found = None
     for row in reversed(sizes):
         if getattr(row, way) < WANTED:

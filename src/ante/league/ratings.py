@@ -41,8 +41,8 @@ def matches(reach: NDArray[np.int64]) -> NDArray[np.float64]:
 def bradley_terry(wins: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the Elo of each player from match results: (..., players, players) -> (..., players), with mean CENTRE.
 
-    wins[i, j] is what i won against j. The most likely strengths r, where i beats j with chance 1 / (1 + exp(r_j - r_i)),
-    by Newton's method; PRIOR matches each way are added to every pair.
+    wins[i, j] is the number of matches that i won against j. Newton's method maximises the likelihood of strengths r,
+    where i beats j with probability 1 / (1 + exp(r_j - r_i)); each pair gets PRIOR additional wins each way.
     """
     players = wins.shape[-1]
     known = wins + PRIOR * (1.0 - np.eye(players))
@@ -52,10 +52,10 @@ def bradley_terry(wins: NDArray[np.float64]) -> NDArray[np.float64]:
     for _ in range(ROUNDS):
         chance = 1.0 / (1.0 + np.exp(strength[..., None, :] - strength[..., :, None]))
         slope = won - (total * chance).sum(axis=-1)
-        bend = total * chance * (1.0 - chance)
-        matrix = -bend
+        curvature = total * chance * (1.0 - chance)
+        matrix = -curvature
         diagonal = np.arange(players)
-        matrix[..., diagonal, diagonal] += bend.sum(axis=-1)
+        matrix[..., diagonal, diagonal] += curvature.sum(axis=-1)
         matrix += 1.0 / players  # strengths are relative: fixes their mean at 0
         move = np.linalg.solve(matrix, slope[..., None])[..., 0]
         strength += np.clip(move, -2.0, 2.0)

@@ -78,7 +78,7 @@ def order_of_run(league: League, run: str) -> OrderReport:
     found = [each for each in league.entrants.values() if each.run == run and each.name in results]
     found.sort(key=lambda each: each.steps or 0)
     if len(found) < 3:
-        raise BadLeague(f"{len(found)} checkpoints of {run} have played all games: an order needs 3, add more of them")
+        raise BadLeague(f"only {len(found)} checkpoints of {run} have played all games: an order needs 3; add more")
     scores = np.stack([results[each.name].blinds for each in found]).astype(float)
     return order_report([each.name for each in found], [each.steps or 0 for each in found], scores)
 

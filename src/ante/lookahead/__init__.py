@@ -1,8 +1,8 @@
-"""Candidate actions with estimated effects: which decisions of a game are worth considering, and what each would bring.
+"""Candidate actions with estimated effects: the decisions of a game that are worth considering, and their results.
 
-`candidates.py` is the way in: `list_candidates` lists the candidates of one game or of a batch, `decisions_of` turns
-entries of a list into macro decisions, and `describe.py` puts an entry into words. Policies, hints, search and people
-read the same lists. Nothing hidden from the player is used. Each phase of the game has its module: phases (decisions
+`candidates.py` is the entry point: `list_candidates` lists the candidates of one game or of a batch, `decisions_of`
+converts entries of a list into macro decisions, and `describe.py` describes an entry as text. Policies, hints and
+search use the same lists. They contain no hidden information. Each phase of the game has a module: phases (decisions
 without a target), plays, discards, shop (with open packs), consumables, jokers.
 
 Terms:
@@ -13,8 +13,8 @@ determinised     a copy of the game without hidden information: other random str
 reference hand   a typical hand of one poker hand, such as a pair of tens; eight cards, five of them or fewer played
 strength         log10 of the chips that a reference hand scores with the jokers and levels of this game
 gain             change of strength, log10
-needed           chips still needed to beat the blind in play, or the next one
-purpose          what a discard is for (such as completing a flush), or the poker hand that a play makes
+needed           chips that are missing to beat the current or the next blind
+purpose          the goal of a discard (such as completing a flush), or the poker hand of a play
 padding          cards that are added to a play only to replace them: they do not score
-swap             selling the weakest joker to make room for one on offer
+swap             selling the weakest joker to make room for another one
 """

@@ -1,12 +1,12 @@
-"""The candidates of a game or of a batch of games, and what they mean as macro decisions.
+"""The candidates of a game or of a batch of games, and their macro decisions.
 
-A hand has hundreds of card sets, of which a player considers a dozen. A list has up to MAX_CANDIDATES decisions: plays
-by what they score, discards by their purpose, consumables with the cards they are best used on, and everything that can
-be bought, picked or sold. Unaffordable items are listed but not legal. Every candidate with the flag LEGAL is a legal
-decision; not every legal decision is listed. Where more are found than fit, the last ones are dropped and counted.
+A hand has hundreds of card sets, of which few are worth considering. A list has up to MAX_CANDIDATES decisions: plays
+by score, discards by purpose, consumables with the cards that suit them best, and everything that can be bought, picked
+or sold. Unaffordable items are listed but not legal. Every candidate with the flag LEGAL is a legal decision; not every
+legal decision is listed. If more are found than fit, the last ones are dropped and counted.
 
-Threads: a lister has scratch space, and checking what is legal uses scratch fields of the game's record, which are
-restored. Use one lister a thread, and never list the same record in two threads at once.
+Threads: a lister has scratch space, and checking legality uses scratch fields of the game's record, which are restored.
+Use one lister per thread, and never list the same record in two threads at the same time.
 """
 
 from typing import Any
@@ -29,12 +29,12 @@ from ante.lookahead.jokers import list_moves, list_sales
 from ante.lookahead.phases import list_phase_actions
 from ante.lookahead.plays import N_SETS, list_plays
 from ante.lookahead.records import MAX_CANDIDATES, candidates_t, clear_candidate
-from ante.lookahead.reference_hands import N_REFERENCE_HANDS, N_TESTED_HANDS, commonest_suit, write_strengths
+from ante.lookahead.reference_hands import N_REFERENCE_HANDS, N_TESTED_HANDS, most_common_suit, write_strengths
 from ante.lookahead.shop import list_pack, list_shop
 
 MOST_STRENGTH = 32000.0  # thousandths
 
-# Scratch space beside the copies.
+# Scratch space in addition to the copies.
 workspace_t = np.dtype(
     [
         ("strengths", "f8", (N_REFERENCE_HANDS,)),
@@ -53,12 +53,12 @@ def list_candidates(states: np.recarray, reorder: int = REORDER_JOKERS) -> np.re
     """List the candidates of games.
 
     Args:
-        states: (n,) state_t, or one record; equal to what they were when this returns.
-        reorder: Which re-ordering is allowed, as in `observe`: REORDER_NONE lists no moves of jokers.
+        states: (n,) state_t, or one record; unchanged after the call.
+        reorder: Which reordering is allowed, as in `observe`: REORDER_NONE lists no moves of jokers.
 
     Returns:
         (n,) candidates_t: entry k of `entries` is a candidate for k < n, all other entries are 0. A game that is over
-        has none. For the same games again and again, keep a `CandidateLister` and write into its output instead.
+        has none. For repeated calls on the same games, create a `CandidateLister` and write into its output instead.
     """
     batch = np.atleast_1d(states).view(np.recarray)
     observations = new_observations(len(batch))
@@ -69,14 +69,14 @@ def list_candidates(states: np.recarray, reorder: int = REORDER_JOKERS) -> np.re
 
 
 class CandidateLister:
-    """Lists the candidates of batches of games; holds the scratch space that this takes."""
+    """Lists the candidates of batches of games; owns the scratch space."""
 
     def __init__(self) -> None:
         self._copies = new_states(2)
         self._workspace = np.zeros(1, dtype=workspace_t).view(np.recarray)
 
     def write(self, games: Games, out: np.recarray) -> None:
-        """List the candidates of all games as they were observed last: out (n,) candidates_t, overwritten."""
+        """List the candidates of all games from their last observations: out (n,) candidates_t, overwritten."""
         self.write_observed(games.states, games.observations, games.reorder, out)
 
     def write_observed(self, states: np.recarray, observations: np.recarray, reorder: int, out: np.recarray) -> None:
@@ -86,7 +86,7 @@ class CandidateLister:
 
 @rule
 def write_all_candidates(states, observations, reorder, copies, workspace, out):
-    """List the candidates of all games; arguments as of `write_candidates`, n of them where it takes one."""
+    """List the candidates of all games; arguments as those of `write_candidates`, with n of each per-game one."""
     for i in range(len(states)):
         write_candidates(states[i], observations[i], reorder, copies, workspace[0], out[i])
 
@@ -95,11 +95,11 @@ def write_all_candidates(states, observations, reorder, copies, workspace, out):
 def write_candidates(s, o, reorder, copies, w, out):
     """List the candidates of one game.
 
-    s        one record; equal to what it was when this returns
+    s        one record; unchanged after the call
     o        its observation_t
-    reorder  which re-ordering is allowed, as in `observe`
-    copies   (2,) state_t, scratch
-    w        workspace_t, scratch
+    reorder  which reordering is allowed, as in `observe`
+    copies   (2,) state_t, scratch space
+    w        workspace_t, scratch space
     out      candidates_t, overwritten
     """
     out.n = 0
@@ -108,7 +108,7 @@ def write_candidates(s, o, reorder, copies, w, out):
     for k in range(N_REFERENCE_HANDS):
         out.strengths[k] = 0
     if s.phase != Phase.OVER:
-        suit = commonest_suit(s)
+        suit = most_common_suit(s)
         write_strengths(s, copies, suit, w.strengths)
         for k in range(N_REFERENCE_HANDS):
             out.strengths[k] = int(min(MOST_STRENGTH, 1000.0 * w.strengths[k]))
@@ -131,16 +131,16 @@ def write_candidates(s, o, reorder, copies, w, out):
 
 
 def decision_of(entry: Any) -> int:
-    """The macro decision that one entry, candidate_t, means."""
+    """Return the macro decision of one entry, candidate_t."""
     return int(decisions_of(np.array([[entry]], dtype=entry.dtype), np.zeros(1, dtype=np.int64))[0])
 
 
 def decisions_of(entries: NDArray[Any], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The macro decisions that chosen entries mean.
+    """Return the macro decisions of chosen entries.
 
     Args:
         entries: (n, MAX_CANDIDATES) candidate_t, the entries of n lists.
-        chosen: (n,) int64, one number for each list, or -1.
+        chosen: (n,) int64, one index for each list, or -1.
 
     Returns:
         (n,) int64, -1 where `chosen` is -1.

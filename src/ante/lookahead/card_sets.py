@@ -1,6 +1,6 @@
-"""Sets of hand cards, as bits of hand positions (leftmost is bit 0): by value, suit, rank, or what a straight needs.
+"""Sets of hand cards as bits of hand positions (leftmost is bit 0): by value, suit, rank, or cards of a straight.
 
-Face-down cards are never looked at. The value of a card is a rough guess that ranks sets before any is scored.
+Face-down cards are never used. The value of a card is a rough estimate that ranks sets before any is scored.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from ante.engine.core.tables import RANK_CHIPS
 from ante.engine.effects.verbs import flush_suit
 from ante.env.layout import FIRST_RANK, N_SUITS
 
-MOST_POSITIONS = 10  # hand positions that plays are made of; the leftmost are the highest cards
+MOST_POSITIONS = 10  # hand positions considered for plays; the leftmost are the highest cards
 STRAIGHTS = 10  # straights by their first rank, from 1 (the Ace) on
 STRAIGHT_CARDS = 5
 ENHANCEMENT_VALUE = np.zeros(len(Enhancement))
@@ -24,7 +24,7 @@ EDITION_VALUE[[Edition.FOIL, Edition.HOLO, Edition.POLYCHROME]] = 50.0, 50.0, 60
 
 @rule
 def card_value(c):
-    """A rough value of one scoring card in chips; of a debuffed one 0.01 a rank."""
+    """Return a rough value of one scoring card in chips; of a debuffed one 0.01 per rank."""
     if c.debuffed:
         return 0.01 * c.rank
     value = 50.0 if c.enhancement == Enhancement.STONE else float(RANK_CHIPS[c.rank])
@@ -34,7 +34,7 @@ def card_value(c):
 
 @rule
 def visible_positions(s):
-    """The hand positions that plays are made of: face-up ones among the leftmost MOST_POSITIONS."""
+    """Return the hand positions considered for plays: face-up ones among the leftmost MOST_POSITIONS."""
     bits = 0
     for i in range(min(MOST_POSITIONS, int(s.n_hand))):
         if not s.cards[s.hand[i]].face_down:
@@ -44,7 +44,7 @@ def visible_positions(s):
 
 @rule
 def forced_positions(s):
-    """The hand positions that Cerulean Bell forces."""
+    """Return the hand positions that Cerulean Bell forces."""
     bits = 0
     for i in range(s.n_hand):
         if s.cards[s.hand[i]].forced:
@@ -54,13 +54,13 @@ def forced_positions(s):
 
 @rule
 def all_positions(s):
-    """All hand positions."""
+    """Return all hand positions."""
     return (1 << int(s.n_hand)) - 1
 
 
 @rule
 def least_valuable(s, kept, most):
-    """Up to `most` positions outside of `kept`: face-down cards first, then those of least value."""
+    """Return up to `most` positions outside of `kept`: face-down cards first, then those of the lowest value."""
     chosen = 0
     for _ in range(most):
         worst, least = -1, 1e30
@@ -77,14 +77,14 @@ def least_valuable(s, kept, most):
 
 
 @rule
-def most_valuable(s, barred, most, plain):
-    """Up to `most` positions outside of `barred`, of the highest value; `plain` takes only cards without an edition."""
+def most_valuable(s, excluded, most, plain):
+    """Return up to `most` positions outside of `excluded` with the highest values; `plain`: only without edition."""
     chosen = 0
     for _ in range(most):
         best, top = -1, -1.0
         for i in range(s.n_hand):
             c = s.cards[s.hand[i]]
-            if not ((barred | chosen) >> i) & 1 and not (plain and c.edition):
+            if not ((excluded | chosen) >> i) & 1 and not (plain and c.edition):
                 value = card_value(c)
                 if value > top:
                     best, top = i, value
@@ -95,7 +95,7 @@ def most_valuable(s, barred, most, plain):
 
 @rule
 def positions_of_suit(s, suit):
-    """Face-up positions whose cards count as this suit in a flush."""
+    """Return face-up positions whose cards count as this suit in a flush."""
     bits = 0
     for i in range(s.n_hand):
         if not s.cards[s.hand[i]].face_down and flush_suit(s, s.hand[i], suit):
@@ -105,7 +105,7 @@ def positions_of_suit(s, suit):
 
 @rule
 def positions_of_rank(s, rank):
-    """Face-up positions whose cards have this rank."""
+    """Return face-up positions whose cards have this rank."""
     bits = 0
     for i in range(s.n_hand):
         c = s.cards[s.hand[i]]
@@ -116,14 +116,14 @@ def positions_of_rank(s, rank):
 
 @rule
 def rank_in_straight(first_rank, step):
-    """The rank at this step of the straight that begins with `first_rank`, where 1 is the Ace."""
+    """Return the rank at this step of the straight that begins with `first_rank`, where 1 is the Ace."""
     rank = first_rank + step
     return ACE if rank == 1 else rank
 
 
 @rule
-def rank_left(unknown, rank):
-    """Cards of this rank that the player has not seen; unknown (N_SUITS, N_RANKS)."""
+def unseen_of_rank(unknown, rank):
+    """Return the number of unseen cards of this rank; unknown (N_SUITS, N_RANKS)."""
     n = 0
     for suit in range(N_SUITS):
         n += int(unknown[suit, rank - FIRST_RANK])
@@ -132,13 +132,13 @@ def rank_left(unknown, rank):
 
 @rule
 def best_straight(s, unknown):
-    """The straight that most face-up ranks belong to, by its first rank 1..10; of equals the one with more outs."""
+    """Return the straight with the most face-up ranks, by its first rank 1..10; of equal ones, with the most outs."""
     best, most = 1, -1.0
     for first_rank in range(1, STRAIGHTS + 1):
         held = 0.0
         for step in range(STRAIGHT_CARDS):
             rank = rank_in_straight(first_rank, step)
-            held += 1.0 if positions_of_rank(s, rank) else 0.001 * rank_left(unknown, rank)
+            held += 1.0 if positions_of_rank(s, rank) else 0.001 * unseen_of_rank(unknown, rank)
         if held > most:
             best, most = first_rank, held
     return best
@@ -146,7 +146,7 @@ def best_straight(s, unknown):
 
 @rule
 def straight_positions(s, first_rank):
-    """One face-up position for each rank of a straight that is held."""
+    """Return one face-up position for each held rank of a straight."""
     bits = 0
     for step in range(STRAIGHT_CARDS):
         same = positions_of_rank(s, rank_in_straight(first_rank, step))
@@ -156,7 +156,7 @@ def straight_positions(s, first_rank):
 
 @rule
 def positions_of_pairs(s):
-    """Face-up positions whose rank is held twice or more."""
+    """Return face-up positions of ranks that are held twice or more."""
     bits = 0
     for rank in range(FIRST_RANK, ACE + 1):
         same = positions_of_rank(s, rank)
@@ -166,8 +166,8 @@ def positions_of_pairs(s):
 
 
 @rule
-def positions_of_commonest_rank(s):
-    """Face-up positions of the rank that is held most often; the highest of equals."""
+def positions_of_most_common_rank(s):
+    """Return face-up positions of the rank that is held most often, the highest of equal ones."""
     best = 0
     for rank in range(ACE, FIRST_RANK - 1, -1):
         same = positions_of_rank(s, rank)

@@ -1,4 +1,4 @@
-"""Candidates of the consumables held, and the hand cards that a consumable is best used on."""
+"""Candidates of the consumables held, and the hand cards that suit a consumable best."""
 
 import numpy as np
 
@@ -23,13 +23,13 @@ from ante.lookahead.records import LEGAL, OWNED, add_candidate, as_byte
 
 MOST_CONSUMABLES = 8  # listed, from the left
 
-# Which cards a consumable is used on: the most valuable, the least valuable, those of another suit, or a poor card and
-# a better one to its right.
-MOST_VALUABLE, LEAST_VALUABLE, OTHER_SUIT, POOR_AND_BETTER = range(4)
+# The cards that a consumable is used on: the most valuable, the least valuable, those of another suit, or a low card
+# and a better one to its right.
+MOST_VALUABLE, LEAST_VALUABLE, OTHER_SUIT, LOW_AND_BETTER = range(4)
 CARDS_FOR = np.zeros(len(Consumable), dtype=np.int64)
 CARDS_FOR[[Consumable.HANGED_MAN, Consumable.TOWER]] = LEAST_VALUABLE
 CARDS_FOR[[Consumable.STAR, Consumable.MOON, Consumable.SUN, Consumable.WORLD]] = OTHER_SUIT
-CARDS_FOR[Consumable.DEATH] = POOR_AND_BETTER
+CARDS_FOR[Consumable.DEATH] = LOW_AND_BETTER
 SUIT_GIVEN = np.zeros(len(Consumable), dtype=np.int64)
 SUIT_GIVEN[[Consumable.STAR, Consumable.MOON]] = Suit.DIAMONDS, Suit.CLUBS
 SUIT_GIVEN[[Consumable.SUN, Consumable.WORLD]] = Suit.HEARTS, Suit.SPADES
@@ -37,7 +37,7 @@ SUIT_GIVEN[[Consumable.SUN, Consumable.WORLD]] = Suit.HEARTS, Suit.SPADES
 
 @rule
 def list_consumables(s, copies, w, out, suit):
-    """List the consumables held: to use, and in the shop to sell."""
+    """List the consumables held: for use, and in the shop for sale."""
     for slot in range(min(MOST_CONSUMABLES, int(s.n_consumables))):
         item = s.consumables[slot]
         cards = cards_for(s, int(item.id))
@@ -52,7 +52,7 @@ def list_consumables(s, copies, w, out, suit):
 
 @rule
 def cards_for(s, consumable):
-    """The hand positions that a consumable is best used on; 0 where it takes none or there are none."""
+    """Return the hand positions that suit a consumable best; 0 if it takes none or none exist."""
     most = int(C_MAX_CARDS[consumable])
     if consumable == Consumable.AURA:
         most = 1
@@ -60,19 +60,19 @@ def cards_for(s, consumable):
         return 0
     how = CARDS_FOR[consumable]
     visible = visible_positions(s)
-    barred = all_positions(s) & ~visible
+    excluded = all_positions(s) & ~visible
     if how == LEAST_VALUABLE:
-        return least_valuable(s, barred, most)
-    if how == POOR_AND_BETTER:
-        return poor_and_better(s, visible)
+        return least_valuable(s, excluded, most)
+    if how == LOW_AND_BETTER:
+        return low_and_better(s, visible)
     if how == OTHER_SUIT:
-        barred |= positions_of_suit(s, SUIT_GIVEN[consumable])
-    return most_valuable(s, barred, most, consumable == Consumable.AURA)
+        excluded |= positions_of_suit(s, SUIT_GIVEN[consumable])
+    return most_valuable(s, excluded, most, consumable == Consumable.AURA)
 
 
 @rule
-def poor_and_better(s, visible):
-    """A poor card and a better one to its right, for Death: the left one becomes a copy of the right one."""
+def low_and_better(s, visible):
+    """Return a low card and a better one to its right, for Death: the left one becomes a copy of the right one."""
     best, most = 0, 0.0
     for i in range(s.n_hand):
         for j in range(i + 1, s.n_hand):

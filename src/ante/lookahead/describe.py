@@ -1,4 +1,4 @@
-"""A candidate in words: what it does, and what it would bring."""
+"""Descriptions of candidates: their action and estimated results."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,20 +27,20 @@ from ante.lookahead.records import (
 PURPOSES = {
     PURPOSE_FLUSH: "for a flush",
     PURPOSE_STRAIGHT: "for a straight",
-    PURPOSE_PAIRS: "keeping ranks alike",
-    PURPOSE_MOST_OF_A_RANK: "keeping the commonest rank",
+    PURPOSE_PAIRS: "keeping equal ranks",
+    PURPOSE_MOST_OF_A_RANK: "keeping the most common rank",
     PURPOSE_BEST_PLAY: "keeping the best hand",
-    PURPOSE_LEAST_VALUABLE: "of the least worth",
+    PURPOSE_LEAST_VALUABLE: "of the lowest value",
 }
 BRINGS_JOKER = (Verb.BUY, Verb.PICK)
 SELLS = (Verb.SELL_JOKER, Verb.SELL_CONSUMABLE)
 
 
 def describe_candidate(s: Any, entry: Any) -> str:
-    """A candidate in words, such as `play AS AH (Pair, scores about 64, beats the blind)`.
+    """Return a candidate as text, such as `play AS AH (Pair, scores about 64, beats the blind)`.
 
     Args:
-        s: The record whose candidate it is.
+        s: The record of the candidate's game.
         entry: candidate_t, a legal one.
     """
     facts = facts_of(entry)
@@ -48,7 +48,7 @@ def describe_candidate(s: Any, entry: Any) -> str:
 
 
 def facts_of(entry: Any) -> str:
-    """What a candidate would bring, in words; empty where nothing is known."""
+    """Return the estimated results of a candidate as text; empty if there are none."""
     verb, purpose, item, price = (int(entry[name]) for name in ("verb", "purpose", "item_id", "price"))
     if verb == Verb.PLAY:
         return ", ".join(play_facts(entry))
@@ -56,7 +56,7 @@ def facts_of(entry: Any) -> str:
         next_beats = chance_text(entry["estimates"][DISCARD.next_beats])
         return f"{PURPOSES[purpose]}, next hand beats the blind: {next_beats}"
     if purpose == PURPOSE_SWAP:
-        parts = [f"makes room for {JOKERS[item - JOKER_BASE].name}, ${price} in all"]
+        parts = [f"makes room for {JOKERS[item - JOKER_BASE].name}, ${price} in total"]
         return ", ".join(parts + gain_facts(entry["estimates"]))
     if verb in BRINGS_JOKER and JOKER_BASE < item <= CONSUMABLE_BASE:
         return ", ".join([f"${price}"] * (verb == Verb.BUY) + gain_facts(entry["estimates"]))
@@ -64,36 +64,36 @@ def facts_of(entry: Any) -> str:
 
 
 def play_facts(entry: Any) -> list[str]:
-    """What is known of one play."""
+    """Return the estimated results of one play."""
     size, hand = log_of_byte(entry["estimates"][PLAY.score]), int(entry["purpose"])
     parts = [HANDS[hand - 1].name] if 1 <= hand <= N_HANDS else []
-    parts.append(f"scores about {number(float(f'{10.0**size:.2g}'))}" if size > 0 else "its score is not known")
+    parts.append(f"scores about {number(float(f'{10.0**size:.2g}'))}" if size > 0 else "score unknown")
     if entry["flag_bits"] & BEATS_BLIND:
         return [*parts, "beats the blind"]
     return [*parts, f"next hand beats the blind: {chance_text(entry['estimates'][PLAY.next_beats])}"]
 
 
 def gain_facts(estimates: Sequence[Any]) -> list[str]:
-    """By what factor a joker multiplies the score of reference hands, their geometric mean."""
+    """Return the factor on the score of reference hands by a joker, as a geometric mean."""
     gains = [ratio_of_byte(each) for each in estimates[:N_JOKER_GAINS]]
     return [f"typical hands x{10.0 ** (sum(gains) / N_JOKER_GAINS):.2g}"] if any(gains) else []
 
 
 def log_of_byte(byte: Any) -> float:
-    """The log10 that `records.log_byte` encoded."""
+    """Return the log10 that `records.log_byte` encoded."""
     return float(byte) / 20.0
 
 
 def ratio_of_byte(byte: Any) -> float:
-    """The log10 of a ratio that `records.ratio_byte` encoded."""
+    """Return the log10 of a ratio that `records.ratio_byte` encoded."""
     return (float(byte) - 128.0) / 50.0
 
 
 def chance_of_byte(byte: Any) -> float:
-    """The probability that `records.chance_byte` encoded."""
+    """Return the probability that `records.chance_byte` encoded."""
     return float(byte) / 250.0
 
 
 def chance_text(byte: Any) -> str:
-    """A probability in percent."""
+    """Return a probability in percent."""
     return f"{chance_of_byte(byte):.0%}"

@@ -1,7 +1,7 @@
-"""Determinised copies of a game: everything visible to its player, in which a hand can be tried out.
+"""Determinised copies of a game: they contain only visible information, and hands can be scored in them.
 
-Random streams are replaced, so that no roll of the real run is used; face-down cards are left out; face-down jokers are
-sorted by id. A trial thus uses no more than a player could work out with pencil and paper.
+Random streams are replaced, so that no roll of the real run is used; face-down cards are removed; face-down jokers are
+sorted by id. A score thus uses no more information than a player has.
 """
 
 from ante.engine.core.rule import rule
@@ -14,7 +14,7 @@ OTHER_STREAMS = 0.4142135623730951  # a seed hash that no run has
 
 @rule
 def replace_streams(copy):
-    """Give a copy other random streams, the same for every game, and no seed."""
+    """Replace the random streams of a copy, equally for every game, and remove its seed."""
     copy.seed_length = 0
     copy.seed_hash = OTHER_STREAMS
     copy.n_streams = 0
@@ -24,7 +24,7 @@ def replace_streams(copy):
 
 @rule
 def swap_jokers(copy, one, other):
-    """Swap the jokers of two slots in a copy; the card made last serves as scratch."""
+    """Swap the jokers of two slots in a copy, with `made` as scratch space."""
     copy.made = copy.jokers[one]
     copy.jokers[one] = copy.jokers[other]
     copy.jokers[other] = copy.made
@@ -32,7 +32,7 @@ def swap_jokers(copy, one, other):
 
 @rule
 def determinise(s, copy):
-    """Remove from `copy`, equal to the game `s`, all that its player does not know."""
+    """Remove all hidden information from `copy`, which is equal to the game `s`."""
     replace_streams(copy)
     n = 0
     for i in range(s.n_hand):
@@ -49,7 +49,7 @@ def determinise(s, copy):
 
 @rule
 def positions_in_copy(s, cards):
-    """The same card set by positions in the determinised hand, which has no face-down cards."""
+    """Return the same card set by positions in the determinised hand, which has no face-down cards."""
     found, n = 0, 0
     for i in range(s.n_hand):
         if not s.cards[s.hand[i]].face_down:
@@ -60,7 +60,7 @@ def positions_in_copy(s, cards):
 
 @rule
 def score_of(s, copies, cards):
-    """Chips that these hand positions, none of them face down, would score now.
+    """Return the chips that these hand positions, none of them face down, would score now.
 
     copies  (2,) state_t, changed: copies[0] is the game after that hand
     """
@@ -71,7 +71,7 @@ def score_of(s, copies, cards):
 
 @rule
 def score_in_copy(copy, cards):
-    """Chips that these hand positions score in a copy, which is changed."""
+    """Return the chips that these hand positions score in a copy, which is changed."""
     copy.hand_total = 0.0
     score_cards(copy, cards)
     return float(copy.hand_total)

@@ -1,4 +1,4 @@
-"""Candidate discards: one for each purpose, with the probability of reaching it and what sampled draws would make."""
+"""Candidate discards: one for each purpose, with its probability of success and the result of sampled draws."""
 
 from ante.engine.actions import Verb, can_discard, count_bits
 from ante.engine.core.arithmetic import log10_of
@@ -9,7 +9,7 @@ from ante.lookahead.card_sets import (
     all_positions,
     best_straight,
     least_valuable,
-    positions_of_commonest_rank,
+    positions_of_most_common_rank,
     positions_of_pairs,
     positions_of_suit,
     straight_positions,
@@ -20,8 +20,8 @@ from ante.lookahead.draws import (
     rank_chance,
     sample_draws,
     straight_chance,
-    suit_left,
     take_kept,
+    unseen_of_suit,
 )
 from ante.lookahead.records import (
     BYTES_PER_CARD,
@@ -39,12 +39,12 @@ from ante.lookahead.records import (
     ratio_byte,
 )
 
-LEAST_SUITED = 2  # cards of a suit from which on a flush is a purpose
+LEAST_SUITED = 2  # cards of a suit from which a flush is a purpose
 
 
 @rule
 def list_discards(s, o, w, out):
-    """List discards by their purpose; plays are listed already."""
+    """List discards by their purpose. Plays must already be listed."""
     if s.discards_left <= 0:
         return
     first = int(out.n)
@@ -53,7 +53,7 @@ def list_discards(s, o, w, out):
     for suit in range(N_SUITS):
         kept = positions_of_suit(s, suit)
         if count_bits(kept) >= LEAST_SUITED:
-            chance = flush_chance(s, kept, suit_left(o.unknown, suit))
+            chance = flush_chance(s, kept, unseen_of_suit(o.unknown, suit))
             add_discard(s, w, out, first, kept, MAX_PLAYED, PURPOSE_FLUSH, chance, now)
     straight = best_straight(s, o.unknown)
     kept = straight_positions(s, straight)
@@ -63,7 +63,7 @@ def list_discards(s, o, w, out):
     if kept:
         chance = rank_chance(s, o.unknown, kept)
         add_discard(s, w, out, first, kept, MAX_PLAYED, PURPOSE_PAIRS, chance, now)
-    kept = positions_of_commonest_rank(s)
+    kept = positions_of_most_common_rank(s)
     chance = rank_chance(s, o.unknown, kept)
     add_discard(s, w, out, first, kept, MAX_PLAYED, PURPOSE_MOST_OF_A_RANK, chance, now)
     for k in range(first):
@@ -77,11 +77,11 @@ def list_discards(s, o, w, out):
 
 @rule
 def add_discard(s, w, out, first, kept, most, purpose, chance, now):
-    """List the discard of up to `most` cards outside of `kept`; nothing where it is listed or not legal.
+    """List the discard of up to `most` cards outside of `kept`, unless it is already listed or illegal.
 
-    first   number of the first discard of the list
-    chance  the probability that its purpose is reached
-    now     strength of the hand as it is
+    first   index of the first discard in the list
+    chance  probability that its purpose is achieved
+    now     strength of the current hand
     """
     cards = least_valuable(s, kept, most)
     if not can_discard(s, cards):

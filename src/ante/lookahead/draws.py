@@ -1,8 +1,8 @@
-"""What cards yet to be drawn may bring: sampled hands of unseen cards, and probabilities by counting.
+"""Estimates of future draws: sampled hands of unseen cards, and probabilities by counting.
 
-A sample is the kept hand cards and as many unseen ones as would be drawn. It counts as the strength of the best poker
-hand in it. Unseen cards are drawn by a generator of this module's own from all of them in a fixed order, so nothing
-depends on the real draw pile.
+A sample consists of the kept hand cards and as many unseen ones as would be drawn. Its result is the strength of its
+best poker hand. Unseen cards are drawn by a separate generator from all of them in a fixed order, so the result does
+not depend on the real draw pile.
 """
 
 import numpy as np
@@ -14,11 +14,11 @@ from ante.engine.core.rule import rule
 from ante.engine.core.state import MAX_CARDS, MAX_HAND, MAX_PLAYED
 from ante.engine.drivers.random_play import below
 from ante.env.layout import FIRST_RANK, N_RANKS, N_SUITS
-from ante.lookahead.card_sets import STRAIGHT_CARDS, positions_of_rank, rank_in_straight, rank_left
+from ante.lookahead.card_sets import STRAIGHT_CARDS, positions_of_rank, rank_in_straight, unseen_of_rank
 from ante.lookahead.reference_hands import FIRST_REFERENCE_HAND
 
 SAMPLES = 12
-SUIT_BITS = (N_SUITS - 1).bit_length()  # SPEED: cards are taken apart by shifts; // and % of Python check signs
+SUIT_BITS = (N_SUITS - 1).bit_length()  # SPEED: cards are decoded by shifts; Python's // and % check signs
 RNG_STATE = 0x2545F491
 STRAIGHT_FLUSH, FOUR, FULL_HOUSE, FLUSH, STRAIGHT, THREE, TWO_PAIR, PAIR, HIGH_CARD = (
     int(hand) - FIRST_REFERENCE_HAND
@@ -28,12 +28,12 @@ STRAIGHT_FLUSH, FOUR, FULL_HOUSE, FLUSH, STRAIGHT, THREE, TWO_PAIR, PAIR, HIGH_C
     )
 )  # fmt: skip
 
-# Scratch space and results of these functions.
+# Scratch space and results.
 draws_t = np.dtype(
     [
-        ("unseen", "i1", (MAX_CARDS,)),  # N_SUITS (rank - FIRST_RANK) + suit of each card that has not been seen
+        ("unseen", "i1", (MAX_CARDS,)),  # N_SUITS (rank - FIRST_RANK) + suit of each unseen card
         ("n_unseen", "i4"),
-        ("hand", "i1", (2 * MAX_HAND,)),  # the same of the cards of a sample
+        ("hand", "i1", (2 * MAX_HAND,)),  # the same for the cards of a sample
         ("ranks", "i1", (ACE + 1,)),
         ("suits", "i1", (N_SUITS,)),
         ("rng", "u8", (1,)),
@@ -60,7 +60,7 @@ def list_unseen(unknown, d):
 
 @rule
 def take_kept(s, kept, d):
-    """Write the face-up cards of a set that have a rank into d.hand. Returns how many there are."""
+    """Write the face-up cards of a set that have a rank into d.hand. Returns their number."""
     n = 0
     for i in range(s.n_hand):
         c = s.cards[s.hand[i]]
@@ -72,7 +72,7 @@ def take_kept(s, kept, d):
 
 @rule
 def best_strength(d, n, strengths):
-    """The strength of the best poker hand among the first n cards of d.hand; strengths (N_REFERENCE_HANDS,)."""
+    """Return the strength of the best poker hand among the first n cards of d.hand; strengths (N_REFERENCE_HANDS,)."""
     for i in range(ACE + 1):
         d.ranks[i] = 0
     for suit in range(N_SUITS):
@@ -110,7 +110,7 @@ def best_strength(d, n, strengths):
 
 @rule
 def sample_draws(s, kept, draws, strengths, wanted, d):
-    """Deal `draws` unseen cards to the kept hand cards, SAMPLES times.
+    """Draw `draws` unseen cards to the kept hand cards, SAMPLES times.
 
     strengths  (N_REFERENCE_HANDS,)
     wanted     log10 of the chips that count as a success
@@ -134,8 +134,8 @@ def sample_draws(s, kept, draws, strengths, wanted, d):
 
 
 @rule
-def suit_left(unknown, suit):
-    """Cards of this suit that the player has not seen; unknown (N_SUITS, N_RANKS)."""
+def unseen_of_suit(unknown, suit):
+    """Return the number of unseen cards of this suit; unknown (N_SUITS, N_RANKS)."""
     n = 0
     for rank in range(N_RANKS):
         n += int(unknown[suit, rank])
@@ -144,7 +144,7 @@ def suit_left(unknown, suit):
 
 @rule
 def chance_of(outs, pile, draws, needed):
-    """The probability that `draws` cards out of a pile hold at least `needed` of its `outs`."""
+    """Return the probability that `draws` cards from a pile contain at least `needed` of its `outs`."""
     if needed <= 0:
         return 1.0
     missed = 0.0
@@ -155,7 +155,7 @@ def chance_of(outs, pile, draws, needed):
 
 @rule
 def chance_exactly(outs, pile, draws, hits):
-    """The hypergeometric probability of exactly this many hits."""
+    """Return the hypergeometric probability of exactly this number of hits."""
     chance = 1.0
     for i in range(draws):
         left = pile - i
@@ -170,29 +170,29 @@ def chance_exactly(outs, pile, draws, hits):
 
 @rule
 def flush_chance(s, kept, outs):
-    """The probability that a discard of all others completes five cards of a suit that has these outs."""
+    """Return the probability that discarding all other cards completes five cards of a suit with these outs."""
     drawn = min(MAX_PLAYED, int(s.n_hand) - count_bits(kept))
     return chance_of(outs, int(s.n_deck), drawn, MAX_PLAYED - count_bits(kept))
 
 
 @rule
 def straight_chance(s, unknown, kept, first_rank):
-    """About the probability that a straight is completed, each missing rank taken by itself."""
+    """Return the approximate probability that a straight is completed, with missing ranks treated as independent."""
     drawn = min(MAX_PLAYED, int(s.n_hand) - count_bits(kept))
     chance = 1.0
     for step in range(STRAIGHT_CARDS):
         rank = rank_in_straight(first_rank, step)
         if not positions_of_rank(s, rank):
-            chance *= chance_of(rank_left(unknown, rank), int(s.n_deck), drawn, 1)
+            chance *= chance_of(unseen_of_rank(unknown, rank), int(s.n_deck), drawn, 1)
     return chance
 
 
 @rule
 def rank_chance(s, unknown, kept):
-    """The probability that a discard of all others draws one more card of the kept ranks."""
+    """Return the probability that discarding all other cards draws one more card of the kept ranks."""
     outs = 0
     for rank in range(FIRST_RANK, ACE + 1):
         if positions_of_rank(s, rank) & kept:
-            outs += rank_left(unknown, rank)
+            outs += unseen_of_rank(unknown, rank)
     drawn = min(MAX_PLAYED, int(s.n_hand) - count_bits(kept))
     return chance_of(outs, int(s.n_deck), drawn, 1)

@@ -1,4 +1,4 @@
-"""Candidates that take an item: a joker, consumable or playing card that is for sale, in a pack, or held."""
+"""Candidates that take an item: a joker, consumable or playing card for sale, in a pack, or held."""
 
 from ante.catalog.cards import Edition, Enhancement, Sticker
 from ante.catalog.constants import INTEREST_AMOUNT, INTEREST_CAP_FIELD, INTEREST_PER
@@ -33,11 +33,11 @@ BYTES_PER_INTEREST = 40
 
 @rule
 def list_item(s, copies, w, out, verb, slot, cards, item, flags, suit, weakest):
-    """List one item and what it would bring. Returns its number, -1 where the list is full.
+    """List one item with its estimates. Returns its index, or -1 if the list is full.
 
     cards    hand positions that a consumable is used on
-    suit     the deck's commonest suit
-    weakest  slot of the joker that would be sold for another, -1 none
+    suit     the most common suit of the deck
+    weakest  slot of the joker that would be sold for another, -1 for none
     """
     k = add_candidate(out, verb, slot, cards, item_id(item), flags | sticker_flags(item))
     if k < 0:
@@ -54,7 +54,7 @@ def list_item(s, copies, w, out, verb, slot, cards, item, flags, suit, weakest):
 
 @rule
 def item_id(item):
-    """The item id (env/entities/ids.py) of an item."""
+    """Return the item id (env/entities/ids.py) of an item."""
     if item.kind == Kind.JOKER:
         return JOKER_BASE + int(item.id)
     if item.kind == Kind.CONSUMABLE:
@@ -64,7 +64,7 @@ def item_id(item):
 
 @rule
 def sticker_flags(item):
-    """The stickers of an item, as flags."""
+    """Return the stickers of an item, as flags."""
     flags = ETERNAL if item.stickers & Sticker.ETERNAL else 0
     flags |= PERISHABLE if item.stickers & Sticker.PERISHABLE else 0
     return flags | (RENTAL if item.stickers & Sticker.RENTAL else 0)
@@ -72,20 +72,20 @@ def sticker_flags(item):
 
 @rule
 def replaced_slot(s, item, weakest):
-    """The slot of the joker that would have to go for this one, -1 where there is room."""
+    """Return the slot of the joker that must be sold for this one, or -1 if there is room."""
     return -1 if item.edition == Edition.NEGATIVE or room_for_joker(s) else weakest
 
 
 @rule
 def write_gains(e, gains):
-    """Write the gains from a joker as the first estimates of its candidate."""
+    """Write the gains of a joker as the first estimates of its candidate."""
     for k in range(N_JOKER_GAINS):
         e.estimates[k] = ratio_byte(gains[k])
 
 
 @rule
 def write_planet(s, e, consumable, strengths):
-    """Write of a planet: strength, level and plays of its hand; nothing of other consumables."""
+    """Write strength, level and plays of a Planet's hand. Other consumables have no such estimates."""
     if FIRST_PLANET <= consumable < FIRST_SPECTRAL:
         hand = int(C_HAND[consumable])
         if hand >= FIRST_REFERENCE_HAND:
@@ -99,7 +99,7 @@ def write_price(s, e, price):
     """Write a price, the money left, and the interest lost.
 
     QUIRK: interest gained, by a swap that brings money, is negative and is written modulo 256: -40 as 216.
-    Multiples of 40 from -200 to 200 have different bytes, so no value is ambiguous; trained policies expect these bytes.
+    Multiples of 40 from -200 to 200 have different bytes, so values are unique; trained policies expect them.
     """
     left = int(s.dollars) - price
     e.price = as_byte(float(price))
@@ -110,7 +110,7 @@ def write_price(s, e, price):
 
 @rule
 def interest(dollars):
-    """Dollars of interest that this much money earns without vouchers."""
+    """Return the interest in dollars on this much money without vouchers."""
     return INTEREST_AMOUNT * (max(0, min(INTEREST_CAP_FIELD, dollars)) // INTEREST_PER)
 
 
@@ -118,8 +118,8 @@ def interest(dollars):
 def list_swap(s, out, k, item, price, weakest):
     """List selling the weakest joker for the joker of candidate k, for which there is no room.
 
-    price    of the joker on offer
-    weakest  slot of the joker to sell, -1 none
+    price    of the new joker
+    weakest  slot of the joker to sell, -1 for none
     """
     if k < 0 or weakest < 0 or replaced_slot(s, item, 0) < 0:
         return

@@ -1,4 +1,4 @@
-"""Candidates of the jokers held: selling one, and moving one to its right neighbour's place."""
+"""Candidates of the jokers held: selling one, and moving one to the slot of its right neighbour."""
 
 from ante.catalog.cards import Edition, Sticker
 from ante.catalog.jokers import Joker
@@ -12,16 +12,16 @@ from ante.lookahead.items import sticker_flags, write_gains
 from ante.lookahead.records import HELD_VALUE, LEGAL, OWNED, add_candidate, as_byte
 from ante.lookahead.reference_hands import gains_from_move, gains_without_joker
 
-LEAST_GAIN = 0.01  # summed over the tested hands: a move that gains less is not listed
+LEAST_GAIN = 0.01  # sum over the tested hands; moves with a smaller gain are not listed
 VALUE_OFFSET = 128.0
 
 
 @rule
 def list_sales(s, copies, w, out, suit):
-    """List selling each joker: in the shop, before a pack, and Luchador at any time; nothing while jokers are hidden.
+    """List selling each joker: in the shop, in a pack, and Luchador at any time; none while jokers are hidden.
 
-    Returns the slot of the weakest joker: of those that can be sold without losing a slot, the one that the tested
-    hands miss least. -1 where there is none.
+    Returns the slot of the weakest joker: of those that can be sold without losing a slot, the one whose loss weakens
+    the tested hands least. -1 if there is none.
     """
     weakest, least = -1, -1e30
     if jokers_hidden(s):
@@ -47,7 +47,7 @@ def list_sales(s, copies, w, out, suit):
 
 @rule
 def list_moves(s, copies, w, out, suit):
-    """List the swaps of a joker with its right neighbour that make reference hands stronger, before a blind."""
+    """List the swaps of a joker with its right neighbour that strengthen reference hands, before a blind."""
     if s.phase != Phase.BLIND_SELECT:
         return
     for slot in range(s.n_jokers - 1):

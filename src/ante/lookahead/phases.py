@@ -1,4 +1,4 @@
-"""Candidates without a target: those with which a phase of the game ends, skipping, and rerolls."""
+"""Candidates without a target: those that end a phase of the game, skipping, and rerolls."""
 
 from ante.engine.actions import Verb, can_pay, can_reroll_boss
 from ante.engine.core.rule import rule
@@ -8,12 +8,12 @@ from ante.engine.shop import reroll_price
 from ante.lookahead.items import write_price
 from ante.lookahead.records import LEGAL, TAG_BASE, add_candidate
 
-BOSS = 2  # of s.blind_on_deck: it cannot be skipped
+BOSS = 2  # of s.blind_on_deck; it cannot be skipped
 
 
 @rule
 def list_phase_actions(s, out):
-    """List the decisions of the phase that have no target. They come first, so there is always room for them."""
+    """List the decisions of the phase without a target. They are listed first, so they always fit."""
     if s.phase == Phase.BLIND_SELECT:
         add_candidate(out, Verb.SELECT_BLIND, 0, 0, 0, LEGAL)
         if s.blind_on_deck < BOSS:

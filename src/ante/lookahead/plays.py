@@ -1,7 +1,7 @@
-"""Candidate plays: the most valuable sets of each poker hand, scored exactly, and the same with padding.
+"""Candidate plays: the most valuable sets of each poker hand, scored exactly, with and without padding.
 
 Sets are found by the value of their scoring cards and then scored in a determinised copy of the game. Face-down cards
-are used as padding only.
+are used only as padding.
 """
 
 from ante.engine.actions import Verb, can_play, count_bits
@@ -34,15 +34,15 @@ from ante.lookahead.records import (
 )
 from ante.lookahead.reference_hands import LEAST_SCORE
 
-SETS_PER_HAND = 2  # sets found of each poker hand
+SETS_PER_HAND = 2  # sets per poker hand
 N_SETS = N_HANDS * SETS_PER_HAND
 MOST_PLAYS = 7  # sets listed
-MOST_PADDED = 3  # of the best of them, listed with padding too
+MOST_PADDED = 3  # number of these, the best ones, that are also listed with padding
 
 
 @rule
 def list_plays(s, copies, w, out):
-    """List the best plays, and the very best with padding."""
+    """List the best plays, and the very best also with padding."""
     needed = max(1.0, float(s.target) - float(s.chips))
     find_plays(s, copies, w.card_values, w.sets, w.scores)
     n = min(MOST_PLAYS, score_plays(s, copies, w.sets, w.scores, w.hands))
@@ -67,11 +67,11 @@ def list_plays(s, copies, w, out):
 def find_plays(s, copies, card_values, sets, values):
     """Find the SETS_PER_HAND most valuable sets of each poker hand among the visible positions.
 
-    card_values  (MOST_POSITIONS,) float64, scratch
-    sets         (N_SETS,) int64, overwritten: card sets, 0 where there is none; Hand h begins at h * SETS_PER_HAND
-    values       (N_SETS,) float64, scratch
+    card_values  (MOST_POSITIONS,) float64, scratch space
+    sets         (N_SETS,) int64, overwritten: card sets, 0 for none; Hand h begins at h * SETS_PER_HAND
+    values       (N_SETS,) float64, scratch space
 
-    Only sets all of whose cards score are considered; padding is added to them later.
+    Only sets in which all cards score are considered; padding is added later.
     """
     for k in range(N_SETS):
         sets[k] = 0
@@ -92,7 +92,7 @@ def find_plays(s, copies, card_values, sets, values):
 
 @rule
 def keep_if_valuable(s, copy, cards, card_values, sets, values):
-    """Keep one set where it is among the most valuable of its poker hand."""
+    """Store one set if it is among the most valuable of its poker hand."""
     n = 0
     value = 0.0
     for i in range(MOST_POSITIONS):
@@ -117,11 +117,11 @@ def keep_if_valuable(s, copy, cards, card_values, sets, values):
 
 @rule
 def score_plays(s, copies, sets, scores, hands):
-    """Score what `find_plays` found and sort it, best first. Returns how many sets there are.
+    """Score the result of `find_plays` and sort it, best first. Returns the number of sets.
 
-    sets    (N_SETS,) int64, re-ordered, those without a set last
+    sets    (N_SETS,) int64, reordered, entries without a set last
     scores  (N_SETS,) float64, overwritten: chips
-    hands   (N_SETS,) int64, overwritten: the poker hand that each set was scored as
+    hands   (N_SETS,) int64, overwritten: the poker hand of each set
     """
     n = 0
     for k in range(N_SETS):
@@ -146,7 +146,7 @@ def score_plays(s, copies, sets, scores, hands):
 
 @rule
 def padded_score(s, copies, cards, plain):
-    """What a play scores with padding; what it scores without where some of the cards lie face down."""
+    """Return the score of a play with padding, or the score without it if some of the cards are face down."""
     for i in range(s.n_hand):
         if (cards >> i) & 1 and s.cards[s.hand[i]].face_down:
             return plain
@@ -155,7 +155,7 @@ def padded_score(s, copies, cards, plain):
 
 @rule
 def add_play(s, w, out, cards, purpose, score, needed, flags):
-    """List one play with what it scores, and what the hand after it may; nothing where it is listed or not legal."""
+    """List one play with its score and estimates of the next hand, unless it is already listed or illegal."""
     if not can_play(s, cards):
         return
     for k in range(out.n):

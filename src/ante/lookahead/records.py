@@ -1,4 +1,4 @@
-"""The record of a candidate action and of a list of them: fields, flags, purposes, and how estimates are encoded."""
+"""The record of a candidate action and of a list of them: fields, flags, purposes, and encodings of estimates."""
 
 import numpy as np
 
@@ -18,12 +18,12 @@ N_CANDIDATE_ITEMS = N_ITEM_IDS + len(Tag)
 LEGAL, BEATS_BLIND, PADDED, ETERNAL, PERISHABLE, RENTAL, OWNED = FLAGS = tuple(1 << i for i in range(7))
 N_FLAGS = len(FLAGS)
 
-# Purpose of a discard, or of selling a joker. Lower numbers are the poker hand that a play makes, 1 + Hand.
+# Purpose of a discard, or of selling a joker. Lower numbers are the poker hand of a play, 1 + Hand.
 N_HANDS = len(Hand)
 (
     PURPOSE_FLUSH,
     PURPOSE_STRAIGHT,
-    PURPOSE_PAIRS,  # keep all cards whose rank is held twice or more
+    PURPOSE_PAIRS,  # keep all cards of ranks that are held twice or more
     PURPOSE_MOST_OF_A_RANK,  # keep the rank that is held most often
     PURPOSE_BEST_PLAY,  # keep the cards of the best play
     PURPOSE_LEAST_VALUABLE,  # replace the least valuable cards
@@ -31,13 +31,13 @@ N_HANDS = len(Hand)
 ) = range(N_HANDS + 1, N_HANDS + 8)
 N_PURPOSES = N_HANDS + 8
 
-# Columns of `estimates`, by what the candidate does. Encodings: log 20 a decade (`log_byte`), ratio 50 a decade around
-# 128 (`ratio_byte`), chance 250 for certain (`chance_byte`), count 50 a card.
+# Columns of `estimates`, by verb. Encodings: log 20 per decade (`log_byte`), ratio 50 per decade around 128
+# (`ratio_byte`), chance 250 for 1 (`chance_byte`), count 50 per card.
 PLAY = columns(
     "PLAY",
-    "score",  # log: chips that it scores
+    "score",  # log: chips of the play
     "score_to_needed",  # ratio
-    "all_hands_to_needed",  # ratio: every hand left scoring as much
+    "all_hands_to_needed",  # ratio: if every hand left scores as much
     "cards",  # count
     "next_beats",  # chance that the next hand beats the blind, if this one does not
     "next_to_needed",  # ratio: mean next hand
@@ -46,16 +46,16 @@ DISCARD = columns(
     "DISCARD",
     "next",  # log: mean strength after the draw
     "next_to_needed",  # ratio
-    "success",  # chance that its purpose is reached
+    "success",  # chance that its purpose is achieved
     "cards",  # count
     "next_beats",  # chance that the hand after the draw beats the blind
-    "gain",  # ratio: mean strength after the draw to the strength of the hand as it is
+    "gain",  # ratio: mean strength after the draw to the strength of the current hand
 )
 BYTES_PER_CARD = 50
 N_JOKER_GAINS = N_TESTED_HANDS  # of jokers, the first estimates: ratio, gain of each tested reference hand
-HELD_VALUE = 4  # of jokers held: 128 + what the joker has grown to
-PLANET = columns("PLANET", "strength", "level", "plays")  # log; 10 a level; 4 a play
-MONEY_LEFT, INTEREST_LOST = 4, 5  # of what costs money: dollars left + 20; 40 a dollar, modulo 256
+HELD_VALUE = 4  # of jokers held: 128 + the joker's value
+PLANET = columns("PLANET", "strength", "level", "plays")  # log; 10 per level; 4 per play
+MONEY_LEFT, INTEREST_LOST = 4, 5  # of purchases: dollars left + 20; 40 per dollar, modulo 256
 
 candidate_t = np.dtype(
     [
@@ -63,23 +63,23 @@ candidate_t = np.dtype(
         (
             "item_id",
             "u2",
-        ),  # what is bought, taken, used, sold or gained: item id (env/entities/ids.py) or TAG_BASE + Tag
+        ),  # bought, taken, used, sold or gained item: item id (env/entities/ids.py) or TAG_BASE + Tag
         ("verb", "u1"),  # engine Verb
         ("target", "u1"),  # slot
         ("trait", "u1"),  # edition, enhancement and seal of the item (env/entities/ids.py)
         ("purpose", "u1"),  # of a play 1 + Hand, of a discard and a swap PURPOSE_*, else 0
-        ("price", "u1"),  # dollars that it costs, or brings when something is sold
+        ("price", "u1"),  # price in dollars, or sell value
         ("flag_bits", "u1"),
         ("estimates", "u1", (N_ESTIMATES,)),
     ]
 )
 candidates_t = np.dtype(
     [
-        ("strengths", "<i2", (N_REFERENCE_HANDS,)),  # thousandths of log10 of what each reference hand scores
-        ("needed", "<i2"),  # hundredths of log10 of the chips still needed
+        ("strengths", "<i2", (N_REFERENCE_HANDS,)),  # thousandths of log10 of the score of each reference hand
+        ("needed", "<i2"),  # hundredths of log10 of the missing chips
         ("n", "u1"),  # entries
-        ("dropped", "u1"),  # candidates that found no room in the list
-        ("spare", "u1", (4,)),  # the size is a multiple of 4
+        ("dropped", "u1"),  # candidates that did not fit into the list
+        ("spare", "u1", (4,)),  # makes the size a multiple of 4
         ("entries", candidate_t, (MAX_CANDIDATES,)),
     ]
 )
@@ -87,31 +87,31 @@ candidates_t = np.dtype(
 
 @rule
 def as_byte(x):
-    """A number rounded and clipped to 8 bits."""
+    """Round and clip a number to 8 bits."""
     return int(max(0.0, min(255.0, x + 0.5)))
 
 
 @rule
 def log_byte(x):
-    """A log10 from 0 to 12.75, in twentieths."""
+    """Encode a log10 from 0 to 12.75 in twentieths."""
     return as_byte(20.0 * x)
 
 
 @rule
 def ratio_byte(x):
-    """The log10 of a ratio in fiftieths around 128, from -2.56 to 2.54."""
+    """Encode the log10 of a ratio in fiftieths around 128, from -2.56 to 2.54."""
     return as_byte(128.0 + 50.0 * x)
 
 
 @rule
 def chance_byte(x):
-    """A probability in 250ths."""
+    """Encode a probability in 250ths."""
     return as_byte(250.0 * x)
 
 
 @rule
 def add_candidate(out, verb, target, cards, item_id, flags):
-    """Append a candidate, without price and estimates. Returns its number, -1 where the list is full."""
+    """Append a candidate, without price and estimates. Returns its index, or -1 if the list is full."""
     k = int(out.n)
     if k == MAX_CANDIDATES:
         out.dropped = min(255, int(out.dropped) + 1)

@@ -1,4 +1,4 @@
-"""Reference hands: what typical hands score with the jokers and levels of a game, and what a joker changes about it."""
+"""Reference hands: the scores of typical hands with the jokers and levels of a game, and the gain by a joker."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from ante.engine.core.state import MAX_CARDS, Phase, Place
 from ante.engine.jokers.lineup import refresh_lineup
 from ante.lookahead.determinised import determinise, score_in_copy, swap_jokers
 
-DEALT = 8  # cards of a reference hand, played and held ones
+DEALT = 8  # cards of a reference hand, both played and held
 FIRST_DEALT = MAX_CARDS - DEALT
 
-# A reference hand for each Hand from Straight Flush on: how many of its cards are played, and each card's rank and
-# suit, counted from the deck's commonest suit.
+# A reference hand for each Hand from Straight Flush on: the number of played cards, and each card's rank and suit,
+# relative to the most common suit of the deck.
 FIRST_REFERENCE_HAND = int(Hand.STRAIGHT_FLUSH)
 _REFERENCE_HANDS = (
     (5, ((9, 0), (8, 0), (7, 0), (6, 0), (5, 0), (13, 1), (3, 2), (2, 3))),
@@ -30,19 +30,19 @@ _REFERENCE_HANDS = (
 N_REFERENCE_HANDS = len(_REFERENCE_HANDS)
 REFERENCE_CARDS = np.array([cards for _, cards in _REFERENCE_HANDS], dtype=np.int64)
 REFERENCE_PLAYED = np.array([(1 << played) - 1 for played, _ in _REFERENCE_HANDS], dtype=np.int64)
-# Those that a joker's gain is measured with: Full House, Flush, Straight, Pair.
+# Reference hands that measure a joker's gain: Full House, Flush, Straight, Pair.
 TESTED_HANDS = np.array(
     [int(hand) - FIRST_REFERENCE_HAND for hand in (Hand.FULL_HOUSE, Hand.FLUSH, Hand.STRAIGHT, Hand.PAIR)]
 )
 N_TESTED_HANDS = len(TESTED_HANDS)
-LEAST_SCORE = 1.0  # chips; a score below counts as this one
+LEAST_SCORE = 1.0  # minimum in chips; lower scores are replaced by it
 
 
 @rule
 def begin_reference_round(s, copies):
-    """Make copies[1] a determinised copy of the game in the middle of a plain round, with DEALT blank cards in hand.
+    """Make copies[1] a determinised copy of the game in an ordinary round, with DEALT blank cards in hand.
 
-    None of them belongs to the deck, so what jokers count there does not change.
+    None of them belongs to the deck, so the counts of jokers do not change.
     """
     copies[1] = s
     t = copies[1]
@@ -72,7 +72,7 @@ def begin_reference_round(s, copies):
 
 @rule
 def strength_of(copies, which, suit):
-    """The strength of reference hand `which` in the round of copies[1]. copies[0] is changed."""
+    """Return the strength of reference hand `which` in the round of copies[1]. copies[0] is changed."""
     t = copies[1]
     for i in range(DEALT):
         t.cards[FIRST_DEALT + i].rank = REFERENCE_CARDS[which, i, 0]
@@ -82,8 +82,8 @@ def strength_of(copies, which, suit):
 
 
 @rule
-def commonest_suit(s):
-    """The commonest suit of the deck; the first of equals."""
+def most_common_suit(s):
+    """Return the most common suit of the deck, the first of equal ones."""
     best, most = 0, -1
     for suit in range(4):
         n = 0
@@ -99,7 +99,7 @@ def write_strengths(s, copies, suit, strengths):
     """Write the strength of each reference hand with the jokers and levels of the game.
 
     copies     (2,) state_t, changed
-    suit       the deck's commonest suit
+    suit       the most common suit of the deck
     strengths  (N_REFERENCE_HANDS,) float64, overwritten
     """
     begin_reference_round(s, copies)
@@ -109,17 +109,17 @@ def write_strengths(s, copies, suit, strengths):
 
 @rule
 def write_gains(copies, suit, strengths, gains):
-    """Write how much stronger the tested hands are in the round of copies[1]: gains (N_TESTED_HANDS,), overwritten."""
+    """Write the gains of the tested hands in the round of copies[1]: gains (N_TESTED_HANDS,), overwritten."""
     for k in range(N_TESTED_HANDS):
         gains[k] = strength_of(copies, TESTED_HANDS[k], suit) - strengths[TESTED_HANDS[k]]
 
 
 @rule
 def gains_with_joker(s, copies, suit, strengths, item, leaving, gains):
-    """Write the gains from one more joker: gains (N_TESTED_HANDS,), overwritten.
+    """Write the gains by one more joker: gains (N_TESTED_HANDS,), overwritten.
 
     item     an item of the shop or a pack
-    leaving  the slot of the joker that makes room for it, -1 where there is room
+    leaving  the slot of the joker that it replaces, -1 if there is room
     """
     begin_reference_round(s, copies)
     t = copies[1]
@@ -133,7 +133,7 @@ def gains_with_joker(s, copies, suit, strengths, item, leaving, gains):
 
 @rule
 def remove_joker(t, slot):
-    """Remove the joker of a slot from a copy; those to its right move up."""
+    """Remove the joker of a slot from a copy and move up those to its right."""
     for i in range(slot, t.n_jokers - 1):
         t.jokers[i] = t.jokers[i + 1]
     t.n_jokers -= 1
@@ -141,7 +141,7 @@ def remove_joker(t, slot):
 
 @rule
 def gains_without_joker(s, copies, suit, strengths, slot, gains):
-    """Write the gains from losing the joker of a slot: gains (N_TESTED_HANDS,), overwritten."""
+    """Write the gains by losing the joker of a slot: gains (N_TESTED_HANDS,), overwritten."""
     begin_reference_round(s, copies)
     remove_joker(copies[1], slot)
     refresh_lineup(copies[1])
@@ -150,7 +150,7 @@ def gains_without_joker(s, copies, suit, strengths, slot, gains):
 
 @rule
 def gains_from_move(s, copies, suit, strengths, slot, gains):
-    """Write the gains from swapping a joker with its right neighbour: gains (N_TESTED_HANDS,), overwritten."""
+    """Write the gains by swapping a joker with its right neighbour: gains (N_TESTED_HANDS,), overwritten."""
     begin_reference_round(s, copies)
     swap_jokers(copies[1], slot, slot + 1)
     refresh_lineup(copies[1])

@@ -1,6 +1,6 @@
-"""Candidates of the shop and of an open pack: what is for sale, and what can be picked.
+"""Candidates of the shop and of an open pack: purchases and picks.
 
-Items that are unaffordable or for which there is no room are listed too, without the flag LEGAL.
+Items that are unaffordable or that do not fit are also listed, without the flag LEGAL.
 """
 
 from ante.engine.actions import Verb, can_buy, can_buy_and_use, can_buy_voucher, can_open_pack, can_pick
@@ -38,7 +38,7 @@ def list_shop(s, copies, w, out, suit, weakest):
 
 @rule
 def list_shop_card(s, copies, w, out, slot, suit, weakest):
-    """List one card of the shop: to buy, in exchange for the weakest joker, and to use at once."""
+    """List one card of the shop: to buy, to swap for the weakest joker, and to use immediately."""
     item = s.row[slot]
     price = int(shop_price(item))
     k = list_item(s, copies, w, out, Verb.BUY, slot, 0, item, LEGAL if can_buy(s, slot) else 0, suit, weakest)

@@ -1,4 +1,4 @@
-"""Replay fidelity: games are written as text, read back, replayed, and compared by their final bytes."""
+"""Replay fidelity: write games as text, read and replay them, and compare their final bytes."""
 
 import gzip
 import statistics
@@ -17,8 +17,8 @@ from ante.recording.games import Recording
 
 
 @dataclass(frozen=True)
-class Untrue:
-    """A game whose replay ends in a different state: the fields that differ."""
+class Mismatch:
+    """A game whose replay ends in a different state, and the fields that differ."""
 
     seed: str
     fields: tuple[str, ...]
@@ -28,14 +28,14 @@ class Untrue:
 class Fidelity:
     """Results of replaying many recorded games.
 
-    text_bytes, gzip_bytes    a replay, as text and compressed by itself: mean and largest
-    action_bytes              a game's seed and decisions alone, eight bytes each, compressed: mean
-    seconds                   to read and play all of them again
+    text_bytes, gzip_bytes    mean and largest size of a replay, as text and gzipped
+    action_bytes              mean gzipped size of a game's seed and decisions, with eight bytes per decision
+    seconds                   time to read and replay all games
     """
 
     games: int
     decisions: int
-    differences: tuple[Untrue, ...]
+    differences: tuple[Mismatch, ...]
     state_bytes: int
     text_bytes: float
     text_bytes_most: int
@@ -45,7 +45,7 @@ class Fidelity:
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
-        """All fields."""
+        """Return all fields as plain data."""
         return asdict(self)
 
 
@@ -69,7 +69,7 @@ def differing(one: bytes, other: bytes) -> tuple[str, ...]:
 def check_fidelity(
     games: Iterable[Recording], keep: Callable[[Recording, str], None] = lambda _, __: None, words: bool = False
 ) -> Fidelity:
-    """Write, read and replay every game. `keep` is given each with its text; `words` writes what happened too."""
+    """Write, read and replay all games. `keep` is called with each game and its text; `words` adds comments."""
     texts, packed, bare, decisions, seconds = [], [], [], 0, 0.0
     differences = []
     for game in games:
@@ -79,7 +79,7 @@ def check_fidelity(
         found = differing(game.final, final_state(text).tobytes())
         seconds += time.perf_counter() - begin
         if found:
-            differences.append(Untrue(game.heading.seed, found))
+            differences.append(Mismatch(game.heading.seed, found))
         texts.append(len(text.encode()))
         packed.append(len(gzip.compress(text.encode(), mtime=0)))
         bare.append(len(gzip.compress(game.heading.seed.encode() + np.array(game.decisions).tobytes(), mtime=0)))

@@ -1,4 +1,4 @@
-"""Games of a player, each with its start, its decisions and its final record."""
+"""Recording of a player's games with their start, their decisions and their final record."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,11 +19,11 @@ MOST_DECISIONS = 5000  # steps after which a game is truncated
 
 @dataclass(frozen=True)
 class Recording:
-    """One game that was played.
+    """One recorded game.
 
-    actions  macro decisions, SELECT and CLEAR among them where the player clicks
-    record   how it ended; its own actions are in the player's view
-    final    bytes of the game's record as the player left it
+    actions  macro decisions, including SELECT and CLEAR if the player selects single cards
+    record   the result; its actions are numbers of the player's action space
+    final    bytes of the game's final record
     """
 
     heading: Heading
@@ -32,19 +32,19 @@ class Recording:
     final: bytes = field(repr=False)
 
     def replay(self, words: bool = False) -> str:
-        """The game as text, with the words of what happened where they are wanted."""
+        """Return the game as text, with `words` including comments on what happened."""
         if words:
             return write_replay(self.heading, self.actions)
         return compact(self.heading, self.decisions, np.frombuffer(self.final, dtype=state_t).view(np.recarray)[0])
 
     @property
     def decisions(self) -> tuple[int, ...]:
-        """The macro decisions without SELECT and CLEAR, as a replay has them."""
+        """The macro decisions of a replay, without SELECT and CLEAR."""
         return tuple(action for action in self.actions if verb_of(action) > Verb.CLEAR)
 
 
-class Watched:
-    """A player whose decisions are recorded as macro decisions of each game."""
+class RecordingPlayer:
+    """A wrapper of a player that records its macro decisions in each game."""
 
     def __init__(self, player: Player) -> None:
         self.name, self.discrete, self.reorder = player.name, player.discrete, player.reorder
@@ -53,7 +53,7 @@ class Watched:
         self.actions: list[list[int]] = []
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the player's choices and record them."""
+        """Return the player's actions and record them."""
         if games is not self.games:
             self.games, self.actions = games, [[] for _ in range(games.n)]
         chosen = self._player.choose(games, playing)
@@ -76,12 +76,12 @@ def record_games(
     """
     kind = {name: value for name, value in asdict(heading).items() if name != "seed"}
     for first in range(0, len(seeds), batch):
-        watched = Watched(player)
+        wrapped = RecordingPlayer(player)
         part = seeds[first : first + batch]
-        report = evaluate(watched, part, **kind, max_decisions=max_decisions, advance=advance)
-        assert watched.games is not None
+        report = evaluate(wrapped, part, **kind, max_decisions=max_decisions, advance=advance)
+        assert wrapped.games is not None
         yield [
-            # An ended game that waits is not changed, so all of them keep their final state.
+            # Games that end early are not changed afterwards, so all of them keep their final state.
             Recording(Heading(record.seed, **kind), tuple(actions), record, state.tobytes())
-            for record, actions, state in zip(report.records, watched.actions, watched.games.states, strict=True)
+            for record, actions, state in zip(report.records, wrapped.actions, wrapped.games.states, strict=True)
         ]

@@ -1,7 +1,7 @@
-"""Files of saved positions, written from replays, from which games start with the same future.
+"""Files of saved positions, extracted from replays, from which games can start.
 
-A file is the saved games of `engine.state.save_state`, one after the other, compressed with gzip. A saved game holds its
-random streams, so that later draws, shops and bosses are those of its seed.
+A file is the gzipped concatenation of games saved by `engine.core.state.save_state`. A saved game contains its random
+streams, so later draws, shops and bosses are those of its seed.
 """
 
 import gzip
@@ -25,7 +25,7 @@ from ante.watch.episode import Episode
 
 WAY_OUT = "write one with ante replay states"
 LARGEST_STARTS = 1 << 28  # bytes of a file
-MOST_STARTS = 50_000  # games of one, 430 MB
+MOST_STARTS = 50_000  # games of a file, 430 MB
 MARKS: dict[str, Callable[[Any, int, int], bool]] = {  # predicates of positions: (record, number, decisions)
     "ante": lambda s, number, _: s.phase == Phase.BLIND_SELECT and s.ante >= number,
     "round": lambda s, number, _: s.round_number >= number,
@@ -46,19 +46,17 @@ class Mark:
 
     @classmethod
     def read(cls, text: str) -> "Mark":
-        """Such as ante=4. Raises BadStarts."""
+        """Parse a mark such as ante=4. Raises BadStarts."""
         kind, _, number = text.partition("=")
         if kind not in MARKS or not number.isascii() or not number.isdecimal() or len(number) > 9:
-            raise BadStarts(
-                f"{shown(text)} is no position: write {', '.join(f'{kind}=4' for kind in MARKS)} or the like"
-            )
+            raise BadStarts(f"{shown(text)} is not a position such as {', '.join(f'{kind}=4' for kind in MARKS)}")
         return cls(kind, int(number))
 
 
 def positions(episode: Episode, marks: Iterable[Mark]) -> list[np.recarray]:
-    """The first position of each kind, in the order of the game, (1,) each; one that is never reached is left out.
+    """Return the first position of each mark, in the order of the game, (1,) each, without marks that are not reached.
 
-    A game that is over is refused. Raises RefusedDecision.
+    Final positions of finished games are left out. Raises RefusedDecision.
     """
     open_marks, found = set(marks), []
     last = episode.start[0]
@@ -73,7 +71,7 @@ def positions(episode: Episode, marks: Iterable[Mark]) -> list[np.recarray]:
 
 
 def copied(s: Any) -> np.recarray:
-    """Return a separate record, (1,); copied field by field, so that equal games are equal bytes (padding is 0)."""
+    """Return a copy of a record, (1,), made field by field, so that equal games have equal bytes (padding is 0)."""
     states = new_states(1)
     states[0] = s
     return states
@@ -106,7 +104,7 @@ def starts_bytes(file: Path) -> bytes:
 
 
 def parse_starts(data: bytes, file: Path | str = "start states") -> np.recarray:
-    """The games in the bytes of a file, (n,), all of them still to be played. Raises BadStarts."""
+    """Return the games in the bytes of a file, (n,), all of them in progress. Raises BadStarts."""
     stream = gzip.GzipFile(fileobj=io.BytesIO(data)) if data[:2] == b"\x1f\x8b" else io.BytesIO(data)
     each = len(save_state(new_states(1)[0]))
     states: list[np.recarray] = []
@@ -114,19 +112,19 @@ def parse_starts(data: bytes, file: Path | str = "start states") -> np.recarray:
         while record := stream.read(each):
             where = f"{file}, game {1 + len(states)}"
             if len(states) == MOST_STARTS:
-                raise BadStarts(f"{file} holds more than {MOST_STARTS:,} games, the most that are read")
+                raise BadStarts(f"{file} contains more than the limit of {MOST_STARTS:,} games")
             states.append(parse_start(record, where))
     except (OSError, EOFError, zlib.error) as error:
-        raise BadStarts(f"{file} is not whole: {error}; {WAY_OUT}") from None
+        raise BadStarts(f"{file} is incomplete or damaged: {error}; {WAY_OUT}") from None
     if not states:
-        raise BadStarts(f"{file} holds no game: {WAY_OUT}")
+        raise BadStarts(f"{file} contains no games: {WAY_OUT}")
     found = new_states(len(states))
     found.view(np.uint8)[:] = np.concatenate([one.view(np.uint8) for one in states])
     return found
 
 
 def parse_start(record: bytes, where: str) -> np.recarray:
-    """Return one saved game, (1,), that can be played on. Raises BadStarts with its file."""
+    """Return one saved game in progress, (1,). Raises BadStarts, which names its file."""
     try:
         states = copied(load_state(record))
         validate_states(states)

@@ -68,7 +68,7 @@ def facts_of_all(games: Iterable[Game], advance: Callable[[int], None] = lambda 
         found.append(facts_of(heading, decisions))
         advance(1)
     if not found:
-        raise NoGames("there are no games to analyse: name a player, replays, or a league with results")
+        raise NoGames("there are no games to analyse: pass a player, replays, or a league with results")
     return found
 
 
@@ -80,7 +80,7 @@ def facts_of(heading: Heading, decisions: Iterable[int]) -> Facts:
         phase, ante, blind = int(s.phase), int(s.ante), int(s.blind_on_deck)
         used = int(s.hands_played), int(s.discards_used)
         if step(s, np.int64(action)) == Status.ILLEGAL:
-            raise RefusedDecision(f"decision {number} of game {heading.seed} is refused: recorded by another engine?")
+            raise RefusedDecision(f"decision {number} of game {heading.seed} is illegal: recorded by another engine?")
         verb = int(verb_of(action))
         facts.verbs[verb] += 1
         if verb == Verb.PLAY:
@@ -94,7 +94,7 @@ def facts_of(heading: Heading, decisions: Iterable[int]) -> Facts:
         note_jokers(s, facts, held, now, verb)
         held = now
     facts.won, facts.blinds = bool(s.won), int(blinds_beaten(s))
-    facts.ante = int(s.ante) - bool(s.won and s.phase == Phase.ROUND_END)  # raised when the last boss is beaten
+    facts.ante = int(s.ante) - bool(s.won and s.phase == Phase.ROUND_END)  # incremented when the last boss is beaten
     facts.hands = s.plays.tolist()
     return facts
 
@@ -105,7 +105,7 @@ def held_jokers(s: np.record) -> frozenset[int]:
 
 
 def note_jokers(s: np.record, facts: Facts, before: frozenset[int], now: frozenset[int], verb: int) -> None:
-    """Record gained jokers and those on offer."""
+    """Record gained and offered jokers."""
     when = int(s.ante), int(blinds_beaten(s))
     came = now - before
     for joker in came:

@@ -11,7 +11,7 @@ from ante.files import whole
 from ante.stats.profile import Profile
 
 INCHES, DPI = (12.0, 8.0), 110
-SHOWN = 14  # jokers and pairs
+SHOWN = 14  # number of jokers and pairs
 FEWEST = 5  # minimum number of games behind a point of the money curve
 
 
@@ -26,7 +26,7 @@ def draw_profile(profile: Profile, file: Path) -> Path:
     names = list(profile.hands)
     bars(hands, names, [100 * profile.hands[name].rate for name in names], "hands played, %")
     ends = [row for row in profile.jokers if row.picked.trials][:SHOWN]
-    bars(jokers, [row.joker for row in ends], [100 * row.picked.rate for row in ends], "taken where offered, %")
+    bars(jokers, [row.joker for row in ends], [100 * row.picked.rate for row in ends], "taken when offered, %")
     draw_pairs(pairs, profile)
     figure.suptitle(
         f"{profile.player}: {profile.games} games, {profile.wins.rate:.1%} won, {profile.blinds.value:.2f} blinds beaten"
@@ -57,7 +57,7 @@ def draw_effort(axes: Axes, profile: Profile) -> None:
     boundaries(axes, profile)
     axes.set_ylim(bottom=0)
     axes.legend(fontsize=8)
-    axes.set_title("used for a blind that was beaten, mean", fontsize=10)
+    axes.set_title("mean use for a beaten blind", fontsize=10)
 
 
 def boundaries(axes: Axes, profile: Profile) -> None:
@@ -76,7 +76,7 @@ def draw_money(axes: Axes, profile: Profile) -> None:
     axes.plot(rounds, [row.median for row in rows])
     axes.set_xlabel("rounds")
     axes.grid(alpha=0.3)
-    axes.set_title("dollars as the shop begins, quartiles", fontsize=10)
+    axes.set_title("dollars at the start of the shop, quartiles", fontsize=10)
 
 
 def bars(axes: Axes, names: list[str], values: list[float], title: str) -> None:
@@ -97,4 +97,4 @@ def draw_pairs(axes: Axes, profile: Profile) -> None:
         axes.set_xticks([])
     axes.axvline(0, color="grey", linewidth=1)
     axes.set_yticks(range(len(rows)), [f"{row.one} + {row.other} ({row.games})" for row in rows], fontsize=7)
-    axes.set_title("blinds beyond the usual, once together", fontsize=10)
+    axes.set_title("additional blinds, once together", fontsize=10)

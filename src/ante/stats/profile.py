@@ -2,7 +2,7 @@
 
 Associations with jokers are adjusted for the ante: a joker bought in ante 5 appears only in games that reached ante 5.
 Each first gain is therefore compared with the mean over all gains of the same ante, in blinds beaten afterwards and in
-wins. This is not causal: games that can afford a joker may be better anyway.
+wins. This is not causal: games that can afford a joker may have better prospects anyway.
 """
 
 from collections import defaultdict

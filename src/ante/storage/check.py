@@ -10,20 +10,20 @@ from ante.storage.store import Progress, Stat, Store, no_progress, under
 
 @dataclass
 class Shelf:
-    """What stands directly under a prefix that holds publications: their files by path, and the pointers' names."""
+    """A prefix that contains publications: their files by path, and the names of pointers."""
 
     items: dict[str, dict[str, Stat]] = field(default_factory=dict)
     pointers: list[str] = field(default_factory=list)
 
     @property
     def finished(self) -> list[str]:
-        """Return the names with a manifest."""
+        """Names of publications with a manifest."""
         return [name for name, files in self.items.items() if MANIFEST in files]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A defect of a publication: `unfinished`, or a part that is `missing` or has another `size`, `checksum`."""
+    """A defect of a publication: `unfinished`, or a part that is `missing` or has a wrong `size` or `checksum`."""
 
     item: str
     part: str
@@ -31,13 +31,13 @@ class Finding:
 
 
 def shelves(store: Store, prefix: str = "") -> dict[str, Shelf]:
-    """Every shelf under a prefix: where something is completely published. Folders beside it are unfinished."""
-    there = list(store.list(prefix))
+    """Return the shelves under a prefix, which contain at least one complete publication, by their key."""
+    listed = list(store.list(prefix))
     roots = sorted(
-        {stat.key.removesuffix(MANIFEST).rstrip("/").rpartition("/")[0] for stat in there if is_manifest(stat)}
+        {stat.key.removesuffix(MANIFEST).rstrip("/").rpartition("/")[0] for stat in listed if is_manifest(stat)}
     )
     found = {root: Shelf() for root in roots}
-    for stat in there:
+    for stat in listed:
         for root, shelf in found.items():
             if stat.key.startswith(under(root, "")):
                 name, _, path = stat.key.removeprefix(under(root, "")).partition("/")
@@ -65,20 +65,20 @@ def bytes_under(store: Store, prefix: str) -> int:
 
 
 def verify(store: Store, prefix: str = "", deep: bool = True, progress: Progress = no_progress) -> list[Finding]:
-    """Yield the defects of the publications under a prefix.
+    """Return the defects of the publications under a prefix.
 
     deep  verify checksums too; otherwise only sizes are compared
     """
     findings: list[Finding] = []
     for root, shelf in shelves(store, prefix).items():
-        for name, there in shelf.items.items():
-            findings += wrong_parts(store, under(root, name), there, deep, progress)
+        for name, files in shelf.items.items():
+            findings += wrong_parts(store, under(root, name), files, deep, progress)
     return findings
 
 
-def wrong_parts(store: Store, item: str, there: dict[str, Stat], deep: bool, progress: Progress) -> list[Finding]:
-    """Yield the defects of one publication."""
-    if MANIFEST not in there:
+def wrong_parts(store: Store, item: str, files: dict[str, Stat], deep: bool, progress: Progress) -> list[Finding]:
+    """Return the defects of one publication."""
+    if MANIFEST not in files:
         return [Finding(item, "", "unfinished")]
     try:
         manifest = read_manifest(store, item)
@@ -86,17 +86,17 @@ def wrong_parts(store: Store, item: str, there: dict[str, Stat], deep: bool, pro
         return [Finding(item, MANIFEST, "checksum")]
     findings = []
     for path, part in manifest.parts.items():
-        wrong = wrong_part(store, f"{item}/{path}", part, there.get(path), deep)
+        wrong = wrong_part(store, f"{item}/{path}", part, files.get(path), deep)
         progress(part.bytes)
         findings += [Finding(item, path, wrong)] if wrong else []
     return findings
 
 
-def wrong_part(store: Store, key: str, part: Part, there: Stat | None, deep: bool) -> str:
+def wrong_part(store: Store, key: str, part: Part, stat: Stat | None, deep: bool) -> str:
     """Return the defect of a part, or an empty string."""
-    if there is None:
+    if stat is None:
         return "missing"
-    if there.bytes != part.bytes:
+    if stat.bytes != part.bytes:
         return "size"
     if not deep:
         return ""

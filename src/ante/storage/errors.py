@@ -14,7 +14,7 @@ class BadStore(StorageError, ValueError):
 
 
 class NotThere(StorageError, FileNotFoundError):
-    """An object that does not exist."""
+    """An object does not exist."""
 
 
 class NotWhole(StorageError):
@@ -22,7 +22,7 @@ class NotWhole(StorageError):
 
 
 class AlreadyPublished(StorageError):
-    """A name that is already published with other contents."""
+    """A name is already published with other contents."""
 
 
 class Damaged(StorageError):
@@ -36,23 +36,23 @@ class NoAccess(StorageError, PermissionError):
 
 
 class NoBucket(StorageError):
-    """A bucket that does not exist."""
+    """A bucket does not exist."""
 
 
 class Unreachable(StorageError, ConnectionError):
-    """A server that does not respond or is overloaded."""
+    """A server does not respond or is overloaded."""
 
     passing = True
 
 
 class NoStore(StorageError):
-    """A server that does not respond like a store, such as another service or a proxy's error page."""
+    """A server does not respond like a store, such as another service or a proxy's error page."""
 
     passing = True
 
 
 class StoreFull(StorageError, OSError):
-    """No space left at the destination."""
+    """The destination has no space left."""
 
     passing = True
 

@@ -1,4 +1,4 @@
-"""A folder as a store. The checksum of `name` is stored in `.name.sha256`, in the format of `sha256sum -c`."""
+"""A store in a local folder. `.name.sha256` contains the checksum of `name` in the format of `sha256sum -c`."""
 
 import errno
 import hashlib
@@ -53,10 +53,8 @@ class LocalStore:
                     copy.flush()
                     os.fsync(copy.fileno())
                 if sha256 not in (None, found):
-                    raise Damaged(
-                        f"{key} has the checksum {found[:12]} and should have {str(sha256)[:12]}: not written"
-                    )
-                # Until the new file stands, the old one may be met too: both sums are good.
+                    raise Damaged(f"{key} has the checksum {found[:12]} instead of {str(sha256)[:12]}: not written")
+                # Until the rename, readers may open the old file: both checksums are valid.
                 write_sums(target, [found, *sums(target)[:1]])
             write_sums(target, [found])
             sync_folder(target.parent)
@@ -88,7 +86,7 @@ class LocalStore:
         if not file.is_file():
             return None
         known = sums(file)
-        if len(known) > 1:  # a writer was killed between the file and its sum
+        if len(known) > 1:  # a writer was killed between writing the file and its checksum
             known = [sha256_of(file)]
         return Stat(key, file.stat().st_size, known[0] if known else None, file.stat().st_mtime)
 
@@ -103,7 +101,7 @@ class LocalStore:
                 yield Stat(key, facts.st_size, None, facts.st_mtime)
 
     def delete(self, key: str) -> None:
-        """See Store. Also removes folders that become empty."""
+        """See Store. Also deletes folders that become empty."""
         file = self._file(key)
         file.unlink(missing_ok=True)
         sum_file(file).unlink(missing_ok=True)
@@ -121,20 +119,20 @@ class LocalStore:
     def _there(self, key: str) -> Path:
         file = self._file(key)
         if not file.is_file():
-            raise NotThere(f"there is no {key} in {self.url}: ante artifacts ls shows what there is")
+            raise NotThere(f"{key} does not exist in {self.url}: ante artifacts ls lists the publications")
         return file
 
     def _compare(self, key: str, file: Path, found: str) -> None:
         known = sums(file)
         if known and found not in known:
             raise Damaged(
-                f"{key} in {self.url} has the checksum {found[:12]} and should have {known[0][:12]}: "
-                "its bytes changed since they were written; take another one"
+                f"{key} in {self.url} has the checksum {found[:12]} instead of {known[0][:12]}: "
+                "its contents changed since they were written; use another publication"
             )
 
 
 def copied(source: BinaryIO, target: BinaryIO, progress: Progress) -> str:
-    """The source's rest is in the target; answers its SHA-256."""
+    """Copy the rest of the source to the target and return its SHA-256."""
     digest = hashlib.sha256()
     while chunk := source.read(CHUNK):
         target.write(chunk)
@@ -149,9 +147,9 @@ def sum_file(file: Path) -> Path:
 
 
 def sums(file: Path) -> list[str]:
-    """Return the valid checksums of a file: one, two while it is being replaced, or none if unknown."""
-    beside = sum_file(file)
-    return [line.split()[0] for line in beside.read_text().splitlines()] if beside.is_file() else []
+    """Return the valid checksums of a file: one, two during its replacement, or none if unknown."""
+    stored = sum_file(file)
+    return [line.split()[0] for line in stored.read_text().splitlines()] if stored.is_file() else []
 
 
 def write_sums(file: Path, known: list[str]) -> None:
@@ -170,14 +168,14 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def in_words(what: object, folder: Path) -> Iterator[None]:
-    """A full disk or one that may not be written, in words. Raises StoreFull, NoAccess."""
+    """Translate the errors of a full or read-only disk. Raises StoreFull, NoAccess."""
     try:
         yield
     except OSError as error:
         if error.errno in FULL:
             raise StoreFull(
-                f"cannot write {what}: {error.strerror}; free some room under {folder}; nothing half-written is left"
+                f"cannot write {what}: {error.strerror}; free some space under {folder}; no partial file remains"
             ) from None
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise NoAccess(f"cannot write {what}: {error.strerror}; allow writing to {folder}") from None
+            raise NoAccess(f"cannot write {what}: {error.strerror}; grant write permission on {folder}") from None
         raise

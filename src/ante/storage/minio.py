@@ -1,7 +1,7 @@
 """Users of a MinIO server, managed through its admin API.
 
-A body that holds a secret is encrypted with the caller's secret key, as MinIO requires (package madmin-go,
-EncryptData): salt, kind, nonce, then AES-256-GCM with a key that PBKDF2 derives. One package holds up to 16 KiB.
+MinIO requires bodies with secrets to be encrypted with the caller's secret key (package madmin-go, EncryptData): salt,
+kind, nonce, then AES-256-GCM with a key derived by PBKDF2. A package contains up to 16 KiB.
 """
 
 import hashlib
@@ -78,15 +78,15 @@ class MinioAdmin:
             answer = self.session.send(request.prepare())  # its body is not read
             answer.raw.release_conn()
         except BotoCoreError as error:
-            raise Unreachable(f"{where} does not answer ({type(error).__name__})") from None
+            raise Unreachable(f"{where} does not respond ({type(error).__name__})") from None
         if answer.status_code == 200:
             return
         if answer.status_code in (401, 403):
             raise NoAccess(
-                f"{where} refuses its administrator ({answer.status_code}): "
+                f"{where} rejects the administrator's credentials ({answer.status_code}): "
                 "check MINIO_ROOT_USER and MINIO_ROOT_PASSWORD"
             )
         raise StorageError(
-            f"{where} refuses {call} ({answer.status_code}): where it has no admin API of MinIO's, "
+            f"{where} rejects {call} ({answer.status_code}): if it lacks MinIO's admin API, "
             "set objectStore.scopedUser false"
         )

@@ -1,6 +1,6 @@
-"""Resumable multipart uploads of large files. Local notes record the parts that are uploaded.
+"""Resumable multipart uploads of large files. A local file of notes records the uploaded parts.
 
-The notes hold what a server needs at the end (ETag and SHA-256 of each part): not every one lists them.
+The notes contain the ETag and SHA-256 of each part, which completion requires and not all servers list.
 """
 
 import base64
@@ -31,7 +31,7 @@ def put_parts(
 ) -> None:
     """Upload the object in parts.
 
-    resume  the notes; without them, an upload that fails is given up at the server, so that no parts are left there
+    resume  the file of notes; without it, a failed upload is aborted, so no parts remain on the server
     """
     part_bytes = max(part_bytes, -(-file.stat().st_size // 10_000))
     wanted = {"bucket": bucket, "key": key, "sha256": sha256, "part_bytes": part_bytes}
@@ -41,8 +41,8 @@ def put_parts(
     except ClientError as error:
         if error.response["Error"]["Code"] not in GONE or not notes.get("upload"):
             raise
-        # The server has forgotten the upload: it was completed though the answer was lost, or it was cleaned away.
-        if not stands(client, bucket, key, sha256):
+        # The upload no longer exists: it was completed but its response was lost, or the server cleaned it up.
+        if not is_stored(client, bucket, key, sha256):
             send(client, wanted, {**wanted, "parts": []}, file, resume, progress)
     if resume:
         resume.unlink(missing_ok=True)
@@ -51,7 +51,7 @@ def put_parts(
 def send(
     client: Any, wanted: dict[str, Any], notes: dict[str, Any], file: Path, resume: Path | None, progress: Progress
 ) -> None:
-    """Upload the parts that are not noted yet, then complete the upload."""
+    """Upload the missing parts, then complete the upload."""
     where = {"Bucket": wanted["bucket"], "Key": wanted["key"]}
     if not notes.get("upload"):
         answer = client.create_multipart_upload(
@@ -72,7 +72,7 @@ def send(
         client.complete_multipart_upload(**where, MultipartUpload={"Parts": notes["parts"]})
     except Exception:
         if resume is None:
-            with suppress(ClientError, BotoCoreError):  # the caller gets the first error
+            with suppress(ClientError, BotoCoreError):  # raise the first error
                 client.abort_multipart_upload(**where)
         raise
 
@@ -84,7 +84,7 @@ def send_part(client: Any, where: dict[str, str], number: int, data: bytes) -> d
     return {"PartNumber": number, "ETag": answer["ETag"], "ChecksumSHA256": checksum}
 
 
-def stands(client: Any, bucket: str, key: str, sha256: str) -> bool:
+def is_stored(client: Any, bucket: str, key: str, sha256: str) -> bool:
     """Return whether the object exists with these contents."""
     try:
         answer = client.head_object(Bucket=bucket, Key=key)
@@ -96,7 +96,7 @@ def stands(client: Any, bucket: str, key: str, sha256: str) -> bool:
 
 
 def read_notes(resume: Path | None, wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return the notes of the same upload of the same file, or new ones."""
+    """Return the notes of an interrupted upload of the same file, or new notes."""
     if resume and resume.is_file():
         found: dict[str, Any] = json.loads(resume.read_text())
         if all(found.get(name) == value for name, value in wanted.items()):

@@ -1,4 +1,4 @@
-"""Stores by their URL."""
+"""Opening of stores by URL."""
 
 import os
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from ante.storage.store import Store, split_url
 def open_store(url: str | Path, environment: Mapping[str, str] = os.environ) -> Store:
     """Open a store by its URL: a folder (`runs`, `file:///data/runs`) or `s3://bucket/prefix`. Raises BadStore, NoAccess.
 
-    environment  where an S3 store finds endpoint and credentials (docs/how-to/artifacts.md)
+    environment  variables with an S3 store's endpoint and credentials (docs/how-to/artifacts.md)
     """
     scheme, rest = split_url(url)
     if scheme == "file":

@@ -2,8 +2,8 @@
 
     python -m ante.storage.provision [--user] [--seconds 240]
 
-Endpoint and bucket come from S3_ENDPOINT_URL and S3_BUCKET_NAME, the user to be from S3_ACCESS_KEY_ID and
-S3_SECRET_ACCESS_KEY, the server's own credentials from MINIO_ROOT_USER and MINIO_ROOT_PASSWORD.
+S3_ENDPOINT_URL and S3_BUCKET_NAME contain endpoint and bucket, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY the new user's
+credentials, MINIO_ROOT_USER and MINIO_ROOT_PASSWORD the administrator's credentials.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def root_settings(environment: Mapping[str, str]) -> S3Settings:
     """Return the settings of the bucket with the administrator's credentials. Raises BadStore, NoAccess."""
     user, word = environment.get("MINIO_ROOT_USER"), environment.get("MINIO_ROOT_PASSWORD")
     if not (user and word):
-        raise NoAccess("MINIO_ROOT_USER and MINIO_ROOT_PASSWORD are not set: a bucket is made with the server's own")
+        raise NoAccess("MINIO_ROOT_USER and MINIO_ROOT_PASSWORD are not set: creating a bucket requires them")
     return replace(S3Settings.read(environment), access_key=user, secret_key=word)
 
 
@@ -43,9 +43,9 @@ def make_bucket(settings: S3Settings) -> bool:
 
 def provision(environment: Mapping[str, str], user: bool, seconds: float, progress: Progress = no_progress) -> str:
     """Create bucket and user if needed, and return a description. Waits for the server. Raises StorageError."""
-    root, asked = root_settings(environment), S3Settings.read(environment)
-    if user and not (asked.access_key and asked.secret_key):
-        raise NoAccess("S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY are not set: they are the user to be")
+    root, own = root_settings(environment), S3Settings.read(environment)
+    if user and not (own.access_key and own.secret_key):
+        raise NoAccess("S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY are not set: --user requires them")
     patient = Retrying(
         retry=retry_if_exception(lambda error: isinstance(error, StorageError) and error.passing),
         stop=stop_after_delay(seconds),
@@ -55,20 +55,20 @@ def provision(environment: Mapping[str, str], user: bool, seconds: float, progre
     )
     new = patient(make_bucket, root)
     if user:
-        assert asked.access_key and asked.secret_key
-        patient(MinioAdmin(root).add_bucket_user, asked.access_key, asked.secret_key)
-        next(S3Store(asked).list(), None)  # the user can see it
-    words = f"bucket {root.bucket} {'made' if new else 'was there'}"
-    return f"{words}, and its user may use it" if user else words
+        assert own.access_key and own.secret_key
+        patient(MinioAdmin(root).add_bucket_user, own.access_key, own.secret_key)
+        next(S3Store(own).list(), None)  # raises unless the user has access
+    words = f"bucket {root.bucket} {'created' if new else 'exists'}"
+    return f"{words}; its user has access" if user else words
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Create them. Errors print one sentence and return exit code 2."""
+    """Create bucket and user. Errors are printed as one sentence with exit code 2."""
     parser = argparse.ArgumentParser(
         prog="python -m ante.storage.provision", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--user", action="store_true", help="make the user too, by MinIO's admin API")
-    parser.add_argument("--seconds", type=float, default=240.0, help="how long to wait for the server")
+    parser.add_argument("--user", action="store_true", help="also create the user, with MinIO's admin API")
+    parser.add_argument("--seconds", type=float, default=240.0, help="seconds to wait for the server")
     chosen = parser.parse_args(arguments)
     try:
         print(provision(os.environ, chosen.user, chosen.seconds))

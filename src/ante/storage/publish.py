@@ -1,8 +1,8 @@
-"""Publications: folders under a shelf of a store, which readers trust only with a complete manifest.
+"""Publications: folders under a prefix of a store (a shelf). Readers accept only those with a complete manifest.
 
     SHELF/NAME/...            the folder's files, written first
-    SHELF/NAME/manifest.json  then this: every file with size and checksum
-    SHELF/latest.json         then this, which names the newest one; best.json likewise
+    SHELF/NAME/manifest.json  written second: all files with size and checksum
+    SHELF/latest.json         written last: the name of the newest publication; best.json likewise
 
 The contents of a published name never change, so concurrent readers see consistent data.
 """
@@ -35,7 +35,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The contents of a publication: parts by their path in it, seconds since 1970, and its writer's metadata."""
+    """The contents of a publication: parts by path, time of publication in seconds since 1970, and metadata."""
 
     name: str
     parts: dict[str, Part]
@@ -44,11 +44,11 @@ class Manifest:
 
     @property
     def bytes(self) -> int:
-        """Return the total size of all parts."""
+        """Total size of all parts."""
         return sum(part.bytes for part in self.parts.values())
 
     def to_json(self) -> str:
-        """Return text that `manifest_of` reads."""
+        """Return the manifest as JSON, which `manifest_of` parses."""
         return json.dumps({"version": VERSION, **asdict(self)}, indent=1)
 
 
@@ -62,7 +62,7 @@ def manifest_of(text: bytes, where: str) -> Manifest:
         return Manifest(check_name(found["name"]), parts, float(found["published"]), dict(found["metadata"]))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise NotWhole(
-            f"{where} cannot be read ({error}): take another publication, or a newer version of ante"
+            f"{where} cannot be read ({error}): use another publication, or a newer version of ante"
         ) from None
 
 
@@ -78,18 +78,19 @@ def publish(
 ) -> Manifest:
     """Publish the folder's files under SHELF/NAME and update the pointers. A retry sends only missing files.
 
-    notes  a folder for the state of interrupted uploads of large files
-    advance  called with the number of bytes that were sent or were stored already
-    Raises AlreadyPublished, and what the store raises; then the pointers still name what they named before.
+    notes     a folder for the state of interrupted uploads of large files
+    progress  called with the number of bytes that were sent or already stored
+
+    Raises AlreadyPublished and the store's errors; the pointers are then unchanged.
     """
     parts = parts_of(folder)
     if not parts:
-        raise BadStore(f"cannot publish {folder}: it holds no file")
+        raise BadStore(f"cannot publish {folder}: it contains no files")
     for pointer in pointers:
         if pointer not in POINTERS:
-            raise BadStore(f"there is no pointer {pointer!r}: choose {' or '.join(POINTERS)}")
+            raise BadStore(f"unknown pointer {pointer!r}: choose {' or '.join(POINTERS)}")
     item = under(shelf, name)
-    before = standing(store, item)
+    before = published(store, item)
     if before and before.parts != parts:
         raise AlreadyPublished(f"{item} in {store.url} has other contents: publish under another name")
     if not before:
@@ -119,8 +120,8 @@ def replace_files(
 
 def put_part(store: Store, key: str, file: Path, part: Part, notes: Path | None, progress: Progress) -> None:
     """Upload the part, unless the store already has it."""
-    there = store.stat(key)
-    if there and (there.bytes, there.sha256) == (part.bytes, part.sha256):
+    found = store.stat(key)
+    if found and (found.bytes, found.sha256) == (part.bytes, part.sha256):
         progress(part.bytes)
         return
     resume = None
@@ -138,28 +139,28 @@ def parts_of(folder: Path) -> dict[str, Part]:
     }
     for path in found:
         if path.rpartition("/")[2] == MANIFEST:
-            raise BadStore(f"{folder / path} would be taken for the publication's own: name it differently")
+            raise BadStore(f"{folder / path} has the name of a publication's manifest: rename it")
     return found
 
 
 def point(store: Store, shelf: str, pointer: str, manifest: Manifest) -> None:
-    """Make `SHELF/POINTER.json` name the publication."""
+    """Set `SHELF/POINTER.json` to the publication."""
     text = json.dumps({"name": manifest.name, "published": manifest.published, **manifest.metadata}, indent=1)
     store.put_bytes(under(shelf, f"{pointer}.json"), text.encode())
 
 
 def pointed(store: Store, shelf: str, pointer: str = "latest") -> str:
-    """Return the name that a pointer holds. Raises NotThere, NotWhole."""
+    """Return the name of the publication that a pointer refers to. Raises NotThere, NotWhole."""
     key = under(shelf, f"{pointer}.json")
     try:
         return check_name(json.loads(store.get_bytes(key))["name"])
     except NotThere:
-        raise NotThere(f"nothing is published as {key} in {store.url}: ante artifacts ls shows what there is") from None
+        raise NotThere(f"{key} does not exist in {store.url}: ante artifacts ls lists the publications") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise NotWhole(f"{key} in {store.url} cannot be read ({error}): name a publication instead") from None
+        raise NotWhole(f"{key} in {store.url} cannot be read ({error}): give a publication's name instead") from None
 
 
-def standing(store: Store, item: str) -> Manifest | None:
+def published(store: Store, item: str) -> Manifest | None:
     """Return the manifest published under this name, if any."""
     key = f"{item}/{MANIFEST}"
     return manifest_of(store.get_bytes(key), key) if store.stat(key) else None
@@ -167,19 +168,19 @@ def standing(store: Store, item: str) -> Manifest | None:
 
 def read_manifest(store: Store, item: str) -> Manifest:
     """Return the manifest of SHELF/NAME. Raises NotWhole if the publication is incomplete."""
-    found = standing(store, item)
+    found = published(store, item)
     if found is None:
-        raise NotWhole(f"{item} in {store.url} has no {MANIFEST}: it was never completely published; take another one")
+        raise NotWhole(f"{item} in {store.url} has no {MANIFEST}: its upload is incomplete; use another publication")
     return found
 
 
 def fetch(store: Store, item: str, folder: Path, progress: Progress = no_progress) -> Manifest:
-    """Download a publication to the new folder `folder` and verify every checksum.
+    """Download a publication to the new folder `folder` and verify all checksums.
 
-    Raises NotWhole, Damaged, FileExistsError; then there is no such folder.
+    Raises NotWhole, Damaged, FileExistsError; the folder is then not created.
     """
     if folder.exists():
-        raise FileExistsError(f"{folder} exists already: name a new folder")
+        raise FileExistsError(f"{folder} already exists: give a new folder")
     manifest, aside = read_manifest(store, item), folder.with_name(f".{folder.name}.part")
     shutil.rmtree(aside, ignore_errors=True)
     try:
@@ -187,9 +188,9 @@ def fetch(store: Store, item: str, folder: Path, progress: Progress = no_progres
             try:
                 found = store.get_file(f"{item}/{path}", aside / path, progress)
             except NotThere:
-                raise NotWhole(f"{item} in {store.url} has lost {path}: take another one") from None
+                raise NotWhole(f"{item} in {store.url} lacks {path}: use another publication") from None
             if found.sha256 != part.sha256:
-                raise Damaged(f"{item}/{path} in {store.url} is not what was published: take another one")
+                raise Damaged(f"{item}/{path} in {store.url} differs from the published file: use another publication")
         aside.rename(folder)
     finally:
         shutil.rmtree(aside, ignore_errors=True)

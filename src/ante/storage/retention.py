@@ -1,4 +1,4 @@
-"""Retention of publications. Publications named by a pointer are never deleted."""
+"""Retention of publications. Publications that a pointer refers to are never deleted."""
 
 import time
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ HOUR, DAY = 3600.0, 86400.0
 
 @dataclass(frozen=True)
 class Retention:
-    """What is kept beside what pointers name: the newest and young, and the best by a number of the metadata."""
+    """The publications to keep in addition to those of pointers: the newest, and the best by a metadata value."""
 
     newest: int | None = None
     """Number of newest publications to keep."""
     days: float | None = None
-    """Maximum age of these, in days."""
+    """Maximum age of the newest publications, in days."""
     metric: str | None = None
     """Metadata value by which the best are also kept, regardless of age."""
     best: int = 1
@@ -32,11 +32,11 @@ class Retention:
         for name in ("newest", "days", "best", "unfinished_hours"):
             value = getattr(self, name)
             if value is not None and value < 0:
-                raise BadStore(f"{name} is {value}: it cannot be less than 0")
+                raise BadStore(f"{name} is {value}: it must be at least 0")
 
 
 def doomed(store: Store, root: str, shelf: Shelf, keep: Retention, now: float) -> list[str]:
-    """Return the names on a shelf to delete, oldest first."""
+    """Return the names of a shelf's publications to delete, oldest first."""
     found = sorted(readable(store, root, shelf), key=lambda item: item.published)
     kept = {pointed(store, root, pointer) for pointer in shelf.pointers}
     if keep.newest is None and keep.days is None:
@@ -49,14 +49,14 @@ def doomed(store: Store, root: str, shelf: Shelf, keep: Retention, now: float) -
 
 
 def readable(store: Store, root: str, shelf: Shelf) -> Iterator[Manifest]:
-    """Return the manifests of a shelf. Unreadable ones are left out, and so are kept; `verify` reports them."""
+    """Yield the readable manifests of a shelf. Unreadable publications are kept; `verify` reports them."""
     for name in shelf.finished:
         with suppress(NotWhole, Damaged):
             yield read_manifest(store, under(root, name))
 
 
 def best_of(found: list[Manifest], keep: Retention) -> list[Manifest]:
-    """The best publications by the metric; those without such a number are none of them."""
+    """Return the best publications by the metric, without those that lack it."""
     if keep.metric is None:
         return []
     rated = [(item.metadata.get(keep.metric), item) for item in found]
@@ -79,12 +79,13 @@ def prune(
 ) -> list[tuple[str, int]]:
     """Delete publications that are not retained, and return them with their sizes.
 
-    The manifest is deleted first, so that readers ignore partially deleted publications.
-    rehearse  only return what would be deleted
+    The manifest is deleted first, so readers ignore partially deleted publications.
+
+    rehearse  delete nothing, only return the publications
     """
     gone = []
     for root in shelves(store, prefix):
-        shelf = shelves(store, under(root, ""))[root]  # all of it: pointers are next to what the prefix may name
+        shelf = shelves(store, under(root, ""))[root]  # the whole shelf, because the prefix may exclude its pointers
         for name in doomed(store, root, shelf, keep, time.time() if now is None else now):
             files = shelf.items[name]
             for path in sorted(files, key=lambda path: path != MANIFEST) if not rehearse else ():

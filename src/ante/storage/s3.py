@@ -1,4 +1,4 @@
-"""A bucket of any S3 server as a store. Metadata holds an object's SHA-256; each part is sent with its own checksum."""
+"""A store in a bucket of any S3 server. An object's metadata contains its SHA-256; parts have separate checksums."""
 
 import base64
 import hashlib
@@ -41,15 +41,15 @@ from ante.storage.store import CHUNK, Progress, Stat, check_key, no_progress, sh
 REFUSED = ("SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied", "ExpiredToken", "InvalidToken", "403", "401")
 WRONG_SUM = ("BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "InvalidPart")
 CLOCK = ("RequestTimeTooSkewed", "RequestExpired")
-LISTING = ("Name", "IsTruncated")  # present in every list of S3, also in an empty one
-OBJECTS = ("GetObject", "HeadObject")  # calls whose answers are of any kind
-MOST_PAGES = 10_000  # of a list, 1,000 keys each
-MOST_BYTES = 1 << 30  # of an object that is read into memory
+LISTING = ("Name", "IsTruncated")  # fields of all S3 listings, including empty ones
+OBJECTS = ("GetObject", "HeadObject")  # calls whose responses may have any content type
+MOST_PAGES = 10_000  # pages of a listing, with 1,000 keys each
+MOST_BYTES = 1 << 30  # bytes of an object that is read into memory
 FULL = ("XMinioStorageFull", "InsufficientStorage", "QuotaExceeded", "507")
 
 
 class S3Store:
-    """Objects of a bucket whose keys begin with a prefix."""
+    """The objects of a bucket whose keys begin with a prefix."""
 
     def __init__(self, settings: S3Settings, prefix: str = "", part_bytes: int = PART, attempts: int = 4) -> None:
         self.settings = settings
@@ -73,7 +73,7 @@ class S3Store:
         )
         be_steady(self.client._endpoint.http_session)
         self.client.meta.events.register("after-call.s3", self._check_kind)
-        # botocore waits indefinitely where a server ends the connection within its "100 Continue".
+        # botocore waits indefinitely if a server closes the connection during its "100 Continue".
         self.client.meta.events.unregister("before-call.s3", add_expect_header)
 
     def __repr__(self) -> str:
@@ -92,10 +92,10 @@ class S3Store:
         resume: Path | None = None,
         progress: Progress = no_progress,
     ) -> Stat:
-        """See Store. Larger files are uploaded in parts; completed parts are not sent again."""
+        """See Store. Large files are uploaded in parts; completed parts are not sent again."""
         name, size, found = self._key(key), file.stat().st_size, sha256_of(file)
         if sha256 not in (None, found):
-            raise Damaged(f"{key} has the checksum {found[:12]} and should have {str(sha256)[:12]}: not sent")
+            raise Damaged(f"{key} has the checksum {found[:12]} instead of {str(sha256)[:12]}: not sent")
         with self._in_words(key):
             if size > self.part_bytes:
                 put_parts(self.client, self.settings.bucket, name, file, found, self.part_bytes, resume, progress)
@@ -142,36 +142,36 @@ class S3Store:
             answer = self._opened(key)
             if answer["ContentLength"] > MOST_BYTES:
                 raise StorageError(
-                    f"{key} at {self._where} has {answer['ContentLength']:,} bytes: too many to be read at once"
+                    f"{key} at {self._where} has {answer['ContentLength']:,} bytes: too many to read into memory"
                 )
             data: bytes = answer["Body"].read()
         self._compare(key, answer, hashlib.sha256(data).hexdigest(), len(data))
         return data
 
     def _opened(self, key: str) -> dict[str, Any]:
-        """Return the response to a GET, its body unread. Raises StorageError if it does not declare its length."""
+        """Return the response to a GET before reading its body. Raises StorageError if it lacks its length."""
         answer: dict[str, Any] = self.client.get_object(Bucket=self.settings.bucket, Key=self._key(key))
         self._check(key, answer, "ContentLength", "LastModified")
         return answer
 
     def _check(self, key: str, answer: dict[str, Any], *wanted: str) -> None:
-        """The answer has these fields. Raises StorageError."""
+        """Check that a response has these fields. Raises StorageError."""
         missing = [name for name in wanted if name not in answer]
         if missing or answer.get("ContentLength", 0) < 0:
-            raise self._no_s3(key, f"the answer has no {' and no '.join(missing) or 'length'}")
+            raise self._no_s3(key, f"the response has no {' and no '.join(missing) or 'length'}")
 
     def _check_kind(self, http_response: Any, model: Any, **_: Any) -> None:
-        """Botocore's own event after each call: a page is no answer of S3. Raises StorageError."""
+        """Handle botocore's event after each call: reject HTML responses. Raises StorageError."""
         kind = http_response.headers.get("content-type", "")
         if kind.startswith("text/html") and http_response.status_code < 300 and model.name not in OBJECTS:
-            raise self._no_s3("", "it sends a web page")
+            raise self._no_s3("", "it returned an HTML page")
 
     def _no_s3(self, key: str, why: str) -> NoStore:
         what = key or self.url
-        return NoStore(f"{self._where} does not answer {what} as S3 does: {why}; check S3_ENDPOINT_URL")
+        return NoStore(f"{self._where} does not respond like S3 for {what}: {why}; check S3_ENDPOINT_URL")
 
     def stat(self, key: str) -> Stat | None:
-        """See Store. Raises NoBucket too: a missing object and a missing bucket look alike to HEAD."""
+        """See Store. Also raises NoBucket: HEAD does not distinguish a missing object from a missing bucket."""
         try:
             with self._in_words(key):
                 answer = self.client.head_object(Bucket=self.settings.bucket, Key=self._key(key))
@@ -193,16 +193,16 @@ class S3Store:
             for count, page in enumerate(pages):
                 self._check(prefix, page, *LISTING)
                 if count == MOST_PAGES:
-                    raise self._no_s3(prefix, f"its list has no end after {count:,} pages")
+                    raise self._no_s3(prefix, f"its listing has more than {count:,} pages")
                 for row in page.get("Contents", []):
                     yield self._listed(prefix, row)
 
     def _listed(self, prefix: str, row: dict[str, Any]) -> Stat:
-        """One row of a listing. Raises StorageError."""
+        """Return one row of a listing. Raises StorageError."""
         self._check(prefix, row, "Key", "Size", "LastModified")
         key = str(row["Key"])
         if not key.startswith(self.prefix + prefix) or row["Size"] < 0:
-            raise self._no_s3(prefix, f"it lists {foreign(key, self._secrets)!r} with {row['Size']} bytes")
+            raise self._no_s3(prefix, f"its listing has {foreign(key, self._secrets)!r} with {row['Size']} bytes")
         return Stat(key.removeprefix(self.prefix), row["Size"], None, row["LastModified"].timestamp())
 
     def presigned(self, key: str, seconds: int) -> str:
@@ -226,13 +226,13 @@ class S3Store:
         known = answer.get("Metadata", {}).get("sha256")
         if size != answer["ContentLength"] or known not in (None, found):
             raise Damaged(
-                f"{key} in {self.url} came with {size} bytes and checksum {found[:12]}, and should have "
-                f"{answer['ContentLength']} and {str(known)[:12]}: its bytes changed; take another one"
+                f"{key} in {self.url} has {size} bytes and checksum {found[:12]} instead of "
+                f"{answer['ContentLength']} and {str(known)[:12]}: its contents changed; use another publication"
             )
 
     @contextmanager
     def _in_words(self, key: str) -> Iterator[None]:
-        """Translate server and network errors; messages never include the request, which holds secrets."""
+        """Translate server and network errors. Messages never include the request, which contains secrets."""
         try:
             yield
         except ClientError as error:
@@ -241,21 +241,19 @@ class S3Store:
             raise NoAccess("no S3 credentials: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY") from None
         except SSLError:
             raise NoAccess(
-                f"the certificate of {self._where} is not trusted: name its authority's file in S3_CA_BUNDLE, "
-                "or write http:// if the server uses that"
+                f"the certificate of {self._where} is not trusted: set S3_CA_BUNDLE to its authority's file, "
+                "or use http:// if the server does"
             ) from None
         except (NoConnection, HTTPClientError, IncompleteReadError, BodyError) as error:
             raise Unreachable(
-                f"{self._where} does not answer ({type(error).__name__}): check S3_ENDPOINT_URL and that the server runs"
+                f"{self._where} does not respond ({type(error).__name__}): check S3_ENDPOINT_URL and the server"
             ) from None
         except FlexibleChecksumError:
-            raise Damaged(
-                f"{key} came from {self._where} with another checksum: take it once more, or another one"
-            ) from None
+            raise Damaged(f"{key} from {self._where} has a wrong checksum: retry, or use another publication") from None
         except (ResponseParserError, PaginationError, ValueError, RecursionError) as error:
             if isinstance(error, BalatroError):
                 raise
-            why = "it redirects in a circle, or nests too deeply" if isinstance(error, RecursionError) else "its answer"
+            why = "redirect loop, or nested too deeply" if isinstance(error, RecursionError) else "invalid response"
             raise self._no_s3(key, f"{why} ({type(error).__name__})") from None
         except BotoCoreError as error:
             raise StorageError(f"{key}: {type(error).__name__} at {self._where}") from None
@@ -265,31 +263,32 @@ class S3Store:
         status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
         if code in CLOCK:
             return NoAccess(
-                f"{self._where} refuses {key} ({code}): the clock of this machine or of the server is wrong"
+                f"{self._where} rejects {key} ({code}): the clock of this machine or of the server is wrong"
             )
         if 300 <= status < 400:
-            return StorageError(f"{self._where} redirects {key} elsewhere ({status}): name the right S3_ENDPOINT_URL")
+            return StorageError(f"{self._where} redirects {key} ({status}): set S3_ENDPOINT_URL to the right server")
         if code in REFUSED or status in (401, 403):
-            check = "S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, and what the key may do"
-            if code == "AccessDenied":  # also where there is no such bucket, for a key that may not make one
-                check = f"that bucket {self.settings.bucket} exists and that the key may use it"
-            return NoAccess(f"{self._where} refuses these credentials for {self.url} ({code}): check {check}")
+            check = "S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, and the permissions of the key"
+            if code == "AccessDenied":  # also for a missing bucket, if the key must not create one
+                check = f"that bucket {self.settings.bucket} exists and that the key has access to it"
+            return NoAccess(f"{self._where} rejects these credentials for {self.url} ({code}): check {check}")
         if code == "NoSuchBucket":
             return NoBucket(
-                f"there is no bucket {self.settings.bucket} at {self._where}: create it, or name another one"
+                f"bucket {self.settings.bucket} does not exist at {self._where}: create it, or use another one"
             )
         if code in ("NoSuchKey", "404"):
-            return NotThere(f"there is no {key} in {self.url}: ante artifacts ls shows what there is")
+            return NotThere(f"{key} does not exist in {self.url}: ante artifacts ls lists the publications")
         if code in WRONG_SUM:
-            return Damaged(f"{key} arrived at {self._where} with another checksum ({code}): it was refused")
+            return Damaged(f"{self._where} received {key} with a wrong checksum and rejected it ({code})")
         if code in FULL or status == 507:
-            return StoreFull(f"{self._where} has no room for {key} ({code}): free some, or prune old runs")
+            return StoreFull(f"{self._where} has no space for {key} ({code}): free some, or prune old runs")
         if status >= 500 or code in ("SlowDown", "RequestTimeout"):
-            # botocore calls it 500 too where a body is not the XML that it should be
+            # botocore also reports 500 if a body is not valid XML
             return Unreachable(
-                f"{self._where} answers {code or status}, or not as S3 does: it is busy or ill, or S3_ENDPOINT_URL names another server"
+                f"{self._where} returned {code or status}, or a response unlike S3's: it is overloaded or failing, "
+                "or S3_ENDPOINT_URL is another server's"
             )
-        return StorageError(f"{self._where} refuses {key}: {code or status}")
+        return StorageError(f"{self._where} rejects {key}: {code or status}")
 
     @property
     def _where(self) -> str:

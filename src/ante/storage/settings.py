@@ -9,39 +9,39 @@ from ante.storage.errors import BadStore, NoAccess
 
 @dataclass(frozen=True)
 class S3Settings:
-    """One bucket of one S3 endpoint, and the credentials for it, which never show."""
+    """A bucket of an S3 endpoint and its credentials, which its representation omits."""
 
     bucket: str
     endpoint: str | None = None
-    """URL of the server; AWS without one."""
+    """URL of the server; AWS by default."""
     region: str = "us-east-1"
     access_key: str | None = field(default=None, repr=False)
-    """Without it, boto3 uses its default credential chain (profiles, roles of pods and machines)."""
+    """Access key; without one, boto3 uses its default credential chain (profiles, roles of pods and machines)."""
     secret_key: str | None = field(default=None, repr=False)
     session_token: str | None = field(default=None, repr=False)
     verify: bool | str = True
-    """Whether the server's certificate is checked, or a file of certificates to check it with."""
+    """Whether to verify the server's certificate, or a file with CA certificates for it."""
 
     @staticmethod
     def read(environment: Mapping[str, str], bucket: str = "") -> "S3Settings":
-        """Settings from S3_*, else AWS_* variables. Raises BadStore, NoAccess."""
+        """Read settings from S3_* variables, else AWS_* variables. Raises BadStore, NoAccess."""
 
         def first(*names: str) -> str | None:
             return next((environment[name] for name in names if environment.get(name)), None)
 
         bucket = bucket or first("S3_BUCKET_NAME") or ""
         if len(bucket) < 3:
-            raise BadStore(f"{bucket!r} is no name of a bucket: write s3://bucket/prefix, or set S3_BUCKET_NAME")
+            raise BadStore(f"{bucket!r} is not a bucket name: write s3://bucket/prefix, or set S3_BUCKET_NAME")
         access = first("S3_ACCESS_KEY_ID", "AWS_ACCESS_KEY_ID")
         secret = first("S3_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY")
         if (access is None) != (secret is None):
             missing = "S3_SECRET_ACCESS_KEY" if secret is None else "S3_ACCESS_KEY_ID"
-            raise NoAccess(f"{missing} is not set: key and secret belong together")
+            raise NoAccess(f"{missing} is not set: set both access key and secret key")
         endpoint = first("S3_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
         if endpoint and ("@" in endpoint or "?" in endpoint or "#" in endpoint):
             raise BadStore(
-                f"S3_ENDPOINT_URL {masked(endpoint)} carries credentials or a query: put credentials into "
-                "S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, and leave the rest out"
+                f"S3_ENDPOINT_URL {masked(endpoint)} contains credentials or a query: remove them, and put credentials "
+                "into S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY"
             )
         try:
             check_url(endpoint or "https://aws")
@@ -49,7 +49,7 @@ class S3Settings:
             raise BadStore(f"S3_ENDPOINT_URL is {foreign(endpoint)!r}: {error}") from None
         checked = (first("S3_VERIFY") or "true").lower()
         if checked not in ("true", "false", "1", "0"):
-            raise BadStore(f"S3_VERIFY is {checked!r}: write true or false, and a file of certificates as S3_CA_BUNDLE")
+            raise BadStore(f"S3_VERIFY is {checked!r}: set true or false, and S3_CA_BUNDLE for a certificate file")
         verify = first("S3_CA_BUNDLE", "AWS_CA_BUNDLE") or True if checked in ("true", "1") else False
         region = first("S3_REGION_NAME", "AWS_REGION", "AWS_DEFAULT_REGION") or "us-east-1"
         return S3Settings(bucket, endpoint, region, access, secret, first("AWS_SESSION_TOKEN"), verify)

@@ -1,11 +1,11 @@
-"""The queue of uploads on disk: a folder for each job, written completely or not at all, which survives every process.
+"""The upload queue on disk: one folder per job, written atomically, which outlives the processes.
 
-SPOOL/jobs/ID/job.json   what to publish and where; never changes
-SPOOL/jobs/ID/payload/   its files: hard links where the disk allows them, which cost nothing, else copies
+SPOOL/jobs/ID/job.json   the publication and its destination; never changes
+SPOOL/jobs/ID/payload/   its files: hard links if the disk supports them, else copies
 SPOOL/jobs/ID/notes/     state of interrupted uploads of large files
-SPOOL/refused/ID/        jobs that can never succeed as they are, with the reason in refused.txt
-SPOOL/state.json         what the uploader does now
-SPOOL/uploader.lock      held by the one uploader that works on this queue
+SPOOL/refused/ID/        jobs that failed permanently, with the reason in refused.txt
+SPOOL/state.json         progress of the uploader
+SPOOL/uploader.lock      locked by the single uploader of this queue
 """
 
 import json
@@ -27,10 +27,10 @@ from ante.storage.local import in_words, sync_folder
 
 @dataclass(frozen=True)
 class Job:
-    """A publication to come: see publish.publish. `queued` in seconds since 1970.
+    """A queued publication: see publish.publish. `queued` is in seconds since 1970.
 
-    newest  how many publications are then kept on the shelf, 0 for all; see retention
-    loose   not a publication, but files under the shelf that replace earlier ones; `gone` are deleted
+    newest  number of publications to keep on the shelf afterwards, 0 for all; see retention
+    loose   whether the job replaces files under the shelf, and deletes `gone`, instead of publishing
     """
 
     id: str
@@ -47,13 +47,13 @@ class Job:
 
     @property
     def about(self) -> str:
-        """What it is called."""
+        """Name of the job in messages."""
         return f"{self.shelf}/{self.name}"
 
 
 @dataclass(frozen=True)
 class State:
-    """Progress of an uploader: the job, bytes of it in the store, failed attempts at it and the last error."""
+    """Progress of an uploader: its job, the uploaded bytes, the failed attempts and the last error."""
 
     pid: int
     job: str = ""
@@ -64,7 +64,7 @@ class State:
 
 
 class Spool:
-    """A folder of jobs, first in, first out. Any number of processes may add; one uploader takes away."""
+    """A first-in, first-out queue of jobs in a folder, with any number of producers and one uploader."""
 
     def __init__(self, folder: Path, max_bytes: int = 4 << 30) -> None:
         self.folder, self.max_bytes = folder.absolute(), max_bytes
@@ -82,13 +82,15 @@ class Spool:
         newest: int = 0,
         copies: Mapping[str, Path] = MappingProxyType({}),
     ) -> Job:
-        """The folder's files wait to be published; the folder may then go. Later changes of its files in place would
-        be published too, so it must hold files that are replaced, not rewritten.
+        """Queue a folder's files for publication; the folder may be deleted afterwards.
 
-        wait_seconds  how long to wait for room
-        newest        how many publications are kept on the shelf
-        copies        more files by their path in the publication, as they are now
-        Raises SpoolFull, StoreFull; then nothing was added.
+        The queue links to the files, so they must not be rewritten in place; replacing them is safe.
+
+        wait_seconds  how long to wait for space in the queue
+        newest        number of publications to keep on the shelf
+        copies        additional files, copied in their present state, by path in the publication
+
+        Raises SpoolFull, StoreFull; nothing is then added.
         """
         links = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
         size = bytes_of(links) + bytes_of(copies)
@@ -98,11 +100,12 @@ class Spool:
     def add_files(
         self, store: str, shelf: str, files: Mapping[str, Path], gone: Sequence[str] = (), wait_seconds: float = 0.0
     ) -> Job:
-        """Queue files, in their present state, to be stored under the shelf, where they replace earlier ones.
+        """Queue files, copied in their present state, to replace those under the shelf.
 
-        files  by their path under the shelf
-        gone   paths that are to be deleted
-        Raises SpoolFull, StoreFull; then nothing was added.
+        files  files by path under the shelf
+        gone   paths to delete
+
+        Raises SpoolFull, StoreFull; nothing is then added.
         """
         job = Job(new_id(), store, shelf, f"{len(files)} files", {}, (), bytes_of(files), time.time(), loose=True)
         return self._queue(replace(job, gone=tuple(gone)), {}, files, wait_seconds)
@@ -132,25 +135,25 @@ class Spool:
         while (held := self.bytes) + size > self.max_bytes:
             if time.monotonic() >= until or size > self.max_bytes:
                 raise SpoolFull(
-                    f"the queue {self.folder} holds {held / 1e6:,.0f} of {self.max_bytes / 1e6:,.0f} MB and has no room "
-                    f"for {name} ({size / 1e6:,.0f} MB): ante artifacts queue shows why uploads wait"
+                    f"the queue {self.folder} has {held / 1e6:,.0f} of {self.max_bytes / 1e6:,.0f} MB and no space "
+                    f"for {name} ({size / 1e6:,.0f} MB): ante artifacts queue shows why uploads are pending"
                 )
             time.sleep(min(0.2, wait_seconds))
 
     def jobs(self) -> list[Job]:
-        """What waits, oldest first."""
+        """Return the pending jobs, oldest first."""
         names = sorted(path.name for path in self.waiting.iterdir()) if self.waiting.is_dir() else []
         found = (self._read(self.waiting / name) for name in names)
         return [job for job in found if job]
 
     def refusals(self) -> list[tuple[Job, str]]:
-        """Jobs that were put aside, and why."""
+        """Return the permanently failed jobs with their errors."""
         folders = sorted(self.refused.iterdir()) if self.refused.is_dir() else []
         found = ((self._read(folder), (folder / "refused.txt").read_text()) for folder in folders)
         return [(job, why) for job, why in found if job]
 
     def _read(self, folder: Path) -> Job | None:
-        """A job; None where it was taken away meanwhile."""
+        """Return a job, or None if it was completed in the meantime."""
         try:
             values = json.loads((folder / "job.json").read_text())
         except FileNotFoundError:
@@ -161,31 +164,31 @@ class Spool:
 
     @property
     def bytes(self) -> int:
-        """What the waiting jobs hold."""
+        """Total size of the pending jobs."""
         return sum(job.bytes for job in self.jobs())
 
     def payload(self, job: Job) -> Path:
-        """A waiting job's files."""
+        """Return the folder with a pending job's files."""
         return self.waiting / job.id / "payload"
 
     def notes(self, job: Job) -> Path:
-        """Where a waiting job's uploads note how far they are."""
+        """Return the folder with the state of a pending job's uploads."""
         return self.waiting / job.id / "notes"
 
     def done(self, job: Job) -> None:
-        """The job is over."""
+        """Remove a completed job."""
         aside = self.folder / f".{os.getpid()}-{job.id}"
-        (self.waiting / job.id).rename(aside)  # at once, then at leisure
+        (self.waiting / job.id).rename(aside)  # atomically, before the slower deletion
         shutil.rmtree(aside)
 
     def refuse(self, job: Job, why: str) -> None:
-        """The job is put aside for a person to look at."""
+        """Move a permanently failed job to `refused/`."""
         self.refused.mkdir(parents=True, exist_ok=True)
         write_text(self.waiting / job.id / "refused.txt", why)
         (self.waiting / job.id).rename(self.refused / job.id)
 
     def tidy(self) -> None:
-        """What killed processes left half made is gone."""
+        """Delete incomplete jobs of killed processes."""
         for left in self.folder.glob(".[0-9]*"):
             writer = left.name[1:].partition("-")[0].partition(".")[0]
             if writer.isdigit() and not alive(int(writer)):
@@ -193,20 +196,20 @@ class Spool:
 
     @property
     def state(self) -> State | None:
-        """Return the last state of the uploader; None if none has worked here yet."""
+        """The last state of the uploader; None if none has run."""
         file = self.folder / "state.json"
         return State(**json.loads(file.read_text())) if file.is_file() else None
 
-    def tell(self, state: State) -> None:
-        """Write the state to disk."""
+    def write_state(self, state: State) -> None:
+        """Write the uploader's state to disk."""
         write_text(self.folder / "state.json", json.dumps(asdict(state)))
 
     def taken(self) -> AbstractContextManager[bool]:
-        """Whether this process is now the queue's uploader; the system takes that back when it dies."""
+        """Try to lock the queue for this process, and return whether it succeeded; the lock ends with the process."""
         return held(self.folder / "uploader.lock")
 
     def working(self) -> bool:
-        """Whether an uploader works on the queue."""
+        """Return whether an uploader works on the queue."""
         if not (self.folder / "uploader.lock").is_file():
             return False
         with self.taken() as free:
@@ -214,38 +217,38 @@ class Spool:
 
 
 def new_id() -> str:
-    """A name that no other job has, later than those before."""
+    """Return a unique name that sorts after earlier ones."""
     return f"{int(time.time() * 1e6):017d}-{uuid.uuid4().hex[:8]}"
 
 
 def bytes_of(files: Mapping[str, Path]) -> int:
-    """Size of all of them."""
+    """Return the total size of files."""
     return sum(file.stat().st_size for file in files.values())
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """The target holds the source's bytes, on disk."""
+    """Link the target to the source or copy it, and flush it to disk."""
     try:
         os.link(source, target)
-    except OSError:  # another disk, or one without links
+    except OSError:  # another disk, or no support for hard links
         shutil.copyfile(source, target)
     flush(target)
 
 
 def copy(source: Path, target: Path) -> None:
-    """The target holds the source's bytes of this moment, on disk."""
+    """Copy the source to the target and flush it to disk."""
     shutil.copyfile(source, target)
     flush(target)
 
 
 def flush(file: Path) -> None:
-    """The file outlives a loss of power."""
+    """Flush a file to disk."""
     with file.open("rb") as stream:
         os.fsync(stream.fileno())
 
 
 def alive(pid: int) -> bool:
-    """Whether a process of this number runs."""
+    """Return whether a process with this id runs."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""The one protocol behind which runs are kept, and names of stores and of what they hold."""
+"""The protocol of stores for runs, and the validation of URLs and object keys."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from ante.paths import BadPath, check_path
 from ante.storage.errors import BadStore
 
 CHUNK = 1 << 20
-Progress = Callable[[int], None]  # is called with the number of bytes that went through since the last call
+Progress = Callable[[int], None]  # called with the number of bytes transferred since the last call
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,7 @@ def no_progress(_: int) -> None:
 
 
 class Store(Protocol):
-    """Objects under keys such as `runs/ppo/config.yaml`. An object is stored completely or not at all; every method may
-    raise a StorageError.
-    """
+    """Objects under keys such as `runs/ppo/config.yaml`. Writes are atomic. All methods may raise a StorageError."""
 
     url: str
 
@@ -42,55 +40,55 @@ class Store(Protocol):
         resume: Path | None = None,
         progress: Progress = no_progress,
     ) -> Stat:
-        """The object holds the file's bytes. Raises Damaged where they do not have the checksum given.
+        """Store a file as an object. Raises Damaged if the file does not have the checksum `sha256`.
 
-        resume  a file of notes; an interrupted upload continues from it, and it is removed at the end
+        resume  a file for the state of an interrupted upload, deleted after completion
         """
 
     def put_bytes(self, key: str, data: bytes) -> Stat:
-        """The object holds the bytes."""
+        """Store bytes as an object."""
 
     def get_file(self, key: str, file: Path, progress: Progress = no_progress) -> Stat:
-        """The file holds the object's bytes, or what it held before. Raises NotThere, Damaged."""
+        """Write an object to a file, which is unchanged on failure. Raises NotThere, Damaged."""
 
     def get_bytes(self, key: str) -> bytes:
-        """The object's bytes. Raises NotThere, Damaged."""
+        """Return the bytes of an object. Raises NotThere, Damaged."""
 
     def stat(self, key: str) -> Stat | None:
-        """What is known of an object, None where there is none."""
+        """Return the metadata of an object, or None if it does not exist."""
 
     def list(self, prefix: str = "") -> Iterator[Stat]:
-        """Objects whose keys begin with a prefix, in the order of keys, without checksums."""
+        """Yield the objects whose keys begin with a prefix, sorted by key, without checksums."""
 
     def delete(self, key: str) -> None:
         """Delete the object, if it exists."""
 
 
 def exists(store: Store, key: str) -> bool:
-    """Whether there is such an object."""
+    """Return whether an object exists."""
     return store.stat(key) is not None
 
 
 def split_url(url: str | Path) -> tuple[str, str]:
-    """`file` and a folder, or `s3` and bucket/prefix, which may both be empty. Raises BadStore."""
+    """Split a URL into `file` and a folder, or `s3` and bucket/prefix (both may be empty). Raises BadStore."""
     text = str(url)
     scheme, separator, rest = text.partition("://")
     if not separator:
         return "file", text
     if "@" in rest.partition("/")[0]:
-        raise BadStore("a store's URL carries no credentials: put them into S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY")
+        raise BadStore("a store's URL must not contain credentials: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY")
     if scheme == "s3" or (scheme == "file" and rest.startswith("/")):
         return scheme, rest
-    raise BadStore(f"there is no store {text!r}: write a folder, file:///folder or s3://bucket/prefix")
+    raise BadStore(f"{text!r} is not a store: write a folder, file:///folder or s3://bucket/prefix")
 
 
 def under(prefix: str, name: str) -> str:
-    """The key of a name under a prefix, which may be empty."""
+    """Return the key of a name under a prefix, which may be empty."""
     return f"{prefix}/{name}" if prefix else name
 
 
 def check_key(key: str) -> str:
-    """The key, where it is one: a path as `ante.paths` takes it. Raises BadStore."""
+    """Return the key if it is a valid path (see `ante.paths`). Raises BadStore."""
     try:
         return check_path(key, "a key")
     except BadPath as error:
@@ -98,6 +96,6 @@ def check_key(key: str) -> str:
 
 
 def sha256_of(file: Path) -> str:
-    """A file's SHA-256 in hex."""
+    """Return a file's SHA-256 in hex."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,8 +1,8 @@
-"""The process that empties a spool: niced, alone on its queue, and patient.
+"""The upload process: it publishes the jobs of a spool at low priority and retries failures.
 
     python -m ante.storage.uploader SPOOL [--parent PID]
 
-It continues until the queue is empty, and with --parent until that process has ended too. It may be killed at any time.
+It exits when the queue is empty and, with --parent, that process has ended. It can be killed at any time.
 """
 
 import argparse
@@ -27,13 +27,13 @@ from ante.storage.retention import Retention, prune
 from ante.storage.spool import Job, Spool, State
 from ante.storage.store import Progress, Store, no_progress, under
 
-HOPELESS = (AlreadyPublished, BadStore)  # will be the same whenever it is tried again
+PERMANENT_ERRORS = (AlreadyPublished, BadStore)  # errors that retries cannot fix
 NICE = 10
-LONGEST_PAUSE = 60.0  # seconds between two attempts; the pause is drawn at random below a bound that doubles
+LONGEST_PAUSE = 60.0  # longest pause between attempts in seconds; pauses are random below a bound that doubles
 
 
 class Uploader:
-    """Publishes the jobs of a spool one after the other, each until it stands or can never stand."""
+    """Publish the jobs of a spool in order; each is retried until it succeeds or fails permanently."""
 
     def __init__(
         self,
@@ -46,18 +46,18 @@ class Uploader:
         self.spool, self.stop, self.open_url, self.progress = spool, stop, open_url, progress
         self.pause = wait_random_exponential(multiplier=0.5, max=longest_pause)
         self.state = State(os.getpid())
-        self.told_at = 0.0
+        self.written_at = 0.0
 
     def empty(self) -> None:
         """Work until the queue is empty or a stop is requested."""
         while not self.stop.is_set() and (jobs := self.spool.jobs()):
             self._upload(jobs[0])
-        if self.state != (idle := State(os.getpid(), changed=self.state.changed)) or not self.told_at:
-            self._tell(idle)
+        if self.state != (idle := State(os.getpid(), changed=self.state.changed)) or not self.written_at:
+            self._write_state(idle)
 
     def _upload(self, job: Job) -> None:
-        """Attempts follow each other with growing pauses. Order is kept, so that `latest` never steps back."""
-        self._tell(State(os.getpid(), job.id))
+        """Retry a job with growing pauses. Jobs keep their order, so `latest` never refers to an older one."""
+        self._write_state(State(os.getpid(), job.id))
         attempts = Retrying(
             retry=retry_if_exception_type(StorageError),
             wait=self.pause,
@@ -69,17 +69,17 @@ class Uploader:
         attempts(self._attempt, job)
 
     def _attempt(self, job: Job) -> None:
-        self.progress(-self.state.sent)  # those of an attempt that failed
+        self.progress(-self.state.sent)  # subtract the bytes of a failed attempt
         self.state = replace(self.state, sent=0)
         try:
             with in_words("notes of uploads", self.spool.folder):
                 self._publish(job)
-        except HOPELESS as error:
-            log(f"{job.about} is put aside: {error}")
+        except PERMANENT_ERRORS as error:
+            log(f"{job.about} failed permanently: {error}")
             self.spool.refuse(job, str(error))
             return
         self.spool.done(job)
-        log(f"{job.about} stands in {job.store}")
+        log(f"{job.about} is stored in {job.store}")
 
     def _publish(self, job: Job) -> None:
         payload, notes = self.spool.payload(job), self.spool.notes(job)
@@ -97,43 +97,43 @@ class Uploader:
     def _sent(self, count: int) -> None:
         self.progress(count)
         self.state = replace(self.state, sent=self.state.sent + count)
-        if time.time() - self.told_at > 0.5:
-            self._tell(self.state)
+        if time.time() - self.written_at > 0.5:
+            self._write_state(self.state)
 
     def _failed(self, attempt: RetryCallState) -> None:
         assert attempt.outcome
         words = str(attempt.outcome.exception())
         if words != self.state.error:
             log(words)
-        self._tell(replace(self.state, attempts=attempt.attempt_number, error=words))
+        self._write_state(replace(self.state, attempts=attempt.attempt_number, error=words))
 
-    def _tell(self, state: State) -> None:
-        self.told_at = time.time()
-        self.state = replace(state, changed=self.told_at)
+    def _write_state(self, state: State) -> None:
+        self.written_at = time.time()
+        self.state = replace(state, changed=self.written_at)
         try:
-            self.spool.tell(self.state)
-        except OSError as error:  # the state is only informative; uploads continue without it
+            self.spool.write_state(self.state)
+        except OSError as error:  # the state only informs; uploads continue without it
             log(f"cannot write the state of {self.spool.folder}: {error}")
 
 
 def prune_shelf(store: Store, job: Job) -> None:
-    """Only the newest publications are left on the job's shelf. What hinders that is logged: the next job tries again."""
+    """Delete all but the newest publications of the job's shelf. Errors are logged, and the next job retries."""
     try:
         for item, _ in prune(store, under(job.shelf, ""), Retention(newest=job.newest)):
-            log(f"{item} is not kept any longer")
+            log(f"deleted {item}")
     except StorageError as error:
         log(f"cannot prune {job.shelf}: {error}")
 
 
 def log(words: str) -> None:
-    """A line with the time, on standard error."""
+    """Print a line with the time to standard error."""
     print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), words, file=sys.stderr, flush=True)
 
 
 def start_uploader(spool: Spool) -> "subprocess.Popen[bytes]":
-    """An uploader works on the spool beside this process, and outlives it until the queue is empty.
+    """Start an uploader process, which continues after this process ends until the queue is empty.
 
-    It inherits the environment, and with it the credentials; its output is in SPOOL/uploader.log.
+    It inherits the environment, including credentials, and writes its output to SPOOL/uploader.log.
     """
     spool.folder.mkdir(parents=True, exist_ok=True)
     words = [sys.executable, "-m", "ante.storage.uploader", str(spool.folder), "--parent", str(os.getpid())]
@@ -142,7 +142,7 @@ def start_uploader(spool: Spool) -> "subprocess.Popen[bytes]":
 
 
 def wait_until_empty(spool: Spool, seconds: float) -> bool:
-    """Whether the queue became empty in time."""
+    """Wait for the queue to become empty, and return whether it did in time."""
     until = time.monotonic() + seconds
     while spool.jobs():
         if time.monotonic() > until:
@@ -152,9 +152,9 @@ def wait_until_empty(spool: Spool, seconds: float) -> bool:
 
 
 def work(spool: Spool, parent: int | None, stop: threading.Event) -> bool:
-    """Work until the queue is empty and the parent has ended, or a stop is requested. Returns False if another one is at work.
+    """Work until the queue is empty and the parent has ended, or a stop is requested.
 
-    With a parent, this process takes over when the other one ends.
+    Returns False if another uploader works on the queue. With a parent, this process takes over when that one ends.
     """
     while True:
         with spool.taken() as mine:
@@ -167,31 +167,31 @@ def work(spool: Spool, parent: int | None, stop: threading.Event) -> bool:
 
 
 def serve(spool: Spool, parent: int | None, stop: threading.Event) -> None:
-    """Upload what is queued, and what is queued while the parent lives too."""
+    """Upload all jobs, including those added while the parent runs."""
     spool.tidy()
     uploader, last = Uploader(spool, stop), False
     while not last and not stop.is_set():
-        last = not lives(parent)  # read first, so that its last uploads are seen
+        last = not lives(parent)  # checked before the queue, so the parent's last jobs are included
         uploader.empty()
         if not last:
             stop.wait(0.5)
 
 
 def step_back() -> None:
-    """Give way to other processes: to those of other sessions too, where Linux shares time out by session."""
+    """Lower this process's priority, and its session's if Linux schedules by session."""
     os.nice(NICE)
     if os.getsid(0) == os.getpid():
-        with suppress(OSError):  # a kernel without such groups
+        with suppress(OSError):  # a kernel without autogroups
             Path("/proc/self/autogroup").write_text(str(NICE))
 
 
 def lives(parent: int | None) -> bool:
-    """Whether the process that started this one is still there."""
+    """Return whether the parent process still runs."""
     return parent is not None and os.getppid() == parent
 
 
 def main() -> None:
-    """Work until the queue is empty; SIGTERM ends it after the part that is on its way."""
+    """Work until the queue is empty. SIGTERM stops it after the current part."""
     parser = argparse.ArgumentParser(prog="python -m ante.storage.uploader", description=__doc__)
     parser.add_argument("spool", type=Path)
     parser.add_argument("--parent", type=int)

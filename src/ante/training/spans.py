@@ -1,4 +1,4 @@
-"""Spans: named stretches of work in the training path, which a profiler may time.
+"""Spans: named sections of the training path that a profiler can time.
 
     with span("env"):
         games.step(actions)
@@ -19,14 +19,14 @@ _NOTHING = nullcontext()
 
 
 def span(name: str) -> AbstractContextManager[Any]:
-    """Returns a context for one stretch of work; name is one of NAMES."""
+    """Return a context manager for one section; name is one of NAMES."""
     listener = _listener.get()
     return _NOTHING if listener is None else listener(name)
 
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Call `listener` with the name of each span of this thread; what it returns surrounds the span."""
+    """Call `listener` with the name of each span in this thread; its result is a context manager around the span."""
     token = _listener.set(listener)
     try:
         yield

@@ -1,1 +1,1 @@
-"""Comparison of the engine with recorded reference data, and the table of rules with their tests."""
+"""Comparison of the engine with recorded reference data, and the table of implemented and tested rules."""

@@ -6,12 +6,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Difference:
-    """One field that is not as recorded.
+    """A field whose value differs from the recorded one.
 
-    field   what differs
-    got     value in the engine
-    wanted  recorded value
-    where   recording and position in it
+    field   name of the field
+    got     the engine's value
+    wanted  the recorded value
+    where   the recording and the position in it
     """
 
     field: str

@@ -1,4 +1,4 @@
-"""Valid contents of recorded truth, checked before the engine is set up from a record (see tests/golden/README.md)."""
+"""Models of recorded reference data, which validate a record before its comparison (see tests/golden/README.md)."""
 
 from collections.abc import Callable, Container
 from typing import Annotated, Any, Literal
@@ -19,24 +19,24 @@ from ante.verification.recorded_hands import EDITION_NUMBER, MISPRINT_ROLLS, par
 
 
 def known(what: str, names: Container[str]) -> Any:
-    """A text that is one of these names."""
+    """Return a validator of strings that accepts these names."""
 
     def check(name: str) -> str:
         if name not in names:
-            raise ValueError(f"there is no such {what}")
+            raise ValueError(f"unknown {what}")
         return name
 
     return AfterValidator(check)
 
 
 def readable(what: str, read: Callable[[str], Any]) -> Any:
-    """A text that this function can read."""
+    """Return a validator of strings that accepts what `read` can parse."""
 
     def check(text: str) -> str:
         try:
             read(text)
         except (ValueError, KeyError, IndexError):
-            raise ValueError(f"it is no {what}") from None
+            raise ValueError(f"not a valid {what}") from None
         return text
 
     return AfterValidator(check)
@@ -56,13 +56,13 @@ Picked = list[tuple[Text, Annotated[int, Field(ge=0, lt=MAX_HAND)]]]
 
 
 class Record(BaseModel):
-    """What further fields a record has is not looked at here."""
+    """Base of all records. Fields that a model does not name are not validated."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="allow")
 
 
 class SeedRecord(Record):
-    """A surveyed seed; what its antes hold is only compared."""
+    """A surveyed seed. The fields of its antes are compared without validation."""
 
     seed: Seed
     deck: Annotated[str, known("deck", deck_by_key)]
@@ -72,13 +72,13 @@ class SeedRecord(Record):
 
 
 class Moment(Record):
-    """What is seen after a decision; fields are only compared, packs one by one."""
+    """The visible state after a decision. Fields other than packs are compared without validation."""
 
     packs: list[tuple[Text, int]] = []
 
 
 class Step(Record):
-    """One decision and what is seen after it."""
+    """One decision and the visible state after it."""
 
     do: (
         tuple[Literal["select", "skip", "cash_out", "skip_pack", "reroll", "next_round"]]
@@ -104,7 +104,7 @@ class GameRecord(Record):
 
 
 class Memory(Record):
-    """What a joker remembers."""
+    """The stored state of a joker."""
 
     mult: Annotated[FiniteFloat, Field(ge=0, le=1e15)] = 0
     chips: Annotated[FiniteFloat, Field(ge=0, le=1e15)] = 0
@@ -120,7 +120,7 @@ class Memory(Record):
 
 
 class JokerRecord(Record):
-    """A joker that is owned."""
+    """An owned joker."""
 
     key: Annotated[str, known("joker", joker_by_key)]
     edition: Annotated[str, known("edition", EDITION_NUMBER)] | None
@@ -130,7 +130,7 @@ class JokerRecord(Record):
 
 
 class BossMemory(Record):
-    """What The Eye or The Mouth remembers."""
+    """The stored state of The Eye or The Mouth."""
 
     hands_used: list[HandName] | None = None
     only_hand: HandName | None = None
@@ -146,7 +146,7 @@ class DeckFacts(Record):
 
 
 class Expected(Record):
-    """How the hand scored."""
+    """The recorded score of a hand."""
 
     refused: bool | None = None
     hand: HandName | None = None
@@ -157,7 +157,7 @@ class Expected(Record):
 
 
 class HandRecord(Record):
-    """A hand that is about to be scored."""
+    """A hand before scoring, and its recorded score."""
 
     id: Text | int | None = None
     seed: Seed = "TESTSEED"
@@ -182,18 +182,20 @@ class HandRecord(Record):
     expect: Expected
 
     @model_validator(mode="after")
-    def _adds_up(self) -> "HandRecord":
+    def _counts_are_consistent(self) -> "HandRecord":
         if self.deck_size > MAX_CARDS or len(self.held) > MAX_HAND or len(self.jokers) > MAX_JOKERS:
-            return self  # more than fits, which the comparison reports
+            return self  # exceeds the engine's limits; the comparison reports it
         lying = [parse_card(text)["enhancement"] for text in self.played + self.held]
         rest = self.deck_size - len(lying)
         stone = self.deck_facts.stone_cards - lying.count(Enhancement.STONE)
         steel = self.deck_facts.steel_cards - lying.count(Enhancement.STEEL)
         other = self.deck_facts.enhanced_cards - sum(1 for each in lying if each) - stone - steel
         if rest < 0 or self.deck_left > rest:
-            raise ValueError(f"deck_size {self.deck_size} and deck_left {self.deck_left} do not fit {len(lying)} cards")
+            raise ValueError(
+                f"deck_size {self.deck_size} and deck_left {self.deck_left} do not match {len(lying)} cards"
+            )
         if sum(max(0, count) for count in (stone, steel, other)) > rest:
-            raise ValueError(f"deck_facts {shown(self.deck_facts.model_dump())} do not fit the cards")
+            raise ValueError(f"deck_facts {shown(self.deck_facts.model_dump())} do not match the cards")
         if not self.expect.refused and self.expect.hand is None:
-            raise ValueError("expect names no poker hand")
+            raise ValueError("expect has no poker hand")
         return self

@@ -1,6 +1,6 @@
-"""Recorded games: their decisions as ours, and a record's visible state in their words.
+"""Comparison with recorded games: conversion of their decisions, and of a record's visible state to their format.
 
-The format is described in tests/golden/README.md. `replay(run)` plays one recorded game and answers the first difference.
+tests/golden/README.md describes the format. `replay(run)` plays one recorded game and returns the first difference.
 """
 
 from typing import Any
@@ -38,7 +38,6 @@ RANKS = dict(enumerate("??23456789TJQKA"))
 ENHANCEMENTS = ["", "m_bonus", "m_mult", "m_wild", "m_glass", "m_steel", "m_stone", "m_gold", "m_lucky"]
 EDITIONS = ["", "foil", "holo", "polychrome", "negative"]
 SEALS = ["", "Gold", "Red", "Blue", "Purple"]
-FACING_UNKNOWN = {"bl_house", "bl_mark", "bl_wheel", "bl_fish"}
 
 
 def number(x: float) -> Any:
@@ -49,7 +48,7 @@ def number(x: float) -> Any:
 
 
 def card_text(c: Any) -> str:
-    """A playing card, `S_A:m_glass/foil=Red+h5`."""
+    """Return a playing card as text, such as `S_A:m_glass/foil=Red+h5`."""
     text = f"{SUITS[c.suit]}_{RANKS[int(c.rank)]}"
     if c.enhancement:
         text += ":" + ENHANCEMENTS[c.enhancement]
@@ -63,7 +62,7 @@ def card_text(c: Any) -> str:
 
 
 def item_text(item: Any, owned: bool) -> str:
-    """A joker, consumable or shop card; owned ones end in `$sell`."""
+    """Return a joker, consumable or shop card as text; owned ones end in `$` and their sell value."""
     if item.kind == Kind.PLAYING_CARD:
         return card_text(item)
     key = JOKERS[item.id].key if item.kind == Kind.JOKER else CONSUMABLES[item.id].key
@@ -76,7 +75,7 @@ def item_text(item: Any, owned: bool) -> str:
 
 
 def visible(s: Any) -> dict[str, Any]:
-    """Every field that the recordings hold, as this record shows it; a comparison looks at those recorded."""
+    """Return all fields that recordings may contain, with this record's values."""
     coming = s.phase == Phase.BLIND_SELECT or (s.phase == Phase.PACK and s.pack_return == Phase.BLIND_SELECT)
     blind = blind_on_deck(s) if coming else int(s.blind)
     negative = sum(1 for i in range(s.n_jokers) if s.jokers[i].edition == Edition.NEGATIVE)
@@ -117,12 +116,12 @@ def visible(s: Any) -> dict[str, Any]:
 
 
 def card_bits(cards: list[list[Any]]) -> int:
-    """Hand positions of [text, index] pairs as bits."""
+    """Return the hand positions of [text, index] pairs as bits."""
     return sum(1 << index for _, index in cards)
 
 
 def filled_slot(slots: Any, n: int, index: int, empty: int) -> int:
-    """The slot of the index-th filled one; recordings close up where ours leaves a hole. `n`, never legal, where it has none."""
+    """Return the index-th filled slot, or the illegal slot `n` if there are fewer; recordings skip empty slots."""
     filled = [i for i in range(n) if slots[i] != empty]
     return filled[index] if index < len(filled) else n
 
@@ -157,7 +156,7 @@ def decision(s: Any, do: list[Any]) -> int:
 
 
 def same_pack(got: str, wanted: str) -> bool:
-    """Pack keys agree up to their picture number, which the seed does not decide."""
+    """Return whether pack keys agree up to the number of their picture, which does not depend on the seed."""
     return got.rsplit("_", 1)[0] == wanted.rsplit("_", 1)[0]
 
 

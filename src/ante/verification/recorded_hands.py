@@ -1,4 +1,4 @@
-"""Recorded hands: a record that stands just before one is scored (tests/golden/README.md), and what its score differs in."""
+"""Comparison with recorded hands: a record in the state before scoring (tests/golden/README.md), and its score."""
 
 import math
 from functools import cache
@@ -33,7 +33,7 @@ TWO_OF_CLUBS = (2, 2, 2)  # rank, suit, suit at creation
 
 
 def parse_card(text: str) -> dict[str, int]:
-    """`S_A:m_glass/foil=Red+h5!` as numbers."""
+    """Parse a card such as `S_A:m_glass/foil=Red+h5!` to numbers."""
     parts = {"debuffed": int(text.endswith("!")), "bonus": 0, "enhancement": 0, "edition": 0, "seal": 0}
     text = text.rstrip("!")
     if "+h" in text:
@@ -82,7 +82,7 @@ def record_of(case: dict[str, Any]) -> Any:
     negative = sum(1 for joker in case["jokers"] if joker["edition"] == "negative")
     s.joker_slots = case["joker_slots"] - negative
     if case.get("forced") == "no luck":
-        still_streams(s, luckless_seed())
+        freeze_streams(s, unlucky_seed())
     refresh_lineup(s)
     s.hands_left, s.discards_left = case["hands_left"], case["discards_left"]
     s.pending_added = 0
@@ -90,7 +90,7 @@ def record_of(case: dict[str, Any]) -> Any:
 
 
 def fill_deck(s: Any, case: dict[str, Any]) -> None:
-    """The rest of the full deck: as many cards, with the recorded counts of Stone, Steel, enhanced cards and nines."""
+    """Fill the rest of the full deck to its recorded size and counts of Stone, Steel and other enhanced cards."""
     facts = case["deck_facts"]
     shown = [parse_card(text)["enhancement"] for text in case["played"] + case["held"]]
     stone = facts["stone_cards"] - shown.count(Enhancement.STONE)
@@ -106,7 +106,7 @@ def fill_deck(s: Any, case: dict[str, Any]) -> None:
     cards["created"] = s.cards_made + 1 + np.arange(len(rest))
     s.n_cards += len(rest)
     s.cards_made += len(rest)
-    # The draw pile holds deck_left cards; Blue Joker reads its length only.
+    # The draw pile contains deck_left cards; Blue Joker reads only its length.
     cards["place"][: case["deck_left"]] = Place.DECK
     s.deck[: case["deck_left"]] = begin + np.arange(case["deck_left"])
     s.n_deck = case["deck_left"]
@@ -114,7 +114,7 @@ def fill_deck(s: Any, case: dict[str, Any]) -> None:
 
 
 def set_round(s: Any, case: dict[str, Any]) -> None:
-    """Boss, levels, counters, money and vouchers."""
+    """Set boss, levels, counters, money and vouchers."""
     s.blind = blind_by_key[case["boss"]] if case["boss"] else 1
     s.target = 1e300
     state = case.get("boss_state") or {}
@@ -133,7 +133,7 @@ def set_round(s: Any, case: dict[str, Any]) -> None:
 
 
 def own_joker(s: Any, joker: dict[str, Any]) -> None:
-    """A recorded joker is owned, with its memory in our terms."""
+    """Add a recorded joker, with its stored state in the engine's fields."""
     number = int(joker_by_key[joker["key"]])
     make_given_joker(s, number)
     item, state = s.made, joker.get("state") or {}
@@ -156,15 +156,15 @@ def own_joker(s: Any, joker: dict[str, Any]) -> None:
     elif "suit" in state and number == Joker.ANCIENT:
         s.ancient_suit = SUIT_LETTERS.index(state["suit"])
     if "rolled" in state:
-        still_streams(s, misprint_seed(state["rolled"]))
+        freeze_streams(s, misprint_seed(state["rolled"]))
     add_joker_from_item(s, item)
 
 
-def still_streams(s: Any, seed: str) -> None:
-    """Each random stream gives the first number that it has with this seed, in every draw of this game.
+def freeze_streams(s: Any, seed: str) -> None:
+    """Make each random stream return its first number under this seed in every draw.
 
-    A full table of streams keeps no new one: each gives its first number again and again. Resamples are separate
-    streams, so that a card which another joker makes is found as usual.
+    The table of streams is marked as full, so no stream keeps a state and each draw repeats the first number. Resamples
+    use separate streams, so jokers that create cards still find an available one.
     """
     set_seed(s, seed)
     s.seed_hash = seed_hash(s)
@@ -173,7 +173,7 @@ def still_streams(s: Any, seed: str) -> None:
 
 @cache
 def misprint_seed(rolled: int) -> str:
-    """A seed whose first Misprint rolls this number."""
+    """Return a seed whose first Misprint rolls this number."""
     for number in range(10_000):
         s = new_run(f"MISPRINT{number}")
         if int(roll(s, Stream["MISPRINT"]) * MISPRINT_ROLLS) == rolled:
@@ -182,22 +182,22 @@ def misprint_seed(rolled: int) -> str:
 
 
 @cache
-def luckless_seed() -> str:
-    """A seed whose first Lucky and Bloodstone rolls all miss, Oops! All 6s not owned."""
+def unlucky_seed() -> str:
+    """Return a seed whose first Lucky and Bloodstone rolls all miss without Oops! All 6s."""
     for number in range(10_000):
         s = new_run(f"LUCKLESS{number}")
         if all(roll(s, Stream[key]) >= 0.5 for key in ("LUCKY_MULT", "LUCKY_MONEY", "BLOODSTONE")):
             return f"LUCKLESS{number}"
-    raise ValueError("no seed without luck was found")
+    raise ValueError("none of 10,000 seeds misses all Lucky and Bloodstone rolls")
 
 
 def close(got: float, wanted: float) -> bool:
-    """Equal below 1e9, to nine digits above."""
+    """Return whether scores are equal: exactly below 1e9, to nine digits above."""
     return got == wanted or (wanted >= 1e9 and math.isclose(got, wanted, rel_tol=1e-9))
 
 
 def compare_hand(case: dict[str, Any]) -> Difference | None:
-    """The first thing that the engine scores otherwise than recorded."""
+    """Return the first difference between the engine's score and the recorded one."""
     for name, room in (("held", MAX_HAND), ("consumables", MAX_CONSUMABLES), ("jokers", MAX_JOKERS)):
         if len(case[name]) > room:
             return Difference(name, f"room for {room}", len(case[name]), str(case.get("id", "")))
@@ -208,7 +208,7 @@ def compare_hand(case: dict[str, Any]) -> Difference | None:
 
 
 def score_difference(s: Any, case: dict[str, Any]) -> Difference | None:
-    """Score the hand that this record is about to score, and compare."""
+    """Score the record's hand and compare the result."""
     score_hand(s)
     expect = case["expect"]
     if expect.get("refused") or s.hand_refused:

@@ -1,4 +1,4 @@
-"""Files of recorded truth, recognised by what is in them, held against the engine."""
+"""Comparison of the engine with files of recorded reference data, whose form is detected from their fields."""
 
 import json
 from collections.abc import Callable
@@ -17,22 +17,22 @@ from ante.verification.recorded_games import compare_run
 from ante.verification.recorded_hands import compare_hand
 
 LARGEST_GOLDEN = 256 << 20  # bytes of a file, compressed or not
-SHOWN = 10  # differences kept of each file
+SHOWN = 10  # differences kept per file
 
 
 class BadGolden(BalatroError, ValueError):
-    """A file that is not recorded truth in a form known here."""
+    """A file is not reference data in a supported form."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What came of one file.
+    """Result of the comparison of one file.
 
     form         seeds, games or hands
-    compared     records that were compared
-    equal        those that agree in every field
-    left_out     records named in --skip, or marked doubtful in the file
-    differences  the first ones: where, field, got, wanted
+    compared     number of compared records
+    equal        number of records that agree in every field
+    left_out     number of records named in --skip, or marked doubtful in the file
+    differences  the first differences
     """
 
     file: str
@@ -43,12 +43,12 @@ class Checked:
     differences: tuple[Difference, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """Return the result as plain data."""
         return asdict(self)
 
 
 def compare_seed(run: dict[str, Any]) -> Difference | None:
-    """The first field of a surveyed seed that the engine fills otherwise."""
+    """Return the first field of a surveyed seed in which the engine differs."""
     got = survey(run["seed"], run["deck"], run["stake"], len(run["antes"]))
     where = f"{run['seed']} {run['deck']} stake {run['stake']}"
     for ante, (mine, wanted) in enumerate(zip(got["antes"], run["antes"], strict=True), 1):
@@ -63,7 +63,7 @@ def compare_seed(run: dict[str, Any]) -> Difference | None:
 
 @dataclass(frozen=True)
 class Form:
-    """A form of records: the fields that identify it, a model of its records, and how one is compared."""
+    """A form of records: the fields that identify it, the model of its records, and their comparison."""
 
     keys: tuple[str, ...]
     model: type[Record]
@@ -78,7 +78,7 @@ FORMS = {
 
 
 def read_records(file: Path) -> list[Any]:
-    """The records of a file: one JSON list, one object with `runs`, or an object a line; gzip or plain. Raises BadGolden."""
+    """Read a file's records: a JSON list, an object with `runs`, or JSON lines; gzip or plain. Raises BadGolden."""
     try:
         return records_of(read_text(file, LARGEST_GOLDEN), file)
     except Unreadable as error:
@@ -86,9 +86,9 @@ def read_records(file: Path) -> list[Any]:
 
 
 def records_of(text: str, file: Path) -> list[Any]:
-    """Records of a text in one of the three layouts. Raises Unreadable."""
+    """Return the records of a text in one of the three layouts. Raises Unreadable."""
     lines = text.splitlines()
-    if len(lines) > 1 and lines[0].startswith("{") and lines[0].endswith("}"):  # an object a line
+    if len(lines) > 1 and lines[0].startswith("{") and lines[0].endswith("}"):  # JSON lines
         return [parse_json(line, f"{file}, line {number}") for number, line in enumerate(lines, 1) if line]
     whole = parse_json(text, file)
     found = whole.get("runs", [whole]) if isinstance(whole, dict) else whole
@@ -96,16 +96,16 @@ def records_of(text: str, file: Path) -> list[Any]:
 
 
 def form_of(file: Path, records: list[Any]) -> str:
-    """Which form these records have. Raises BadGolden."""
+    """Return the form of these records. Raises BadGolden."""
     for name, form in FORMS.items():
         if records and all(isinstance(record, dict) and all(key in record for key in form.keys) for record in records):
             return name
     known = "; ".join(f"{name} have {', '.join(form.keys)}" for name, form in FORMS.items())
-    raise BadGolden(f"{file} holds no recorded truth in a form known here: {known}")
+    raise BadGolden(f"{file} contains no reference data in a supported form: {known}")
 
 
 def check_records(file: Path, form: Form, records: list[dict[str, Any]]) -> None:
-    """Every record can be compared. Raises BadGolden, which names the first that cannot, and the field."""
+    """Validate all records. Raises BadGolden, which names the first invalid record and its field."""
     for number, record in enumerate(records, 1):
         try:
             form.model.model_validate_json(json.dumps(record))
@@ -114,7 +114,7 @@ def check_records(file: Path, form: Form, records: list[dict[str, Any]]) -> None
 
 
 def name_of(record: dict[str, Any]) -> str:
-    """How a record is named in --skip: its id, or its seed."""
+    """Return a record's name for --skip: its id, or its seed."""
     return str(record.get("id") or record.get("seed", ""))
 
 

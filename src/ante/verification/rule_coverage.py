@@ -1,4 +1,4 @@
-"""In how many recorded games of a source checkout each item takes part."""
+"""Counts of the recorded games of a source checkout in which each item takes part."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ STICKERS = {"E": "eternal", "P": "perishable", "R": "rental"}
 
 
 def games_with(file: Path) -> Counter[str]:
-    """Per item key: the recorded games in which it was owned, used, faced, opened or played; stakes as `stake 3`."""
+    """Count, by item key, the recorded games that own, use, face, open or play it; stakes are named `stake 3`."""
     found: Counter[str] = Counter()
     with gzip.open(file, "rt") as lines:
         for line in lines:
@@ -22,7 +22,7 @@ def games_with(file: Path) -> Counter[str]:
 
 
 def takes_part(run: dict[str, Any]) -> Iterator[str]:
-    """Keys of everything that takes part in a recorded game, some more than once."""
+    """Yield the keys of all items that take part in a recorded game, with repetitions."""
     yield run["deck"]
     yield f"stake {run['stake']}"
     before = run["start"]
@@ -36,7 +36,7 @@ def takes_part(run: dict[str, Any]) -> Iterator[str]:
 
 
 def decided(do: list[Any], before: dict[str, Any]) -> Iterator[str]:
-    """What a decision used, opened or was given."""
+    """Yield the keys of items that a decision used, opened or received."""
     if do[0] == "use":
         yield plain(before["consumables"][do[1]])
     elif do[0] == "pick":
@@ -52,7 +52,7 @@ def decided(do: list[Any], before: dict[str, Any]) -> Iterator[str]:
 
 
 def present(after: dict[str, Any]) -> Iterator[str]:
-    """What is owned, held or faced after a decision."""
+    """Yield the keys of items that are owned, held or faced after a decision."""
     for text in after.get("jokers", []):
         yield plain(text)
         yield from marks(text.partition("$")[0])
@@ -67,10 +67,10 @@ def present(after: dict[str, Any]) -> Iterator[str]:
 
 
 def plain(text: str) -> str:
-    """The key at the beginning of an item's text."""
+    """Return the key at the start of an item's text."""
     return re.split(r"[/+$]", text)[0]
 
 
 def marks(text: str) -> Iterator[str]:
-    """Enhancement, edition and seal of a card or joker, by their keys."""
+    """Yield the keys of a card's or joker's enhancement, edition and seal."""
     yield from re.findall(r"(?::|/|=)(\w+)", text)

@@ -1,4 +1,4 @@
-"""Every item of the game: what it is called, and the file of the engine that gives it its effect."""
+"""The items of the game: their names in tests, and the engine's file that implements their effect."""
 
 import importlib
 import pkgutil
@@ -23,7 +23,7 @@ from ante.catalog.vouchers import VOUCHERS
 from ante.engine.effects.moments import EFFECTS
 
 ENGINE = Path(ante.engine.__file__).parent
-# How `engine/core/tables.py` calls the arrays of each kind of row; `C_ENHANCEMENT` holds the field `enhancement`.
+# Prefixes of the arrays of each kind of row in `engine/core/tables.py`; `C_ENHANCEMENT` holds the field `enhancement`.
 ARRAYS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("Consumable", "C", CONSUMABLES),
     ("Voucher", "V", VOUCHERS),
@@ -31,9 +31,9 @@ ARRAYS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("Deck", "DECK", DECKS),
     ("Stake", "STAKE", STAKES),
 )
-# Fields that describe when an item is offered and on how many cards it is used, not what it does.
+# Fields for when an item is offered and for the number of cards it is used on, not for its effect.
 OFFERS = frozenset({"requires", "softlocked", "in_pool", "min_highlighted", "max_highlighted"})
-# Members that no rule names: a row of numbers, or the last of several branches, makes their effect.
+# Members that no rule names: a row of numbers, or the last of several branches, implements their effect.
 UNNAMED = {"PackKind.BUFFOON": "engine/items/packs.py", "Stake.WHITE": "engine/run.py"} | {
     f"Challenge.{row.challenge.name}": "engine/run.py" for row in CHALLENGES[1:]
 }
@@ -41,13 +41,13 @@ UNNAMED = {"PackKind.BUFFOON": "engine/items/packs.py", "Stake.WHITE": "engine/r
 
 @dataclass(frozen=True)
 class Item:
-    """One item that has its own rules.
+    """An item with its own rules.
 
-    key     what saved games, recordings and tests call it
-    member  the same as a member of the catalogue: `Joker.EGG`
-    names   how a test's name may call it, words joined by `_`
-    noun    a word that the test's name must contain too, since others have the same name; "" for none
-    where   the file of the engine that gives it its effect, "" where none does
+    key     its key in saved games, recordings and tests
+    member  its member of the catalogue: `Joker.EGG`
+    names   its names in names of tests, words joined by `_`
+    noun    a word that the test's name must also contain, because other items have the same name; "" for none
+    where   the engine's file that implements its effect, "" for none
     """
 
     kind: str
@@ -59,14 +59,14 @@ class Item:
 
 
 def items() -> Iterator[Item]:
-    """Every item of the catalogue."""
+    """Yield all items of the catalogue."""
     written = (file for file in sorted(ENGINE.rglob("*.py")) if not file.stem.endswith("dispatch"))
-    sources = {file: file.read_text() for file in written if file.parent != ENGINE / "core"}  # core gives no effects
+    sources = {file: file.read_text() for file in written if file.parent != ENGINE / "core"}  # core has no effects
     stated = stated_arrays()
     effects = effect_modules()
     for row in JOKERS[1:]:
         where = effects.get(f"Joker.{row.joker.name}", "")
-        yield Item("joker", row.key, f"Joker.{row.joker.name}", spoken(row.key, row.name), "", where)
+        yield Item("joker", row.key, f"Joker.{row.joker.name}", names_in_tests(row.key, row.name), "", where)
     for kind, key, member, name, noun in named_items():
         where = (
             UNNAMED.get(member)
@@ -74,11 +74,11 @@ def items() -> Iterator[Item]:
             or naming(sources, member)
             or naming(sources, *stated.get(member, ()))
         )
-        yield Item(kind, key, member, spoken(key, name), noun, where)
+        yield Item(kind, key, member, names_in_tests(key, name), noun, where)
 
 
 def named_items() -> Iterator[tuple[str, str, str, str, str]]:
-    """Kind, key, member, name and noun of everything but jokers."""
+    """Yield kind, key, member, name and noun of all items except jokers."""
     for item in CONSUMABLES[1:]:
         yield Set(item.set).name.lower(), item.key, f"Consumable.{item.consumable.name}", item.name, ""
     for voucher in VOUCHERS[1:]:
@@ -110,14 +110,14 @@ def named_items() -> Iterator[tuple[str, str, str, str, str]]:
         yield "hand", hand.name, f"Hand.{hand.hand.name}", hand.name, ""
 
 
-def spoken(key: str, name: str) -> tuple[str, ...]:
-    """What a test's name may call an item: its key without the kind, or its name."""
-    said = {key.lower().partition("_")[2], name.lower()} - {""}
-    return tuple(sorted(re.sub(r"[^a-z0-9]+", "_", words.replace("'", "")).strip("_") for words in said))
+def names_in_tests(key: str, name: str) -> tuple[str, ...]:
+    """Return an item's names in names of tests: its key without the kind, and its name."""
+    names = {key.lower().partition("_")[2], name.lower()} - {""}
+    return tuple(sorted(re.sub(r"[^a-z0-9]+", "_", words.replace("'", "")).strip("_") for words in names))
 
 
 def effect_modules() -> dict[str, str]:
-    """The file that registers the effects of each item, by its member: jokers, bosses, consumables and tags."""
+    """Return the files that register effects of jokers, bosses, consumables and tags, by member."""
     for module in pkgutil.iter_modules(ante.engine.jokers.__path__):
         importlib.import_module(f"ante.engine.jokers.{module.name}")
     for name in ("bosses", "consumables", "tags"):
@@ -129,7 +129,7 @@ def effect_modules() -> dict[str, str]:
 
 
 def stated_arrays() -> dict[str, tuple[str, ...]]:
-    """The engine's arrays that hold what a row states of an effect, by member: `Voucher.GRABBER` states `V_HANDS`."""
+    """Return the engine's arrays with an item's non-default fields, by member: `V_HANDS` for `Voucher.GRABBER`."""
     return {
         f"{kind}.{getattr(row, kind.lower()).name}": tuple(
             f"{prefix}_{field.name.upper()}"
@@ -142,7 +142,7 @@ def stated_arrays() -> dict[str, tuple[str, ...]]:
 
 
 def naming(sources: dict[Path, str], *names: str) -> str:
-    """Return the file of the engine that mentions these names most often, "" if none does."""
+    """Return the engine's file that mentions these names most often, "" if none does."""
     if not names:
         return ""
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")

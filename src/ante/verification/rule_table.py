@@ -1,11 +1,11 @@
-"""The table of `ante doctor --rules`: which items are implemented, with the evidence for each."""
+"""The table of `ante doctor --rules`: the implementation and the tests of each item."""
 
 from pathlib import Path
 from typing import Any
 
 from ante.catalog.decks import stake_by_key
 from ante.verification.rule_coverage import games_with
-from ante.verification.rule_evidence import ROOT, evidence, witnesses
+from ante.verification.rule_evidence import ROOT, asserting_tests, evidence
 from ante.verification.rule_items import items
 
 NO_TESTS = "unknown: no tests in this installation"
@@ -13,16 +13,16 @@ GAMES = "tests/golden/traces.jsonl.gz"
 
 
 def rules_table(root: Path = ROOT) -> list[dict[str, Any]]:
-    """Rows {kind, item, implemented, tested, evidence, recorded}, one for every item of the catalogue.
+    """Return rows {kind, item, implemented, tested, evidence, recorded}, one for each item of the catalogue.
 
-    root         a source checkout; an installed package has no tests beside it
-    implemented  the file that gives the item its effect, "" where none does
-    tested       "yes" where a test has the item's name, mentions it and asserts; "no"; or NO_TESTS
-    evidence     names of those tests, as pytest takes them
-    recorded     in how many of the recorded games beside the tests the item takes part
+    root         a source checkout; an installed package has no tests
+    implemented  the file that implements the item's effect, "" for none
+    tested       "yes" if a test is evidence for the item (see rule_evidence), else "no"; NO_TESTS without tests
+    evidence     pytest's names of those tests
+    recorded     the number of recorded games in which the item takes part
     """
     catalogue = list(items())
-    tests = witnesses(root)
+    tests = asserting_tests(root)
     found = evidence(catalogue, tests)
     games = games_with(root / GAMES) if (root / GAMES).exists() else {}
     return [

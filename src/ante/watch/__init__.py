@@ -1,1 +1,1 @@
-"""What people look at: episodes, reports, galleries, learning curves."""
+"""Visualisation of runs: episodes, reports, galleries, learning curves."""

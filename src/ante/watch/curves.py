@@ -1,4 +1,4 @@
-"""Learning curves of runs as one picture: blinds and ante, wins, return, entropy over steps, from metrics.csv."""
+"""Learning curves of runs as one picture: blinds, ante, win rate and entropy over steps, from metrics.csv."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ INCHES, DPI = (11.0, 6.5), 110
 
 
 class NoCurves(BalatroError, ValueError):
-    """A run whose metrics cannot be drawn."""
+    """The metrics of a run cannot be drawn."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Curves:
 
 
 def read_curves(run: Path) -> Curves:
-    """The metrics of a run's folder. Raises NoCurves."""
+    """Read the metrics of a run's folder. Raises NoCurves."""
     file = run / "metrics.csv"
     try:
         rows = whole_rows(file)
@@ -40,13 +40,13 @@ def read_curves(run: Path) -> Curves:
         raise NoCurves(str(error)) from None
     missing = {"steps", "seconds", *(name for name, _ in PANELS)} - set(rows[0] if rows else ())
     if missing:
-        raise NoCurves(f"{file} has no {', '.join(sorted(missing))}: is {run} the folder of a run that has begun?")
+        raise NoCurves(f"{file} has no {', '.join(sorted(missing))}: is {run} the folder of a started run?")
     names = {"steps", "seconds", *(name for name, _ in PANELS)}
     return Curves(run.name, {name: np.array([float(row[name] or "nan") for row in rows]) for name in names})
 
 
 def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A running mean that ignores what is missing; as long as `values`, narrower at both ends."""
+    """Return a running mean that ignores NaN, of the length of `values`; its window is narrower at both ends."""
     half = len(values) // (2 * SMOOTHED)
     known = np.where(np.isnan(values), 0.0, values)
     sums = np.concatenate([[0.0], np.cumsum(known)])
@@ -58,9 +58,9 @@ def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def draw_curves(curves: Sequence[Curves], file: Path, title: str = "", lines: dict[str, float] | None = None) -> Path:
-    """Write the picture, whole or not at all; answers the file.
+    """Write the picture atomically and return its file.
 
-    lines  names and blinds a game of other players, drawn as level lines
+    lines  names of other players and their blinds per game, drawn as horizontal lines
     """
     figure = Figure(figsize=INCHES, dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
@@ -81,7 +81,7 @@ def draw_curves(curves: Sequence[Curves], file: Path, title: str = "", lines: di
 
 
 def draw_panel(axes: Axes, curves: Sequence[Curves], name: str, about: str) -> None:
-    """One measure of all runs: each point faint, the running mean above them."""
+    """Draw one metric of all runs: its points faintly, and their running mean above them."""
     for number, each in enumerate(curves):
         steps, values, color = each.columns["steps"] / 1e6, each.columns[name], f"C{number}"
         if name == "win_rate":

@@ -1,4 +1,4 @@
-"""A game that was played, to be looked at: its beginning and its decisions, played again as often as one likes."""
+"""A recorded game: its initial state and its decisions, which can be replayed."""
 
 import gzip
 import hashlib
@@ -40,14 +40,14 @@ class Episode:
     """One game.
 
     start    (1,) state_t, before the first decision
-    actions  macro decisions; selecting single cards is none
+    actions  macro decisions, without the selection of single cards
     """
 
     start: np.recarray
     actions: tuple[int, ...]
 
     def walk(self) -> Iterator[tuple[Any, int, Any]]:
-        """Each decision: the record before it, the decision, the record after it; both are overwritten by the next.
+        """Yield (record before, decision, record after) for each decision; the next one overwrites both records.
 
         Raises RefusedDecision.
         """
@@ -57,11 +57,11 @@ class Episode:
         for number, action in enumerate(self.actions, 1):
             restore_states(states[1:], states[:1])
             if step(after, np.int64(action)) == Status.ILLEGAL:
-                raise RefusedDecision(f"decision {number} is not allowed there: {action_text(action)}")
+                raise RefusedDecision(f"decision {number} is illegal in its state: {action_text(action)}")
             yield before, action, after
 
     def end(self) -> Any:
-        """The record after the last decision. Raises RefusedDecision."""
+        """Return the record after the last decision. Raises RefusedDecision."""
         last = copy_states(self.start)[0]
         for _, _, last in self.walk():  # noqa: B007
             pass
@@ -69,14 +69,14 @@ class Episode:
 
 
 def begin(heading: Heading) -> np.recarray:
-    """The game of this heading before its first decision, (1,). Raises UnknownSeed, UnknownDeck or UnknownStake."""
+    """Return a heading's game before its first decision, (1,). Raises UnknownSeed, UnknownDeck or UnknownStake."""
     start: Any = new_states(1)
     start[0] = new_run(**asdict(heading))
     return start
 
 
 def collect(games: Games, choose: Choose) -> Episode:
-    """Play the only game of `games` to its end; `choose` returns the action of each game, as in evaluation."""
+    """Play the single game of `games` to its end; `choose` returns the action of each game, as in evaluation."""
     start, playing, actions = copy_states(games.states), np.ones(1, dtype=np.bool_), []
     while games.outcome[0] == Outcome.PLAYING:
         action = choose(games, playing)
@@ -86,12 +86,12 @@ def collect(games: Games, choose: Choose) -> Episode:
 
 
 def decided(actions: Iterable[int]) -> tuple[int, ...]:
-    """Macro decisions without the selecting of single cards, which decides nothing."""
+    """Return the macro decisions without the selection of single cards."""
     return tuple(int(action) for action in actions if int(verb_of(action)) > Verb.CLEAR)
 
 
 def recorded(heading: Heading, actions: Iterable[int], discrete: bool) -> Episode:
-    """The game of recorded actions: numbers of the discrete view where `discrete`, else macro decisions."""
+    """Return the game of recorded actions: discrete actions if `discrete`, else macro decisions."""
     start = begin(heading)
     if not discrete:
         return Episode(start, decided(actions))
@@ -103,7 +103,7 @@ def recorded(heading: Heading, actions: Iterable[int], discrete: bool) -> Episod
 
 
 def annotate(episode: Episode, player: Explained) -> list[Note]:
-    """Return a player's notes on each decision of any player's game. Raises RefusedDecision."""
+    """Return a player's notes on each decision of a game, its own or another player's. Raises RefusedDecision."""
     moves = "all" if any(verb_of(action) in MOVES[1:] for action in episode.actions) else player.reorder
     if moves == "none" and any(verb_of(action) in MOVES for action in episode.actions):
         moves = "jokers"
@@ -116,15 +116,15 @@ def annotate(episode: Episode, player: Explained) -> list[Note]:
         if player.discrete:
             select(games, int(cards_of(action)))
         notes.append(player.explain(games, action))
-        asked = np.array([action])
-        if games.refused(asked) >= 0:
-            raise RefusedDecision(f"decision {number} is not allowed there: {action_text(action)}")
-        games.step(asked)
+        actions = np.array([action])
+        if games.refused(actions) >= 0:
+            raise RefusedDecision(f"decision {number} is illegal in its state: {action_text(action)}")
+        games.step(actions)
     return notes
 
 
 def select(games: Games, cards: int) -> None:
-    """These hand cards, given as bits, are selected one by one, as a player of the discrete view would."""
+    """Select hand cards, given as bits, one by one, as the discrete action space requires."""
     for place in range(MAX_HAND):
         if (cards >> place) & 1 and not (int(games.states[0].selected) >> place) & 1:
             games.step(np.array([pack_action(Verb.SELECT, place, 0, 0)]))
@@ -136,30 +136,30 @@ def fingerprint(s: Any) -> str:
 
 
 def write_compact(file: Path, heading: Heading, episode: Episode) -> None:
-    """A gzipped replay without its words: heading, a line for each decision, the end. Raises RefusedDecision."""
+    """Write a gzipped replay without comments: heading, a line for each decision, the end. Raises RefusedDecision."""
     text = compact(heading, episode.actions, episode.end())
     with whole(file) as aside:
         aside.write_bytes(gzip.compress(text.encode("ascii"), mtime=0))
 
 
 def compact(heading: Heading, actions: Sequence[int], last: Any) -> str:
-    """A replay without its words, of macro decisions and the record after the last of them."""
+    """Return a replay without comments, given macro decisions and the record after the last one."""
     lines = [*heading_lines(heading), "", *map(action_text, actions), ending(last, len(actions))]
     return "\n".join(lines) + "\n"
 
 
 def is_compact(text: str) -> bool:
-    """Whether a replay has decisions only, none of the words."""
+    """Return whether a replay contains decisions only, without comments."""
     return not any("#" in line or line.startswith((" ", "-")) for line in text.splitlines())
 
 
 def with_words(text: str) -> str:
-    """A compact replay with its words; any other one as it is. Raises BadReplay, RefusedDecision."""
+    """Return a compact replay with its comments; other replays unchanged. Raises BadReplay, RefusedDecision."""
     return write_replay(*read_replay(text)) if is_compact(text) else text
 
 
 def check_compact(text: str) -> Disagreement | None:
-    """Play a compact replay again. Returns the first line that differs from the engine's, None if all are equal.
+    """Replay a compact replay. Returns the first line that differs from the engine's, None if all are equal.
 
     Raises BadReplay, UnknownSeed, UnknownDeck or UnknownStake.
     """
@@ -174,12 +174,12 @@ def check_compact(text: str) -> Disagreement | None:
 
 
 def ending(s: Any, decisions: int) -> str:
-    """The last line of a replay."""
+    """Return the last line of a replay."""
     return f"end {outcome(s)} in ante {s.ante} with ${s.dollars} after {decisions} decisions"
 
 
 def read_episode(file: Path) -> tuple[Heading, Episode]:
-    """The game of a replay's file. Raises BadReplay, and UnknownSeed, UnknownDeck or UnknownStake."""
+    """Read the game of a replay file. Raises BadReplay, UnknownSeed, UnknownDeck or UnknownStake."""
     text = read_file(file)
     try:
         heading, actions = read_replay(text)

@@ -1,6 +1,6 @@
-"""The episodes of a run: `runs/<name>/episodes/` with its `index.json`, and which of them stay.
+"""The episodes of a run, stored in `runs/<name>/episodes/` with an `index.json`, and their retention.
 
-For each episode a gzipped replay; for some of them notes (what the player thought), a video and a poster.
+Each episode has a gzipped replay; some have notes (the player's estimates), a video and a poster.
 """
 
 import json
@@ -26,19 +26,19 @@ from ante.watch.render.video import write_video
 FOLDER, INDEX, VERSION = "episodes", "index.json", 1
 POSTER = (480, 270)
 QUALITY = 82
-FOREVER = ("first_win",)  # reasons for which an episode is never dropped
+PERMANENT = ("first_win",)  # an episode chosen for one of these reasons is never deleted
 
 
-FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$")]  # in the folder: no way out of it
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$")]  # cannot leave the folder
 Count = Annotated[int, Field(ge=-100, le=10**15)]
 
 
 class BadIndex(BalatroError, ValueError):
-    """An index of episodes that cannot be read."""
+    """The index of episodes cannot be read."""
 
 
 class IndexForm(BaseModel):
-    """How an index begins; what an episode has beside an entry's fields is left out."""
+    """The top level of an index. Fields of an episode that `Entry` does not have are ignored."""
 
     version: Literal[1]
     episodes: list[dict[str, Any]]
@@ -48,12 +48,12 @@ class IndexForm(BaseModel):
 class Entry:
     """One episode.
 
-    name     of its files: `<name>.txt.gz`, and beside it what `notes`, `video` and `poster` name
-    steps    environment steps after which the policy that played was taken
-    final    whether it is of the closing evaluation
-    jokers   held at the end, by name
+    name     stem of its replay `<name>.txt.gz`; `notes`, `video` and `poster` name files in the same folder
+    steps    environment steps that the policy had been trained for
+    final    whether the final evaluation played it
+    jokers   names of the jokers held at the end
     state    fingerprint of the last record: shows whether the engine still plays the same game
-    why      why it was chosen for a video
+    why      the reasons for its video
     """
 
     name: FileName
@@ -77,17 +77,17 @@ class Entry:
 
     @property
     def replay(self) -> str:
-        """The name of its replay."""
+        """Name of the replay file."""
         return f"{self.name}.txt.gz"
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names of all its files."""
+        """Names of all files of the episode."""
         return tuple(name for name in (self.replay, self.notes, self.video, self.poster) if name)
 
     @property
     def heading(self) -> Heading:
-        """How the game begins."""
+        """Seed, deck, stake and challenge of the game."""
         return Heading(self.seed, self.deck, self.stake, self.challenge)
 
 
@@ -95,14 +95,14 @@ ENTRIES = TypeAdapter(list[Entry])
 
 
 def read_index(run: Path) -> list[Entry]:
-    """The episodes of a run's folder, oldest first; none where none were kept. Raises BadIndex."""
+    """Return the episodes of a run's folder, oldest first; an empty list without an index. Raises BadIndex."""
     file = run / FOLDER / INDEX
     if not file.exists():
         return []
     try:
         rows = IndexForm.model_validate(read_json(file)).episodes
         known = {field.name for field in fields(Entry)}
-        # as JSON, in which a list may stand for a tuple
+        # through JSON, because strict validation accepts a list for a tuple only there
         text = json.dumps([{name: value for name, value in row.items() if name in known} for row in rows])
         return ENTRIES.validate_json(text)
     except Unreadable as error:
@@ -112,13 +112,13 @@ def read_index(run: Path) -> list[Entry]:
 
 
 def write_index(run: Path, entries: Iterable[Entry]) -> None:
-    """Write the index of these episodes. The files that it names are written before."""
+    """Write the index of these episodes, whose files must exist already."""
     rows = [{**asdict(entry), "replay": entry.replay} for entry in entries]
     write_text(run / FOLDER / INDEX, json.dumps({"version": VERSION, "episodes": rows}, indent=1) + "\n")
 
 
 def end_of(episode: Episode) -> tuple[tuple[str, ...], str]:
-    """The names of the jokers held at the end, and the last record's fingerprint."""
+    """Return the names of the jokers held at the end, and the fingerprint of the last record."""
     last = episode.end()
     return tuple(JOKERS[last.jokers[i].id].name for i in range(last.n_jokers)), fingerprint(last)
 
@@ -128,7 +128,7 @@ def write_episode(
 ) -> Entry:
     """Store the episode's files in the run's folder and return the entry, which names them. Raises BadVideo.
 
-    video  whether it becomes a video, with a poster
+    video  whether to write a video and a poster
     """
     folder = run / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
@@ -145,7 +145,7 @@ def write_episode(
 
 
 def write_poster(file: Path, episode: Episode, notes: Sequence[Note] | None, about: str) -> None:
-    """A picture of the episode's best moment."""
+    """Write a picture of the episode's best moment."""
     small = cv2.resize(
         poster(episode, notes, about, (2 * POSTER[0], 2 * POSTER[1])), POSTER, interpolation=cv2.INTER_AREA
     )
@@ -155,10 +155,10 @@ def write_poster(file: Path, episode: Episode, notes: Sequence[Note] | None, abo
 
 
 def add_episodes(run: Path, new: Sequence[Entry], most_episodes: int, most_videos: int) -> list[Entry]:
-    """The index names these episodes too, and what goes beyond the bounds is deleted; answers what it names now.
+    """Add episodes to the index, delete those beyond the limits, and return the entries of the new index.
 
-    An episode of the same name is replaced. The oldest go first; a video goes before its replay, and what was the
-    first win stays. Raises BadPath, and deletes nothing, where the index names a file outside the run's episodes.
+    An episode of the same name is replaced. The oldest are deleted first, a video before its replay. The first win is
+    never deleted. Raises BadPath, and deletes nothing, if the index names a file outside the run's episodes.
     """
     old = read_index(run)
     names = {entry.name for entry in new}
@@ -171,17 +171,17 @@ def add_episodes(run: Path, new: Sequence[Entry], most_episodes: int, most_video
 
 
 def within(entries: Sequence[Entry], most_episodes: int, most_videos: int) -> tuple[list[Entry], list[str]]:
-    """The entries that stay, in their order, and the names of the files that go."""
+    """Return the entries to keep, in their order, and the names of the files to delete."""
 
-    def mortal(entry: Entry) -> bool:
-        return not set(FOREVER) & set(entry.why)
+    def deletable(entry: Entry) -> bool:
+        return not set(PERMANENT) & set(entry.why)
 
     filmed = [entry for entry in entries if entry.video]
-    spoilt = [entry for entry in filmed if mortal(entry)][: max(0, len(filmed) - most_videos)]
-    gone = [name for entry in spoilt for name in (entry.video, entry.poster) if name]
-    kept = [replace(entry, video=None, poster=None) if entry in spoilt else entry for entry in entries]
-    ranked = [entry for entry in kept if mortal(entry) and not entry.video]
-    ranked += [entry for entry in kept if mortal(entry) and entry.video]
+    dropped_videos = [entry for entry in filmed if deletable(entry)][: max(0, len(filmed) - most_videos)]
+    gone = [name for entry in dropped_videos for name in (entry.video, entry.poster) if name]
+    kept = [replace(entry, video=None, poster=None) if entry in dropped_videos else entry for entry in entries]
+    ranked = [entry for entry in kept if deletable(entry) and not entry.video]
+    ranked += [entry for entry in kept if deletable(entry) and entry.video]
     dropped = {entry.name for entry in ranked[: max(0, len(kept) - most_episodes)]}
     gone += [name for entry in kept if entry.name in dropped for name in entry.files]
     return [entry for entry in kept if entry.name not in dropped], gone

@@ -1,4 +1,4 @@
-"""A population as a picture: members' learning curves, their ancestry, and the path of their settings."""
+"""A picture of a population: learning curves, ancestry and settings of its members."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ FAR = 20.0  # ratio of a setting's largest and smallest value from which its axi
 
 @dataclass(frozen=True)
 class Track:
-    """One member: at each comparison (steps, score, whose weights it began the stretch with, settings by name)."""
+    """One member: at each comparison (steps, score, member whose weights it had copied, settings by name)."""
 
     member: int
     points: Sequence[tuple[int, float, int, dict[str, float]]]
 
 
 def draw_lineage(paths: Sequence[Track], metric: str, file: Path) -> Path:
-    """Write the picture, whole or not at all: scores, lineage, and a panel for each setting; answers the file."""
+    """Write the picture atomically (scores, lineage, and a panel for each setting) and return its file."""
     names = list(paths[0].points[0][3])
     rows = 1 + (1 + len(names)) // 2
     figure = Figure(figsize=(INCHES[0], INCHES[1] * rows), dpi=DPI, layout="constrained")
@@ -45,12 +45,12 @@ def draw_lineage(paths: Sequence[Track], metric: str, file: Path) -> Path:
 
 
 def thousands(path: Track) -> list[float]:
-    """Where a member's points lie."""
+    """Return the thousands of steps at each of a member's points."""
     return [steps / 1000 for steps, *_ in path.points]
 
 
 def draw_scores(axes: Axes, paths: Sequence[Track], metric: str) -> None:
-    """The score of each member."""
+    """Draw the score of each member."""
     for path in paths:
         values = [score if np.isfinite(score) else np.nan for _, score, _, _ in path.points]
         axes.plot(thousands(path), values, "o-", markersize=3, color=f"C{path.member % 10}")
@@ -58,7 +58,7 @@ def draw_scores(axes: Axes, paths: Sequence[Track], metric: str) -> None:
 
 
 def draw_tree(axes: Axes, paths: Sequence[Track]) -> None:
-    """A row for each member; a line comes from the member whose weights it copied, and the best one's line is thick."""
+    """Draw a row for each member, with lines from the members whose weights it copied; the best one's are thick."""
     kept = ancestors(paths)
     for path in paths:
         before = 0.0
@@ -70,11 +70,11 @@ def draw_tree(axes: Axes, paths: Sequence[Track]) -> None:
         axes.plot(thousands(path), [path.member] * len(path.points), "o", markersize=3, color=f"C{path.member % 10}")
     axes.set_yticks([path.member for path in paths])
     axes.invert_yaxis()
-    axes.set_title("who went on from whom; thick: the best one's ancestors", fontsize=10)
+    axes.set_title("copied weights; thick: ancestors of the best member", fontsize=10)
 
 
 def ancestors(paths: Sequence[Track]) -> set[tuple[int, int]]:
-    """The stretches (member, number) that led to the best member."""
+    """Return the segments (member, number) that led to the best member."""
     by_member = {path.member: path for path in paths}
     member = max(paths, key=lambda path: path.points[-1][1]).member
     found = set()
@@ -85,7 +85,7 @@ def ancestors(paths: Sequence[Track]) -> set[tuple[int, int]]:
 
 
 def draw_setting(axes: Axes, paths: Sequence[Track], name: str) -> None:
-    """One setting of each member, which jumps where another's was taken over and moved."""
+    """Draw one setting of each member; it jumps where the member copied and perturbed another's."""
     values = [values[name] for path in paths for *_, values in path.points]
     for path in paths:
         own = [values[name] for *_, values in path.points]

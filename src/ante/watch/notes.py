@@ -1,4 +1,4 @@
-"""What a player thought of its decisions: value, likeliest options, an advice it was given; written beside a replay."""
+"""A player's estimates for its decisions: value, likeliest options, hint and plan, stored next to a replay."""
 
 import gzip
 import json
@@ -15,26 +15,26 @@ from ante.env.games import Games
 from ante.errors import BalatroError, first_fault
 from ante.files import Unreadable, read_json, whole
 
-SHOWN = 5  # options that are kept of a decision
-LEAST = 0.001  # probability of an option that is kept
+SHOWN = 5  # options kept per decision
+LEAST = 0.001  # least probability of an option that is kept
 DIGITS = 4
 Decision = Annotated[int, Field(ge=0, lt=1 << 46)]  # a macro decision
 Chance = Annotated[float, Field(ge=0, le=1.001)]  # rounded
 
 
 class BadNotes(BalatroError, ValueError):
-    """Notes that cannot be read, or that belong to another game."""
+    """Notes cannot be read, or belong to another game."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """One decision.
+    """Estimates for one decision.
 
-    value    expected sum of rewards from here on, in the units the player was trained in
+    value    expected sum of future rewards, in the units of the player's training
     options  macro decisions with their probabilities, the likeliest first
-    chance   probability of the decision that was taken; None where the player would not have considered it
-    hint     advice that the player had, empty without one
-    plan     what it means to do in this blind or shop, empty for players without plans
+    chance   probability of the decision taken; None if it was not among the player's options
+    hint     hint that the player received, empty without one
+    plan     plan for this blind or shop, empty for players without plans
     """
 
     value: float | None
@@ -53,13 +53,13 @@ class Explained(Protocol):
     reorder: str
 
     def explain(self, games: Games, taken: int) -> Note:
-        """The Note on the one game of `games`, where the macro decision `taken` is about to be taken."""
+        """Return the Note on the single game of `games` before the macro decision `taken`."""
 
 
 def note_of(
     decisions: NDArray[np.int64], probabilities: NDArray[Any], taken: int, value: float, hint: str = "", plan: str = ""
 ) -> Note:
-    """The Note on macro decisions (k,) with these probabilities (k,); what has next to none is left out."""
+    """Return the Note on macro decisions (k,) with these probabilities (k,), without options below LEAST."""
     order = [i for i in np.argsort(-probabilities, kind="stable")[:SHOWN] if probabilities[i] >= LEAST]
     options = tuple((int(decisions[i]), round(float(probabilities[i]), DIGITS)) for i in order)
     found = np.flatnonzero(decisions == taken)
@@ -79,19 +79,19 @@ KeptNote = tuple[FiniteFloat | None, tuple[tuple[Decision, Chance], ...], Chance
 
 
 def with_plan(row: Any) -> Any:
-    """A row of a version that kept no plans has an empty one."""
+    """Add an empty plan to a row of an older version, which stored no plans."""
     return [*row, ""] if isinstance(row, list) and len(row) == 4 else row
 
 
 class KeptNotes(BaseModel):
-    """The form of notes in a file; a plan may be left out."""
+    """The contents of a notes file; a plan is optional."""
 
     player: str
     notes: list[Annotated[KeptNote, BeforeValidator(with_plan)]]
 
 
 def read_notes(file: Path) -> tuple[str, list[Note]]:
-    """Whose notes, and the notes. Raises BadNotes."""
+    """Return the player's name and its notes. Raises BadNotes."""
     try:
         kept = KeptNotes.model_validate_json(json.dumps(read_json(file)))
     except Unreadable as error:

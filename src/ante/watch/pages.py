@@ -1,4 +1,4 @@
-"""Pages that need no server: the shell that all share, with its body, styles, scripts and data put in."""
+"""Self-contained HTML pages: a common shell filled with body, styles, scripts and data."""
 
 import base64
 import hashlib
@@ -13,22 +13,22 @@ MARK = re.compile(r"\{\{(\w+)\}\}")
 
 
 def part(name: str) -> str:
-    """One of the parts that pages share."""
+    """Return the text of a file in `page/`."""
     return (PARTS / name).read_text()
 
 
 def stored(data: Any) -> str:
-    """Return data as JSON that is safe in a script element."""
+    """Return data as JSON that is safe inside a script element."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def inline(script: str) -> str:
-    """Return a script in a form that is safe between the tags of its element."""
+    """Return a script as the content of its element, in strict mode."""
     return f'\n"use strict";\n{script}\n'
 
 
 def security_policy(script: str) -> str:
-    """The Content-Security-Policy of a page: this script alone runs, nothing is loaded but pictures and videos."""
+    """Return the Content-Security-Policy of a page: it allows this script, pictures and videos only."""
     digest = base64.b64encode(hashlib.sha256(inline(script).encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "

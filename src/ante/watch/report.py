@@ -1,6 +1,6 @@
-"""A run as one HTML file that needs no server: summary, learning curves, episodes and a player that goes step by step.
+"""The report of a run as one HTML file: summary, learning curves, episodes and a step-by-step player.
 
-It contains all data as JSON; videos and posters are named by links. The page itself is made of the files in `page/`.
+The file needs no server. It contains its data as JSON and links to videos and posters. `page/` holds its parts.
 """
 
 import html
@@ -23,7 +23,7 @@ from ante.watch.trace import packed, steps_of
 from ante.yaml_files import read_yaml
 
 REPORT = "report.html"
-POINTS = 400  # of a curve; longer ones are means
+POINTS = 400  # most points of a curve; longer curves are averaged
 TRACES = 200  # episodes that can be played step by step
 CURVES = tuple(metric for metric in METRICS if metric.curve)
 SCRIPTS = ("common.js", "curves.js", "summary.js", "table.js", "player.js", "gallery.js", "main.js")
@@ -31,7 +31,7 @@ Link = Callable[[str], str]
 
 
 class NoReport(BalatroError, ValueError):
-    """A run that cannot be reported on."""
+    """No report can be written for a run."""
 
 
 def write_report(
@@ -44,13 +44,13 @@ def write_report(
 ) -> Path:
     """Write the report of a run's folder to `file`, by default its report.html, and return it. Raises NoReport.
 
-    link     where a browser finds a file of the run, given by its path in the folder
+    link     maps a path in the run's folder to the URL that a browser loads
     player   annotates episodes that have no notes
     traces   how many episodes can be played step by step; those with videos come first, then the newest
-    advance  called for each episode that was played again
+    advance  called after each replayed episode
     """
     if not (run / "config.yaml").is_file():
-        raise NoReport(f"{run} is no run's folder: it has no config.yaml; name one such as runs/ppo")
+        raise NoReport(f"{run} is not the folder of a run: it has no config.yaml; use one such as runs/ppo")
     entries, played = read_index(run), {}
     for entry in first_of(entries, traces):
         played[entry.name] = trace_of(run, entry, player)
@@ -74,13 +74,13 @@ def links_from(file: Path, run: Path) -> Link:
 
 
 def first_of(entries: Sequence[Entry], most: int) -> list[Entry]:
-    """The episodes that can be played: with videos first, then the newest."""
+    """Return the episodes that can be played: those with videos first, then the newest."""
     ranked = sorted(enumerate(entries), key=lambda pair: (pair[1].video is None, -pair[0]))
     return [entry for _, entry in ranked[:most]]
 
 
 def trace_of(run: Path, entry: Entry, player: Explained | None) -> dict[str, str]:
-    """The packed steps of an episode and who thought, or why it cannot be played."""
+    """Return the packed steps of an episode and the author of its notes, or why it cannot be played."""
     folder = run / FOLDER
     try:
         _, episode = read_episode(folder / entry.replay)
@@ -89,19 +89,19 @@ def trace_of(run: Path, entry: Entry, player: Explained | None) -> dict[str, str
     except BalatroError as error:
         return {"trouble": str(error)}
     if steps[-1]["state"] != entry.state:
-        return {"trouble": "this version of the engine plays another game from this replay"}
+        return {"trouble": "with this version of the engine, the replay leads to another game"}
     return {"trace": packed(steps), "who": who}
 
 
 def thoughts_on(folder: Path, entry: Entry, player: Explained | None, episode: Any) -> tuple[str, list[Note] | None]:
-    """Whose notes, and the notes: those of the episode, else those of this player. Raises BadNotes."""
+    """Return a player's name and its notes: the stored ones, else those of `player`. Raises BadNotes."""
     if entry.notes:
         return read_notes(folder / entry.notes)
     return (player.name, annotate(episode, player)) if player else ("", None)
 
 
 def row_of(entry: Entry, link: Link, played: dict[str, str]) -> dict[str, Any]:
-    """An episode as the gallery shows it."""
+    """Return an episode's data for the gallery."""
     names = ("name", "seed", "outcome", "ante", "blinds", "decisions", "reward", "steps", "final", "jokers", "why")
     row = {name: getattr(entry, name) for name in names}
     row |= {name: link(f"{FOLDER}/{getattr(entry, name)}") for name in ("video", "poster") if getattr(entry, name)}
@@ -109,7 +109,7 @@ def row_of(entry: Entry, link: Link, played: dict[str, str]) -> dict[str, Any]:
 
 
 def about(run: Path) -> dict[str, Any]:
-    """Name, settings, machine, and when this was written."""
+    """Return name, settings and machine of a run, and the time of writing."""
     try:
         config = read_yaml(run / "config.yaml") or {}
     except Unreadable as error:
@@ -119,7 +119,7 @@ def about(run: Path) -> dict[str, Any]:
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """A JSON object; empty where there is no such file. Raises NoReport."""
+    """Return a JSON object; empty if the file does not exist. Raises NoReport."""
     if not file.exists():
         return {}
     try:
@@ -130,12 +130,12 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def evaluation(file: Path) -> dict[str, Any]:
-    """The closing evaluation without its single games; empty before there is one. Raises NoReport."""
+    """Return the final evaluation without its single games; empty before it is written. Raises NoReport."""
     return {name: value for name, value in read_json(file).items() if name != "records"}
 
 
 def curves(file: Path) -> dict[str, Any]:
-    """Returns the metrics in CURVES by column, with their steps; None where a metric has no value. Raises NoReport."""
+    """Return the metrics in CURVES by column, with their steps; None where a metric has no value. Raises NoReport."""
     try:
         rows = whole_rows(file)
     except NoFile:
@@ -166,30 +166,30 @@ def curves(file: Path) -> dict[str, Any]:
 
 
 def mean(rows: Sequence[dict[str, str]], name: str) -> float | None:
-    """The mean of a column's numbers, five digits of it; None where there are none."""
+    """Return the mean of a column's numbers with five digits; None without numbers."""
     values = [value for row in rows if (value := number_of(row[name])) is not None]
     return float(f"{sum(values) / len(values):.5g}") if values else None
 
 
 def number_of(text: str) -> float | None:
-    """A finite number, else None."""
+    """Return a finite number, else None."""
     value = float(text or "nan")
     return value if math.isfinite(value) else None
 
 
 def drawn(name: str, data: dict[str, Any], traces: dict[str, str]) -> str:
-    """The whole page."""
-    rolls = "\n".join(
-        f'<script type="text/plain" data-trace="{html.escape(each)}">{roll}</script>' for each, roll in traces.items()
+    """Return the HTML of the report."""
+    elements = "\n".join(
+        f'<script type="text/plain" data-trace="{html.escape(each)}">{trace}</script>' for each, trace in traces.items()
     )
-    return page(name, part("run.html"), part("page.css"), scripts(), data, rolls)
+    return page(name, part("run.html"), part("page.css"), scripts(), data, elements)
 
 
 def scripts() -> str:
-    """What runs in the page."""
+    """Return the page's JavaScript."""
     return "\n".join(part(each) for each in SCRIPTS)
 
 
 def policy() -> str:
-    """The Content-Security-Policy of the page."""
+    """Return the Content-Security-Policy of the report."""
     return security_policy(scripts())

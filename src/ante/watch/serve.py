@@ -1,4 +1,4 @@
-"""A run's report over HTTP, on this machine only: the page, its videos and posters, byte ranges for seeking."""
+"""A server of a run's report on the loopback interface: the page, its videos and posters, with byte ranges."""
 
 import logging
 import os
@@ -23,14 +23,14 @@ LOG = logging.getLogger(__name__)
 
 
 class CannotServe(BalatroError, OSError):
-    """A port that cannot be had."""
+    """The server cannot listen on the port."""
 
 
 def server_of(folder: Path, port: int = 0, fetch: Fetch = lambda _: None, report: Path | None = None) -> HttpServer:
-    """A server that listens; `serve_forever` answers requests. Raises CannotServe.
+    """Return a server that listens; `serve_forever` answers requests. Raises CannotServe.
 
     folder  holds the files that the report names
-    port    0 for any free one
+    port    0 for any free port
     fetch   called with the path of a requested file that is missing; may create it, or raise a BalatroError
     report  the page; by default the folder's report.html
     """
@@ -50,14 +50,14 @@ class RunFiles:
         self.run, self.page, self.fetch = run, page, fetch
 
     def answer(self, request: Request) -> FileResponse:
-        """The file, or the part of it that a Range header names."""
+        """Return the file, or the part of it that a Range header requests."""
         file = self.file(request.path_params["name"] or REPORT)
         if file is None:
             raise HTTPException(404, "no such file of this run")
         return FileResponse(file, media_type=TYPES[file.suffix], stat_result=file.stat())
 
     def file(self, name: str) -> Path | None:
-        """Return the file, fetched if it is missing; None for what is not the report's, and for links."""
+        """Return the file, fetched if it is missing; None if it is not part of the report, or is a symbolic link."""
         if name == REPORT:
             return real(self.page.parent, self.page.name)
         if not MEDIA.fullmatch(name):
@@ -71,7 +71,7 @@ class RunFiles:
 
 
 def real(folder: Path, name: str) -> Path | None:
-    """A regular file of a folder, whose path below it holds no symbolic link; else None."""
+    """Return the path of a regular file, None if it does not exist or its path in the folder has a symbolic link."""
     root = os.path.realpath(folder)
     file = os.path.join(root, name)
     return Path(file) if os.path.realpath(file) == file and os.path.isfile(file) else None

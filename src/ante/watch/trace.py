@@ -1,17 +1,17 @@
-"""An episode step by step as plain data for the report's player: what lies on the table, and what was thought of it.
+"""An episode as plain data for the report's player: the visible state and the player's estimates at each step.
 
-A step is a dict; what does not apply is left out. Names are those of `ante.env.text`, so nothing hidden is included.
+A step is a dict without the fields that do not apply. Names are those of `ante.env.text`, so it shows nothing hidden.
 
     phase ante round dollars hands discards chips target blind effect deck    numbers and words of the left panel
-    jokers       [name, what it has grown to, rarity 0 to 4] each; hidden = 1 where their order is
+    jokers       [name, accumulated value, rarity 0 to 4] each; hidden = 1 if their order is hidden
     consumables  [name, set] each
-    hand         cards, `AS(Glass)`; made = [poker hand, level, chips, mult, total] of the hand that was played last
+    hand         cards, such as `AS(Glass)`; made = [poker hand, level, chips, mult, total] of the hand played last
     row vouchers packs   [name, price, kind] of each item for sale; reroll = its price
     pack         [name, kind] of each card of the open pack; open = its name, take = how many
-    blinds       [name, target, tag or effect] of the ante's three, deck0 = which is on deck
+    blinds       [name, target, tag or effect] of the ante's three, deck0 = index of the next one
     said         the decision taken here, cards = hand positions it acts on; at the end (end = 1) how the game ended, and
                  state = the record's fingerprint
-    options      [words, probability, 1 where taken] each, value, hint, plan
+    options      [words, probability, 1 if taken] each, value, hint, plan
 """
 
 import base64
@@ -47,9 +47,9 @@ Step = dict[str, Any]
 
 
 def steps_of(episode: Episode, notes: Sequence[Note] | None = None) -> Iterator[Step]:
-    """A step for each decision, before it is taken, and one for the end. Raises RefusedDecision, BadNotes."""
+    """Yield a step before each decision, and one for the end. Raises RefusedDecision, BadNotes."""
     if notes is not None and len(notes) != len(episode.actions):
-        raise BadNotes(f"{len(notes)} notes on {len(episode.actions)} decisions: they belong to another game")
+        raise BadNotes(f"{len(notes)} notes for {len(episode.actions)} decisions: the notes belong to another game")
     last, played = copy_states(episode.start)[0], False
     for k, (before, action, after) in enumerate(episode.walk()):
         step = table_of(before, played)
@@ -64,13 +64,13 @@ def steps_of(episode: Episode, notes: Sequence[Note] | None = None) -> Iterator[
 
 
 def positions(action: int) -> list[int]:
-    """The hand positions that a decision acts on."""
+    """Return the hand positions that a decision acts on."""
     bits = int(cards_of(action))
     return [i for i in range(MAX_HAND) if (bits >> i) & 1]
 
 
 def words(s: Any, action: int, step: Step) -> str:
-    """`macro_name`. SPEED: the cards of a play or discard have been named in the step already."""
+    """Return `macro_name`. SPEED: the step already contains the names of cards to play or discard."""
     verb = int(verb_of(action))
     if verb in (Verb.PLAY, Verb.DISCARD) and "hand" in step:
         cards = " ".join(step["hand"][i] for i in positions(action) if i < len(step["hand"]))
@@ -79,7 +79,7 @@ def words(s: Any, action: int, step: Step) -> str:
 
 
 def thoughts(s: Any, action: int, note: Note, step: Step) -> Step:
-    """A Note in words."""
+    """Return a Note in words."""
     options = [[words(s, option, step), chance, int(option == action)] for option, chance in note.options]
     if not any(taken for _, _, taken in options):
         options.append([words(s, action, step), note.chance, 1])
@@ -90,7 +90,7 @@ def thoughts(s: Any, action: int, note: Note, step: Step) -> Step:
 
 
 def table_of(s: Any, played: bool) -> Step:
-    """Describe the table; `played` marks that a hand has just been played."""
+    """Describe the state; `played` marks that a hand has just been played."""
     phase = Phase(int(s.phase))
     in_round = phase in (Phase.PLAY, Phase.OVER) and s.blind
     blind = BLINDS[int(s.blind) if in_round else int(blind_on_deck(s))]
@@ -107,7 +107,7 @@ def table_of(s: Any, played: bool) -> Step:
         "deck": int(s.n_deck),
         "jokers": owned_jokers(s),
         "consumables": [
-            [*named(item.tobytes()), int(CONSUMABLES[item.id].set)] for item in s.consumables[: s.n_consumables]
+            [name_of(item.tobytes()), int(CONSUMABLES[item.id].set)] for item in s.consumables[: s.n_consumables]
         ],
     }
     if blind.blind > Blind.BIG:
@@ -129,29 +129,29 @@ def table_of(s: Any, played: bool) -> Step:
 
 
 def on_the_table(s: Any, phase: Phase) -> Step:
-    """Describe what the phase is about: blinds, items for sale, an open pack, a payout."""
+    """Describe the items of the phase: blinds, items for sale, an open pack or a payout."""
     if phase == Phase.BLIND_SELECT:
         return {"blinds": blinds_ahead(s), "deck0": int(s.blind_on_deck)}
     if phase == Phase.SHOP:
-        return wares(s)
+        return shop_items(s)
     if phase == Phase.PACK:
-        cards = [ware(item) for item in s.pack[: s.n_pack]]
+        cards = [[name_of(item.tobytes()), kind_of(item)] for item in s.pack[: s.n_pack]]
         return {"pack": cards, "open": PACKS[s.pack_id].name, "take": int(s.picks_left)}
     return {"payout": int(s.payout)} if phase == Phase.ROUND_END else {}
 
 
 def owned_jokers(s: Any) -> list[list[Any]]:
-    """The jokers from left to right; by name where their order is hidden."""
+    """Return the jokers from left to right, sorted by name if their order is hidden."""
     if jokers_hidden(s):
         return [[name, "", 0] for name in hidden_jokers(s)]
     return [
-        [*named(item.tobytes()), f"{item.value:g}" if item.value else "", int(JOKERS[item.id].rarity)]
+        [name_of(item.tobytes()), f"{item.value:g}" if item.value else "", int(JOKERS[item.id].rarity)]
         for item in s.jokers[: s.n_jokers]
     ]
 
 
 def blinds_ahead(s: Any) -> list[list[Any]]:
-    """The three blinds of the ante."""
+    """Return the three blinds of the ante."""
     rows = []
     for panel, blind in enumerate((int(Blind.SMALL), int(Blind.BIG), int(s.boss))):
         about = BLINDS[blind].effect if panel == 2 else f"skip: {TAGS[s.skip_tags[panel]].name}"
@@ -159,10 +159,12 @@ def blinds_ahead(s: Any) -> list[list[Any]]:
     return rows
 
 
-def wares(s: Any) -> Step:
-    """What the shop has, holes left out."""
+def shop_items(s: Any) -> Step:
+    """Return the items for sale, without empty places."""
     row = [
-        [*ware(item)[:1], int(shop_price(item)), ware(item)[1]] for item in s.row[: s.n_row] if item.kind != Kind.NONE
+        [name_of(item.tobytes()), int(shop_price(item)), kind_of(item)]
+        for item in s.row[: s.n_row]
+        if item.kind != Kind.NONE
     ]
     vouchers = [
         [VOUCHERS[v].name, int(voucher_price(s, int(v))), "voucher"] for v in s.shop_vouchers[: s.n_shop_vouchers] if v
@@ -171,26 +173,21 @@ def wares(s: Any) -> Step:
     return {"row": row, "vouchers": vouchers, "packs": packs, "reroll": int(reroll_price(s))}
 
 
-def ware(item: Any) -> list[Any]:
-    """The name of an item and what it is."""
-    return [*named(item.tobytes()), KINDS.get(Kind(int(item.kind)), "")]
+def kind_of(item: Any) -> str:
+    """Return the kind of an item, "" for an empty place."""
+    return KINDS.get(Kind(int(item.kind)), "")
 
 
 @lru_cache(maxsize=4096)
 def card_words(data: bytes) -> str:
-    """A card's name by the bytes of its record. SPEED: cards come again and again."""
+    """Return a card's name, given the bytes of its record. SPEED: the same cards recur."""
     return card_name(np.rec.array(np.frombuffer(data, dtype=card_t))[0])
 
 
 @lru_cache(maxsize=4096)
 def name_of(data: bytes) -> str:
-    """An item's name by the bytes of its record."""
+    """Return an item's name, given the bytes of its record."""
     return item_name(np.rec.array(np.frombuffer(data, dtype=item_t))[0])
-
-
-def named(data: bytes) -> list[Any]:
-    """The same as a list to be added to."""
-    return [name_of(data)]
 
 
 def packed(steps: Sequence[Step]) -> str:

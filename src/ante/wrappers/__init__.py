@@ -1,7 +1,8 @@
-"""Wrappers for single games in Gymnasium's manner; each can be used alone, around any variant of `ante/Balatro-v1`.
+"""Gymnasium wrappers for single games; each can be used alone, around any variant of `ante/Balatro-v1`.
 
-Where Gymnasium has one already it is that one: `NormalizeReward`, `TransformReward` (to scale), `FrameStackObservation`,
-`TimeLimit`. Training on the fast path has its own of these as settings: normalise_rewards, curriculum, max_decisions.
+Those that Gymnasium already has are re-exported: `NormalizeReward`, `TransformReward` (for scaling),
+`FrameStackObservation`, `TimeLimit`. Training on the fast path has settings instead: normalise_rewards, curriculum,
+max_decisions.
 """
 
 from gymnasium.wrappers import FrameStackObservation, NormalizeReward, TimeLimit, TransformReward

@@ -16,7 +16,7 @@ from ante.env.single import IllegalAction
 from ante.env.vector import BalatroVectorEnv
 
 Make = Callable[[], gymnasium.Env[Any, Any]]
-STEPS = 300  # of random play, in each check
+STEPS = 300  # steps of random play in each check
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,16 @@ def check_variant(options: dict[str, Any], wrap: Callable[[Any], Any] = lambda e
     made: Any = make()
     made.close()  # reject unknown options before any check
     checks: dict[str, Callable[[], str]] = {
-        "Gymnasium's check_env": lambda: by_gymnasium(make),
-        "spaces contain what is observed and taken": lambda: contained(make),
-        "the mask is what steps accept": lambda: masked(make),
-        "the same seed and actions, the same game": lambda: repeated(make),
-        "auto-reset of the vector environment": lambda: dealt_again(options),
+        "Gymnasium's check_env": lambda: check_gymnasium(make),
+        "spaces contain all observations and actions": lambda: check_spaces(make),
+        "the mask equals the legal actions": lambda: check_mask(make),
+        "the same seed and actions give the same game": lambda: check_determinism(make),
+        "autoreset of the vector environment": lambda: check_autoreset(options),
     }
-    return [judged(promise, check) for promise, check in checks.items()]
+    return [run_check(promise, check) for promise, check in checks.items()]
 
 
-def judged(promise: str, check: Callable[[], str]) -> Finding:
+def run_check(promise: str, check: Callable[[], str]) -> Finding:
     """Run one check and return its finding."""
     try:
         return Finding(promise, True, check())
@@ -59,29 +59,29 @@ def judged(promise: str, check: Callable[[], str]) -> Finding:
         return Finding(promise, False, str(error))
 
 
-def by_gymnasium(make: Make) -> str:
-    """Run Gymnasium's checker, and report its warnings too. Raises Broken."""
+def check_gymnasium(make: Make) -> str:
+    """Run Gymnasium's checker and report its warnings as well. Raises Broken."""
     env = make()
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             check_env(env, skip_render_check=True)
-        except Exception as error:  # a finding, of any class
+        except Exception as error:  # any error is a finding
             raise Broken(f"{type(error).__name__}: {first_line(error)}") from error
-    words = {first_line(each.message) for each in told if "gymnasium" in str(each.filename)}
-    return "no complaint" if not words else "it warns: " + "; ".join(sorted(words))
+    words = {first_line(each.message) for each in caught if "gymnasium" in str(each.filename)}
+    return "no warnings" if not words else "warnings: " + "; ".join(sorted(words))
 
 
 def first_line(error: object) -> str:
-    """Of a message, without Gymnasium's colours."""
+    """Return the first line of a message, without Gymnasium's colours."""
     return str(error).strip().partition("\n")[0].replace("\x1b[33m", "").replace("\x1b[0m", "")
 
 
-def played(env: gymnasium.Env[Any, Any], seed: int, steps: int = STEPS) -> Iterator[tuple[Any, ...]]:
-    """Random legal play: (observation, action, reward, terminated, truncated, info); games are reset as they end."""
+def random_play(env: gymnasium.Env[Any, Any], seed: int, steps: int = STEPS) -> Iterator[tuple[Any, ...]]:
+    """Yield random legal play: (observation, action, reward, terminated, truncated, info); ended games are reset."""
     env.action_space.seed(seed)
     seen, info = env.reset(seed=seed)
-    env.action_space.sample()  # the first sample after a seed is meant for a run that begins
+    env.action_space.sample()  # the first sample after a seed is for a new run
     yield seen, None, 0.0, False, False, info
     for _ in range(steps):
         action = env.action_space.sample()
@@ -92,10 +92,10 @@ def played(env: gymnasium.Env[Any, Any], seed: int, steps: int = STEPS) -> Itera
             yield seen, None, 0.0, False, False, info
 
 
-def contained(make: Make) -> str:
-    """Raises Broken."""
+def check_spaces(make: Make) -> str:
+    """Check that the spaces contain all observations and actions. Raises Broken."""
     env = make()
-    for count, (seen, action, *_) in enumerate(played(env, 1)):
+    for count, (seen, action, *_) in enumerate(random_play(env, 1)):
         if seen not in env.observation_space:
             raise Broken(f"observation {count} of a random game is outside observation_space")
         if action is not None and action not in env.action_space:
@@ -103,30 +103,30 @@ def contained(make: Make) -> str:
     return f"{STEPS} random steps"
 
 
-def masked(make: Make) -> str:
-    """Every number against the rules, in every state of a random game; one illegal number is played. Raises Broken."""
+def check_mask(make: Make) -> str:
+    """Check the mask in all states of a random game against the rules, and play some illegal actions. Raises Broken."""
     env = make()
     base: Any = env.unwrapped
     if not base.games.discrete:
-        return "not asked: structured actions have no mask over numbers"
+        return "skipped: structured actions have no mask of discrete actions"
     rng, refused = np.random.default_rng(2), 0
-    for seen, _, _, terminated, truncated, _ in played(env, 2):
+    for seen, _, _, terminated, truncated, _ in random_play(env, 2):
         if terminated or truncated:
             continue
         mask = np.asarray(env.get_wrapper_attr("action_masks")(), dtype=bool)
         shown = seen.get("action_mask") if isinstance(seen, dict) else None
         if shown is not None and shown.ndim == 1 and not np.array_equal(shown != 0, mask):
-            raise Broken("the mask in the observation is another one than action_masks()")
+            raise Broken("the mask in the observation differs from action_masks()")
         takes = np.array([base.games.refused(np.array([number])) < 0 for number in range(N_DISCRETE)])
         if not np.array_equal(takes, mask):
-            raise Broken(f"numbers {np.flatnonzero(takes != mask)[:8].tolist()} differ from the mask")
+            raise Broken(f"actions {np.flatnonzero(takes != mask)[:8].tolist()} differ from the mask")
         if not mask.all() and rng.random() < 0.1:
-            refuse_one(base, int(rng.choice(np.flatnonzero(~mask))))
+            check_illegal_action(base, int(rng.choice(np.flatnonzero(~mask))))
             refused += 1
-    return f"{N_DISCRETE} numbers in each of {STEPS} states; {refused} illegal ones played, which changed nothing"
+    return f"{N_DISCRETE} actions in each of {STEPS} states; {refused} illegal ones played without effect"
 
 
-def refuse_one(base: Any, number: int) -> None:
+def check_illegal_action(base: Any, number: int) -> None:
     """Check that an illegal action changes nothing: it raises an error or earns 0. Raises Broken."""
     before, steps = base.state.tobytes(), base.games.steps.copy()
     try:
@@ -135,21 +135,21 @@ def refuse_one(base: Any, number: int) -> None:
         reward = 0.0
     base.games.steps[:] = steps
     if base.state.tobytes() != before:
-        raise Broken(f"the illegal number {number} changed the game")
+        raise Broken(f"illegal action {number} changed the game")
     if reward != 0.0 and base.games.weights[-1] == 1.0:
-        raise Broken(f"the illegal number {number} is worth {reward}")
+        raise Broken(f"illegal action {number} has reward {reward}")
 
 
-def repeated(make: Make) -> str:
-    """Raises Broken."""
-    for count, (one, other) in enumerate(zip(played(make(), 3), played(make(), 3), strict=True)):
+def check_determinism(make: Make) -> str:
+    """Check that equal seeds and actions give equal games. Raises Broken."""
+    for count, (one, other) in enumerate(zip(random_play(make(), 3), random_play(make(), 3), strict=True)):
         for name, mine, theirs in zip(("observation", "action", "reward"), one[:3], other[:3], strict=True):
             if not data_equivalence(mine, theirs):
                 raise Broken(f"{name} {count} of two games of the same seed differ")
     return f"{STEPS} random steps, twice"
 
 
-def dealt_again(options: dict[str, Any]) -> str:
+def check_autoreset(options: dict[str, Any]) -> str:
     """Check that finished games are reset as each autoreset mode specifies. Raises Broken."""
     own = {name: value for name, value in options.items() if name not in ("render_mode", "max_decisions")}
     for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
@@ -165,8 +165,8 @@ def dealt_again(options: dict[str, Any]) -> str:
             if mode == AutoresetMode.SAME_STEP and ended.any():
                 last = infos["final_obs"]
                 if any((last[i] is None) == ended[i] for i in range(4)):
-                    raise Broken("same_step: final_obs does not stand for exactly the games that ended")
+                    raise Broken("same_step: final_obs is not set for exactly the games that ended")
                 if env.games.steps[ended].any():
                     raise Broken("same_step: a game that ended was not reset")
             before = ended
-    return "next_step and same_step, 4 games cut off after 12 steps"
+    return "next_step and same_step, 4 games truncated after 12 steps"

@@ -19,8 +19,8 @@ class Lesson:
     """One lesson: a kind of game.
 
     goal         the ante whose boss ends a game as won, 1 to 8
-    deck, stake  of its games; None leaves the environment's own
-    promote      share of the last games won at which the next lesson begins
+    deck, stake  of its games; None for those of the environment
+    promote      fraction of recent games won at which the next lesson begins
     """
 
     goal: int = WIN_ANTE
@@ -29,19 +29,20 @@ class Lesson:
     promote: float = 0.5
 
     def __post_init__(self) -> None:
-        """Raises BadGoal, BadValue, UnknownDeck, UnknownStake."""
+        """Raise BadGoal, BadValue, UnknownDeck or UnknownStake for invalid values."""
         goal_number(self.goal, endless=False)
         finite("promote", self.promote, 0.0, 1.0)
         run_numbers("b_red" if self.deck is None else self.deck, 1 if self.stake is None else self.stake, None)
 
 
 class Curriculum(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasium.utils.RecordConstructorArgs):
-    """Games of one lesson after the other; the last lesson continues indefinitely.
+    """Plays the lessons one after the other; the last lesson continues indefinitely.
 
-    A game that beats the boss of its lesson's goal ends there: terminated, info["outcome"] == "won", and `bonus` is added
-    to its reward (the environment itself pays a win for the eighth ante's boss only). Each reset's info has `lesson`, from 1.
+    A game that beats the boss of its lesson's goal ends there: terminated, info["outcome"] == "won", and `bonus` is
+    added to its reward (the environment itself rewards a win only for the eighth ante's boss). Each reset's info has
+    `lesson`, from 1.
 
-    window  games over which a lesson's share of wins is counted; none is promoted before
+    window  number of recent games for the win rate of a lesson; no promotion before
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Curriculum(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasiu
         gymnasium.utils.RecordConstructorArgs.__init__(self, lessons=lessons, window=window, bonus=bonus)
         gymnasium.Wrapper.__init__(self, env)
         if not isinstance(lessons, Sequence) or not lessons or any(not isinstance(each, Lesson) for each in lessons):
-            raise BadValue("lessons", lessons, "use a list of one Lesson at least")
+            raise BadValue("lessons", lessons, "use a list of one or more Lessons")
         self.lessons, self.window = tuple(lessons), whole_number("window", window, 1)
         self.bonus = finite("bonus", bonus)
         self.at = 0
@@ -75,7 +76,7 @@ class Curriculum(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasiu
     def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, dict[str, Any]]:
         """Take the action; the game may end as won at the lesson's goal."""
         seen, reward, terminated, truncated, info = self.env.step(action)
-        # The ante rises in the step that beats its boss.
+        # The ante increases in the step that beats its boss.
         if not terminated and self.lesson.goal < WIN_ANTE and info["ante"] > self.lesson.goal:
             terminated, truncated = True, False
             reward, info = float(reward) + self.bonus, {**info, "outcome": "won"}

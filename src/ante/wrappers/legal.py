@@ -13,11 +13,11 @@ CHOICES = ("random", "refuse")
 
 
 class LegalAction(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasium.utils.RecordConstructorArgs):
-    """Replace illegal actions of the discrete view before they reach the game; info["illegal"] reports it.
+    """Replace illegal discrete actions before they reach the game, and report them in info["illegal"].
 
-    instead  random: a legal action is drawn in its place (from the environment's own generator, so that seeds repeat
-             games); refuse: nothing is played, the step is worth `penalty` and changes nothing
-    penalty  added to the reward of a step whose action was illegal, 0 or less
+    instead  random: draw a legal action instead (from the environment's own generator, so that seeds reproduce games);
+             refuse: play nothing; the step has reward `penalty` and changes nothing
+    penalty  added to the reward of a step with an illegal action, 0 or less
 
     Raises UnknownChoice, BadValue.
     """
@@ -39,7 +39,7 @@ class LegalAction(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
     def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, dict[str, Any]]:
         """Take the action or its replacement. Raises BadValue, NeedsReset."""
         if self._last is None:
-            raise NeedsReset("there is no game yet: call reset first")
+            raise NeedsReset("no game has started: call reset first")
         mask, number = self.get_wrapper_attr("action_masks")(), action_number(action)
         illegal = bool(mask.any()) and not (0 <= number < len(mask) and mask[number])
         if illegal and self._instead == "refuse":

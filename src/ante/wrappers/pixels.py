@@ -12,7 +12,7 @@ from ante.checks import BadValue, chosen, flag, whole_number
 from ante.env.single import picture_of
 
 MODES = ("alone", "fused")
-LOOK = "ante.watch.render.pixels:look"  # not imported here: rendering needs extra packages
+LOOK = "ante.watch.render.pixels:look"  # a name, not an import: rendering needs additional packages
 SMALLEST, LARGEST = 8, 2160  # height and width of an image
 MOST_FRAMES = 64
 
@@ -20,15 +20,15 @@ MOST_FRAMES = 64
 class Pixels(gymnasium.Wrapper[Any, ActType, Any, ActType], gymnasium.utils.RecordConstructorArgs):
     """Observe images: uint8 (stack * channels, height, width), the oldest frame first.
 
-    A game's first frame fills the whole stack. Masks stay where they are: action_masks() and info["action_mask"].
+    A game's first frame fills the whole stack. Masks remain available: action_masks() and info["action_mask"].
 
-    mode    alone: the pictures are the observation; fused: a dict of `pixels` and what is observed without them (its
-            fields, where that is a dict; else as `observation`)
-    size    height and width of a picture
+    mode    alone: the images are the observation; fused: a dict of `pixels` and the other observations (their fields if
+            they are a dict; else as `observation`)
+    size    height and width of an image
     colour  three channels per frame (red, green, blue) instead of one grey channel
-    stack   frames, 1 or more
+    stack   number of frames, 1 or more
 
-    Raises UnknownChoice, BadValue; NotInstalled where OpenCV is missing.
+    Raises UnknownChoice, BadValue; NotInstalled if OpenCV is missing.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Pixels(gymnasium.Wrapper[Any, ActType, Any, ActType], gymnasium.utils.Reco
         gymnasium.utils.RecordConstructorArgs.__init__(self, mode=mode, size=size, colour=colour, stack=stack)
         gymnasium.Wrapper.__init__(self, env)
         if not isinstance(size, (tuple, list)) or len(size) != 2:
-            raise BadValue("size", size, "use a height and a width, such as (84, 112)")
+            raise BadValue("size", size, "use height and width, such as (84, 112)")
         size = (
             whole_number("size[0]", size[0], SMALLEST, LARGEST),
             whole_number("size[1]", size[1], SMALLEST, LARGEST),

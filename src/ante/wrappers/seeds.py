@@ -13,14 +13,14 @@ from ante.engine.run import seed_text
 
 
 class SeedSampler(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasium.utils.RecordConstructorArgs):
-    """Each game is one of these seeds; those whose win rate is likely to be within the band come `often` as often.
+    """Draw games from a list of seeds; seeds whose estimated win rate is within the band have `often` times the weight.
 
-    Of each seed wins and games are counted, old ones fading, since the player learns. A rate is the mean of a Beta
-    distribution that begins at one win and one loss, so that seeds which were never tried count as within the band.
+    Wins and games of each seed are counted with exponential decay, since the player learns. A win rate is the mean of a
+    Beta distribution with a prior of one win and one loss, so that untried seeds count as within the band.
 
-    band   win rates, lowest and highest
-    often  weight of a seed within the band, against 1 of the others
-    fade   what is left of a seed's counts when it is played again
+    band   lowest and highest win rate
+    often  weight of a seed within the band; the others have weight 1
+    fade   factor on a seed's counts when it is played again
     """
 
     def __init__(
@@ -34,12 +34,12 @@ class SeedSampler(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
         gymnasium.utils.RecordConstructorArgs.__init__(self, seeds=seeds, band=band, often=often, fade=fade)
         gymnasium.Wrapper.__init__(self, env)
         if isinstance(seeds, str) or not isinstance(seeds, Sequence) or not seeds:
-            raise BadValue("seeds", seeds, "use a list of one game seed at least")
+            raise BadValue("seeds", seeds, "use a list of one or more game seeds")
         if not isinstance(band, (tuple, list)) or len(band) != 2:
             raise BadValue("band", band, "use two win rates, the lowest and the highest")
         low, high = finite("band[0]", band[0], 0.0, 1.0), finite("band[1]", band[1], 0.0, 1.0)
         if not low < high or fade == 0:
-            raise BadValue("band, fade", (band, fade), "the band's first rate is below its second, and fade above 0")
+            raise BadValue("band, fade", (band, fade), "band must increase, and fade must be above 0")
         self.seeds, self.band = tuple(seed_text(seed) for seed in seeds), (low, high)
         self.often, self.fade = finite("often", often, 1.0), finite("fade", fade, 0.0, 1.0)
         self.wins, self.games = np.zeros(len(seeds)), np.zeros(len(seeds))
@@ -60,7 +60,7 @@ class SeedSampler(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[ObsType, dict[str, Any]]:
-        """Begin a game of the next seed; one that the caller's options name is played, and not counted."""
+        """Start a game of the next seed. A seed in the caller's options is played but not counted."""
         if seed is not None:
             self.env.reset(seed=seed)  # seeds the generator that draws below
         if options and "seed" in options:
@@ -70,7 +70,7 @@ class SeedSampler(gymnasium.Wrapper[ObsType, ActType, ObsType, ActType], gymnasi
         return self.env.reset(options={**(options or {}), "seed": self.seeds[self._now]})
 
     def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Take the action; a game that ends is counted."""
+        """Take the action and count a game that ends."""
         seen, reward, terminated, truncated, info = self.env.step(action)
         if (terminated or truncated) and self._now is not None:
             at = self._now

@@ -1,4 +1,4 @@
-"""Each blind: the score that it requires, what it pays, and what the bosses do."""
+"""Each blind: its target, its reward, and the effects of bosses."""
 
 from itertools import pairwise
 from typing import Any
@@ -53,14 +53,14 @@ def sell_luchador(s: Any) -> None:
 
 
 def chips_of(s: Any, *cards: int) -> float:
-    """What playing these cards scored."""
+    """Return the score of playing these cards."""
     before = s.chips
     play(s, *cards)
     return float(s.chips - before)
 
 
 @pytest.mark.parametrize(("blind", "target", "reward"), [("bl_small", 300, 3), ("bl_big", 450, 4)])
-def test_small_and_big_blind_only_ask_for_chips(blind: str, target: int, reward: int) -> None:
+def test_small_and_big_blind_only_require_chips(blind: str, target: int, reward: int) -> None:
     s = facing(blind)
     assert (s.target, s.n_hand, s.hands_left, s.discards_left) == (target, 8, 4, 4)
     assert not any(card.debuffed or card.face_down or card.forced for card in full_deck(s))
@@ -70,7 +70,7 @@ def test_small_and_big_blind_only_ask_for_chips(blind: str, target: int, reward:
 
 
 @pytest.mark.parametrize("boss", [f"bl_{name}" for name in NORMAL_BOSSES])
-def test_a_boss_asks_for_twice_the_base_and_pays_5(boss: str) -> None:
+def test_a_boss_requires_twice_the_base_and_pays_5(boss: str) -> None:
     s = facing(boss)
     assert s.target == 300 * HARD.get(boss, 2)
     s.target, s.dollars = 0.0, 0
@@ -99,7 +99,7 @@ def test_a_boss_is_drawn_from_its_first_ante_on(ante: int) -> None:
     for _ in eligible:
         assert act(s, Verb.REROLL_BOSS) == Status.PLAYING
         drawn.append(BLINDS[s.boss].key)
-    assert len(drawn) == len(set(drawn))  # none comes twice before each came once
+    assert len(drawn) == len(set(drawn))  # all bosses appear once before any repeats
     assert set(drawn) == eligible
 
 
@@ -399,7 +399,7 @@ def test_a_disabled_boss_turns_no_card_any_more() -> None:
 
 def test_final_acorn_amber_acorn_shuffles_the_jokers() -> None:
     orders = {jokers(facing("bl_final_acorn", owned=("j_joker", "j_egg", "j_baron"), seed=f"A{n}")) for n in range(60)}
-    assert len(orders) == 6  # every order of three
+    assert len(orders) == 6  # all orders of three
 
 
 def test_final_leaf_verdant_leaf_debuffs_all_cards_until_a_joker_is_sold() -> None:

@@ -1,4 +1,4 @@
-"""Each tarot, planet and spectral, its effect worked out by hand."""
+"""Each tarot, planet and spectral, with effects computed by hand."""
 
 import pytest
 
@@ -245,5 +245,5 @@ def test_ankh_copies_one_joker_and_destroys_the_others() -> None:
 
 def test_a_full_tray_refuses_what_would_not_fit() -> None:
     s = in_round()
-    give(s, "c_pluto", "c_mars", "c_emperor")  # three in two slots, as Perkeo can leave them
+    give(s, "c_pluto", "c_mars", "c_emperor")  # three in two slots, which Perkeo can cause
     assert act(s, Verb.USE, 2) == Status.ILLEGAL

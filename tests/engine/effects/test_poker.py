@@ -1,4 +1,4 @@
-"""Which hand the played cards make, against a slow and obvious reference."""
+"""Poker hand detection, against a slow and obvious reference."""
 
 import random
 from collections import Counter
@@ -14,7 +14,7 @@ from ante.engine.run import new_run
 from ante.verification.recorded_hands import put_card
 from tests.support.table import own
 
-# Best first, as the game ranks them.
+# Best first, in the game's order.
 ORDER = (
     "Flush Five",
     "Flush House",
@@ -44,7 +44,7 @@ def is_stone(card: str) -> bool:
 
 
 def suits_of(card: str, smeared: bool) -> str:
-    """Suits that a card counts as in a flush."""
+    """Return the suits of a card in a flush."""
     if is_stone(card):
         return ""
     if ":m_wild" in card and not card.endswith("!"):
@@ -63,7 +63,7 @@ def flush_of(cards: list[str], needed: int, smeared: bool) -> set[int]:
 
 
 def straight_of(cards: list[str], needed: int, step: int) -> set[int]:
-    """Cards of the most ranks that follow each other, at most `step` apart; the Ace is 1 or 14."""
+    """Return the cards of the longest sequence of ranks, at most `step` apart; the Ace is 1 or 14."""
     shown = [value(card) for card in cards if not is_stone(card)]
     ranks = sorted(set(shown) | ({1} if 14 in shown else set()))
     for n in range(len(ranks), needed - 1, -1):
@@ -74,13 +74,13 @@ def straight_of(cards: list[str], needed: int, step: int) -> set[int]:
     return set()
 
 
-def twin(cards: list[str], owned: tuple[str, ...]) -> Answer:
-    """The best hand, all hands found, and the places of the cards that score."""
+def reference(cards: list[str], owned: tuple[str, ...]) -> Answer:
+    """Return the best hand, all hands found, and the positions of the scored cards."""
     needed = 4 if "j_four_fingers" in owned else 5
     flush = flush_of(cards, needed, "j_smeared" in owned)
     straight = straight_of(cards, needed, 2 if "j_shortcut" in owned else 1)
     counts = Counter(value(card) for card in cards if not is_stone(card))
-    ranks = sorted(counts, key=lambda rank: (-counts[rank], -rank))  # the most frequent first, then the highest
+    ranks = sorted(counts, key=lambda rank: (-counts[rank], -rank))  # most frequent first, then highest
     most = counts[ranks[0]] if ranks else 0
     second = counts[ranks[1]] if len(ranks) > 1 else 0
 
@@ -123,7 +123,7 @@ def table(owned: tuple[str, ...]) -> Any:
 
 
 def engine(s: Any, texts: str) -> Answer:
-    """What find_hand answers for these played cards."""
+    """Return the result of find_hand for these played cards."""
     s.n_cards, cards = 0, texts.split()
     for i, card in enumerate(cards):
         s.played[i] = put_card(s, card, Place.PLAYED)
@@ -136,7 +136,7 @@ def engine(s: Any, texts: str) -> Answer:
 
 
 def random_cards(rng: random.Random) -> list[str]:
-    """One to five cards out of few ranks and suits, so that every hand comes up."""
+    """Return one to five cards of few ranks and suits, so that all hands occur."""
     n = rng.choice((1, 2, 3, 4, 4, 5, 5, 5, 5, 5))
     low, near = rng.randrange(13), rng.choice((1, 2, 3, 5, 6, 7, 13))
     row = [RANKS[(low + i) % 13] for i in range(near)]
@@ -154,7 +154,7 @@ def test_find_hand_agrees_with_the_twin(owned: tuple[str, ...]) -> None:
     rng, s, seen = random.Random(f"poker {owned}"), table(owned), set()
     for _ in range(800):
         cards = random_cards(rng)
-        expected = twin(cards, owned)
+        expected = reference(cards, owned)
         assert engine(s, " ".join(cards)) == expected, (cards, owned)
         seen.add(expected[0])
     assert seen == set(ORDER)
@@ -174,7 +174,7 @@ def test_find_hand_agrees_with_the_twin(owned: tuple[str, ...]) -> None:
         ("S_7 H_7 C_7 D_3 S_2", "Three of a Kind"),
         ("S_7 H_7 C_3 D_3 S_2", "Two Pair"),
         ("S_7 H_7 C_4 D_3 S_2", "Pair"),
-        ("S_Q H_K C_A D_2 S_3", "High Card"),  # no way round the Ace
+        ("S_Q H_K C_A D_2 S_3", "High Card"),  # no wrap around the Ace
     ],
 )
 def test_each_hand_by_example(cards: str, hand: str) -> None:

@@ -1,4 +1,4 @@
-"""Each tag: what skipping a blind for it brings, and when."""
+"""Each tag: the reward for skipping a blind, and its moment."""
 
 from typing import Any
 
@@ -45,16 +45,16 @@ EDITION_TAGS = [
     ("tag_polychrome", "polychrome"),
     ("tag_negative", "negative"),
 ]
-SEEDS = [f"PLAIN{n}" for n in range(9)]  # no early shop joker of these has an edition by itself
+SEEDS = [f"PLAIN{n}" for n in range(9)]  # no early shop joker of these seeds has an edition
 
 
 def skip(*tags: str, seed: str = "TESTSEED") -> Any:
-    """A run whose first blinds were skipped for these tags."""
+    """Return a run whose first blinds were skipped for these tags."""
     return skip_for(new_run(seed), *tags)
 
 
 def shop_after(*tags: str, seed: str = "TESTSEED") -> Any:
-    """The first shop after the Small Blind was skipped; these tags are held on entering it."""
+    """Return the first shop after the Small Blind was skipped, entered with these tags."""
     s = skip(tags[0], seed=seed)
     for tag in tags[1:]:
         s.tags[s.n_tags] = next(row.tag for row in TAGS if row.key == tag)
@@ -65,7 +65,7 @@ def shop_after(*tags: str, seed: str = "TESTSEED") -> Any:
 
 
 def next_shop(s: Any, blind: str) -> Any:
-    """The shop after one more blind."""
+    """Return the shop after one more blind."""
     act(s, Verb.NEXT_ROUND)
     return to_shop(select(s, blind))
 
@@ -83,7 +83,7 @@ def shop_jokers(s: Any) -> list[Any]:
 
 
 def paid_for(s: Any, verb: Verb, slot: int = 0) -> int:
-    """Dollars that a decision cost."""
+    """Return the dollars that a decision cost."""
     before = int(s.dollars)
     assert act(s, verb, slot) == Status.PLAYING
     return before - int(s.dollars)
@@ -395,7 +395,7 @@ def test_boss_tag_uses_up_directors_cut_for_its_ante() -> None:
 
 @pytest.mark.parametrize("ante", [-1, 0, 1])
 def test_antes_below_the_first_offer_its_tags(ante: int) -> None:
-    """Hieroglyph and Petroglyph of one ante lead there; a boss beaten in ante -1 draws the tags of ante 0."""
+    """Hieroglyph and Petroglyph in one ante lead to these; a boss beaten in ante -1 draws the tags of ante 0."""
     s = new_run("TESTSEED")
     s.ante = ante
     assert all(TAGS[draw_tag(s)].min_ante <= 1 for _ in range(20))

@@ -37,7 +37,7 @@ SPECTRALS = range(35, 51)  # without The Soul and Black Hole
 
 
 def shop(*vouchers: str, seed: str = "TESTSEED") -> Any:
-    """The shop after the first Small Blind, in which these vouchers have been redeemed. $100 are left."""
+    """Return the shop after the first Small Blind with these vouchers redeemed and $100 left."""
     s = to_shop(facing("bl_small", seed=seed))
     redeem(s, *vouchers)
     s.dollars = 100
@@ -45,7 +45,7 @@ def shop(*vouchers: str, seed: str = "TESTSEED") -> Any:
 
 
 def redeem(s: Any, *vouchers: str) -> None:
-    """Each of these vouchers is put on display and bought."""
+    """Put each of these vouchers on display and buy it."""
     for voucher in vouchers:
         s.shop_vouchers[0], s.n_shop_vouchers, s.dollars = voucher_by_key[voucher], 1, 100
         assert act(s, Verb.BUY_VOUCHER) == Status.PLAYING
@@ -57,12 +57,12 @@ def next_round(s: Any, blind: str = "bl_big", texts: str = "") -> Any:
 
 
 def after(*vouchers: str) -> Any:
-    """The round after the shop in which these vouchers have been redeemed."""
+    """Return the round after the shop in which these vouchers were redeemed."""
     return next_round(shop(*vouchers))
 
 
 def rerolled(s: Any, times: int) -> list[Any]:
-    """The shop cards that this many rerolls show."""
+    """Return the shop cards of this many rerolls."""
     shown = []
     for _ in range(times):
         s.dollars, s.reroll_raise = 100, 0
@@ -72,27 +72,27 @@ def rerolled(s: Any, times: int) -> list[Any]:
 
 
 def share(s: Any, kind: Kind, first: int = 0, last: int = 999) -> float:
-    """Part of the shop cards of 600 rerolls that are of this kind and within these numbers."""
+    """Return the share of the shop cards of 600 rerolls that are of this kind and within these numbers."""
     shown = rerolled(s, 600)
     return sum(item["kind"] == kind and first <= item["id"] <= last for item in shown) / len(shown)
 
 
 def paid_for(s: Any, verb: Verb, slot: int = 0) -> int:
-    """Dollars that a decision cost."""
+    """Return the dollars that a decision cost."""
     before = int(s.dollars)
     assert act(s, verb, slot) == Status.PLAYING
     return before - int(s.dollars)
 
 
 def open_pack(s: Any, key: str) -> list[str]:
-    """What lies in a pack of this shop."""
+    """Return the contents of a pack in this shop."""
     s.packs[0], s.dollars = pack_by_key[key], 100
     assert act(s, Verb.OPEN_PACK) == Status.PLAYING
     return [item_text(s.pack[i]) for i in range(s.n_pack)]
 
 
 def close(value: float, expected: float) -> bool:
-    return abs(value - expected) < 0.045  # some three standard deviations of 1,200 cards
+    return abs(value - expected) < 0.045  # about three standard deviations of 1,200 cards
 
 
 def test_every_voucher_costs_10_and_leaves_the_display() -> None:
@@ -194,7 +194,7 @@ def test_hone_and_glow_up_bring_editions_2_and_4_times_as_often() -> None:
         ]
     for foil, expected in ((editions[n][1] + editions[n][2] + editions[n][3], 0.04 * 2**n) for n in range(3)):
         assert 0.75 * expected < foil < 1.25 * expected
-    assert editions[0][4] == editions[1][4] == editions[2][4] > 0  # Negative is left alone
+    assert editions[0][4] == editions[1][4] == editions[2][4] > 0  # the odds of Negative stay unchanged
 
 
 @pytest.mark.parametrize(

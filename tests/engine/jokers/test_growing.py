@@ -1,4 +1,4 @@
-"""Jokers with a memory: what makes them grow, shrink, start again and disappear."""
+"""Jokers with a memory: when they grow, shrink, reset and disappear."""
 
 import pytest
 
@@ -221,7 +221,7 @@ def test_obelisk_grows_until_the_most_played_hand_is_played() -> None:
     s.plays[11] = 3  # High Cards
     assert play(s, 0)[1] == pytest.approx(1.2)
     redeal(s, "S_8")
-    assert play(s, 0)[1] == pytest.approx(1.4)  # the fifth: level with Pair, so not the most played alone
+    assert play(s, 0)[1] == pytest.approx(1.4)  # the fifth: equal to Pair, so not the only most played hand
     redeal(s, "S_8")
     assert play(s, 0)[1] == 1
 
@@ -308,7 +308,7 @@ def test_wee_grows_by_each_trigger_of_a_scored_2() -> None:
 
 def test_glass_grows_by_broken_and_by_destroyed_glass() -> None:
     s = deal("S_8:m_glass", "j_oops", "j_oops", "j_glass", held="H_9:m_glass H_3 H_4")
-    assert play(s, 0) == (5 + 8, 2)  # two Oops! All 6s: 4 in 4 breaks it, after the hand
+    assert play(s, 0) == (5 + 8, 2)  # two Oops! All 6s: 4 in 4 break it, after the hand
     assert s.jokers[2].value == 1.75
     redeal(s, "H_9:m_glass H_3 H_4")
     use(s, "c_hanged_man", 0, 1)
@@ -392,7 +392,7 @@ def test_throwback_counts_skipped_blinds() -> None:
 
 def test_hiker_leaves_five_chips_on_each_trigger() -> None:
     s = deal("S_8=Red H_3", "j_hiker")
-    assert play(s, 0, 1) == (5 + 8 + 8 + 5, 1)  # the second trigger already counts the first one's gift
+    assert play(s, 0, 1) == (5 + 8 + 8 + 5, 1)  # the second trigger already includes the first one's chips
     bonuses = sorted(int(s.cards[i].bonus) for i in range(s.n_cards))
     assert bonuses[-2:] == [0, 10]
 

@@ -1,4 +1,4 @@
-"""Jokers that make, copy, change or destroy jokers, consumables and playing cards."""
+"""Jokers that create, copy, change or destroy jokers, consumables and playing cards."""
 
 from typing import Any
 
@@ -30,19 +30,19 @@ STRAIGHT_FLUSH = "S_4 S_5 S_6 S_7 S_8"
 
 
 def tarots(s: Any) -> int:
-    """Return the number of held tarots; no other consumable is held."""
+    """Return the number of held tarots; there must be no other consumables."""
     assert all(s.consumables[i].id < FIRST_PLANET for i in range(s.n_consumables))
     return int(s.n_consumables)
 
 
 def spectrals(s: Any) -> int:
-    """Return the number of held spectrals; no other consumable is held."""
+    """Return the number of held spectrals; there must be no other consumables."""
     assert all(s.consumables[i].id >= FIRST_SPECTRAL for i in range(s.n_consumables))
     return int(s.n_consumables)
 
 
 def after(cards: str, *keys: str, **options: Any) -> Any:
-    """The game once these cards have been played, all at once."""
+    """Return the game after playing these cards at once."""
     s = deal(cards, *keys, **options)
     play(s, *range(len(cards.split())))
     return s
@@ -52,7 +52,7 @@ def test_8_ball_makes_a_tarot_for_one_scored_8_in_four() -> None:
     assert abs(happened(lambda seed: tarots(after("S_8", "j_8_ball", seed=seed))) - 50) < 20
     sure = ("j_oops", "j_oops", "j_8_ball")
     assert tarots(after("S_8", *sure)) == 1
-    assert tarots(after("S_8 H_8 C_8", *sure)) == 2  # no room for a third
+    assert tarots(after("S_8 H_8 C_8", *sure)) == 2  # no slot for a third
     assert tarots(after("S_9 H_9", *sure)) == 0
 
 
@@ -155,7 +155,7 @@ def test_perkeo_leaves_the_shop_with_a_negative_copy() -> None:
 
 
 def sold_after(rounds: int, *others: str) -> Any:
-    """An Invisible Joker sold after this many rounds."""
+    """Return the game after an Invisible Joker was sold after this many rounds."""
     s = deal("S_8", "j_invisible", *others)
     for _ in range(rounds):
         to_shop(s)
@@ -206,7 +206,7 @@ def test_trading_destroys_a_first_lone_discard_for_3() -> None:
 
 
 def ended(seed: str, *keys: str) -> Any:
-    """The game after a round with these jokers."""
+    """Return the game after a round with these jokers."""
     s = deal("S_8", *keys, seed=seed)
     win(s)
     return s

@@ -1,4 +1,4 @@
-"""Jokers that earn, save, or turn money and sell value into score."""
+"""Jokers that earn or save money, or convert money and sell value to score."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ ANY_BOSS = "bl_club"
 
 
 def money(cards: str, *keys: str, **options: Any) -> int:
-    """Dollars earned by playing these cards, all at once, from nothing."""
+    """Return the dollars earned by playing these cards at once, starting with none."""
     options.setdefault("dollars", 0)
     s = deal(cards, *keys, **options)
     play(s, *range(len(cards.split())))
@@ -36,7 +36,7 @@ def money(cards: str, *keys: str, **options: Any) -> int:
 
 
 def payout(s: Any) -> int:
-    """What the cash-out screen lists beside the blind's reward and the hands left."""
+    """Return the dollars on the cash-out screen except the blind's reward and the remaining hands."""
     reward = {1: 3, 2: 4}.get(int(s.blind), 5)
     win(s)
     return int(s.payout) - reward - int(s.hands_left)
@@ -65,7 +65,7 @@ def test_cloud_9_pays_1_for_each_9_of_the_full_deck() -> None:
 
 
 def begin_without_money(*keys: str) -> Any:
-    """A round of a penniless player."""
+    """Return a round of a player without money."""
     s = begin(*keys)
     s.dollars = 0
     return s
@@ -173,7 +173,7 @@ def test_faceless_pays_5_for_three_discarded_faces() -> None:
 
 
 def discarded(cards: str, *keys: str, **options: Any) -> int:
-    """Dollars earned by discarding these cards, all at once."""
+    """Return the dollars earned by discarding these cards at once."""
     s = deal(cards, *keys, dollars=0, **options)
     discard(s, *range(len(cards.split())))
     return int(s.dollars)
@@ -199,7 +199,7 @@ def test_matador_is_paid_8_a_hand() -> None:
 def test_bull_gives_2_chips_per_dollar() -> None:
     assert scored("S_8", "j_bull", dollars=17) == (5 + 8 + 34, 1)
     assert scored("S_8", "j_bull", dollars=-6) == (5 + 8, 1)
-    assert scored("S_8=Gold", "j_bull", dollars=2) == (5 + 8 + 10, 1)  # the seal's $3 come first
+    assert scored("S_8=Gold", "j_bull", dollars=2) == (5 + 8 + 10, 1)  # the seal's $3 are added first
 
 
 def test_bootstraps_give_2_mult_per_5_dollars() -> None:

@@ -1,4 +1,4 @@
-"""Jokers that bend a rule or a limit, copy another joker, or let cards act again."""
+"""Jokers that change a rule or a limit, copy another joker, or retrigger cards."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_four_fingers_joins_a_flush_and_a_straight_of_different_cards() -> None:
 def test_shortcut_lets_a_straight_leave_out_single_ranks() -> None:
     assert scored("S_2 H_4 S_5 D_7 C_9", "j_shortcut") == (30 + 2 + 4 + 5 + 7 + 9, 4)
     assert scored("S_2 H_5 S_6 D_7 C_9", "j_shortcut") == (5 + 9, 1)  # two ranks are missing at once
-    assert scored("S_A H_2 S_Q D_K C_T", "j_shortcut") == (5 + 11, 1)  # no way round the Ace
+    assert scored("S_A H_2 S_Q D_K C_T", "j_shortcut") == (5 + 11, 1)  # no wrap around the Ace
 
 
 def test_smeared_makes_one_suit_of_each_colour() -> None:
@@ -62,7 +62,7 @@ def test_pareidolia_makes_faces_of_all_cards_but_debuffed_ones() -> None:
 
 
 def planets_made(seed: str, *keys: str) -> list[str]:
-    """What The High Priestess makes where every other planet than Pluto is held."""
+    """Return the consumables that The High Priestess makes if all planets except Pluto and one other are held."""
     s = in_round(seed=seed)
     own(s, *keys)
     s.consumable_slots = 10
@@ -106,7 +106,7 @@ def test_chicot_disables_the_boss_of_the_round_in_which_it_comes() -> None:
 
 def test_chicot_acts_in_its_place_among_the_jokers() -> None:
     s = begin("j_chicot", "j_burglar", blind="bl_water")
-    assert (s.hands_left, s.discards_left) == (4 + 3, 0)  # Burglar takes what The Water has just given back
+    assert (s.hands_left, s.discards_left) == (4 + 3, 0)  # Burglar removes the discards that The Water returned
 
 
 def test_luchador_is_sold_to_disable_the_boss() -> None:
@@ -301,7 +301,7 @@ def test_brainstorm_copies_the_leftmost_joker() -> None:
 def test_brainstorm_and_blueprint_copy_through_each_other() -> None:
     assert scored("S_8", "j_blueprint", "j_joker", "j_brainstorm") == (5 + 8, 1 + 3 * 4)
     assert scored("S_8", "j_joker", "j_blueprint", "j_brainstorm") == (5 + 8, 1 + 3 * 4)
-    assert scored("S_8", "j_blueprint", "j_brainstorm") == (5 + 8, 1)  # a ring without an ability
+    assert scored("S_8", "j_blueprint", "j_brainstorm") == (5 + 8, 1)  # a cycle without an ability
 
 
 def test_blueprint_copies_nothing_through_a_debuffed_link() -> None:
@@ -332,9 +332,9 @@ def test_burnt_upgrades_the_first_discarded_hand() -> None:
         ("bl_small", "S_8", 0),
         ("bl_club", "S_8", 0),
         ("bl_club", "C_8!", 8),  # a debuffed card scores
-        ("bl_psychic", "S_8", 8),  # the hand is refused
+        ("bl_psychic", "S_8", 8),  # the hand does not score
         ("bl_flint", "S_8", 8),
-        ("bl_arm", "S_8", 0),  # nothing to take from level 1
+        ("bl_arm", "S_8", 0),  # level 1 cannot be lowered
     ],
 )
 def test_matador_is_paid_when_the_boss_bites(blind: str, cards: str, paid: int) -> None:

@@ -1,4 +1,4 @@
-"""Jokers whose whole effect is the score of one hand."""
+"""Jokers that only affect the score of one hand."""
 
 import pytest
 
@@ -24,7 +24,7 @@ BARE = {
 
 
 def gives(joker: str, cards: str, chips: int = 0, mult: int = 0, factor: float = 1, **options: object) -> bool:
-    """Whether the joker changes the bare score of these cards by just this much."""
+    """Return whether the joker changes the plain score of these cards by exactly these amounts."""
     bare_chips, bare_mult = BARE[cards]
     return scored(cards, joker, **options) == (bare_chips + chips, (bare_mult + mult) * factor)
 

@@ -1,4 +1,4 @@
-"""Training with hints on a real Ray: a broker in a separate process, good and bad LLMs, and no overhead without hints."""
+"""Training with hints on a real Ray: a broker in a separate process, good and bad LLMs, no overhead without hints."""
 
 import json
 import math
@@ -23,12 +23,12 @@ pytestmark = [
     pytest.mark.usefixtures("local_ray"),
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
 ]
-PATIENCE = 300.0  # an upper bound, for machines that are busy with other work
+PATIENCE = 300.0  # upper bound for busy machines
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Return a function that makes algorithms with hints; stops them afterwards."""
+    """Return a function that creates algorithms with hints; stops them afterwards."""
     from ante.training.rllib.build import build
     from ante.training.settings.config import make_config
 
@@ -86,7 +86,7 @@ def test_a_runner_process_asks_too(run: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(("mode", "cause"), [("hang", "timeout"), ("wrong-schema", "schema"), ("dead", "unreachable")])
-def test_an_llm_that_is_no_use_leaves_training_alone_and_raises_the_alarm(
+def test_a_useless_llm_does_not_affect_training_and_raises_the_alarm(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: str, cause: str
 ) -> None:
     from ante.training.advice.broker import HintWatch
@@ -161,7 +161,7 @@ def test_an_advised_policy_follows_hints_within_the_budget() -> None:
     advised = evaluate(always, seeds)
     alone = evaluate(AdvisedPlayer(shortlist_policy(), "net", None, share=0.0), seeds)
     more, _ = paired(advised, alone)
-    assert more > 3  # the rules beat some fifteen blinds, a fresh network hardly one
+    assert more > 3  # the rules beat about fifteen blinds, a new network less than one
     found = next(iter(always.hints.values()))
     assert set(found) == {"text", "agreed", "source"} and always.ledger.compared == len(always.hints)
 
@@ -182,10 +182,10 @@ def test_notes_of_an_advised_game_have_the_hints_where_they_were_given() -> None
     assert given and {step: note.hint for step, note in enumerate(notes) if note.hint} == given
 
     asks = player.ledger.asks
-    assert annotate(episode, player) == notes and player.ledger.asks == asks, "nobody is asked again"
+    assert annotate(episode, player) == notes and player.ledger.asks == asks, "no hint is requested again"
     stranger = AdvisedPlayer(shortlist_policy(), "net", None, share=0.3, confidence=1.1)
     hinted = [note.hint for note in annotate(episode, stranger) if note.hint]
-    assert 0 < len(hinted) <= 0.3 * len(notes) + 1, "a game of somebody else is asked about within the budget"
+    assert 0 < len(hinted) <= 0.3 * len(notes) + 1, "hints for other players' games are within the budget"
 
 
 def test_the_effect_of_advice_is_measured_on_the_games_of_the_evaluation(
@@ -204,5 +204,5 @@ def test_the_effect_of_advice_is_measured_on_the_games_of_the_evaluation(
     alone = evaluate(advised.AdvisedPlayer(shortlist_policy(), "net", None, share=0.0), panel()[:12])
     monkeypatch.setattr(advised, "EFFECT_GAMES", 8)
     effect = advised.advice_effect(config, alone)
-    assert effect.games == 8 and effect.more > 3 and "blinds beaten more" in str(effect)
+    assert effect.games == 8 and effect.more > 3 and "blinds beaten with hints" in str(effect)
     assert json.loads((config.folder / "hints" / "effect.json").read_text())["more"] == effect.more

@@ -1,4 +1,4 @@
-"""What a runner does about hints, against a broker in this process; and how hints reach learning."""
+"""Hints in a runner, against a broker in this process, and their use in learning."""
 
 import math
 import os
@@ -15,7 +15,7 @@ from ante.engine.step import step_discrete  # noqa: E402
 from ante.env.games import Games  # noqa: E402
 from ante.hints.broker import Broker, Taken  # noqa: E402
 from ante.lookahead.candidates import decisions_of, list_candidates  # noqa: E402
-from ante.training.advice.asks import Hinting, HintPlan, discrete_step, number_of  # noqa: E402
+from ante.training.advice.asks import HintPlan, HintRequester, discrete_step, number_of  # noqa: E402
 from ante.training.advice.hooks import mixed  # noqa: E402
 from ante.training.advice.mailbox import BrokerLost  # noqa: E402
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reas
 
 
 class Direct:
-    """A mailbox without transport: the broker is called directly. `lost` makes it fail."""
+    """A mailbox without transport, which calls the broker directly. `lost` makes it fail."""
 
     def __init__(self, broker: Broker) -> None:
         self.broker, self.lost = broker, False
@@ -59,31 +59,31 @@ def shortlist_policy() -> Any:
     )
 
 
-def asking(share: float = 0.05, confidence: float = 1.1, n: int = 16) -> tuple[Hinting, Games, Any, Direct]:
+def asking(share: float = 0.05, confidence: float = 1.1, n: int = 16) -> tuple[HintRequester, Games, Any, Direct]:
     policy = shortlist_policy()
     games = Games(n, reorder="none", discrete=False)
     games.reset()
     mailbox = Direct(Broker(None, {}))
     plan = HintPlan("none", share, confidence, 0.1, 0.5, 0.1)
-    hinting = Hinting(plan, 0, policy, "none", mailbox)
+    hinting = HintRequester(plan, 0, policy, "none", mailbox)
     hinting.begin(games, 0)
     hinting.exchange()
     return hinting, games, policy, mailbox
 
 
-def play(hinting: Hinting, games: Games, policy: Any, steps: int) -> int:
-    """Random play of this policy; answers the decisions."""
+def play(hinting: HintRequester, games: Games, policy: Any, steps: int) -> int:
+    """Play randomly with this policy and return the number of decisions."""
     generator = torch.Generator().manual_seed(0)
     for _ in range(steps):
         rows = np.zeros(games.n, dtype=policy.row_t)
         policy.pack(games, rows)
         logs = policy.action_log_probs(rows)[0]
         actions = policy.act(rows, generator)[0].numpy()
-        hinting.look(games, rows, logs.amax(dim=1).exp().numpy(), actions)
+        hinting.observe(games, rows, logs.amax(dim=1).exp().numpy(), actions)
         games.step(policy.decisions(rows, actions))
         ended = np.flatnonzero(games.outcome)
         if len(ended):
-            hinting.over(games, ended)
+            hinting.ended(games, ended)
             games.reset(ended)
     return steps * games.n
 
@@ -153,7 +153,7 @@ def test_a_broker_that_is_gone_costs_nothing_and_is_found_again() -> None:
     assert hinting.budget.asked > asked
 
 
-def test_a_game_begins_from_a_hinted_position_and_knows_the_hint() -> None:
+def test_a_game_starts_from_a_hinted_position_with_its_hint() -> None:
     hinting, games, policy, _ = asking()
     play(hinting, games, policy, 200)
     begun = np.zeros(games.n, dtype=np.bool_)
@@ -167,7 +167,7 @@ def test_a_game_begins_from_a_hinted_position_and_knows_the_hint() -> None:
     rows = np.zeros(games.n, dtype=policy.row_t)
     policy.pack(games, rows)
     logs = policy.action_log_probs(rows)[0]
-    assert (logs.numpy()[np.flatnonzero(begun), hinting.followed[begun]] > -50).all()  # the hint can be taken
+    assert (logs.numpy()[np.flatnonzero(begun), hinting.followed[begun]] > -50).all()  # the hint is legal
 
 
 @pytest.mark.parametrize("chance", [0.0, 0.3, 1.0])
@@ -226,14 +226,14 @@ def test_a_decision_that_is_not_listed_has_no_number() -> None:
     _, games, policy, _ = asking()
     rows = np.zeros(games.n, dtype=policy.row_t)
     policy.pack(games, rows)
-    from ante.training.advice.asks import Ask
+    from ante.training.advice.asks import HintRequest
 
     state = new_states(1)
-    assert number_of(policy, Ask(rows[:1], state, 0, {}), int(pack_action(Verb.SELL_JOKER, 3, 0, 0))) is None
+    assert number_of(policy, HintRequest(rows[:1], state, 0, {}), int(pack_action(Verb.SELL_JOKER, 3, 0, 0))) is None
 
 
-def test_a_potential_that_is_paid_changes_no_return() -> None:
-    """Summed up with the discount, what shaping pays is the potential at the end less that at the beginning."""
+def test_shaping_by_a_potential_does_not_change_the_return() -> None:
+    """The discounted sum of shaping rewards is the final potential minus the initial one."""
     from ante.training.numerics.advantages import values_after
 
     rng, gamma = np.random.default_rng(0), 0.99
@@ -266,8 +266,8 @@ def test_the_potential_finds_a_line_and_then_stands_still() -> None:
     assert np.abs(potential_of(lists, potential.weights) - wanted).mean() < 0.02
 
 
-def test_the_learner_comes_to_agree_with_its_hints() -> None:
-    """Only imitation moves it: gradients of everything else are 0, and remain so with a weight of 0."""
+def test_the_learner_learns_its_hints() -> None:
+    """Only imitation changes the policy: all other gradients are 0, and with weight 0 nothing changes."""
     from ray.rllib.core import DEFAULT_MODULE_ID
 
     from ante.training.learning.ppo import PPOLearner

@@ -1,4 +1,4 @@
-"""SB3's view of the games: the same games as our own vector environment, and MaskablePPO on the same network."""
+"""SB3's view of the games: the same games as our vector environment, and MaskablePPO on the same network."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reas
 
 
 def test_the_vec_env_of_sb3_plays_the_games_of_the_vector_environment() -> None:
-    """Step by step: observations, masks, rewards, ends, last observations; games are lost and cut off on the way."""
+    """Step by step: observations, masks, rewards, ends, final observations; games are lost and truncated."""
     from ante.env.vector import BalatroVectorEnv
     from ante.training.baselines.sb3 import GamesVecEnv
 
@@ -32,16 +32,18 @@ def test_the_vec_env_of_sb3_plays_the_games_of_the_vector_environment() -> None:
         np.testing.assert_array_equal(seen["action_mask"], masks)
         actions = (rng.random(masks.shape) * masks).argmax(axis=1)
         seen, rewards, terminated, truncated, infos = ours.step(actions)
-        flat, got, done, told = theirs.step(actions)
+        flat, got, done, infos_of_sb3 = theirs.step(actions)
         np.testing.assert_array_equal(got, rewards.astype(np.float32))
         np.testing.assert_array_equal(done, terminated | truncated)
         lengths, returns = lengths + 1, returns + rewards
         for i in range(n):
-            assert bool(told[i]) == done[i]
+            assert bool(infos_of_sb3[i]) == done[i]
             if done[i]:
-                np.testing.assert_array_equal(told[i]["terminal_observation"], infos["final_obs"][i]["observations"])
-                assert told[i]["TimeLimit.truncated"] == truncated[i]
-                assert told[i]["episode"] == {"r": pytest.approx(returns[i]), "l": lengths[i]}
+                np.testing.assert_array_equal(
+                    infos_of_sb3[i]["terminal_observation"], infos["final_obs"][i]["observations"]
+                )
+                assert infos_of_sb3[i]["TimeLimit.truncated"] == truncated[i]
+                assert infos_of_sb3[i]["episode"] == {"r": pytest.approx(returns[i]), "l": lengths[i]}
                 outcomes.add(str(infos["final_info"]["outcome"][i]))
         lengths[done], returns[done] = 0, 0.0
     assert outcomes == {"lost", "truncated"}
@@ -92,13 +94,13 @@ ALGOS = ("sb3-maskable-ppo", "sb3-a2c", "sb3-dqn")
 
 
 def seen(games: Games) -> dict[str, object]:
-    """The observations of all games as RLlib hands them to a module."""
+    """Return the observations of all games in the form that RLlib passes to a module."""
     observations, masks = torch.from_numpy(games.flat), torch.from_numpy(games.masks)
     return {"obs": {"observations": observations, "action_mask": masks}}
 
 
 def outputs_of(model: object, flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Logits (or values of actions) and state values as Stable-Baselines3 itself computes them."""
+    """Return logits (or action values) and state values computed by Stable-Baselines3."""
     with torch.no_grad():
         tensor = torch.from_numpy(flat)
         if hasattr(model, "q_net"):
@@ -132,7 +134,7 @@ def test_a_library_s_policy_becomes_ours_and_goes_on_from_its_checkpoint(algo: s
         judged = policy.compute_values(seen(games)).numpy()
     legal = games.masks != 0
     assert (ours[~legal] < -1e8).all()
-    for i in range(games.n):  # logits count up to a constant
+    for i in range(games.n):  # logits are equal up to a constant
         mine, theirs = ours[i][legal[i]], logits[i][legal[i]]
         scale = 1000.0 if algo == "sb3-dqn" else 1.0
         np.testing.assert_allclose(mine - mine.mean(), scale * (theirs - theirs.mean()), atol=2e-3 * scale**0.5)
@@ -185,7 +187,7 @@ def test_a_run_of_a_library_s_algorithm_is_a_run_like_others(tmp_path: object) -
         "evaluation.every": 2,
         "evaluation.trial_games": 3,
     }
-    small = {name: value for name, value in SMALL.items() if name != "algo.epochs"}  # a2c passes once
+    small = {name: value for name, value in SMALL.items() if name != "algo.epochs"}  # a2c makes one pass
     run = train(steps=1000, **{"games.max_decisions": 300}, **small, **place)
     assert run.steps == 1024 and run.report.is_file() and run.video.stat().st_size > 5000
     assert 0.0 < run.metrics.illegal.iloc[-1] <= 1.0

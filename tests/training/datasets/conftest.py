@@ -1,4 +1,4 @@
-"""Small datasets that the tests of this folder read."""
+"""Small datasets for the tests in this folder."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ GAMES = 12
 
 @pytest.fixture(scope="session")
 def greedy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Twelve games of greedy, whole decisions with the shortlist, in batches of five."""
+    """Return twelve games of greedy, as macro decisions with the shortlist, in batches of five."""
     folder = tmp_path_factory.mktemp("datasets") / "greedy"
     games = played_scripts(Baseline("greedy"), fresh_seeds(GAMES, 7), Heading(""), 5)
     export(folder, games, "shortlist", player="greedy", deck="b_red", stake=1)
@@ -24,7 +24,7 @@ def greedy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All recorded replays, click by click."""
+    """Return all recorded replays as discrete actions."""
     folder = tmp_path_factory.mktemp("datasets") / "recorded"
     export(folder, [replay_scripts(REPLAYS)], "flat", reorder="all", player="replays")
     return folder

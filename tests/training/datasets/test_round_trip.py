@@ -1,4 +1,4 @@
-"""A dataset equals its games: its seeds and actions are played again and everything is compared."""
+"""A dataset equals its games: the actions are replayed on the same seeds, and everything is compared."""
 
 import re
 from pathlib import Path
@@ -68,8 +68,8 @@ def test_every_line_of_every_replay_is_a_decision_of_the_dataset(recorded: Path)
     for file, game in zip(REPLAYS, games_in(steps), strict=True):
         body = read_file(file).partition("\n\n")[2].splitlines()
         lines = [line.partition("#")[0].strip() for line in body if line[:1].isalpha() and not line.startswith("end ")]
-        told = [action_text(int(action)) for action in game["action"] if action & 63 > 1]
-        assert told == lines[: len(told)], file.name
+        texts = [action_text(int(action)) for action in game["action"] if action & 63 > 1]
+        assert texts == lines[: len(texts)], file.name
         outcome = re.search(r"^end (\w+)", read_file(file), re.M)[1]  # type: ignore[index]
         assert game["outcome"][0] == outcome.replace("unfinished", "truncated")
 

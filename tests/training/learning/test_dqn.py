@@ -1,4 +1,4 @@
-"""DQN: action values with exact solutions, a game of Gymnasium's at its published level, rare steps, and resuming."""
+"""DQN: action values with exact solutions, a Gymnasium environment at its published level, rare steps, and resuming."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from ante.engine.core.state import Phase  # noqa: E402
 from ante.training.numerics.packed_rows import MASK_BYTES, flat_row_t  # noqa: E402
-from ante.training.policies.q_network import SLIP  # noqa: E402
+from ante.training.policies.q_network import EVAL_EPSILON  # noqa: E402
 from ante.training.run_store.state_files import read_state, write_state  # noqa: E402
 from ante.training.sampling.fragment import BOSS, JOKER, Trajectory  # noqa: E402
 from ante.training.settings.config import BadConfig, make_config  # noqa: E402
@@ -29,7 +29,7 @@ SMALL: dict[str, Any] = {
 
 
 def shown(states: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """Packed rows (n,) of positions that are numbers: one bit each; legal (n, actions) bool, of the first actions."""
+    """Return packed rows (n,) of positions given as numbers, one bit each; legal (n, actions) bool."""
     rows = np.zeros(len(states), dtype=flat_row_t)
     rows["bits"][np.arange(len(states)), states // 8] = 1 << (states % 8)
     masks = np.zeros((len(states), 8 * MASK_BYTES), dtype=np.uint8)
@@ -39,15 +39,15 @@ def shown(states: np.ndarray, legal: np.ndarray) -> np.ndarray:
 
 
 def q_values(policy: Any, states: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """What the policy thinks, (n, actions of `legal`)."""
+    """Return the policy's action values, (n, actions of `legal`)."""
     with torch.no_grad():
         return policy.q_values(policy.stage(shown(states, legal))).numpy()[:, : legal.shape[1]]
 
 
 class Corridor:
-    """Six places in a row, left and right, with a third action that pays best and is legal in place 2 only.
+    """Six positions in a row, actions left and right, and a third one that pays best and is legal in position 2 only.
 
-    The right end pays 1 and ends the game; each step costs 0.1.
+    The right end has reward 1 and ends the game; each step costs 0.1.
     """
 
     n = 6
@@ -63,7 +63,7 @@ class Corridor:
 
     @classmethod
     def exact(cls, gamma: float) -> np.ndarray:
-        """Action values by value iteration; NaN where an action is not legal."""
+        """Return action values by value iteration; NaN for illegal actions."""
         found = np.where(cls.legal, 0.0, np.nan)
         for _ in range(2000):
             for place, action in np.argwhere(cls.legal):
@@ -73,7 +73,7 @@ class Corridor:
 
 
 def wandered(rng: np.random.Generator, steps: int, games: int) -> Trajectory:
-    """A fragment of random legal moves through the corridor, cut off after a while too."""
+    """Return a fragment of random legal moves through the corridor, truncated after some steps."""
     places, shape = rng.integers(0, Corridor.n, games), (steps, games)
     rows, actions = np.zeros(shape, dtype=flat_row_t), np.empty(shape, dtype=np.int64)
     rewards, cut, terminal = np.empty(shape, dtype=np.float32), np.zeros(shape, bool), np.zeros(shape, bool)
@@ -98,7 +98,7 @@ def wandered(rng: np.random.Generator, steps: int, games: int) -> Trajectory:
 @pytest.mark.parametrize(
     "plain", [{}, {"algo.double": False, "algo.duelling": False, "algo.priority": 0.0}], ids=["all", "plain"]
 )
-def test_the_worths_of_a_small_game_are_found_exactly(plain: dict[str, Any]) -> None:
+def test_the_action_values_of_a_small_game_are_exact(plain: dict[str, Any]) -> None:
     """One-step values do not depend on the behaviour policy; an illegal action has value 0, even if it would pay."""
     torch.manual_seed(0)
     settings = {
@@ -123,7 +123,7 @@ def test_the_worths_of_a_small_game_are_found_exactly(plain: dict[str, Any]) -> 
     np.testing.assert_allclose(found[Corridor.legal], exact[Corridor.legal], atol=0.03)
     assert (found[~Corridor.legal] < -1e8).all()
     assert np.nanargmax(exact[1]) == 1 and np.nanargmax(exact[3]) == 0, (
-        "it is best to go back for the third action, for ever"
+        "the optimal policy returns for the third action repeatedly"
     )
 
 
@@ -134,16 +134,16 @@ def feed(learner: Any, trace: Trajectory, steps: int) -> dict[str, Any]:
     from ante.training.sampling.training_data import Fragments
 
     config, timesteps = learner.config, {NUM_ENV_STEPS_SAMPLED_LIFETIME: steps}
-    told = learner.update(
+    results = learner.update(
         training_data=Fragments([trace]),
         timesteps=timesteps,
         num_epochs=config.num_epochs,
         minibatch_size=config.minibatch_size,
     )
-    return dict(told["default_policy"])
+    return dict(results["default_policy"])
 
 
-def test_rows_and_dense_observations_are_worth_the_same() -> None:
+def test_rows_and_dense_observations_have_equal_values() -> None:
     from ray.rllib.core.columns import Columns
 
     runner, _ = made(**SMALL, **{"algo.batch": 256})
@@ -158,9 +158,9 @@ def test_rows_and_dense_observations_are_worth_the_same() -> None:
     np.testing.assert_allclose(best.numpy(), np.where(games.masks, found.numpy(), -np.inf).max(axis=1), atol=1e-6)
     with torch.no_grad():
         probabilities = policy._forward({Columns.OBS: dense})[Columns.ACTION_DIST_INPUTS].softmax(dim=1).numpy()
-    assert (probabilities[games.masks == 0] == 0).all(), "evaluations choose what is legal"
-    slips = SLIP / games.masks.sum(axis=1)
-    np.testing.assert_allclose(probabilities.max(axis=1), 1 - SLIP + slips, rtol=1e-4)
+    assert (probabilities[games.masks == 0] == 0).all(), "evaluations choose legal actions"
+    slips = EVAL_EPSILON / games.masks.sum(axis=1)
+    np.testing.assert_allclose(probabilities.max(axis=1), 1 - EVAL_EPSILON + slips, rtol=1e-4)
     assert np.array_equal(probabilities.argmax(axis=1), packed.numpy().argmax(axis=1))
     policy.explore.fill_(0.0)
     chosen = policy.act(rows, torch.Generator().manual_seed(0))[0]
@@ -198,7 +198,7 @@ def test_rare_steps_are_marked() -> None:
     assert np.array_equal(hook._marks[0] & BOSS != 0, np.arange(16) % 2 == 1)
 
 
-def test_a_learner_put_back_from_its_files_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:
+def test_a_restored_learner_continues_identically(tmp_path: Path) -> None:
     settings = {
         **SMALL,
         "algo.batch": 512,
@@ -210,9 +210,9 @@ def test_a_learner_put_back_from_its_files_goes_on_as_if_nothing_had_been(tmp_pa
     runner, one = made(**settings)
     other = made(**settings)[1]
     fragments = [runner.sample()[0] for _ in range(9)]
-    told = [feed(one, trace, 512 * k) for k, trace in enumerate(fragments[:6])]
-    assert [int(row["updates"]) for row in told] == [0, 8, 16, 24, 32, 40]
-    assert np.isnan(float(told[0]["vf_loss"])) and float(told[-1]["replay_steps"]) == 3072
+    results = [feed(one, trace, 512 * k) for k, trace in enumerate(fragments[:6])]
+    assert [int(row["updates"]) for row in results] == [0, 8, 16, 24, 32, 40]
+    assert np.isnan(float(results[0]["vf_loss"])) and float(results[-1]["replay_steps"]) == 3072
     write_state(tmp_path, one.get_state())
     other.set_state(read_state(tmp_path))
     for k, trace in enumerate(fragments[6:], 6):
@@ -222,7 +222,7 @@ def test_a_learner_put_back_from_its_files_goes_on_as_if_nothing_had_been(tmp_pa
     weights = [each._policy().get_state() for each in (one, other)]
     assert all(np.array_equal(value, weights[1][name]) for name, value in weights[0].items())
     light = one.get_state(components="rl_module")
-    assert "replay" not in light and "target" not in light, "runners do not get the replay"
+    assert "replay" not in light and "target" not in light, "runners do not receive the replay buffer"
 
 
 @pytest.mark.ray
@@ -251,7 +251,7 @@ def test_a_stopped_run_goes_on_with_its_replay(local_ray: None, tmp_path: Path) 
         done.row = row_of(run.train(), done, 1.0)
     assert (done.row["updates"], done.row["replay_steps"], done.steps) == (24, 1024, 1024)
     assert done.row["epsilon"] == pytest.approx(0.1) and np.isnan(done.row["policy_loss"])
-    assert float(run.env_runner.module.explore) == pytest.approx(0.1), "who plays has heard of it"
+    assert float(run.env_runner.module.explore) == pytest.approx(0.1), "the runner has received it"
     (tmp_path / config.name).mkdir()
     (tmp_path / config.name / "config.yaml").write_text(config.to_yaml())
     save(config, run, done)
@@ -273,10 +273,10 @@ def test_a_stopped_run_goes_on_with_its_replay(local_ray: None, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_taxi_is_driven_as_well_as_can_be() -> None:
-    """Taxi-v3 of Gymnasium, which has action masks: as good as the best policy on the same 100 games, within 0.5.
+def test_taxi_is_solved_almost_optimally() -> None:
+    """Taxi-v3 of Gymnasium, which has action masks: within 0.5 of the best policy on the same 100 games.
 
-    Gymnasium's own threshold is 8, which luck of 100 games decides: the best policy there is scores about that.
+    Gymnasium's own threshold of 8 depends on the luck of 100 games: the optimal policy scores about that.
     """
     gymnasium = pytest.importorskip("gymnasium")
     torch.manual_seed(0)
@@ -331,7 +331,7 @@ def test_a_taxi_is_driven_as_well_as_can_be() -> None:
 
 
 def mean_return(choices: np.ndarray, env: Any, seed: int = 0) -> float:
-    """Over 100 games of 200 steps at most."""
+    """Return the mean return over 100 games of at most 200 steps."""
     returns = []
     for game in range(100):
         state, _ = env.reset(seed=seed + game)
@@ -352,8 +352,8 @@ def mean_return(choices: np.ndarray, env: Any, seed: int = 0) -> float:
         ({"algo.kl_target": 0.01}, "algo.kl_target is a setting of algo.kind ppo or appo only; leave it out"),
         ({"hints.source": "rules"}, "hints.source rules is not supported with algo.kind dqn"),
         ({"resources.learners": 2}, "resources.learners 2 is not supported with algo.kind dqn"),
-        ({"algo.replay": 2000}, "holds less than two batches of 8192"),
-        ({"algo.epsilon": 1.5}, "it is a share"),
+        ({"algo.replay": 2000}, "is smaller than two batches of 8192"),
+        ({"algo.epsilon": 1.5}, "must not be above 1"),
     ],
 )
 def test_what_dqn_cannot_do_is_refused_in_a_sentence(settings: dict[str, Any], words: str) -> None:
@@ -362,10 +362,10 @@ def test_what_dqn_cannot_do_is_refused_in_a_sentence(settings: dict[str, Any], w
 
 
 def test_learned_is_shared_with_other_updates() -> None:
-    """The runner of `made` is the one that the configuration names."""
+    """The runner of `made` is the one in the configuration."""
     from ante.training.sampling.runner import BatchRunner
 
     runner, learner = made(**SMALL, **{"algo.batch": 512})
     assert type(runner) is BatchRunner
-    weights, told = learned(learner, runner.sample()[0])
-    assert "explore" in weights and float(told["updates"]) > 0
+    weights, results = learned(learner, runner.sample()[0])
+    assert "explore" in weights and float(results["updates"]) > 0

@@ -1,4 +1,4 @@
-"""Settings of the fast path on Ray: schedules, normalisation, playing ahead, and all of it after a resume."""
+"""Settings of the fast path on Ray: schedules, normalisation, sampling ahead, also after a resume."""
 
 import os
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ SMALL = {
 
 @pytest.fixture
 def algorithm(local_ray: None) -> Iterator[Any]:
-    """Return a function that makes algorithms; stops them after the test."""
+    """Return a function that creates algorithms; stops them after the test."""
     from ante.training.rllib.build import build
     from ante.training.settings.config import make_config
 
@@ -52,19 +52,19 @@ def weights(made: Any) -> dict[str, np.ndarray]:
     return {name: np.array(value) for name, value in state.items()}
 
 
-def told(made: Any) -> dict[str, Any]:
+def metrics_of(made: Any) -> dict[str, Any]:
     return dict(made.train()["learners"]["default_policy"])
 
 
 def test_schedules_follow_the_steps_and_are_exact_after_a_resume(algorithm: Any, tmp_path: Path) -> None:
     settings = {"algo.lr": ((0, 1e-3), (1024, 5e-4), (2560, 1e-4)), "algo.entropy": ((0, 0.1), (2048, 0.0))}
     made = algorithm(**settings)
-    rows = [told(made) for _ in range(2)]
+    rows = [metrics_of(made) for _ in range(2)]
     save(made, made.run, tmp_path / "here")
-    rows += [told(made) for _ in range(4)]
+    rows += [metrics_of(made) for _ in range(4)]
     fresh = algorithm(**settings)
     restore(fresh, tmp_path / "here")
-    again = [told(fresh) for _ in range(4)]
+    again = [metrics_of(fresh) for _ in range(4)]
     for i, row in enumerate([*rows, *again]):
         steps = 512 * (i if i < 6 else i - 4)
         assert row["default_optimizer_learning_rate"] == pytest.approx(
@@ -104,7 +104,7 @@ def test_normalised_rewards_and_values_are_the_games_own_after_a_resume_too(algo
         assert np.array_equal(scales.returns, learner.scales.returns)
         assert np.array_equal(scales.targets, learner.scales.targets)
     assert learner.scales.targets[0] > 1000
-    assert np.isfinite(told(fresh)["vf_loss"])
+    assert np.isfinite(metrics_of(fresh)["vf_loss"])
 
 
 def test_learners_in_processes_of_their_own_agree_on_everything(algorithm: Any) -> None:
@@ -123,7 +123,7 @@ def test_learners_in_processes_of_their_own_agree_on_everything(algorithm: Any) 
         )
     )
     made = config.learners(num_learners=2).build_algo()
-    rows = [told(made) for _ in range(2)]
+    rows = [metrics_of(made) for _ in range(2)]
     assert all(0 < row["epochs"] < 6 for row in rows)
     states = [answer.get() for answer in made.learner_group.foreach_learner(lambda learner: learner.get_state())]
     for name, value in states[0]["rl_module"]["default_policy"].items():
@@ -158,9 +158,9 @@ def test_appo_repeats_itself_learns_and_goes_on_from_a_checkpoint(algorithm: Any
         "algo.normalise_values": True,
         "seed": 3,
     }
-    made, twin = algorithm(**settings), algorithm(**settings)
+    made, second = algorithm(**settings), algorithm(**settings)
     results = [made.train() for _ in range(12)]
-    for before, again in zip(results[:4], (twin.train() for _ in range(4)), strict=True):
+    for before, again in zip(results[:4], (second.train() for _ in range(4)), strict=True):
         for name in ("policy_loss", "vf_loss", "entropy"):
             assert before["learners"]["default_policy"][name] == again["learners"]["default_policy"][name]
     losses = [result["learners"]["default_policy"]["vf_loss"] for result in results]
@@ -170,6 +170,6 @@ def test_appo_repeats_itself_learns_and_goes_on_from_a_checkpoint(algorithm: Any
     restore(fresh, tmp_path / "here")
     here = weights(made)
     assert all(np.array_equal(here[name], value) for name, value in weights(fresh).items())
-    went_on = told(fresh)
-    assert went_on["policy_lag"] == 0, "nothing is played ahead across a resume"
+    went_on = metrics_of(fresh)
+    assert went_on["policy_lag"] == 0, "no batches are sampled ahead across a resume"
     assert went_on["vf_loss"] < np.mean(losses[:3])

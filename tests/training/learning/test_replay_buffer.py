@@ -1,4 +1,4 @@
-"""Replay: rows come back as they were, steps lead where they led, draws follow priorities, and memory has an end."""
+"""The replay buffer: unchanged rows, correct transitions, sampling by priority, limited memory."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ GAMMA = 0.9
 
 
 def played(number: int, steps: int = 7, games: int = 3, seed: int = 0) -> Trajectory:
-    """A made-up fragment whose rows are all distinct: games end, some are cut off."""
+    """Return a made-up fragment whose rows are all distinct; some games end, some are truncated."""
     rng = np.random.default_rng((seed, number))
     ends = rng.random((steps, games)) < 0.3
     terminal = ends & (rng.random((steps, games)) < 0.5)
@@ -52,7 +52,7 @@ def made(**settings: Any) -> Replay:
 
 
 def slowly(trace: Trajectory, length: int) -> dict[int, tuple[int, float, float, int, float]]:
-    """For each step by its row's name: where it led, rewards, weight of the value, action, factor; game by game."""
+    """Return for each step by its row's name: next row, rewards, weight of the value, action, factor; game by game."""
     found, (steps, games) = {}, trace.actions.shape
     cut_off = {int(place): games + k for k, place in enumerate(trace.places)}
     for t in range(steps):
@@ -84,7 +84,7 @@ def test_what_is_drawn_is_what_was_played(length: int) -> None:
         halves |= {int(row["name"]): row["half"] for row in trace.rows.reshape(-1)}
     assert len(replay) == len(wanted) == 63
     drawn = replay.draw(2000, np.random.default_rng(0), 0.0)
-    assert set(drawn.rows["name"].tolist()) == set(wanted), "all are drawn, and nothing else"
+    assert set(drawn.rows["name"].tolist()) == set(wanted), "exactly these are sampled"
     for k, name in enumerate(drawn.rows["name"].tolist()):
         after, total, weight, action, _ = wanted[name]
         assert drawn.actions[k] == action
@@ -100,7 +100,7 @@ def test_rare_steps_and_surprises_are_drawn_more_often_and_only_surprises_are_ma
     replay, trace = made(), played(0)
     replay.add(trace)
     errors = np.random.default_rng(1).normal(size=len(trace)).astype(np.float32)
-    replay.surprised(np.arange(len(trace)), errors)
+    replay.update_priorities(np.arange(len(trace)), errors)
     factors = np.array([each[-1] for each in slowly(trace, 3).values()])
     priorities = factors * (np.abs(errors) + LEAST_ERROR) ** 0.6
     drawn = replay.draw(200_000, np.random.default_rng(0), 0.7)
@@ -111,7 +111,7 @@ def test_rare_steps_and_surprises_are_drawn_more_often_and_only_surprises_are_ma
     assert factors.max() == 8
 
 
-def test_the_oldest_go_first_and_memory_stays_as_it_was() -> None:
+def test_the_oldest_are_dropped_first_and_memory_stays_constant() -> None:
     replay, sizes, held = made(), [], replay_bytes(made())
     for number in range(40):
         trace = played(number, steps=4 + number % 5)
@@ -119,9 +119,9 @@ def test_the_oldest_go_first_and_memory_stays_as_it_was() -> None:
         sizes.append((number, len(trace)))
         drawn = replay.draw(3000, np.random.default_rng(number), 0.5)
         numbers = np.unique(drawn.rows["name"] // 1000)
-        assert np.array_equal(numbers, np.arange(numbers[0], number + 1)), "the newest, without a gap"
+        assert np.array_equal(numbers, np.arange(numbers[0], number + 1)), "the newest, without gaps"
         assert len(replay) == sum(size for which, size in sizes if which >= numbers[0])
-        assert (drawn.nexts["name"] // 1000 == drawn.rows["name"] // 1000).all(), "nothing leads into another fragment"
+        assert (drawn.nexts["name"] // 1000 == drawn.rows["name"] // 1000).all(), "transitions do not cross fragments"
     assert 0 < numbers[0] < 38
     assert replay_bytes(replay) == held
     with pytest.raises(ValueError, match="does not fit"):
@@ -137,7 +137,7 @@ def test_a_replay_put_back_draws_the_same() -> None:
     for number in range(9):
         one.add(played(number))
         drawn = one.draw(16, np.random.default_rng(number), 0.5)
-        one.surprised(drawn.places, drawn.returns)
+        one.update_priorities(drawn.places, drawn.returns)
     two.restore(one.state())
     assert len(two) == len(one) < 9 * 21
     for number in range(9, 20):
@@ -145,7 +145,7 @@ def test_a_replay_put_back_draws_the_same() -> None:
         for each in (one, two):
             each.add(played(number))
             drawn = each.draw(64, np.random.default_rng(number), 0.5)
-            each.surprised(drawn.places, drawn.returns)
+            each.update_priorities(drawn.places, drawn.returns)
             found.append(drawn)
         for name in ("places", "rows", "nexts", "actions", "returns", "weights", "corrections"):
             assert np.array_equal(getattr(found[0], name), getattr(found[1], name)), name
@@ -171,17 +171,17 @@ def test_the_tree_is_the_sum_of_its_leaves() -> None:
         if leaves.any():
             drawn = np.empty(500, dtype=np.int64)
             draw_places(tree, np.full(500, np.nextafter(1.0, 0.0)), drawn)
-            assert (leaves[drawn] > 0).all(), "nothing without priority, at the edges either"
+            assert (leaves[drawn] > 0).all(), "steps without priority are not sampled, also at the edges"
 
 
 def test_no_masked_action_is_ever_chosen_in_a_million() -> None:
     rng, n, actions = np.random.default_rng(0), 100_000, 143
-    seen = np.zeros(2, dtype=np.int64)  # best ones, explored ones
+    seen = np.zeros(2, dtype=np.int64)  # greedy choices, explored choices
     for turn in range(10):
         scores = rng.normal(size=(n, actions)).astype(np.float32)
         legal = rng.random((n, actions)) < rng.choice([0.01, 0.1, 0.9], (n, 1))
         legal[np.arange(n), rng.integers(0, actions, n)] = True
-        scores[~legal] += 100.0  # what may not be done looks best
+        scores[~legal] += 100.0  # illegal actions have the highest values
         masks = np.packbits(legal, axis=1, bitorder="little")
         explore, chosen, logs = turn / 9, np.empty(n, dtype=np.int64), np.empty(n, dtype=np.float32)
         epsilon_greedy(scores, masks, rng.random((n, 2), dtype=np.float32), explore, chosen, logs)

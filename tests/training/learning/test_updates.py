@@ -1,4 +1,4 @@
-"""Updates of the fast learner, with a runner beside it and no Ray: accumulation, early stop, V-trace."""
+"""Updates of the fast learner with a runner in the same process and without Ray: accumulation, early stop, V-trace."""
 
 import os
 from typing import Any
@@ -22,7 +22,7 @@ SMALL = {
 
 
 def made(**settings: Any) -> tuple[Any, Any]:
-    """A runner and a learner with the same weights; of SMALL what the kinds of policy and algorithm have."""
+    """Return a runner and a learner with the same weights; uses the settings of SMALL that apply to the kinds."""
     from ray.tune.registry import register_env
 
     from ante.training.rllib.build import ENV, fast_config, make_env
@@ -38,17 +38,17 @@ def made(**settings: Any) -> tuple[Any, Any]:
 
 
 def learned(learner: Any, fragment: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The weights after one update, and its metrics."""
+    """Return the weights after one update, and its metrics."""
     from ante.training.sampling.training_data import Fragments
 
     config = learner.config
     given = Fragments([fragment])
-    told = learner.update(training_data=given, num_epochs=config.num_epochs, minibatch_size=config.minibatch_size)
-    return {name: np.array(value) for name, value in learner._policy().get_state().items()}, told["default_policy"]
+    metrics = learner.update(training_data=given, num_epochs=config.num_epochs, minibatch_size=config.minibatch_size)
+    return {name: np.array(value) for name, value in learner._policy().get_state().items()}, metrics["default_policy"]
 
 
 def steps_of(learner: Any) -> int:
-    """Steps that Adam has made."""
+    """Return the number of Adam's steps."""
     (optimizer,) = learner._optimizer_parameters
     return int(optimizer.state_dict()["state"][0]["step"])
 
@@ -65,7 +65,7 @@ def test_two_minibatches_together_make_the_step_of_one_twice_as_large() -> None:
     for name in one:
         moved = np.abs(one[name] - begin[name]).max()
         assert np.quantile(np.abs(two[name] - one[name]), 0.99) < 0.02 * moved, name
-    assert np.abs(other["trunk.0.weight"] - one["trunk.0.weight"]).max() > 1e-3, "twice as many steps go elsewhere"
+    assert np.abs(other["trunk.0.weight"] - one["trunk.0.weight"]).max() > 1e-3, "twice as many steps differ"
 
 
 def test_an_update_ends_once_the_policy_has_moved_far_enough() -> None:
@@ -77,24 +77,24 @@ def test_an_update_ends_once_the_policy_has_moved_far_enough() -> None:
     )[1]
     held._policy().set_state(free._policy().get_state())
     (rollout,) = runner.sample()
-    told = [float(learned(learner, rollout)[1]["epochs"]) for learner in (free, held)]
+    metrics = [float(learned(learner, rollout)[1]["epochs"]) for learner in (free, held)]
     assert steps_of(free) == 8 * 4 and 0 < steps_of(held) < 8 * 4
     with torch.no_grad():
         log_probs = held._policy().evaluate(rollout.rows, rollout.actions)[0]
     log_ratio = log_probs - torch.from_numpy(rollout.log_probs)
     assert 0.005 < float((log_ratio.exp() - 1 - log_ratio).mean()) < 0.05
-    assert told == [8, steps_of(held) / 4]
+    assert metrics == [8, steps_of(held) / 4]
 
 
 @pytest.mark.parametrize("normalise", [False, True])
-def test_on_policy_the_learner_makes_of_a_trace_what_the_runner_would(normalise: bool) -> None:
+def test_on_policy_the_learner_and_the_runner_compute_the_same_advantages(normalise: bool) -> None:
     runner, learner = made(
         **{"algo.kind": "appo", "games.max_decisions": 24, "algo.normalise_values": normalise, "algo.fragment": 10},
     )
     learned(learner, runner.sample()[0])
     runner.set_state(learner.get_state())
     (trace,) = runner.sample()
-    assert trace.terminal.any() and len(trace.places) > 0, "games are lost, and cut off, in this fragment"
+    assert trace.terminal.any() and len(trace.places) > 0, "games are lost and truncated in this fragment"
     rollout = learner._estimated(trace)
     values = runner._values_of(trace.rows.reshape(-1)).reshape(trace.actions.shape)
     wanted = runner._estimated(trace, values)
@@ -105,7 +105,7 @@ def test_on_policy_the_learner_makes_of_a_trace_what_the_runner_would(normalise:
 
 
 @pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist", "lstm", "cnn-fused"])
-def test_a_trace_of_an_older_policy_is_judged_by_the_present_one(policy: str) -> None:
+def test_a_trace_of_an_older_policy_is_evaluated_by_the_current_one(policy: str) -> None:
     from ante.training.learning.ppo import RATIO_TOP
     from ante.training.policies.protocol import with_frames
     from tests.support import estimates
@@ -121,7 +121,7 @@ def test_a_trace_of_an_older_policy_is_judged_by_the_present_one(policy: str) ->
         log_probs, _, values = now.evaluate(seen, trace.actions.reshape(-1))
         extra = np.asarray(now.act(last, torch.Generator().manual_seed(1))[2])
     ratios = np.exp(log_probs.numpy().reshape(shape) - trace.log_probs)
-    assert np.abs(ratios - 1).max() > 0.01, "the policy has moved"
+    assert np.abs(ratios - 1).max() > 0.01, "the policy has changed"
     values = values.numpy().reshape(shape)
     after = np.concatenate([values[1:], extra[None, : shape[1]]])
     after[trace.terminal] = 0
@@ -140,6 +140,6 @@ def test_a2c_makes_one_step_from_a_batch() -> None:
         **{"algo.kind": "a2c", "algo.lr": 1e-3},
     )
     (rollout,) = runner.sample()
-    _, told = learned(learner, rollout)
+    _, metrics = learned(learner, rollout)
     assert steps_of(learner) == 1
-    assert float(told["mean_kl_loss"]) == pytest.approx(0.0, abs=1e-4)
+    assert float(metrics["mean_kl_loss"]) == pytest.approx(0.0, abs=1e-4)

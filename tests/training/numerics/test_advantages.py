@@ -1,4 +1,4 @@
-"""V-trace and n-step returns: compiled, in torch and by the definition; what they are on-policy."""
+"""V-trace and n-step returns: compiled, in torch and by definition, and their on-policy values."""
 
 import os
 
@@ -11,7 +11,7 @@ SHAPE = (33, 5)
 
 
 def fragment(seed: int) -> tuple[np.ndarray, ...]:
-    """Rewards, values, values after and cuts."""
+    """Return rewards, values, next values and cuts."""
     rng = np.random.default_rng(seed)
     rewards, values, after = (rng.normal(size=SHAPE).astype(np.float32) for _ in range(3))
     return rewards, values, after, rng.random(SHAPE) < 0.15
@@ -62,7 +62,7 @@ def returns_of(rewards: np.ndarray, after: np.ndarray, cut: np.ndarray, length: 
 
 def test_on_policy_vtrace_with_lambda_1_gives_n_step_returns() -> None:
     rewards, values, _, cut = fragment(4)
-    after = np.concatenate([values[1:], values[:1]])  # what a row leads to is the next row
+    after = np.concatenate([values[1:], values[:1]])  # each row leads to the next row
     after[cut] = np.random.default_rng(5).normal(size=int(cut.sum()))
     ones = np.ones(SHAPE, dtype=np.float32)
     advantages, targets = compiled(rewards, values, after, cut, ones, 0.97, 1.0, 1.0, 1.0)
@@ -93,6 +93,6 @@ def test_what_a_step_leads_to() -> None:
     values = np.arange(6, dtype=np.float32).reshape(3, 2)
     terminal = np.zeros((3, 2), dtype=bool)
     terminal[0, 1] = True
-    extra = np.array([10, 11, 70, 80], dtype=np.float32)  # after the last step; then of games cut off at (1, 0), (2, 1)
+    extra = np.array([10, 11, 70, 80], dtype=np.float32)  # after the last step; of games truncated at (1, 0), (2, 1)
     found = values_after(values, extra, np.array([2, 5]), terminal)
     assert found.tolist() == [[2, 0], [70, 5], [10, 80]]

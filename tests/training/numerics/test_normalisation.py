@@ -1,4 +1,4 @@
-"""What normalisation divides by: sums over parts are sums over the whole, and the value head keeps what it means."""
+"""Normalisation statistics: sums over parts equal sums over the whole; rescaling the value head keeps its values."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_discounted_returns_begin_anew_with_each_game() -> None:
             every.append(sofar)
             if cut[t, game]:
                 sofar = 0.0
-    running = np.zeros(3)  # two fragments, the games going on from one to the other
+    running = np.zeros(3)  # two fragments of the same games
     found = discounted(rewards[:25], cut[:25], 0.9, running) + discounted(rewards[25:], cut[25:], 0.9, running)
     assert found[0] == len(every)
     assert mean_and_spread(found) == pytest.approx((np.mean(every), np.std(every)))

@@ -1,4 +1,4 @@
-"""Packed rows: what is unpacked is what was packed, for every column and through whole games."""
+"""Packed rows: unpacking inverts packing, for every column and throughout games."""
 
 import os
 
@@ -23,7 +23,7 @@ needs_jit = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reaso
 
 
 def positions(steps: int = 400, n: int = 64) -> tuple[np.ndarray, np.ndarray]:
-    """Observations and masks of random games on several decks, one-chip or not: (steps x n, ...)."""
+    """Return observations and masks of random games on several decks, some with one-chip blinds: (steps x n, ...)."""
     rng, seen, masks = np.random.default_rng(7), [], []
     for deck, stake in (("b_red", 1), ("b_plasma", 8), ("b_ghost", 4)):
         games = Games(n, deck, stake, reorder="none")
@@ -47,17 +47,17 @@ def test_a_row_is_far_smaller_than_a_kilobyte() -> None:
 
 
 @needs_jit
-def test_played_positions_come_back_to_the_last_bit_but_for_the_numbers() -> None:
+def test_played_positions_are_restored_exactly_except_rounded_numbers() -> None:
     flat, masks = positions()
     rows = np.zeros(len(flat), dtype=flat_row_t)
-    octets_of(rows)[:] = 255  # earlier contents do not matter
+    octets_of(rows)[:] = 255  # earlier contents are overwritten
     pack_flat(flat, masks, rows)
     back, legal = unpack(rows)
     assert (legal == masks).all()
     assert (back[:, BITS] == flat[:, BITS]).all(), "a column among the bits is not 0 or 1"
-    assert (back[:, COUNTS] == flat[:, COUNTS]).all(), "a column among the counts is no quarter"
+    assert (back[:, COUNTS] == flat[:, COUNTS]).all(), "a column among the counts is not a quarter"
     assert np.abs(back[:, NUMBERS] - flat[:, NUMBERS]).max() <= 2.0**-14
-    assert (flat[:, AT.joker_ids : AT.joker_ids + N_JOKERS] > 0).any(), "these games hold jokers"
+    assert (flat[:, AT.joker_ids : AT.joker_ids + N_JOKERS] > 0).any(), "some of these games have jokers"
 
 
 @needs_jit

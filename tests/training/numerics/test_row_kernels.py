@@ -12,7 +12,7 @@ ACTIONS = 143
 
 
 def masks(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Random masks with at least one legal action, as bool (n, ACTIONS) and as bytes."""
+    """Return random masks with at least one legal action, as bool (n, ACTIONS) and as bytes."""
     legal = rng.random((n, ACTIONS)) < rng.choice([0.02, 0.1, 0.5], size=(n, 1))
     legal[np.arange(n), rng.integers(ACTIONS, size=n)] = True
     return legal, np.packbits(legal, axis=1, bitorder="little")
@@ -45,12 +45,12 @@ def test_the_fused_loss_and_its_gradient_equal_autograd(value_clip: float) -> No
     np.testing.assert_allclose(found, sums.numpy(), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(slopes[0], logits.grad.numpy(), rtol=1e-3, atol=1e-7)
     np.testing.assert_allclose(slopes[1], values.grad.numpy(), rtol=1e-4, atol=1e-7)
-    assert 0.2 < found[4] < 0.9, "rows on both sides of the clip"
+    assert 0.2 < found[4] < 0.9, "some rows are clipped"
     assert (slopes[0][~legal] == 0).all()
     far = (values.detach().numpy() - targets) ** 2 > value_clip
     assert (slopes[1][far] == 0).all() and (slopes[1][~far] != 0).all()
     assert 0.1 < far.mean() < 0.9 or value_clip == float("inf")
-    assert found[3] > 0.05, "KL of noise in the log-probabilities"
+    assert found[3] > 0.05, "the KL of noisy log-probabilities"
 
 
 def test_advantages_equal_the_sum_of_the_definition() -> None:
@@ -103,7 +103,7 @@ def test_no_draw_is_illegal_whatever_the_logits_and_the_uniforms() -> None:
     assert np.isfinite(log_probs).all() and (log_probs <= 1e-6).all()
 
 
-def test_the_torch_twin_draws_the_same_actions() -> None:
+def test_the_torch_version_samples_the_same_actions() -> None:
     from ante.training.numerics import torch_ops
 
     rng, n = np.random.default_rng(5), 5_000
@@ -112,5 +112,5 @@ def test_the_torch_twin_draws_the_same_actions() -> None:
     actions, log_probs = sampled(logits, octets, uniforms)
     again = torch_ops.sample(torch.from_numpy(logits), torch.from_numpy(legal), torch.from_numpy(uniforms))
     same = again[0].numpy() == actions
-    assert same.mean() > 0.999, "a draw at the very edge of two probabilities may fall either way"
+    assert same.mean() > 0.999, "samples at the boundary of two probabilities may differ"
     np.testing.assert_allclose(again[1].numpy()[same], log_probs[same], atol=1e-5)

@@ -1,4 +1,4 @@
-"""Behaviour cloning: what is read is what the policy saw, what is learned is what was shown, and A2C's one step."""
+"""Behaviour cloning: inputs equal the policy's observations, the clone imitates the data; and A2C's gradient step."""
 
 import csv
 import json
@@ -34,7 +34,7 @@ SMALL = CloneSettings(epochs=3, batch=128, hidden=(32, 32), entry=16, lr=3e-3)
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Dataset]:
-    """Twenty games of greedy in both views."""
+    """Return twenty games of greedy in both views."""
     found = {}
     for view in ("flat", "shortlist"):
         folder = tmp_path_factory.mktemp("shown") / view
@@ -82,7 +82,7 @@ def test_log_probs_and_values_are_the_policy_s_own(shown: dict[str, Dataset]) ->
 
 
 @pytest.mark.parametrize("view", ["flat", "shortlist"])
-def test_a_cloned_policy_decides_as_it_was_shown(shown: dict[str, Dataset], view: str, tmp_path: Path) -> None:
+def test_a_cloned_policy_decides_like_its_data(shown: dict[str, Dataset], view: str, tmp_path: Path) -> None:
     epochs = clone(shown[view], tmp_path / "clone", SMALL)
     assert epochs[-1].held_loss < epochs[0].held_loss < epochs[0].uniform
     lines = list(csv.DictReader((tmp_path / "clone" / "metrics.csv").open()))
@@ -92,7 +92,7 @@ def test_a_cloned_policy_decides_as_it_was_shown(shown: dict[str, Dataset], view
     assert json.loads((tmp_path / "clone" / "policy.json").read_text())["trained"]["games"] == 20
     again = clone(shown[view], tmp_path / "again", SMALL)
     assert [each.held_loss for each in again] == pytest.approx([each.held_loss for each in epochs], rel=1e-3)
-    with pytest.raises(NothingToLearn, match="holds a policy already"):
+    with pytest.raises(NothingToLearn, match="already contains a policy"):
         clone(shown[view], tmp_path / "clone", SMALL)
 
 
@@ -108,13 +108,13 @@ def test_a_cloned_policy_is_a_player_and_beats_one_that_knows_nothing(
 def test_too_little_to_learn_from_is_refused(tmp_path: Path) -> None:
     games = played_scripts(Baseline("random"), fresh_seeds(2, 1), Heading(""), 2)
     export(tmp_path / "two", games, "shortlist", player="random")
-    with pytest.raises(NothingToLearn, match="too few games to hold 10% out"):
+    with pytest.raises(NothingToLearn, match="too few games to hold out 10%"):
         clone(Dataset(tmp_path / "two"), tmp_path / "clone", CloneSettings(epochs=1, hidden=(16, 16), entry=8))
 
 
 @pytest.mark.parametrize("view", ["flat", "shortlist"])
 def test_the_step_of_a2c_is_that_of_the_plain_policy_gradient(shown: dict[str, Dataset], view: str) -> None:
-    """PPO's gradient as a2c configures it, against autograd on -A log p + w (V - R)^2 - b H, written independently."""
+    """PPO's gradient with a2c's settings, against autograd on -A log p + w (V - R)^2 - b H, written independently."""
     from ante.training.learning.ppo import score_actions
     from ante.training.numerics import torch_ops
 

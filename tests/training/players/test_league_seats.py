@@ -1,4 +1,4 @@
-"""The meaning of names in a league; games of a range of seeds have the same luck in every seat."""
+"""Names of players in a league; every seat plays the same games on a range of seeds."""
 
 import shutil
 from pathlib import Path
@@ -25,7 +25,7 @@ from tests.training.players.test_release import METADATA, make_run
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run with two checkpoints, the first of which is the best."""
+    """Return a run with two checkpoints, the first of which is the best."""
     folder = make_run(tmp_path_factory.mktemp("runs") / "ppo", "mlp")
     first, metadata = find_checkpoint(folder / "checkpoints", "best")
 
@@ -55,7 +55,7 @@ def test_a_release_is_pinned_to_its_weights(run: Path, tmp_path: Path) -> None:
     entrant = entrants_of(str(folder))[0]
     assert (entrant.name, entrant.run, entrant.steps) == ("mine", "", 1000)
     assert seat_of(entrant)(0).name == "mine"
-    with pytest.raises(BadLeague, match="is not the release that plays as mine"):
+    with pytest.raises(BadLeague, match="has other weights than mine"):
         seat_of(Entrant("mine", str(folder), "0123456789ab"))
 
 

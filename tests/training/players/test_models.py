@@ -1,4 +1,4 @@
-"""The released policies of this repository: whole, equal to their cards, and good players."""
+"""The released policies of this repository: intact, equal to their model cards, and strong players."""
 
 import os
 from pathlib import Path
@@ -22,12 +22,12 @@ def test_a_release_is_whole_small_and_described(folder: Path) -> None:
     card = (folder / "README.md").read_text()
     assert f"{about['parameters']:,} parameters" in card
     assert f"{about['trained']['games']:,} games" in card
-    assert "Not written yet" not in card
+    assert "Not evaluated yet" not in card
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 def test_white_stake_plays_far_beyond_greedy() -> None:
-    """Bounds that its thousand games leave far behind: 48 % won and 22 blinds, greedy 0.1 % and 9."""
+    """Wide bounds for the results of its thousand games: 48 % won and 22 blinds, greedy 0.1 % and 9."""
     seeds = panel()[:40]
     ours, greedy = (
         evaluate(player, seeds) for player in (player_from(MODELS / "white-stake", likeliest=True), Baseline("greedy"))

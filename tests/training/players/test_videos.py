@@ -1,4 +1,4 @@
-"""Notes of trained players on a decision, and which games of an evaluation become videos."""
+"""Notes of trained players on decisions, and the selection of games for videos."""
 
 import numpy as np
 import pytest
@@ -20,17 +20,17 @@ SMALL = {"hidden": (16, 16), "width": 16, "trunk": 16, "entry": 16, "size": (36,
 
 
 def player_of(name: str) -> Player:
-    """A player with the first weights of a small policy."""
+    """Return a player with the initial weights of a small policy."""
     torch.manual_seed(0)
     return make_player(new_policy(make_config(fitting(name, SMALL))), name)
 
 
 @pytest.mark.parametrize("name", list(POLICIES.known))
-def test_a_player_says_what_it_draws_from(name: str) -> None:
-    """The probabilities are the shares in which it decides, counted over many draws."""
+def test_a_player_reports_its_probabilities(name: str) -> None:
+    """The probabilities equal the frequencies of decisions over many samples."""
     player = player_of(name)
     assert isinstance(player, Explained)
-    n = 400 if name.startswith("cnn") else 3000  # drawing 3,000 pictures takes seconds
+    n = 400 if name.startswith("cnn") else 3000  # rendering 3,000 frames takes seconds
     games = Games(n, discrete=player.discrete, reorder=player.reorder)
     games.reset(options={"seed": ["TESTSEED"] * n})
     games.step(np.full(n, 4 if not player.discrete else np.flatnonzero(games.masks[0])[0]))
@@ -51,9 +51,9 @@ def test_a_player_says_what_it_draws_from(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(POLICIES.known))
 def test_explaining_draws_nothing(name: str) -> None:
-    player, twin = player_of(name), player_of(name)
+    player, repeated = player_of(name), player_of(name)
     found = []
-    for each, asks in ((player, True), (twin, False)):
+    for each, asks in ((player, True), (repeated, False)):
         games = Games(1, discrete=each.discrete, reorder=each.reorder)
         games.reset(options={"seed": "ABCDEFGH"})
         plain = Games(1, discrete=False, reorder=each.reorder)
@@ -100,7 +100,7 @@ def test_the_rules_choose_games() -> None:
 
 @pytest.mark.parametrize("rule", ["bset", "every", "every:0", "random:", "random:-1", "best:2"])
 def test_an_unknown_rule_is_refused(rule: str) -> None:
-    with pytest.raises(BadConfig, match=f"{rule!r} selects nothing: use best, worst, first_win, every:20 or random:2"):
+    with pytest.raises(BadConfig, match=f"{rule!r} is not a rule: use best, worst, first_win, every:20 or random:2"):
         make_config({"videos.select": [rule]})
 
 

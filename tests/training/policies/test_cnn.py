@@ -1,4 +1,4 @@
-"""Policies that look at pictures: each frame drawn and kept once, stacks that never reach into another game."""
+"""Policies on frames: each frame is rendered and stored once, and stacks never cross games."""
 
 import os
 from itertools import pairwise
@@ -28,7 +28,7 @@ SMALL: dict[str, Any] = {
 
 
 class Watched:
-    """Keeps each game's observation, and its index, at every call of the runner's policy."""
+    """Stores each game's observation and index at every call of the runner's policy."""
 
     def __init__(self, runner: Any) -> None:
         self.states: list[Any] = []
@@ -43,7 +43,7 @@ class Watched:
         runner._choose = watch
 
     def stacks(self, length: int, colour: bool) -> np.ndarray:
-        """(steps, games, stack * channels, height, width), one game and one step at a time, by the definition."""
+        """Return stacks (steps, games, stack * channels, height, width), built game by game and step by step."""
         found: list[list[np.ndarray]] = [[] for _ in self.states]
         for i in range(len(self.states[0])):
             seen: list[np.ndarray] = []
@@ -58,7 +58,7 @@ class Watched:
 
 @pytest.mark.parametrize(("colour", "practice"), [(False, 0.0), (True, 0.5)])
 def test_stacks_are_the_last_frames_of_their_own_game(colour: bool, practice: float) -> None:
-    """Games end and are cut off within fragments, begin in the middle, and continue from the fragment before."""
+    """Games end and are truncated within fragments, start in the middle, and continue from the previous fragment."""
     runner, _ = made(
         **SMALL,
         **{"policy.colour": colour, "games.practice": practice},
@@ -71,12 +71,12 @@ def test_stacks_are_the_last_frames_of_their_own_game(colour: bool, practice: fl
         got = rollout.frames[rollout.rows["frames"]].reshape(20, 5, *wanted.shape[2:])
         np.testing.assert_array_equal(got, wanted[20 * k : 20 * k + 20])
         ends = len(rollout.frames) - 20 * 5
-        assert ends <= 3 * 5 + 5 + 5 * 3, "one frame a step and game, what stacks begin with, and last sights"
+        assert ends <= 3 * 5 + 5 + 5 * 3, "one frame per step and game, initial stacks, and final observations"
         assert rollout.rows.nbytes < 600 * 100 and rollout.nbytes >= rollout.frames.nbytes
 
 
-def test_values_at_borders_see_the_stacks_that_stand_there() -> None:
-    """What a game that was cut off is worth, and where the fragment ends: by their own last frames."""
+def test_values_at_boundaries_use_the_stacks_of_their_game() -> None:
+    """The values of truncated games and at the fragment's end use the games' own last frames."""
     runner, _ = made(**SMALL, **{"algo.kind": "appo"})
     watched = Watched(runner)
     (trace,) = runner.sample()
@@ -89,7 +89,7 @@ def test_values_at_borders_see_the_stacks_that_stand_there() -> None:
     assert goes_on.any()
     for place, stack in zip(trace.places, got[5:], strict=True):
         before = wanted[place // 5, place % 5]
-        np.testing.assert_array_equal(stack[:2], before[1:], err_msg="the last sight follows what was seen before it")
+        np.testing.assert_array_equal(stack[:2], before[1:], err_msg="the final stack continues the previous one")
         assert not np.array_equal(stack[2], before[2])
 
 
@@ -104,8 +104,8 @@ def test_joined_fragments_and_parts_show_the_same_pictures() -> None:
 
 
 @pytest.mark.parametrize("policy", ["cnn", "cnn-fused"])
-def test_the_network_is_what_it_says(policy: str) -> None:
-    """Log-probabilities, entropies and values by plain operations on dense pictures; the same as when it acted."""
+def test_the_network_equals_its_definition(policy: str) -> None:
+    """Log-probabilities, entropies and values equal those of plain operations on dense frames, and those of acting."""
     runner, learner = made(**{**SMALL, "policy.kind": policy, "policy.hidden": (24, 16)})
     (rollout,) = runner.sample()
     net = learner._policy()
@@ -133,26 +133,26 @@ def test_the_network_is_what_it_says(policy: str) -> None:
     np.testing.assert_allclose(got[0].detach().numpy(), rollout.log_probs, atol=2e-5)
     np.testing.assert_allclose(got[1].detach().numpy(), -(logs.exp() * logs).sum(1).detach().numpy(), atol=2e-5)
     np.testing.assert_allclose(got[2].detach().numpy(), values.detach().numpy(), atol=2e-5)
-    assert masks[np.arange(100), rollout.actions].all(), "only what is legal is done"
+    assert masks[np.arange(100), rollout.actions].all(), "all actions are legal"
 
 
-def test_pictures_alone_are_learned_from_and_equal_seeds_give_equal_weights() -> None:
-    """The gradient reaches every weight, the first convolution's too; the same run twice ends the same."""
+def test_a_cnn_learns_from_frames_alone_and_equal_seeds_give_equal_weights() -> None:
+    """The gradient reaches every weight, including the first convolution's; two equal runs give equal weights."""
     ends = []
     for _ in range(2):
         torch.manual_seed(5)
         runner, learner = made(**{**SMALL, "policy.kind": "cnn"}, **{"algo.lr": 1e-2}, seed=3)
         before = {name: np.array(value) for name, value in learner._policy().get_state().items()}
         for _ in range(2):
-            after, _told = learned(learner, runner.sample()[0])
+            after, _metrics = learned(learner, runner.sample()[0])
             runner.set_state(learner.get_state())
         ends.append(after)
         assert all(not np.array_equal(before[name], value) for name, value in after.items())
     assert all(np.array_equal(ends[0][name], value) for name, value in ends[1].items())
 
 
-def test_a_cnn_reads_its_pictures() -> None:
-    """It learns from the picture alone how many cards are selected, in the view that it plays with."""
+def test_a_cnn_reads_its_frames() -> None:
+    """It learns the number of selected cards from the frame alone, in the view that it plays with."""
     torch.manual_seed(0)
     _, learner = made(
         **{**SMALL, "policy.kind": "cnn", "policy.size": (60, 80), "policy.stack": 1, "policy.hidden": (32,)}
@@ -173,11 +173,11 @@ def test_a_cnn_reads_its_pictures() -> None:
         loss.backward()
         adam.step()
     right = net.evaluate(Framed(rows[others], frames), others % 2)[0].exp()
-    assert float(right.mean().detach()) > 0.9, "on games that it has not learned from"
+    assert float(right.mean().detach()) > 0.9, "on games that were not in training"
 
 
-def test_a_player_keeps_the_stacks_of_each_game_apart_and_asks_twice_without_harm() -> None:
-    """Played in parallel, alone, with every question repeated, and games reset in the same place."""
+def test_a_player_keeps_the_stacks_of_games_separate_and_can_be_queried_twice() -> None:
+    """In parallel, alone, with every query repeated, and with games reset in the same place."""
     from ante.training.policies.registry import make_player
 
     torch.manual_seed(0)
@@ -192,11 +192,11 @@ def test_a_player_keeps_the_stacks_of_each_game_apart_and_asks_twice_without_har
     together = chosen(seeds, 1)
     assert together == chosen(seeds, 2)
     assert [row[:1] for row in together] == chosen(seeds[:1], 1)
-    assert [row[0] for row in together[:9]] == [row[0] for row in together[9:18]], "the same game from its beginning"
+    assert [row[0] for row in together[:9]] == [row[0] for row in together[9:18]], "the same game from its start"
 
 
-def test_notes_see_what_the_player_saw() -> None:
-    """Values of a game from its replay are those of the game played card by card, selected from left to right."""
+def test_notes_use_the_observations_of_the_player() -> None:
+    """Values from a replay equal those of the game played card by card, selected from left to right."""
     from ante.engine.actions import Verb, pack_action, to_macro
     from ante.env.replay import Heading
     from ante.training.policies.registry import make_player
@@ -230,7 +230,7 @@ def test_notes_see_what_the_player_saw() -> None:
         ({"hints.source": "rules"}, "hints.source rules is not supported with policy.kind cnn; use"),
         ({"algo.kind": "dqn"}, "algo.kind dqn is not supported with policy.kind cnn; use policy.kind mlp"),
         ({"policy.size": (20, 80)}, "policy.size: height and width are 36 to 720 pixels"),
-        ({"policy.channels": (0, 1, 1)}, "policy.channels: give one width at least, each 1 or more"),
+        ({"policy.channels": (0, 1, 1)}, "policy.channels: set at least one width, each 1 or more"),
     ],
 )
 def test_what_a_cnn_cannot_do_is_refused_in_a_sentence(settings: dict[str, Any], words: str) -> None:

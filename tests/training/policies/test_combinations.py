@@ -1,4 +1,4 @@
-"""Combinations of policies, algorithms and hooks; what is not supported is refused; policies and algorithms from outside."""
+"""Combinations of policies, algorithms and hooks: supported, unsupported, and with classes from other packages."""
 
 import os
 from typing import Any
@@ -18,26 +18,26 @@ slow_uncompiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1",
 
 @slow_uncompiled
 def test_an_lstm_learns_from_hints_and_keeps_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows carry the same memory as without hints, hints are imitated from the memory of their position."""
+    """Rows contain the same memory as without hints, and hints are imitated with the memory of their position."""
     from ante.training.advice import hooks
 
     broker = Broker(None, {})
     monkeypatch.setattr(hooks, "ActorMailbox", lambda *_: Direct(broker))
     settings = {"policy.kind": "lstm", "policy.memory": 8, "policy.sequence": 8, "hints.source": "rules"}
     runner, learner = made(**{**settings, "hints.confidence": 1.0, "hints.share": 0.5, "hints.imitation": 1.0})
-    told: dict[str, Any] = {}
+    metrics: dict[str, Any] = {}
     for _ in range(4):
         (rollout,) = runner.sample()
-        _, told = learned(learner, rollout)
-    assert float(told["imitation_loss"]) > 0
+        _, metrics = learned(learner, rollout)
+    assert float(metrics["imitation_loss"]) > 0
     (term,) = learner.terms
     assert len(term.rows) > 16 and any(row["memory"].any() for row in term.rows)
     policy = learner._policy()
     runner.module.set_state(policy.get_state())
     (rollout,) = runner.sample()
     log_probs = policy.evaluate(rollout.rows, rollout.actions)[0].detach().numpy()
-    np.testing.assert_allclose(log_probs, rollout.log_probs, atol=2e-5, err_msg="unrolled as it was played")
-    assert (rollout.rows["move"].reshape(32, -1)[0] > 0).any(), "games go on from the fragment before"
+    np.testing.assert_allclose(log_probs, rollout.log_probs, atol=2e-5, err_msg="unrolling equals sampling")
+    assert (rollout.rows["move"].reshape(32, -1)[0] > 0).any(), "games continue from the previous fragment"
 
 
 @slow_uncompiled
@@ -66,7 +66,7 @@ def test_an_lstm_with_an_advisor_plays_as_without_where_nobody_may_be_asked() ->
 @slow_uncompiled
 @pytest.mark.parametrize("settings", [{}, {"policy.kind": "lstm"}, {"policy.kind": "planner"}, {"algo.kind": "dqn"}])
 def test_greedy_sampling_takes_the_likeliest_actions(settings: dict[str, Any]) -> None:
-    """`sample(explore=False)` of two runners with other seeds plays the same game the same way."""
+    """`sample(explore=False)` of two runners with different seeds plays the same game identically."""
     found = []
     for seed in (1, 2):
         torch.manual_seed(0)
@@ -77,7 +77,7 @@ def test_greedy_sampling_takes_the_likeliest_actions(settings: dict[str, Any]) -
         runner.games.fixed_seed = "TESTSEED"
         (fragment,) = runner.sample(num_timesteps=16 * 40, explore=False, force_reset=True)
         actions = fragment.actions.reshape(40, 16)
-        assert (actions == actions[:, :1]).all(), "equal games, equal decisions"
+        assert (actions == actions[:, :1]).all(), "equal games have equal decisions"
         found.append(actions[:, 0])
     assert np.array_equal(*found)
     explored = runner.sample(num_timesteps=16 * 40, force_reset=True)[0].actions.reshape(40, 16)
@@ -86,7 +86,7 @@ def test_greedy_sampling_takes_the_likeliest_actions(settings: dict[str, Any]) -
 
 @slow_uncompiled
 @pytest.mark.parametrize("kind", ["mlp", "lstm", "planner", "cnn"])
-def test_a_copied_state_goes_on_as_the_original(kind: str) -> None:
+def test_a_copied_state_continues_like_the_original(kind: str) -> None:
     small = {"policy.size": (36, 48)} if kind == "cnn" else {}
     runner, _ = made(
         **{"policy.kind": kind, "resources.games_per_runner": 4, "algo.batch": 64, "algo.minibatch": 64, **small}
@@ -104,7 +104,7 @@ def test_a_copied_state_goes_on_as_the_original(kind: str) -> None:
     again = np.zeros(4, dtype=runner.module.row_t)
     runner.module.pack(runner.games, again)
     runner.state.observe(runner.games, again)
-    assert again.tobytes() == rows[0].tobytes(), "the original has not moved"
+    assert again.tobytes() == rows[0].tobytes(), "the original is unchanged"
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def test_policies_and_algorithms_from_outside_play_and_learn(kinds: dict[str, st
     runner, learner = made(**kinds)
     before = {name: np.array(value) for name, value in learner._policy().get_state().items()}
     (fragment,) = runner.sample()
-    after, told = learned(learner, fragment)
+    after, metrics = learned(learner, fragment)
     assert any(not np.array_equal(before[name], value) for name, value in after.items())
-    assert np.isfinite(float(told["vf_loss"]))
+    assert np.isfinite(float(metrics["vf_loss"]))
 
 
 def test_an_implementation_that_cannot_be_found_is_named() -> None:

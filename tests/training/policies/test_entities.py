@@ -1,4 +1,4 @@
-"""The entity policy against the engine's own list of legal decisions: probabilities, sampling, and what it may see."""
+"""The entity policy against the engine's list of legal decisions: probabilities, sampling, and its observations."""
 
 import os
 from collections import Counter
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reas
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Small products on one thread: more of them only wait for each other beside other work."""
+    """Use one thread for small products: several threads mostly wait for each other on a busy machine."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -37,7 +37,7 @@ ORDERING = (Verb.SORT_HAND, Verb.MOVE_JOKER, Verb.MOVE_CARD)
 
 
 def policy(seed: int = 0, **options: Any):
-    """A policy with opinions: its probabilities are far from equal."""
+    """Return a policy with clearly unequal probabilities."""
     from ante.training.policies.entities import EntityPolicy, macro_space, row_space
 
     torch.manual_seed(seed)
@@ -49,7 +49,7 @@ def policy(seed: int = 0, **options: Any):
 
 
 def rows_of(states: np.recarray, reorder: int = REORDER_NONE) -> np.recarray:
-    """What the policy reads of these games."""
+    """Return the policy's rows of these games."""
     seen, rows = new_observations(len(states)), new_rows(len(states))
     observe_all(states, seen, reorder)
     pack_all(states, seen, rows)
@@ -57,7 +57,7 @@ def rows_of(states: np.recarray, reorder: int = REORDER_NONE) -> np.recarray:
 
 
 def gathered(*games: Any) -> np.recarray:
-    """Games as one batch."""
+    """Return games as one batch."""
     states = new_states(len(games))
     for i, s in enumerate(games):
         states[i] = s
@@ -65,7 +65,7 @@ def gathered(*games: Any) -> np.recarray:
 
 
 def positions(seed: int, games: int = 480, each: int = 12) -> np.recarray:
-    """Games of all decks, stakes and challenges, stopped somewhere: `each` of every phase, with up to ten cards in hand."""
+    """Return games of all decks, stakes and challenges: `each` of every phase, with up to ten cards in hand."""
     states = new_states(games)
     fuzz(states, games * 37, seed, 1, np.zeros(4, dtype=np.int64))
     chosen: dict[int, list[Any]] = {}
@@ -78,7 +78,7 @@ def positions(seed: int, games: int = 480, each: int = 12) -> np.recarray:
 
 
 def unusual() -> np.recarray:
-    """Positions that the random ones may miss: forced cards, Aura, Death, the cash-out screen, a crowded table."""
+    """Return positions that random ones may miss: forced cards, Aura, Death, the cash-out screen, a crowded table."""
     bell = facing("bl_final_bell", held=("c_death", "c_magician"))
     assert sum(card.forced for card in in_hand(bell)) == 1
     aura = hand_of("S_A H_K D_2 C_3 S_5")
@@ -100,7 +100,7 @@ def unusual() -> np.recarray:
 
 
 def decisions_of(s: Any, jokers_move: bool = False) -> np.ndarray:
-    """Every decision the policy may take in a position, from the engine's own list."""
+    """Return every decision that the policy may take in a position, from the engine's list."""
     out = np.zeros(100_000, dtype=np.int64)
     out = out[: legal_decisions(s, out)]
     keep = [
@@ -111,7 +111,7 @@ def decisions_of(s: Any, jokers_move: bool = False) -> np.ndarray:
 
 
 def log_probs(made: Any, rows: np.recarray, i: int, actions: np.ndarray) -> Any:
-    """Log-probabilities of these decisions in row i."""
+    """Return log-probabilities of these decisions in row i."""
     with torch.no_grad():
         return made.evaluate(np.repeat(rows[i : i + 1], len(actions)), actions)[0].double()
 
@@ -144,7 +144,7 @@ def test_no_illegal_decision_has_probability() -> None:
         actions = np.array([a for a in actions if not is_legal(s, a)])
         assert not offered & set(actions.tolist())
         tried += len(actions)
-        # A target that a verb without targets ignores is not part of its decision.
+        # The target of a verb without targets is not part of its decision.
         actions = actions[
             [int(a) & 63 in (Verb.USE, Verb.SELL_CONSUMABLE, Verb.SELL_JOKER) or not a >> 6 & 255 for a in actions]
         ]
@@ -165,7 +165,7 @@ def test_drawn_decisions_have_the_probability_they_were_drawn_with() -> None:
 
 
 def chi_square_limit(freedom: int) -> float:
-    """The value that chi-square exceeds once in about 10,000 times (Wilson and Hilferty)."""
+    """Return the value that chi-square exceeds about once in 10,000 times (Wilson and Hilferty)."""
     spread = 2 / (9 * freedom)
     return float(freedom * (1 - spread + 3.72 * spread**0.5) ** 3)
 
@@ -197,7 +197,7 @@ def test_entropy_is_that_of_the_decisions() -> None:
         actions = decisions_of(s)
         with torch.no_grad():
             logs, entropies, _ = made.evaluate(np.repeat(rows[i : i + 1], len(actions)), actions)
-        # Its mean over decisions, as often as they are drawn, is the entropy of the whole.
+        # Its mean over sampled decisions is the entropy of the joint distribution.
         exact = -(logs.exp() * logs).sum()
         assert (logs.exp() * entropies).sum().item() == pytest.approx(exact.item(), abs=1e-4)
 
@@ -220,7 +220,7 @@ def test_no_drawn_decision_is_ever_refused(reorder: str, deck: str, stake: int, 
     made = policy(seed)
     games = Games(256, deck, stake, reorder=reorder, discrete=False, flat=False)
     games.reset()
-    games.states.one_chip_blinds[:] = seed % 2  # half of the games reach far
+    games.states.one_chip_blinds[:] = seed % 2  # half of the games get far
     rows, rng, ended = new_rows(games.n), torch.Generator().manual_seed(seed), 0
     for _ in range(100):
         pack(games, rows)
@@ -293,7 +293,7 @@ def test_padding_and_neighbours_do_not_matter() -> None:
     made, states = policy(7), positions(13)
     rows = rows_of(states)
     actions, _, _ = made.act(rows, torch.Generator().manual_seed(2))[:3]
-    many = np.concatenate([rows] * 12)  # enough to be read in groups
+    many = np.concatenate([rows] * 12)  # enough rows to be grouped
     assert len(many) > 300
     with torch.no_grad():
         plain = made.evaluate(rows, actions)
@@ -321,7 +321,7 @@ def test_half_precision_draws_legal_decisions_with_probabilities_that_sum_to_one
         for i, s in enumerate(states):
             actions = decisions_of(s)
             probabilities = made.evaluate(np.repeat(rows[i : i + 1], len(actions)), actions)[0].double().exp()
-            assert probabilities.sum().item() == pytest.approx(1.0, abs=0.05)  # the products are rounded to 8 bits
+            assert probabilities.sum().item() == pytest.approx(1.0, abs=0.05)  # products are rounded to 8 bits
             drawn, log_prob, _ = made.act(np.repeat(rows[i : i + 1], 50), torch.Generator().manual_seed(4))[:3]
             assert set(drawn.tolist()) <= set(actions.tolist())
             assert log_prob.dtype == torch.float32
@@ -394,19 +394,19 @@ def test_rows_tell_nothing_hidden() -> None:
         for s in states:
             if s.phase == Phase.PLAY and s.n_hand > 2:
                 s.cards[s.hand[1]].face_down = s.cards[s.hand[2]].face_down = 1
-        told, before = rows_of(states).tobytes(), states.tobytes()
+        rows_before, before = rows_of(states).tobytes(), states.tobytes()
         for s in states:
             shuffle_what_is_hidden(s, rng)
         assert states.tobytes() != before
-        assert rows_of(states).tobytes() == told
+        assert rows_of(states).tobytes() == rows_before
 
 
-def test_only_aura_asks_for_a_hidden_edition() -> None:
+def test_only_aura_requires_a_hidden_edition() -> None:
     s = hand_of("S_A H_K D_2")
     in_hand(s)[0].face_down = 1
     plain = rows_of(gathered(s))
     in_hand(s)[0].edition = Edition.FOIL
-    # A count of unknown editions is on show as well, as the game's own view of the deck is.
+    # The number of unknown editions is visible too, as in the game's view of the deck.
     hidden = rows_of(gathered(s))
     assert plain["flag_bits"].tobytes() == hidden["flag_bits"].tobytes()
     assert plain["trait"].tobytes() == hidden["trait"].tobytes()

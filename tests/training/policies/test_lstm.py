@@ -1,4 +1,4 @@
-"""The LSTM policy: unrolled as if one game were played step by step, and good for what needs a memory."""
+"""The LSTM policy: unrolling equals playing step by step, and it solves a task that requires memory."""
 
 import os
 from itertools import pairwise
@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 
 from ante.env.games import Games  # noqa: E402
-from ante.training.learning.ppo import dealt  # noqa: E402
+from ante.training.learning.ppo import shuffled_parts  # noqa: E402
 from ante.training.numerics import torch_ops  # noqa: E402
 from ante.training.numerics.distributions import OFF  # noqa: E402
 from ante.training.policies.lstm import Memory, sequences, unrolled  # noqa: E402
@@ -32,7 +32,7 @@ SMALL: dict[str, Any] = {
 }
 
 
-def test_sequences_are_runs_of_one_game_and_no_longer_than_asked() -> None:
+def test_sequences_are_parts_of_one_game_of_limited_length() -> None:
     rng = np.random.default_rng(0)
     game, move = np.repeat([7, 3, 9], [13, 1, 40]), np.r_[0:13, 5, 2:42]
     kept = rng.permutation(np.flatnonzero(rng.random(54) < 0.9))
@@ -46,7 +46,7 @@ def test_sequences_are_runs_of_one_game_and_no_longer_than_asked() -> None:
         assert len(set(move[part] // np.uint64(8))) == 1
     for one, two in pairwise(found):
         joins = game[one[-1]] == game[two[0]] and move[one[-1]] + 1 == move[two[0]]
-        assert not joins or move[two[0]] % np.uint64(8) == 0, "cut only where it must be"
+        assert not joins or move[two[0]] % np.uint64(8) == 0, "cut only at multiples of the length"
     laid = unrolled(game, move, 8)
     slots: list[list[int]] = [[] for _ in range(len(found))]
     at = 0
@@ -67,9 +67,9 @@ def test_what_is_remembered_ends_with_its_game() -> None:
 
 
 def slowly(policy: Any, rollout: Any, length: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Log-probabilities, entropies and values, one game at a time and one step at a time, by the LSTM's definition.
+    """Return log-probabilities, entropies and values, game by game and step by step, by the LSTM's definition.
 
-    The memory lasts through a game; gradients are cut off every `length` decisions, and where rows begin.
+    The memory lasts for a whole game; gradients are truncated every `length` decisions, and at the first row.
     """
     n = len(rollout)
     logs, entropies, values = [None] * n, [None] * n, [None] * n
@@ -99,7 +99,7 @@ def slowly(policy: Any, rollout: Any, length: int) -> tuple[torch.Tensor, torch.
 
 @pytest.mark.parametrize("length", [5, 64])
 def test_unrolled_sequences_are_games_played_step_by_step(length: int) -> None:
-    """Games end and begin within the fragment, and continue from the one before; minibatches are whole sequences."""
+    """Games end and start within the fragment, and continue from the previous one; minibatches are whole sequences."""
     runner, learner = made(
         **SMALL,
         **{"games.max_decisions": 25, "policy.sequence": length, "algo.lr": 1e-2},
@@ -108,11 +108,11 @@ def test_unrolled_sequences_are_games_played_step_by_step(length: int) -> None:
     (rollout,) = runner.sample()
     policy = learner._policy()
     assert len(np.unique(rollout.rows["game"])) > 6 and (rollout.rows["memory"][rollout.rows["move"] == 0] == 0).all()
-    assert (rollout.rows["move"].reshape(40, 6)[0] > 0).any(), "some games go on"
+    assert (rollout.rows["move"].reshape(40, 6)[0] > 0).any(), "some games continue"
     found, wanted = policy.evaluate(rollout.rows, rollout.actions), slowly(policy, rollout, length)
     for one, two in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one.detach().numpy(), two.detach().numpy(), atol=2e-5)
-    np.testing.assert_allclose(found[0].detach().numpy(), rollout.log_probs, atol=2e-5, err_msg="as when it acted")
+    np.testing.assert_allclose(found[0].detach().numpy(), rollout.log_probs, atol=2e-5, err_msg="equal to acting")
     batch = [torch.from_numpy(each) for each in (rollout.log_probs - 0.05, rollout.advantages, rollout.targets)]
     gradients = []
     for answers in (found, wanted):
@@ -121,14 +121,14 @@ def test_unrolled_sequences_are_games_played_step_by_step(length: int) -> None:
     for one, two in zip(*gradients, strict=True):
         np.testing.assert_allclose(one.numpy(), two.numpy(), atol=1e-5 + 1e-3 * float(two.abs().max()))
     units = policy.sequences(rollout.rows)
-    parts = dealt(units, np.random.default_rng(0), 4)
+    parts = shuffled_parts(units, np.random.default_rng(0), 4)
     assert sorted(np.concatenate(parts)) == list(range(240)) and min(map(len, parts)) > 0
     chosen = policy.stage(rollout.rows)[parts[0]]
     halves = policy.evaluate(chosen, rollout.actions[parts[0]])
     np.testing.assert_allclose(halves[2].detach().numpy(), wanted[2].detach().numpy()[parts[0]], atol=2e-4)
 
 
-def test_an_update_takes_sequences_whole_and_learns() -> None:
+def test_an_update_uses_whole_sequences_and_learns() -> None:
     runner, learner = made(
         **SMALL,
         **{"games.max_decisions": 25, "policy.sequence": 16, "algo.lr": 1e-2},
@@ -138,17 +138,17 @@ def test_an_update_takes_sequences_whole_and_learns() -> None:
     evaluate = learner._policy().evaluate
     learner._policy().evaluate = lambda rows, actions: (seen.append(rows), evaluate(rows, actions))[1]
     before = {name: np.array(value) for name, value in learner._policy().get_state().items()}
-    after, told = learned(learner, rollout)
+    after, metrics = learned(learner, rollout)
     assert len(seen) == 4 and sum(map(len, seen)) == 480, "two epochs of two minibatches"
     whole = len(learner._policy().sequences(rollout.rows))
     for epoch in (seen[:2], seen[2:]):
         assert sum(len(unrolled(part.game, part.move, 16).first) for part in epoch) == whole
     assert all(not np.array_equal(before[name], value) for name, value in after.items())
-    assert float(told["epochs"]) == 2
+    assert float(metrics["epochs"]) == 2
 
 
-def test_a_player_remembers_each_game_apart_and_asks_twice_without_harm() -> None:
-    """Played side by side, alone, and with every question put twice: the same games."""
+def test_a_player_keeps_the_memory_of_games_separate_and_can_be_queried_twice() -> None:
+    """In parallel, alone, and with every query repeated: the same games."""
     from ante.training.policies.registry import make_player
 
     torch.manual_seed(0)
@@ -175,7 +175,7 @@ def test_a_player_remembers_each_game_apart_and_asks_twice_without_harm() -> Non
 
 
 def test_notes_follow_the_game_as_the_player_does() -> None:
-    """What is remembered is the same where cards were selected from left to right."""
+    """The memory is the same if cards were selected from left to right."""
     from ante.engine.actions import Verb, pack_action, to_macro
     from ante.env.replay import Heading
     from ante.training.policies.registry import make_player
@@ -210,7 +210,7 @@ def test_notes_follow_the_game_as_the_player_does() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("policy", "least", "most"), [("lstm", 0.95, 1.0), ("mlp", 0.3, 0.7)])
 def test_only_a_memory_wins_the_game_of_recall(policy: str, least: float, most: float) -> None:
-    """The runner, the rows, the learner and its loss are those of real training; the games alone are others."""
+    """Runner, rows, learner and loss are those of real training; only the games differ."""
     torch.manual_seed(0)
     sizes = {"resources.games_per_runner": 32, "algo.batch": 1024, "algo.minibatch": 256}
     runner, learner = made(
@@ -232,11 +232,11 @@ def test_only_a_memory_wins_the_game_of_recall(policy: str, least: float, most: 
 
 
 def make_probe(runner: Any) -> None:
-    """The runner's games are those of recall."""
+    """Replace the runner's games by those of recall."""
     from ante.training.sampling.fragment import Tally
 
     runner.games, runner.tally = RecallGames(32, delay=6), Tally(np.zeros(32))
-    runner._discounted, runner._dealt, runner._dealt_stage = np.zeros(32), False, runner.stage
+    runner._discounted, runner._dealt, runner._current_stage = np.zeros(32), False, runner.stage
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The masked policy: illegal actions have no probability, and it makes either kind of choice."""
+"""The masked policy: illegal actions have probability 0; actions are sampled or the most likely ones."""
 
 import os
 
@@ -20,7 +20,7 @@ def policy(seed: int = 0):
     made = MaskedPolicy(
         observation_space=masked_space(), action_space=gymnasium.spaces.Discrete(143), model_config={"hidden": [32, 32]}
     )
-    torch.nn.init.normal_(made.policy.weight, std=3.0)  # a strong opinion, right or wrong
+    torch.nn.init.normal_(made.policy.weight, std=3.0)  # clearly unequal probabilities
     return made
 
 

@@ -1,4 +1,4 @@
-"""The MLP on packed rows: the same network as the dense one, with the gradient that autograd finds."""
+"""The MLP on packed rows: equal to the dense network, with the gradients of autograd."""
 
 import os
 
@@ -29,7 +29,7 @@ def policy(hidden: list[int] | None = None):
 
 
 def played(made, steps: int = 40, n: int = 16) -> tuple[Games, np.ndarray]:
-    """Games after some steps of the policy, and all rows seen."""
+    """Return games after some steps of the policy, and all observed rows."""
     from ante.training.sampling.fragment import end_to_end
 
     games, generator, seen = Games(n, reorder="none"), torch.Generator().manual_seed(1), []
@@ -44,7 +44,7 @@ def played(made, steps: int = 40, n: int = 16) -> tuple[Games, np.ndarray]:
 
 
 def batch_of(made, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Actions, log-probabilities a little off, advantages and targets."""
+    """Return actions, slightly changed log-probabilities, advantages and targets."""
     rng = np.random.default_rng(3)
     actions, log_probs, _ = made.act(rows, torch.Generator().manual_seed(5))[:3]
     noise = rng.normal(scale=0.3, size=len(rows)).astype(np.float32)
@@ -100,7 +100,7 @@ def test_rows_are_judged_as_they_are_evaluated_after_a_change_that_leaves_no_tra
 
 
 def test_the_loss_for_other_devices_has_the_same_gradient() -> None:
-    """What a CUDA device does, on a CPU."""
+    """Run the code for CUDA devices on a CPU."""
     from ante.training.policies.mlp_rows import DeviceRows
 
     made = policy()
@@ -138,9 +138,9 @@ def test_what_acts_is_what_is_evaluated() -> None:
     rows = played(made)[1]
     actions, log_probs, values = made.act(rows, torch.Generator().manual_seed(9))[:3]
     with torch.no_grad():
-        again, entropies, worth = made.evaluate(rows, actions)
+        again, entropies, found_values = made.evaluate(rows, actions)
     np.testing.assert_allclose(again.numpy(), log_probs, atol=2e-5)
-    np.testing.assert_allclose(worth.numpy(), values, atol=2e-5)
+    np.testing.assert_allclose(found_values.numpy(), values, atol=2e-5)
     assert ((entropies > 0).numpy() == (unpack(rows)[1].sum(axis=1) > 1)).all()
 
 
@@ -174,8 +174,8 @@ def test_it_plays_games_to_the_end_without_an_illegal_action() -> None:
     assert ended > 32
 
 
-def test_layers_begin_so_that_nothing_fades() -> None:
-    """Orthogonal: gain sqrt(2) where SiLU follows, 1 for the value; decisions are all but equally likely."""
+def test_initial_layers_preserve_activations() -> None:
+    """Orthogonal: gain sqrt(2) before SiLU, 1 for the value; all decisions are about equally likely."""
     from ante.training.policies.mlp_rows import PackedPolicy
 
     made = PackedPolicy(

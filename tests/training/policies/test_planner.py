@@ -1,4 +1,4 @@
-"""The planner: both levels' probabilities by enumeration, plans kept and chosen again, gradients, players that agree."""
+"""The planner: probabilities of both levels by enumeration, kept and new plans, gradients, consistent players."""
 
 import itertools
 
@@ -17,7 +17,7 @@ from ante.training.policies.planner import (  # noqa: E402
     N_PLANS,
     PLANS,
     UNDECIDED,
-    HeldPlans,
+    CurrentPlans,
     PlannerPolicy,
     buying,
     fitting,
@@ -32,7 +32,7 @@ from tests.support.lists import small  # noqa: E402
 
 def made(kind: type = PlannerPolicy) -> PlannerPolicy:
     policy: PlannerPolicy = small(kind)
-    with torch.no_grad():  # far from the beginning, where plans hardly differ
+    with torch.no_grad():  # far from the initial weights, with which plans hardly matter
         own = (policy.plan.weight, policy.under.weight) if kind is PlannerPolicy else ()
         for parameter in (policy.score.weight, *own):
             parameter.add_(0.5 * torch.randn(parameter.shape))
@@ -44,8 +44,8 @@ def policy() -> PlannerPolicy:
     return made()
 
 
-def step(policy: PlannerPolicy, games: Games, held: HeldPlans, rng: torch.Generator) -> tuple[np.ndarray, ...]:
-    """Rows, actions and decisions of all games, which hold their plans and are about to take them."""
+def step(policy: PlannerPolicy, games: Games, held: CurrentPlans, rng: torch.Generator) -> tuple[np.ndarray, ...]:
+    """Return rows, actions and decisions of all games, which have plans and are about to take the actions."""
     rows = np.zeros(games.n, dtype=policy.row_t)
     policy.pack(games, rows)
     held.observe(games, rows)
@@ -58,8 +58,8 @@ def step(policy: PlannerPolicy, games: Games, held: HeldPlans, rng: torch.Genera
 
 @pytest.fixture(scope="module")
 def played(policy: PlannerPolicy) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and actions (steps, games) of play."""
-    games, held, rng = Games(12, discrete=False, reorder="jokers"), HeldPlans(12), torch.Generator().manual_seed(5)
+    """Return rows and actions (steps, games) of play."""
+    games, held, rng = Games(12, discrete=False, reorder="jokers"), CurrentPlans(12), torch.Generator().manual_seed(5)
     games.reset()
     rows, actions = np.zeros((60, 12), dtype=policy.row_t), np.zeros((60, 12), dtype=np.int64)
     for t in range(60):
@@ -90,7 +90,7 @@ def test_every_action_is_counted_once_in_probabilities_that_sum_to_one(policy: P
     assert np.abs(total - 1.0).max() < 1e-5
 
 
-def test_act_says_what_evaluate_says_and_keeps_plans_that_are_held(policy: PlannerPolicy, played: tuple) -> None:
+def test_act_agrees_with_evaluate_and_keeps_current_plans(policy: PlannerPolicy, played: tuple) -> None:
     rows, _ = played
     actions, log_probs, values, _ = policy.act(rows, torch.Generator().manual_seed(3))
     with torch.no_grad():
@@ -99,7 +99,7 @@ def test_act_says_what_evaluate_says_and_keeps_plans_that_are_held(policy: Plann
     assert (entropies >= 0).all()
     held = rows["plan"] < N_PLANS
     assert (actions.numpy()[held] // MAX_CANDIDATES == rows["plan"][held]).all() and held.any() and not held.all()
-    with torch.no_grad():  # what is drawn is drawn as often as it is likely
+    with torch.no_grad():  # frequencies equal probabilities
         row = rows[~held][:1]
         logs = policy.plan_logs(policy._read(row)[0]).exp()[0].numpy()
     drawn = (
@@ -109,7 +109,7 @@ def test_act_says_what_evaluate_says_and_keeps_plans_that_are_held(policy: Plann
 
 
 def test_plans_last_for_a_blind_or_a_shop_and_no_decision_is_illegal(policy: PlannerPolicy) -> None:
-    games, held, rng = Games(8, discrete=False), HeldPlans(8), torch.Generator().manual_seed(6)
+    games, held, rng = Games(8, discrete=False), CurrentPlans(8), torch.Generator().manual_seed(6)
     games.reset()
     before: list[tuple[int, bool] | None] = [None] * 8
     plans, chosen = np.full(8, UNDECIDED), set()
@@ -177,7 +177,7 @@ def test_without_its_plan_it_is_the_shortlist_policy(played: tuple) -> None:
 
 def test_who_explains_a_game_tells_the_plans_that_were_played(policy: PlannerPolicy) -> None:
     seeds = ["PLAN1", "PLAN2", "PLAN3"]
-    games, told = Games(3, discrete=False), Games(1, discrete=False)
+    games, explained = Games(3, discrete=False), Games(1, discrete=False)
     games.reset(options={"seed": seeds})
     player = PolicyPlayer(policy, "x", seed=1)
     taken, plans = [], []
@@ -188,12 +188,12 @@ def test_who_explains_a_game_tells_the_plans_that_were_played(policy: PlannerPol
         taken.append(int(decisions[1]))
         plans.append(int(player.played(games)._carry[1]))
         games.step(decisions)
-    told.reset(options={"seed": seeds[1:2]})
+    explained.reset(options={"seed": seeds[1:2]})
     other = PolicyPlayer(policy, "y", seed=99)
     for decision, plan in zip(taken, plans, strict=True):
-        note = other.explain(told, decision)
+        note = other.explain(explained, decision)
         assert note.plan == in_words(plan) and note.chance is not None
-        told.step(np.array([decision]))
+        explained.step(np.array([decision]))
     assert len(set(plans)) > 1
 
 
@@ -207,7 +207,7 @@ def test_a_plan_leans_to_what_it_says() -> None:
 def test_fates_follow_from_seed_and_period() -> None:
     games = Games(64, discrete=False)
     games.reset()
-    fates = HeldPlans(64).seeded_uniforms
+    fates = CurrentPlans(64).seeded_uniforms
     first = fates(games)
     assert (fates(games) == first).all() and len(set(first)) == 64 and (first >= 0).all() and (first < 1).all()
     assert (periods(games) == 1).all()

@@ -1,4 +1,4 @@
-"""Every policy by name: trained, repeated, put back and played the same way."""
+"""Every policy by name: trained reproducibly, restored and played."""
 
 import os
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_every_policy_is_made_from_the_configuration() -> None:
 @pytest.mark.ray
 @slow_uncompiled
 @pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist", "lstm", "cnn-fused", "planner"])
-def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, local_ray: None, tmp_path: Path) -> None:
+def test_a_policy_trains_reproducibly_continues_and_plays(policy: str, local_ray: None, tmp_path: Path) -> None:
     from ante.training.policies.registry import policy_class
     from ante.training.rllib.build import build
     from ante.training.run.evaluate import evaluate_run
@@ -45,12 +45,12 @@ def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, local_ray
     from ante.training.run.videos import keep_games, write_best
 
     config = make_config({**tiny_network(policy), "runs": str(tmp_path), **SMALL})
-    made, twin = (build(config) for _ in range(2))
+    made, second = (build(config) for _ in range(2))
     first = made.learner_group._learner.module["default_policy"].unwrapped()
     assert type(first) is policy_class(config)
     before = {name: value.copy() for name, value in first.get_state().items()}
     done, losses = Progressed(sizes=Sizes(config.algo.minibatch, config.resources.games_per_runner)), []
-    for each in (made, twin):
+    for each in (made, second):
         rows = [row_of(each.train(), Progressed(), 1.0) for _ in range(2)]
         losses.append([(row["policy_loss"], row["entropy"], row["steps"]) for row in rows])
     assert losses[0] == losses[1], "the same seed gives the same curve"
@@ -67,5 +67,5 @@ def test_a_policy_trains_repeats_itself_goes_on_and_plays(policy: str, local_ray
     assert (report.player, report.games) == (config.name, 2)
     kept = keep_games(config, player, report, 256, final=True)
     assert write_best(config, kept)[0].stat().st_size > 5000
-    for each in (made, twin, again):
+    for each in (made, second, again):
         each.stop()

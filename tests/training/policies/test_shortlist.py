@@ -34,7 +34,7 @@ def policy() -> ShortlistPolicy:
 
 
 def seen(policy: ShortlistPolicy, games: Games, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and actions of some steps of play, (steps * n,) each."""
+    """Return rows and actions of some steps of play, (steps * n,) each."""
     rng = torch.Generator().manual_seed(5)
     rows = np.zeros((steps, games.n), dtype=policy.row_t)
     actions = np.zeros((steps, games.n), dtype=np.int64)
@@ -84,8 +84,8 @@ def test_probabilities_are_of_legal_entries_and_sum_to_one(policy: ShortlistPoli
     assert np.abs(total - 1.0).max() < 1e-5
 
 
-def test_act_draws_what_evaluate_says(policy: ShortlistPolicy, played: tuple) -> None:
-    """Frequencies of 4,000 draws of one row against its probabilities; log-probabilities and values agree."""
+def test_act_agrees_with_evaluate(policy: ShortlistPolicy, played: tuple) -> None:
+    """Frequencies of 4,000 samples of one row equal its probabilities; log-probabilities and values agree."""
     rows, _ = played
     row = rows[np.argmax(((rows["list"]["entries"]["flag_bits"] & LEGAL) != 0).sum(axis=1))]
     many = np.repeat(row[None], 4000)
@@ -175,10 +175,10 @@ def test_the_player_takes_the_likeliest(policy: ShortlistPolicy) -> None:
     assert all(is_legal(games.states[i], int(one[i])) for i in np.flatnonzero(playing))
 
 
-def test_practice_begins_where_others_have_been_and_counts_apart(policy: ShortlistPolicy) -> None:
+def test_practice_starts_from_reached_positions_and_is_counted_separately(policy: ShortlistPolicy) -> None:
     games = Games(32, discrete=False, reorder="jokers", reward="blinds")
     games.reset()
-    games.states.one_chip_blinds[:] = 1  # every hand beats its blind, so antes rise fast
+    games.states.one_chip_blinds[:] = 1  # every hand beats its blind, so antes are reached fast
     runner = SimpleNamespace(games=games, config=SimpleNamespace(practice=0.5), begun=np.zeros(32, dtype=np.bool_))
     practice, tally = Practice(runner), Tally(np.zeros(32))
     practice.dealt(np.random.SeedSequence(1), None)
@@ -212,8 +212,8 @@ def test_practice_begins_where_others_have_been_and_counts_apart(policy: Shortli
     assert KEPT > 1
 
 
-def test_a_position_goes_on_with_another_future() -> None:
-    """The same record with two seeds: equal to the eye, but other cards are drawn."""
+def test_a_position_continues_with_another_future() -> None:
+    """The same record with two seeds looks the same, but other cards are drawn."""
     games = Games(2, discrete=False, reorder="jokers")
     games.reset()
     games.put(np.array([0, 1]), games.states[[0, 0]])

@@ -1,4 +1,4 @@
-"""The contract with Ray: the installed version has every name that we use, and private ones are used in compat.py alone."""
+"""The names of Ray that we use: the installed version has all of them, and private ones are used only in compat.py."""
 
 import ast
 import inspect
@@ -28,11 +28,11 @@ from ante.training.compat import IncompatibleRay  # noqa: E402
 
 SOURCE = Path("src/ante")
 MODULES = sorted(file for room in ("training", "bench") for file in (SOURCE / room).rglob("*.py"))
-# RLModule documents these as methods to override.
+# Methods that RLModule documents for overriding.
 OVERRIDDEN = {"_forward", "_forward_inference", "_forward_exploration", "_forward_train"}
 LOOK = f"Ray {ray.__version__}: look at src/ante/training/compat.py and at"
 RLLIB = (PPO, PPOConfig, PPOTorchLearner, LearnerGroup, EnvRunnerGroup, Checkpointable, MetricsLogger)
-# Methods that are called: with these keywords, and this number of positional arguments.
+# Methods that are called: with their keywords, and their number of positional arguments.
 CALLED: dict[Any, dict[str, tuple[int, tuple[str, ...]]]] = {
     EnvRunnerGroup: {
         "foreach_env_runner_async": (1, ("tag", "kwargs")),
@@ -66,7 +66,7 @@ CALLED: dict[Any, dict[str, tuple[int, tuple[str, ...]]]] = {
 
 @cache
 def ours_on_rllib() -> tuple[type, ...]:
-    """Our classes that inherit from RLlib's."""
+    """Return our classes that inherit from RLlib's."""
     found = []
     for file in MODULES:
         names = [
@@ -80,7 +80,7 @@ def ours_on_rllib() -> tuple[type, ...]:
 
 @pytest.fixture(scope="module")
 def learner() -> Any:
-    """RLlib's own learner of a small network, built in this process without Ray."""
+    """Return RLlib's learner of a small network, built in this process without Ray."""
     config = (
         PPOConfig()
         .environment("CartPole-v1")
@@ -111,7 +111,7 @@ def test_every_name_that_is_imported_exists() -> None:
 
 
 @pytest.mark.parametrize("owner", CALLED, ids=lambda owner: owner.__name__)
-def test_methods_take_what_they_are_given(owner: Any) -> None:
+def test_methods_accept_their_arguments(owner: Any) -> None:
     for name, (positional, keywords) in CALLED[owner].items():
         assert hasattr(owner, name), f"{LOOK} {owner.__name__}.{name}, which is gone"
         signature = inspect.signature(getattr(owner, name))
@@ -125,7 +125,7 @@ def test_rllib_updates_learners_with_the_keyword_that_we_read() -> None:
     assert compat.KEEP_METRICS in inspect.signature(Learner.update).parameters, f"{LOOK} KEEP_METRICS"
 
 
-def test_our_methods_take_what_rllib_gives_theirs() -> None:
+def test_our_methods_accept_the_arguments_of_rllibs() -> None:
     seen = set()
     for made in ours_on_rllib():
         for name, method in vars(made).items():
@@ -201,18 +201,18 @@ def test_another_ray_is_named_with_what_it_lacks(use: Any) -> None:
 
 
 def test_our_classes_use_and_hide_no_private_name_of_the_class_below() -> None:
-    """`self._x` in a class of ours on one of RLlib's is ours: defined here, and unknown there."""
+    """`self._x` in a class derived from RLlib's must be defined here and unknown there."""
     found = []
     for made in ours_on_rllib():
         theirs = {name for base in made.__mro__[1:] if base.__module__.startswith("ray.") for name in private_of(base)}
         tree = ast.parse(textwrap.dedent(inspect.getsource(made)))
         used = {each.attr for each in ast.walk(tree) if isinstance(each, ast.Attribute) and is_name(each.value, "self")}
         found += [f"{made.__name__}.{name}" for name in (used | own_of(made)) & theirs - OVERRIDDEN]
-    assert not found, f"private names of RLlib belong into training/compat.py: {sorted(found)}"
+    assert not found, f"private names of RLlib belong in training/compat.py: {sorted(found)}"
 
 
-def test_other_objects_of_rllib_are_asked_for_nothing_private() -> None:
-    """By name: a private attribute of RLlib's classes that no class of ours has, on anything but `self`."""
+def test_no_private_names_of_other_rllib_objects_are_used() -> None:
+    """Search by name: a private attribute of RLlib's classes, not defined in ours, on anything except `self`."""
     assert {"_params", "_learner", "_check_component", "_named_optimizers"} <= private_names()
     ours = {name for made in ours_on_rllib() for name in own_of(made)}
     found = []
@@ -225,12 +225,12 @@ def test_other_objects_of_rllib_are_asked_for_nothing_private() -> None:
             if isinstance(node, ast.arg) and node.arg in (compat.KEEP_METRICS, compat.WEIGHTS_VERSION):
                 found.append(f"{file}:{node.lineno} {node.arg}")
     found = [each for each in found if "/compat.py:" not in each]
-    assert not found, f"private names of RLlib belong into training/compat.py: {found}"
+    assert not found, f"private names of RLlib belong in training/compat.py: {found}"
 
 
 @cache
 def private_of(made: type) -> frozenset[str]:
-    """Private attributes of one class: its own, and those that its methods set on `self`."""
+    """Return the private attributes of one class: its own, and those that its methods set on `self`."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(made)))
     names = {
         node.attr
@@ -242,14 +242,14 @@ def private_of(made: type) -> frozenset[str]:
 
 
 def own_of(made: type) -> frozenset[str]:
-    """Private attributes that our classes among its bases define."""
+    """Return the private attributes that our classes in its bases define."""
     ours = (base for base in made.__mro__ if base.__module__.startswith("ante."))
     return frozenset().union(*map(private_of, ours))
 
 
 @cache
 def private_names() -> frozenset[str]:
-    """Private attributes of the classes in RLLIB and of their bases."""
+    """Return the private attributes of the classes in RLLIB and of their bases."""
     bases = {base for cls in RLLIB for base in cls.__mro__ if base.__module__.startswith("ray.")}
     return frozenset().union(*map(private_of, bases))
 

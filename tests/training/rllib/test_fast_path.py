@@ -1,4 +1,4 @@
-"""The fast path as an RLlib algorithm: fragments, repeatable curves, checkpoints, lost runners, remote learners."""
+"""The fast path as an RLlib algorithm: fragments, reproducible curves, checkpoints, lost runners, remote learners."""
 
 import os
 from pathlib import Path
@@ -68,8 +68,8 @@ def curve(made: Any, iterations: int) -> list[tuple[float, ...]]:
     return rows
 
 
-def test_a_fragment_holds_what_the_games_and_the_policy_say() -> None:
-    """A fragment is played again, row by row, with a dense network and a slow sum."""
+def test_a_fragment_agrees_with_the_games_and_the_policy() -> None:
+    """A fragment is replayed, row by row, with a dense network and slow sums."""
     from ante.training.numerics.packed_rows import unpack
     from tests.support import estimates
 
@@ -98,7 +98,7 @@ def test_a_fragment_holds_what_the_games_and_the_policy_say() -> None:
         reached = runner.module.value(features).squeeze(-1).numpy().reshape(steps, n)
     np.testing.assert_allclose(rollout.log_probs, log_probs.numpy(), atol=3e-5)
     outcomes = np.array(ends)
-    assert (outcomes == 2).any() and (outcomes == 3).any(), "games are lost, and cut off, in this fragment"
+    assert (outcomes == 2).any() and (outcomes == 3).any(), "games are lost and truncated in this fragment"
     after = np.where((outcomes == 1) | (outcomes == 2), 0.0, reached)
     slow = estimates.gae(
         np.array(rewards),
@@ -130,19 +130,19 @@ def test_the_same_seed_gives_the_same_curve_and_another_one_does_not(overlap: bo
 @pytest.mark.parametrize(("settings", "lags"), [({}, [0, 0, 0]), ({"algo.overlap": True}, [0, 1, 1])])
 def test_the_lag_is_told(settings: dict[str, Any], lags: list[int]) -> None:
     made = algorithm(**settings)
-    told = [made.train()["learners"]["default_policy"]["policy_lag"] for _ in range(3)]
-    assert told == lags
+    logged = [made.train()["learners"]["default_policy"]["policy_lag"] for _ in range(3)]
+    assert logged == lags
     made.stop()
 
 
-def test_a_restored_run_has_weights_optimizer_and_runner_as_they_were(tmp_path: Path) -> None:
+def test_a_restored_run_has_the_same_weights_optimizer_and_runner(tmp_path: Path) -> None:
     made = algorithm(seed=1)
     curve(made, 2)
     save(made, made.run, tmp_path / "early")
     early = weights(made)
     curve(made, 2)
     assert not same(early, weights(made))
-    restore(made, tmp_path / "early")  # back into a live run: its runner must follow
+    restore(made, tmp_path / "early")  # into a live run: its runner must be updated
     for group in runner_weights(made):
         assert same(early, group)
     fresh = algorithm(seed=1)
@@ -181,8 +181,8 @@ def test_a_killed_runner_costs_samples_not_the_run(overlap: bool) -> None:
         sampled.append(int(result["env_runners"]["num_env_steps_sampled"]))
         if 512 in sampled and 256 in sampled and sampled[-1] == 512:
             break
-    assert 256 in sampled, "the other runner went on alone"
-    assert sampled[-1] == 512, "the lost one came back"
+    assert 256 in sampled, "the other runner continued alone"
+    assert sampled[-1] == 512, "the lost one was restarted"
     if not overlap:
         assert all(same(weights(made), group) for group in runner_weights(made))
     made.stop()
@@ -230,8 +230,8 @@ def test_a_fragment_that_the_store_has_lost_is_left_out_and_the_other_one_is_lea
         ray.get(lost, timeout=30)
     before = weights(made)
     (learned,) = made.learner_group.update(training_data=Fragments([lost, kept]), num_epochs=1, minibatch_size=64)
-    told = learned["default_policy"]
-    assert (told["fragments_lost"].peek(), told["num_module_steps_trained"].peek()) == (1, 512)
+    logged = learned["default_policy"]
+    assert (logged["fragments_lost"].peek(), logged["num_module_steps_trained"].peek()) == (1, 512)
     assert not same(before, weights(made))
     made.stop()
 
@@ -246,24 +246,24 @@ def test_callbacks_are_called_with_the_fragments() -> None:
             metrics_logger.log_value("seen", sum(map(len, samples)), reduce="sum")
 
         def on_train_result(self, *, algorithm: Any, result: dict[str, Any], **_: Any) -> None:
-            result["told"] = True
+            result["logged"] = True
 
     made = fast_config(make_config(SMALL)).callbacks(Counting).build_algo()
     result = made.train()
-    assert (int(result["env_runners"]["seen"]), result["told"]) == (512, True)
+    assert (int(result["env_runners"]["seen"]), result["logged"]) == (512, True)
     made.stop()
 
 
-def test_ended_games_are_told_to_callbacks_as_the_statistics_have_them() -> None:
+def test_ended_games_are_passed_to_callbacks_with_their_statistics() -> None:
     from ante.training.rllib.build import fast_config
     from ante.training.rllib.stock import GameMetrics
 
     class Ends(GameMetrics):
         def on_episode_end(self, *, episode: Any, metrics_logger: Any, env_index: int, **others: Any) -> None:
             metrics_logger.log_value("ends", 1, reduce="sum")
-            for name, value in (("told_return", episode.get_return()), ("told_length", len(episode))):
+            for name, value in (("logged_return", episode.get_return()), ("logged_length", len(episode))):
                 metrics_logger.log_value(name, value, window=200)
-            metrics_logger.log_value("told_ante", float(episode.get_infos(-1)["ante"]), window=200)
+            metrics_logger.log_value("logged_ante", float(episode.get_infos(-1)["ante"]), window=200)
             assert episode.is_done and (episode.is_terminated or len(episode) == SMALL["games.max_decisions"])
             assert 0 <= env_index < SMALL["resources.games_per_runner"] and len(episode.id_) == 8
 
@@ -272,11 +272,11 @@ def test_ended_games_are_told_to_callbacks_as_the_statistics_have_them() -> None
 
     with pytest.warns(UserWarning, match="on_episode_step is never called on the fast path"):
         made = fast_config(make_config(SMALL)).callbacks(Ends).build_algo()
-    told = made.train()["env_runners"]
-    assert 0 < told["num_episodes"] == told["ends"] < 200
-    assert told["told_return"] == pytest.approx(told["episode_return_mean"])
-    assert told["told_length"] == pytest.approx(told["episode_len_mean"])
-    assert told["told_ante"] == pytest.approx(told["ante"])
+    logged = made.train()["env_runners"]
+    assert 0 < logged["num_episodes"] == logged["ends"] < 200
+    assert logged["logged_return"] == pytest.approx(logged["episode_return_mean"])
+    assert logged["logged_length"] == pytest.approx(logged["episode_len_mean"])
+    assert logged["logged_ante"] == pytest.approx(logged["ante"])
     made.stop()
 
 
@@ -295,8 +295,8 @@ def test_the_driver_never_sees_a_step() -> None:
     made.stop()
 
 
-def test_an_update_leaves_the_weights_that_plain_torch_leaves() -> None:
-    """All epochs and minibatches again with dense vectors, autograd and Adam as torch has it."""
+def test_an_update_gives_the_weights_of_plain_torch() -> None:
+    """Repeat all epochs and minibatches with dense vectors, autograd and torch's Adam."""
     from ante.training.numerics import torch_ops
     from ante.training.sampling.training_data import Fragments
 
@@ -313,42 +313,42 @@ def test_an_update_leaves_the_weights_that_plain_torch_leaves() -> None:
     learner = made.learner_group._learner
     (rollout,) = made.env_runner.sample()
     policy = learner.module["default_policy"].unwrapped()
-    twin = type(policy)(
+    dense = type(policy)(
         observation_space=policy.observation_space,
         action_space=policy.action_space,
         model_config={"hidden": [24, 16]},
     )
-    twin.set_state(policy.get_state())
+    dense.set_state(policy.get_state())
     made.learner_group.update(training_data=Fragments([rollout]), num_epochs=3, minibatch_size=128)
-    optimizer = torch.optim.Adam(twin.parameters(), lr=3e-3, fused=False)
+    optimizer = torch.optim.Adam(dense.parameters(), lr=3e-3, fused=False)
     gains = (rollout.advantages - rollout.advantages.mean()) / rollout.advantages.std()
     rng = np.random.default_rng((5, 1))
     for _ in range(3):
         for which in np.split(rng.permutation(512), 4):
             kept = (each[which] for each in (rollout.actions, rollout.log_probs, gains, rollout.targets))
             actions, *others = (torch.from_numpy(each) for each in kept)
-            loss, _ = torch_ops.ppo(twin.evaluate(rollout.rows[which], actions), *others, 0.2, 1.0, 0.01)
+            loss, _ = torch_ops.ppo(dense.evaluate(rollout.rows[which], actions), *others, 0.2, 1.0, 0.01)
             optimizer.zero_grad()
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(twin.parameters(), 0.5)
+            torch.nn.utils.clip_grad_norm_(dense.parameters(), 0.5)
             optimizer.step()
     start = made.env_runner.module.get_state()
-    for name, value in twin.get_state().items():
+    for name, value in dense.get_state().items():
         moved = np.abs(value - start[name])
         assert moved.max() > 2e-3, f"{name} has learned"
         off = np.abs(weights(made)[name] - value)
-        # Adam makes a step of full length even from a gradient that is noise, so single weights may part
+        # Adam makes a full step even for a noisy gradient, so single weights may differ.
         assert np.quantile(off, 0.99) < 0.02 * moved.max(), name
     log_probs = policy.evaluate(rollout.rows, rollout.actions)[0].detach()
-    np.testing.assert_allclose(log_probs, twin.evaluate(rollout.rows, rollout.actions)[0].detach(), atol=2e-3)
+    np.testing.assert_allclose(log_probs, dense.evaluate(rollout.rows, rollout.actions)[0].detach(), atol=2e-3)
     made.stop()
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is at hand")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is available")
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"resources.runner_gpus": 1.0}, "requires 1 GPUs in its own process, but found 0"),
+        ({"resources.runner_gpus": 1.0}, "requires 1 GPUs in its own process, but 0 are available"),
         ({"resources.learner_gpus": 0.5}, "0.5 GPUs in its own process"),
         (
             {
@@ -357,7 +357,7 @@ def test_an_update_leaves_the_weights_that_plain_torch_leaves() -> None:
                 "resources.learners": 1,
                 "resources.learner_gpus": 0.5,
             },
-            "1 GPUs in processes of its own",
+            "1 GPUs in separate processes",
         ),
     ],
 )

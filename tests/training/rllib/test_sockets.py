@@ -1,4 +1,4 @@
-"""Who reaches the machine of a running training finds no open door: its sockets are listed, and each one is tried."""
+"""All sockets of a running training are tried from another address: none is open without a token."""
 
 import os
 import re
@@ -22,7 +22,7 @@ LOOPBACK = {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
 AUTHENTICATION = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_ADDRESS")
 BARE = {name: value for name, value in os.environ.items() if name not in AUTHENTICATION}
 JOBS = "/api/job_agent/jobs/"
-# One method of each gRPC service that a process of Ray offers: workers, raylets, object managers, GCS, agents.
+# One method of each gRPC service in Ray's processes: workers, raylets, object managers, GCS, agents.
 METHODS = (
     "CoreWorkerService/PushTask",
     "NodeManagerService/GetSystemConfig",
@@ -38,7 +38,7 @@ try:
 except BaseException as error:
     print("refused", repr(error)[:2000])
 """
-# Ray as pods start it: on the machine's own address, guarded by the token alone.
+# Ray as in pods: on the machine's address, protected by the token alone.
 TOKEN_ALONE = """
 import sys, ray
 ray.init(address="local", include_dashboard=False, log_to_driver=False, num_cpus=1)
@@ -48,7 +48,7 @@ sys.stdin.read()
 
 
 def own_address() -> str:
-    """An address of this machine that is not loopback."""
+    """Return an address of this machine that is not loopback."""
     found = [
         each.address
         for addresses in psutil.net_if_addrs().values()
@@ -56,53 +56,53 @@ def own_address() -> str:
         if each.family == socket.AF_INET and not each.address.startswith("127.")
     ]
     if not found:
-        pytest.skip("this machine has no address but loopback")
+        pytest.skip("this machine has only a loopback address")
     return found[0]
 
 
 @dataclass(frozen=True)
 class Ray:
-    """The processes of a Ray: the command that started it, and all that came of it."""
+    """The processes of a Ray: the command that started it, and its descendants."""
 
     tree: list[psutil.Process]
 
     @classmethod
     def of(cls, process: "subprocess.Popen[str]") -> "Ray":
-        """Those of a command that runs."""
+        """Return the processes of a running command."""
         driver = psutil.Process(process.pid)
         return cls([driver, *driver.children(recursive=True)])
 
     @property
     def commands(self) -> list[str]:
-        """Their command lines."""
+        """Return their command lines."""
         return [" ".join(each.cmdline()) for each in self.tree if each.is_running()]
 
     @property
     def sockets(self) -> set[tuple[str, int]]:
-        """Address and port of each listening socket."""
+        """Return address and port of each listening socket."""
         every = [one for each in self.tree if each.is_running() for one in each.net_connections("inet")]
         return {(one.laddr.ip, one.laddr.port) for one in every if one.status == psutil.CONN_LISTEN}
 
     @property
     def ports(self) -> list[int]:
-        """The ports of all sockets."""
+        """Return the ports of all sockets."""
         return sorted({port for _, port in self.sockets})
 
     def named(self, pattern: str) -> str:
-        """Whether one of the command lines contains this text."""
+        """Return the first command line with this text."""
         return next(found[1] for each in self.commands if (found := re.search(pattern, each)))
 
     @property
     def token(self) -> str:
-        """What guards it, as only its owner can read it."""
+        """Return the token, readable only by its owner."""
         return next(each.environ()["RAY_AUTH_TOKEN"] for each in self.tree if "raylet" in each.name())
 
 
-LET_IN = ("accepted", "no HTTP")  # the token is taken; a job that waits for a free core is not answered in time
+LET_IN = ("accepted", "no HTTP")  # the token is accepted; a job that waits for a free core times out
 
 
 def post(host: str, port: int, token: str | None = None) -> str:
-    """What becomes of a job that is posted: the status of the answer, or why there is none."""
+    """Post a job and return the status of the response, or why there is none."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
         answer = requests.post(f"http://{host}:{port}{JOBS}", json={"entrypoint": "true"}, headers=headers, timeout=60)
@@ -112,7 +112,7 @@ def post(host: str, port: int, token: str | None = None) -> str:
 
 
 def call(host: str, port: int) -> set[str]:
-    """What becomes of calls of Ray's own services without the token."""
+    """Call Ray's services without the token and return the results."""
     found = set()
     with grpc.insecure_channel(f"{host}:{port}", [("grpc.enable_http_proxy", 0)]) as channel:
         for method in METHODS:
@@ -125,16 +125,16 @@ def call(host: str, port: int) -> set[str]:
 
 
 def join(address: str, token: str | None = None) -> str:
-    """What becomes of a driver that joins."""
+    """Join with a driver and return the result."""
     own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token} if token else {}
-    local = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"} if address.startswith("127.") else {}  # else Ray looks elsewhere
+    local = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"} if address.startswith("127.") else {}
     command = [sys.executable, "-c", JOIN, address]
     return subprocess.run(command, env={**BARE, **own, **local}, capture_output=True, text=True, timeout=400).stdout
 
 
 @pytest.fixture(scope="module")
 def training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ray, Path]]:
-    """The Ray of `ante train` with a separate env runner and served metrics, while it learns, and the run's folder."""
+    """Start `ante train` with a separate env runner and served metrics; return its Ray and the run's folder."""
     place = tmp_path_factory.mktemp("sockets")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -158,7 +158,7 @@ def training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ray, Pa
 
 @pytest.fixture(scope="module")
 def token_alone() -> Iterator[Ray]:
-    """A Ray on the machine's own address."""
+    """Start a Ray on the machine's address."""
     secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0123456789abcdef" * 4}
     command = [sys.executable, "-c", TOKEN_ALONE]
     process = subprocess.Popen(
@@ -184,7 +184,7 @@ def test_nobody_without_the_token_of_a_training_is_served(training: tuple[Ray, P
     ray, _ = training
     agent, gcs = int(ray.named(r"agent.*--listen-port=(\d+)")), ray.named(r"--gcs-address=(\S+)")
     if agent not in ray.ports:
-        pytest.skip(f"another Ray of this machine holds port {agent}")
+        pytest.skip(f"another Ray of this machine uses port {agent}")
     posts = {port: post("127.0.0.1", port) for port in ray.ports}
     assert posts[agent] == "401" and "accepted" not in posts.values(), posts
     assert post("127.0.0.1", agent, "f" * 64) == "403"
@@ -209,7 +209,7 @@ def test_a_ray_on_the_address_of_the_machine_is_guarded_by_its_token(token_alone
     assert len(open_ports) >= 8
     agent = int(token_alone.named(r"agent.*--listen-port=(\d+)"))
     if agent not in open_ports:
-        pytest.skip(f"another Ray of this machine holds port {agent}")
+        pytest.skip(f"another Ray of this machine uses port {agent}")
     posts = {port: post(here, port) for port in open_ports}
     assert posts[agent] == "401" and "accepted" not in posts.values(), posts
     calls = {port: call(here, port) for port in open_ports}

@@ -1,4 +1,4 @@
-"""The fast path under Ray Tune: trials train, keep checkpoints in an S3 store, and one continues outside of Tune."""
+"""The fast path in Ray Tune: trials train, store checkpoints in S3, and one continues outside of Tune."""
 
 import json
 import os
@@ -65,7 +65,7 @@ print(json.dumps(found))
 @pytest.mark.s3
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 def test_trials_train_into_a_store_and_a_checkpoint_goes_on(server: Server, tmp_path: Path) -> None:
-    """In a separate process, since the processes of a Ray have the environment that it was started with."""
+    """Run in a separate process, since Ray's processes inherit the environment from its start."""
     url = f"s3:///tune/{tmp_path.name}"  # the bucket is S3_BUCKET_NAME
     environment = {**os.environ, **server.environment()}
     done = subprocess.run(
@@ -84,7 +84,7 @@ def test_trials_train_into_a_store_and_a_checkpoint_goes_on(server: Server, tmp_
     assert not any(SECRET.encode() in store.get_bytes(key) for key in kept)
 
 
-def test_a_folder_is_a_path_and_a_bucket_a_file_system_that_carries_no_secret(
+def test_a_folder_is_a_path_and_a_bucket_a_file_system_that_contains_no_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import pickle

@@ -1,4 +1,4 @@
-"""One training at a time in a run's folder, held against real processes."""
+"""One training at a time in a run's folder, tested with real processes."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ with locked(Path(sys.argv[1])):
 
 @contextmanager
 def another_training(folder: Path) -> Iterator["subprocess.Popen[str]"]:
-    """Another process holds the lock of a run."""
+    """Start another process that holds the lock of a run."""
     command = [sys.executable, "-c", HOLD, str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout and process.stdout.readline() == "held\n"
@@ -37,7 +37,7 @@ def another_training(folder: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 def run_folder(place: Path) -> Path:
-    """The folder of a run that has begun."""
+    """Return the folder of a run that has started."""
     folder = place / "runs" / "first"
     (folder / "checkpoints").mkdir(parents=True)
     (folder / "config.yaml").write_text(make_config({"name": "first"}).to_yaml())
@@ -95,7 +95,7 @@ def test_a_run_that_is_moved_deleted_or_replaced_is_not_written_to(tmp_path: Pat
         (tmp_path / "run").rename(tmp_path / "moved")
         with pytest.raises(RunGone, match="moved or deleted"):
             lock.check()
-        with locked(tmp_path / "run"), pytest.raises(RunGone):  # another run has taken the name
+        with locked(tmp_path / "run"), pytest.raises(RunGone):  # another run uses the name
             lock.check()
 
 

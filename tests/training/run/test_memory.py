@@ -1,4 +1,4 @@
-"""The gauge: what processes hold, and the highest of it."""
+"""The memory gauge: readings and peaks."""
 
 import subprocess
 import sys
@@ -41,7 +41,7 @@ def test_peaks_are_kept_by_process_and_each_reading_is_taken_once() -> None:
         assert (gauge.now.total, gauge.peak, gauge.store) == (1.5, 2.25, 0.25)
         assert gauge.peaks == {"driver": 2.0, "learner 1": 0.5}
         table = memory_table(gauge, 8.0)
-    assert table.title == "memory: 2.25 GB at most of a budget of 8"
+    assert table.title == "memory: 2.25 GB peak of a budget of 8"
     assert list(table.columns[1].cells) == ["2.00", "0.50", "0.25"]
 
 

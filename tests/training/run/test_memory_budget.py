@@ -20,10 +20,10 @@ def test_it_warns_once_and_then_halves_minibatch_and_games_down_to_their_floors(
         sizes = verdict.sizes or sizes
         way.append((sizes.minibatch, sizes.games))
     assert way == [(256, 32), (128, 32), (64, 32), (64, 16), (64, 8), (64, 8), (64, 8), (64, 8)]
-    assert said[0] is not None and said[0].startswith("memory: 7.00 of 8 GB in use (88%); if it stays so")
-    assert said[1] is not None and said[1].endswith("minibatch 256 becomes 128")
-    assert said[3] is not None and said[3].endswith("games per runner 32 become 16")
-    assert said[5] is not None and "the run goes on as it is" in said[5]
+    assert said[0] is not None and said[0].startswith("memory: 7.00 of 8 GB in use (88%); if it remains")
+    assert said[1] is not None and said[1].endswith("minibatch reduced from 256 to 128")
+    assert said[3] is not None and said[3].endswith("games per runner reduced from 32 to 16")
+    assert said[5] is not None and "the run continues" in said[5]
     assert said[6:] == [None, None]
 
 

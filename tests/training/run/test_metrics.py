@@ -1,4 +1,4 @@
-"""The numbers of a run on disk."""
+"""The metrics of a run on disk."""
 
 import csv
 import math
@@ -38,15 +38,15 @@ def test_a_resumed_run_drops_rows_that_no_checkpoint_covers(tmp_path: Path) -> N
         metrics.write(row(i))
     metrics.close()
     with (tmp_path / "metrics.csv").open("a") as stream:
-        stream.write("4,40")  # torn by a crash
+        stream.write("4,40")  # truncated by a crash
     resumed = Metrics(tmp_path, done=2)
     resumed.write(row(3))
     resumed.close()
     assert pyarrow.parquet.read_table(tmp_path / "metrics.parquet")["iteration"].to_pylist() == [1, 2, 3]
 
 
-def told(folder: Path) -> list[tuple[int, float]]:
-    """What TensorBoard shows as return."""
+def board_returns(folder: Path) -> list[tuple[int, float]]:
+    """Return the return curve in TensorBoard."""
     board = EventAccumulator(str(folder / "tensorboard"))
     board.Reload()
     return [(event.step, event.value) for event in board.Scalars("return")]
@@ -61,10 +61,10 @@ def test_tensorboard_forgets_what_was_undone_and_is_made_anew_on_another_machine
     resumed = Metrics(tmp_path / "one", done=2)
     resumed.write({**row(3), "return": 7.0})
     resumed.close()
-    assert told(tmp_path / "one") == [(100, 0.5), (200, 0.5), (300, 7.0)]
+    assert board_returns(tmp_path / "one") == [(100, 0.5), (200, 0.5), (300, 7.0)]
     (tmp_path / "two").mkdir()
     (tmp_path / "two" / "metrics.csv").write_bytes((tmp_path / "one" / "metrics.csv").read_bytes())
     elsewhere = Metrics(tmp_path / "two", done=3)
     elsewhere.write(row(4))
     elsewhere.close()
-    assert told(tmp_path / "two") == [(100, 0.5), (200, 0.5), (300, 7.0), (400, 0.5)]
+    assert board_returns(tmp_path / "two") == [(100, 0.5), (200, 0.5), (300, 7.0), (400, 0.5)]

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: scraped over HTTP and read by its own parser."""
+"""Metrics for Prometheus: scraped over HTTP and parsed by its own parser."""
 
 import csv
 import math
@@ -22,7 +22,7 @@ EXPORTED_COLUMNS = sorted(metric.name for metric in EXPORTED)
 
 
 def scraped(port: int) -> dict[tuple[str, str], float]:
-    """Value of each sample by its name and its label `process`; every one carries the run's name."""
+    """Return the value of each sample by its name and its label `process`; every one has the run's name."""
     answer = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=10)
     answer.raise_for_status()
     samples = [sample for family in text_string_to_metric_families(answer.text) for sample in family.samples]
@@ -72,7 +72,7 @@ def test_prometheus_finds_nothing_to_complain_of_in_names_and_help() -> None:
     assert done.returncode == 0, done.stderr.decode()
 
 
-def test_a_port_that_is_taken_is_said_in_a_sentence() -> None:
+def test_a_port_in_use_is_reported_in_a_sentence() -> None:
     with socket.socket() as taken:
         taken.bind(("0.0.0.0", 0))
         taken.listen()

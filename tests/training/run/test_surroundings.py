@@ -1,4 +1,4 @@
-"""Faults around a run: an unreachable Ray, resources that do not exist, terminals that close, folders that vanish."""
+"""Faults around a run: an unreachable Ray, missing resources, closed terminals, deleted folders."""
 
 import os
 import pty
@@ -23,7 +23,7 @@ TRAIN = [sys.executable, "-m", "ante.cli", "train", *WORDS.split()]
 
 
 def refusal(address: str) -> str:
-    """Messages about an address that cannot be joined."""
+    """Return the error message for an address that cannot be joined."""
     from ante.training.rllib.cluster import NoRay, check_address
 
     with pytest.raises(NoRay) as refused:
@@ -35,12 +35,12 @@ def refusal(address: str) -> str:
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("nonsense", "is no address"),
-        ("host:port", "is no address"),
-        ("127.0.0.1:99999999", "is no address"),
-        ("127.0.0.1:1", "nothing answers"),
-        ("ray://127.0.0.1:1", "nothing answers"),
-        ("host.invalid:6379", "nothing answers"),
+        ("nonsense", "is not an address"),
+        ("host:port", "is not an address"),
+        ("127.0.0.1:99999999", "is not an address"),
+        ("127.0.0.1:1", "nothing responds"),
+        ("ray://127.0.0.1:1", "nothing responds"),
+        ("host.invalid:6379", "nothing responds"),
     ],
 )
 def test_an_address_without_a_ray_is_a_sentence(address: str, words: str) -> None:
@@ -52,14 +52,14 @@ def test_what_answers_and_is_no_ray_is_a_sentence() -> None:
     with socket.socket() as silent:
         silent.bind(("0.0.0.0", 0))
         silent.listen(50)
-        assert "is no Ray" in refusal(f"127.0.0.1:{silent.getsockname()[1]}")
+        assert "is not Ray" in refusal(f"127.0.0.1:{silent.getsockname()[1]}")
 
 
 @pytest.mark.ray
 def test_a_training_that_cannot_join_ends_with_that_sentence(tmp_path: Path) -> None:
     surroundings = {**os.environ, "RAY_ADDRESS": "127.0.0.1:1"}
     done = subprocess.run(TRAIN, cwd=tmp_path, env=surroundings, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 2 and "nothing answers at RAY_ADDRESS 127.0.0.1:1" in " ".join(done.stderr.split())
+    assert done.returncode == 2 and "nothing responds at RAY_ADDRESS 127.0.0.1:1" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
 
 
@@ -70,10 +70,10 @@ def test_a_training_that_cannot_join_ends_with_that_sentence(tmp_path: Path) -> 
     [
         (
             {"resources.runners": 2, "resources.runner_resource": "gold"},
-            "asks for 2 CPU, 2 gold of Ray, which has 8 CPU",
+            "requests 2 CPU, 2 gold from Ray, which has 8 CPU",
         ),
-        ({"resources.runners": 100}, "asks for 100 CPU of Ray, which has 8 CPU"),
-        ({"resources.learners": 1, "resources.learner_resource": "gold"}, "asks for 1 CPU, 1 gold"),
+        ({"resources.runners": 100}, "requests 100 CPU from Ray, which has 8 CPU"),
+        ({"resources.learners": 1, "resources.learner_resource": "gold"}, "requests 1 CPU, 1 gold"),
     ],
 )
 def test_what_this_machine_does_not_have_is_a_sentence(settings: dict[str, Any], words: str) -> None:
@@ -95,11 +95,11 @@ def test_what_a_cluster_does_not_get_is_a_sentence_after_a_while() -> None:
         TooFewResources, match=r"1 gold .*within 0.5 seconds; the cluster has 8 CPU.*resources.wait_seconds"
     ):
         wait_for([{"CPU": 1.0, "gold": 1.0}], 0.5)
-    wait_for([{"CPU": 1.0}] * 8, 60)  # nothing is left taken
+    wait_for([{"CPU": 1.0}] * 8, 60)  # no resources remain reserved
 
 
 def learning(folder: Path, run: "subprocess.Popen[Any]", terminal: int | None = None) -> None:
-    """The run has a checkpoint; what it prints on a terminal is read meanwhile."""
+    """Wait until the run has a checkpoint; read its terminal output meanwhile."""
     until = time.monotonic() + 600
     while not (folder / "checkpoints" / "latest.json").exists():
         assert run.poll() is None and time.monotonic() < until
@@ -111,13 +111,13 @@ def learning(folder: Path, run: "subprocess.Popen[Any]", terminal: int | None = 
 @pytest.mark.ray
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
 def test_a_terminal_that_closes_or_quits_leaves_a_checkpoint(number: signal.Signals, tmp_path: Path) -> None:
-    """The kernel signals all processes of the terminal, those of Ray too."""
+    """The kernel signals all processes of the terminal, including Ray's."""
     folder = tmp_path / "runs" / "first"
     leader, terminal = pty.openpty()
 
     def own_terminal() -> None:
         os.setsid()
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests themselves run under nohup
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # if the tests run under nohup
         import fcntl
         import termios
 
@@ -147,7 +147,7 @@ def test_a_terminal_that_closes_or_quits_leaves_a_checkpoint(number: signal.Sign
 
 
 def drain(terminal: int) -> None:
-    """Read what was printed, so that printing never waits."""
+    """Read the output, so that writes never block."""
     try:
         while os.read(terminal, 65536):
             pass
@@ -160,7 +160,7 @@ def moved(folder: Path) -> Path:
 
 
 def replaced(folder: Path) -> Path:
-    """Another run takes the name."""
+    """Put another run in its place."""
     there = moved(folder)
     (folder / "checkpoints").mkdir(parents=True)
     (folder / "checkpoints" / "mine").write_text("of another run")
@@ -181,8 +181,8 @@ def test_a_run_whose_folder_goes_ends_in_a_sentence(change: Callable[[Path], Pat
         finally:
             run.kill()
     words = (tmp_path / "said").read_text()
-    assert "run runs/first was moved or deleted while it was trained" in words and "Traceback" not in words
+    assert "run runs/first was moved or deleted during training" in words and "Traceback" not in words
     assert find_checkpoint(there / "checkpoints")[1]["timesteps"] >= 256
     left = sorted(str(each.relative_to(folder)) for each in folder.rglob("*")) if folder.exists() else []
     mine = ["checkpoints", "checkpoints/mine"] if change is replaced else []
-    assert [each for each in left if each != "spill"] == mine, "Ray may make its empty folder for spilled objects again"
+    assert [each for each in left if each != "spill"] == mine, "Ray may create its empty spill folder again"

@@ -1,4 +1,4 @@
-"""Runs that are squeezed and killed: they become smaller or begin again, and end as they should."""
+"""Runs with little memory and killed runs: they reduce their sizes or restart, and complete."""
 
 import csv
 import json
@@ -41,12 +41,12 @@ def rows(folder: Path) -> list[dict[str, str]]:
 
 
 def sizes(folder: Path) -> list[tuple[int, int]]:
-    """Minibatch and games of each iteration."""
+    """Return minibatch and games of each iteration."""
     return [(int(row["minibatch"]), int(row["games_per_runner"])) for row in rows(folder)]
 
 
 def run(monkeypatch: pytest.MonkeyPatch, folder: Path, resume: bool = False, **settings: Any) -> Path:
-    """`ante train` in this process, without its closing evaluation."""
+    """Run `ante train` in this process, without its final evaluation."""
     from ante.training.run import loop
     from ante.training.settings.config import make_config
 
@@ -54,17 +54,17 @@ def run(monkeypatch: pytest.MonkeyPatch, folder: Path, resume: bool = False, **s
     return loop.train(make_config({**TINY, "runs": str(folder), **settings}), resume)
 
 
-def test_a_run_that_is_squeezed_becomes_smaller_and_stays_so(
+def test_a_run_with_little_memory_reduces_its_sizes_permanently(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     take = MemoryGauge.take
-    monkeypatch.setattr(MemoryGauge, "take", lambda gauge: gauge.read() or take(gauge))  # one reading an iteration
+    monkeypatch.setattr(MemoryGauge, "take", lambda gauge: gauge.read() or take(gauge))  # one reading per iteration
     folder = run(monkeypatch, tmp_path, steps=256 * 6, **{"resources.memory_gb": 0.3})
     assert sizes(folder) == [(256, 16), (256, 16), (128, 16), (64, 16), (64, 8), (64, 8)]
     said = capsys.readouterr()
-    assert "if it stays so, minibatch and games become smaller" in said.err
-    assert [said.err.count(words) for words in ("256 becomes 128", "128 becomes 64", "16 become 8")] == [1, 1, 1]
-    assert "not made smaller" in said.err
+    assert "if it remains, minibatch and games are reduced" in said.err
+    assert [said.err.count(words) for words in ("from 256 to 128", "from 128 to 64", "from 16 to 8")] == [1, 1, 1]
+    assert "cannot be reduced further" in said.err
     assert "driver" in said.out and "Ray itself" in said.out
     peaks = [float(row["memory_peak_gb"]) for row in rows(folder)]
     assert peaks == sorted(peaks) and 0.3 < peaks[0] < 8
@@ -76,7 +76,7 @@ def test_a_run_that_is_squeezed_becomes_smaller_and_stays_so(
 
 
 def optimizer_steps(folder: Path) -> set[int]:
-    """How often Adam has stepped, of each parameter, by the latest checkpoint."""
+    """Return Adam's step counts, over all parameters, in the latest checkpoint."""
     checkpoint, _ = find_checkpoint(folder / "checkpoints")
     learner = read_state(checkpoint)["learner_group"]["learner"]
     parameters = learner["optimizer"]["default_policy_default_optimizer"]["state"]["state"]
@@ -84,7 +84,7 @@ def optimizer_steps(folder: Path) -> set[int]:
 
 
 def assert_whole(folder: Path, iterations: int) -> None:
-    """The run has made each iteration once, one gradient step each, and its checkpoints can be used."""
+    """Check that the run made each iteration once, with one gradient step each, and that its checkpoints are intact."""
     assert [int(row["iteration"]) for row in rows(folder)] == list(range(1, iterations + 1))
     assert [int(row["steps"]) for row in rows(folder)] == [256 * i for i in range(1, iterations + 1)]
     assert optimizer_steps(folder) == {iterations}
@@ -93,14 +93,14 @@ def assert_whole(folder: Path, iterations: int) -> None:
 
 
 def flags(settings: dict[str, Any]) -> list[str]:
-    """Settings as the command line has them."""
+    """Return settings as command-line flags."""
     named = {name.replace("_", "-"): value for name, value in settings.items()}
     values = {name: value if isinstance(value, tuple) else (value,) for name, value in named.items()}
     return [word for name, value in values.items() for word in (f"--{name}", *map(str, value))]
 
 
 def test_a_run_killed_five_times_ends_with_all_its_updates_and_no_lost_checkpoint(tmp_path: Path) -> None:
-    """SIGKILL, once while the run begins, then at arbitrary moments, until 60 iterations are done."""
+    """SIGKILL, once during the start, then at random moments, until 60 iterations are done."""
     folder, moment = tmp_path / "runs" / "killed", random.Random(7)
     ante = [sys.executable, "-m", "ante.cli", "train"]
     fresh = [*ante, "--name", "killed", "--steps", str(60 * 256), "--checkpoints.every", "2", *flags(TINY)]
@@ -133,7 +133,7 @@ def test_a_run_killed_five_times_ends_with_all_its_updates_and_no_lost_checkpoin
     assert [path.name for path in (folder / "checkpoints").iterdir() if path.name.startswith(".")] == []
 
 
-def test_a_killed_learner_begins_again_from_the_last_checkpoint(
+def test_a_killed_learner_restarts_from_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import ray
@@ -162,7 +162,7 @@ def test_a_killed_learner_begins_again_from_the_last_checkpoint(
 
 
 def losing(monkeypatch: pytest.MonkeyPatch, moments: list[int]) -> None:
-    """A process is lost when a run would begin its n-th iteration, counted through restarts, for each n of moments."""
+    """Lose a process before the n-th iteration, counted across restarts, for each n of moments."""
     from ray.exceptions import ActorDiedError
     from ray.rllib.algorithms import Algorithm
 
@@ -177,10 +177,10 @@ def losing(monkeypatch: pytest.MonkeyPatch, moments: list[int]) -> None:
     monkeypatch.setattr(Algorithm, "train", train)
 
 
-def test_losses_are_counted_anew_after_each_checkpoint(
+def test_losses_are_counted_again_from_each_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    losing(monkeypatch, [1, 2, 5, 8])  # two before there is a checkpoint, then one after each of two
+    losing(monkeypatch, [1, 2, 5, 8])  # two before the first checkpoint, then one after each of two
     folder = run(
         monkeypatch,
         tmp_path,

@@ -1,4 +1,4 @@
-"""The main job from the command line: a run, its folder, going on with it, stopping it, and what it refuses."""
+"""`ante train` on the command line: a run, its folder, resuming, stopping, and errors."""
 
 import csv
 import json
@@ -52,7 +52,7 @@ def latest(folder: Path) -> dict[str, float]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which `ante train` has made runs/small."""
+    """Return a folder in which `ante train` has created runs/small."""
     folder = tmp_path_factory.mktemp("train")
     done = ante("train", "--name", "small", "--steps", "2000", "--games.deck", "b_blue", *SMALL, cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -98,7 +98,7 @@ def test_a_trained_policy_is_evaluated_and_played(place: Path) -> None:
 def test_a_run_is_not_overwritten(place: Path) -> None:
     done = ante("train", "--name", "small", *SMALL, cwd=place)
     assert done.returncode == 2
-    assert "run runs/small exists: go on with --resume runs/small" in done.stderr
+    assert "run runs/small exists: continue it with --resume runs/small" in done.stderr
 
 
 def test_resuming_goes_on_where_the_run_stopped(place: Path) -> None:
@@ -114,13 +114,13 @@ def test_resuming_goes_on_where_the_run_stopped(place: Path) -> None:
     assert after["iteration"] == len(new)
 
 
-def test_a_resumed_run_keeps_what_it_learns_with(place: Path) -> None:
+def test_a_resumed_run_keeps_its_learning_settings(place: Path) -> None:
     done = ante("train", "--resume", "runs/small", "--algo.lr", "0.1", cwd=place)
     assert done.returncode == 2
     assert "lr is 0.0003 in this run and cannot become 0.1" in done.stderr
 
 
-def test_a_truncated_checkpoint_is_refused_and_training_goes_on_from_the_one_before(place: Path) -> None:
+def test_a_truncated_checkpoint_is_refused_and_training_continues_from_the_previous_one(place: Path) -> None:
     run = place / "runs" / "small"
     checkpoint = run / "checkpoints" / str(latest(run)["checkpoint"])
     file = max((path for path in checkpoint.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
@@ -129,16 +129,16 @@ def test_a_truncated_checkpoint_is_refused_and_training_goes_on_from_the_one_bef
     file.write_bytes(whole[: len(whole) // 2])
     done = ante("eval", "runs/small", "--checkpoint", "latest", cwd=place)
     assert done.returncode == 2
-    assert "is not whole" in done.stderr and file.name in done.stderr
+    assert "is damaged" in done.stderr and file.name in done.stderr
     done = ante("train", "--resume", "runs/small", "--steps", str(steps), cwd=place)
     assert done.returncode == 0, done.stderr
-    assert "is not whole" in done.stderr and "the one before it is tried" in done.stderr
+    assert "is damaged" in done.stderr and "trying the previous one" in done.stderr
     assert f"after {int(before[:12]):,} steps" in done.stderr
     assert [int(row["iteration"]) for row in rows(run)] == list(range(1, latest(run)["iteration"] + 1))
     assert latest(run)["timesteps"] == steps
 
 
-def test_control_c_leaves_a_checkpoint_to_go_on_from(place: Path) -> None:
+def test_control_c_leaves_a_checkpoint_to_resume_from(place: Path) -> None:
     command = [sys.executable, "-m", "ante.cli", "train", "--name", "long", "--steps", "100000000", *SMALL]
     process = subprocess.Popen(command, cwd=place, stderr=subprocess.PIPE, text=True)
     run = place / "runs" / "long"
@@ -149,7 +149,7 @@ def test_control_c_leaves_a_checkpoint_to_go_on_from(place: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
-    assert "go on with: ante train --resume runs/long" in said
+    assert "continue with: ante train --resume runs/long" in said
     assert latest(run)["iteration"] == len(rows(run))
     assert not (run / "evaluation.json").exists()
 
@@ -171,7 +171,7 @@ def test_a_bad_file_is_a_sentence_and_makes_no_run(tmp_path: Path, text: str, wo
     assert not (tmp_path / "runs").exists()
 
 
-def test_mlflow_has_what_metrics_csv_has_over_a_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mlflow_agrees_with_metrics_csv_across_a_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlflow import MlflowClient
 
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "tracked").as_uri())

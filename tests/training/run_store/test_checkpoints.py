@@ -1,4 +1,4 @@
-"""Checkpoints: whole or not there."""
+"""Checkpoints are complete or absent."""
 
 import errno
 import hashlib
@@ -40,7 +40,7 @@ def test_the_best_one_outlives_newer_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", ["truncate", "remove", "metadata", "folder"])
-def test_a_damaged_checkpoint_is_refused_in_words(tmp_path: Path, harm: str) -> None:
+def test_a_damaged_checkpoint_is_refused_with_a_message(tmp_path: Path, harm: str) -> None:
     target = save_checkpoint(tmp_path, 5, weights(), {}, best=True)
     if harm == "truncate":
         (target / "deep" / "weights.bin").write_bytes(bytes(40))
@@ -51,12 +51,12 @@ def test_a_damaged_checkpoint_is_refused_in_words(tmp_path: Path, harm: str) -> 
     else:
         target.rename(tmp_path / "elsewhere")
     with pytest.raises(
-        BadCheckpoint, match=r"is not whole: .*(weights.bin should have 100|weights.bin is missing|metadata.json)"
+        BadCheckpoint, match=r"is damaged: .*(weights.bin should have 100|weights.bin is missing|metadata.json)"
     ):
         find_checkpoint(tmp_path)
 
 
-def test_a_full_disk_leaves_the_older_checkpoint_and_nothing_half_written(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_older_checkpoint_and_no_partial_one(tmp_path: Path) -> None:
     old = save_checkpoint(tmp_path, 1, weights(), {}, best=True)
     before = sorted(path.name for path in tmp_path.iterdir())
 
@@ -64,7 +64,7 @@ def test_a_full_disk_leaves_the_older_checkpoint_and_nothing_half_written(tmp_pa
         (folder / "part.bin").write_bytes(bytes(10))
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with pytest.raises(NoRoom, match="No space left on device; free some disk"):
+    with pytest.raises(NoRoom, match="No space left on device; free disk space"):
         save_checkpoint(tmp_path, 2, full, {}, best=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert find_checkpoint(tmp_path)[0] == old

@@ -1,4 +1,4 @@
-"""Checkpoints and releases from anywhere: every changed byte is found, nothing in them runs, nothing leads out of them."""
+"""Checkpoints and releases from outside: every changed byte is found, no code runs, and no path leaves the folder."""
 
 import ast
 import json
@@ -31,7 +31,7 @@ STATE = {
 
 
 def fill(folder: Path) -> None:
-    """What a checkpoint holds, small."""
+    """Write the small contents of a checkpoint."""
     write_state(folder, STATE)
     write_arrays(folder / "weights.npz", {"a": np.ones((8, 8), dtype=np.float32), "b": np.arange(5)})
     (folder / "config.yaml").write_text("name: ppo\n" * 20)
@@ -49,7 +49,7 @@ def a_release(tmp_path: Path) -> tuple[Path, Callable[[], Any]]:
 
 @pytest.fixture(params=[a_checkpoint, a_release], ids=["checkpoint", "release"])
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Callable[[], Any]]:
-    """A folder, and what reads all of it."""
+    """Return a folder and a function that reads it completely."""
     found: tuple[Path, Callable[[], Any]] = request.param(tmp_path)
     found[1]()
     return found
@@ -66,7 +66,7 @@ def test_a_thousand_flipped_bits_in_all_files_are_refused_with_the_file_s_name(
         flip(file, place, bit)
         with pytest.raises(BadCheckpoint) as error:
             read()
-        assert file.name in str(error.value) and "is not whole" in str(error.value)
+        assert file.name in str(error.value) and "is damaged" in str(error.value)
         flip(file, place, bit)
     read()
 
@@ -109,7 +109,7 @@ def test_every_file_may_be_harmed_and_is_named(
     keep = shutil.copytree(folder, tmp_path / "keep")
     for name in sorted(file.name for file in keep.iterdir()):
         harm(folder / name)
-        with pytest.raises(BadCheckpoint, match=f"is not whole: .*{name}"):
+        with pytest.raises(BadCheckpoint, match=f"is damaged: .*{name}"):
             read()
         shutil.rmtree(folder)
         shutil.copytree(keep, folder)
@@ -129,7 +129,7 @@ def test_swapped_and_extra_files_are_refused(made: tuple[Path, Callable[[], Any]
     for name in ("extra.pkl", ".hidden", "deep/extra"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(b"")
-        with pytest.raises(BadCheckpoint, match=f"{name} does not belong to it"):
+        with pytest.raises(BadCheckpoint, match=f"{name} is not in its manifest"):
             read()
         (folder / name).unlink()
     read()
@@ -140,7 +140,7 @@ def test_a_checkpoint_in_the_place_of_another_is_refused(tmp_path: Path) -> None
     two = save_checkpoint(tmp_path, 200, fill, {"timesteps": 200}, best=True)
     shutil.rmtree(two)
     one.rename(two)
-    with pytest.raises(BadCheckpoint, match=r"metadata\.json is not the one that latest\.json names"):
+    with pytest.raises(BadCheckpoint, match=r"metadata\.json is not the one in latest\.json"):
         find_checkpoint(tmp_path)
 
 
@@ -165,12 +165,12 @@ def test_hostile_manifests_are_refused_in_a_sentence(content: str | bytes, tmp_p
         target = save_checkpoint(tmp_path / "checkpoints", 300, fill, {}, best=True)
         file = target / name
         file.write_bytes(content.encode() if isinstance(content, str) else content)
-        with pytest.raises(BadCheckpoint, match=r"is not whole: metadata\.json|pointer latest of"):
+        with pytest.raises(BadCheckpoint, match=r"is damaged: metadata\.json|pointer latest of"):
             find_checkpoint(tmp_path / "checkpoints", pointer)
         shutil.rmtree(tmp_path / "checkpoints")
 
 
-def test_a_manifest_that_was_sealed_with_paths_that_lead_out_is_refused(tmp_path: Path) -> None:
+def test_a_sealed_manifest_with_paths_outside_the_folder_is_refused(tmp_path: Path) -> None:
     from ante.training.run_store.manifest import seal_of, text_of
 
     (tmp_path / "secret").write_text("x")
@@ -286,11 +286,11 @@ def test_a_run_s_name_is_a_folder_of_its_own(name: str) -> None:
         make_config({"name": name})
 
 
-# ---- what is in the files ----
+# ---- the contents of the files ----
 
 
 def same(one: Any, two: Any) -> bool:
-    """Whether two trees are equal, types, key types and bits included."""
+    """Return whether two trees are equal, including types, key types and bits."""
     if type(one) is not type(two):
         return False
     if isinstance(one, dict):
@@ -337,13 +337,13 @@ def npz(file: Path, members: list[tuple[str, bytes]], method: int = zipfile.ZIP_
 
 
 def npy(text: str, data: bytes = b"") -> bytes:
-    """An array file with this header."""
+    """Return an array file with this header."""
     header = text.encode().ljust(118) + b"\n"
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
 
 
 class Trap:
-    """Writes a file where it is unpickled."""
+    """Writes a file when it is unpickled."""
 
     def __reduce__(self) -> Any:
         return os.system, (f"touch {Trap.mark}",)
@@ -354,7 +354,7 @@ class Trap:
 def test_arrays_of_objects_are_refused_unread(tmp_path: Path) -> None:
     Trap.mark = tmp_path / "ran"
     np.savez(tmp_path / "x.npz", x=np.array([Trap()], dtype=object), allow_pickle=True)
-    with pytest.raises(BadCheckpoint, match="is no number"):
+    with pytest.raises(BadCheckpoint, match="is not numeric"):
         read_arrays(tmp_path / "x.npz")
     assert not Trap.mark.exists()
 
@@ -388,7 +388,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     file = npz(tmp_path / "x.npz", [("x.npy", bomb)], zipfile.ZIP_DEFLATED)
     assert file.stat().st_size < 100_000
     for shapes in (None, {"x": (4, 4)}, {"y": (4, 4)}):
-        with pytest.raises(BadCheckpoint, match=r"compressed in a way that is not read|does not fit"):
+        with pytest.raises(BadCheckpoint, match=r"its compression is not supported|; expected: "):
             read_arrays(file, shapes)
     assert read_arrays(file, {"x": (16777216,)})["x"].nbytes == 1 << 26
 
@@ -427,14 +427,14 @@ def test_weights_that_are_not_finite_are_neither_written_nor_loaded(value: float
     policy, _ = load_policy(run)
     with torch.no_grad():
         policy.value.weight[0, 3] = value
-    with pytest.raises(NotFinite, match=r"weight value\.weight of .* holds infinity or NaN"):
+    with pytest.raises(NotFinite, match=r"weight value\.weight of .* is infinite or NaN"):
         write_policy(policy, make_config_of(run), tmp_path / "other")
     target, metadata = find_checkpoint(run / "checkpoints")
     arrays = {name: each.numpy() for name, each in policy.state_dict().items()}
     write_arrays(target / "weights.npz", arrays)
     facts = {key: each for key, each in metadata.items() if key not in ("files", "seal")}
     seal(target, "metadata.json", facts)
-    with pytest.raises(NotFinite, match=r"weight value\.weight of .* holds infinity or NaN"):
+    with pytest.raises(NotFinite, match=r"weight value\.weight of .* is infinite or NaN"):
         load_policy(run, target.name)
 
 
@@ -451,7 +451,7 @@ def test_a_run_whose_weights_are_not_finite_ends_with_a_sentence_and_keeps_its_b
     from ante.training.settings.config import make_config
 
     class Algorithm:
-        """The part of an algorithm that `save` calls."""
+        """The methods of an algorithm that `save` calls."""
 
         weights = np.ones(3, dtype=np.float32)
 
@@ -486,7 +486,7 @@ def test_white_stake_has_the_weights_that_it_was_released_with() -> None:
 
 MODULES = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal", "ray.cloudpickle"}
 CALLS = {"torch.load", "torch.save"}
-NAMES = {"cloudpickle", "read_pickle", "to_pickle"} | {  # and RLlib's checkpoints, which are pickles
+NAMES = {"cloudpickle", "read_pickle", "to_pickle"} | {  # includes RLlib's checkpoints, which are pickles
     "save_to_path",
     "restore_from_path",
     "from_checkpoint",
@@ -498,7 +498,7 @@ ALLOWED = {
 
 
 def breaches(file: Path) -> list[str]:
-    """What in a module reads or writes pickles."""
+    """Return the statements of a module that read or write pickles."""
     found = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):

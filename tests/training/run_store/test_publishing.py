@@ -1,4 +1,4 @@
-"""A run and its store without Ray: what is queued, and what an empty machine gets back."""
+"""A run and its store without Ray: queued uploads, and restores on an empty machine."""
 
 import json
 import os
@@ -18,14 +18,14 @@ from ante.storage.publish import pointed
 from ante.storage.uploader import wait_until_empty
 from ante.training.run_store import restore, session, upload
 from ante.training.run_store.checkpoints import BadCheckpoint, find_checkpoint, save_checkpoint
-from ante.training.run_store.restore import bring, check_new, known_config
+from ante.training.run_store.restore import check_new, known_config, restore_run
 from ante.training.run_store.session import NotUploaded
 from ante.training.run_store.upload import Publisher
 from ante.training.settings.config import BadConfig, TrainConfig, make_config
 
 
 class Machine:
-    """A folder of runs, on which run `ppo` is trained; all machines have one store."""
+    """A folder of runs, in which run `ppo` is trained; all machines share one store."""
 
     def __init__(self, tmp_path: Path, name: str, **settings: Any) -> None:
         self.config = make_config({"runs": str(tmp_path / name), "store": str(tmp_path / "store"), **settings})
@@ -41,7 +41,7 @@ class Machine:
         return Publisher(self.config, self.store, self.say)
 
     def learn(self, publisher: Publisher | None, steps: int, best: bool = False) -> None:
-        """One iteration: a row of metrics and a checkpoint."""
+        """Run one iteration: a row of metrics and a checkpoint."""
         with (self.folder / "metrics.csv").open("a") as stream:
             stream.write(f"{steps},of {self.folder.parent.name}\n")
         metadata = {"timesteps": steps, "reward": float("nan")}
@@ -61,8 +61,8 @@ class Machine:
         assert wait_until_empty(publisher.spool, 60)
         publisher.close()
 
-    def bring(self) -> None:
-        bring(self.config, self.say)
+    def restore(self) -> None:
+        restore_run(self.config, self.say)
 
     def weights(self, pointer: str = "latest") -> str:
         return (find_checkpoint(self.folder / "checkpoints", pointer)[0] / "weights.bin").read_text()
@@ -74,14 +74,14 @@ class Machine:
         return upload.stored(self.store, "ppo")
 
     def damage(self, name: str) -> None:
-        """A byte of a checkpoint in the store changes, and its length does not."""
+        """Change a byte of a checkpoint in the store, but not its length."""
         file = self.store.folder / "ppo" / "checkpoints" / name / "weights.bin"
         file.write_bytes(b"X" + file.read_bytes()[1:])
 
 
 @pytest.fixture(autouse=True)
 def uploaders(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No uploader outlives its test."""
+    """Stop all uploaders after the test."""
     started, start = [], upload.start_uploader
     monkeypatch.setattr(upload, "start_uploader", lambda spool: started.append(start(spool)) or started[-1])
     yield
@@ -108,7 +108,7 @@ def test_an_empty_machine_gets_the_run_back(tmp_path: Path) -> None:
     one.publish(100, 200, best=100)
     assert verify(one.store) == []
     assert known_config(two.config, two.say) == two.config.with_changes({"runs": str(tmp_path / "two")})
-    two.bring()
+    two.restore()
     assert (two.weights(), two.weights("best")) == ("200 of one", "100 of one")
     assert two.metrics() == ["100", "200"]
     assert (two.folder / "episodes" / "first.txt").read_text() == "episodes/first.txt"
@@ -120,62 +120,62 @@ def test_an_empty_machine_gets_the_run_back(tmp_path: Path) -> None:
         "metrics.csv",
         "report.html",
     ]
-    assert two.said == [f"checkpoint {two.published()[0]} was fetched from {two.config.store}"]
-    two.bring()  # no newer checkpoint exists
+    assert two.said == [f"fetched checkpoint {two.published()[0]} from {two.config.store}"]
+    two.restore()  # no newer checkpoint exists
     assert len([path for path in (two.folder / "checkpoints").iterdir() if path.is_dir()]) == 2
-    with pytest.raises(BadConfig, match=r"run ppo exists in .*store: go on with --name ppo --resume latest"):
+    with pytest.raises(BadConfig, match=r"run ppo exists in .*store: continue it with --name ppo --resume latest"):
         check_new(two.config, two.say)
 
 
-def test_the_one_before_a_damaged_checkpoint_is_taken_with_the_metrics_of_its_moment(tmp_path: Path) -> None:
+def test_the_checkpoint_before_a_damaged_one_is_used_with_its_metrics(tmp_path: Path) -> None:
     one, two = Machine(tmp_path, "one"), Machine(tmp_path, "two")
     one.publish(100, 200, 300, best=300)
     last, middle, first = one.published()
     one.damage(last)
-    two.bring()
+    two.restore()
     assert (two.weights(), two.weights("best")) == ("200 of one", "200 of one")
     assert two.metrics() == ["100", "200"]
     assert [words.partition(" cannot")[0] for words in two.said][:-1] == [f"checkpoint {last}"]
-    two.publish(300)  # the same steps again, beside the damaged one
+    two.publish(300)  # the same steps again, in addition to the damaged one
     three = Machine(tmp_path, "three")
-    three.bring()
+    three.restore()
     assert (three.weights(), three.metrics()) == ("300 of two", ["100", "200", "300"])
     for name in (middle, first, *three.published()):
         one.damage(name)
-    with pytest.raises(BadCheckpoint, match="none of them is whole: ante artifacts verify"):
-        Machine(tmp_path, "four").bring()
+    with pytest.raises(BadCheckpoint, match="all are damaged: ante artifacts verify"):
+        Machine(tmp_path, "four").restore()
 
 
-def test_the_machine_or_the_store_is_taken_whichever_has_more_steps(tmp_path: Path) -> None:
+def test_the_copy_with_more_steps_is_used(tmp_path: Path) -> None:
     one, two = Machine(tmp_path, "one"), Machine(tmp_path, "two")
     one.publish(100, 200)
     one.learn(None, 300)  # killed before it was queued
     two.publish(250)
-    one.bring()
+    one.restore()
     assert (one.weights(), one.said) == ("300 of one", [])
-    two.bring()
+    two.restore()
     assert two.weights() == "250 of two"
     publisher = one.publisher()
-    publisher.adopt()
-    publisher.adopt()  # it is queued or stored already
+    publisher.queue_latest()
+    publisher.queue_latest()  # it is queued or stored already
     assert wait_until_empty(publisher.spool, 60)
     assert [name.partition("-")[0] for name in two.published()] == [f"{n:012d}" for n in (300, 250, 200, 100)]
-    two.bring()
+    two.restore()
     assert (two.weights(), two.metrics()) == ("300 of one", ["100", "200", "300"])
 
 
 @pytest.mark.parametrize("best", ["../../elsewhere", "/x", "notes", "", 3, None, {}])
-def test_a_pointer_in_the_store_that_names_no_checkpoint_is_passed_over(best: Any, tmp_path: Path) -> None:
+def test_a_pointer_in_the_store_without_a_checkpoint_is_ignored(best: Any, tmp_path: Path) -> None:
     one, two = Machine(tmp_path, "one"), Machine(tmp_path, "two")
     one.publish(100, 200, best=100)
     one.store.put_bytes("ppo/checkpoints/best.json", json.dumps({"name": best}).encode())
     one.store.put_bytes("ppo/checkpoints/notes/manifest.json", b"{}")
-    two.bring()
+    two.restore()
     assert (two.weights(), two.weights("best")) == ("200 of one", "200 of one")
-    assert any("the latest one takes its place" in words for words in two.said)
+    assert any("the latest one replaces it" in words for words in two.said)
 
 
-def test_a_checkpoint_that_was_changed_before_it_was_sent_is_not_taken(tmp_path: Path) -> None:
+def test_a_checkpoint_that_was_changed_before_its_upload_is_not_used(tmp_path: Path) -> None:
     one, two = Machine(tmp_path, "one"), Machine(tmp_path, "two")
     one.publish(100)
     publisher = one.publisher()
@@ -185,61 +185,61 @@ def test_a_checkpoint_that_was_changed_before_it_was_sent_is_not_taken(tmp_path:
     publisher.checkpoint(target, metadata, best=False)
     assert wait_until_empty(publisher.spool, 60)
     publisher.close()
-    two.bring()
+    two.restore()
     assert two.weights() == "100 of one"
-    assert any("weights.bin has another SHA-256" in words for words in two.said)
+    assert any("SHA-256 of weights.bin differs" in words for words in two.said)
     assert [path.name for path in (two.folder / "checkpoints").iterdir() if path.is_dir()] == [f"{100:012d}"]
 
 
-def test_a_damaged_checkpoint_of_the_machine_is_passed_over_too(tmp_path: Path) -> None:
+def test_a_damaged_local_checkpoint_is_not_used(tmp_path: Path) -> None:
     one = Machine(tmp_path, "one")
     one.publish(100)
     one.learn(None, 200)
     one.learn(None, 300)
     (find_checkpoint(one.folder / "checkpoints")[0] / "weights.bin").write_bytes(b"")
-    one.bring()
+    one.restore()
     assert one.weights() == "200 of one"
-    assert "is not whole: weights.bin should have 10 bytes" in one.said[0]
+    assert "is damaged: weights.bin should have 10 bytes" in one.said[0]
     alone = Machine(tmp_path, "alone")
     alone.config = alone.config.with_changes({"store": None})
     alone.folder.mkdir(parents=True)
     alone.learn(None, 100)
     (find_checkpoint(alone.folder / "checkpoints")[0] / "weights.bin").write_bytes(b"")
-    with pytest.raises(BadCheckpoint, match="none of them is whole"):
-        alone.bring()
+    with pytest.raises(BadCheckpoint, match="all are damaged"):
+        alone.restore()
 
 
-def test_a_store_that_is_away_stops_only_those_who_have_nothing(
+def test_an_offline_store_stops_only_machines_without_a_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = Machine(tmp_path, "one"), Machine(tmp_path, "two")
     one.publish(100)
 
     def away(_: str) -> None:
-        raise Unreachable("the server is away")
+        raise Unreachable("the server is offline")
 
     monkeypatch.setattr(restore, "open_store", away)
-    one.bring()
-    assert one.said == ["the store cannot be asked, so the run goes on from its folder: the server is away"]
-    for asked in (two.bring, lambda: known_config(two.config, two.say)):
+    one.restore()
+    assert one.said == ["the store is unavailable, so the run continues from its folder: the server is offline"]
+    for asked in (two.restore, lambda: known_config(two.config, two.say)):
         with pytest.raises(Unreachable):
             asked()
     check_new(two.config, two.say)
-    assert "uploads will wait: the server is away" in two.said[0]
+    assert "uploads will wait: the server is offline" in two.said[0]
 
     def refuses(_: str) -> None:
         raise NoAccess("who are you")
 
     monkeypatch.setattr(restore, "open_store", refuses)
-    for asked in (one.bring, two.bring, lambda: check_new(two.config, two.say)):
+    for asked in (one.restore, two.restore, lambda: check_new(two.config, two.say)):
         with pytest.raises(NoAccess):
             asked()
 
 
-def test_only_what_changed_is_sent_again_and_what_went_is_deleted(tmp_path: Path) -> None:
+def test_only_changed_files_are_sent_again_and_removed_ones_deleted(tmp_path: Path) -> None:
     one = Machine(tmp_path, "one")
     publisher = one.publisher()
-    os.kill(publisher.process.pid, signal.SIGSTOP)  # so that jobs can be looked at
+    os.kill(publisher.process.pid, signal.SIGSTOP)  # so that its jobs can be inspected
     for name in ("same", "changing", "going"):
         (one.folder / name).write_text(name)
     publisher.files()
@@ -248,7 +248,7 @@ def test_only_what_changed_is_sent_again_and_what_went_is_deleted(tmp_path: Path
     (one.folder / "metrics.csv").write_text("1\n")
     publisher.files()
     publisher.files()
-    (one.folder / "metrics.csv").open("a").write("2\n")  # what waits stays as it was
+    (one.folder / "metrics.csv").open("a").write("2\n")  # queued files are unchanged
     first, second = publisher.spool.jobs()
     held = publisher.spool.payload(second)
     assert {path.name for path in publisher.spool.payload(first).iterdir()} == {
@@ -267,7 +267,7 @@ def test_only_what_changed_is_sent_again_and_what_went_is_deleted(tmp_path: Path
     assert there["ppo/changing"] == b"changed"
 
 
-def test_the_store_keeps_the_newest_and_what_pointers_name_though_a_manifest_is_damaged(tmp_path: Path) -> None:
+def test_the_store_keeps_the_newest_and_those_in_pointers_although_a_manifest_is_damaged(tmp_path: Path) -> None:
     one = Machine(tmp_path, "one", **{"uploads.keep": 2})
     one.publish(100, 200, best=100)
     *_, name = one.published()[:1]
@@ -278,10 +278,10 @@ def test_the_store_keeps_the_newest_and_what_pointers_name_though_a_manifest_is_
     assert [int(name.partition("-")[0]) for name in one.published()] == [500, 400, 200, 100]
     assert pointed(one.store, "ppo/checkpoints", "latest") == one.published()[0]
     pointer = json.loads(one.store.get_bytes("ppo/checkpoints/latest.json"))
-    assert (pointer["timesteps"], "reward" in pointer) == (500, False)  # NaN is no JSON
+    assert (pointer["timesteps"], "reward" in pointer) == (500, False)  # NaN is not valid JSON
 
 
-def test_a_dead_uploader_is_replaced_and_the_user_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_uploader_is_replaced_and_the_user_notified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upload, "NEXT_START_SECONDS", 0.0)
     one = Machine(tmp_path, "one")
     publisher = one.publisher()
@@ -289,18 +289,18 @@ def test_a_dead_uploader_is_replaced_and_the_user_told(tmp_path: Path, monkeypat
     publisher.process.wait()
     one.learn(publisher, 100)
     [words] = one.said
-    assert words.startswith("the uploader ended with exit code -9 and is started again; what it said stands in ")
+    assert words.startswith("the uploader exited with code -9 and is restarted; its output is in ")
     assert wait_until_empty(publisher.spool, 60)
     assert len(one.published()) == 1
 
 
-def test_a_full_queue_leaves_a_checkpoint_out_and_the_run_goes_on(tmp_path: Path) -> None:
+def test_a_full_queue_skips_a_checkpoint_and_the_run_continues(tmp_path: Path) -> None:
     config = Machine(
         tmp_path,
         "one",
         **{"uploads.spool_gb": 1e-5, "uploads.pause_seconds": 0.0},
     ).config.to_yaml()
-    room = (len(config) + 60) / 2**30  # for the run's settings and metrics, but not for a checkpoint beside them
+    room = (len(config) + 60) / 2**30  # space for the run's settings and metrics, but not for a checkpoint
     one = Machine(
         tmp_path,
         "one",
@@ -314,13 +314,13 @@ def test_a_full_queue_leaves_a_checkpoint_out_and_the_run_goes_on(tmp_path: Path
 
 
 def waits(config: TrainConfig, machine: Machine) -> None:
-    """A run in `publishing` that makes a checkpoint."""
+    """Run `publishing` with one checkpoint."""
     with session.publishing(config, resume=True, console=Console(stderr=True, width=200)) as publisher:
         assert publisher
         machine.learn(publisher, 100)
 
 
-def test_the_end_waits_for_uploads_and_says_what_is_left(
+def test_the_end_waits_for_uploads_and_reports_pending_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = Machine(tmp_path, "one")
@@ -333,9 +333,9 @@ def test_the_end_waits_for_uploads_and_says_what_is_left(
     other = Machine(tmp_path, "other")
     other.folder.mkdir(parents=True)
     config = other.config.with_changes({"store": "s3://game-runs/x", "uploads.wait_seconds": 0.5})
-    with pytest.raises(NotUploaded, match=r"2 uploads to s3://game-runs/x still wait, .*ante artifacts queue .*spool "):
+    with pytest.raises(NotUploaded, match=r"2 uploads to s3://game-runs/x are pending, .*artifacts queue .*spool "):
         waits(config, other)
-    assert "are under way" in capsys.readouterr().err
+    assert "queued" in capsys.readouterr().err
 
 
 def test_a_termination_shortens_the_wait(tmp_path: Path) -> None:

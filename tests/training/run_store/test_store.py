@@ -1,4 +1,4 @@
-"""Whole runs with a real S3 store: killed, ended and begun again on empty machines, and without the store."""
+"""Whole runs with a real S3 store: killed, terminated and restarted on empty machines, and with an offline store."""
 
 import csv
 import os
@@ -32,7 +32,7 @@ pytestmark = [
 
 @pytest.fixture
 def store(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """An empty place on the server, which the environment names."""
+    """Return an empty prefix on the server, set in the environment."""
     for name, value in server.environment().items():
         monkeypatch.setenv(name, value)
     return open_store(f"s3://game-runs/{tmp_path.name}")
@@ -40,7 +40,7 @@ def store(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> St
 
 @pytest.fixture
 def uploaders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """The uploaders that runs in this process start; none outlives its test."""
+    """Collect the uploaders of runs in this process, and stop them after the test."""
     from ante.training.run_store import upload
 
     started, start = [], upload.start_uploader
@@ -52,7 +52,7 @@ def uploaders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen
 
 
 class Pod:
-    """One start of the one command, in a separate folder; `die` removes the folder and everything started in it."""
+    """One start of the command in a separate folder; `die` removes the folder and kills all its processes."""
 
     def __init__(self, folder: Path, store: Store, steps: int) -> None:
         self.folder, self.run = folder, folder / "runs" / "pod"
@@ -74,12 +74,12 @@ class Pod:
         return len(rows(self.run)) if (self.run / "metrics.csv").exists() else 0
 
     def written(self) -> str:
-        """All text that the run has left."""
+        """Return all text files of the run, concatenated."""
         files = (file for file in self.folder.rglob("*") if file.is_file())
         return "".join(file.read_bytes().decode(errors="replace") for file in files)
 
     def die(self) -> str:
-        """SIGKILL for trainer and uploader, as the end of a machine is; its disk is gone too. Answers what it held."""
+        """Kill trainer and uploader and delete the disk, as the loss of a machine does. Return the run's text files."""
         state = Spool(self.run / "spool").state
         self.process.kill()
         self.process.wait()
@@ -93,14 +93,14 @@ class Pod:
 
 
 def wait_for_end(pid: int) -> None:
-    """A killed process that is no child of ours writes no longer."""
+    """Wait until a killed process that is not our child has exited."""
     while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split(")")[-1].split()[:1]:
         time.sleep(0.05)
 
 
 @pytest.fixture
 def begin(store: Store, tmp_path: Path) -> Iterator[Callable[[str, int], Pod]]:
-    """Begins a pod by its name and steps; none outlives its test."""
+    """Return a function that starts a pod by its name and steps; stop all pods after the test."""
     pods: list[Pod] = []
 
     def one(name: str, steps: int) -> Pod:
@@ -114,7 +114,7 @@ def begin(store: Store, tmp_path: Path) -> Iterator[Callable[[str, int], Pod]]:
 
 
 def stored_steps(store: Store) -> int:
-    """Steps of the latest checkpoint in the store, 0 where there is none."""
+    """Return the steps of the latest checkpoint in the store, or 0."""
     if not store.stat("pod/checkpoints/latest.json"):
         return 0
     return int(read_manifest(store, f"pod/checkpoints/{pointed(store, 'pod/checkpoints')}").metadata["timesteps"])
@@ -136,7 +136,7 @@ def test_one_command_begins_survives_a_lost_machine_and_an_eviction_and_ends(
     assert f"resumed runs/pod after {saved:,} steps" in second.log.read_text()
     made = second.iterations()
     assert [int(row["iteration"]) for row in rows(second.run)] == list(range(1, made + 1))
-    assert stored_steps(store) == 256 * made, "what a termination leaves arrives within its grace"
+    assert stored_steps(store) == 256 * made, "the last checkpoint is uploaded within the grace period"
     shutil.rmtree(second.folder)
 
     third = begin("third", 256 * (made + 5))
@@ -174,7 +174,7 @@ def test_an_uploader_killed_while_the_run_learns_is_replaced_and_all_arrives(
 
     monkeypatch.setattr(loop, "memory_columns", killing)
     folder = run(monkeypatch, tmp_path, name="pod", steps=256 * 5, store=store.url, **{"checkpoints.every": 1})
-    assert capsys.readouterr().err.count("the uploader ended with exit code -9 and is started again") == 1
+    assert capsys.readouterr().err.count("the uploader exited with code -9 and is restarted") == 1
     assert len(uploaders) == 2
     assert_whole(folder, 5)
     assert (verify(store), stored_steps(store)) == ([], 256 * 5)
@@ -182,7 +182,7 @@ def test_an_uploader_killed_while_the_run_learns_is_replaced_and_all_arrives(
 
 
 @pytest.mark.usefixtures("local_ray")
-def test_a_run_whose_store_is_away_from_first_to_last_ends_and_keeps_its_queue(
+def test_a_run_with_an_offline_store_completes_and_keeps_its_queue(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], uploaders: Any
 ) -> None:
     from ante.training.run_store.session import NotUploaded
@@ -190,9 +190,9 @@ def test_a_run_whose_store_is_away_from_first_to_last_ends_and_keeps_its_queue(
     with monkeypatch.context() as away:
         away.setenv("S3_ENDPOINT_URL", "http://127.0.0.1:9")
         settings = {"store": store.url, "uploads.wait_seconds": 1.0, "checkpoints.every": 2}
-        with pytest.raises(NotUploaded, match=r"still wait, .* nothing is lost: .* ante artifacts queue .* --upload"):
+        with pytest.raises(NotUploaded, match=r"are pending, .* ante artifacts queue .* --upload"):
             run(away, tmp_path, name="pod", steps=256 * 4, **settings)
-    assert "uploads will wait: http://127.0.0.1:9 does not answer" in capsys.readouterr().err
+    assert "uploads will wait: http://127.0.0.1:9 does not respond" in capsys.readouterr().err
     assert_whole(tmp_path / "pod", 4)
     for process in uploaders:
         process.kill()

@@ -1,4 +1,4 @@
-"""Curricula: when the next stage begins, how runners change over, and what a resumed run remembers."""
+"""Curricula: the start of the next stage, its start in runners, and resumed runs."""
 
 import csv
 import math
@@ -36,10 +36,10 @@ def test_the_next_stage_begins_once_a_full_window_of_this_one_is_won_often_enoug
     assert not mastered(stages, 1, line(win_rate=0.49), 10)
     assert not mastered(stages, 1, line(games_counted=9.5), 10), "one of two runners has nine games"
     assert not mastered(stages, 1, line(win_rate=math.nan, games_counted=0), 10)
-    assert not mastered(stages, 2, line(), 10), "games of the stage before, played ahead"
-    assert not mastered(stages, 2, line(stage=1.5), 10), "runners that are not of one mind"
+    assert not mastered(stages, 2, line(), 10), "games of the previous stage, sampled ahead"
+    assert not mastered(stages, 2, line(stage=1.5), 10), "runners at different stages"
     assert mastered(stages, 3, line(stage=3, win_rate=0.1), 10)
-    assert not mastered(stages, 4, line(stage=4, win_rate=1.0), 10), "the run's own game is the last"
+    assert not mastered(stages, 4, line(stage=4, win_rate=1.0), 10), "the run's own game is the last stage"
     assert not mastered(TrainConfig().games.stages, 1, line(stage=math.nan, win_rate=1.0), 10)
 
 
@@ -77,7 +77,7 @@ def test_a_curriculum_is_written_and_read_back(tmp_path: Path) -> None:
             {"games.curriculum": [{"goal": 2}], "algo.kind": "rllib-ppo"},
             "games.curriculum is not supported with algo.kind rllib",
         ),
-        ({"games.curriculum": [{"stake": 2}], "games.challenge": "omelette"}, "brings its own deck and stake"),
+        ({"games.curriculum": [{"stake": 2}], "games.challenge": "omelette"}, "has its own deck and stake"),
     ],
 )
 def test_what_is_no_curriculum_is_refused_in_words(values: dict[str, Any], message: str) -> None:
@@ -102,7 +102,7 @@ def build(**settings: Any) -> Any:
 
 
 def played(made: Any) -> list[tuple[int, int, int, int]]:
-    """Stage, goal, deck and stake of each runner."""
+    """Return stage, goal, deck and stake of each runner."""
     group = made.env_runner_group
     return group.foreach_env_runner(  # type: ignore[no-any-return]
         lambda r: (r.stage, r.games.goal, r.games.deck, r.games.stake),
@@ -132,16 +132,18 @@ def test_runners_change_over_together_and_count_the_new_games_only(settings: dic
     results = [made.train()["env_runners"] for _ in range(3)]
     assert [result["stage"] for result in results] == stages
     assert played(made) == [(3, 6, 1, 2)] * max(1, runners)
-    anew = results[stages.index(3)]
-    assert anew["games_counted"] * max(1, runners) == anew["num_episodes"], "games of the first stage are not counted"
-    assert made.env_runner_group.local_env_runner.get_state()["stage"] == 3, "what a runner that comes back is told"
+    third_stage = results[stages.index(3)]
+    assert third_stage["games_counted"] * max(1, runners) == third_stage["num_episodes"], (
+        "games of the first stage are not counted"
+    )
+    assert made.env_runner_group.local_env_runner.get_state()["stage"] == 3, "the stage that restarted runners receive"
     made.stop()
 
 
 @NO_RAY
 @pytest.mark.ray
 @pytest.mark.usefixtures("local_ray")
-def test_positions_to_practise_from_stay_while_deck_and_stake_do() -> None:
+def test_practice_positions_are_kept_while_deck_and_stake_are() -> None:
     made = build(
         **{"games.practice": 0.5, "games.curriculum": ({"goal": 1}, {"goal": 2}, {"goal": 2, "stake": 2})},
     )
@@ -152,7 +154,7 @@ def test_positions_to_practise_from_stay_while_deck_and_stake_do() -> None:
     kept._kept["ante"][64], kept._counts[1] = 2, 1
     made.set_stage(2)
     made.train()
-    assert kept._counts[1] >= 1 and kept._kept["ante"][64] == 2, "what the first stage reached is still there"
+    assert kept._counts[1] >= 1 and kept._kept["ante"][64] == 2, "positions of the first stage are kept"
     made.set_stage(3)
     made.train()
     assert not kept._counts.any()
@@ -186,7 +188,7 @@ def lines(folder: Path, column: str) -> list[float]:
 def test_a_run_is_promoted_and_a_resumed_one_stays_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every hand beats its blind here, so that all games of the first stage are won."""
+    """Every hand beats its blind, so that all games of the first stage are won."""
     from ante.env.games import Games
     from ante.training.run import loop
     from ante.training.run_store.checkpoints import find_checkpoint
@@ -213,8 +215,8 @@ def test_a_run_is_promoted_and_a_resumed_one_stays_where_it_was(
     counted = lines(folder, "games_counted")
     assert rates[last] >= 0.5 and counted[last] >= 30
     assert last > 0 and all(n < 30 for n in (*counted[:last], *counted[last + 1 :]))
-    assert lines(folder, "ante")[last] == 1, "reached, not the one that a win opens"
-    assert "stage 2 of 3 begins: to the boss of ante 8" in capsys.readouterr().err
+    assert lines(folder, "ante")[last] == 1, "the reached ante, not the one after the win"
+    assert "stage 2 of 3 starts: to the boss of ante 8" in capsys.readouterr().err
     assert find_checkpoint(folder / "checkpoints")[1]["stage"] == 2
     loop.train(make_config({**settings, "steps": 512 * 6}), resume=True)
     assert lines(folder, "stage") == [*stages, 2]

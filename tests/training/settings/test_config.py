@@ -1,4 +1,4 @@
-"""Configurations: checked at the border, with the way out in the message."""
+"""Configurations: validated on creation, with solutions in the error messages."""
 
 import os
 from pathlib import Path
@@ -18,14 +18,14 @@ from ante.training.settings.schedule import value_at
 
 
 class Tiny(PolicySettings):
-    """A policy from outside."""
+    """A policy of another package."""
 
     kind: str
     size: int = setting(3, "Its size.", ge=1)
 
 
 def every_config() -> list[TrainConfig]:
-    """One of each kind of policy with ppo, and of each kind of algorithm with mlp."""
+    """Return one configuration of each kind of policy with ppo, and of each kind of algorithm with mlp."""
     made = [{"policy.kind": kind} for kind in POLICIES.known] + [{"algo.kind": kind} for kind in ALGORITHMS.known]
     return [make_config(values) for values in made]
 
@@ -92,7 +92,7 @@ def test_what_is_played_ahead(values: dict[str, object], batches: int) -> None:
             "policy.kind 'pathlib:Path' names .*, not a class derived from PolicySettings",
         ),
         ({"policy.kind": "nowhere:Path"}, "cannot import 'nowhere' of 'nowhere:Path'"),
-        ({"policy": "lstm"}, "policy: it must be a group of settings such as {kind: mlp}"),
+        ({"policy": "lstm"}, "policy: must be a group of settings such as {kind: mlp}"),
         ({"games.curriculum": [{"gaol": 2}]}, "unknown setting 'games.curriculum.0.gaol': a stage has goal, deck"),
         ({"algo": 3, "algo.lr": 1}, "algo is a group of settings"),
     ],
@@ -119,16 +119,16 @@ GPU = {"resources.games_on": "gpu", "resources.runner_gpus": 1}
             {"algo": {"batch": 256, "minibatch": 128, "accumulate": 4}},
             "128 times algo.accumulate 4 is larger than",
         ),
-        ({"algo.lr": [[0, 1e-3]]}, "algo.lr: points are .* two at least"),
+        ({"algo.lr": [[0, 1e-3]]}, "algo.lr: points are .* at least two"),
         ({"algo.lr": [[5, 1e-3], [10, 1e-4]]}, "algo.lr: points are .* the first at 0"),
-        ({"algo.entropy": [[0, 0.1], [10, 0.1], [10, 0.0]]}, "algo.entropy: points are .* each later"),
-        ({"algo.entropy": -0.1}, "algo.entropy: no value may be below 0"),
-        ({"algo.lr": 0}, "algo.lr: nothing would be learned"),
+        ({"algo.entropy": [[0, 0.1], [10, 0.1], [10, 0.0]]}, "algo.entropy: points are .* in increasing order"),
+        ({"algo.entropy": -0.1}, "algo.entropy: values must not be below 0"),
+        ({"algo.lr": 0}, "algo.lr: the first value must be above 0"),
         ({"algo.lr": float("nan")}, "algo.lr: Input should be a finite number"),
         ({"algo.lr": [[0, 1e-3], [9, float("inf")]]}, "algo.lr: Input should be a finite number"),
         ({"resources.memory_gb": float("inf")}, "resources.memory_gb: Input should be a finite number"),
-        ({"algo.kind": "dqn", "algo.epsilon": 2}, "algo.epsilon: it is a share"),
-        ({"algo.kind": "dqn", "algo.replay": 9000}, "algo.replay 9000 holds less than two batches of 8192; raise it"),
+        ({"algo.kind": "dqn", "algo.epsilon": 2}, "algo.epsilon: values must not be above 1"),
+        ({"algo.kind": "dqn", "algo.replay": 9000}, "algo.replay 9000 is smaller than two batches of 8192; raise it"),
         (
             {"policy": {"kind": "entities", "width": 60, "heads": 8}},
             "width 60 is not divisible by heads 8; change one",
@@ -142,10 +142,10 @@ GPU = {"resources.games_on": "gpu", "resources.runner_gpus": 1}
             {"resources.runners": 8, "resources.games_per_runner": 4096},
             "32768 games, .* more than algo.batch 8192; raise",
         ),
-        ({"resources.games_on": "gpu"}, "needs a share of a GPU for each env runner; set resources.runner_gpus"),
+        ({"resources.games_on": "gpu"}, "requires a GPU for each env runner; set resources.runner_gpus"),
         (
             {"games.challenge": "c_omelette_1", "games.curriculum": [{"stake": 2}]},
-            "give the stages .* goals only",
+            "set only goals in games.curriculum",
         ),
         ({"games.start_states": "x", "games.curriculum": [{"goal": 2}]}, "exclude each other.*leave out one"),
     ],
@@ -201,7 +201,7 @@ def test_an_unsupported_combination_names_the_alternatives(values: dict[str, Any
 
 
 def test_the_alternatives_of_every_refused_pair_of_kinds_are_accepted() -> None:
-    """The sentence for a policy and an algorithm that exclude each other names kinds that work with the other one."""
+    """The error for a policy and an algorithm that exclude each other names kinds that work with the other one."""
     refused = 0
     for policy in POLICIES.known:
         for algo in ALGORITHMS.known:
@@ -214,10 +214,10 @@ def test_the_alternatives_of_every_refused_pair_of_kinds_are_accepted() -> None:
                     make_config({"policy.kind": kind, "algo.kind": algo})
                 for kind in algorithms.removeprefix("algo.kind ").replace(" or ", ", ").split(", "):
                     make_config({"policy.kind": policy, "algo.kind": kind})
-    assert refused == 6 * 5  # all but mlp with dqn, rllib-ppo and the three of Stable-Baselines3
+    assert refused == 6 * 5  # all policies except mlp with dqn, rllib-ppo and the three of Stable-Baselines3
 
 
-def test_a_kind_from_outside_has_settings_of_its_own() -> None:
+def test_a_kind_of_another_package_has_its_own_settings() -> None:
     config = make_config({"policy": {"kind": f"{__name__}:Tiny", "size": 7}})
     assert isinstance(config.policy, Tiny) and config.policy.network() == {"size": 7}
     with pytest.raises(BadConfig, match=r"unknown setting 'policy.sizes'"):
@@ -294,8 +294,8 @@ def test_terms_replace_those_of_the_named_reward() -> None:
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
-def test_what_a_run_is_paid_is_the_sum_of_its_terms() -> None:
-    """The same games again with each term alone."""
+def test_the_reward_of_a_run_is_the_sum_of_its_terms() -> None:
+    """The same games are played with each term alone."""
     from ante.training.sampling.games import rules
 
     weights = {"win": 2.0, "loss": -1.0, "blind": 0.5, "progress": 0.25, "ante": 3.0}

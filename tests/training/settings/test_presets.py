@@ -1,4 +1,4 @@
-"""The files of configs/: each makes an RLlib configuration with the file's values. Nothing is started."""
+"""The files of configs/: each gives an RLlib configuration with the file's values, without starting Ray."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ FILES = sorted(Path("configs").glob("*.yaml"))
 
 
 def made(file: Path) -> tuple[Any, Any]:
-    """Our configuration and RLlib's, checked by RLlib."""
+    """Return our configuration and RLlib's, validated by RLlib."""
     from ray.tune.registry import register_env
 
     from ante.training.rllib.build import ENV, make_env, rllib_config

@@ -1,4 +1,4 @@
-"""The page of settings of the site, and the flags of `ante train`."""
+"""The settings page of the site, and the flags of `ante train`."""
 
 import os
 import re
@@ -15,11 +15,11 @@ from ante.training.settings.reference import HEADINGS, rows, shown
 
 
 def test_the_tables_hold_every_setting_of_every_kind_once() -> None:
-    told = [f"{group}.{name}".lstrip(".") for group in HEADINGS for name, *_ in rows(group)]
+    documented = [f"{group}.{name}".lstrip(".") for group in HEADINGS for name, *_ in rows(group)]
     known = {
         leaf.path for group, kinds in KINDS.items() for kind in kinds.known for leaf in leaves(example(group, kind))
     }
-    assert len(told) == len(set(told)) and set(told) == known
+    assert len(documented) == len(set(documented)) and set(documented) == known
 
 
 def example(group: str, kind: str) -> TrainConfig:

@@ -1,4 +1,4 @@
-"""`ante train --resume latest|auto`: which run is chosen, and with which settings it continues. Nothing is trained."""
+"""`ante train --resume latest|auto`: the chosen run and the settings with which it continues, without training."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("uploaders")
 
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Any, bool]]:
-    """What `train` was called with, in place of training."""
+    """Record the calls of `train` instead of training."""
     calls: list[tuple[Any, bool]] = []
     stub = ModuleType("ante.training.run.loop")
     stub.train = lambda config, resume: calls.append((config, resume))  # type: ignore[attr-defined]
@@ -27,19 +27,21 @@ def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Any, bo
     return calls
 
 
-def test_auto_begins_where_there_is_nothing_and_latest_refuses(begun: list[tuple[Any, bool]], tmp_path: Path) -> None:
+def test_without_a_checkpoint_auto_starts_and_latest_refuses(begun: list[tuple[Any, bool]], tmp_path: Path) -> None:
     assert train_command(["--name", "pod", "--store", "kept", "--algo.lr", "0.01", "--resume", "auto"]) == 0
     [(config, resume)] = begun
     assert (config.name, config.store, config.algo.lr, resume) == ("pod", "kept", 0.01, True)
-    with pytest.raises(BalatroError, match=r"no checkpoint of run pod in runs or kept; --resume auto would begin one"):
+    with pytest.raises(
+        BalatroError, match=r"no checkpoint of run pod in runs or kept; --resume auto would start the run"
+    ):
         train_command(["--name", "pod", "--store", "kept", "--resume", "latest"])
-    with pytest.raises(BalatroError, match=r"no checkpoint of run pod in runs: name its --store"):
+    with pytest.raises(BalatroError, match=r"no checkpoint of run pod in runs: add its --store"):
         train_command(["--name", "pod", "--resume", "latest"])
     with pytest.raises(BalatroError, match="there is no run runs/pod"):
         train_command(["--resume", "runs/pod"])
 
 
-def test_an_empty_machine_goes_on_with_the_settings_of_the_run(begun: list[tuple[Any, bool]], tmp_path: Path) -> None:
+def test_an_empty_machine_continues_with_the_settings_of_the_run(begun: list[tuple[Any, bool]], tmp_path: Path) -> None:
     one = Machine(tmp_path, "elsewhere", **{"algo.lr": 0.01}, steps=1000)
     one.publish(100)
     for resume in ("latest", "auto"):
@@ -70,7 +72,7 @@ def test_a_file_of_settings_holds_for_a_pod_that_is_started_again(
 
 
 def test_credentials_in_a_store_are_refused_and_not_repeated(begun: list[tuple[Any, bool]]) -> None:
-    with pytest.raises(BalatroError, match="carries no credentials") as refused:
+    with pytest.raises(BalatroError, match="must not contain credentials") as refused:
         train_command(["--store", "s3://key:hidden@game-runs/runs"])
     assert "hidden" not in str(refused.value)
     assert begun == []

@@ -1,4 +1,4 @@
-"""A small population on a real Ray: weights and settings of the best are taken over, and a stopped one continues."""
+"""A small population on a real Ray: members copy weights and settings of the best, and a stopped one continues."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def quiet(total: int, about: str):
     yield lambda steps: None
 
 
-def test_the_worst_go_on_from_the_best_and_what_comes_of_it_is_a_run(tmp_path: Path) -> None:
+def test_the_worst_continue_from_the_best_and_the_result_is_a_run(tmp_path: Path) -> None:
     from ante.training.players.release import player_from
     from ante.training.sweeps.population import train_population
     from ante.training.sweeps.space import FACTORS, Range, Space
@@ -48,7 +48,7 @@ def test_the_worst_go_on_from_the_best_and_what_comes_of_it_is_a_run(tmp_path: P
         for k, point in enumerate(member.points)
         if point.parent != member.number
     ]
-    assert len(taken) == 1, "in one comparison of two members one is worse"
+    assert len(taken) == 1, "one of two members is worse in one comparison"
     lrs = [[point.values["algo.lr"] for point in member.points] for member in outcome.members]
     for number, parent, k in taken:
         moved = lrs[number][k] / lrs[parent][k - 1]
@@ -66,7 +66,7 @@ def test_the_worst_go_on_from_the_best_and_what_comes_of_it_is_a_run(tmp_path: P
     assert [member.points for member in again.members] == [member.points for member in outcome.members]
 
 
-def test_what_was_told_is_read_back_once_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
+def test_reported_points_are_read_back_once_and_a_partial_line_is_ignored(tmp_path: Path) -> None:
     from ante.training.sweeps.population import Point, points_of
 
     lines = [
@@ -79,7 +79,7 @@ def test_what_was_told_is_read_back_once_and_a_torn_line_is_left_out(tmp_path: P
     assert points_of(file, 1) == (Point(512, 2.0, {"algo.lr": 0.1}, 1),)
 
 
-def test_other_settings_do_not_go_on_with_a_population(tmp_path: Path) -> None:
+def test_a_population_does_not_continue_with_other_settings(tmp_path: Path) -> None:
     from ante.training.settings.config import BadConfig
     from ante.training.sweeps.population import keep_space
     from ante.training.sweeps.space import Range, Space
@@ -87,5 +87,5 @@ def test_other_settings_do_not_go_on_with_a_population(tmp_path: Path) -> None:
     space = Space(name="one", runs=str(tmp_path), search={"algo.lr": Range(low=1e-4, high=1e-2)})
     keep_space(space)
     keep_space(space)
-    with pytest.raises(BadConfig, match="holds a population with other settings"):
+    with pytest.raises(BadConfig, match="contains a population with other settings"):
         keep_space(space.model_copy(update={"steps": 7}))

@@ -1,4 +1,4 @@
-"""What a population searches: bounds, draws, and files that cannot be meant."""
+"""The search space of a population: bounds, samples, and invalid files."""
 
 from pathlib import Path
 
@@ -31,11 +31,11 @@ def test_what_is_taken_over_moves_by_a_factor_or_is_drawn_anew() -> None:
     assert all(
         moved.explored({"algo.lr": 1e-3, "algo.gamma": 0.95}, rng)["algo.gamma"] in (0.9, 0.999) for _ in range(20)
     ), "bounds"
-    anew = {
+    resampled = {
         Space(search=search, resample=1.0).explored({"algo.lr": 1e-3, "algo.gamma": 0.95}, rng)["algo.lr"]
         for _ in range(20)
     }
-    assert len(anew) == 20
+    assert len(resampled) == 20
 
 
 def test_members_begin_with_the_same_settings_whenever_they_are_drawn_and_whole_numbers_stay_whole() -> None:
@@ -50,7 +50,7 @@ def test_members_begin_with_the_same_settings_whenever_they_are_drawn_and_whole_
 def test_the_population_that_is_shipped_can_be_read_and_its_members_made_anywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a trial makes them: in a separate folder, without the files."""
+    """As in a trial: in a separate folder, without the files."""
     space = read_space(ROOT / "configs/population/small.yaml")
     assert space.population * space.steps == 655_360 and set(space.search) == {
         "algo.lr",
@@ -66,22 +66,22 @@ def test_the_population_that_is_shipped_can_be_read_and_its_members_made_anywher
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("search: {algo.lr: {low: 1, high: 0.5}}", "search.algo.lr: low 1 must lie below high 0.5"),
-        ("search: {algo.lr: {low: 0, high: 0.5, log: true}}", "above 0 where log is on"),
+        ("search: {algo.lr: {low: 1, high: 0.5}}", "search.algo.lr: low 1 must be below high 0.5"),
+        ("search: {algo.lr: {low: 0, high: 0.5, log: true}}", "above 0 if log is set"),
         ("search: {}", "search is empty"),
         ("search: {learning: {low: 1, high: 2}}", "search.learning is not a setting that can be searched"),
         ("search: {seed: {low: 1, high: 2}}", "search.seed is not a setting"),
         (
             "search: {algo.gamma: {low: 0.5, high: 2}}",
-            "a member cannot be made: algo.gamma: Input should be less than or equal",
+            "invalid member: algo.gamma: Input should be less than or equal",
         ),
         (
             "search: {algo.lr: {low: 1, high: 2}}\nsettings: {polcy: mlp}",
-            "a member cannot be made: unknown setting 'polcy'",
+            "invalid member: unknown setting 'polcy'",
         ),
         ("search: {algo.lr: {low: 1, high: 2}}\nevery: 300000", "every 300,000 is more than steps 200,000"),
         ("search: {algo.lr: {low: 1, high: 2}}\nmembers: 3", "members: Extra inputs"),
-        ("- a", "holds no settings"),
+        ("- a", "contains no settings"),
         ("a: [", "cannot read"),
     ],
 )

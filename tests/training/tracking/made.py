@@ -1,4 +1,4 @@
-"""A run's folder without a run: settings, rows, a checkpoint's pointer."""
+"""A run's folder without training: settings, rows, a checkpoint pointer."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from ante.training.settings.config import TrainConfig, make_config
 
 
 def made_run(place: Path, rows: int, name: str = "made") -> TrainConfig:
-    """Make a run in `place` with this many rows, all covered by its checkpoint."""
+    """Create a run in `place` with this many rows, all covered by its checkpoint."""
     config = make_config({"runs": str(place), "name": name})
     config.folder.mkdir(parents=True, exist_ok=True)
     (config.folder / "config.yaml").write_text(config.to_yaml())
@@ -26,7 +26,7 @@ def write_rows(run: Path, count: int) -> None:
 
 
 def value_of(name: str, k: int) -> float | int:
-    """A number that no other column and row has; some columns have none, one of them not in every row."""
+    """Return a number that is unique per column and row; some columns have none, one of them only in some rows."""
     place = COLUMNS.index(name)
     if name.startswith("hint_") or (name.startswith("eval_") and k % 3):
         return math.nan
@@ -34,19 +34,19 @@ def value_of(name: str, k: int) -> float | int:
 
 
 def cover(run: Path, iteration: int) -> None:
-    """The latest checkpoint is of this iteration."""
+    """Set the iteration of the latest checkpoint."""
     folder = run / "checkpoints"
     folder.mkdir(exist_ok=True)
     (folder / "latest.json").write_text(json.dumps({"checkpoint": "x", "iteration": iteration}))
 
 
 def evaluated(run: Path) -> None:
-    """Write the closing evaluation."""
+    """Write the final evaluation."""
     found = {"player": "made", "games": 8, "mean_blinds": 3.5, "wins": {"rate": 0.25}, "records": [{"blinds": 3}]}
     (run / "evaluation.json").write_text(json.dumps(found))
 
 
 def known_rows(run: Path) -> list[dict[str, float]]:
-    """The rows of metrics.csv, without what has no value."""
+    """Return the rows of metrics.csv, without missing values."""
     rows = ({name: float(text) for name, text in row.items() if text} for row in read_rows(run / "metrics.csv", 10**9))
     return [{name: value for name, value in row.items() if not math.isnan(value)} for row in rows]

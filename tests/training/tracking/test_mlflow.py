@@ -1,4 +1,4 @@
-"""A run in MLflow, in a real store on disk, read back with MLflow's own client."""
+"""A run in MLflow, in a real store on disk, read back with MLflow's client."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,14 +22,14 @@ def _without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
 
 
-def told(outcome: Outcome) -> Callable[[float], Outcome]:
+def always(outcome: Outcome) -> Callable[[float], Outcome]:
     return lambda _: outcome
 
 
 def send(run: Path, outcome: Outcome = "finished") -> None:
     from ante.training.tracking.mlflow_runs import MlflowTracker
 
-    Sender(run, "mlflow", MlflowTracker).follow(told(outcome), 10.0)
+    Sender(run, "mlflow", MlflowTracker).follow(always(outcome), 10.0)
 
 
 def found(run: Path) -> Any:
@@ -38,7 +38,7 @@ def found(run: Path) -> Any:
 
 
 def rows_of(run: Path) -> list[dict[str, float]]:
-    """Return the run's rows in MLflow, in the order of their steps; a value that MLflow has twice is listed twice."""
+    """Return the run's rows in MLflow in the order of steps; duplicate values are listed twice."""
     client, there = found(run)
     rows: dict[int, dict[str, float]] = {}
     for name in there.data.metrics:
@@ -87,8 +87,8 @@ def test_a_resumed_run_goes_on_in_the_same_one(tmp_path: Path) -> None:
     assert data.params["steps"] == "200000" and data.tags["resumed.steps"] == "999999"
 
 
-def test_mlflow_is_asked_which_rows_it_has(tmp_path: Path) -> None:
-    """A machine whose note of the run is older than what was sent sends nothing twice."""
+def test_the_rows_in_mlflow_are_queried(tmp_path: Path) -> None:
+    """A machine with an outdated state file does not send rows twice."""
     config = made_run(tmp_path, rows=6)
     send(config.folder, "failed")
     write_state(config.folder, "mlflow", replace(read_state(config.folder, "mlflow"), iteration=2))

@@ -1,4 +1,4 @@
-"""Sending where the tracker raises, hangs or dies; processes; secrets."""
+"""Sending to trackers that raise, hang or die; processes; secrets."""
 
 import http.server
 import threading
@@ -23,9 +23,9 @@ KEY, PASSWORD = "k" * 40, "opensesame-but-longer"
 
 
 class Recorder:
-    """A tracker in memory, which raises when its turn comes.
+    """A tracker in memory that raises at given calls.
 
-    fails  for each call of `send` whether it raises, and then nothing of it is kept
+    fails  for each call of `send`, whether it raises and stores nothing
     """
 
     def __init__(self, fails: Sequence[bool] = ()) -> None:
@@ -51,7 +51,7 @@ class Recorder:
 
 @pytest.fixture
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(sending, "POLL_SECONDS", 0.0)
     monkeypatch.setattr(sending, "LONGEST_PAUSE", 0.0)
 
 
@@ -78,14 +78,14 @@ def test_every_row_arrives_once_and_in_order_though_the_tracker_fails(
 
 
 @pytest.mark.usefixtures("_no_pauses")
-def test_what_a_tracker_says_is_written_down_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_a_tracker_are_stored_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     config = made_run(tmp_path, rows=3)
     Sender(config.folder, "mlflow", lambda: Recorder([True] * 9)).follow(lambda _: "finished", 0.0)
     assert read_state(config.folder, "mlflow").error == "ConnectionError: http://***@tracker refuses ***"
 
 
-def test_trouble_is_said_once_and_again_at_the_end(tmp_path: Path) -> None:
+def test_an_error_is_reported_once_and_again_at_the_end(tmp_path: Path) -> None:
     config = made_run(tmp_path, rows=12)
     said: list[str] = []
     follower = Follower(config.folder, "nonsense", 0.0, said.append)
@@ -94,14 +94,14 @@ def test_trouble_is_said_once_and_again_at_the_end(tmp_path: Path) -> None:
     write_state(config.folder, "nonsense", State(iteration=5, error="it is down"))
     for _ in range(3):
         follower.look()
-    assert said == ["nonsense takes no rows (it is down); training goes on, and metrics.csv has every row"]
+    assert said == ["nonsense receives no rows (it is down); training continues, and metrics.csv has every row"]
     follower.tell("finished")  # without a receiver
-    assert follower.result().startswith("nonsense: 7 of 12 rows did not arrive, or not for sure (it is down)")
+    assert follower.result().startswith("nonsense: 7 of 12 rows may be missing (it is down)")
 
 
 @pytest.fixture
 def silent_server() -> Iterator[str]:
-    """An HTTP server that takes every request and never answers."""
+    """Start an HTTP server that accepts every request and never responds."""
     asked, leave = threading.Event(), threading.Event()
 
     class Silent(http.server.BaseHTTPRequestHandler):
@@ -116,7 +116,7 @@ def silent_server() -> Iterator[str]:
     yield f"http://me:{PASSWORD}@127.0.0.1:{server.server_port}"
     leave.set()
     server.shutdown()
-    assert asked.is_set()  # else nothing was tried
+    assert asked.is_set()  # otherwise nothing was tried
 
 
 def wait_for(holds: Callable[[], bool]) -> None:
@@ -125,11 +125,11 @@ def wait_for(holds: Callable[[], bool]) -> None:
         if holds():
             return
         until.wait(0.1)
-    raise AssertionError("it did not come")
+    raise AssertionError("the condition was not met in time")
 
 
 @pytest.mark.slow
-def test_a_tracker_that_never_answers_is_left_at_the_end(
+def test_a_tracker_that_never_responds_is_abandoned_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent_server: str
 ) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", silent_server)
@@ -140,11 +140,11 @@ def test_a_tracker_that_never_answers_is_left_at_the_end(
     with following(config, said.append) as followers:
         followers.begin()
         wait_for(lambda: bool(read_state(config.folder, "mlflow").error))
-        followers.looked = -1e9
+        followers.checked_at = -1e9
         followers.look()
         followers.outcome = "finished"
     assert followers.each[0].process.returncode is not None
-    assert len(said) == 2 and said[0].startswith("mlflow takes no rows") and "4 of 4 rows did not arrive" in said[1]
+    assert len(said) == 2 and said[0].startswith("mlflow receives no rows") and "4 of 4 rows may be missing" in said[1]
     assert f"ante track {config.folder} --to mlflow" in said[1] and PASSWORD not in "".join(said)
     assert_nowhere(config.folder, PASSWORD)
 
@@ -193,7 +193,7 @@ def test_a_run_is_sent_later_and_only_once(
     assert "mlflow: 5 rows in file://" in capsys.readouterr().out
     lines = [len(file.read_text().splitlines()) for file in (tmp_path / "mlruns").rglob("metrics/steps")]
     assert lines == [5]
-    with taken(config.folder, "mlflow") as mine:  # as a training that sends does
+    with taken(config.folder, "mlflow") as mine:  # as during a training
         assert mine
         with taken(config.folder, "mlflow") as again:
             assert not again

@@ -1,1 +1,1 @@
-"""Commands that check and measure this installation."""
+"""Commands that check this installation and measure its speed."""

@@ -23,14 +23,14 @@ BENCH_PARTS = ("engine", "env", "profile", "start")
 
 @dataclass(frozen=True)
 class Bench:
-    """Measure speed and memory. docs/explanation/performance.md explains the figures.
+    """Measure speed and memory (docs/explanation/performance.md).
 
     engine   decisions per second with the legal mask, for batches of 1 to 65,536 games and two threads; copies; bytes
     env      the same with observations; steps per second of the vector environment
     profile  nanoseconds per decision by verb, per mask and per observation
     start    seconds to import, to start a first game and, with --cold, to compile everything
-    gpu      decisions per second on a CUDA device; steps per second with a policy there, with games on the device and on
-             the CPU (docs/how-to/gpu.md); only if named
+    gpu      decisions per second on a CUDA device; steps per second with a policy on it and games on the device or CPU
+             (docs/how-to/gpu.md); only if named
     train    training steps per second of Ante, stock RLlib, SB3 and a hand-written loop, interleaved; fraction of the
              upper bound; time per part (about five minutes; only if named)
     upload   a train step with and without a concurrent 64 MB upload (docs/how-to/artifacts.md; only if named)
@@ -59,11 +59,11 @@ class Bench:
     store: str | None = None
     """Destination of upload: s3://bucket/prefix or a folder. Uploaded objects are deleted at the end."""
     cold: bool = False
-    """Measure the first compilation too."""
+    """Also measure the first compilation."""
     json: bool = False
     """Print one JSON object: machine, and rows (keys name, value, unit, low, high, games, threads), profiles."""
     out: Path | None = None
-    """Write that JSON to a file too."""
+    """Also write that JSON to a file."""
 
     def run(self) -> int:
         """Measure and print."""
@@ -117,7 +117,7 @@ def sampled_rows() -> list["Row"]:
 def training_rows(repeats: int) -> list["Row"]:
     """Return the rows of `ante bench train`, which needs Ray and torch."""
     if find_spec("sb3_contrib") is None:
-        print("ante: SB3 MaskablePPO does not take part: pip install 'ante[sb3]'", file=sys.stderr)
+        print("ante: skipping SB3 MaskablePPO, which is not installed: pip install 'ante[sb3]'", file=sys.stderr)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
     from ante.bench.contest import train_rows
 
@@ -127,7 +127,7 @@ def training_rows(repeats: int) -> list["Row"]:
 def uploading_rows(store: str | None, repeats: int) -> list["Row"]:
     """Return the rows of `ante bench upload`. Raises BalatroError."""
     if store is None:
-        raise BalatroError("ante bench upload needs a --store to send to, such as s3://game-runs/bench")
+        raise BalatroError("ante bench upload requires --store, such as s3://game-runs/bench")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
     from ante.bench.uploads import upload_rows
 
@@ -173,7 +173,8 @@ def print_bench(rows: Sequence["Row"], profiles: dict[str, list["Part"]]) -> Non
             table.add_row(row.name, f"{row.games:,}" if row.games else "", str(row.threads), *figures, row.unit)
         console.print(table)
     for name, profile in profiles.items():
-        table = Table("part", "of decisions", "ns", "lowest", "highest", "of step time", title=f"random play, {name}")
+        heads = ("part", "share of decisions", "ns", "lowest", "highest", "share of step time")
+        table = Table(*heads, title=f"random play, {name}")
         for part in profile:
             shares = [f"{share:.1%}" if part.decisions else "" for share in (part.decisions, part.time)]
             times = (f"{value:,.0f}" for value in (part.ns, part.low, part.high))

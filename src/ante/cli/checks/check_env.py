@@ -1,4 +1,4 @@
-"""`ante check-env`: check a variant of the environment against its contract."""
+"""`ante check-env`: check a variant of the environment."""
 
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ from ante.cli.options import Frames, Side, Stake
 
 @dataclass(frozen=True)
 class CheckEnv:
-    """Check a variant of the environment: Gymnasium's checker, masks, seeds, spaces and auto-reset, as a table.
+    """Check a variant of the environment: Gymnasium's checker, masks, seeds, spaces and auto-reset.
 
     Try:
       ante check-env
@@ -57,7 +57,7 @@ class CheckEnv:
         options = {name: value for name, value in asdict(self).items() if name not in own}
         findings = check_variant(options, self.wrapped)
         cells = [("yes" if each.kept else "NO", each.promise, each.seen) for each in findings]
-        show([asdict(each) for each in findings], ("kept", "promise", "what was seen"), cells, self.json)
+        show([asdict(each) for each in findings], ("passed", "property", "result"), cells, self.json)
         return 0 if all(each.kept for each in findings) else 1
 
     def wrapped(self, env: Any) -> Any:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Doctor:
-    """Report this machine's setup and speed, or (--rules) which items of the game are implemented and tested.
+    """Report this machine's setup and training speed, or (--rules) which items of the game are implemented and tested.
 
     The measurement takes about ten seconds on one thread: steps per second of the environment and of the policy, and
     latency of one policy decision in milliseconds for batches of 1 to 1,024 games (median, 95th and 99th percentile).
@@ -32,11 +32,11 @@ class Doctor:
     """
 
     rules: bool = False
-    """List every item of the catalogue with its implementation, the tests named after it and recorded games with it."""
+    """List all items of the game with their implementation, their tests and the number of recorded games with them."""
     measure: bool = True
     """Measure speed; requires the extra `train` and a warm cache, and reports if either is missing."""
     config: Path | None = None
-    """YAML file of a run whose policy is measured; by default, the default policy."""
+    """YAML file of a run, whose policy is measured; the default policy if omitted."""
     save: Path | None = None
     """Save the measurements in this file as a baseline."""
     against: Path | None = None
@@ -54,7 +54,7 @@ class Doctor:
 
         rows, why_not = machine_rows(), self._why_not_measured()
         if why_not and (self.save or self.against):
-            raise BalatroError(f"--save and --against need figures: {why_not}")
+            raise BalatroError(f"--save and --against need measurements: {why_not}")
         policy, worse = "", []
         compared: list[Compared] = []
         if why_not:
@@ -80,7 +80,7 @@ class Doctor:
         return 1 if worse else 0
 
     def _why_not_measured(self) -> str:
-        """Return why nothing can be measured; empty if it can."""
+        """Return why the speed cannot be measured, or "" if it can."""
         from ante.engine.core.compile_cache import is_complete
 
         if not self.measure:
@@ -108,11 +108,11 @@ class Doctor:
         if old is None:
             return resource_rows(config), policy, [Compared(figure, None, None) for figure in found]
         if old[0] != policy:
-            raise BadBaseline(f"{self.against} was measured with {old[0]}, now it is {policy}: use the same --config")
+            raise BadBaseline(f"{self.against} was measured with {old[0]}, this is {policy}: use the same --config")
         return resource_rows(config), policy, compare(found, old[1])
 
     def _list_rules(self) -> int:
-        """Print every item of the catalogue."""
+        """Print all items of the catalogue."""
         from ante.verification.rule_table import rules_table
 
         rows = rules_table()

@@ -8,7 +8,7 @@ from ante.cli.options import Decisions, Number
 
 @dataclass(frozen=True)
 class Warmup:
-    """Compile engine, environments and baselines into the cache (minutes the first time, seconds after).
+    """Compile engine, environments and baselines into the cache. It takes minutes the first time, seconds afterwards.
 
     Try: ante warmup
     """
@@ -22,16 +22,14 @@ class Warmup:
 
         console = Console(stderr=True)
         with console.status("") as status:
-            seconds = warm_up(
-                lambda part: status.update(f"compiling {part}: about three minutes the first time, in all")
-            )
+            seconds = warm_up(lambda part: status.update(f"compiling {part} (about three minutes in total)"))
         console.print(f"engine ready after {seconds:.1f} s, cached in {cache_folder()}")
         return 0
 
 
 @dataclass(frozen=True)
 class Fuzz:
-    """Play random legal decisions on all decks, stakes and challenges, and check every invariant after each.
+    """Play random legal decisions on all decks, stakes and challenges, and check all invariants after each.
 
     Try: ante fuzz --decisions 1000000
     """

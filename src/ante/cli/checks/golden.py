@@ -38,7 +38,7 @@ class Golden:
         from ante.verification.recorded_truth import check
 
         if not self.files:
-            raise BalatroError("no file is named: ante golden check FILE...")
+            raise BalatroError("no file was given: ante golden check FILE...")
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         results = []
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -1,4 +1,4 @@
-"""`ante profile`: profile training."""
+"""`ante profile`: measure where training spends its time."""
 
 import json
 import os
@@ -16,16 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Profile:
-    """Train a few iterations and print time by part of the iteration and by torch operation.
+    """Profile training: run a few iterations and print time by part of the iteration and by torch operation.
 
     Time by part is measured without the profiler, and the parts add up to the whole iteration. The table of operations
-    lists each operation's self time; rows that begin with "ante:" are the part's time outside torch,
-    in compiled kernels, NumPy and Python. Everything runs in this process: runner processes and overlap are switched
-    off. Only the trace is saved.
+    lists each operation's self time; rows that begin with "ante:" are a part's time outside torch, in compiled kernels,
+    NumPy and Python. Everything runs in this process, without runner processes and overlap. Only the trace is saved.
 
-    The trace shows every call on a timeline. To view it, open https://ui.perfetto.dev (it runs in the browser; the
-    file is not uploaded), press "Open trace file" and choose it. W and S zoom, A and D pan, a click shows details of
-    a call, M marks its duration; search for "ante:" to jump from part to part.
+    The trace shows all calls on a timeline. To view it, open https://ui.perfetto.dev (it runs in the browser; the file
+    is not uploaded), press "Open trace file" and choose it. W and S zoom, A and D pan, a click shows details of a call,
+    M marks its duration; search for "ante:" to jump from part to part.
 
     Try:
       ante profile
@@ -33,7 +32,7 @@ class Profile:
     """
 
     config: Path | None = None
-    """YAML file of a run; default settings if omitted."""
+    """YAML file of a run's settings; default settings if omitted."""
     iterations: Count = 3
     """Iterations to measure, followed by the same number to profile; one warm-up iteration runs first."""
     operations: Count = 15
@@ -41,14 +40,14 @@ class Profile:
     trace: Path = Path("trace.json")
     """File of the trace, written atomically; compressed if its name ends in .gz."""
     json: bool = False
-    """Print one JSON object (steps, parts, operations, all of them) instead of tables."""
+    """Print one JSON object (steps, parts, all operations) instead of tables."""
 
     def run(self) -> int:
         """Train, then print."""
         from rich.console import Console
 
         if self.trace.is_dir() or not self.trace.absolute().parent.is_dir():
-            raise BalatroError(f"cannot write {self.trace}: name a file in a folder that exists")
+            raise BalatroError(f"cannot write {self.trace}: give a file in an existing folder")
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
         with Console(stderr=True).status(f"training {2 * self.iterations + 1} iterations"):
             from ante.bench.profile import profile
@@ -69,14 +68,14 @@ def print_profile(found: "Found", operations: int) -> None:
     from rich.table import Table
 
     total = sum(part.us for part in found.parts)
-    title = f"{1e6 / total:,.0f} steps/s, {total:.1f} us a step"
-    table = Table("part", "what it is", "us a step", "of the time", title=title)
+    title = f"{1e6 / total:,.0f} steps/s, {total:.1f} us per step"
+    table = Table("part", "description", "us per step", "share", title=title)
     for part in found.parts:
         table.add_row(part.part, part.about, f"{part.us:.2f}", f"{part.share:.1%}")
     paper().print(table)
     device = any(operation.device_ms for operation in found.operations)
-    heads = ("operation", "calls", "CPU ms", *(("device ms",) if device else ()), "of the time")
-    table = Table(*heads, title=f"{found.steps:,} steps under torch's profiler: operations by their own time")
+    heads = ("operation", "calls", "CPU ms", *(("device ms",) if device else ()), "share")
+    table = Table(*heads, title=f"{found.steps:,} steps under torch's profiler: operations by self time")
     for operation in found.operations[:operations]:
         times = [f"{operation.cpu_ms:,.1f}", *([f"{operation.device_ms:,.1f}"] if device else [])]
         table.add_row(operation.name, f"{operation.calls:,}", *times, f"{operation.share:.1%}")

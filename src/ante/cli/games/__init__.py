@@ -1,1 +1,1 @@
-"""Commands to play, replay, rate and watch games."""
+"""Commands to play, replay, rate, analyse and watch games."""

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunLeague:
-    """Start or continue a league: every player plays the same seeds, and only missing games are played.
+    """Start or continue a league: all players play the same seeds, and only missing games are played.
 
     Try:
       ante league run leagues/first random greedy models/white-stake --games 200
       ante league run leagues/first                        (continues after an interruption)
-      ante league run leagues/first --games 400            (more games for every player)
+      ante league run leagues/first --games 400            (more games for all players)
     """
 
     folder: Positional[Annotated[Path, arg(metavar="LEAGUE")]]
@@ -42,7 +42,7 @@ class RunLeague:
     challenge: str | None = None
     """One of the 20 challenges by key or name (omelette), in a new league instead of deck and stake."""
     likeliest: bool = False
-    """Use the most likely action of these players' policies instead of sampling; their names end with `!`."""
+    """Use the most likely actions of these players' policies instead of sampling; their names end with `!`."""
     workers: Workers = 1
     """Number of processes; 2 or more use Ray."""
 
@@ -58,7 +58,7 @@ class RunLeague:
         else:
             if not self.players:
                 raise BalatroError(
-                    f"no league in {self.folder}: name its players, ante league run {self.folder} greedy"
+                    f"no league in {self.folder}: give its players, as in ante league run {self.folder} greedy"
                 )
             entrants_of_all(self.players, self.likeliest)  # check before writing
             league = League.begin(self.folder, Rules(self.games or 200, self.deck, self.stake, self.challenge))
@@ -67,16 +67,14 @@ class RunLeague:
     def check_rules(self, league: "League") -> None:
         """Raise BalatroError if the options differ from the rules of the league."""
         for name in ("deck", "stake", "challenge"):
-            asked, has = getattr(self, name), getattr(league.rules, name)
-            if asked != has and asked != RunLeague.__dataclass_fields__[name].default:
-                raise BalatroError(
-                    f"{self.folder} is played with {name} {has}, not {asked}: begin another league for that"
-                )
+            given, has = getattr(self, name), getattr(league.rules, name)
+            if given != has and given != RunLeague.__dataclass_fields__[name].default:
+                raise BalatroError(f"{self.folder} is played with {name} {has}, not {given}: create another league")
 
 
 @dataclass(frozen=True)
 class AddToLeague:
-    """Add players to a league and play its games with them; the other players do not play.
+    """Add players to a league and play its games with them. The other players do not play again.
 
     Try:
       ante league add leagues/first runs/ppo@all
@@ -88,7 +86,7 @@ class AddToLeague:
     players: Positional[Annotated[tuple[str, ...], arg(metavar="PLAYER ...")]]
     """random, greedy, a run (RUN@best, RUN@latest, RUN@CHECKPOINT, RUN@all) or a release."""
     likeliest: bool = False
-    """Use the most likely action of their policies instead of sampling; their names end with `!`."""
+    """Use the most likely actions of their policies instead of sampling; their names end with `!`."""
     workers: Workers = 1
     """Number of processes; 2 or more use Ray."""
 
@@ -97,7 +95,7 @@ class AddToLeague:
         from ante.league.folder import League
 
         if not self.players:
-            raise BalatroError(f"no player is named: ante league add {self.folder} runs/ppo")
+            raise BalatroError(f"no player was given: ante league add {self.folder} runs/ppo")
         return play(League(self.folder), self.players, self.likeliest, self.workers)
 
 
@@ -105,8 +103,8 @@ class AddToLeague:
 class LeagueTable:
     """Show the standings of a league from stored games: Elo, wins and blinds, each with its 95 % interval.
 
-    --order compares the rating order of a run's checkpoints with their order in training, and computes the number of
-    games needed to order them, with the same seeds for all players and with separate seeds.
+    --order compares the ranking of a run's checkpoints with their order in training, and estimates the number of games
+    that a reliable ranking needs, with the same seeds for all players and with separate seeds.
 
     Try:
       ante league table leagues/first
@@ -117,7 +115,7 @@ class LeagueTable:
     folder: Positional[Annotated[Path, arg(metavar="LEAGUE")]]
     """Folder of the league."""
     matrix: bool = False
-    """Show the pairwise win matrix too."""
+    """Also show the pairwise win matrix."""
     order: str | None = None
     """Run whose checkpoint ratings are compared with the order of training."""
     plot: Path | None = None
@@ -126,7 +124,7 @@ class LeagueTable:
     """Print everything as one JSON object."""
 
     def run(self) -> int:
-        """Read, print."""
+        """Read the results and print the tables."""
         from ante.league.folder import League
         from ante.league.standing import order_of_run, table_of
 
@@ -152,8 +150,8 @@ class LeagueTable:
 class Promote:
     """Make a run's strongest checkpoint its best one if it is significantly better on the league's games.
 
-    Significantly: the interval of the paired difference, corrected for the number of checkpoints compared, lies above 0.
-    Exit code 1 if nothing is promoted.
+    The difference is significant if its paired interval, corrected for the number of compared checkpoints, is above 0.
+    Exit code 1 if no checkpoint is promoted.
 
     Try:
       ante league promote leagues/first runs/ppo
@@ -180,7 +178,7 @@ class Promote:
         if self.json:
             print(json.dumps({**asdict(verdict), "promoted": verdict.promoted}, indent=1))
         else:
-            found = "is the best checkpoint now" if verdict.promoted else "is not surely better: best stays"
+            found = "is now the best" if verdict.promoted else "is not significantly better: best is unchanged"
             print(
                 f"{verdict.challenger} against {verdict.best}: {spread(verdict.difference, '+.2f')} blinds on the same "
                 f"seeds; {verdict.challenger} {found}"
@@ -203,7 +201,7 @@ def play(league: "League", players: Sequence[str], likeliest: bool, workers: int
     from ante.training.players.league_seats import seat_of
 
     if workers < 1:
-        raise BalatroError(f"--workers {workers}: at least one process has to play")
+        raise BalatroError(f"--workers {workers}: must be at least 1")
     league.check_engine()
     league.enter(entrants_of_all(players, likeliest))
     waiting = [each for each in league.entrants.values() if league.missing(each.name)]
@@ -236,7 +234,7 @@ def show_table(table: "Table") -> None:
     shown = Rows(
         title=f"{rules['games']} games, {rules['challenge'] or rules['deck']}, stake {rules['stake']} (95 % intervals)"
     )
-    for head in ("player", "Elo", "wins", "blinds beaten", "ante", "behind the first, blinds"):
+    for head in ("player", "Elo", "wins", "blinds beaten", "ante", "blinds behind the first"):
         named = head == "player"
         shown.add_column(head, justify="left" if named else "right", no_wrap=named)
     for row in table.rows:
@@ -258,7 +256,7 @@ def show_matrix(table: "Table") -> None:
     """Print the pairwise win matrix."""
     from rich.table import Table as Rows
 
-    shown = Rows(title="share of seeds on which the row's player came further (a tie is half)")
+    shown = Rows(title="share of seeds on which the row's player progressed further (a tie counts half)")
     shown.add_column("")
     for number in range(1, 1 + len(table.rows)):
         shown.add_column(str(number), justify="right")
@@ -274,13 +272,14 @@ def show_order(report: "OrderReport") -> None:
 
     from ante.league.order import WANTED
 
-    print(f"order of {len(report.players)} checkpoints against training: Kendall tau {spread(report.tau, '.2f')}")
-    shown = Rows("games of each", "same seeds", "own seeds", title="mean tau with the order of all games")
+    tau = spread(report.tau, ".2f")
+    print(f"ranking of {len(report.players)} checkpoints compared with training: Kendall's tau {tau}")
+    shown = Rows("games per player", "same seeds", "separate seeds", title="mean tau with the ranking by all games")
     for size in report.sizes:
         shown.add_row(f"{size.games}", f"{size.shared:.2f}", f"{size.independent:.2f}")
     paper().print(shown)
-    same, own = (f"{n} games" if n else "more games than these" for n in (report.shared, report.independent))
-    print(f"tau {WANTED} takes {same} on the same seeds, {own} on seeds of their own")
+    same, own = (f"{n} games" if n else "more games" for n in (report.shared, report.independent))
+    print(f"tau {WANTED} requires {same} on the same seeds, {own} on separate seeds")
 
 
 def table_json(table: "Table", report: "OrderReport | None") -> dict[str, Any]:
@@ -292,7 +291,7 @@ def table_json(table: "Table", report: "OrderReport | None") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class LeagueCommand:
-    """Rate players against each other on the same seeds; stored and resumable (docs/how-to/players.md).
+    """Rate players against each other on the same seeds, in a resumable tournament (docs/how-to/players.md).
 
     Try:
       ante league run leagues/first random greedy models/white-stake --games 200

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 class Eval:
     """Evaluate players on a fixed list of seeds: win rate, mean ante and blinds beaten, with 95 % intervals.
 
-    Several players play the same games, side by side in one table.
+    Several players play the same games and are listed in one table.
 
     Try:
       ante eval greedy
       ante eval random greedy runs/ppo --panel --save panel.json
       ante eval runs/ppo --games 50
       ante eval random --seeds my-seeds.txt --deck b_plasma --stake 3 --json
-      ante eval models/white-stake --hints rules --games 200       (with and without advice, on the same seeds)
+      ante eval models/white-stake --hints rules --games 200       (with and without hints, on the same seeds)
     """
 
     players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|RUN ...")]]
-    """Baselines, or folders of runs."""
+    """Baselines, or folders of runs or releases."""
     panel: bool = False
-    """Use the frozen panel: its 1,000 seeds, Red Deck, White Stake, everything unlocked."""
+    """Use the frozen panel: its 1,000 seeds, Red Deck, White Stake, all items unlocked."""
     games: Count | None = None
     """Number of seeds to play; all by default."""
     seeds: Path | None = None
@@ -54,15 +54,15 @@ class Eval:
     likeliest: bool = False
     """Use the policy's most likely action instead of sampling."""
     hints: Literal["off", "rules", "llm"] = "off"
-    """Play each policy a second time with advice where it is unsure, from rules or the LLM at LLM_ENDPOINT."""
+    """Evaluate each policy again with hints for unsure decisions, from rules or the LLM at LLM_ENDPOINT."""
     hint_share: Share = 0.05
-    """Largest fraction of any 1,000 consecutive decisions for which advice is requested."""
+    """Largest share of any 1,000 consecutive decisions for which hints are requested."""
     hint_confidence: Share = 0.7
     """Probability of the most likely action below which a policy counts as unsure."""
     json: bool = False
-    """Print the whole report as one JSON object, games included; a list if there are several players."""
+    """Print the report with all games as one JSON object; a list for several players."""
     out: Annotated[Path | None, arg(aliases=("--save",))] = None
-    """Write that JSON to a file too."""
+    """Also write that JSON to a file."""
 
     def run(self) -> int:
         """Play the games and print the report."""
@@ -89,16 +89,16 @@ class Eval:
         return 0
 
     def check(self) -> None:
-        """Raise BalatroError if no player is named or --panel is combined with other options."""
+        """Raise BalatroError if no player is given or --panel is combined with other options."""
         if not self.players:
-            raise BalatroError("no player is named: try ante eval greedy")
+            raise BalatroError("no player was given: try ante eval greedy")
         plain = Eval(self.players)
         for name in ("games", "seeds", "deck", "stake", "challenge", "locked"):
             if self.panel and getattr(self, name) != getattr(plain, name):
-                raise BalatroError(f"--panel is always the same 1,000 games: leave out --{name}, or leave out --panel")
+                raise BalatroError(f"--panel has fixed games: leave out --{name}, or leave out --panel")
 
-    def everybody(self) -> list["Player"]:
-        """Return the players; with --hints, each policy also with advice. Raises BalatroError."""
+    def all_players(self) -> list["Player"]:
+        """Return the players; with --hints, each policy also with hints. Raises BalatroError."""
         players: list[Player] = []
         for name in self.players:
             players.append(player_of(name, self.likeliest, self.checkpoint))
@@ -107,7 +107,7 @@ class Eval:
                 players.append(advised_player_of(name, self.hints, self.likeliest, self.checkpoint, *budget))
         if self.hints != "off" and len(players) == len(self.players):
             raise BalatroError(
-                "--hints advises trained policies: name a run's folder, or play the advisor: ante eval rules"
+                "--hints requires a trained policy: give a run's folder, or evaluate the advisor with ante eval rules"
             )
         return players
 
@@ -116,7 +116,7 @@ class Eval:
         from ante.agents.evaluate import evaluate
 
         found = []
-        for player in self.everybody():
+        for player in self.all_players():
             with game_bar(len(seeds), player.name) as advance:
                 report = evaluate(
                     player,
@@ -132,13 +132,13 @@ class Eval:
 
 
 def print_effects(reports: Sequence["Report"]) -> None:
-    """Print the effect of advice on each policy that played with and without it."""
+    """Print the effect of hints on each policy."""
     from ante.training.players.advised import paired
 
     for without, advised in pairwise(reports):
         if advised.player == f"{without.player}, advised":
             more, half = paired(advised, without)
-            print(f"{advised.player}: {more:+.2f} ± {half:.2f} blinds beaten more than without, on the same seeds")
+            print(f"{advised.player}: {more:+.2f} ± {half:.2f} blinds beaten compared with no hints, on the same seeds")
 
 
 @dataclass(frozen=True)
@@ -146,15 +146,15 @@ class Play:
     """Watch a game in the terminal, write it as a video, or play it yourself with the keyboard.
 
     Try:
-      ante play                               (you play; the keys are shown beside the actions)
+      ante play                               (you play; the keys are shown next to the actions)
       ante play greedy --seed ABCDEFGH
       ante play runs/ppo --video game.mp4 --size 1280 720
-      ante play --start-states ante3.states --start 2        (file: ante replay states)
+      ante play --start-states ante3.states --start 2        (ante replay states writes such a file)
       ante play models/white-stake --hints rules --video advised.mp4
     """
 
     player: Positional[Annotated[str, arg(metavar="me|random|greedy|RUN")]] = "me"
-    """Player: you, a baseline, or the folder of a run."""
+    """Player: me for the keyboard, a baseline, or the folder of a run or release."""
     seed: str | None = None
     """Game seed; a random one by default."""
     deck: str = "b_red"
@@ -180,7 +180,7 @@ class Play:
     likeliest: bool = False
     """Use the policy's most likely action instead of sampling."""
     hints: Literal["off", "rules", "llm"] = "off"
-    """Follow advice where the policy is unsure, from rules or the LLM at LLM_ENDPOINT; a video shows the hints."""
+    """Follow hints for unsure decisions, from rules or the LLM at LLM_ENDPOINT; a video shows the hints."""
 
     def run(self) -> int:
         """Play one game."""
@@ -191,7 +191,7 @@ class Play:
         from ante.env.games import Games, one_seed
 
         console = Console()
-        player = self.somebody()
+        player = self.chosen_player()
         games = Games(
             1,
             self.deck,
@@ -229,7 +229,7 @@ class Play:
         return 0
 
     def begin_saved(self, games: "Games") -> None:
-        """Load the saved game into the environment, if a file is named. Raises BalatroError."""
+        """Load the saved game into the environment, if a file is given. Raises BalatroError."""
         import numpy as np
 
         if self.start_states is None:
@@ -238,16 +238,16 @@ class Play:
 
         saved = read_starts(self.start_states)
         if not 1 <= self.start <= len(saved):
-            raise BalatroError(f"--start {self.start}: {self.start_states} holds games 1 to {len(saved)}")
+            raise BalatroError(f"--start {self.start}: {self.start_states} contains games 1 to {len(saved)}")
         stand(games, np.arange(1), saved[self.start - 1 : self.start])
 
-    def somebody(self) -> "Player | None":
+    def chosen_player(self) -> "Player | None":
         """Return the player; None for keyboard play. Raises BalatroError."""
         if self.player == "me":
             if self.video:
-                raise BalatroError("--video needs a player: random, greedy or a run's folder")
+                raise BalatroError("--video requires a player: random, greedy or a run's folder")
             if self.hints != "off":
-                raise BalatroError("--hints advises trained policies: name a run's folder or models/white-stake")
+                raise BalatroError("--hints requires a trained policy: give a run's folder or models/white-stake")
             return None
         if self.hints != "off":
             return advised_player_of(self.player, self.hints, self.likeliest, self.checkpoint)

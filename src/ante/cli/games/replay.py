@@ -1,4 +1,4 @@
-"""`ante replay`: show, check and record games as text, and save positions of them."""
+"""`ante replay`: show, check and record games as text, and save positions from them."""
 
 import json
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from ante.errors import BalatroError
 class ShowReplay:
     """Print a replay, or (--line) the game state before one of its lines.
 
-    Short replays from a run's folder are printed in full.
+    Compact replays from a run's folder are printed with comments.
 
     Try:
       ante replay show tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt
@@ -33,7 +33,7 @@ class ShowReplay:
     """Show the game state before this line, counted from 1."""
 
     def run(self) -> int:
-        """Print the list."""
+        """Print the replay or the state."""
         from rich.console import Console
         from rich.text import Text
 
@@ -47,7 +47,7 @@ class ShowReplay:
             read_replay(text)
             if self.line is not None:
                 if not 1 <= self.line <= len(text.splitlines()):
-                    raise BadReplay(f"there is no line {self.line}: the last one is {len(text.splitlines())}")
+                    raise BadReplay(f"line {self.line} does not exist: the last line is {len(text.splitlines())}")
                 print(describe(state_at(text, self.line)))
                 return 0
         console = Console(soft_wrap=True)
@@ -59,7 +59,7 @@ class ShowReplay:
 
 @dataclass(frozen=True)
 class CheckReplays:
-    """Play replays again and print the first line of each that differs. Exit code 1 on a difference.
+    """Replay games and print the first differing line of each file. Exit code 1 on a difference.
 
     Try:
       ante replay check tests/golden/replays/*.txt
@@ -77,7 +77,7 @@ class CheckReplays:
         from ante.watch.episode import check_compact, is_compact
 
         if not self.files:
-            raise BalatroError("no replay is named: ante replay check FILE...")
+            raise BalatroError("no replay was given: ante replay check FILE...")
         texts = {}
         for file in self.files:  # read all replays before playing the first
             texts[file] = read_file(file)
@@ -129,13 +129,13 @@ class RecordReplay:
     """Use the policy's most likely action instead of sampling."""
 
     def run(self) -> int:
-        """Play, then write."""
+        """Play the game and write the replay."""
         from ante.agents.record import record_game
         from ante.env.replay import Heading
         from ante.files import write_text
 
         if self.out and (self.out.is_dir() or not self.out.absolute().parent.is_dir()):
-            raise BalatroError(f"cannot write {self.out}: name a file in a folder that exists")
+            raise BalatroError(f"cannot write {self.out}: give a file in an existing folder")
         player = player_of(self.player, self.likeliest, self.checkpoint)
         text = record_game(player, Heading(self.seed, self.deck, self.stake, self.challenge))
         if self.out is None:
@@ -148,7 +148,7 @@ class RecordReplay:
 
 @dataclass(frozen=True)
 class VerifyReplays:
-    """Record games as replays, play them again from the text and compare the final records byte for byte.
+    """Record games as replays, replay them from the text and compare the final records byte by byte.
 
     Prints games, differences and bytes per game. Exit code 1 if a game ends in a different state.
 
@@ -177,10 +177,10 @@ class VerifyReplays:
     likeliest: bool = False
     """Use the policy's most likely action instead of sampling."""
     json: bool = False
-    """Print every figure as one JSON object."""
+    """Print all results as one JSON object."""
 
     def run(self) -> int:
-        """Play, replay, compare."""
+        """Record, replay and compare the games."""
         from itertools import chain
 
         from ante.agents.evaluate import PANEL, read_seeds
@@ -206,10 +206,10 @@ class VerifyReplays:
         else:
             print(
                 f"{found.games:,} games of {player.name}, {found.decisions:,} decisions: {len(found.differences)} differ\n"
-                f"a replay: {found.text_bytes:,.0f} bytes of text (most {found.text_bytes_most:,}), "
-                f"{found.gzip_bytes:,.0f} with gzip (most {found.gzip_bytes_most:,}); "
+                f"bytes per replay: {found.text_bytes:,.0f} as text (maximum {found.text_bytes_most:,}), "
+                f"{found.gzip_bytes:,.0f} with gzip (maximum {found.gzip_bytes_most:,}); "
                 f"seed and decisions alone {found.action_bytes:,.0f} with gzip; a record {found.state_bytes:,}\n"
-                f"read and played again in {found.seconds:.1f} s"
+                f"read and replayed in {found.seconds:.1f} s"
             )
             for each in found.differences:
                 print(f"{each.seed}: differs in {', '.join(each.fields)}")
@@ -218,7 +218,7 @@ class VerifyReplays:
 
 @dataclass(frozen=True)
 class SaveStates:
-    """Save positions of replays to a file for ante train --games.start-states and ante play --start-states.
+    """Save positions from replays to a file for ante train --games.start-states and ante play --start-states.
 
     A game that starts from such a position keeps the seed of the replay, which determines all later draws and offers.
 
@@ -228,7 +228,7 @@ class SaveStates:
     """
 
     files: Positional[tuple[Path, ...]]
-    """Replays."""
+    """Replay files."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """File to write."""
     at: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="ante=N|round=N|decision=N")] = ()
@@ -236,13 +236,13 @@ class SaveStates:
     Positions that a replay does not reach are skipped."""
 
     def run(self) -> int:
-        """Play the replays, write the positions and print their number."""
+        """Write the positions and print their number."""
         from ante.recording.starts import BadStarts, Mark, positions, write_starts
         from ante.watch.episode import read_episode
 
         marks = [Mark.read(text) for text in self.at]
         if not self.files or not marks:
-            raise BalatroError("name replays and positions: ante replay states FILE... --at ante=4 --out FILE")
+            raise BalatroError("give replays and positions: ante replay states FILE... --at ante=4 --out FILE")
         found = []
         with game_bar(len(self.files), "replays") as advance:
             for file in self.files:
@@ -253,13 +253,13 @@ class SaveStates:
                 f"none of {len(self.files)} replays reaches {' or '.join(self.at)}: choose an earlier point"
             )
         write_starts(self.out, found)
-        print(f"{self.out}: {len(found)} positions of {len(self.files)} replays")
+        print(f"{self.out}: {len(found)} positions from {len(self.files)} replays")
         return 0
 
 
 @dataclass(frozen=True)
 class LookAtReplay:
-    """Draw the observation of an image-based policy beside the frame it is rendered from (docs/how-to/policies.md).
+    """Draw the observation of an image-based policy next to the rendered frame (docs/how-to/policies.md).
 
     Try:
       ante replay look tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt --line 40 --out seen.png
@@ -267,7 +267,7 @@ class LookAtReplay:
     """
 
     file: Positional[Path]
-    """Replay."""
+    """Replay file."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """PNG file to write."""
     line: Count = 1
@@ -286,7 +286,7 @@ class LookAtReplay:
         with named(self.file):
             text = with_words(read_file(self.file))
             if not 1 <= self.line <= len(text.splitlines()):
-                raise BadReplay(f"there is no line {self.line}: the last one is {len(text.splitlines())}")
+                raise BadReplay(f"line {self.line} does not exist: the last line is {len(text.splitlines())}")
             write_picture(self.out, beside(state_at(text, self.line), self.pixel_size, self.pixel_colour))
         print(self.out)
         return 0
@@ -294,7 +294,7 @@ class LookAtReplay:
 
 @contextmanager
 def named(file: Path) -> Iterator[None]:
-    """Name the file in the error for a replay that cannot be read."""
+    """Add the file's name to errors about a replay."""
     from ante.env.replay import BadReplay
 
     try:

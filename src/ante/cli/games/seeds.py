@@ -17,7 +17,7 @@ STAKES = tuple("12345678")
 
 @dataclass(frozen=True)
 class Seed:
-    """Print the contents of a seed: bosses, tags, vouchers, shops and packs of each ante.
+    """Print the contents of a game seed: bosses, tags, vouchers, shops and packs of each ante.
 
     Try:
       ante seed 2K9H9HN
@@ -52,7 +52,7 @@ class Seed:
                 print(json.dumps(found))
                 surveyed += 1
             if not surveyed:
-                raise BalatroError("standard input holds no seed: write one a line, as in TESTSEED b_red 1")
+                raise BalatroError("standard input contains no seed: write one per line, as in TESTSEED b_red 1")
             return 0
         found = survey(self.seed, self.deck, self.stake, self.antes, self.challenge, locked_keys(self.locked))
         if self.json:
@@ -63,7 +63,7 @@ class Seed:
 
 
 def locked_keys(words: Sequence[str]) -> str | Sequence[str]:
-    """Return the keys that --locked names, directly or by the word `fresh`."""
+    """Return the keys given by --locked, or the word `fresh`."""
     return words[0] if len(words) == 1 else words
 
 

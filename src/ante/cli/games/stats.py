@@ -52,7 +52,7 @@ class Stats:
     likeliest: bool = False
     """Use the policy's most likely action instead of sampling."""
     json: bool = False
-    """Print every figure as one JSON object."""
+    """Print all results as one JSON object."""
 
     def run(self) -> int:
         """Collect the games, compute statistics and print them."""
@@ -90,7 +90,7 @@ class Stats:
         league = League(folder)
         name = self.player or (next(iter(league.entrants)) if len(league.entrants) == 1 else None)
         if name is None:
-            raise BalatroError(f"which player of {folder}? --player {' | '.join(league.entrants)}")
+            raise BalatroError(f"{folder} has several players: choose one with --player {'|'.join(league.entrants)}")
         table, rules = league.table(name), league.rules
         rows = zip(table["seed"].to_pylist(), table["actions"], strict=True)
         games = (
@@ -103,7 +103,7 @@ class Stats:
         from ante.env.replay import read_file, read_replay
 
         if not files:
-            raise BalatroError(f"{self.source} is no run, no release, no league, and holds no replays (*.txt)")
+            raise BalatroError(f"{self.source} is not a run, a release or a league, and contains no replays (*.txt)")
         games = ((heading, tuple(actions)) for heading, actions in (read_replay(read_file(file)) for file in files))
         return self.source, len(files), games
 
@@ -130,22 +130,22 @@ def show(profile: "Profile") -> None:
     console.print(
         f"[bold]{profile.player}[/bold]: {profile.games} games, won {percent(profile.wins)}, ante "
         f"{spread(profile.ante, '.2f')}, {spread(profile.blinds, '.2f')} blinds beaten, {profile.hands_per_blind:.2f} hands "
-        f"a beaten blind, best hand {profile.best_hand:,.0f} chips"
+        f"per beaten blind, best hand {profile.best_hand:,.0f} chips"
     )
-    blinds = Table("ante", "blind", "beaten by those who played it", "hands", "discards")
+    blinds = Table("ante", "blind", "beaten when played", "hands", "discards")
     for row in profile.blind_rows:
         blinds.add_row(str(row.ante), row.blind, percent(row.beaten), f"{row.hands:.2f}", f"{row.discards:.2f}")
     console.print(blinds)
     hands = ", ".join(f"{name} {share.rate:.0%}" for name, share in profile.hands.items() if share.rate >= 0.005)
     money = ", ".join(f"{row.round}: ${row.median:.0f}" for row in profile.money if row.round % 3 == 1)
-    console.print(f"hands played: {hands}\nmoney as the shop after a round begins, median: {money}")
+    console.print(f"hands played: {hands}\nmedian money at the shop after a round: {money}")
     jokers = Table(
         "joker",
-        "taken where offered",
-        "held in",
+        "taken when offered",
+        "games held",
         "blinds afterwards",
         "wins",
-        title="beyond the usual at the same ante",
+        title="jokers, compared with all games at the same ante",
     )
     for each in profile.jokers[:SHOWN]:
         jokers.add_row(
@@ -158,7 +158,7 @@ def show(profile: "Profile") -> None:
         "won",
         "wins",
         "blinds afterwards",
-        "beyond the two alone",
+        "beyond the sum of both",
         title="pairs of jokers, by wins",
     )
     for pair in profile.pairs[:SHOWN]:

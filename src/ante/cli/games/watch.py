@@ -36,7 +36,7 @@ class Watch:
     """Write a run's report, one HTML file with curves, episodes, videos and a player; or make a video of any replay.
 
     The report of a local run is RUN/report.html and needs no server. The report of a run in a bucket is written to the
-    current folder; its videos are links that are valid for --hours. With --serve, this machine serves the videos.
+    current folder with links to its videos, which are valid for --hours. With --serve, this machine serves the videos.
 
     Try:
       ante watch runs/ppo
@@ -56,11 +56,11 @@ class Watch:
     size: tuple[VideoSide, VideoSide] = (640, 360)
     """Width and height of the video."""
     player: str | None = None
-    """Folder of a run or a released policy that annotates decisions without recorded probabilities and values."""
+    """Folder of a run or release whose policy annotates decisions without recorded probabilities and values."""
     checkpoint: str = "best"
     """Checkpoint of that player: best or latest."""
     hints: Literal["off", "rules", "llm"] = "off"
-    """Also show advice where that player is unsure, from rules or the LLM at LLM_ENDPOINT."""
+    """Also show hints for that player's unsure decisions, from rules or the LLM at LLM_ENDPOINT."""
     serve: bool = False
     """Serve the report on this machine until Ctrl-C."""
     port: Port = 0
@@ -70,7 +70,7 @@ class Watch:
     traces: Number = 200
     """Number of episodes to include step by step; episodes with videos first, then the newest."""
     hours: Positive = 24.0
-    """Validity of links into a bucket, in hours; 168 at most."""
+    """Validity of links to a bucket, in hours; at most 168."""
 
     def run(self) -> int:
         """Write the report or video, and serve it if requested."""
@@ -90,23 +90,23 @@ class Watch:
         """Raise BalatroError if the options exclude each other."""
         if not 0 < self.hours <= LONGEST_LINK:
             raise BalatroError(
-                f"--hours {self.hours:g} cannot be: a link into a bucket works for {LONGEST_LINK} at most"
+                f"--hours {self.hours:g} must be above 0 and at most {LONGEST_LINK}, S3's limit for links"
             )
         if self.video and not self.is_replay():
-            raise BalatroError(f"--video needs a replay, and {self.what} is none: name one of RUN/episodes/*.txt.gz")
+            raise BalatroError(f"--video requires a replay, not {self.what}: give one of RUN/episodes/*.txt.gz")
         if self.hints != "off" and self.player is None:
-            raise BalatroError("--hints needs the player that is advised: add --player with a run's folder")
+            raise BalatroError("--hints requires --player with a run's folder")
         if self.is_replay() and not self.video:
-            raise BalatroError(f"name the video's file: ante watch {self.what} --video game.mp4")
+            raise BalatroError(f"a replay requires --video: ante watch {self.what} --video game.mp4")
         if "://" not in self.what and not Path(self.what).exists():
-            raise BalatroError(f"there is no {self.what}: name a run's folder, its URL in a store, or a replay's file")
+            raise BalatroError(f"{self.what} does not exist: give a run's folder, its URL in a store, or a replay file")
 
     def is_replay(self) -> bool:
         """Return whether the path is a file."""
         return "://" not in self.what and Path(self.what).is_file()
 
     def explained(self) -> "Explained | None":
-        """Return the player that annotates decisions, if one is named. Raises BalatroError."""
+        """Return the player that annotates decisions, if any. Raises BalatroError."""
         from ante.watch.notes import Explained
 
         if self.player is None:
@@ -115,7 +115,7 @@ class Watch:
             return advised_player_of(self.player, self.hints, likeliest=False, checkpoint=self.checkpoint)
         player = player_of(self.player, likeliest=False, checkpoint=self.checkpoint)
         if not isinstance(player, Explained):
-            raise BalatroError(f"{self.player} has no probabilities: name a run's folder, or models/white-stake")
+            raise BalatroError(f"{self.player} has no probabilities: give a run's folder, or models/white-stake")
         return player
 
     def write_replay_video(self) -> int:
@@ -153,19 +153,19 @@ class Watch:
         """Write the report of a run in a store, after downloading its small files."""
         from ante.watch.report import REPORT, write_report
 
-        bring(store, run)
+        download(store, run)
         presigned = getattr(store, "presigned", None)
         if self.serve:
             target, link = run / REPORT, {}
         elif presigned is None:
-            raise BalatroError(f"{self.what} has no links: write its folder without file://, or add --serve")
+            raise BalatroError(f"{self.what} cannot create links: give its folder without file://, or add --serve")
         else:
             target = self.out or Path(f"{run.name}-{REPORT}")
             link = {"link": lambda key: presigned(key, int(self.hours * 3600))}
         with self.bar(run) as advance:
             write_report(run, target, player=self.explained(), traces=self.traces, advance=advance, **link)
         print(target if not self.serve else f"{self.what}: {target.stat().st_size / 1e6:.1f} MB")
-        return self.show(run, target, lambda key: bring_one(store, run, key))
+        return self.show(run, target, lambda key: download_one(store, run, key))
 
     @contextmanager
     def bar(self, run: Path) -> Iterator[Any]:
@@ -188,7 +188,7 @@ class Watch:
 
         with server_of(run, self.port, fetch, file) as server:
             address = f"http://{LOOPBACK}:{server.port}/"
-            print(f"{address}   (Ctrl-C ends)", flush=True)
+            print(f"{address}   (Ctrl-C stops)", flush=True)
             if self.open:
                 webbrowser.open(address)
             try:
@@ -198,21 +198,21 @@ class Watch:
         return 0
 
 
-def bring(store: "Store", run: Path) -> None:
-    """Download everything a report needs: all files except videos, posters and checkpoints."""
+def download(store: "Store", run: Path) -> None:
+    """Download the files for a report: all except videos, posters and checkpoints."""
     from ante.watch.gallery import FOLDER, read_index
 
     for key in SMALL:
-        bring_one(store, run, key, must=key == "config.yaml")
+        download_one(store, run, key, must=key == "config.yaml")
     entries = read_index(run)
     names = [name for entry in entries for name in (entry.replay, entry.notes) if name]
-    with game_bar(len(names), "fetching") as advance:
+    with game_bar(len(names), "downloading") as advance:
         for name in names:
-            bring_one(store, run, f"{FOLDER}/{name}")
+            download_one(store, run, f"{FOLDER}/{name}")
             advance(1)
 
 
-def bring_one(store: "Store", run: Path, key: str, must: bool = False) -> None:
+def download_one(store: "Store", run: Path, key: str, must: bool = False) -> None:
     """Download one file of the run. Raises StorageError if it is missing and `must` is set."""
     from ante.storage.errors import NotThere
 
@@ -223,5 +223,5 @@ def bring_one(store: "Store", run: Path, key: str, must: bool = False) -> None:
     except NotThere:
         if must:
             raise BalatroError(
-                f"{store.url} is no run: it has no {key}; ante artifacts ls shows what there is"
+                f"{store.url} is not a run: it has no {key}; ante artifacts ls lists the publications"
             ) from None

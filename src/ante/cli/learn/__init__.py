@@ -1,1 +1,1 @@
-"""Commands to train, compare and inspect training."""
+"""Commands to train and compare policies, and to work with datasets, hints and trackers."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Compare:
-    """Train several entries on several seeds at an equal budget, evaluate them on the same games, write one report.
+    """Compare entries: train each on several seeds at an equal budget, evaluate all on the same games, write a report.
 
     Each run is a separate `ante train` process in OUT/ENTRY/seed-N. Finished runs are not repeated, and interrupted
     runs continue from their checkpoints. Ctrl-C saves checkpoints and stops; the same command continues. The
@@ -46,12 +46,12 @@ class Compare:
     """Print all results as one JSON object."""
 
     def run(self) -> int:
-        """Run what is missing and print the table."""
+        """Complete the comparison and print the table."""
         from ante.experiments.comparing import redraw
         from ante.experiments.spec import kept_spec, read_spec
 
         if self.out is None:
-            raise BalatroError("where to? name a folder: ante compare SPEC.yaml --out comparisons/first")
+            raise BalatroError("--out is required: ante compare SPEC.yaml --out comparisons/first")
         if self.report:
             return show(redraw(self.out), self.out, self.json)
         return run_spec(read_spec(self.spec) if self.spec else kept_spec(self.out), self.out, self.parallel, self.json)
@@ -67,7 +67,7 @@ def run_spec(spec: "Spec", out: Path, parallel: int, as_json: bool) -> int:
         results, failed = run(spec, out, left, parallel, watcher, stops)
     show(results, out, as_json)
     if stops:
-        print("stopped; the same command goes on", file=sys.stderr)
+        print("stopped; the same command continues", file=sys.stderr)
         return 130
     return 1 if failed else 0
 
@@ -94,7 +94,7 @@ def table_of(results: "Results") -> Any:
     from ante.cli.games.league import spread
 
     first = results.cells[0].entry
-    heads = ("", "mean ante", "blinds", "wins", "reward", f"blinds beyond {first}", "minutes", "steps/s", "peak GB")
+    heads = ("", "mean ante", "blinds", "wins", "reward", f"blinds against {first}", "minutes", "steps/s", "peak GB")
     shown = Table(title=f"{results.title}: {results.steps:,} steps, {results.eval_games} games (95 % intervals)")
     for head in heads:
         shown.add_column(head, justify="right" if head else "left", no_wrap=not head)
@@ -129,7 +129,7 @@ def cell_bars(left: "Sequence[Cell]", total: int) -> "Iterator[Watched]":
 
     console = Console(stderr=True)
     if total > len(left):
-        console.print(f"{total - len(left)} of {total} runs are finished already")
+        console.print(f"{total - len(left)} of {total} runs are already finished")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("left"))
     with Progress(*columns, TimeRemainingColumn(), TimeElapsedColumn(), console=console, transient=True) as bars:
         whole = bars.add_task("runs", total=total, completed=total - len(left))
@@ -137,11 +137,11 @@ def cell_bars(left: "Sequence[Cell]", total: int) -> "Iterator[Watched]":
 
         def begun(cell: "Cell") -> None:
             tasks[cell.label] = bars.add_task(f"{cell.label}, steps", total=cell.config.steps)
-            console.print(f"{cell.label}: begins; its words go to {log_of(cell)}", soft_wrap=True)
+            console.print(f"{cell.label}: started, log in {log_of(cell)}", soft_wrap=True)
 
         def ended(cell: "Cell", trouble: str) -> None:
             bars.remove_task(tasks.pop(cell.label))
             bars.advance(whole)
-            console.print(f"{cell.label}: {trouble or 'ended'}", soft_wrap=True)
+            console.print(f"{cell.label}: {trouble or 'finished'}", soft_wrap=True)
 
         yield Watched(begun, lambda cell, steps: bars.update(tasks[cell.label], completed=steps), ended)

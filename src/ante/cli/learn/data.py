@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ExportData:
     """Write games as a Parquet dataset with one row per step and exact observations (docs/how-to/datasets.md).
 
-    The games are played by a player (random, greedy, a run, a release) on new seeds, or read from replay files or
+    A player (random, greedy, a run, a release) plays the games on new seeds, or they are read from replay files or
     folders of replays.
 
     Try:
@@ -33,7 +33,7 @@ class ExportData:
     """
 
     sources: Positional[Annotated[tuple[str, ...], arg(metavar="PLAYER|RUN|REPLAYS")]]
-    """One player, or replays."""
+    """One player, or replay files and folders."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """Folder to write; it must not exist."""
     games: Count | None = None
@@ -65,7 +65,7 @@ class ExportData:
         from ante.training.datasets.write import refuse_existing
 
         if not self.sources:
-            raise BalatroError("no player and no replay is named: try ante data export greedy --out data/greedy")
+            raise BalatroError("no player or replay was given: try ante data export greedy --out data/greedy")
         refuse_existing(self.out)
         files = self.replay_files()
         player = None if files else player_of(self.one_source(), self.likeliest, self.checkpoint)
@@ -99,7 +99,7 @@ class ExportData:
         return self.sources[0]
 
     def replay_files(self) -> list[Path]:
-        """Return the replay files that are named; empty if a player is named. Raises BalatroError."""
+        """Return the given replay files; empty for a player. Raises BalatroError."""
         files: list[Path] = []
         for source in map(Path, self.sources):
             if source.is_file():
@@ -107,7 +107,7 @@ class ExportData:
             elif source.is_dir() and not (source / "config.yaml").is_file():
                 files += sorted(source.glob("*.txt"))
                 if not files:
-                    raise BalatroError(f"{source} is no run, no release, and holds no replays (*.txt)")
+                    raise BalatroError(f"{source} is not a run or a release, and contains no replays (*.txt)")
         return files[: self.games]
 
     def kind(self, files: list[Path]) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class ExportData:
         yield from played_scripts(player, seeds, Heading("", self.deck, self.stake, self.challenge), BATCH)
 
     def judge(self, player: "Player | None", view: str) -> Any:
-        """Return what computes log_prob and value: the policy that played, if it uses this view."""
+        """Return a function that computes log_prob and value: the player's policy, if it uses this view."""
         from ante.agents.baselines import AGENTS
 
         if player is None or player.name in AGENTS:
@@ -159,9 +159,9 @@ class DataStats:
     """
 
     folder: Positional[Annotated[Path, arg(metavar="FOLDER")]]
-    """The dataset."""
+    """Folder of the dataset."""
     json: bool = False
-    """Print every figure as one JSON object."""
+    """Print all results as one JSON object."""
 
     def run(self) -> int:
         """Read the dataset and print. Raises BadDataset."""
@@ -183,10 +183,10 @@ class DataStats:
         table.add_row("wins", percent(found.wins))
         table.add_row("blinds beaten", f"{found.mean_blinds:.2f} ± {found.mean_blinds_half_width:.2f}")
         table.add_row("return", f"{found.mean_return:.3f}")
-        table.add_row("bytes a step", f"{found.bytes_per_step:.1f}, plain float32 {found.float_bytes:,}")
+        table.add_row("bytes per step", f"{found.bytes_per_step:.1f}, float32 {found.float_bytes:,}")
         table.add_row("ratio", f"{found.ratio:.0f} : 1")
         if found.unlisted:
-            table.add_row("not on the shortlist", f"{found.unlisted / found.steps:.1%} of decisions")
+            table.add_row("not among candidates", f"{found.unlisted / found.steps:.1%} of decisions")
         for verb, count in found.verbs.items():
             table.add_row(f"  {verb}", f"{count:,}  {count / found.steps:.1%}")
         paper().print(table)
@@ -195,7 +195,7 @@ class DataStats:
 
 @dataclass(frozen=True)
 class Clone:
-    """Train a policy by behaviour cloning on a dataset, with a tenth of the games held out.
+    """Train a policy by behaviour cloning on a dataset, with a tenth of the games held out for validation.
 
     View flat trains the mlp policy, view shortlist the shortlist policy. The output folder works with `ante eval`,
     `ante play` and `ante league` and contains metrics.csv. The value function is not trained.
@@ -207,7 +207,7 @@ class Clone:
     """
 
     dataset: Positional[Annotated[Path, arg(metavar="DATASET")]]
-    """Folder that ante data export wrote."""
+    """Dataset that ante data export wrote."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """Folder to write."""
     epochs: Count = 10
@@ -234,20 +234,20 @@ class Clone:
 
         console = Console(stderr=True)
 
-        def tell(each: Epoch) -> None:
+        def print_epoch(each: Epoch) -> None:
             console.print(
-                f"epoch {each.epoch}: {each.train_loss:.3f} nats a decision, held out {each.held_loss:.3f} "
-                f"(an even choice {each.uniform:.3f}), {each.steps:,} steps, {each.seconds:.0f} s",
+                f"epoch {each.epoch}: {each.train_loss:.3f} nats per decision, held out {each.held_loss:.3f} "
+                f"(uniform {each.uniform:.3f}), {each.steps:,} steps, {each.seconds:.0f} s",
                 soft_wrap=True,
             )
 
         settings = CloneSettings(self.epochs, self.batch, self.lr, self.hidden, held=self.held, seed=self.seed)
-        with console.status(f"learning from {self.dataset}"):
-            epochs = clone(Dataset(self.dataset), self.out, settings, tell)
+        with console.status(f"training on {self.dataset}"):
+            epochs = clone(Dataset(self.dataset), self.out, settings, print_epoch)
         if self.json:
             print(json.dumps([asdict(each) for each in epochs], indent=1))
         else:
-            print(f"{self.out}: see how it plays with ante eval {self.out}")
+            print(f"{self.out}: evaluate it with ante eval {self.out}")
         return 0
 
 

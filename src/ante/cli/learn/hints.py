@@ -33,8 +33,8 @@ def settings_of(endpoint: str | None, model: str | None) -> "HintSettings":
 class ProbeHints:
     """Probe an LLM endpoint with real requests and report models, structured output, images and latency.
 
-    LLM_ENDPOINT, LLM_MODEL and LLM_API_KEY select the endpoint (docs/how-to/hints.md lists all variables). Exit code 1 if
-    training would get no hints.
+    LLM_ENDPOINT, LLM_MODEL and LLM_API_KEY select the endpoint (docs/how-to/hints.md lists all variables). Exit code 1
+    if the endpoint is not suitable for training.
 
     Try:
       ante hints probe
@@ -45,13 +45,13 @@ class ProbeHints:
     endpoint: str | None = None
     """URL instead of LLM_ENDPOINT."""
     model: str | None = None
-    """Model instead of LLM_MODEL; if neither is set, the server's only model."""
+    """Model instead of LLM_MODEL; by default the server's single model."""
     asks: Count = 12
-    """Number of different requests to send."""
+    """Requests to send, each for another position."""
     picture: bool = True
     """Also send one request with a rendered frame."""
     json: bool = False
-    """Print one JSON object: every field of Probe, works and verdict."""
+    """Print one JSON object: all fields of Probe, works and verdict."""
 
     def run(self) -> int:
         """Probe and print the result."""
@@ -79,7 +79,7 @@ class ProbeHints:
 
 
 def only_model(settings: "HintSettings") -> str | None:
-    """Return the server's only model. Raises BadHints if there are several or the server does not list models."""
+    """Return the server's single model. Raises BadHints if it has several or does not list them."""
     import asyncio
     import os
 
@@ -107,7 +107,7 @@ def only_model(settings: "HintSettings") -> str | None:
         where = masked(settings.endpoint or "Claude", [key])
         raise BadHints(f"{where} does not list its models ({words_of(error, key)})") from None
     if len(found) != 1:
-        raise BadHints(f"set LLM_MODEL to one of {', '.join(found[:20]) or 'none at all'}")
+        raise BadHints(f"set LLM_MODEL to one of {', '.join(found[:20]) or 'none'}")
     return found[0]
 
 
@@ -115,7 +115,7 @@ def ask_bar(asks: int) -> AbstractContextManager[Callable[[int], None]]:
     """Return a progress bar over requests."""
     from rich.progress import MofNCompleteColumn
 
-    return progress(asks, "asking", MofNCompleteColumn())
+    return progress(asks, "sending requests", MofNCompleteColumn())
 
 
 def print_probe(found: "Probe") -> None:
@@ -124,21 +124,21 @@ def print_probe(found: "Probe") -> None:
     from rich.text import Text
 
     def ok(value: bool | None) -> str:
-        return "not tried" if value is None else "yes" if value else "no"
+        return "not tested" if value is None else "yes" if value else "no"
 
-    table = Table("what", "found", show_header=False)
+    table = Table("property", "result", show_header=False)
     table.add_row("endpoint", Text(found.endpoint))
     table.add_row("models", Text(found.listed() or "not listed"))
-    table.add_row("asked for", Text(f"{found.model}, {'listed' if found.known else 'not listed'}"))
-    table.add_row("keeps to the schema", ok(found.structured))
-    table.add_row("reads pictures", ok(found.vision))
+    table.add_row("model", Text(f"{found.model}, {'listed' if found.known else 'not listed'}"))
+    table.add_row("structured output", ok(found.structured))
+    table.add_row("image input", ok(found.vision))
     if found.asks:
-        table.add_row("hints that can be used", f"{found.valid} of {found.asks}")
-        table.add_row("first answer", f"{found.first:.2f} s")
+        table.add_row("valid hints", f"{found.valid} of {found.asks}")
+        table.add_row("first response", f"{found.first:.2f} s")
         table.add_row("p50, p95, deadline", f"{found.p50:.2f} s, {found.p95:.2f} s, {found.deadline:g} s")
-        table.add_row("tokens an ask", f"{found.tokens_per_ask:,.0f}")
+        table.add_row("tokens per request", f"{found.tokens_per_ask:,.0f}")
     if found.trouble:
-        table.add_row("trouble", Text(found.trouble))
+        table.add_row("error", Text(found.trouble))
     paper().print(table)
     print(*found.verdict(), sep="\n")
 
@@ -147,7 +147,7 @@ def print_probe(found: "Probe") -> None:
 class AskHint:
     """Show one request as an advisor receives it, its image, and the answer.
 
-    The position is the game's SEED after STEP decisions of the rule-based advisor, or a replay's file before LINE.
+    The position is a game SEED after STEP decisions of the rule-based advisor, or a replay file before LINE.
 
     Try:
       ante hints ask TESTSEED@12
@@ -182,7 +182,7 @@ class AskHint:
         listed = lists_of(games_at(state.reshape(1)))[0]
         question = question_of(state.reshape(1)[0], listed, settings.prompt, frame if settings.vision else None)
         if question is None:
-            raise BalatroError(f"{self.position} is the end of the game: nothing is to be decided there")
+            raise BalatroError(f"{self.position} is the end of the game: choose an earlier position")
         if self.picture and frame:
             self.picture.write_bytes(frame)
         answers = self.answers(question, settings)
@@ -239,7 +239,7 @@ def state_of(position: str, deck: str = "b_red", stake: int = 1) -> Any:
 
     name, at, number = position.rpartition("@")
     if not at or not number.isdigit():
-        raise BalatroError(f"{position!r} names no position: write SEED@STEP such as TESTSEED@12, or FILE@LINE")
+        raise BalatroError(f"{position!r} is not a position: write SEED@STEP such as TESTSEED@12, or FILE@LINE")
     if Path(name).is_file():
         from ante.engine.core.state import new_states
         from ante.env.replay import read_file, state_at
@@ -291,7 +291,7 @@ class EffectOfHints:
     json: bool = False
     """Print one JSON object: effects, points, config."""
     out: Path | None = None
-    """Write that JSON to a file too."""
+    """Also write that JSON to a file."""
 
     def run(self) -> int:
         """Train and compare."""
@@ -303,7 +303,7 @@ class EffectOfHints:
         steps = {"steps": self.steps} if self.steps else {}
         config = read_config(self.config, {"evaluation.trial_games": self.games, "store": None, **steps})
         if config.hints.source == "off":
-            raise BalatroError(f"{self.config} has no hints: set hints.source to rules or llm in it")
+            raise BalatroError(f"{self.config} has no hints: set its hints.source to rules or llm")
         from rich.console import Console
 
         from ante.bench.hints import measure
@@ -329,7 +329,7 @@ class EffectOfHints:
 
 @dataclass(frozen=True)
 class Hints:
-    """Use advice from an LLM or from rules: check an endpoint, inspect a request (docs/how-to/hints.md).
+    """Test hints of an LLM or rules: check an endpoint, inspect a request, measure the effect (docs/how-to/hints.md).
 
     Try:
       ante hints probe

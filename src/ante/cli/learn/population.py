@@ -13,9 +13,9 @@ from ante.cli.shown import paper, step_bar
 class Population:
     """Run population-based training: the worst members repeatedly copy the best ones' weights and perturb their settings.
 
-    The file lists shared settings, searched settings with their bounds, members, steps and the interval between
-    comparisons (configs/population/small.yaml explains each). To continue an interrupted population, run the same
-    command again. The output folder contains population.json, lineage.png and best/, an ordinary run.
+    The file lists common settings, searched settings with their bounds, members, steps and the interval between
+    comparisons (see configs/population/small.yaml). To continue an interrupted population, run the same command again.
+    The output folder contains population.json, lineage.png and best/, an ordinary run.
 
     Try:
       ante population configs/population/small.yaml
@@ -26,7 +26,7 @@ class Population:
     file: Positional[Annotated[Path, arg(metavar="FILE")]]
     """YAML file of the population."""
     control: bool = False
-    """Also train the initial population without copying between members, and compare; takes twice the time."""
+    """Also train the initial population without copying between members, for comparison; takes twice the time."""
     json: bool = False
     """Print population.json."""
 

@@ -14,7 +14,8 @@ from ante.errors import BalatroError
 class ListRewards:
     """List rewards by name with the weights of their terms, for the settings `games.reward` and `games.reward_terms`.
 
-    The list includes rewards of installed packages (entry point group ante.rewards); rewards written in Python have no terms.
+    The list includes rewards of installed packages (entry point group ante.rewards); rewards written in Python have no
+    terms.
 
     Try:
       ante reward list
@@ -39,7 +40,7 @@ class ListRewards:
             (name, *(f"{weight:.4g}" if weight else "" for weight in weights[name].values()), each.about)
             for name, each in rewards.items()
         ]
-        show(rows, ("reward", *TERMS, "what it pays"), cells, self.json)
+        show(rows, ("reward", *TERMS, "description"), cells, self.json)
         return 0
 
 
@@ -59,11 +60,11 @@ class Ablate:
     out: Path | None = None
     """Folder of the comparison."""
     seeds: tuple[Number, ...] = (0, 1, 2)
-    """Number of seeds."""
+    """Training seeds."""
     steps: Count = 200_000
     """Environment steps per run."""
     eval_games: Count = 200
-    """Games per closing evaluation."""
+    """Games per final evaluation."""
     parallel: Count = 1
     """Number of concurrent runs."""
     report: bool = False
@@ -72,12 +73,12 @@ class Ablate:
     """Print all results as one JSON object."""
 
     def run(self) -> int:
-        """Run what is missing and print the table. Raises BalatroError."""
+        """Complete the comparison and print the table. Raises BalatroError."""
         from ante.cli.learn.compare import Compare, run_spec
         from ante.experiments.ablation import ablation
 
         if self.out is None:
-            raise BalatroError("where to? name a folder: ante reward ablate --out comparisons/terms")
+            raise BalatroError("--out is required: ante reward ablate --out comparisons/terms")
         if self.report:
             return Compare(out=self.out, report=True, json=self.json).run()
         spec = ablation(self.config, self.seeds, self.steps, self.eval_games)
@@ -86,7 +87,7 @@ class Ablate:
 
 @dataclass(frozen=True)
 class RewardCommand:
-    """List rewards and ablate their terms.
+    """List rewards, and measure the effect of their terms.
 
     Try:
       ante reward list

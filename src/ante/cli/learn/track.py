@@ -18,10 +18,10 @@ LOOK_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Track:
-    """Send a run to Weights & Biases or MLflow: its settings, the rows of metrics.csv and the closing evaluation.
+    """Send a run to Weights & Biases or MLflow: its settings, the rows of metrics.csv and the final evaluation.
 
     Rows that were already sent are skipped, so this completes a run whose tracker was unreachable (docs/how-to/watch.md).
-    The trackers' own variables set address and credentials: WANDB_API_KEY, WANDB_MODE, MLFLOW_TRACKING_URI and others.
+    The trackers' environment variables set address and credentials, such as WANDB_API_KEY and MLFLOW_TRACKING_URI.
 
     Try:
       ante track runs/laptop --to mlflow
@@ -37,7 +37,7 @@ class Track:
     """Time limit, in seconds."""
 
     def run(self) -> int:
-        """Send the rows. Raises NoTracker, BadConfig, or BalatroError if some rows did not arrive."""
+        """Send the rows. Raises NoTracker, BadConfig, or BalatroError if some rows were not received."""
         from ante.training.settings.config import config_of_run
         from ante.training.tracking.following import Follower
         from ante.training.tracking.sender import covered

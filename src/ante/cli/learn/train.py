@@ -1,4 +1,4 @@
-"""`ante train`, whose settings are flags."""
+"""`ante train`, with all settings as flags, `ante export` and `ante curves`."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BY_NAME = ("latest", "auto")  # values of --resume that refer to the run of this name
 WHERE = ("name", "runs", "store")  # settings that identify the run
-KINDS = ("policy.kind", "algo.kind")  # settings that determine which others exist
+KINDS = ("policy.kind", "algo.kind")  # settings that determine which other settings exist
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ class Train:
       ante train --config configs/quick.yaml --name first
       ante train --games.deck b_blue --steps 2000000 --algo.lr 2e-4
       ante train --policy.kind lstm --policy.memory 256
-      ante train --games.start-states ante4.states --name late      (file: ante replay states)
+      ante train --games.start-states ante4.states --name late      (ante replay states writes such a file)
       ante train --resume runs/first --steps 1000000
       ante train --name first --store s3://game-runs/runs --resume auto
 
-    With --store the run is also stored there. --resume auto then continues it on any machine, or starts it if it does
-    not exist yet, which suits a pod that may be restarted (docs/how-to/artifacts.md).
+    With --store the run is also stored in a bucket. --resume auto then continues it on any machine, or starts it if it
+    does not exist yet, for example in a pod that may be restarted (docs/how-to/artifacts.md).
     """
 
     config: Path | None = None
     """YAML file of settings; flags override single settings."""
     resume: str | None = None
     """Folder of a run to continue; or latest: the newest checkpoint of run --name, local or in its --store; or auto:
-    the same, or a new run if there is none."""
+    the same, or a new run if it does not exist."""
 
     def run(self) -> int:
         """Unused: `train_command` also parses the settings."""
@@ -57,8 +57,8 @@ def train_command(arguments: Sequence[str]) -> int:
     from ante.training.settings.config import make_config, merge
 
     chosen = chosen_early(arguments)
-    asks_for_help = "--help" in arguments or "-h" in arguments
-    base, before = defaults(chosen, asks_for_help)
+    shows_help = "--help" in arguments or "-h" in arguments
+    base, before = defaults(chosen, shows_help)
     kinds = {path: kind for path in KINDS if (kind := getattr(chosen, path))}
     values = merge(base.model_dump(), kinds)
     command, changes = parse(arguments, Train, {"config": chosen.config, "resume": chosen.resume}, values)
@@ -67,8 +67,8 @@ def train_command(arguments: Sequence[str]) -> int:
         from ante.training.settings.config import check_resumed
 
         check_resumed(before, settings)
-    # SPEED: waiting threads sleep instead of spinning, else training beside other work is ten times slower. Read by
-    # OpenMP when torch is imported.
+    # SPEED: waiting threads sleep instead of spinning; otherwise training next to other processes is ten times slower.
+    # OpenMP reads this when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from ante.training.run.loop import train
 
@@ -86,18 +86,18 @@ def chosen_early(arguments: Sequence[str]) -> Namespace:
     if chosen.store:
         from ante.storage.store import split_url
 
-        split_url(chosen.store)  # first, since other messages may show a value with a secret
+        split_url(chosen.store)  # checked first, because other messages may show a value with a secret
     if chosen.config and chosen.resume and chosen.resume not in BY_NAME:
         raise BalatroError("--config and --resume RUN exclude each other: a resumed run has its own config.yaml")
     return chosen
 
 
-def defaults(chosen: Namespace, asks_for_help: bool) -> tuple["TrainConfig", "TrainConfig | None"]:
+def defaults(chosen: Namespace, shows_help: bool) -> tuple["TrainConfig", "TrainConfig | None"]:
     """Return the settings that flags override, and those of the resumed run, if any."""
     from ante.training.settings.config import TrainConfig, read_config
 
     base = read_config(chosen.config) if chosen.config else TrainConfig()
-    if not chosen.resume or asks_for_help:
+    if not chosen.resume or shows_help:
         return base, None
     from ante.training.settings.config import config_of_run
 
@@ -110,8 +110,8 @@ def defaults(chosen: Namespace, asks_for_help: bool) -> tuple["TrainConfig", "Tr
     base = base.with_changes(given)
     found = known_config(base, lambda words: print(f"ante: {words}", file=sys.stderr))
     if found is None and chosen.resume == "latest":
-        where = f"{base.runs} or {base.store}" if base.store else f"{base.runs}: name its --store"
-        raise BalatroError(f"there is no checkpoint of run {base.name} in {where}; --resume auto would begin one")
+        where = f"{base.runs} or {base.store}" if base.store else f"{base.runs}: add its --store"
+        raise BalatroError(f"no checkpoint of run {base.name} in {where}; --resume auto would start the run")
     return (found if found and not chosen.config else base), found
 
 
@@ -140,7 +140,7 @@ class Export:
 
         write_release(self.run_folder, self.folder, self.checkpoint)
         size = sum(file.stat().st_size for file in self.folder.iterdir())
-        print(f"{self.folder}: {size / 1e6:.1f} MB; say in its README.md how well it plays")
+        print(f"{self.folder}: {size / 1e6:.1f} MB; add its results to the model card README.md")
         return 0
 
 
@@ -165,7 +165,7 @@ class Curves:
         from ante.watch.curves import draw_curves, read_curves
 
         if not self.runs:
-            raise BalatroError("no run is named: try ante curves runs/NAME")
+            raise BalatroError("no run was given: try ante curves runs/NAME")
         file = self.out or self.runs[0] / "curves.png"
         print(draw_curves([read_curves(run) for run in self.runs], file, self.title))
         return 0

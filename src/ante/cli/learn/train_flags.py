@@ -1,4 +1,4 @@
-"""The flags of `ante train`: one for each setting, the most important first, the others by group."""
+"""The flags of `ante train`: one per setting, the most important first, the others by group."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass
@@ -12,15 +12,15 @@ from ante.training.settings.config import BadConfig, fields_of, unknown_setting
 
 HEADINGS = {
     "policy": "The network; --policy.kind KIND --help lists the settings of another kind.",
-    "algo": "Learning; --algo.kind KIND --help lists the settings of another kind.",
-    "games": "What is played.",
-    "hints": "Advice where the policy is unsure.",
+    "algo": "The algorithm; --algo.kind KIND --help lists the settings of another kind.",
+    "games": "The games to train on.",
+    "hints": "Hints for unsure decisions.",
     "resources": "Processes, GPUs and memory.",
-    "checkpoints": "What can be resumed and played.",
-    "evaluation": "Whole games on fixed seeds.",
-    "videos": "Games that are kept to look at.",
-    "uploads": "How the run is copied to its store.",
-    "tracking": "Where the run's rows are sent.",
+    "checkpoints": "Saved states of training.",
+    "evaluation": "Evaluation on fixed seeds.",
+    "videos": "Recorded episodes and videos.",
+    "uploads": "Uploads of the run to its store.",
+    "tracking": "Prometheus metrics, W&B and MLflow.",
 }
 
 
@@ -31,7 +31,7 @@ class Flag:
     Args:
         path: Its dotted path.
         declared: Its declaration.
-        value: The value where the flag is not given.
+        value: Its value if the flag is not given.
     """
 
     path: str
@@ -40,7 +40,7 @@ class Flag:
 
     @property
     def group(self) -> str:
-        """The heading it is listed under; empty for the settings at the top."""
+        """The heading under which it is listed; empty for the settings at the top."""
         extra = self.declared.json_schema_extra
         first = isinstance(extra, dict) and extra.get("first")
         return "" if first else self.path.rpartition(".")[0]
@@ -51,7 +51,7 @@ class Flag:
         return self.path.replace(".", "__")
 
     def field(self) -> tuple[str, Any, Any]:
-        """Return its name, type and default, as `make_dataclass` takes them."""
+        """Return its name, type and default for `make_dataclass`."""
         own = self.path.rpartition(".")[2] if self.group else self.path
         kind: Any = str if own.endswith("kind") else self.declared.annotation
         if self.path == "games.curriculum":
@@ -64,7 +64,7 @@ class Flag:
 
 
 def flags_of(values: Mapping[str, Any]) -> list[Flag]:
-    """Return a flag for each setting of the kinds that nested values choose. Raises BadConfig for an unknown kind."""
+    """Return a flag for each setting of the kinds selected in nested values. Raises BadConfig for an unknown kind."""
     try:
         fields = fields_of(values)
     except ValueError as error:
@@ -89,10 +89,10 @@ def parse(arguments: Sequence[str], command: type[Any], given: Mapping[str, Any]
         values: Nested settings that the flags change.
 
     Returns:
-        The parsed command, whose `changes` hold the dotted paths and values of settings that differ from `values`.
+        The parsed command, and the changed settings as dotted paths with their values.
 
     Raises:
-        BadConfig: Names the nearest setting for an unknown flag.
+        BadConfig: For an unknown flag; it suggests the most similar setting.
     """
     flags = flags_of(values)
     check_known(arguments, {flag.path for flag in flags} | set(given) | {"help"})

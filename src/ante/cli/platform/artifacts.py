@@ -15,7 +15,7 @@ from ante.errors import BalatroError
 
 @dataclass(frozen=True)
 class List:
-    """List publications under a store, or (--files) every object.
+    """List publications in a store, or (--files) all objects.
 
     Try:
       ante artifacts ls s3://game-runs/runs
@@ -45,7 +45,7 @@ class List:
             (row["item"], size(row["bytes"]), when(row["published"]), " ".join(row["pointers"]), reward(row))
             for row in rows
         ]
-        show(rows, ("publication", "size", "published", "named by", "reward"), cells, self.json)
+        show(rows, ("publication", "size", "published", "pointers", "reward"), cells, self.json)
         return 0
 
 
@@ -84,11 +84,11 @@ class Get:
     """
 
     url: Positional[Annotated[str, arg(metavar="URL")]]
-    """A publication, an object, or (--pointer) a folder of publications."""
+    """A publication, an object, or with --pointer a folder of publications."""
     target: Positional[Path]
     """A new folder for a publication; a file for an object."""
     pointer: str | None = None
-    """Download what this pointer names: latest or best."""
+    """Pointer to the publication to download: latest or best."""
 
     def run(self) -> int:
         """Download it."""
@@ -104,13 +104,13 @@ class Get:
             store = open_store(parent)
         if not exists(store, under(item, MANIFEST)):
             stat = store.stat(item)
-            with bytes_bar(stat.bytes if stat else 0, f"getting {item}") as progress:
+            with bytes_bar(stat.bytes if stat else 0, f"downloading {item}") as progress:
                 store.get_file(item, self.target, progress)
         else:
             if self.target.exists():
-                raise BalatroError(f"{self.target} exists already: name a new folder")
-            there = sum(stat.bytes for stat in store.list(under(item, "")))
-            with bytes_bar(there, f"getting {item}") as progress:
+                raise BalatroError(f"{self.target} already exists: give a new folder")
+            total = sum(stat.bytes for stat in store.list(under(item, "")))
+            with bytes_bar(total, f"downloading {item}") as progress:
                 fetch(store, item, self.target, progress)
         print(f"{self.target}: {item} of {store.url}")
         return 0
@@ -130,7 +130,7 @@ class Put:
     url: Positional[Annotated[str, arg(metavar="URL")]]
     """Destination path or URL."""
     pointers: tuple[str, ...] = ()
-    """Pointers to update so that they name it: latest, best."""
+    """Pointers to set to the publication: latest, best."""
 
     def run(self) -> int:
         """Upload it."""
@@ -138,17 +138,19 @@ class Put:
         from ante.storage.publish import publish
 
         if not self.source.exists():
-            raise BalatroError(f"there is no {self.source}: name a file or a folder")
+            raise BalatroError(f"{self.source} does not exist: give a file or a folder")
         parent, name = split(self.url)
         store = open_store(parent)
         if self.source.is_file():
             if self.pointers:
-                raise BalatroError(f"{self.source} is a file: pointers name publications, which are folders")
-            with bytes_bar(self.source.stat().st_size, f"putting {name}") as progress:
+                raise BalatroError(
+                    f"{self.source} is a file: --pointers requires a folder, which becomes a publication"
+                )
+            with bytes_bar(self.source.stat().st_size, f"uploading {name}") as progress:
                 store.put_file(name, self.source, progress=progress)
         else:
             total = sum(file.stat().st_size for file in self.source.rglob("*") if file.is_file())
-            with bytes_bar(total, f"putting {name}") as progress:
+            with bytes_bar(total, f"uploading {name}") as progress:
                 publish(store, "", name, self.source, {}, self.pointers, progress=progress)
         print(f"{self.url}: {self.source}")
         return 0
@@ -156,7 +158,7 @@ class Put:
 
 @dataclass(frozen=True)
 class Verify:
-    """Verify every publication against its manifest. Exit code 1 on any mismatch.
+    """Verify all publications against their manifests. Exit code 1 on any mismatch.
 
     Try:
       ante artifacts verify s3://game-runs/runs
@@ -185,15 +187,15 @@ class Verify:
             for row in rows:
                 print(f"{row['item']}: {row['wrong']} {row['part']}".rstrip())
             whole = sum(len(shelf.finished) for shelf in shelves(store).values())
-            print(f"{store.url}: {whole} publications, {len(rows)} faults")
+            print(f"{store.url}: {whole} publications, {len(rows)} defects")
         return 1 if rows else 0
 
 
 @dataclass(frozen=True)
 class Prune:
-    """Delete old publications. Those named by latest.json, best.json or another pointer are never deleted.
+    """Delete old publications. Those that latest.json or best.json refer to are never deleted.
 
-    Keeps the newest publications up to an age limit, and the best by a metadata value. Incomplete publications are
+    The newest publications up to an age limit and the best by a metadata value are kept. Incomplete publications are
     deleted after two days.
 
     Try:
@@ -206,7 +208,7 @@ class Prune:
     newest: Count | None = None
     """Number of newest publications to keep in each folder."""
     days: Positive | None = None
-    """Largest age of these, in days."""
+    """Maximum age of the newest publications, in days."""
     metric: str | None = None
     """Metadata value by which the best are also kept, regardless of age."""
     best: Count = 1
@@ -225,7 +227,7 @@ class Prune:
         gone = prune(open_store(self.url), "", keep, self.rehearse)
         rows = [{"item": item, "bytes": count} for item, count in gone]
         cells = [(item, size(count)) for item, count in gone]
-        show(rows, ("would go" if self.rehearse else "deleted", "size"), cells, self.json)
+        show(rows, ("would be deleted" if self.rehearse else "deleted", "size"), cells, self.json)
         return 0
 
 
@@ -258,7 +260,7 @@ def split(url: str) -> tuple[str, str]:
     """Return the parent and the last component of a URL."""
     parent, _, name = url.rstrip("/").rpartition("/")
     if parent.endswith("/") or not name or name.endswith(":"):
-        raise BalatroError(f"{url!r} names a whole store: write what is meant in it, as in {url.rstrip('/')}/NAME")
+        raise BalatroError(f"{url!r} is a whole store: add a name, as in {url.rstrip('/')}/NAME")
     return parent or ("/" if url.startswith("/") else "."), name
 
 

@@ -109,7 +109,7 @@ class Preflight(What):
             try:
                 namespace = connected().namespace
             except BalatroError:
-                namespace = None  # reported by the check of the API
+                namespace = None  # the API check reports the error
         yield from preflight(connected, self.settings(namespace), self.pod, self.seconds, report)
 
     def shown(self, checks: Iterator["Check"]) -> Iterator["Check"]:
@@ -139,7 +139,7 @@ class Render(What):
 
 @dataclass(frozen=True)
 class Up(What):
-    """Start a Ray cluster; submit jobs to it with `ante cluster submit`.
+    """Start a Ray cluster, to which `ante cluster submit` submits jobs.
 
     Try:
       ante cluster up --preset cpu
@@ -151,12 +151,12 @@ class Up(What):
 
     def run(self) -> int:
         """Create the objects. Raises DoesNotFit, NoCluster, NotAllowed, NoKind."""
-        return bring_up(self, self.dry_run, job=False)
+        return create(self, self.dry_run, job=False)
 
 
 @dataclass(frozen=True)
 class Submit(What):
-    """Submit a training, to the cluster that `ante cluster up` started under that name or as a RayJob with its own cluster.
+    """Submit a training to the cluster of that name from `ante cluster up`, or as a RayJob with its own cluster.
 
     The run is stored in the bucket under its name. After a failure, the same command continues it.
 
@@ -174,7 +174,7 @@ class Submit(What):
     def run(self) -> int:
         """Submit the job. Raises DoesNotFit, NoCluster, NotAllowed, NoKind, NoJobs."""
         if self.dry_run:
-            return bring_up(self, True, job=True)
+            return create(self, True, job=True)
         from ante.deploy.placement import check_fits
         from ante.deploy.trainings import owned
 
@@ -183,7 +183,7 @@ class Submit(What):
         check_fits(settings)
         cluster = access.find("RayCluster", settings.name)
         if cluster is None or owned(cluster):
-            return bring_up(self, False, job=True)
+            return create(self, False, job=True)
         from ante.deploy.jobs import job_client, submit
         from ante.deploy.spec import entrypoint, train_config_map
 
@@ -217,15 +217,15 @@ class Status(Where):
         if self.json:
             print(json.dumps({"training": found.as_json(), "pods": [asdict(pod) for pod in theirs]}, indent=1))
         else:
-            told_state = f"{found.state}{', suspended' if found.suspended else ''}"
-            print(f"{found.kind} {found.name}: {told_state}, for {age(found.begun)}; tries that failed: {found.failed}")
+            state = f"{found.state}{', suspended' if found.suspended else ''}"
+            print(f"{found.kind} {found.name}: {state}, age {age(found.begun)}; failed attempts: {found.failed}")
             if found.reason:
                 print("\n".join(found.reason.strip().splitlines()[-3:]))
             rows = [
                 (pod.part, pod.name, pod.phase, "yes" if pod.ready else "no", str(pod.restarts), pod.node, pod.why)
                 for pod in theirs
             ]
-            show([], ("part", "pod", "phase", "ready", "restarts", "node", "why not"), rows, False)
+            show([], ("part", "pod", "phase", "ready", "restarts", "node", "reason"), rows, False)
         return 1 if "fail" in found.state.lower() else 0
 
 
@@ -282,7 +282,7 @@ class Logs(Where):
             report(f"{self.name} is {state}")
             time.sleep(2)
         if not seen:
-            raise BalatroError(f"no {part} pod of {self.name} has begun: ante cluster status {self.name}")
+            raise BalatroError(f"no {part} pod of {self.name} has started: see ante cluster status {self.name}")
 
 
 @dataclass(frozen=True)
@@ -310,9 +310,9 @@ class Dashboard(Where):
         access = self.access()
         found = training(access, self.name)
         with tunnel(access, head_pod(access, self.name), DASHBOARD_PORT, self.port) as port:
-            print(f"http://127.0.0.1:{port}  (Ctrl-C closes it)", flush=True)
+            print(f"http://127.0.0.1:{port}  (Ctrl-C stops)", flush=True)
             if secret := token(access, access.get("RayCluster", found.cluster)):
-                print(f"token: {secret if self.show_token else 'asked for; --show-token prints it'}", flush=True)
+                print(f"token: {secret if self.show_token else 'required; --show-token prints it'}", flush=True)
             while True:
                 time.sleep(3600)
 
@@ -340,7 +340,7 @@ class List(Where):
             (one.namespace, one.name, one.kind, one.state, str(one.failed), age(one.begun), one.cluster)
             for one in found
         ]
-        heads = ("namespace", "name", "kind", "state", "failed tries", "age", "Ray cluster")
+        heads = ("namespace", "name", "kind", "state", "failed attempts", "age", "Ray cluster")
         show([one.as_json() for one in found], heads, rows, self.json)
         return 0
 
@@ -361,9 +361,9 @@ class Resume(Where):
 
     def run(self) -> int:
         """Resume the training. Raises NotThere."""
-        from ante.deploy.trainings import begin_again
+        from ante.deploy.trainings import resume_training
 
-        done = begin_again(self.access(), self.name, f"--steps {self.steps}" if self.steps else "")
+        done = resume_training(self.access(), self.name, f"--steps {self.steps}" if self.steps else "")
         print(f"training {self.name} {done}; follow it: ante cluster logs {self.name} -f")
         return 0
 
@@ -382,13 +382,14 @@ class Down(Where):
     """Seconds to wait for the deletion to complete."""
 
     def run(self) -> int:
-        """Delete and wait; return 1 if the deletion is not complete. Raises NotThere, OfHelm."""
-        from ante.deploy.trainings import take_away
+        """Delete and wait; return 1 if the deletion is not complete. Raises NotThere, ManagedByHelm."""
+        from ante.deploy.trainings import delete_training
 
-        gone = take_away(self.access(), self.name, self.seconds, lambda what: print(f"{what}: deleted"))
+        gone = delete_training(self.access(), self.name, self.seconds, lambda what: print(f"{what}: deleted"))
         if not gone:
             print(
-                f"not everything is gone after {self.seconds:.0f} s: ante cluster status {self.name}", file=sys.stderr
+                f"deletion is incomplete after {self.seconds:.0f} s: see ante cluster status {self.name}",
+                file=sys.stderr,
             )
         return 0 if gone else 1
 
@@ -422,7 +423,7 @@ class Cluster:
         return self.command.run()
 
 
-def bring_up(what: What, dry_run: bool, job: bool) -> int:
+def create(what: What, dry_run: bool, job: bool) -> int:
     """Create the objects or print them. Raises DoesNotFit."""
     from ante.deploy.placement import check_fits
     from ante.deploy.spec import objects
@@ -473,4 +474,4 @@ def print_check(check: "Check") -> None:
 def print_verdict(found: list["Check"]) -> None:
     """Print the overall result."""
     red, yellow = (sum(check.state == state for check in found) for state in ("fail", "warn"))
-    print(f"{red} of {len(found)} checks failed" if red else f"ready: {len(found)} checks, {yellow} not certain")
+    print(f"{red} of {len(found)} checks failed" if red else f"ready: {len(found)} checks, {yellow} warnings")

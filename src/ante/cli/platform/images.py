@@ -10,7 +10,7 @@ from tyro.conf import UseAppendAction, arg
 
 @dataclass(frozen=True)
 class Images:
-    """List every image that a training on Kubernetes needs, given the values of the chart.
+    """List all images that a training on Kubernetes needs, given the values of the chart.
 
     Try:
       ante images
@@ -42,5 +42,5 @@ class Images:
         else:
             width = max(len(each.image) for each in found)
             for each in found:
-                print(f"{each.image:{width}}  {each.runs}{'' if each.used else ' (off)'}")
+                print(f"{each.image:{width}}  {each.runs}{'' if each.used else ' (disabled)'}")
         return 0

@@ -35,7 +35,7 @@ class Queue:
         from ante.storage.spool import Spool
 
         if not self.spool.is_dir():
-            raise BalatroError(f"there is no queue {self.spool}: name the folder that a run queues its uploads in")
+            raise BalatroError(f"{self.spool} is not an upload queue: give the folder RUN/spool of a run")
         spool = Spool(self.spool)
         if self.upload:
             upload_now(spool)
@@ -62,7 +62,7 @@ def upload_now(spool: "Spool") -> None:
     total = spool.bytes
     with spool.taken() as mine:
         if not mine:
-            raise BalatroError(f"an uploader works on {spool.folder} already: ante artifacts queue shows what it does")
+            raise BalatroError(f"an uploader already works on {spool.folder}: ante artifacts queue shows its state")
         spool.tidy()
         with bytes_bar(total, "uploading") as progress:
             Uploader(spool, threading.Event(), progress=progress).empty()
@@ -79,12 +79,12 @@ def print_queue(spool: "Spool") -> None:
                 job.store,
                 size(job.bytes),
                 when(job.queued),
-                f"{size(now.sent)} sent, {now.attempts} failures" if now else "waits",
+                f"{size(now.sent)} sent, {now.attempts} failures" if now else "pending",
                 now.error if now else "",
             )
         )
-    rows += [(job.about, job.store, size(job.bytes), when(job.queued), "put aside", why)
+    rows += [(job.about, job.store, size(job.bytes), when(job.queued), "failed permanently", why)
              for job, why in spool.refusals()]  # fmt: skip
-    show([], ("upload", "to", "size", "queued", "state", "what went wrong"), rows, False)
-    works = "an uploader works on it" if spool.working() else "no uploader works on it"
-    print(f"{spool.folder}: {len(spool.jobs())} wait, {size(spool.bytes)}; {works}")
+    show([], ("upload", "to", "size", "queued", "state", "error"), rows, False)
+    works = "an uploader is running" if spool.working() else "no uploader is running"
+    print(f"{spool.folder}: {len(spool.jobs())} pending, {size(spool.bytes)}; {works}")

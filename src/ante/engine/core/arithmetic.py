@@ -1,7 +1,7 @@
-"""Arithmetic that the CPU, the GPU and plain Python do alike.
+"""Arithmetic that gives the same results on the CPU, on the GPU and in plain Python.
 
-Whole bits of doubles, floor, and logarithms made of IEEE operations alone: the C library's logarithms and powers and
-those of a GPU differ in the last place, these do not.
+Access to the bits of doubles, floor, and logarithms built from IEEE operations only: the logarithms and powers of the C
+library and of a GPU can differ in the last bit.
 """
 
 import math
@@ -13,19 +13,19 @@ from numba.extending import intrinsic, overload
 
 from ante.engine.core.rule import rule
 
-NO_FRACTIONS = 4503599627370496.0  # 2**52: doubles from here on are whole
+NO_FRACTIONS = 4503599627370496.0  # 2**52: all doubles from here on are integers
 LOW_52 = np.uint64((1 << 52) - 1)
 EXPONENT_OF_ONE = np.uint64(0x3FF0000000000000)
 FRACTION_BITS = np.uint64(52)
 EXPONENT_BIAS = 1023
 SQRT_2 = math.sqrt(2.0)
 LOG10_2, LOG10_E, LOG2_E = math.log10(2.0), math.log10(math.e), 1.0 / math.log(2.0)
-ODD_PARTS = np.array([1.0 / (2 * k + 1) for k in range(12)])  # of artanh's series; the next is below 1e-18
+ODD_PARTS = np.array([1.0 / (2 * k + 1) for k in range(12)])  # of the series of artanh; the next term is below 1e-18
 
 
 @intrinsic
 def _compiled_bits_of(typingctx, x):
-    """The 64 bits of a double as uint64, in compiled code."""
+    """Return the 64 bits of a double as uint64, in compiled code."""
 
     def codegen(context, builder, signature, args):
         return builder.bitcast(args[0], context.get_value_type(types.uint64))
@@ -35,7 +35,7 @@ def _compiled_bits_of(typingctx, x):
 
 @intrinsic
 def _compiled_double_of(typingctx, x):
-    """The double with these 64 bits, in compiled code."""
+    """Return the double with these 64 bits, in compiled code."""
 
     def codegen(context, builder, signature, args):
         return builder.bitcast(args[0], context.get_value_type(types.float64))
@@ -44,12 +44,12 @@ def _compiled_double_of(typingctx, x):
 
 
 def bits_of(x):
-    """The 64 bits of a double, as uint64."""
+    """Return the 64 bits of a double as uint64."""
     return np.uint64(struct.unpack("<Q", struct.pack("<d", x))[0])
 
 
 def double_of(bits):
-    """The double with these 64 bits."""
+    """Return the double with these 64 bits."""
     return struct.unpack("<d", struct.pack("<Q", int(bits)))[0]
 
 
@@ -65,9 +65,9 @@ def _double_of(bits):
 
 @rule
 def floor_of(x):
-    """The largest whole number that is not above x, as a double; huge numbers, infinities and NaN as they are.
+    """Return the largest integer that is not above x, as a double; huge numbers, infinities and NaN are unchanged.
 
-    SPEED: `math.floor` answers an integer, which scores outgrow, and `np.floor` does not compile for the GPU.
+    SPEED: `math.floor` returns an integer, whose range scores exceed, and `np.floor` does not compile for the GPU.
     """
     if not -NO_FRACTIONS < x < NO_FRACTIONS:
         return x
@@ -77,19 +77,19 @@ def floor_of(x):
 
 @rule
 def log10_of(x):
-    """log10(x) of a normal double above 0, to about 1e-15; infinity and NaN as they are."""
+    """Return log10(x) of a normal double above 0, accurate to about 1e-15; infinity and NaN are unchanged."""
     return logarithm(x, LOG10_2, LOG10_E)
 
 
 @rule
 def log2_of(x):
-    """log2(x) of a normal double above 0, exact for powers of two; infinity and NaN as they are."""
+    """Return log2(x) of a normal double above 0, exact for powers of two; infinity and NaN are unchanged."""
     return logarithm(x, 1.0, LOG2_E)
 
 
 @rule
 def logarithm(x, of_two, of_e):
-    """The logarithm of x to the base in which 2 has the logarithm `of_two` and e has `of_e`.
+    """Return the logarithm of x to the base for which log 2 is `of_two` and log e is `of_e`.
 
     x = m * 2**e with m near 1, and ln m = 2 artanh((m - 1) / (m + 1)).
     """

@@ -1,14 +1,14 @@
-"""Where compiled code is kept between processes, and how long it is valid.
+"""On-disk cache of compiled code.
 
-Numba's own cache does not fit here: it notices neither an edited callee in another file nor a changed table of numbers,
-it writes beside the sources where its folder is read-only, and it loads truncated files. So each compiled function gets
-a `StoredCode` in its place, which keeps one file per signature and CPU in a folder named by a hash of the sources:
+Numba's own cache is not sufficient: it detects neither an edited callee in another file nor a changed global table, it
+writes next to the sources, which may be read-only, and it loads truncated files. Each compiled function therefore uses
+a `StoredCode` instead, which stores one file per signature and CPU in a folder named after a hash of the sources:
 
     ~/.cache/ante/engine-0b3a5a1c2d4e6f70/ante.engine.step.step-1f0c9a77d2b84e55.code
 
-A file begins with the SHA-256 of the rest; one that does not match is compiled again. Files are replaced whole, so
-processes may compile the same function at once. A process holds a shared lock on each folder it uses; the folders of
-old sources are removed when a new one is made, unless a process holds them. `numba.config` is left as it is.
+A file begins with the SHA-256 of its payload; if it does not match, the function is compiled again. Files are replaced
+atomically, so processes may compile the same function concurrently. A process holds a shared lock on each folder that
+it uses. Creating a folder removes those of old sources, unless a process uses them. `numba.config` is not changed.
 """
 
 import fcntl
@@ -41,34 +41,33 @@ from ante.files import Unreadable, held, read_bytes, whole
 
 PACKAGE = Path(__file__).resolve().parents[2]
 LAYERS = ("catalog", "engine", "env", "lookahead", "agents")  # lowest first
-CUDA = "cuda"  # kernels, and what is compiled for them alone: files named cuda*.py of every layer
-KEPT = 4  # folders of a layer that stay, those used last
-IN_USE = "in-use"  # file of a folder that its users lock; its time is that of the last use
+CUDA = "cuda"  # kernels and the code compiled only for them: files named cuda*.py of every layer
+KEPT = 4  # folders per layer that are not removed, the most recently used
+IN_USE = "in-use"  # lock file of a folder; its modification time is that of the last use
 FOLDER_NAME = re.compile(rf"({'|'.join((*LAYERS, CUDA))})-[0-9a-f]{{16}}(-boundscheck)?")
 REMOVED = ".removed-"  # prefix of a folder that is being removed
-NOWHERE = Path(os.devnull, "ante")  # a folder that cannot be
-LARGEST = 1 << 28  # bytes of a file; a function takes some millions at most
+NOWHERE = Path(os.devnull, "ante")  # a folder that cannot be created
+LARGEST = 1 << 28  # maximum size of a file in bytes; a function takes a few MB at most
 DIGEST_BYTES = hashlib.sha256().digest_size
-CODE_SETTINGS = (  # of numba.config: those that change the machine code
+CODE_SETTINGS = (  # those settings of numba.config that change the machine code
     "BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DISABLE_INTEL_SVML", "DEBUGINFO_DEFAULT", "LLVM_REFPRUNE_PASS",
 )  # fmt: skip
 
 
 class CacheNotWritable(BalatroError):
-    """Compiled code cannot be kept where it should be."""
+    """The folder for compiled code is not writable."""
 
     def __init__(self, folder: Path, error: OSError) -> None:
         super().__init__(
-            f"compiled code cannot be kept in {folder} ({error.strerror}): set ANTE_CACHE_DIR to a folder that can be "
-            "written"
+            f"cannot store compiled code in {folder} ({error.strerror}): set ANTE_CACHE_DIR to a writable folder"
         )
 
 
 @cache
 def source_hash(layer: str = "engine") -> str:
-    """Sixteen hex digits naming the sources that compiled code of a layer is made of: its own and those below.
+    """Return 16 hex digits that identify the sources of a layer's compiled code: those of the layer and of all below.
 
-    Files of the CUDA backend count for the layer CUDA alone, which is made of all sources.
+    Files of the CUDA backend count only for the layer CUDA, which depends on all sources.
     """
     digest = hashlib.sha256()
     for folder in LAYERS if layer == CUDA else LAYERS[: LAYERS.index(layer) + 1]:
@@ -79,7 +78,7 @@ def source_hash(layer: str = "engine") -> str:
 
 
 def is_cuda(module: str) -> bool:
-    """Whether a module of this name belongs to the CUDA backend."""
+    """Return whether a module of this name belongs to the CUDA backend."""
     return module.startswith("cuda")
 
 
@@ -91,22 +90,22 @@ def update(digest: Any, name: str, file: Path) -> None:
 
 
 def toolchain() -> str:
-    """Return what compiled code depends on in addition to sources and CPU: versions, and Numba's settings for it."""
+    """Return what compiled code depends on in addition to sources and CPU: versions and settings of Numba."""
     versions = (numba.__version__, np.__version__, sys.implementation.cache_tag)
     return repr((versions, [repr(getattr(numba.config, name)) for name in CODE_SETTINGS]))
 
 
 @cache
 def cache_folder(layer: str = "engine") -> Path:
-    """The folder for compiled code of a layer, which need not exist."""
+    """Return the folder for compiled code of a layer. It may not exist yet."""
     digest = hashlib.sha256(f"{source_hash(layer)} {toolchain()}".encode()).hexdigest()[:16]
     return base_folder() / f"{layer}-{digest}{'-boundscheck' if numba.config.BOUNDSCHECK else ''}"
 
 
 def base_folder() -> Path:
-    """The folder of all compiled code: `$ANTE_CACHE_DIR`, `$NUMBA_CACHE_DIR/ante` or the user's cache folder.
+    """Return the folder of all compiled code: `$ANTE_CACHE_DIR`, `$NUMBA_CACHE_DIR/ante` or the user's cache folder.
 
-    A user without a home directory gets a folder of temporary files that no other user may write to.
+    For a user without a home directory, it is a temporary folder that other users cannot write to.
     """
     if own := os.environ.get("ANTE_CACHE_DIR"):
         return Path(own)
@@ -121,9 +120,9 @@ def base_folder() -> Path:
 
 @cache
 def private_folder() -> Path:
-    """Return a folder of temporary files that no other user owns or may write to, since loaded files are executed.
+    """Return a temporary folder that no other user owns or can write to, since loaded files are executed.
 
-    NOWHERE if there is none, so that code stays in memory.
+    Returns NOWHERE if there is none; code then stays in memory.
     """
     try:
         folder = Path(tempfile.gettempdir()) / f"ante-{os.getuid()}"
@@ -132,12 +131,12 @@ def private_folder() -> Path:
         status = folder.lstat()
         safe = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
         return folder if safe else Path(tempfile.mkdtemp(prefix="ante-"))
-    except OSError:  # no folder for temporary files, or a full one
+    except OSError:  # no temporary folder, or a full disk
         return NOWHERE
 
 
 def layer_of(function: Callable[..., Any]) -> str:
-    """The layer whose sources a function depends on; the highest where it stands outside of the layers."""
+    """Return the layer whose sources a function depends on; the highest one for functions outside the layers."""
     package, _, module = function.__module__.removeprefix("ante.").partition(".")
     if package not in LAYERS or not function.__module__.startswith("ante."):
         return LAYERS[-1]
@@ -146,7 +145,7 @@ def layer_of(function: Callable[..., Any]) -> str:
 
 @cache
 def neighbours_hash(file: Path) -> str:
-    """A hash of the Python files beside a file, for functions outside of the layers: they may call each other."""
+    """Return a hash of the Python files next to a file, for functions outside the layers, which may call each other."""
     digest = hashlib.sha256()
     for each in sorted({file, *file.parent.glob("*.py")}):
         update(digest, each.name, each)
@@ -154,9 +153,9 @@ def neighbours_hash(file: Path) -> str:
 
 
 class StoredCode(Cache):
-    """The compiled code of one function in its folder, in place of Numba's cache of the function.
+    """The stored code of one function, in place of Numba's cache.
 
-    What cannot be read or is damaged is compiled; what cannot be written stays in memory, with one warning per process.
+    Missing or damaged code is compiled. Code that cannot be written stays in memory, with one warning per process.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -169,7 +168,7 @@ class StoredCode(Cache):
         self.enable()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The code for a signature, ready to be called, or None where it must be compiled."""
+        """Return the compiled code of a signature, or None if it must be compiled."""
         target_context.refresh()
         payload = read(self.file(sig, target_context.codegen())) if self._enabled else None
         if payload is None:
@@ -177,11 +176,11 @@ class StoredCode(Cache):
         hold(self.folder)
         try:
             return self.rebuild(target_context, pickle.loads(payload))
-        except Exception:  # content that was never compiled code raises anything: it is compiled and replaced
+        except Exception:  # a file that is not compiled code can raise anything: compile and replace it
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the code of a signature, if it can be kept."""
+        """Store the code of a signature, if possible."""
         if self._enabled and self.storable(data):
             try:
                 open_folder(self.folder)
@@ -190,24 +189,24 @@ class StoredCode(Cache):
                 warn_unwritable(CacheNotWritable(self.folder.parent, error))
 
     def flush(self) -> None:
-        """Forget what is kept of this function."""
+        """Delete the stored code of this function."""
         for file in self.folder.glob(f"{self.prefix()}-*.code"):
             file.unlink()
 
     def file(self, sig: Any, codegen: Any) -> Path:
-        """The file for a signature on this CPU. Numba's key names types, CPU with its features, bytecode and closure."""
+        """Return the file of a signature on this CPU. Numba's key covers types, CPU features, bytecode and closure."""
         key = repr((self._index_key(sig, codegen), self._neighbours))
         return self.folder / f"{self.prefix()}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.code"
 
     def prefix(self) -> str:
-        """The function's name, as files can have it."""
+        """Return the function's name as a valid file name."""
         return re.sub(r"[^\w.]", "_", f"{self._py_func.__module__}.{self._py_func.__qualname__}")[-150:]
 
     def storable(self, compiled: Any) -> bool:
-        """Whether this code means the same in another process."""
+        """Return whether this code is valid in another process."""
         if compiled.library.has_dynamic_globals:
             warnings.warn(
-                f"{self.prefix()} contains an address or a table too large to be copied: every process compiles it",
+                f"{self.prefix()} contains an address or a table too large to copy: every process compiles it",
                 NumbaWarning,
                 stacklevel=2,
             )
@@ -215,16 +214,16 @@ class StoredCode(Cache):
         return True
 
     def pack(self, compiled: Any) -> bytes:
-        """What is kept of compiled code."""
+        """Return compiled code as bytes."""
         return bytes(dumps(compiled._reduce()))
 
     def rebuild(self, target_context: Any, packed: Any) -> Any:
-        """The compiled code of what was kept."""
+        """Return the compiled code that `pack` wrote."""
         return CompileResult._rebuild(target_context, *packed)
 
 
 def cached_njit(function: Callable[..., Any], **options: Any) -> Any:
-    """`numba.njit(**options)(function)`, kept in the folder of its layer; kept in memory where it has no source file."""
+    """`numba.njit(**options)(function)`, cached in the folder of its layer, or in memory if it has no source file."""
     compiled = numba.njit(**options)(function)
     if not numba.config.DISABLE_JIT and Path(inspect.getfile(function)).is_file():
         compiled._cache = StoredCode(function)
@@ -232,7 +231,7 @@ def cached_njit(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def read(file: Path) -> bytes | None:
-    """What `write` wrote; None where that is missing, unreadable, damaged or no file."""
+    """Return the payload that `write` wrote, or None if the file is missing, unreadable or damaged."""
     try:
         content = read_bytes(file, LARGEST)
     except Unreadable:
@@ -242,31 +241,31 @@ def read(file: Path) -> bytes | None:
 
 
 def write(file: Path, payload: bytes) -> None:
-    """Write the file with its digest, whole or not at all. Raises OSError."""
+    """Write the file with its digest, atomically. Raises OSError."""
     with whole(file) as aside:
         aside.write_bytes(hashlib.sha256(payload).digest() + payload)
 
 
-WARNED: list[CacheNotWritable] = []  # the first failure of this process
+WARNED: list[CacheNotWritable] = []  # the first failure in this process
 
 
 def warn_unwritable(problem: CacheNotWritable) -> None:
-    """Warn once that every process compiles for itself."""
+    """Warn once that compiled code is not cached."""
     if not WARNED:
         WARNED.append(problem)
-        warnings.warn(f"{problem}; until then every process compiles what it calls, for minutes", stacklevel=2)
+        warnings.warn(f"{problem}; until then every process compiles for minutes", stacklevel=2)
 
 
-HELD: dict[Path, int] = {}  # folders that this process uses, with the descriptor that keeps the lock
+HELD: dict[Path, int] = {}  # folders that this process uses, with the file descriptor of the lock
 
 
 def hold(folder: Path) -> None:
-    """Keep other processes from removing the folder until this one exits. Without support for locks, do nothing."""
+    """Prevent other processes from removing the folder until this one exits. Does nothing without support for locks."""
     if folder in HELD:
         return
     try:
         descriptor = os.open(folder / IN_USE, os.O_RDONLY | os.O_NONBLOCK)
-    except OSError:  # a copy without the file: nothing to lock
+    except OSError:  # a copy without the lock file: nothing to lock
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -276,18 +275,18 @@ def hold(folder: Path) -> None:
     except OSError:  # being removed, or a file system without locks
         os.close(descriptor)
         return
-    with suppress(OSError):  # read-only
+    with suppress(OSError):  # a read-only folder
         os.utime(descriptor)
 
 
 def open_folder(folder: Path) -> None:
-    """The folder exists and is held; where it is new, old ones beside it are removed. Raises OSError."""
+    """Create and lock the folder; if it is new, remove old folders of the cache. Raises OSError."""
     if folder in HELD and folder.is_dir():
         return
     new = not folder.is_dir()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / IN_USE).touch()
-    if folder in HELD:  # removed by hand
+    if folder in HELD:  # removed manually
         os.close(HELD.pop(folder))
     hold(folder)
     if new:
@@ -295,7 +294,7 @@ def open_folder(folder: Path) -> None:
 
 
 def kept_folders(base: Path, layer: str) -> list[Path]:
-    """The folders of a layer, those used last first; none where they cannot be listed."""
+    """Return the folders of a layer, the most recently used first; an empty list if they cannot be listed."""
     folders, entries = [], []
     with suppress(OSError):
         entries = list(base.iterdir())
@@ -303,7 +302,7 @@ def kept_folders(base: Path, layer: str) -> list[Path]:
         name = FOLDER_NAME.fullmatch(folder.name)
         if name and name[1] == layer and os.path.isdir(folder) and not folder.is_symlink():
             mark = folder / IN_USE
-            with suppress(OSError):  # not ours to read, or another process removes it at this moment
+            with suppress(OSError):  # no permission, or another process is removing it
                 status = (mark if os.path.lexists(mark) else folder).stat()
                 if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
                     folders.append((status.st_mtime, folder))
@@ -311,7 +310,7 @@ def kept_folders(base: Path, layer: str) -> list[Path]:
 
 
 def prune(base: Path, kept: int = KEPT) -> list[Path]:
-    """Remove all folders but the `kept` used last of each layer and those in use. Returns what was removed."""
+    """Remove all folders except those in use and the `kept` last used of each layer. Returns the removed folders."""
     for left in base.glob(f"{REMOVED}*"):
         shutil.rmtree(left, ignore_errors=True)
     candidates = [folder for layer in (*LAYERS, CUDA) for folder in kept_folders(base, layer)[kept:]]
@@ -319,32 +318,32 @@ def prune(base: Path, kept: int = KEPT) -> list[Path]:
 
 
 def remove(folder: Path) -> bool:
-    """Remove a folder that no process uses. Returns whether it is gone."""
+    """Remove a folder that no process uses. Returns whether it was removed."""
     try:
         with held(folder / IN_USE) as alone:
             if alone and folder not in HELD:
                 aside = folder.rename(folder.with_name(f"{REMOVED}{os.getpid()}-{folder.name}"))
                 shutil.rmtree(aside, ignore_errors=True)
                 return True
-    except OSError:  # not ours to remove
+    except OSError:  # no permission to remove it
         return False
     return False
 
 
 def complete_marks() -> list[Path]:
-    """Write one file per layer, which marks everything in it as compiled for this CPU."""
+    """Return one marker file per layer; its existence means that all code of the layer is compiled for this CPU."""
     processor = repr(cpu_target.target_context.codegen().magic_tuple())
     name = f"complete-{hashlib.sha256(processor.encode()).hexdigest()[:16]}"
     return [cache_folder(layer) / name for layer in LAYERS[1:]]
 
 
 def is_complete() -> bool:
-    """Whether `ante warmup` compiled everything for this CPU, these sources and this toolchain."""
+    """Return whether `ante warmup` has compiled everything for this CPU, these sources and this toolchain."""
     return all(os.path.exists(mark) for mark in complete_marks())
 
 
 def mark_complete() -> None:
-    """Everything is compiled for this CPU. Raises CacheNotWritable."""
+    """Record that everything is compiled for this CPU. Raises CacheNotWritable."""
     for mark in complete_marks():
         try:
             open_folder(mark.parent)
@@ -354,7 +353,7 @@ def mark_complete() -> None:
 
 
 def require_writable() -> None:
-    """Raises CacheNotWritable where compiled code cannot be kept."""
+    """Raise CacheNotWritable if compiled code cannot be stored."""
     for folder in dict.fromkeys(mark.parent for mark in complete_marks()):
         try:
             open_folder(folder)
@@ -364,14 +363,14 @@ def require_writable() -> None:
 
 
 def cache_rows() -> list[dict[str, str]]:
-    """Rows {what, value} for `ante doctor`: where compiled code is, whether it is complete, and what old code occupies."""
+    """Return rows {what, value} for `ante doctor`: location, state and size of the compiled code."""
     base, folder = base_folder(), cache_folder()
     state = "warm" if is_complete() else "cold: run ante warmup"
     if os.path.isdir(folder) and not os.access(folder, os.W_OK):
         state += ", read-only"
     folders = [each for layer in (*LAYERS, CUDA) for each in kept_folders(base, layer)]
     size = sum(os.path.getsize(file) for each in folders for file in each.glob("*") if os.path.isfile(file))
-    stay = f"the {KEPT} used last of each layer stay, and what a process uses"
+    stay = f"the {KEPT} most recently used of each layer are kept, and those in use"
     return [
         {"what": "engine cache", "value": f"{folder} ({state})"},
         {"what": "compiled code", "value": f"{len(folders)} folders, {size / 2**20:.0f} MiB in {base}; {stay}"},

@@ -1,11 +1,10 @@
-"""How the engine's functions are compiled for a CUDA device: the same functions, to the same bits.
+"""Compile the engine's functions for a CUDA device, with results identical to the CPU's to the bit.
 
-`kernel` makes a kernel of a function that plays one game per thread. Imported only by what runs on a device: the CPU's
-engine never loads numba.cuda.
+`kernel` makes a kernel of a function that plays one game per thread. Only code that runs on a device imports this
+module: the CPU engine never loads numba.cuda.
 
-Numba's CUDA compiler does not suit the engine as it is, so `exact_compilation` changes three things while it
-runs (reasons: docs/how-to/gpu.md): products and sums are not contracted, number tables are in global memory, and long
-functions are called instead of copied into their callers.
+`exact_compilation` changes Numba's CUDA compiler in three ways while it runs (reasons: docs/how-to/gpu.md): products
+and sums are not contracted, number tables are in global memory, and long functions are called instead of inlined.
 """
 
 import re
@@ -35,40 +34,40 @@ if not SIMULATED:
     from numba.cuda.serialize import dumps
     from numba.cuda.utils import numba_target_override
 
-BLOCK = 64  # threads of a block: 65,536 games are then 1,024 blocks, which an H200 holds at once
+BLOCK = 64  # threads per block: 65,536 games are then 1,024 blocks, which an H200 runs concurrently
 REGISTERS = 128  # per thread. More would halve the games in flight; with 128, almost nothing is spilled
-LONG_IR = 12_000  # characters of a function's IR from which on it is called. SPEED: 13 MB of PTX become 3
+LONG_IR = 12_000  # length of a function's IR, in characters, from which it is called. SPEED: 13 MB of PTX become 3
 DEFINITION = re.compile(r"^(define linkonce_odr [^\n]*\))", re.MULTILINE)
 
 
 class NoDevice(BalatroError):
-    """There is no CUDA device to play on."""
+    """No CUDA device is available."""
 
     def __init__(self) -> None:
         super().__init__(
-            "no CUDA device is at hand: play on the CPU (ante.env.games.Games), or start again where `nvidia-smi` "
-            "lists a GPU and a driver of version 580 or newer"
+            "no CUDA device is available: play on the CPU (ante.env.games.Games), or use a machine where "
+            "`nvidia-smi` lists a GPU and a driver of version 580 or newer"
         )
 
 
 def require_device() -> None:
-    """Raises NoDevice where no CUDA device can be used."""
+    """Raise NoDevice if no CUDA device is available."""
     if not cuda.is_available():
         raise NoDevice
 
 
 def device_ir(ir: str) -> str:
-    """The IR of one function, its tables in global memory; marked as not to be inlined where it is long.
+    """Return the IR of one function with its tables in global memory, marked `noinline` if it is long.
 
-    All tables together outgrow the 64 KiB of constant memory, and threads that read different rows wait for each
-    other there.
+    The tables together exceed the 64 KiB of constant memory, and reads of different rows by the threads of a warp are
+    serialized there.
     """
     ir = ir.replace("addrspace(4)", "addrspace(1)")
     return DEFINITION.sub(r"\1 noinline", ir, count=1) if len(ir) > LONG_IR else ir
 
 
 def own_modules(library: Any) -> list[Any]:
-    """The modules of a code library and of all it links, each once."""
+    """Return the modules of a code library and of all libraries it links, each once."""
     found: dict[int, Any] = {}
     waiting = [library]
     while waiting:
@@ -81,11 +80,11 @@ def own_modules(library: Any) -> list[Any]:
 
 @contextmanager
 def exact_compilation(capability: tuple[int, int] | None = None) -> Iterator[None]:
-    """What is compiled for the device inside computes bit for bit what the CPU computes.
+    """Compile device code inside this context so that it computes bit for bit what the CPU computes.
 
     Functions are typed as `rule` types them for the CPU, and a * b + c is rounded twice.
 
-    capability  of the device to compile for, such as (9, 0); by default that of the device at hand
+    capability  compute capability of the target device, such as (9, 0); by default that of the current device
     """
     compile_ir, template_of = nvvm.compile_ir, dispatcher.CUDADispatcher.get_call_template
     device, modules = dispatcher.get_current_device, CUDACodeLibrary.modules
@@ -110,32 +109,32 @@ def exact_compilation(capability: tuple[int, int] | None = None) -> Iterator[Non
 
 
 class StoredKernel(StoredCode):
-    """The compiled code of a kernel: its folder is named by all sources, those of the CUDA backend included."""
+    """The stored code of a kernel. Its folder is named after a hash of all sources, including the CUDA backend."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The kernel for a signature, or None where it must be compiled."""
+        """Return the kernel of a signature, or None if it must be compiled."""
         with numba_target_override():
             return super().load_overload(sig, target_context)
 
     def storable(self, compiled: Any) -> bool:
-        """Whether this code means the same in another process: a kernel's tables lie in it."""
+        """Return True: a kernel contains its tables, so it is valid in another process."""
         return True
 
     def pack(self, compiled: Any) -> bytes:
-        """What is kept of a compiled kernel."""
+        """Return a compiled kernel as bytes."""
         return bytes(dumps(compiled._reduce_states()))
 
     def rebuild(self, target_context: Any, packed: Any) -> Any:
-        """The kernel of what was kept."""
+        """Return the kernel that `pack` wrote."""
         return dispatcher._Kernel._rebuild(**packed)
 
 
 class Kernel:
     """A function that plays game `cuda.grid(1)`, launched over a batch.
 
-    It is compiled with its first launch (about a minute) and kept in the cache folder of CUDA.
+    It is compiled at its first launch (about a minute) and stored in the cache folder of CUDA.
 
-    function  as it was written
+    function  the Python function
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
@@ -147,7 +146,7 @@ class Kernel:
         self._ready = SIMULATED
 
     def launch(self, games: int, block: int, stream: Any, *arguments: Any) -> None:
-        """The function ran, or will have run when the stream is done, in one thread per game, `block` threads a block.
+        """Run the function in one thread per game, `block` threads per block, asynchronously on `stream`.
 
         Arguments must have the types of the first launch. Raises NoDevice.
         """
@@ -155,12 +154,12 @@ class Kernel:
             require_device()
             with exact_compilation():
                 self._compiled.compile(tuple(self._compiled.typeof_pyval(a) for a in arguments))
-            self._compiled.disable_compile()  # other types would be compiled without exactness
+            self._compiled.disable_compile()  # another signature would be compiled without exact_compilation
             self._ready = True
         self._compiled[-(-games // block), block, stream](*arguments)
 
     def ptx(self, arguments: tuple[Any, ...], capability: tuple[int, int] = (9, 0)) -> str:
-        """The kernel's PTX for arguments like these (host arrays will do). No device is needed."""
+        """Return the kernel's PTX for arguments of these types (host arrays are accepted). Needs no device."""
         with exact_compilation(capability):
             types = tuple(numba.typeof(a) for a in arguments)
             text, _ = cuda.compile_ptx(self.function, types, cc=capability)
@@ -168,5 +167,5 @@ class Kernel:
 
 
 def kernel(function: Callable[..., None]) -> Kernel:
-    """A kernel of this function of device arrays."""
+    """Return a kernel of this function of device arrays."""
     return Kernel(function)

@@ -1,4 +1,4 @@
-"""Clearing a record in one piece."""
+"""Clear the record of a game in one operation."""
 
 import numpy as np
 from numba import types
@@ -7,7 +7,7 @@ from numba.extending import intrinsic, overload
 
 from ante.engine.core.state import state_t
 
-KEPT_BYTES = state_t.fields["stream_ids"][1]  # seed and profile precede the streams
+KEPT_BYTES = state_t.fields["stream_ids"][1]  # seed and profile come before the streams
 
 
 @intrinsic
@@ -25,7 +25,7 @@ def _compiled_clear(typingctx, s):
 
 
 def clear_run(s):
-    """Everything but the seed and the profile is zero."""
+    """Zero everything except the seed and the profile."""
     for name in s.dtype.names:
         if s.dtype.fields[name][1] >= KEPT_BYTES:
             s[name] = np.zeros((), dtype=s.dtype.fields[name][0])[()]

@@ -1,10 +1,9 @@
-"""The game's random streams, bit for bit.
+"""The game's random streams, reproduced bit for bit.
 
-A run keeps one number per text key ("boss", "cdt1", "rarity3buf" ...). Each draw moves only its own key's number and
-seeds a fresh four-word Tausworthe generator with it, so the order of draws on different keys never matters. Here a
-key is a `Stream`, its ante and its resample depth, packed into one integer; the text exists only as bytes to hash.
-
-Not reproducible from a seed in the game itself: see docs/explanation/rules.md.
+A run stores one number per text key ("boss", "cdt1", "rarity3buf" ...). Each draw advances the number of its own key
+only and seeds a new four-word Tausworthe generator with it, so the order of draws on different keys does not matter.
+Here a key is a `Stream`, its ante and its resample depth, packed into one integer. The text exists only as bytes to
+hash.
 """
 
 import math
@@ -86,7 +85,7 @@ Stream = IntEnum("Stream", {name: index for index, name in enumerate(KEYS)})  # 
 """One member per kind of stream key."""
 
 N_STREAMS = len(KEYS)
-RESAMPLE_ROOM = STREAM_SLOTS - 64  # the last slots are kept for streams that are not resamples
+RESAMPLE_ROOM = STREAM_SLOTS - 64  # the last slots are reserved for streams that are not resamples
 MAX_TEXT = 24
 
 
@@ -105,7 +104,7 @@ SUFFIX, N_SUFFIX = _text_table(1)
 HAS_ANTE = np.array([key[2] for key in KEYS.values()], dtype=np.uint8)
 RESAMPLE = np.frombuffer(b"_resample", dtype=np.uint8).astype(np.int64)
 
-# Generator words: (q, a, mask of cleared low bits, b) and the smallest seed of each.
+# Words of the generator: (q, a, mask of cleared low bits, b) and the smallest seed of each.
 TAU = ((31, 45, 1, 18), (19, 30, 6, 28), (24, 48, 9, 7), (21, 39, 17, 8))
 ONE = np.uint64(1)
 Q0, A0, B0, M0, MIN0 = np.uint64(31), np.uint64(45), np.uint64(18), np.uint64(~1 & (2**64 - 1)), np.uint64(2)
@@ -118,18 +117,18 @@ NAN_SEED_BITS = np.uint64(0xFFF8000000000000)
 
 @rule
 def hash_byte(num, byte, position):
-    """One step of the game's string hash; `position` counts from 1, the last byte is hashed first."""
+    """Apply one step of the game's string hash. `position` counts from 1; the last byte is hashed first."""
     if num == 0.0:
-        return math.nan  # QUIRK: the game divides by zero here and the stream stays NaN for the whole run
+        return math.nan  # QUIRK: the game divides by zero here and the stream stays NaN for the rest of the run
     t = 1.1239285023 / num * byte * PI + PI * position
     return t - math.floor(t) if t == t else math.nan
 
 
 @rule
 def round13(y):
-    """Y in [0, 1) rounded to 13 decimals, as printing and reading it back does.
+    """Return y in [0, 1) rounded to 13 decimals, as printing and parsing it does.
 
-    The product y * 1e13 is made exact (Dekker's two-product), since its own rounding could cross a half.
+    The product y * 1e13 is computed exactly (Dekker's two-product), since its own rounding could cross a half.
     """
     p = y * ROUNDING
     c = SPLITTER * y
@@ -150,7 +149,7 @@ def round13(y):
 
 @rule
 def seed_hash(s):
-    """Hash of the run's seed text."""
+    """Return the hash of the run's seed text."""
     num = 1.0
     for i in range(int(s.seed_length) - 1, -1, -1):
         num = hash_byte(num, float(s.seed[i]), i + 1)
@@ -159,7 +158,7 @@ def seed_hash(s):
 
 @rule
 def n_digits(n):
-    """How many characters a whole number takes as decimal text, its minus sign included."""
+    """Return the number of characters of an integer as decimal text, including its minus sign."""
     count = 1 if n >= 0 else 2
     n = abs(n)
     while n >= 10:
@@ -186,7 +185,7 @@ def hash_number(num, n, end):
 
 @rule
 def key_hash(s, stream, depth):
-    """Hash of the key's text followed by the seed: the stream's number before its first draw."""
+    """Return the hash of the key's text followed by the seed: the stream's number before its first draw."""
     ante = int(s.ante)
     key_end = int(N_PREFIX[stream] + N_SUFFIX[stream])
     if HAS_ANTE[stream]:
@@ -215,20 +214,20 @@ def key_hash(s, stream, depth):
 
 @rule
 def stream_id(s, stream, depth):
-    """The key as one number above 0: stream, ante (offset by 16) and resample depth."""
+    """Return the key as one positive integer: stream, ante (offset by 16) and resample depth."""
     ante = int(s.ante) + 16 if HAS_ANTE[stream] else 0
     return 1 + int(stream) + (ante << 8) + (depth << 20)
 
 
 @rule
 def home_of(identity):
-    """The slot in which a stream is looked for first."""
+    """Return the slot at which the search for a stream begins."""
     return (identity * 40503 >> 3) & (STREAM_SLOTS - 1)
 
 
 @rule
 def find_slot(s, identity):
-    """The slot that holds this stream, or the free one where it would go."""
+    """Return the slot of this stream, or the free slot where it would be inserted."""
     slot = home_of(identity)
     while s.stream_ids[slot] != 0 and s.stream_ids[slot] != identity:
         slot = (slot + 1) & (STREAM_SLOTS - 1)
@@ -237,9 +236,10 @@ def find_slot(s, identity):
 
 @rule
 def drop_dead_streams(s):
-    """Streams of antes that can no longer be visited leave the table.
+    """Remove streams of antes that can no longer be visited from the table.
 
-    Hieroglyph and Petroglyph go back one ante each, once a run: as many antes live below this one as are not redeemed.
+    Hieroglyph and Petroglyph each go back one ante, once per run, so one ante below this one is reachable for each of
+    them that is not redeemed.
     """
     back = 2 - int(s.vouchers[Voucher.HIEROGLYPH]) - int(s.vouchers[Voucher.PETROGLYPH])
     oldest = int(s.ante) - back + 16
@@ -254,7 +254,7 @@ def drop_dead_streams(s):
 
 @rule
 def drop_stream(s, hole):
-    """One slot is free; entries behind it move up where their probe path crosses it."""
+    """Free one slot and move up the entries behind it whose probe path crosses it."""
     s.n_streams -= 1
     s.stream_ids[hole] = 0
     slot = (hole + 1) & (STREAM_SLOTS - 1)
@@ -270,10 +270,10 @@ def drop_stream(s, hole):
 
 @rule
 def advance(s, stream, depth):
-    """Move one stream by one draw. Returns the value that seeds the generator.
+    """Advance one stream by one draw. Returns the value that seeds the generator.
 
-    A new stream that finds no room is not stored, which `s.overflows` counts: if it is drawn again, it starts afresh.
-    The last STREAM_SLOTS - RESAMPLE_ROOM slots are not given to resample streams.
+    A new stream for which the table is full is not stored, and `s.overflows` counts it: its next draw starts it again.
+    Resample streams cannot use the last STREAM_SLOTS - RESAMPLE_ROOM slots.
     """
     stream = int(stream)
     identity = stream_id(s, stream, depth)
@@ -298,14 +298,14 @@ def advance(s, stream, depth):
 
 @rule
 def seed_word(d, smallest):
-    """One generator word from a double."""
+    """Return one word of the generator from a double."""
     u = bits_of(d)
     return u + smallest if u < smallest else u
 
 
 @rule
 def seed_words(s, value):
-    """The four words that a draw's value seeds. NaN keeps the bits it has on x86-64."""
+    """Return the four words that a draw's value seeds. NaN has the same bits as on x86-64."""
     if value != value:
         bits = NAN_SEED_BITS if s.seed_hash != s.seed_hash else NAN_STREAM_BITS
         return bits, bits, bits, bits
@@ -318,7 +318,7 @@ def seed_words(s, value):
 
 @rule
 def next_words(u0, u1, u2, u3):
-    """The generator's words after one step."""
+    """Return the words of the generator after one step."""
     return (
         (((u0 << Q0) ^ u0) >> A0) ^ ((u0 & M0) << B0),
         (((u1 << Q1) ^ u1) >> A1) ^ ((u1 & M1) << B1),
@@ -329,13 +329,13 @@ def next_words(u0, u1, u2, u3):
 
 @rule
 def uniform_of(u0, u1, u2, u3):
-    """The number in [0, 1) that these words stand for."""
+    """Return the number in [0, 1) that these words represent."""
     return double_of(((u0 ^ u1 ^ u2 ^ u3) & LOW_52) | EXPONENT_OF_ONE) - 1.0
 
 
 @rule
 def first_uniform(s, value):
-    """The first number of the generator that `value` seeds."""
+    """Return the first number of the generator that `value` seeds."""
     u0, u1, u2, u3 = seed_words(s, value)
     for _ in range(11):
         u0, u1, u2, u3 = next_words(u0, u1, u2, u3)
@@ -344,31 +344,31 @@ def first_uniform(s, value):
 
 @rule
 def roll(s, stream):
-    """One uniform draw on a stream, in [0, 1)."""
+    """Return one uniform draw on a stream, in [0, 1)."""
     return first_uniform(s, advance(s, stream, 0))
 
 
 @rule
 def roll_resample(s, stream, depth):
-    """One uniform draw on a stream's `_resample<depth>` key, or on the stream itself for depth 0."""
+    """Return one uniform draw on a stream's `_resample<depth>` key, or on the stream itself for depth 0."""
     return first_uniform(s, advance(s, stream, depth))
 
 
 @rule
 def pick(s, stream, n):
-    """A number 0..n-1: the place of a drawn element in a list of n."""
+    """Return a number 0..n-1: the index of a drawn element in a list of n."""
     return int(math.floor(roll(s, stream) * n))
 
 
 @rule
 def roll_int(s, stream, low, high):
-    """A whole number from low to high, both included."""
+    """Return an integer from low to high, both included."""
     return int(math.floor(roll(s, stream) * (high - low + 1))) + low
 
 
 @rule
 def chance(s, stream, odds):
-    """Whether a 1 in `odds` roll succeeds; each working Oops! All 6s doubles the chance."""
+    """Return whether a 1 in `odds` roll succeeds; each working Oops! All 6s doubles the probability."""
     return roll(s, stream) < float(1 << int(s.oops)) / odds
 
 

@@ -1,7 +1,7 @@
-"""How the engine is compiled.
+"""Compilation of the engine.
 
-`rule` is the one place with compile flags: every engine function that plays the game wears it. With
-`NUMBA_DISABLE_JIT=1` the same functions run as plain Python, under a debugger and with coverage.
+`rule` is the only place with compile flags; it decorates every function that plays the game. With
+`NUMBA_DISABLE_JIT=1` the same functions run as plain Python, for debuggers and coverage.
 """
 
 import operator
@@ -18,11 +18,11 @@ from ante.engine.core.compile_cache import cached_njit
 def rule(function: Callable[..., Any]) -> Any:
     """Compile one rule of the game.
 
-    IEEE order of operations is kept (`fastmath` off): the game's numbers depend on it. `error_model="numpy"` because
-    a compiled step raises nothing.
+    `fastmath` is off because the game's numbers depend on the IEEE order of operations. `error_model="numpy"` because
+    a compiled step never raises.
 
     SPEED: Numba compiles a function again for every literal, enum member and integer width that compiled code passes;
-    here all of them are passed as int64, which saves a quarter of the compilations.
+    passing all of them as int64 saves a quarter of the compilations.
     """
     compiled = cached_njit(function, error_model="numpy", nogil=True, no_cfunc_wrapper=True)
     if not numba.config.DISABLE_JIT:
@@ -34,7 +34,7 @@ def rule(function: Callable[..., Any]) -> Any:
 
 
 def plain_type(argument: Any) -> Any:
-    """int64 for literals, enum members and narrower integers; every other type as it is."""
+    """Return int64 for literals, enum members and narrower integers; every other type unchanged."""
     kind = types.unliteral(argument)
     if isinstance(kind, types.IntEnumMember) or (isinstance(kind, types.Integer) and kind.bitwidth < 64):
         return types.int64
@@ -43,7 +43,7 @@ def plain_type(argument: Any) -> Any:
 
 @intrinsic
 def _number_of(typingctx, member):
-    """The integer behind an IntEnum member, in compiled code."""
+    """Return the integer value of an IntEnum member, in compiled code."""
 
     def codegen(context, builder, signature, args):
         return context.cast(builder, args[0], signature.args[0], types.int64)
@@ -53,7 +53,7 @@ def _number_of(typingctx, member):
 
 @overload(int)
 def _int_of_member(x):
-    """`int(Joker.GREEN)` in compiled code; Numba itself only compares members."""
+    """`int(Joker.GREEN)` in compiled code; Numba itself supports only comparison of members."""
     return (lambda x: _number_of(x)) if isinstance(x, types.IntEnumMember) else None
 
 

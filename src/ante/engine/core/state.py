@@ -1,6 +1,6 @@
-"""The record of one game, and nothing that acts on it.
+"""The record of one game, without functions that act on it.
 
-A game is one fixed-size record: copying it saves the game, a batch is an array of them, equality is equality of
+A game is one fixed-size record: copying it saves the game, a batch is an array of records, and equal games have equal
 bytes. Attribute access works compiled and uncompiled because the arrays are `np.recarray`.
 """
 
@@ -15,12 +15,12 @@ from ante.catalog.jokers import Joker
 from ante.catalog.locks import N_LOCKS
 from ante.catalog.vouchers import Voucher
 
-MAX_SEED = 16  # letters of a seed
-MAX_CARDS = 128  # playing cards of one run, destroyed ones are packed away at round end
+MAX_SEED = 16  # characters of a seed
+MAX_CARDS = 128  # playing cards of one run; destroyed ones are removed from the array at the end of a round
 MAX_HAND = 24
 MAX_JOKERS = 16
 MAX_CONSUMABLES = 32
-SHOWN_CONSUMABLES = 16  # the leftmost ones, which observations show and the discrete view can name
+SHOWN_CONSUMABLES = 16  # the leftmost ones: those that observations contain and discrete actions can select
 MAX_ROW = 5
 MAX_SHOP_VOUCHERS = 4
 MAX_PACKS = 2
@@ -31,8 +31,8 @@ N_PANELS = 3  # blinds of an ante: Small, Big, Boss
 STREAM_SLOTS = 256
 LOCK_BYTES = (N_LOCKS + 7) // 8
 N_HANDS = len(Hand)
-CONSUMABLE_KEYS = len(Joker)  # used set: Joker j has index j, Consumable c has index CONSUMABLE_KEYS + c
-VERSION = 4  # raised whenever a record of an older version can no longer be read
+CONSUMABLE_KEYS = len(Joker)  # index in the set of used items: j for Joker j, CONSUMABLE_KEYS + c for Consumable c
+VERSION = 4  # incremented when a record of an older version can no longer be loaded
 
 
 class Phase(IntEnum):
@@ -47,16 +47,16 @@ class Phase(IntEnum):
 
 
 class Status(IntEnum):
-    """What one step returns."""
+    """The result of one step."""
 
     PLAYING = 0
     WON = 1  # the boss of the win ante was beaten in this step; the run may continue in endless mode
     LOST = 2
-    ILLEGAL = 3  # nothing was changed
+    ILLEGAL = 3  # nothing changed
 
 
 class Kind(IntEnum):
-    """What an item is."""
+    """The kind of an item."""
 
     NONE = 0
     JOKER = 1
@@ -65,7 +65,7 @@ class Kind(IntEnum):
 
 
 class Place(IntEnum):
-    """Where a playing card is."""
+    """The location of a playing card."""
 
     DECK = 0
     HAND = 1
@@ -75,20 +75,20 @@ class Place(IntEnum):
 
 
 class Table(IntEnum):
-    """A table of fixed size in the record; `s.overflows` counts by table what found no room."""
+    """A table of fixed size in the record; `s.overflows` counts by table the entries that did not fit."""
 
     CARDS = 0  # playing cards that were not added
-    HAND = 1  # cards that were not drawn, or went to the draw pile instead
+    HAND = 1  # cards that were not drawn, or that were added to the draw pile instead
     JOKERS = 2  # jokers that were not added
     CONSUMABLES = 3  # consumables that were not added
-    TAGS = 4  # tags that were not kept
+    TAGS = 4  # tags that were not added
     VOUCHERS = 5  # shops in which a Voucher Tag stayed unused
-    RESAMPLES = 6  # resampled draws whose random stream was not stored: drawn again, it starts afresh
-    STREAMS = 7  # the same of other draws, for which the last slots are kept
+    RESAMPLES = 6  # resampled draws whose random stream was not stored: the next draw starts it again
+    STREAMS = 7  # the same for other draws, for which the last slots are reserved
 
 
 class Rule(IntEnum):
-    """Bits of `s.rules`, set by jokers held and working (Moment.WHILE_HELD); rules code tests the bit."""
+    """Bits of `s.rules`, set by jokers held and working (Moment.WHILE_HELD). Rules test the bit, not the joker."""
 
     FOUR_FINGERS = 1
     SHORTCUT = 2
@@ -100,15 +100,15 @@ class Rule(IntEnum):
 
 
 class Debuff(IntEnum):
-    """What keeps a playing card or a joker from working: `debuffed` of either."""
+    """Why a playing card or a joker does not work: values of `debuffed` of both."""
 
     NONE = 0
-    LASTING = 1  # a card that the boss debuffs or that is worn, a joker that has perished
+    LASTING = 1  # a card debuffed by the boss or worn, a joker that has perished
     DOOMED = 2  # a joker that the next settle() destroys
     CRIMSON_HEART = 3  # a joker that Crimson Heart disables until the next hand
 
 
-FREE = 8  # bit of item.stickers beside the catalogue's: a shop card that a tag has made free of charge
+FREE = 8  # bit of item.stickers in addition to the catalogue's: a shop card that a tag has made free
 
 # A joker, a consumable, or a card in the shop row or a pack.
 item_t = np.dtype(
@@ -119,16 +119,16 @@ item_t = np.dtype(
         ("debuffed", "i1"),  # Debuff
         ("enhancement", "i1"),  # playing cards only
         ("seal", "i1"),  # playing cards only
-        ("rank", "i1"),  # playing card's rank; Mail-In and the like keep theirs in s
+        ("rank", "i1"),  # of a playing card; the ranks of Mail-In Rebate and the like are in s
         ("suit", "i1"),
         ("id", "i2"),  # Joker or Consumable number
-        ("cost", "i2"),  # present price, which sets the sell value; a FREE card is had for nothing
+        ("cost", "i2"),  # current price, which determines the sell value; a FREE card costs nothing
         ("extra_sell", "i2"),  # added to the sell value (Egg, Gift Card)
         ("rounds", "i1"),  # Perishable: rounds left
         ("hand", "i1"),  # To Do List: listed Hand
         ("created", "i4"),  # creation number
-        ("count", "i4"),  # second memory of a joker (hands, rounds, cards)
-        ("value", "f8"),  # first memory of a joker: mult, chips or X it has grown to
+        ("count", "i4"),  # second counter of a joker (hands, rounds, cards)
+        ("value", "f8"),  # first counter of a joker: the mult, chips or X it has grown to
     ],
     align=True,
 )
@@ -147,72 +147,72 @@ card_t = np.dtype(
         ("place", "i1"),  # Place
         ("played_this_ante", "i1"),
         ("forced", "i1"),  # Cerulean Bell: always selected
-        ("worn", "i1"),  # debuffed for good by the challenge Double or Nothing
-        ("created", "i2"),  # creation number among playing cards, those in packs included
-        ("bonus", "i2"),  # chips added for good by Hiker
+        ("worn", "i1"),  # debuffed permanently by the challenge Double or Nothing
+        ("created", "i2"),  # creation number among playing cards, including those in packs
+        ("bonus", "i2"),  # chips added permanently by Hiker
     ],
     align=True,
 )
 
 state_t = np.dtype(
     [
-        # kept when a run starts again (run.py)
+        # kept when a run is restarted (run.py)
         ("seed", "u1", (MAX_SEED,)),  # ASCII, not padded
         ("seed_length", "i4"),
-        ("locked", "u1", (LOCK_BYTES,)),  # bits of what the profile has not unlocked (catalog locks)
+        ("locked", "u1", (LOCK_BYTES,)),  # bits of the items that the profile has not unlocked (catalog locks)
         # random streams (rng.py)
         ("stream_ids", "i4", (STREAM_SLOTS,)),  # 0 = free
         ("stream_states", "f8", (STREAM_SLOTS,)),
         ("n_streams", "i4"),
         ("seed_hash", "f8"),
         # capacity
-        ("overflows", "i4", (len(Table),)),  # by Table: how often a full table lost something
+        ("overflows", "i4", (len(Table),)),  # by Table: number of entries that did not fit
         # the run
         ("deck_id", "i4"),  # catalog Deck
         ("stake", "i4"),  # 1..8
-        ("challenge", "i4"),  # catalog Challenge, 0 none
+        ("challenge", "i4"),  # catalog Challenge, 0 for none
         ("modifiers", "i4"),  # bits of catalog Modifier, from the challenge
-        ("restricted", "i4"),  # 1 = the challenge or the profile bars items
-        ("inflation", "i4"),  # dollars that the challenge Inflation has put on every price
+        ("restricted", "i4"),  # 1 = the challenge or the profile excludes items
+        ("inflation", "i4"),  # dollars that the challenge Inflation has added to every price
         ("phase", "i4"),
-        ("won", "i4"),  # 1 once the win ante's boss has fallen
+        ("won", "i4"),  # 1 after the boss of the win ante was beaten
         ("ante", "i4"),
         ("highest_ante", "i4"),
         ("round_number", "i4"),  # blinds selected so far
         ("decisions", "i4"),  # macro decisions taken
         ("dollars", "i4"),
-        ("debt_allowed", "i4"),  # Credit Card: 20 a piece
-        ("created", "i4"),  # creation numbers given out
-        ("one_chip_blinds", "i4"),  # benchmark switch: every target is 1 chip
+        ("debt_allowed", "i4"),  # Credit Card: 20 each
+        ("created", "i4"),  # number of creation numbers used
+        ("one_chip_blinds", "i4"),  # benchmark option: every target is 1 chip
         # blinds
         ("blind_on_deck", "i4"),  # 0 Small, 1 Big, 2 Boss
-        ("blind", "i4"),  # catalog Blind in play, 0 outside
+        ("blind", "i4"),  # catalog Blind in play, 0 outside of a round
         ("boss", "i4"),  # catalog Blind of this ante
         ("boss_disabled", "i4"),
-        ("boss_rerolled", "i4"),  # Director's Cut used this ante
+        ("boss_rerolled", "i4"),  # 1 = Director's Cut was used this ante
         ("boss_uses", "i2", (len(Blind),)),
-        ("skip_tags", "i1", (N_PANELS - 1,)),  # tag for skipping Small, Big
-        ("skip_tag_hands", "i1", (N_PANELS,)),  # Orbital Tag's hand for each panel
+        ("skip_tags", "i1", (N_PANELS - 1,)),  # tags for skipping Small and Big
+        ("skip_tag_hands", "i1", (N_PANELS,)),  # hand of an Orbital Tag, by panel
         ("target", "f8"),
         ("chips", "f8"),  # scored in this blind
         ("hands_left", "i4"),
         ("discards_left", "i4"),
         ("hands_played", "i4"),  # this round
         ("discards_used", "i4"),  # this round
-        ("last_hand", "i4"),  # Hand played last, -1 none
-        ("eye_hands", "i4"),  # The Eye: bits of Hand used; The Mouth: 1 << the only Hand
-        ("ox_hand", "i4"),  # The Ox: most played Hand when the ante began, -1 none
-        ("fish_down", "i4"),  # The Fish: cards drawn now come face down
+        ("last_hand", "i4"),  # last Hand played, -1 for none
+        ("eye_hands", "i4"),  # The Eye: bits of the Hands used; The Mouth: 1 << the only Hand
+        ("ox_hand", "i4"),  # The Ox: most played Hand when the ante began, -1 for none
+        ("fish_down", "i4"),  # The Fish: cards drawn now are face down
         ("hands_each_round", "i4"),
         ("discards_each_round", "i4"),
         ("base_hand_size", "i4"),  # without jokers
-        ("round_hand_size", "i4"),  # this round only: Juggle Tag, The Manacle
-        ("hand_size", "i4"),  # in force
+        ("round_hand_size", "i4"),  # only for this round: Juggle Tag, The Manacle
+        ("hand_size", "i4"),  # current value
         ("joker_slots", "i4"),  # without Negative editions
         ("consumable_slots", "i4"),  # without Negative editions
-        # jokers' standing effects, refreshed with the line-up
+        # lasting effects of jokers, refreshed with the line-up
         ("rules", "i4"),  # bits of Rule
-        ("oops", "i4"),  # working Oops! All 6s
+        ("oops", "i4"),  # number of working Oops! All 6s
         ("joker_hand_size", "i4"),
         ("joker_hands", "i4"),
         ("joker_discards", "i4"),
@@ -221,29 +221,29 @@ state_t = np.dtype(
         # cards
         ("cards", card_t, (MAX_CARDS,)),
         ("n_cards", "i4"),
-        ("cards_made", "i4"),  # creation numbers of playing cards given out
+        ("cards_made", "i4"),  # number of creation numbers of playing cards used
         ("deck", "i2", (MAX_CARDS,)),  # card indices, drawn from the end
         ("n_deck", "i4"),
         ("hand", "i2", (MAX_HAND,)),  # card indices, left to right
         ("n_hand", "i4"),
-        ("selected", "i4"),  # bits of hand positions, discrete view only
+        ("selected", "i4"),  # bits of hand positions, used only by discrete actions
         ("sort_by_suit", "i4"),
         ("starting_deck_size", "i4"),
-        # owned
+        # owned items
         ("jokers", item_t, (MAX_JOKERS,)),
         ("n_jokers", "i4"),
-        ("joker_buffer", "i4"),  # places that Ceremonial Dagger has freed and whose jokers are still to go
+        ("joker_buffer", "i4"),  # slots that Ceremonial Dagger has freed and whose jokers are not yet removed
         ("consumables", item_t, (MAX_CONSUMABLES,)),
         ("n_consumables", "i4"),
         ("vouchers", "i1", (len(Voucher),)),  # by Voucher number, 1 = redeemed
         ("tags", "i1", (MAX_TAGS,)),  # oldest first
-        ("tag_hands", "i1", (MAX_TAGS,)),  # Orbital Tag's hand
+        ("tag_hands", "i1", (MAX_TAGS,)),  # hand of an Orbital Tag
         ("n_tags", "i4"),
         (
             "used",
             "u1",
             (CONSUMABLE_KEYS + len(Consumable),),
-        ),  # used set: Joker number, or CONSUMABLE_KEYS + Consumable number
+        ),  # set of used items, by Joker number or CONSUMABLE_KEYS + Consumable number
         # counters of the run
         ("levels", "i2", (N_HANDS,)),
         ("plays", "i4", (N_HANDS,)),
@@ -252,26 +252,26 @@ state_t = np.dtype(
         ("unused_discards_run", "i4"),
         ("blinds_skipped", "i4"),
         ("tarots_used", "i4"),
-        ("planets_used", "i4"),  # bit per planet, in pool order
-        ("last_consumable", "i4"),  # last Tarot or Planet used, 0 none
+        ("planets_used", "i4"),  # one bit per planet, in pool order
+        ("last_consumable", "i4"),  # last Tarot or Planet used, 0 for none
         ("ectoplasms", "i4"),
         ("gros_michel_extinct", "i4"),
         ("first_shop_made", "i4"),
-        # targets that jokers look at
+        # targets of jokers
         ("idol_rank", "i4"),
         ("idol_suit", "i4"),
         ("mail_rank", "i4"),
         ("ancient_suit", "i4"),
         ("castle_suit", "i4"),
         # shop
-        ("row", item_t, (MAX_ROW,)),  # kind NONE = a hole
-        ("n_row", "i4"),  # slots of the row, holes included
+        ("row", item_t, (MAX_ROW,)),  # kind NONE = an empty slot
+        ("n_row", "i4"),  # slots of the row, including empty ones
         ("voucher_this_ante", "i4"),  # drawn for the ante, 0 once redeemed
-        ("shop_vouchers", "i1", (MAX_SHOP_VOUCHERS,)),  # 0 = a hole
+        ("shop_vouchers", "i1", (MAX_SHOP_VOUCHERS,)),  # 0 = an empty slot
         ("n_shop_vouchers", "i4"),
-        ("packs", "i1", (MAX_PACKS,)),  # index into catalog PACKS, -1 = a hole
-        ("reroll_cost", "i4"),  # next reroll's price
-        ("reroll_raise", "i4"),  # what paid rerolls of this shop added
+        ("packs", "i1", (MAX_PACKS,)),  # index into catalog PACKS, -1 = an empty slot
+        ("reroll_cost", "i4"),  # price of the next reroll
+        ("reroll_raise", "i4"),  # increase by the paid rerolls of this shop
         ("reroll_base", "i4"),  # D6 Tag sets 0 for one shop
         ("free_rerolls", "i4"),  # left in this shop
         ("couponed", "i4"),  # Coupon Tag: initial cards and packs are free
@@ -280,14 +280,14 @@ state_t = np.dtype(
         ("n_pack", "i4"),
         ("pack_id", "i4"),  # index into catalog PACKS
         ("picks_left", "i4"),
-        ("pack_return", "i4"),  # Phase to go back to
+        ("pack_return", "i4"),  # Phase after the pack
         ("queued_pack", "i4"),  # 1 + index into catalog PACKS of the pack that a tag opens next, 0 for none
-        ("made", item_t),  # the card that items/making.py made last
-        ("moved_card", card_t),  # scratch of items/card_array.py
+        ("made", item_t),  # the last card that items/making.py made
+        ("moved_card", card_t),  # scratch space of items/card_array.py
         # cash-out
-        ("payout", "i4"),  # dollars waiting on the cash-out screen
+        ("payout", "i4"),  # dollars listed on the cash-out screen
         ("beat_boss", "i4"),  # the blind just beaten was a boss
-        # one played hand, while it is scored
+        # one played hand, during its scoring
         ("score_chips", "f8"),
         ("score_mult", "f8"),
         ("played", "i2", (MAX_PLAYED,)),  # card indices, left to right
@@ -295,20 +295,20 @@ state_t = np.dtype(
         ("scoring", "i1", (MAX_PLAYED,)),  # 1 = that played card scores
         ("n_scoring", "i4"),
         ("hand_type", "i4"),
-        ("contains", "i4"),  # bits of Hand found in the played cards
-        ("repeats", "i4"),  # answer of the REPEAT moments
-        ("acting", "i4"),  # slot of the joker that acts, a copier's own slot included
+        ("contains", "i4"),  # bits of the Hands contained in the played cards
+        ("repeats", "i4"),  # result of the REPEAT moments
+        ("acting", "i4"),  # slot of the acting joker; for a copy, the slot of the copying joker
         ("copying", "i4"),  # 1 while Blueprint or Brainstorm acts
         ("boss_triggered", "i4"),
-        ("lucky_hit", "i4"),  # the Lucky card in question hit with its last trigger
+        ("lucky_hit", "i4"),  # the last trigger of the current Lucky card was a hit
         ("hand_refused", "i4"),
-        ("money_in_hand", "i4"),  # dollars when the hand began; what it earns comes later
-        ("tally_steel", "i4"),  # whole-deck counts, taken before the hand
+        ("money_in_hand", "i4"),  # dollars when the hand began; what the hand earns is added later
+        ("tally_steel", "i4"),  # counts over the whole deck, taken before the hand
         ("tally_stone", "i4"),
         ("tally_enhanced", "i4"),
-        ("tally_nines", "i4"),  # not used; the next VERSION drops it, until then saved games stay readable
+        ("tally_nines", "i4"),  # unused; kept so that saved games stay readable until the next VERSION
         ("hand_total", "f8"),  # chips x mult of the last hand, floored
-        # events that wait for settle()
+        # events to be handled by settle()
         ("pending_added", "i4"),
         ("pending_faces", "i4"),
         ("pending_glass", "i4"),
@@ -319,30 +319,30 @@ state_t = np.dtype(
 
 
 def new_states(n: int) -> np.recarray:
-    """Blank records for n games, shape (n,). `run.start_run` makes games of them."""
+    """Return blank records of n games, shape (n,). `run.start_run` starts games in them."""
     return np.zeros(n, dtype=state_t).view(np.recarray)
 
 
 def copy_states(states: np.recarray) -> np.recarray:
-    """An independent copy of a batch, (n,).
+    """Return an independent copy of a batch, (n,).
 
-    SPEED: as bytes, forty times as fast as `states.copy()`, which NumPy carries out field by field.
+    SPEED: copied as bytes, 40 times as fast as `states.copy()`, which NumPy performs field by field.
     """
     return states.view(np.uint8).copy().view(state_t).view(np.recarray)
 
 
 def restore_states(states: np.recarray, saved: np.recarray) -> None:
-    """A batch stands again as it stood when `saved` was copied from it; both are (n,)."""
+    """Restore a batch from a copy `saved` of it; both are (n,)."""
     states.view(np.uint8)[:] = saved.view(np.uint8)
 
 
 def save_state(s: np.record) -> bytes:
-    """One game as bytes: the text `ante-state`, the version, the record's size, then the record."""
+    """Return one game as bytes: the text `ante-state`, the version, the record's size, then the record."""
     return b"ante-state" + np.array([VERSION, state_t.itemsize], dtype="<u4").tobytes() + s.tobytes()
 
 
 def load_state(data: bytes) -> np.record:
-    """The game that `save_state` wrote. Raises ValueError where the bytes are not a whole record of this version."""
+    """Return the game that `save_state` wrote. Raises ValueError if the bytes are not a record of this version."""
     if data[:10] != b"ante-state" or len(data) < 18:
         raise ValueError("not a saved game: the bytes do not begin with 'ante-state'")
     version, size = (int(x) for x in np.frombuffer(data[10:18], dtype="<u4"))

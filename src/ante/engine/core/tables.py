@@ -1,4 +1,4 @@
-"""The catalogue as arrays, for compiled code. Every number is defined in `catalog/`; this module only reshapes it."""
+"""The catalogue as arrays for compiled code. All numbers are defined in `catalog/`."""
 
 import numpy as np
 
@@ -30,12 +30,12 @@ def _floats(values: object) -> np.ndarray:
 
 
 def _bits(sets: object) -> np.ndarray:
-    """Each set of small numbers as one number with these bits."""
+    """Return each set of small integers as one integer with these bits set."""
     return _ints(sum(1 << member for member in set(members)) for members in sets)  # type: ignore[attr-defined]
 
 
 def _value(row: object, *names: str) -> float:
-    """The first of these numbers that the row has, 0 where it has none."""
+    """Return the first of these fields that the row has, or 0."""
     values = row.values  # type: ignore[attr-defined]
     for name in names:
         if isinstance(values.get(name), (int, float)):
@@ -43,7 +43,7 @@ def _value(row: object, *names: str) -> float:
     return 0.0
 
 
-# Jokers, by Joker number: a table for each field of a row, 0 for a number that the joker does not have.
+# Jokers, by Joker number: one table per field of a row, 0 for a field that the joker does not have.
 J_RARITY = _ints(row.rarity for row in JOKERS)
 J_COST = _ints(row.cost for row in JOKERS)
 J_MULT = _floats(row.mult or 0.0 for row in JOKERS)
@@ -74,7 +74,7 @@ J_RANKS = _bits(row.ranks for row in JOKERS)
 J_SUITS = _bits(row.suits for row in JOKERS)
 J_SUIT = _ints(-1 if row.suit is None else row.suit for row in JOKERS)
 J_HAND = _ints(-1 if row.hand is None else row.hand for row in JOKERS)
-J_RARITY_ASKED = _ints(row.rarity_asked or 0 for row in JOKERS)
+J_TARGET_RARITY = _ints(row.target_rarity or 0 for row in JOKERS)
 J_COPIED = _ints(row.blueprint_compat for row in JOKERS)
 J_ETERNAL = _ints(row.eternal_compat for row in JOKERS)
 J_PERISHABLE = _ints(row.perishable_compat for row in JOKERS)
@@ -187,7 +187,7 @@ BLIND_REWARD = _ints(row.reward for row in BLINDS)
 BLIND_SHOWDOWN = _ints(row.kind == "showdown" for row in BLINDS)
 BLIND_MIN_ANTE = _ints(row.min_ante or 0 for row in BLINDS)
 BOSS_ORDER = _ints(BOSSES_SORTED)
-LAST_ANTE = 40  # from ante 39 on the base is no number
+LAST_ANTE = 40  # from ante 39 on the base is NaN
 ANTE_BASE = np.array([[base_of(ante, scaling) for ante in range(1, LAST_ANTE + 1)] for scaling in BASES])
 PACK_KIND = _ints(row.kind for row in PACKS)
 PACK_COST = _ints(row.cost for row in PACKS)
@@ -196,7 +196,7 @@ PACK_CHOOSE = _ints(row.choose for row in PACKS)
 PACK_WEIGHT = _floats(row.weight for row in PACKS)
 PACK_WEIGHTS_TOTAL = float(PACK_TOTAL)
 
-# The shop: weights of its kinds of cards, and bounds of its polls.
+# The shop: weights of the kinds of cards, and thresholds of rolls.
 JOKER_RATE = float(SHOP_RATES["Joker"])
 TAROT_RATE = float(SHOP_RATES["Tarot"])
 PLANET_RATE = float(SHOP_RATES["Planet"])
@@ -225,7 +225,7 @@ for _stake in STAKES:
     STAKE_SCALING[_stake.stake] = _stake.scaling or STAKE_SCALING[_stake.stake - 1]
     STAKE_DISCARDS[_stake.stake] = _stake.discards + STAKE_DISCARDS[_stake.stake - 1]
 
-# Challenges, by Challenge number; row 0 is an ordinary run.
+# Challenges, by Challenge number; row 0 is a run without a challenge.
 CHALLENGE_MODIFIERS = _ints(row.modifiers for row in CHALLENGES)
 CHALLENGE_DOLLARS = _ints(row.dollars for row in CHALLENGES)
 CHALLENGE_HANDS = _ints(row.hands for row in CHALLENGES)
@@ -236,7 +236,7 @@ CHALLENGE_SEAL = _ints(row.seal for row in CHALLENGES)
 
 
 def _padded(lists: list[list[int]]) -> np.ndarray:
-    """Lists of numbers as one table, filled up with 0."""
+    """Return lists of integers as one table, padded with 0."""
     table = np.zeros((len(lists), max(len(row) for row in lists)), dtype=np.int64)
     for row, numbers in enumerate(lists):
         table[row, : len(numbers)] = numbers

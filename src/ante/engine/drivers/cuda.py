@@ -1,10 +1,10 @@
-"""The engine on a CUDA device: one thread plays one game, by the functions that the CPU runs.
+"""The engine on a CUDA device: one thread plays one game, with the functions that the CPU runs.
 
 States, decisions and masks stay in device memory. `DeviceGames` of env/cuda.py adds observations and rewards.
 
-SPEED: a game's record lies in one piece (8 kB), as on the CPU, so that the rules are the same code. Neighbour
-threads thus read far apart; a step touches few of a record's cache lines, though, and which ones depends on the game,
-so that no interleaved layout would make the reads of 32 games meet. Not measured: no device was at hand.
+SPEED: a game's record is contiguous (8 kB), as on the CPU, so the rules are the same code. The reads of neighbouring
+threads are therefore not coalesced. However, a step reads few cache lines of a record, and which ones depends on the
+game, so an interleaved layout would not coalesce the reads of 32 games either. Not measured: no device was available.
 """
 
 from typing import Any
@@ -23,9 +23,9 @@ from ante.engine.step import step
 
 @rule
 def deal_game(s, seed, rng, deck, stake, challenge):
-    """A fresh game of the given seed, or, where its first byte is 0, of a random one.
+    """Start a new game with the given seed, or with a random one if the first byte of `seed` is 0.
 
-    seed  (MAX_SEED,) uint8, zeros behind the text
+    seed  (MAX_SEED,) uint8, padded with zeros
     rng   (1,) uint64, the state of the game's generator
     """
     for i in range(MAX_SEED):
@@ -40,7 +40,7 @@ def deal_game(s, seed, rng, deck, stake, challenge):
 
 @kernel
 def choose_decisions(states, masks, rngs, actions):
-    """Write a random legal macro decision of each game into actions (n,) int64."""
+    """Write a random legal macro decision for each game into actions (n,) int64."""
     i = cuda.grid(1)
     if i < len(states):
         actions[i] = random_decision(states[i], masks[i], rngs[i])
@@ -48,7 +48,7 @@ def choose_decisions(states, masks, rngs, actions):
 
 @kernel
 def play_decisions(states, actions, renew, seeds, rngs, decks, stakes, challenges, one_chip, status, masks):
-    """Play one macro decision in each game, or deal it again where renew is set; then write status and mask."""
+    """Play one macro decision in each game, or restart it if renew is set; then write status and mask."""
     i = cuda.grid(1)
     if i < len(states):
         if renew[i]:
@@ -62,7 +62,7 @@ def play_decisions(states, actions, renew, seeds, rngs, decks, stakes, challenge
 
 
 def seed_rows(seeds: list[str | None]) -> np.ndarray:
-    """The seeds as (n, MAX_SEED) uint8 rows; None gives zeros, a random seed. Raises UnknownSeed."""
+    """Return the seeds as (n, MAX_SEED) uint8 rows; None gives zeros, that is, a random seed. Raises UnknownSeed."""
     rows = np.zeros((len(seeds), MAX_SEED), dtype=np.uint8)
     s = new_states(1)[0]
     for row, seed in zip(rows, seeds, strict=True):
@@ -73,7 +73,7 @@ def seed_rows(seeds: list[str | None]) -> np.ndarray:
 
 
 def player_rngs(n: int, number: int) -> np.ndarray:
-    """Generators (n, 1) uint64 of n games, a different one for each game and each number."""
+    """Return generators (n, 1) uint64 for n games, a different one for each game and each number."""
     rngs = np.zeros((n, 1), dtype=np.uint64)
     begin_players(rngs, number)
     return rngs
@@ -85,12 +85,15 @@ class DeviceStates:
     states   (n,) state_t
     actions  (n,) int64 macro decisions; `choose` writes random ones
     status   (n,) uint8, Status of the last step
-    masks    (n, N_DISCRETE) uint8, legal numbers of the discrete view
-    renew    (n,) uint8, 1 = dealt again by the next step, in place of a decision; set for lost games
+    masks    (n, N_DISCRETE) uint8, legal discrete actions
+    renew    (n,) uint8, 1 = the next step restarts the game instead of playing a decision; set for lost games
 
-    number  of the random generators; block: threads of a block; stream: a Numba stream, 0 for the default one
+    number   seed of the random generators
+    block    threads per block
+    stream   Numba stream, 0 for the default one
 
-    All are Numba device arrays, which offer `__cuda_array_interface__`. Raises NoDevice, UnknownSeed and what `run_numbers` raises.
+    All arrays are Numba device arrays with `__cuda_array_interface__`. Raises NoDevice, UnknownSeed and the errors of
+    `run_numbers`.
     """
 
     def __init__(
@@ -119,11 +122,11 @@ class DeviceStates:
         self.step()
 
     def choose(self) -> None:
-        """Actions are random legal decisions."""
+        """Write random legal decisions into `actions`."""
         choose_decisions.launch(self.n, self.block, self.stream, self.states, self.masks, self._rngs, self.actions)
 
     def step(self) -> None:
-        """Wait until every game has taken its action or was dealt again."""
+        """Take one action in every game, or restart it."""
         play_decisions.launch(
             self.n,
             self.block,

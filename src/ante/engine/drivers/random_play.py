@@ -1,8 +1,7 @@
-"""Random legal play, compiled: the load of benchmarks and fuzz tests.
+"""Random legal play, compiled: the workload of benchmarks and fuzz tests.
 
-A macro decision is drawn in two steps: a number of the discrete view among the legal ones that are not selections,
-or, in a round, a random set of one to five cards to play or discard. Its own generator (xorshift64) leaves the
-game's streams alone.
+A macro decision is drawn in one of two ways: a legal discrete action that is not a selection, or, in a round, a random
+set of one to five cards to play or discard. A separate generator (xorshift64) keeps the game's streams unchanged.
 """
 
 import numpy as np
@@ -30,14 +29,14 @@ from ante.engine.step import step
 N_DECKS = len(Deck)
 N_STAKES = len(Stake)
 N_CHALLENGES = len(Challenge) - 1
-N_KINDS = N_DECKS * N_STAKES + N_CHALLENGES  # of runs: all decks at all stakes, all challenges
+N_KINDS = N_DECKS * N_STAKES + N_CHALLENGES  # kinds of runs: all decks at all stakes, all challenges
 LEFT_13, RIGHT_7, LEFT_17, HIGH_31 = np.uint64(13), np.uint64(7), np.uint64(17), np.uint64(33)
 START = np.uint64(88172645463325252)
 
 
 @rule
 def below(rng, n):
-    """A number 0..n-1 from the generator whose state is rng[0], (1,) uint64."""
+    """Return a number 0..n-1 from the generator whose state is rng[0], (1,) uint64."""
     x = rng[0]
     x = x ^ (x << LEFT_13)
     x = x ^ (x >> RIGHT_7)
@@ -48,7 +47,7 @@ def below(rng, n):
 
 @rule
 def begin_player(rng, number):
-    """The generator of one random player, given by a whole number."""
+    """Seed the generator of one random player with an integer."""
     rng[0] = START ^ np.uint64(number)
     for _ in range(16):
         below(rng, 2)
@@ -56,14 +55,14 @@ def begin_player(rng, number):
 
 @rule
 def begin_players(rngs, number):
-    """The generators of many random players, (n, 1) uint64: those of another number differ."""
+    """Seed the generators of many random players, (n, 1) uint64; another number gives other generators."""
     for i in range(len(rngs)):
         begin_player(rngs[i], number * 1_000_003 + i)
 
 
 @rule
 def random_cards(s, rng):
-    """One to five random hand positions as bits, forced cards among them."""
+    """Return one to five random hand positions as bits, including the forced cards."""
     select_forced(s)
     cards = int(s.selected)
     n = int(s.n_hand)
@@ -76,9 +75,9 @@ def random_cards(s, rng):
 
 @rule
 def random_decision(s, mask, rng):
-    """A legal macro decision, int64. mask is what legal_mask writes for this state; no cards are selected in it.
+    """Return a legal macro decision, int64. `mask` is that of legal_mask for this state; no cards are selected in it.
 
-    In a round two of three decisions play or discard; re-ordering is rare, as it is in real play.
+    In a round, two of three decisions play or discard; reordering is rare, as in real play.
     """
     if s.phase == Phase.PLAY and below(rng, 16) != 0:
         cards = random_cards(s, rng)
@@ -105,7 +104,7 @@ def random_decision(s, mask, rng):
 
 @rule
 def random_targeted(s, rng):
-    """A random pick or use with random hand cards, -1 where the draw is not legal."""
+    """Return a random pick or use with random hand cards, or -1 if the draw is not legal."""
     cards = random_cards(s, rng) if s.n_hand > 0 and below(rng, 2) else 0
     if s.phase == Phase.PACK and s.n_pack > 0 and below(rng, 4) != 0:
         slot = below(rng, int(s.n_pack))
@@ -122,7 +121,7 @@ def random_targeted(s, rng):
 
 @rule
 def random_rare(s, mask, rng):
-    """Any legal number of the discrete view but selections."""
+    """Return any legal discrete action except selections, as a macro decision."""
     first = MAX_HAND + 1
     legal = 0
     for i in range(first, N_DISCRETE):
@@ -150,7 +149,7 @@ def random_seed(s, rng):
 
 @rule
 def begin_random_game(s, rng, deck, stake, challenge, one_chip):
-    """A fresh game of a random seed."""
+    """Start a new game with a random seed."""
     random_seed(s, rng)
     restart(s, deck, stake, challenge)
     s.one_chip_blinds = one_chip
@@ -158,13 +157,13 @@ def begin_random_game(s, rng, deck, stake, challenge, one_chip):
 
 @rule
 def fuzz(states, decisions, seed, one_chip, report):
-    """Play `decisions` random legal decisions spread over all games, asking for every invariant after each.
+    """Play `decisions` random legal decisions, divided among all games, and check every invariant after each.
 
-    states    (n,) state_t, overwritten: all decks, stakes and challenges, each game's next run is the next of these kinds
+    states    (n,) state_t, overwritten: all decks, stakes and challenges; a lost game starts the next kind of run
     seed      of the players; game i does not depend on the other games
     one_chip  1 = every blind requires one chip, so that runs reach late antes
-    report    (4,) int64, overwritten: decisions played, Broken, game, decision of the first failure (Broken.ILLEGAL
-              where a decision offered as legal was refused)
+    report    (4,) int64, overwritten: decisions played, Broken, game and decision of the first failure (Broken.ILLEGAL
+              if a decision of the mask was refused)
     """
     n = len(states)
     mask = np.zeros(N_DISCRETE, np.uint8)
@@ -193,7 +192,7 @@ def fuzz(states, decisions, seed, one_chip, report):
 
 @rule
 def begin_game_of_kind(s, rng, kind, one_chip):
-    """A fresh game: kinds count through all decks at all stakes, then all challenges, and begin again."""
+    """Start a new game. Kinds count through all decks at all stakes, then all challenges, and wrap around."""
     kind %= N_KINDS
     if kind < N_DECKS * N_STAKES:
         begin_random_game(s, rng, kind % N_DECKS, 1 + kind // N_DECKS, 0, one_chip)
@@ -203,12 +202,12 @@ def begin_game_of_kind(s, rng, kind, one_chip):
 
 @rule
 def play_random(states, decisions, turn, rng, mask, one_chip):
-    """Play `decisions` random legal decisions in every game, restarting lost ones: the engine benchmark's loop.
+    """Play `decisions` random legal decisions in every game and restart lost games: the loop of the engine benchmark.
 
-    turn  decisions one game plays before the next one's turn: 1 as a policy plays a batch, many as a search does
-    rng   (1,) uint64, and mask (N_DISCRETE,) uint8, are scratch
+    turn  decisions of one game before the next game's turn: 1 like a policy that plays a batch, many like a search
+    rng   (1,) uint64, and mask (N_DISCRETE,) uint8, are scratch space
 
-    Returns how many games ended.
+    Returns the number of games that ended.
     """
     ended = 0
     played = 0
@@ -227,7 +226,7 @@ def play_random(states, decisions, turn, rng, mask, one_chip):
 
 @rule
 def choose_random(states, rng, mask, actions):
-    """Write a random legal decision of every game: actions (n,) int64."""
+    """Write a random legal decision for every game: actions (n,) int64."""
     for i in range(len(states)):
         legal_mask(states[i], mask)
         actions[i] = random_decision(states[i], mask, rng)

@@ -1,6 +1,6 @@
-"""What a seed holds, written down by the engine's own draws.
+"""The draws and items of a seed, computed by the engine.
 
-`survey(seed, deck, stake)` walks a run in which nothing is bought, sold or used and returns plain data; its fields are
+`survey(seed, deck, stake)` plays a run in which nothing is bought, sold or used and returns plain data. Its fields are
 described in docs/reference/formats.md.
 """
 
@@ -53,22 +53,22 @@ MISC = {
 
 
 def copy_of(s: Any) -> Any:
-    """An independent copy of a game."""
+    """Return an independent copy of a game."""
     states = new_states(1)
     states[0] = s
     return states[0]
 
 
-def owning_nothing(s: Any) -> Any:
-    """A copy of a game without the starting consumables: nothing blocks a draw."""
+def without_items(s: Any) -> Any:
+    """Return a copy of a game without the starting consumables, so that no owned item blocks a draw."""
     game = copy_of(s)
     game.used[:] = 0
     game.n_consumables = 0
     return game
 
 
-def let_go(s: Any) -> None:
-    """The card in s.made is gone again."""
+def release_made(s: Any) -> None:
+    """Make the item in s.made available to draws again."""
     release(s, int(s.made.kind), int(s.made.id))
 
 
@@ -80,9 +80,9 @@ def survey(
     challenge: str | int | None = None,
     locked: str | Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Everything that a seed decides for antes 1 to `antes`.
+    """Return everything that a seed determines for antes 1 to `antes`.
 
-    challenge, locked   as in `new_run`, with its errors
+    challenge, locked   as in `new_run`, which also lists the errors
     """
     s = new_run(seed, deck, stake, challenge, locked)
     result: dict[str, Any] = {
@@ -110,7 +110,7 @@ def survey(
 
 
 def survey_ante(s: Any, bought_voucher: int) -> dict[str, Any]:
-    """Return the facts of one ante; s is at its beginning and is moved to its end."""
+    """Return the data of one ante. `s` is at its beginning and is moved to its end."""
     facts: dict[str, Any] = {
         "boss": BLINDS[s.boss].key,
         "voucher": VOUCHERS[s.voucher_this_ante].key,
@@ -130,7 +130,7 @@ def survey_ante(s: Any, bought_voucher: int) -> dict[str, Any]:
         facts["draws"].append(draw_order(s))
     facts["targets_after"] = []
     for blind in range(3):
-        s.ante += blind == 2  # the ante rises before the targets after a boss are drawn
+        s.ante += blind == 2  # the ante increases before the targets after a boss are drawn
         draw_targets(s)
         facts["targets_after"].append(targets(s))
     s.ante -= 1
@@ -138,17 +138,17 @@ def survey_ante(s: Any, bought_voucher: int) -> dict[str, Any]:
 
 
 def two_letters(card: Any) -> str:
-    """Suit and rank without the line between, `SA`."""
+    """Return suit and rank without the separator, as in `SA`."""
     return front_text(card).replace("_", "")
 
 
 def draw_order(s: Any) -> str:
-    """The draw pile, first drawn card first."""
+    """Return the draw pile, the first drawn card first."""
     return "".join(two_letters(s.cards[s.deck[i]]) for i in range(s.n_deck - 1, -1, -1))
 
 
 def targets(s: Any) -> list[str]:
-    """Idol's card, Mail-In Rebate's rank, Ancient Joker's suit, Castle's suit."""
+    """Return The Idol's card, Mail-In Rebate's rank, Ancient Joker's suit and Castle's suit."""
     return [
         card_key(int(s.idol_suit), int(s.idol_rank)),
         RANK_LETTERS[s.mail_rank],
@@ -158,38 +158,38 @@ def targets(s: Any) -> list[str]:
 
 
 def legendaries(s: Any, keep: bool) -> list[str]:
-    """The jokers of five Souls in a row, each kept or let go."""
+    """Return the jokers of five Souls in a row; `keep` states whether each stays owned."""
     game = copy_of(s)
     keys = []
     for _ in range(SOULS):
         make_joker(game, JokerSource.SOU, False, False)
         keys.append(item_text(game.made).split("/")[0])
         if not keep:
-            let_go(game)
+            release_made(game)
     return keys
 
 
 def buy_ante_voucher(buyer: Any, ante: int) -> None:
-    """The other life of the run, in which every voucher shown was redeemed, comes to an ante."""
+    """Move the copy of the run in which every voucher is redeemed to an ante."""
     buyer.vouchers[buyer.voucher_this_ante] = 1
     buyer.ante = ante
     buyer.voucher_this_ante = draw_voucher(buyer, int(Stream.VOUCHER))
 
 
 def queue(s: Any) -> list[str]:
-    """Return the shop cards of this ante in order, with no other item on show."""
-    game = owning_nothing(s)
+    """Return the shop cards of this ante in order, with no other item in the shop."""
+    game = without_items(s)
     cards = []
     for _ in range(QUEUE_CARDS):
         make_row_card(game)
         cards.append(item_text(game.made))
-        let_go(game)
+        release_made(game)
     return cards
 
 
 def queued_packs(s: Any) -> list[list[Any]]:
-    """Return the packs of the ante and their cards, with no other item on show."""
-    game = owning_nothing(s)
+    """Return the packs of the ante and their cards, with no other item in the shop."""
+    game = without_items(s)
     game.plays[:] = 0
     opened = []
     for _ in range(4 if s.ante == 1 else 6):
@@ -201,13 +201,13 @@ def queued_packs(s: Any) -> list[list[Any]]:
 
 
 def pack_cards(s: Any) -> list[str]:
-    """The cards of the open pack."""
+    """Return the cards of the open pack."""
     return [item_text(s.pack[i]) for i in range(s.n_pack)]
 
 
 def made_by(s: Any, make: Any, source: IntEnum) -> list[str]:
-    """The first cards of one source in this ante, each made with nothing owned."""
-    game = owning_nothing(s)
+    """Return the first cards of one source in this ante, each made with no items owned."""
+    game = without_items(s)
     cards = []
     for _ in range(EACH_SOURCE):
         if make is make_joker:
@@ -215,26 +215,26 @@ def made_by(s: Any, make: Any, source: IntEnum) -> list[str]:
         else:
             make(game, source, False)
         cards.append(item_text(game.made))
-        let_go(game)
+        release_made(game)
     return cards
 
 
 def soul_edition(s: Any) -> str | None:
-    """Edition of the first joker that The Soul makes in this ante."""
+    """Return the edition of the first joker that The Soul makes in this ante."""
     game = copy_of(s)
     make_joker(game, JokerSource.SOU, False, False)
     return EDITIONS[game.made.edition].key or None
 
 
 def row_cards(s: Any) -> list[str]:
-    """The cards of the shop row."""
+    """Return the cards of the shop row."""
     return [item_text(s.row[i]) for i in range(s.n_row)]
 
 
 def shop(s: Any, after: str) -> dict[str, Any]:
-    """One shop as the game makes it: its row, two rerolls, then both packs opened with the last row on show."""
+    """Return one shop as the game makes it: its row, two rerolls, then both packs, opened after the last reroll."""
     first = not s.first_shop_made
-    s.plays[Hand.HIGH_CARD] = 1  # what beats a blind at the least; Telescope looks at it
+    s.plays[Hand.HIGH_CARD] = 1  # at least one hand is played to beat a blind; Telescope depends on it
     enter_shop(s)
     facts: dict[str, Any] = {"after": after, "row": row_cards(s), "rerolls": [], "packs": []}
     for _ in range(REROLLS):

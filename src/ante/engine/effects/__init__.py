@@ -1,1 +1,1 @@
-"""What bosses, consumables and tags do, and the verbs that effects are written in."""
+"""Effects of bosses, consumables and tags, and the verbs in which effects are written."""

@@ -1,4 +1,4 @@
-"""What the active boss does at each moment. Written by tools/write_dispatch.py; do not edit."""
+"""Dispatchers of boss effects, by moment. Written by tools/write_dispatch.py; do not edit."""
 
 from ante.catalog.blinds import Blind
 from ante.engine.core.rule import rule

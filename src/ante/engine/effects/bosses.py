@@ -1,6 +1,6 @@
-"""What each boss does: a comment with its text, then its functions, registered by moment.
+"""The effects of bosses: a comment with the boss's text, then its functions, registered by moment.
 
-`boss_dispatch.py` calls them for the active boss; `active_boss.py` holds the rules that are the same for every boss.
+`boss_dispatch.py` calls them for the active boss; `active_boss.py` contains the rules common to all bosses.
 """
 
 from ante.catalog.blinds import BOSS_MULT, Blind
@@ -29,7 +29,7 @@ from ante.engine.items.owned import keep_pinned_left, pick_joker
 
 @rule
 def active_boss(s):
-    """Return the Blind whose ability works now, NONE outside bosses or where it is disabled."""
+    """Return the Blind whose ability is active, or NONE outside bosses and if it is disabled."""
     if s.boss_disabled or s.blind <= Blind.BIG:
         return int(Blind.NONE)
     return int(s.blind)
@@ -49,7 +49,7 @@ def nth_oldest_of_hand(s, k):
 # The Hook: discards random cards from the hand with each hand played.
 @on(BossMoment.CARDS_PLAYED, Blind.HOOK)
 def hook(s, boss, card):
-    """Move random cards, drawn by creation number, from the hand to s.order. Returns how many."""
+    """Move random cards, drawn by creation number, from the hand to s.order. Returns their number."""
     n = 0
     while n < BLIND_CARDS[boss] and s.n_hand > 0:
         taken = nth_oldest_of_hand(s, pick(s, Stream.HOOK, int(s.n_hand)))
@@ -76,37 +76,37 @@ def ox(s, boss, card):
 # each hand played are face down. The Mark: face cards are drawn face down.
 @on(BossMoment.TURNS_CARD, Blind.HOUSE)
 def house(s, boss, card):
-    """Turn cards until something is played or discarded."""
+    """Turn cards face down until the first hand or discard."""
     return s.hands_played == 0 and s.discards_used == 0
 
 
 @on(BossMoment.TURNS_CARD, Blind.WHEEL)
 def wheel(s, boss, card):
-    """Turn 1 card in `odds`."""
+    """Turn 1 card in `odds` face down."""
     return chance(s, Stream.WHEEL, BLIND_ODDS[boss])
 
 
 @on(BossMoment.HAND_PLAYED, Blind.FISH)
 def fish_begins(s, boss, card):
-    """Turn the cards of the next draw."""
+    """Turn the cards of the next draw face down."""
     s.fish_down = 1
 
 
 @on(BossMoment.TURNS_CARD, Blind.FISH)
 def fish(s, boss, card):
-    """Turn cards of the draw after a played hand."""
+    """Turn the cards of the draw after a played hand face down."""
     return s.fish_down != 0
 
 
 @on(BossMoment.HAND_DRAWN, Blind.FISH)
 def fish_ends(s, boss, card):
-    """Stop turning cards."""
+    """Stop turning cards face down."""
     s.fish_down = 0
 
 
 @on(BossMoment.TURNS_CARD, Blind.MARK)
 def mark(s, boss, card):
-    """Turn face cards."""
+    """Turn face cards face down."""
     return is_face(s, card)
 
 
@@ -127,7 +127,7 @@ def lower_target(s, boss, card):
 # The Arm: lowers the level of the played hand.
 @on(BossMoment.HAND_BEGINS, Blind.ARM)
 def arm(s, boss, card):
-    """Lower the level before the hand is valued."""
+    """Lower the level before the hand's chips and mult are set."""
     if s.levels[s.hand_type] > 1:
         level_up(s, int(s.hand_type), BLIND_LEVELS[boss])
         s.boss_triggered = 1
@@ -136,7 +136,7 @@ def arm(s, boss, card):
 # The Club, The Goad, The Window, The Head: debuff the cards of a suit. Wild cards count as every suit, Stone cards as none.
 @on(BossMoment.DEBUFFS_CARD, Blind.CLUB, Blind.GOAD, Blind.WINDOW, Blind.HEAD)
 def debuff_suit(s, boss, card):
-    """Debuff the suit of the row."""
+    """Debuff the suit of the boss."""
     c = s.cards[card]
     if c.enhancement == Enhancement.STONE:
         return False
@@ -160,14 +160,14 @@ def pillar(s, boss, card):
 # The Psychic: hands must have a fixed number of cards.
 @on(BossMoment.HAND_ALLOWED, Blind.PSYCHIC)
 def psychic(s, boss, card):
-    """Allow hands of an exact number of cards."""
+    """Allow only hands of the boss's number of cards."""
     return s.n_played == BLIND_CARDS[boss]
 
 
 # The Eye: no hand type repeats in a round.
 @on(BossMoment.HAND_ALLOWED, Blind.EYE)
 def eye(s, boss, card):
-    """Allow hand types not played yet."""
+    """Allow only hand types not yet played."""
     bit = 1 << int(s.hand_type)
     allowed = not s.eye_hands & bit
     s.eye_hands |= bit
@@ -177,7 +177,7 @@ def eye(s, boss, card):
 # The Mouth: only one hand type in a round.
 @on(BossMoment.HAND_ALLOWED, Blind.MOUTH)
 def mouth(s, boss, card):
-    """Allow the hand type played first."""
+    """Allow only the hand type played first."""
     bit = 1 << int(s.hand_type)
     if s.eye_hands == 0:
         s.eye_hands = bit
@@ -187,54 +187,54 @@ def mouth(s, boss, card):
 # The Water: the round starts without discards.
 @on(BossMoment.SELECTED, Blind.WATER)
 def water(s, boss, card):
-    """Set the discards."""
+    """Set the number of discards."""
     s.discards_left = BLIND_DISCARDS[boss]
 
 
 @on(BossMoment.GIVES_BACK, Blind.WATER)
 def water_ends(s, boss, card):
-    """Give back all discards."""
+    """Restore all discards."""
     s.discards_left = max(0, int(s.discards_each_round) + int(s.joker_discards))
 
 
 # The Needle: only one hand.
 @on(BossMoment.SELECTED, Blind.NEEDLE)
 def needle(s, boss, card):
-    """Set the hands."""
+    """Set the number of hands."""
     s.hands_left = BLIND_HANDS[boss]
 
 
 @on(BossMoment.GIVES_BACK, Blind.NEEDLE)
 def needle_ends(s, boss, card):
-    """Give back the hands it took."""
+    """Restore the removed hands."""
     s.hands_left += max(1, int(s.hands_each_round) + int(s.joker_hands)) - BLIND_HANDS[boss]
 
 
 # The Manacle: a smaller hand.
 @on(BossMoment.SELECTED, Blind.MANACLE)
 def manacle(s, boss, card):
-    """Change the hand size of the round."""
+    """Change the hand size for the round."""
     s.round_hand_size += BLIND_HAND_SIZE[boss]
     s.lineup_stale = 1
 
 
 @on(BossMoment.GIVES_BACK, Blind.MANACLE)
 def manacle_ends(s, boss, card):
-    """Give back the hand size."""
+    """Restore the hand size."""
     s.round_hand_size -= BLIND_HAND_SIZE[boss]
 
 
 # The Serpent: after playing or discarding, always draws the same number of cards.
 @on(BossMoment.CARDS_TO_DRAW, Blind.SERPENT)
 def serpent(s, boss, card):
-    """Return the fixed number once something was played or discarded."""
+    """Return the fixed number after the first hand or discard."""
     return int(BLIND_CARDS[boss]) if s.hands_played > 0 or s.discards_used > 0 else -1
 
 
 # The Tooth: takes money for each card played.
 @on(BossMoment.CARDS_PLAYED, Blind.TOOTH)
 def tooth(s, boss, card):
-    """Take the money. Discards nothing."""
+    """Take the money. Returns 0: it discards no cards."""
     s.dollars += BLIND_DOLLARS[boss] * int(s.n_played)
     s.boss_triggered = 1
     return 0
@@ -243,7 +243,7 @@ def tooth(s, boss, card):
 # The Flint: halves the hand's own chips and mult, rounded.
 @on(BossMoment.HAND_VALUED, Blind.FLINT)
 def flint(s, boss, card):
-    """Multiply both by `factor`; mult stays at least 1."""
+    """Multiply both by `factor`, with mult at least 1."""
     s.score_chips = floor_of(s.score_chips * BLIND_FACTOR[boss] + 0.5)
     s.score_mult = max(1.0, floor_of(s.score_mult * BLIND_FACTOR[boss] + 0.5))
     s.boss_triggered = 1
@@ -261,7 +261,7 @@ def acorn(s, boss, card):
             s.order[i] = i
         shuffle(s, Stream.AAJK, s.order, int(s.n_jokers))
     n = int(s.n_jokers)
-    # s.order[i] is the joker, by age, at position i; apply it cycle by cycle through s.made.
+    # s.order[i] is the rank by age of the joker at position i; apply it cycle by cycle through s.made.
     for start in range(n):
         if s.order[start] < 0 or s.order[start] == start:
             continue
@@ -294,7 +294,7 @@ def sort_jokers_by_age(s):
 @on(BossMoment.DEBUFFS_CARD, Blind.FINAL_LEAF)
 @on(BossMoment.JOKER_SOLD, Blind.FINAL_LEAF)
 def leaf(s, boss, card):
-    """Debuff every card; be disabled by any sale."""
+    """Debuff every card. Selling any joker disables the boss."""
     return True
 
 
@@ -327,7 +327,7 @@ def enable_jokers(s):
 # Cerulean Bell: forces one random card to always be selected.
 @on(BossMoment.HAND_DRAWN, Blind.FINAL_BELL)
 def bell(s, boss, card):
-    """Force a card, drawn by creation number, unless one of the hand is forced already."""
+    """Force a card, drawn by creation number, unless a card of the hand is already forced."""
     if s.n_hand == 0:
         return
     for i in range(s.n_hand):

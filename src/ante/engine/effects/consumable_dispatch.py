@@ -1,4 +1,4 @@
-"""Whether a consumable can be used, and its effect. Written by tools/write_dispatch.py; do not edit."""
+"""Dispatchers of consumable effects, by moment. Written by tools/write_dispatch.py; do not edit."""
 
 from ante.catalog.consumables import Consumable
 from ante.engine.core.rule import rule

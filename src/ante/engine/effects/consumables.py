@@ -1,7 +1,7 @@
-"""What each tarot, planet and spectral does: a comment with its text, then its functions, registered by moment.
+"""The effects of Tarots, Planets and Spectrals: a comment with the card's text, then its functions by moment.
 
-`cards` are the chosen hand positions as bits. An effect writes to the game; the caller takes the used card away, counts it
-and lets the line-up answer.
+`cards` are the chosen hand positions as bits. An effect changes the game; the caller removes the used card, counts it
+and fires the moments of the line-up.
 """
 
 from ante.catalog.cards import N_RANKS, N_SUITS, TWO, Edition, Enhancement, Sticker, Suit
@@ -51,12 +51,12 @@ SUIT_OF_DRAW = (int(Suit.SPADES), int(Suit.HEARTS), int(Suit.DIAMONDS), int(Suit
 N_ENHANCEMENTS = len(Enhancement) - 1
 
 
-# What all of them need.
+# Shared functions.
 
 
 @rule
 def takes_cards(s, consumable, cards):
-    """Return whether the number of chosen cards is right: within the bounds of the row, any number where none is needed."""
+    """Return whether the number of chosen cards is within the bounds of the row; any number if it needs none."""
     if cards >> int(s.n_hand):
         return False
     if not C_MAX_CARDS[consumable]:
@@ -70,7 +70,7 @@ def takes_cards(s, consumable, cards):
 
 @rule
 def has_dealt_hand(s):
-    """Return whether a hand is dealt that a consumable can act on."""
+    """Return whether a hand is drawn that a consumable can act on."""
     return s.n_hand > 0 and (s.phase == Phase.PLAY or s.phase == Phase.PACK)
 
 
@@ -95,7 +95,7 @@ def editionless(s):
 
 @rule
 def give_edition(s, slot, edition):
-    """Give a joker an edition and its new price."""
+    """Give a joker an edition and update its price."""
     s.jokers[slot].edition = edition
     price(s, s.jokers[slot])
     s.lineup_stale = 1
@@ -103,7 +103,7 @@ def give_edition(s, slot, edition):
 
 @rule
 def destroy_other_jokers(s, kept):
-    """Remove every joker but the one in slot `kept` and the Eternal ones. Returns the new slot of the kept one."""
+    """Remove every joker except the one in slot `kept` and the Eternal ones. Returns the new slot of the kept one."""
     for i in range(s.n_jokers - 1, -1, -1):
         if i != kept and not s.jokers[i].stickers & Sticker.ETERNAL:
             remove_joker(s, i)
@@ -112,14 +112,14 @@ def destroy_other_jokers(s, kept):
     return kept
 
 
-# Consumables that give an edition to a joker can be used only where one has none.
+# Consumables that give an edition to a joker can be used only if a joker has none.
 @on(ConsumableMoment.ALLOWED, Consumable.WHEEL_OF_FORTUNE, Consumable.ECTOPLASM, Consumable.HEX)
 def has_editionless(s, consumable, cards, freed):
     """Require an editionless joker."""
     return editionless(s) != 0
 
 
-# Spectrals that change or destroy cards of the whole hand can be used only with at least two.
+# Spectrals that change or destroy cards of the whole hand can be used only with at least two cards.
 @on(
     ConsumableMoment.ALLOWED,
     Consumable.FAMILIAR,
@@ -130,7 +130,7 @@ def has_editionless(s, consumable, cards, freed):
     Consumable.IMMOLATE,
 )
 def has_cards(s, consumable, cards, freed):
-    """Require a dealt hand of more than one card."""
+    """Require a drawn hand of more than one card."""
     return has_dealt_hand(s) and s.n_hand > 1
 
 
@@ -140,13 +140,13 @@ def has_cards(s, consumable, cards, freed):
 # The Fool: creates the last Tarot or Planet used this run (not The Fool).
 @on(ConsumableMoment.ALLOWED, Consumable.FOOL)
 def fool_allowed(s, consumable, cards, freed):
-    """Require something to copy, and a consumable slot."""
+    """Require a consumable to copy, and a consumable slot."""
     return s.last_consumable != 0 and s.last_consumable != Consumable.FOOL and free_consumable_slots(s) + freed > 0
 
 
 @on(ConsumableMoment.USED, Consumable.FOOL)
 def fool(s, consumable, cards, freed):
-    """Create it."""
+    """Create the consumable."""
     create_given_consumable(s, int(s.last_consumable))
 
 
@@ -179,14 +179,14 @@ def consumable_has_room(s, consumable, cards, freed):
 
 @on(ConsumableMoment.USED, Consumable.HIGH_PRIESTESS)
 def high_priestess(s, consumable, cards, freed):
-    """Create as many as there is room for."""
+    """Create as many as fit."""
     for _ in range(C_COUNT[consumable]):
         create_planet(s, int(PlanetSource.PRI))
 
 
 @on(ConsumableMoment.USED, Consumable.EMPEROR)
 def emperor(s, consumable, cards, freed):
-    """Create as many as there is room for."""
+    """Create as many as fit."""
     for _ in range(C_COUNT[consumable]):
         create_tarot(s, int(TarotSource.EMP))
 
@@ -194,14 +194,14 @@ def emperor(s, consumable, cards, freed):
 # The Hermit: doubles money, up to a cap.
 @on(ConsumableMoment.USED, Consumable.HERMIT)
 def hermit(s, consumable, cards, freed):
-    """Add as much as is held; a debt adds nothing."""
+    """Add the current dollars up to the cap; a debt adds nothing."""
     s.dollars += min(C_CAP[consumable], max(0, int(s.dollars)))
 
 
 # The Wheel of Fortune: may give a random editionless joker Foil, Holographic or Polychrome.
 @on(ConsumableMoment.USED, Consumable.WHEEL_OF_FORTUNE)
 def wheel_of_fortune(s, consumable, cards, freed):
-    """Give the edition in 1 of `odds` cases."""
+    """Give the edition with probability 1 in `odds`."""
     if chance(s, Stream.WHEEL_OF_FORTUNE, C_ODDS[consumable]):
         slot = pick_joker(s, Stream.WHEEL_OF_FORTUNE, editionless(s))
         give_edition(s, slot, roll_sure_edition(s, Stream.WHEEL_OF_FORTUNE))
@@ -221,7 +221,7 @@ def strength(s, consumable, cards, freed):
 # The Hanged Man: destroys selected cards.
 @on(ConsumableMoment.USED, Consumable.HANGED_MAN)
 def hanged_man(s, consumable, cards, freed):
-    """Destroy them from right to left: the hand closes up."""
+    """Destroy them from right to left, since the hand closes up."""
     for position in range(s.n_hand - 1, -1, -1):
         if (cards >> position) & 1:
             destroy_card(s, int(s.hand[position]))
@@ -239,7 +239,7 @@ def death(s, consumable, cards, freed):
 # Temperance: gives the total sell value of the jokers, up to a cap.
 @on(ConsumableMoment.USED, Consumable.TEMPERANCE)
 def temperance(s, consumable, cards, freed):
-    """Add the total."""
+    """Add the total sell value."""
     total = 0
     for i in range(s.n_jokers):
         total += sell_value(s.jokers[i])
@@ -266,19 +266,19 @@ def joker_has_room(s, consumable, cards, freed):
 
 @on(ConsumableMoment.USED, Consumable.JUDGEMENT)
 def judgement(s, consumable, cards, freed):
-    """Create it."""
+    """Create the joker."""
     create_joker(s, int(JokerSource.JUD))
 
 
 @on(ConsumableMoment.USED, Consumable.SOUL)
 def soul(s, consumable, cards, freed):
-    """Create it."""
+    """Create the joker."""
     create_joker(s, int(JokerSource.SOU))
 
 
 @on(ConsumableMoment.USED, Consumable.WRAITH)
 def wraith(s, consumable, cards, freed):
-    """Create it and take the money."""
+    """Create the joker and set money to $0."""
     create_joker(s, int(JokerSource.WRA))
     s.dollars = 0
 
@@ -299,7 +299,7 @@ def planet(s, consumable, cards, freed):
 # Familiar, Grim, Incantation: destroy a random card of the hand and add random enhanced face cards, Aces or number cards.
 @on(ConsumableMoment.USED, Consumable.FAMILIAR, Consumable.GRIM, Consumable.INCANTATION)
 def replace_cards(s, consumable, cards, freed):
-    """Destroy, then create; never Stone cards."""
+    """Destroy a card, then create cards that are never Stone cards."""
     for _ in range(C_DESTROYED[consumable]):
         destroy_random_card(s)
     stream = int(Stream.INCANTATION_CREATE)
@@ -407,7 +407,7 @@ def ankh_allowed(s, consumable, cards, freed):
 
 @on(ConsumableMoment.USED, Consumable.ANKH)
 def ankh(s, consumable, cards, freed):
-    """Destroy, then copy."""
+    """Destroy the others, then copy."""
     slot = destroy_other_jokers(s, pick_joker(s, Stream.ANKH_CHOICE, (1 << int(s.n_jokers)) - 1))
     copy_joker(s, slot, True)
 
@@ -415,7 +415,7 @@ def ankh(s, consumable, cards, freed):
 # Hex: adds Polychrome to a random editionless joker and destroys all other jokers (not Eternals).
 @on(ConsumableMoment.USED, Consumable.HEX)
 def hex_joker(s, consumable, cards, freed):
-    """Destroy, then give the edition."""
+    """Destroy the others, then give the edition."""
     slot = destroy_other_jokers(s, pick_joker(s, Stream.HEX, editionless(s)))
     give_edition(s, slot, int(Edition.POLYCHROME))
 

@@ -1,4 +1,4 @@
-"""Which poker hand cards make, which hands they contain, and which of them score."""
+"""Find the poker hand of cards, the hands they contain, and the cards that score."""
 
 from ante.catalog.cards import ACE, N_SUITS, TWO, Enhancement
 from ante.catalog.hands import Hand
@@ -8,26 +8,26 @@ from ante.engine.core.state import Rule
 from ante.engine.core.tables import J_CARDS
 from ante.engine.effects.verbs import flush_suit
 
-SAME_RANKS = sum(14 << (4 * rank) for rank in range(TWO, ACE + 1))  # bits of rank_counts: ranks of two cards or more
+SAME_RANKS = sum(14 << (4 * rank) for rank in range(TWO, ACE + 1))  # bits of rank_counts set by two or more equal ranks
 
 
 @rule
 def packed(cards, card, place):
-    """Card indices as one number, eight bits each: `cards` with this card at this place."""
+    """Return `cards` with this card at this place: card indices packed into one integer, eight bits each."""
     return cards | (int(card) << (8 * place))
 
 
 @rule
 def card_at(cards, place):
-    """The card index at a place of a packed list."""
+    """Return the card index at a place of a packed list."""
     return (cards >> (8 * place)) & 255
 
 
 @rule
 def rank_counts(s, cards, n):
-    """How many cards show each rank, four bits a rank.
+    """Return the number of cards of each rank, four bits per rank.
 
-    SPEED: one pass and one number instead of a pass for each rank.
+    SPEED: one pass and one integer instead of a pass for each rank.
     """
     counts = 0
     for i in range(n):
@@ -39,7 +39,7 @@ def rank_counts(s, cards, n):
 
 @rule
 def same_rank_bits(s, cards, n, counts, wanted, above):
-    """Places of the highest rank below `above` that exactly `wanted` cards show, as bits; 0 where there is none."""
+    """Return the places of the highest rank below `above` with exactly `wanted` cards, as bits; 0 if there is none."""
     for rank in range(above - 1, 1, -1):
         if (counts >> (4 * rank)) & 15 == wanted:
             return rank_bits(s, cards, n, rank)
@@ -48,7 +48,7 @@ def same_rank_bits(s, cards, n, counts, wanted, above):
 
 @rule
 def rank_bits(s, cards, n, rank):
-    """Places that show a rank, as bits."""
+    """Return the places of a rank, as bits."""
     bits = 0
     for i in range(n):
         card = s.cards[card_at(cards, i)]
@@ -59,7 +59,7 @@ def rank_bits(s, cards, n, rank):
 
 @rule
 def flush_bits(s, cards, n, needed):
-    """Places of a flush of at least `needed` cards as bits, suits tried from Spades on; 0 where there is none."""
+    """Return the places of a flush of at least `needed` cards as bits, trying suits from Spades on; 0 if none."""
     for suit in range(N_SUITS):
         bits = 0
         count = 0
@@ -74,9 +74,9 @@ def flush_bits(s, cards, n, needed):
 
 @rule
 def straight_bits(s, cards, n, counts, needed, skip):
-    """Places of a straight of at least `needed` ranks as bits; 0 where there is none.
+    """Return the places of a straight of at least `needed` ranks as bits; 0 if there is none.
 
-    skip  True lets single ranks be left out between two others (Shortcut). The Ace stands low and high.
+    skip  allow gaps of one rank (Shortcut). The Ace counts low and high.
     """
     length = 0
     missing = 0
@@ -100,7 +100,7 @@ def straight_bits(s, cards, n, counts, needed, skip):
 
 @rule
 def find_hand(s):
-    """s.hand_type, s.contains and the scoring flags describe the played cards."""
+    """Set s.hand_type, s.contains and the scoring flags for the played cards."""
     cards = 0
     for i in range(s.n_played):
         cards = packed(cards, s.played[i], i)
@@ -112,16 +112,16 @@ def find_hand(s):
 
 @rule
 def hand_of(s, cards, n):
-    """The poker hand that n cards make, one to five; the game is only read.
+    """Return the poker hand of n cards, one to five. The game is not changed.
 
     cards  card indices, left to right, as `packed` writes them
 
-    Returns the Hand, the Hands found as bits, and the places of the cards that make the hand as bits.
+    Returns the Hand, the contained Hands as bits, and the places of the cards of the hand as bits.
     """
     needed = J_CARDS[Joker.FOUR_FINGERS] if s.rules & Rule.FOUR_FINGERS else 5
     counts = rank_counts(s, cards, n)
     fives, fours, threes, pair, second = 0, 0, 0, 0, 0
-    if counts & SAME_RANKS:  # SPEED: most sets that are tried hold no two cards of a rank
+    if counts & SAME_RANKS:  # SPEED: most sets that are tried have no two cards of a rank
         fives = same_rank_bits(s, cards, n, counts, 5, ACE + 1)
         fours = same_rank_bits(s, cards, n, counts, 4, ACE + 1)
         threes = same_rank_bits(s, cards, n, counts, 3, ACE + 1)
@@ -137,7 +137,7 @@ def hand_of(s, cards, n):
 
 @rule
 def second_pair(s, cards, n, counts, pair):
-    """Places of a pair below the highest one as bits, 0 where there is none."""
+    """Return the places of a pair below the highest one as bits; 0 if there is none."""
     for i in range(n):
         if (pair >> i) & 1:
             return same_rank_bits(s, cards, n, counts, 2, int(s.cards[card_at(cards, i)].rank))
@@ -146,7 +146,7 @@ def second_pair(s, cards, n, counts, pair):
 
 @rule
 def best_hand(fives, fours, threes, pair, second, flush, straight):
-    """The best Hand, and the places of its cards as bits; 0 for High Card."""
+    """Return the best Hand and the places of its cards as bits, which are 0 for High Card."""
     if fives and flush:
         return int(Hand.FLUSH_FIVE), fives
     if threes and pair and flush:
@@ -174,7 +174,7 @@ def best_hand(fives, fours, threes, pair, second, flush, straight):
 
 @rule
 def highest_bit(s, cards, n):
-    """Place of the first card of the highest rank, as a bit; 0 where all are Stone cards."""
+    """Return the place of the first card of the highest rank as a bit; 0 if all are Stone cards."""
     best = 0
     bits = 0
     for i in range(n):
@@ -187,7 +187,7 @@ def highest_bit(s, cards, n):
 
 @rule
 def contained(fives, fours, threes, pair, second, flush, straight):
-    """Every Hand found in the played cards, as bits."""
+    """Return every Hand contained in the played cards, as bits."""
     found = 1 << int(Hand.HIGH_CARD)
     three = fives or fours or threes
     two = three or pair
@@ -218,7 +218,7 @@ def contained(fives, fours, threes, pair, second, flush, straight):
 
 @rule
 def mark_scoring(s, bits):
-    """Set the scoring flags: the hand's own cards, Stone cards, and all of them with Splash."""
+    """Set the scoring flags: the cards of the hand, Stone cards, and all cards with Splash."""
     s.n_scoring = 0
     for i in range(s.n_played):
         stone = s.cards[s.played[i]].enhancement == Enhancement.STONE

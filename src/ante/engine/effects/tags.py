@@ -1,4 +1,7 @@
-"""What each tag does: a comment with its text, then its function. Tags are gained by skipping blinds; each acts once, oldest first."""
+"""The effects of tags: a comment with the tag's text, then its function.
+
+Tags are gained by skipping blinds; each acts once, the oldest first.
+"""
 
 from ante.catalog.tags import Tag
 from ante.engine.core.rng import Stream
@@ -14,19 +17,19 @@ from ante.engine.core.tables import (
     TAG_PACK,
     TAG_REROLL_COST,
 )
-from ante.engine.effects.moments import asked
+from ante.engine.effects.moments import effect_of
 from ante.engine.items.making import make_joker
 from ante.engine.items.owned import create_joker, room_for_joker
 from ante.engine.items.pools import draw_boss, draw_voucher
 from ante.engine.items.prices import price
 from ante.engine.items.sources import JokerSource
 
-# The tags held.
+# Held tags.
 
 
 @rule
 def find_tag(s, tag):
-    """Return the place of the oldest held tag of a kind, -1 where none is held."""
+    """Return the index of the oldest held tag of a kind, or -1 if none is held."""
     for i in range(s.n_tags):
         if s.tags[i] == tag:
             return i
@@ -35,7 +38,7 @@ def find_tag(s, tag):
 
 @rule
 def remove_tag(s, place):
-    """Remove the tag at this place."""
+    """Remove the tag at this index."""
     for i in range(place, int(s.n_tags) - 1):
         s.tags[i] = s.tags[i + 1]
         s.tag_hands[i] = s.tag_hands[i + 1]
@@ -46,7 +49,7 @@ def remove_tag(s, place):
 
 @rule
 def take_tag(s, tag):
-    """Use up the oldest held tag of a kind. Returns whether there was one."""
+    """Use the oldest held tag of a kind. Returns whether there was one."""
     place = find_tag(s, tag)
     if place >= 0:
         remove_tag(s, place)
@@ -55,7 +58,7 @@ def take_tag(s, tag):
 
 @rule
 def hold_tag(s, tag, hand):
-    """Hold a tag, the newest of all. Where the table is full, it is lost, which `s.overflows` counts."""
+    """Add a tag as the newest one. If the table is full, it is lost and `s.overflows` counts it."""
     if s.n_tags >= MAX_TAGS:
         s.overflows[Table.TAGS] += 1
         return
@@ -65,11 +68,11 @@ def hold_tag(s, tag, hand):
 
 
 # Double Tag: duplicates the next tag gained (not Double).
-@asked(Tag.DOUBLE)
+@effect_of(Tag.DOUBLE)
 def gain_tag(s, tag, hand):
-    """Gain a tag, once more for each Double Tag held; it acts at once or is held.
+    """Gain a tag, and one copy for each Double Tag held. It acts at once or is held.
 
-    hand  the hand an Orbital Tag raises, -1 for others
+    hand  the hand of an Orbital Tag, -1 for others
     """
     copies = 1
     if tag != Tag.DOUBLE:
@@ -80,9 +83,9 @@ def gain_tag(s, tag, hand):
             hold_tag(s, tag, hand)
 
 
-@asked(Tag.HANDY, Tag.GARBAGE, Tag.SKIP, Tag.ECONOMY, Tag.ORBITAL, Tag.TOP_UP)
+@effect_of(Tag.HANDY, Tag.GARBAGE, Tag.SKIP, Tag.ECONOMY, Tag.ORBITAL, Tag.TOP_UP)
 def acts_at_once(s, tag, hand):
-    """Carry out an immediate tag. Returns whether it was one."""
+    """Apply an immediate tag. Returns whether it was one."""
     # Handy, Garbage and Speed Tag: money for each hand played, discard unused, or blind skipped in the run.
     if tag == Tag.HANDY:
         s.dollars += TAG_DOLLARS[tag] * int(s.hands_played_run)
@@ -107,18 +110,18 @@ def acts_at_once(s, tag, hand):
 
 
 # Boss Tag: rerolls the boss, which uses up Director's Cut.
-@asked(Tag.BOSS)
+@effect_of(Tag.BOSS)
 def tags_reroll_boss(s):
-    """Draw another boss for each."""
+    """Draw another boss for each Boss Tag."""
     while take_tag(s, int(Tag.BOSS)):
         s.boss = draw_boss(s)
         s.boss_rerolled = 1
 
 
 # Standard, Charm, Meteor, Buffoon and Ethereal Tag: open a free pack before the blind is chosen.
-@asked(Tag.STANDARD, Tag.CHARM, Tag.METEOR, Tag.BUFFOON, Tag.ETHEREAL)
+@effect_of(Tag.STANDARD, Tag.CHARM, Tag.METEOR, Tag.BUFFOON, Tag.ETHEREAL)
 def tag_queues_pack(s):
-    """Put the pack of the oldest into s.queued_pack, unless one waits there."""
+    """Put the pack of the oldest such tag into s.queued_pack, unless it already contains one."""
     if s.queued_pack:
         return
     for i in range(s.n_tags):
@@ -130,18 +133,18 @@ def tag_queues_pack(s):
 
 
 # Juggle Tag: a larger hand in the next round.
-@asked(Tag.JUGGLE)
+@effect_of(Tag.JUGGLE)
 def tags_raise_hand_size(s):
-    """Add to the hand size of this round for each."""
+    """Add to the hand size of this round for each Juggle Tag."""
     while take_tag(s, int(Tag.JUGGLE)):
         s.round_hand_size += TAG_HAND_SIZE[Tag.JUGGLE]
         s.lineup_stale = 1
 
 
 # Investment Tag: money after the next boss is beaten.
-@asked(Tag.INVESTMENT)
+@effect_of(Tag.INVESTMENT)
 def tags_at_cash_out(s):
-    """Return the dollars that all of them pay."""
+    """Return the dollars that all Investment Tags pay."""
     dollars = 0
     while take_tag(s, int(Tag.INVESTMENT)):
         dollars += TAG_DOLLARS[Tag.INVESTMENT]
@@ -149,7 +152,7 @@ def tags_at_cash_out(s):
 
 
 # D6 Tag: rerolls start at a lower price in the next shop.
-@asked(Tag.D_SIX)
+@effect_of(Tag.D_SIX)
 def tag_lowers_rerolls(s):
     """Set the price of the first reroll."""
     if take_tag(s, int(Tag.D_SIX)):
@@ -157,9 +160,9 @@ def tag_lowers_rerolls(s):
 
 
 # Uncommon Tag, Rare Tag: the next shop has a free joker of that rarity.
-@asked(Tag.UNCOMMON, Tag.RARE)
+@effect_of(Tag.UNCOMMON, Tag.RARE)
 def tag_makes_row_card(s):
-    """Make the next card of the shop row for the oldest. Returns whether s.made is that card."""
+    """Make the next card of the shop row for the oldest such tag. Returns whether s.made is that card."""
     for i in range(s.n_tags):
         tag = s.tags[i]
         if tag == Tag.UNCOMMON or tag == Tag.RARE:
@@ -171,9 +174,9 @@ def tag_makes_row_card(s):
 
 
 # Negative, Foil, Holographic and Polychrome Tag: the next editionless joker in a shop is free and has that edition.
-@asked(Tag.NEGATIVE, Tag.FOIL, Tag.HOLO, Tag.POLYCHROME)
+@effect_of(Tag.NEGATIVE, Tag.FOIL, Tag.HOLO, Tag.POLYCHROME)
 def tag_gives_edition(s):
-    """Give the edition of the oldest to an editionless joker in s.made."""
+    """Give the edition of the oldest such tag to a joker without an edition in s.made."""
     if s.made.kind != Kind.JOKER or s.made.edition:
         return
     for i in range(s.n_tags):
@@ -187,9 +190,9 @@ def tag_gives_edition(s):
 
 
 # Voucher Tag: adds a voucher to the next shop.
-@asked(Tag.VOUCHER)
+@effect_of(Tag.VOUCHER)
 def tags_add_vouchers(s):
-    """Put one more voucher on display for each. Those without room stay held, which `s.overflows` counts."""
+    """Add one voucher to the shop for each. Those that do not fit stay held, and `s.overflows` counts them."""
     while s.n_shop_vouchers < MAX_SHOP_VOUCHERS and take_tag(s, int(Tag.VOUCHER)):
         voucher = draw_voucher(s, Stream.VOUCHER_FROMTAG)
         s.shop_vouchers[s.n_shop_vouchers] = voucher
@@ -199,9 +202,9 @@ def tags_add_vouchers(s):
 
 
 # Coupon Tag: the first cards and the packs of the next shop are free.
-@asked(Tag.COUPON)
+@effect_of(Tag.COUPON)
 def tag_frees_shop(s):
-    """Make them free."""
+    """Make the cards and packs free."""
     if take_tag(s, int(Tag.COUPON)):
         s.couponed = 1
         for i in range(s.n_row):

@@ -1,6 +1,6 @@
-"""The vocabulary in which effects are written.
+"""Verbs: the functions in which effects are written.
 
-A verb changes one game and fires no moment itself: what a destroyed or added card sets off waits for `lineup.settle`.
+A verb changes one game and fires no moment itself; moments for destroyed or added cards fire in `lineup.settle`.
 """
 
 from ante.catalog.cards import JACK, KING, Enhancement
@@ -10,67 +10,67 @@ from ante.engine.core.state import Debuff, Place, Rule
 
 @rule
 def doom(s, slot):
-    """The joker in this slot no longer works and is destroyed at the next settle(); those still to act are undisturbed."""
+    """Disable the joker in this slot and destroy it at the next settle(), so that slots do not change before."""
     s.jokers[slot].debuffed = Debuff.DOOMED
 
 
 @rule
 def add_chips(s, chips):
-    """The hand counts this many more chips."""
+    """Add chips to the hand's score."""
     s.score_chips += chips
 
 
 @rule
 def add_mult(s, mult):
-    """The hand's mult is this much larger."""
+    """Add mult to the hand's score."""
     s.score_mult += mult
 
 
 @rule
 def times_mult(s, factor):
-    """The hand's mult is multiplied."""
+    """Multiply the hand's mult."""
     s.score_mult *= factor
 
 
 @rule
 def retrigger(s, times):
-    """The card in question acts this many more times. Only in the REPEAT moments."""
+    """Trigger the current card this many more times. Only in the REPEAT moments."""
     s.repeats += times
 
 
 @rule
 def earn(s, dollars):
-    """The money changes at once."""
+    """Change the player's money immediately."""
     s.dollars += dollars
 
 
 @rule
 def earn_at_cash_out(s, dollars):
-    """The cash-out screen lists this much more. Only in ROUND_DOLLARS."""
+    """Add to the dollars of the cash-out screen. Only in ROUND_DOLLARS."""
     s.payout += dollars
 
 
 @rule
 def level_up(s, hand, levels):
-    """A poker hand's level changes, never below 1."""
+    """Change the level of a poker hand, to at least 1."""
     s.levels[hand] = max(1, int(s.levels[hand]) + levels)
 
 
 @rule
 def has_rank(s, card):
-    """Whether a card shows a rank: Stone cards do not."""
+    """Return whether a card has a rank; Stone cards do not."""
     return s.cards[card].enhancement != Enhancement.STONE
 
 
 @rule
 def is_rank(s, card, rank):
-    """Whether a card shows this rank."""
+    """Return whether a card has this rank."""
     return s.cards[card].rank == rank and has_rank(s, card)
 
 
 @rule
 def is_face(s, card):
-    """Whether a card is a face card now: Jack, Queen, King, or any card with Pareidolia. Debuffed cards never are."""
+    """Return whether a card is a face card: Jack, Queen, King, or any with Pareidolia. Debuffed cards never are."""
     if s.cards[card].debuffed:
         return False
     if s.rules & Rule.PAREIDOLIA:
@@ -80,16 +80,16 @@ def is_face(s, card):
 
 @rule
 def same_suit(s, one, other):
-    """Whether two suits count as one: equal, or of one colour with Smeared Joker."""
+    """Return whether two suits count as one: equal, or of one colour with Smeared Joker."""
     if one == other:
         return True
-    # Spades 0 and Clubs 2 are black, Hearts 1 and Diamonds 3 red.
+    # Spades 0 and Clubs 2 are black, Hearts 1 and Diamonds 3 are red.
     return s.rules & Rule.SMEARED != 0 and (one & 1) == (other & 1)
 
 
 @rule
 def is_suit(s, card, suit):
-    """Whether a card counts as a suit for effects: Wild cards as any, Stone and debuffed cards as none."""
+    """Return whether a card counts as a suit for effects: Wild cards as any, Stone and debuffed cards as none."""
     c = s.cards[card]
     if c.debuffed or c.enhancement == Enhancement.STONE:
         return False
@@ -98,7 +98,7 @@ def is_suit(s, card, suit):
 
 @rule
 def flush_suit(s, card, suit):
-    """Whether a card counts as a suit in a flush: a debuffed card by its printed suit, a Stone card as none."""
+    """Return whether a card counts as a suit in a flush: a debuffed card by its printed suit, a Stone card as none."""
     c = s.cards[card]
     if c.enhancement == Enhancement.STONE:
         return False
@@ -107,7 +107,7 @@ def flush_suit(s, card, suit):
 
 @rule
 def set_enhancement(s, card, enhancement):
-    """A card is turned into another kind, and The Pillar forgets it; a debuff stays until the round ends."""
+    """Set a card's enhancement and reset its `played_this_ante` (The Pillar). A debuff lasts until the round ends."""
     s.cards[card].enhancement = enhancement
     s.cards[card].played_this_ante = 0
     s.cards[card].worn = 0
@@ -115,7 +115,7 @@ def set_enhancement(s, card, enhancement):
 
 @rule
 def destroy_card(s, card):
-    """Remove a playing card for good, from any place."""
+    """Remove a playing card from the deck, from any place."""
     c = s.cards[card]
     if c.place == Place.GONE:
         return
@@ -134,7 +134,7 @@ def destroy_card(s, card):
 
 @rule
 def drop_from(order, n, card):
-    """A list of n cards closes up where this card stood."""
+    """Remove a card from a list of n cards and close the gap."""
     kept = 0
     for i in range(n):
         if order[i] != card:
@@ -144,7 +144,7 @@ def drop_from(order, n, card):
 
 @rule
 def deck_size(s):
-    """Return the cards of the full deck, in any place."""
+    """Return the number of cards of the full deck, in any place."""
     n = 0
     for i in range(s.n_cards):
         if s.cards[i].place != Place.GONE:
@@ -154,7 +154,7 @@ def deck_size(s):
 
 @rule
 def copy_card(s, source, copy):
-    """One card takes over everything that another one is, but its creation number and its place."""
+    """Copy all properties of a card to another one, except its creation number and its place."""
     a, b = s.cards[source], s.cards[copy]
     b.rank = a.rank
     b.suit = a.suit

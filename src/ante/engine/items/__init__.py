@@ -1,1 +1,1 @@
-"""How cards come into being and where they are kept: pools, creation, prices, packs, vouchers."""
+"""Creation and storage of cards: pools, makers, prices, packs and vouchers."""

@@ -1,4 +1,4 @@
-"""The array of playing cards: how a card joins the full deck, in creation order."""
+"""The array of playing cards of a run, in creation order."""
 
 from ante.engine.core.rule import rule
 from ante.engine.core.state import MAX_CARDS, MAX_HAND, Place, Table
@@ -6,9 +6,9 @@ from ante.engine.core.state import MAX_CARDS, MAX_HAND, Place, Table
 
 @rule
 def add_card(s, rank, suit, enhancement, edition, seal):
-    """A new playing card is part of the full deck, in no list yet. Returns its index.
+    """Add a new playing card to the full deck, but to no list yet. Returns its index.
 
-    Where the table is full, the card is lost, which `s.overflows` counts, and -1 is returned.
+    If the table is full, the card is lost, `s.overflows` counts it, and -1 is returned.
     """
     if s.n_cards >= MAX_CARDS:
         s.overflows[Table.CARDS] += 1
@@ -37,9 +37,9 @@ def add_card(s, rank, suit, enhancement, edition, seal):
 
 @rule
 def add_card_item(s, item):
-    """A card from the shop or a pack is part of the full deck, at its age. Returns its index, -1 where there is no room.
+    """Add a card from the shop or a pack to the full deck, by age. Returns its index, or -1 if the table is full.
 
-    Cards of one pack may be taken in another order than they were made in; every list of cards follows the move.
+    Cards of one pack may be taken in another order than they were made; all lists of cards are updated.
     """
     index = add_card(s, int(item.rank), int(item.suit), int(item.enhancement), int(item.edition), int(item.seal))
     if index < 0:
@@ -53,17 +53,17 @@ def add_card_item(s, item):
 
 @rule
 def swap_cards(s, index):
-    """Two neighbours of the card array change places, and the lists name them by their new ones."""
+    """Swap a card with the next one of the card array and update all lists."""
     s.moved_card = s.cards[index]
     s.cards[index] = s.cards[index + 1]
     s.cards[index + 1] = s.moved_card
-    rename(s.deck, s.n_deck, index)
-    rename(s.hand, s.n_hand, index)
+    swap_places(s.deck, s.n_deck, index)
+    swap_places(s.hand, s.n_hand, index)
 
 
 @rule
-def rename(order, n, index):
-    """In a list of card indices, `index` and `index + 1` change places."""
+def swap_places(order, n, index):
+    """Swap `index` and `index + 1` in a list of card indices."""
     for i in range(n):
         if order[i] == index:
             order[i] = index + 1
@@ -73,7 +73,7 @@ def rename(order, n, index):
 
 @rule
 def put_in_deck(s, card):
-    """A card lies under the draw pile."""
+    """Put a card under the draw pile."""
     for i in range(s.n_deck - 1, -1, -1):
         s.deck[i + 1] = s.deck[i]
     s.deck[0] = card
@@ -83,7 +83,7 @@ def put_in_deck(s, card):
 
 @rule
 def put_in_hand(s, card):
-    """A card is the rightmost of the hand; where the table is full, it lies under the draw pile, which `s.overflows` counts."""
+    """Add a card at the right of the hand; if the table is full, under the draw pile, and `s.overflows` counts it."""
     if s.n_hand >= MAX_HAND:
         s.overflows[Table.HAND] += 1
         put_in_deck(s, card)

@@ -1,4 +1,7 @@
-"""How a card is made: its draws in the game's order. Every maker writes the new card into `s.made` and its key into the used set."""
+"""Makers of cards, with their draws in the game's order.
+
+Every maker writes the new card into `s.made` and adds its key to the set of used items.
+"""
 
 from ante.catalog.cards import Edition, Enhancement, Sticker
 from ante.catalog.challenges import Modifier
@@ -48,7 +51,7 @@ N_FRONTS = len(FRONT_RANK)
 
 @rule
 def edition_of(u, rate, m, negative):
-    """The edition that a roll names; `rate` is edition_rate, Negative is not scaled by it."""
+    """Return the edition for a roll `u`; `rate` is edition_rate, which does not scale Negative."""
     if negative and u > 1.0 - EDITION_SHARE[Edition.NEGATIVE] * m:
         return int(Edition.NEGATIVE)
     if u > 1.0 - EDITION_SHARE[Edition.POLYCHROME] * rate * m:
@@ -60,19 +63,19 @@ def edition_of(u, rate, m, negative):
 
 @rule
 def roll_edition(s, stream, m, negative):
-    """Return the edition of one poll on `stream`, with its odds times m."""
+    """Return the edition drawn on `stream`, with its odds times m."""
     return edition_of(roll(s, stream), edition_rate(s), m, negative)
 
 
 @rule
 def roll_sure_edition(s, stream):
-    """One edition poll that always gives Foil, Holographic or Polychrome."""
+    """Return an edition drawn on `stream` that is always Foil, Holographic or Polychrome."""
     return edition_of(roll(s, stream), SURE_EDITION_TIMES, 1.0, False)
 
 
 @rule
 def clear_item(item):
-    """An item with nothing in it."""
+    """Clear all fields of an item."""
     item.kind = 0
     item.edition = 0
     item.stickers = 0
@@ -93,7 +96,7 @@ def clear_item(item):
 
 @rule
 def remove_item(items, place, n):
-    """The item at this place of a list of n is gone; those behind it move up."""
+    """Remove the item at this place from a list of n and move up those behind it."""
     for i in range(place, n - 1):
         items[i] = items[i + 1]
     clear_item(items[n - 1])
@@ -101,7 +104,7 @@ def remove_item(items, place, n):
 
 @rule
 def begin_item(s, kind, number):
-    """s.made is a fresh card of this kind and number, with the next creation number and its key in the used set."""
+    """Make s.made a new card of this kind and number, with the next creation number, and mark it as used."""
     item = s.made
     clear_item(item)
     item.kind = kind
@@ -120,7 +123,7 @@ def begin_item(s, kind, number):
 
 @rule
 def make_joker(s, source, place_shop, place_pack):
-    """Draw a joker of this source into s.made. Stickers come only in the shop and in packs."""
+    """Draw a joker of this source into s.made. Only the shop and packs add stickers."""
     source = int(source)
     rarity = int(FIXED_RARITY[source])
     if rarity == 0:
@@ -139,14 +142,14 @@ def make_joker(s, source, place_shop, place_pack):
 
 @rule
 def make_eternal(item):
-    """The joker is Eternal, if its kind can be and it is not Perishable."""
+    """Make the joker Eternal, if its kind can be and it is not Perishable."""
     if J_ETERNAL[item.id] and not item.stickers & Sticker.PERISHABLE:
         item.stickers |= int(Sticker.ETERNAL)
 
 
 @rule
 def make_given_joker(s, joker):
-    """Make a plain copy of a given joker in s.made, with the memory of a new one."""
+    """Make a plain copy of a given joker in s.made, with the counters of a new one."""
     begin_item(s, int(Kind.JOKER), joker)
     s.made.value = J_START[joker]
     s.made.count = J_COUNT[joker]
@@ -157,7 +160,7 @@ def make_given_joker(s, joker):
 
 @rule
 def pick_visible_hand(s, stream, without):
-    """Return a random hand that is visible to the player, in definition order, leaving out one (-1 for none)."""
+    """Return a random hand that is visible to the player, in definition order, except `without` (-1 for none)."""
     n = 0
     for hand in range(N_HANDS):
         if (HAND_VISIBLE[hand] or s.plays[hand] > 0) and hand != without:
@@ -173,7 +176,7 @@ def pick_visible_hand(s, stream, without):
 
 @rule
 def roll_stickers(s, in_pack):
-    """Eternal, Perishable and Rental of the joker in s.made, as the stake allows."""
+    """Roll Eternal, Perishable and Rental for the joker in s.made, as the stake allows."""
     item = s.made
     u = roll(s, Stream.PACKETPER) if in_pack else roll(s, Stream.ETPERPOLL)
     if s.stake >= Stake.BLACK and u > ETERNAL_POLL:
@@ -197,9 +200,9 @@ def make_given_consumable(s, consumable):
 
 @rule
 def special_allowed(s, consumable):
-    """Whether the roll for The Soul or Black Hole takes place: not while one exists, unless Showman works.
+    """Return whether The Soul or Black Hole is rolled for: not while one exists, unless Showman works.
 
-    A challenge that bans The Soul takes both rolls away.
+    A challenge that bans The Soul removes both rolls.
     """
     if barred(s, CONSUMABLE_LOCKS + int(Consumable.SOUL)):
         return False
@@ -208,7 +211,7 @@ def special_allowed(s, consumable):
 
 @rule
 def make_tarot(s, source, soulable):
-    """Draw a tarot of this source into s.made; in packs it may turn out to be The Soul."""
+    """Draw a Tarot of this source into s.made; in packs it may be The Soul."""
     source = int(source)
     if soulable and special_allowed(s, Consumable.SOUL) and roll(s, Stream.SOUL_TAROT) > SOUL_ABOVE:
         make_given_consumable(s, int(Consumable.SOUL))
@@ -218,7 +221,7 @@ def make_tarot(s, source, soulable):
 
 @rule
 def make_planet(s, source, soulable):
-    """Draw a planet of this source into s.made; in packs it may turn out to be Black Hole."""
+    """Draw a Planet of this source into s.made; in packs it may be Black Hole."""
     source = int(source)
     if soulable and special_allowed(s, Consumable.BLACK_HOLE) and roll(s, Stream.SOUL_PLANET) > SOUL_ABOVE:
         make_given_consumable(s, int(Consumable.BLACK_HOLE))
@@ -228,7 +231,7 @@ def make_planet(s, source, soulable):
 
 @rule
 def make_spectral(s, source, soulable):
-    """Draw a spectral of this source into s.made; in packs both special cards are rolled, and Black Hole wins."""
+    """Draw a Spectral of this source into s.made. In packs both special cards are rolled; Black Hole has precedence."""
     source = int(source)
     forced = 0
     if soulable:
@@ -241,7 +244,7 @@ def make_spectral(s, source, soulable):
 
 @rule
 def make_playing_card(s, source, enhanced):
-    """Draw a playing card of this source into s.made: its enhancement, if any, then its front."""
+    """Draw a playing card of this source into s.made: its enhancement, if any, then its rank and suit."""
     source = int(source)
     enhancement = 0
     if enhanced:

@@ -1,4 +1,4 @@
-"""The jokers and consumables that a player owns: room for them, adding, removing, creating and copying."""
+"""The jokers and consumables of a player: free slots, adding, removing, creating and copying."""
 
 from ante.catalog.cards import Edition, Sticker
 from ante.engine.core.rng import pick
@@ -18,7 +18,7 @@ from ante.engine.items.prices import price
 
 @rule
 def release(s, kind, number):
-    """A card's key leaves the used set, unless a copy is still owned."""
+    """Remove a card's key from the set of used items, unless a copy is still owned."""
     if kind == Kind.JOKER:
         for i in range(s.n_jokers):
             if s.jokers[i].id == number:
@@ -33,7 +33,7 @@ def release(s, kind, number):
 
 @rule
 def negatives(items, n):
-    """Slots that the Negative ones among the first n items bring with them."""
+    """Return the number of slots that the Negative ones among the first n items add."""
     slots = 0
     for i in range(n):
         slots += EDITION_SLOTS[items[i].edition]
@@ -42,26 +42,26 @@ def negatives(items, n):
 
 @rule
 def room_for_joker(s):
-    """Whether the rules have a slot for one more joker that is not Negative. The table may still be full."""
+    """Return whether the rules allow one more joker that is not Negative. The table may still be full."""
     staying = int(s.n_jokers) - int(s.joker_buffer)
     return staying < s.joker_slots + negatives(s.jokers, s.n_jokers)
 
 
 @rule
 def free_consumable_slots(s):
-    """How many more consumables that are not Negative the rules have slots for. The table may still be full."""
+    """Return how many more consumables that are not Negative the rules allow. The table may still be full."""
     return int(s.consumable_slots) + negatives(s.consumables, s.n_consumables) - int(s.n_consumables)
 
 
 @rule
 def room_for_consumable(s):
-    """Whether the rules have a slot for one more consumable that is not Negative."""
+    """Return whether the rules allow one more consumable that is not Negative."""
     return free_consumable_slots(s) > 0
 
 
 @rule
 def add_joker_from_item(s, item):
-    """The item is the rightmost joker. Where the table is full, it is lost, which `s.overflows` counts."""
+    """Add the item as the rightmost joker. If the table is full, it is lost and `s.overflows` counts it."""
     if s.n_jokers >= MAX_JOKERS:
         s.overflows[Table.JOKERS] += 1
         release(s, int(Kind.JOKER), int(item.id))
@@ -75,7 +75,7 @@ def add_joker_from_item(s, item):
 
 @rule
 def add_consumable_from_item(s, item):
-    """The item is the rightmost consumable. Where the table is full, it is lost, which `s.overflows` counts."""
+    """Add the item as the rightmost consumable. If the table is full, it is lost and `s.overflows` counts it."""
     if s.n_consumables >= MAX_CONSUMABLES:
         s.overflows[Table.CONSUMABLES] += 1
         release(s, int(Kind.CONSUMABLE), int(item.id))
@@ -88,7 +88,7 @@ def add_consumable_from_item(s, item):
 
 @rule
 def pick_joker(s, stream, slots):
-    """A random joker among these slots, given as bits, drawn by creation number. Returns its slot; -1, without a draw, for no slots."""
+    """Return the slot of a random joker among `slots` (bits), drawn by creation number. Returns -1 for no slots."""
     n = 0
     for i in range(s.n_jokers):
         n += (slots >> i) & 1
@@ -108,7 +108,7 @@ def pick_joker(s, stream, slots):
 
 @rule
 def remove_joker(s, slot):
-    """The joker in this slot is gone; those right of it move up."""
+    """Remove the joker in this slot and move up those to its right."""
     joker = int(s.jokers[slot].id)
     remove_item(s.jokers, slot, int(s.n_jokers))
     s.n_jokers -= 1
@@ -118,7 +118,7 @@ def remove_joker(s, slot):
 
 @rule
 def remove_consumable(s, slot):
-    """The consumable in this slot is gone; those right of it move up."""
+    """Remove the consumable in this slot and move up those to its right."""
     consumable = int(s.consumables[slot].id)
     remove_item(s.consumables, slot, int(s.n_consumables))
     s.n_consumables -= 1
@@ -127,10 +127,10 @@ def remove_consumable(s, slot):
 
 @rule
 def keep_pinned_left(s):
-    """Pinned jokers stand left of all others, the youngest first."""
+    """Move pinned jokers to the left of all others, the youngest first."""
     for i in range(1, s.n_jokers):
         j = i
-        while j > 0 and stands_left(s.jokers[j], s.jokers[j - 1]):
+        while j > 0 and belongs_left(s.jokers[j], s.jokers[j - 1]):
             s.made = s.jokers[j]
             s.jokers[j] = s.jokers[j - 1]
             s.jokers[j - 1] = s.made
@@ -138,8 +138,8 @@ def keep_pinned_left(s):
 
 
 @rule
-def stands_left(joker, other):
-    """Whether a joker belongs to the left of one already in the line-up."""
+def belongs_left(joker, other):
+    """Return whether a joker belongs to the left of another one."""
     if not joker.stickers & Sticker.PINNED:
         return False
     return not other.stickers & Sticker.PINNED or joker.created > other.created
@@ -147,7 +147,7 @@ def stands_left(joker, other):
 
 @rule
 def create_joker(s, source):
-    """A new joker of this source is owned, if there is room. Returns whether."""
+    """Create a joker of this source, if there is room. Returns whether there was."""
     if not room_for_joker(s):
         return False
     make_joker(s, source, False, False)
@@ -157,7 +157,7 @@ def create_joker(s, source):
 
 @rule
 def create_tarot(s, source):
-    """A new tarot of this source is owned, if there is room. Returns whether."""
+    """Create a Tarot of this source, if there is room. Returns whether there was."""
     if not room_for_consumable(s):
         return False
     make_tarot(s, source, False)
@@ -167,7 +167,7 @@ def create_tarot(s, source):
 
 @rule
 def create_planet(s, source):
-    """A new planet of this source is owned, if there is room. Returns whether."""
+    """Create a Planet of this source, if there is room. Returns whether there was."""
     if not room_for_consumable(s):
         return False
     make_planet(s, source, False)
@@ -177,7 +177,7 @@ def create_planet(s, source):
 
 @rule
 def create_spectral(s, source):
-    """A new spectral of this source is owned, if there is room. Returns whether."""
+    """Create a Spectral of this source, if there is room. Returns whether there was."""
     if not room_for_consumable(s):
         return False
     make_spectral(s, source, False)
@@ -187,7 +187,7 @@ def create_spectral(s, source):
 
 @rule
 def create_given_consumable(s, consumable):
-    """A given consumable is owned, if there is room. Returns whether."""
+    """Create a given consumable, if there is room. Returns whether there was."""
     if not room_for_consumable(s):
         return False
     make_given_consumable(s, consumable)
@@ -197,13 +197,13 @@ def create_given_consumable(s, consumable):
 
 @rule
 def create_planet_of(s, hand):
-    """The planet of a hand is owned, if there is room. Returns whether."""
+    """Create the Planet of a hand, if there is room. Returns whether there was."""
     return create_given_consumable(s, int(PLANET_OF_HAND[hand]))
 
 
 @rule
 def copy_joker(s, slot, strip_negative):
-    """A copy of the joker in this slot is the rightmost one."""
+    """Add a copy of the joker in this slot at the right."""
     s.made = s.jokers[slot]
     s.created += 1
     s.made.created = s.created

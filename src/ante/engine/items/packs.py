@@ -1,4 +1,4 @@
-"""What lies in a booster pack."""
+"""The contents of booster packs."""
 
 from ante.catalog.cards import Seal
 from ante.catalog.packs import PackKind
@@ -25,7 +25,7 @@ from ante.engine.items.vouchers import arcana_gives_spectral, telescope_works
 
 @rule
 def open_pack_contents(s, pack):
-    """The pack's cards lie open in s.pack; each is made with the ones before it, and the shop row, in the used set."""
+    """Make the pack's cards in s.pack, each with the previous ones and the shop row in the set of used items."""
     s.pack_id = pack
     s.picks_left = PACK_CHOOSE[pack]
     s.n_pack = 0
@@ -59,7 +59,7 @@ def make_pack_card(s, kind, place):
 
 @rule
 def most_played_hand(s):
-    """The visible hand played most this run, the better one of equals; -1 where none has been played."""
+    """Return the visible hand played most this run, the better one of equals; -1 if none was played."""
     best = -1
     for hand in range(N_HANDS):
         if s.plays[hand] > 0 and (best < 0 or s.plays[hand] > s.plays[best]):
@@ -79,7 +79,7 @@ def make_standard_card(s):
 
 @rule
 def seal_of(u):
-    """The Seal that a roll names."""
+    """Return the Seal for a roll."""
     if u > SEAL_ABOVE[Seal.RED]:
         return int(Seal.RED)
     if u > SEAL_ABOVE[Seal.BLUE]:
@@ -89,7 +89,7 @@ def seal_of(u):
 
 @rule
 def close_pack(s):
-    """The pack is gone; cards left in it free their keys."""
+    """Remove the pack; the keys of its remaining cards become available."""
     for i in range(s.n_pack):
         kind, number = int(s.pack[i].kind), int(s.pack[i].id)
         clear_item(s.pack[i])

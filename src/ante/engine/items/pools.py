@@ -1,8 +1,8 @@
-"""Which item a draw names: pools, their unavailable entries, and resampling.
+"""Draws of items from pools: unavailable entries and resampling.
 
-A draw picks a place of the full list. An unavailable entry keeps its place but counts as a miss; the next try uses the
-key's `_resample2` stream, then `_resample3`, without end. Where no entry is available one draw is still consumed and
-a fixed item is taken.
+A draw selects a place in the full list. An unavailable entry keeps its place but counts as a miss; the next draw uses
+the key's `_resample2` stream, then `_resample3`, without limit. If no entry is available, one draw is still consumed
+and a fixed item is taken.
 """
 
 from ante.catalog.blinds import SHOWDOWN_EVERY, Blind
@@ -44,7 +44,7 @@ N_VOUCHERS = len(Voucher) - 1
 
 @rule
 def barred(s, lock):
-    """Whether the challenge bans an item, or the profile has not unlocked it; `lock` is its number in catalog/locks.py."""
+    """Return whether the challenge bans an item or the profile lacks it; `lock` is its number in catalog/locks.py."""
     if not s.restricted:
         return False
     return BANNED[s.challenge, lock] != 0 or (s.locked[lock >> 3] >> (lock & 7)) & 1 != 0
@@ -52,7 +52,7 @@ def barred(s, lock):
 
 @rule
 def deck_has(s, enhancement):
-    """Whether any card of the full deck carries an enhancement."""
+    """Return whether any card of the full deck has an enhancement."""
     for i in range(s.n_cards):
         if s.cards[i].enhancement == enhancement and s.cards[i].place != Place.GONE:
             return True
@@ -61,7 +61,7 @@ def deck_has(s, enhancement):
 
 @rule
 def joker_available(s, joker):
-    """Whether the pool can offer a joker now."""
+    """Return whether the pool can offer a joker now."""
     if (s.used[joker] and not s.rules & Rule.SHOWMAN) or barred(s, JOKER_LOCKS + joker):
         return False
     if J_GATE[joker]:
@@ -73,7 +73,7 @@ def joker_available(s, joker):
 
 @rule
 def consumable_available(s, consumable):
-    """Whether the pool can offer a consumable now; secret planets only once their hand has been played."""
+    """Return whether the pool can offer a consumable now; secret planets only after their hand was played."""
     if not C_IN_POOL[consumable] or (s.used[CONSUMABLE_KEYS + consumable] and not s.rules & Rule.SHOWMAN):
         return False
     if barred(s, CONSUMABLE_LOCKS + consumable):
@@ -83,7 +83,7 @@ def consumable_available(s, consumable):
 
 @rule
 def draw_joker(s, stream, rarity):
-    """The joker of a rarity that a draw on `stream` names."""
+    """Draw a joker of a rarity on `stream`."""
     n = POOL_SIZE[rarity]
     depth = 0
     while True:
@@ -97,7 +97,7 @@ def draw_joker(s, stream, rarity):
 
 @rule
 def any_joker_available(s, rarity):
-    """Whether the pool of a rarity holds anything at all."""
+    """Return whether any joker of a rarity is available."""
     for i in range(POOL_SIZE[rarity]):
         if joker_available(s, int(POOL[rarity, i])):
             return True
@@ -106,7 +106,7 @@ def any_joker_available(s, rarity):
 
 @rule
 def draw_consumable(s, stream, first, n, fallback):
-    """The consumable among numbers first..first+n-1 that a draw on `stream` names."""
+    """Draw a consumable among numbers first..first+n-1 on `stream`."""
     depth = 0
     while True:
         consumable = first + int(roll_resample(s, stream, depth) * n)
@@ -119,7 +119,7 @@ def draw_consumable(s, stream, first, n, fallback):
 
 @rule
 def any_consumable_available(s, first, n):
-    """Whether any of these consumables is available."""
+    """Return whether any of these consumables is available."""
     for consumable in range(first, first + n):
         if consumable_available(s, consumable):
             return True
@@ -128,25 +128,25 @@ def any_consumable_available(s, first, n):
 
 @rule
 def draw_tarot(s, stream):
-    """The tarot that a draw on `stream` names."""
+    """Draw a Tarot on `stream`."""
     return draw_consumable(s, stream, FIRST_TAROT, N_TAROTS, int(Consumable.STRENGTH))
 
 
 @rule
 def draw_planet(s, stream):
-    """The planet that a draw on `stream` names."""
+    """Draw a Planet on `stream`."""
     return draw_consumable(s, stream, FIRST_PLANET, N_PLANETS, int(Consumable.PLUTO))
 
 
 @rule
 def draw_spectral(s, stream):
-    """The spectral that a draw on `stream` names; the places of The Soul and Black Hole always miss."""
+    """Draw a Spectral on `stream`; the places of The Soul and Black Hole always miss."""
     return draw_consumable(s, stream, FIRST_SPECTRAL, N_SPECTRALS, int(Consumable.INCANTATION))
 
 
 @rule
 def voucher_available(s, voucher):
-    """Whether a voucher is neither redeemed nor on display, its first tier is redeemed, and nothing bars it."""
+    """Return whether a voucher can be offered: not redeemed or in the shop, first tier redeemed, not excluded."""
     if s.vouchers[voucher] or (V_REQUIRES[voucher] and not s.vouchers[V_REQUIRES[voucher]]):
         return False
     if barred(s, VOUCHER_LOCKS + voucher):
@@ -159,7 +159,7 @@ def voucher_available(s, voucher):
 
 @rule
 def draw_voucher(s, stream):
-    """The voucher that a draw on `stream` names."""
+    """Draw a voucher on `stream`."""
     depth = 0
     while True:
         voucher = 1 + int(roll_resample(s, stream, depth) * N_VOUCHERS)
@@ -176,13 +176,13 @@ def draw_voucher(s, stream):
 
 @rule
 def tag_available(s, tag):
-    """Whether this ante offers a tag; antes below 1 offer what the first does."""
+    """Return whether a tag is available in this ante; antes below 1 offer the tags of ante 1."""
     return TAG_MIN_ANTE[tag] <= max(1, int(s.ante)) and not barred(s, TAG_LOCKS + tag)
 
 
 @rule
 def draw_tag(s):
-    """The tag that a draw for this ante names; every ante offers some that nothing can bar."""
+    """Draw a tag for this ante; every ante has tags that are never excluded."""
     depth = 0
     while True:
         tag = 1 + int(roll_resample(s, Stream.TAG, depth) * N_TAGS)
@@ -193,7 +193,7 @@ def draw_tag(s):
 
 @rule
 def boss_eligible(s, boss):
-    """Whether a boss can be drawn in this ante: showdown bosses in every eighth, the others from their first ante on."""
+    """Return whether a boss can be drawn now: showdown bosses in every eighth ante, others from their first ante on."""
     if barred(s, BLIND_LOCKS + boss):
         return False
     ante = int(s.ante)
@@ -205,7 +205,7 @@ def boss_eligible(s, boss):
 
 @rule
 def draw_boss(s):
-    """A boss among the eligible ones that came up least; its count rises."""
+    """Draw one of the eligible bosses with the fewest uses and count its use."""
     least = 1 << 30
     for i in range(len(BOSS_ORDER)):
         boss = BOSS_ORDER[i]

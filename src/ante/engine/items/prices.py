@@ -1,4 +1,4 @@
-"""What items cost, and what selling them brings."""
+"""Buy and sell prices of items."""
 
 from ante.catalog.cards import Sticker
 from ante.catalog.challenges import INFLATION_DOLLARS, Modifier
@@ -19,7 +19,7 @@ def discounted(s, base):
 
 @rule
 def price(s, item):
-    """The item carries its present price."""
+    """Set the item's current price."""
     if item.kind == Kind.JOKER:
         base = J_COST[item.id]
     elif item.kind == Kind.CONSUMABLE:
@@ -35,7 +35,7 @@ def price(s, item):
 
 @rule
 def reprice_all(s):
-    """Everything owned and on sale has its present price; what a tag made free stays free."""
+    """Update the prices of all items owned and on sale; items that a tag made free stay free."""
     for i in range(s.n_jokers):
         price(s, s.jokers[i])
     for i in range(s.n_consumables):
@@ -46,7 +46,7 @@ def reprice_all(s):
 
 @rule
 def inflate(s):
-    """Something was bought, a pack opened or a voucher redeemed: with inflation every price rises by $1."""
+    """Raise every price by $1 with inflation; called after a purchase, an opened pack or a redeemed voucher."""
     if s.modifiers & Modifier.INFLATION:
         s.inflation += INFLATION_DOLLARS
         reprice_all(s)
@@ -54,11 +54,11 @@ def inflate(s):
 
 @rule
 def shop_price(item):
-    """Dollars that a card of the shop row costs."""
+    """Return the price of a card of the shop row."""
     return 0 if item.stickers & FREE else int(item.cost)
 
 
 @rule
 def sell_value(item):
-    """Dollars that selling an item brings."""
+    """Return the sell value of an item."""
     return max(LOWEST_PRICE, int(item.cost) // SELL_DIVISOR) + int(item.extra_sell)

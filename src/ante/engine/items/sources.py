@@ -1,7 +1,7 @@
-"""Where a card comes from, and the random streams of each source.
+"""Sources of cards, and the random streams of each source.
 
-Each kind of card has its own enum of sources, so that a source which makes no such card cannot be named. A source
-without a stream in `core/rng.py` is a KeyError at import.
+Each kind of card has its own enum of sources, so that a source cannot be used for a kind it does not make. A source
+without a stream in `core/rng.py` raises KeyError at import.
 """
 
 from enum import IntEnum
@@ -13,7 +13,7 @@ from ante.engine.core.rng import Stream
 
 
 class JokerSource(IntEnum):
-    """Where a joker comes from."""
+    """The source of a joker."""
 
     SHO = 0  # shop row
     BUF = 1  # Buffoon pack
@@ -27,7 +27,7 @@ class JokerSource(IntEnum):
 
 
 class TarotSource(IntEnum):
-    """Where a tarot comes from."""
+    """The source of a Tarot."""
 
     SHO = 0  # shop row
     AR1 = 1  # Arcana pack
@@ -40,7 +40,7 @@ class TarotSource(IntEnum):
 
 
 class PlanetSource(IntEnum):
-    """Where a planet comes from."""
+    """The source of a Planet."""
 
     SHO = 0  # shop row
     PL1 = 1  # Celestial pack
@@ -48,7 +48,7 @@ class PlanetSource(IntEnum):
 
 
 class SpectralSource(IntEnum):
-    """Where a spectral comes from."""
+    """The source of a Spectral."""
 
     SHO = 0  # shop row
     AR2 = 1  # Arcana pack, Omen Globe
@@ -58,7 +58,7 @@ class SpectralSource(IntEnum):
 
 
 class CardSource(IntEnum):
-    """Where a playing card comes from."""
+    """The source of a playing card."""
 
     SHO = 0  # shop row
     STA = 1  # Standard pack
@@ -75,20 +75,20 @@ RARITY_OF_SOURCE = {
 
 
 def streams_of(prefix: str, sources: type[IntEnum]) -> np.ndarray:
-    """The stream `<prefix>_<source>` of every source, (n,) int64. Raises KeyError where one is not declared."""
+    """Return the stream `<prefix>_<source>` of every source, (n,) int64. Raises KeyError if one is not declared."""
     return np.array([Stream[f"{prefix}_{source.name}"] for source in sources], dtype=np.int64)
 
 
 def joker_streams(source: JokerSource) -> list[Stream]:
-    """The streams that name a joker, by rarity; The Soul makes Legendary jokers alone."""
+    """Return the streams of a source's jokers, by rarity. The Soul makes only Legendary jokers."""
     if source == JokerSource.SOU:
         return [Stream.JOKER4] * 5
     common, uncommon, rare = (Stream[f"JOKER{rarity}_{source.name}"] for rarity in (1, 2, 3))
-    return [common, common, uncommon, rare, rare]  # rarities 0 and 4 are never looked up
+    return [common, common, uncommon, rare, rare]  # rarities 0 and 4 are not used
 
 
 FIXED_RARITY = np.array([RARITY_OF_SOURCE.get(source, 0) for source in JokerSource], dtype=np.int64)  # 0 = drawn
-RARITY_STREAM = np.array(  # read only where the rarity is drawn
+RARITY_STREAM = np.array(  # used only if the rarity is drawn
     [0 if source in RARITY_OF_SOURCE else Stream[f"RARITY_{source.name}"] for source in JokerSource], dtype=np.int64
 )
 JOKER_STREAM = np.array([joker_streams(source) for source in JokerSource], dtype=np.int64)  # by source, then rarity

@@ -1,6 +1,6 @@
-"""What each voucher changes: a comment with its text, then the functions through which the rules read it.
+"""The effects of vouchers: a comment with the voucher's text, then the functions through which the rules read it.
 
-Of most pairs the second tier replaces the first; `better_of` names the one that counts.
+In most pairs the second tier replaces the first; `better_of` returns the effective one.
 """
 
 from ante.catalog.cards import Edition
@@ -41,7 +41,7 @@ from ante.engine.core.tables import (
 # does nothing.
 @rule
 def take_voucher(s, voucher):
-    """Redeem a voucher: add the numbers of its row to those of the run."""
+    """Redeem a voucher and add the numbers of its row to those of the run."""
     s.vouchers[voucher] = 1
     s.ante += V_ANTE[voucher]
     s.hands_each_round += V_HANDS[voucher]
@@ -53,7 +53,7 @@ def take_voucher(s, voucher):
 
 @rule
 def better_of(s, second, first):
-    """Return the one that counts of two vouchers, NONE where neither is redeemed. The row of NONE changes nothing."""
+    """Return the effective one of two vouchers, NONE if neither is redeemed. The row of NONE changes nothing."""
     if s.vouchers[second]:
         return int(second)
     return int(first) if s.vouchers[first] else int(Voucher.NONE)
@@ -62,7 +62,7 @@ def better_of(s, second, first):
 # Overstock, Overstock Plus: one more card slot in the shop each.
 @rule
 def more_row_slots(s):
-    """Return the slots that they add to the shop row."""
+    """Return the number of slots added to the shop row."""
     first = V_SHOP_SLOTS[Voucher.OVERSTOCK_NORM] * int(s.vouchers[Voucher.OVERSTOCK_NORM])
     return first + V_SHOP_SLOTS[Voucher.OVERSTOCK_PLUS] * int(s.vouchers[Voucher.OVERSTOCK_PLUS])
 
@@ -77,14 +77,14 @@ def percent_off(s):
 # Hone, Glow Up: Foil, Holographic and Polychrome appear more often.
 @rule
 def edition_rate(s):
-    """Return how much more often editions appear."""
+    """Return the factor on the rate of editions."""
     return V_EDITION_TIMES[better_of(s, Voucher.GLOW_UP, Voucher.HONE)]
 
 
 # Reroll Surplus, Reroll Glut: rerolls cost less, each by as much.
 @rule
 def reroll_discount(s):
-    """Return the dollars off a reroll."""
+    """Return the discount on a reroll in dollars."""
     first = V_REROLL_DISCOUNT[Voucher.REROLL_SURPLUS] * int(s.vouchers[Voucher.REROLL_SURPLUS])
     return first + V_REROLL_DISCOUNT[Voucher.REROLL_GLUT] * int(s.vouchers[Voucher.REROLL_GLUT])
 
@@ -92,14 +92,14 @@ def reroll_discount(s):
 # Omen Globe: cards of Arcana packs may be Spectral.
 @rule
 def arcana_gives_spectral(s):
-    """Return whether the next card of an Arcana pack is a Spectral; rolls only with the voucher."""
+    """Return whether the next card of an Arcana pack is a Spectral; rolls only if the voucher is redeemed."""
     return s.vouchers[Voucher.OMEN_GLOBE] != 0 and roll(s, Stream.OMEN_GLOBE) > V_SPECTRAL_ABOVE[Voucher.OMEN_GLOBE]
 
 
 # Telescope: the first card of a Celestial pack is the Planet of the most played hand.
 @rule
 def telescope_works(s, place):
-    """Return whether the card at this place of a Celestial pack is that Planet."""
+    """Return whether the card at this place of a Celestial pack is the Planet of the most played hand."""
     return place == 0 and s.vouchers[Voucher.TELESCOPE] != 0
 
 
@@ -131,7 +131,7 @@ def planet_rate(s):
 # Seed Money, Money Tree: more money earns interest.
 @rule
 def interest_cap(s):
-    """Return the most dollars that earn interest."""
+    """Return the maximum amount of money that earns interest."""
     return max(INTEREST_CAP_FIELD, int(V_INTEREST_CAP[better_of(s, Voucher.MONEY_TREE, Voucher.SEED_MONEY)]))
 
 
@@ -145,7 +145,7 @@ def playing_card_rate(s):
 # Illusion: playing cards in the shop may have an enhancement and an edition.
 @rule
 def illusion_enhances(s):
-    """Return whether the next card of the shop row is enhanced if it is a playing card; rolls only with the voucher."""
+    """Return whether a playing card as the next shop card is enhanced; rolls only if the voucher is redeemed."""
     return s.vouchers[Voucher.ILLUSION] != 0 and roll(s, Stream.ILLUSION) > ILLUSION_ENHANCED_ABOVE
 
 
@@ -163,7 +163,7 @@ def illusion_edition(s):
 # Director's Cut: the boss can be rerolled once an ante. Retcon: any number of times.
 @rule
 def boss_can_be_rerolled(s):
-    """Return whether they allow another boss in this ante."""
+    """Return whether the boss can be rerolled now."""
     if s.vouchers[Voucher.RETCON]:
         return True
     return s.vouchers[Voucher.DIRECTORS_CUT] != 0 and s.boss_rerolled == 0
@@ -171,7 +171,7 @@ def boss_can_be_rerolled(s):
 
 @rule
 def boss_reroll_price(s):
-    """Return the dollars that drawing another boss costs."""
+    """Return the price of a boss reroll in dollars."""
     if s.vouchers[Voucher.RETCON]:
         return int(V_BOSS_REROLL[Voucher.RETCON])
     return int(V_BOSS_REROLL[Voucher.DIRECTORS_CUT])

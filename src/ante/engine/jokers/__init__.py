@@ -1,1 +1,1 @@
-"""What each joker does, by the moment at which it acts. `dispatch.py` is generated (`make dispatch`)."""
+"""Effects of jokers, one function per joker and moment. `dispatch.py` is generated (`make dispatch`)."""

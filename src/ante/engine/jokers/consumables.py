@@ -1,4 +1,4 @@
-"""Jokers that create consumables, look at those used, or change their prices; and Diet Cola's tag."""
+"""Jokers that create consumables, depend on those used, or change their prices; and Diet Cola."""
 
 from ante.catalog.cards import Edition
 from ante.catalog.jokers import Joker
@@ -17,21 +17,21 @@ from ante.engine.items.sources import TarotSource
 # Fortune Teller: mult for each Tarot used in the run.
 @on(Moment.JOKER_SCORED, Joker.FORTUNE_TELLER)
 def fortune_teller(s, me, joker, card):
-    """+mult per tarot."""
+    """Add mult per Tarot used."""
     add_mult(s, J_MULT[joker] * s.tarots_used)
 
 
 # Cartomancer: creates a Tarot when a blind is selected.
 @on(Moment.BLIND_CHOSEN, Joker.CARTOMANCER)
 def cartomancer(s, me, joker, card):
-    """A tarot is made."""
+    """Create Tarots."""
     create_tarot(s, int(TarotSource.CAR))
 
 
 # Hallucination: may create a Tarot when a pack is opened.
 @on(Moment.PACK_OPENED, Joker.HALLUCINATION)
 def hallucination(s, me, joker, card):
-    """A tarot, 1 in `odds`, if there is room."""
+    """Create a Tarot with probability 1 in `odds`, if there is room."""
     if room_for_consumable(s) and chance(s, Stream.HALU, J_ODDS[joker]):
         create_tarot(s, int(TarotSource.HAL))
 
@@ -39,14 +39,14 @@ def hallucination(s, me, joker, card):
 # Astronomer: Planets and Celestial packs are free.
 @on(Moment.WHILE_HELD, Joker.ASTRONOMER, copied=False)
 def astronomer(s, me, joker, card):
-    """Planets and Celestial packs are free."""
+    """Set the rule bit."""
     s.rules |= int(Rule.ASTRONOMER)
 
 
 # Perkeo: creates a Negative copy of a random held consumable when the shop is left.
 @on(Moment.SHOP_LEFT, Joker.PERKEO)
 def perkeo(s, me, joker, card):
-    """A Negative copy of a random held consumable."""
+    """Add a Negative copy of a random consumable."""
     if s.n_consumables == 0:
         return
     k = pick(s, Stream.PERKEO, int(s.n_consumables))
@@ -61,5 +61,5 @@ def perkeo(s, me, joker, card):
 # Diet Cola: sold, it gives a Double Tag.
 @on(Moment.SELF_SOLD, Joker.DIET_COLA)
 def diet_cola(s, me, joker, card):
-    """A Double Tag is gained."""
+    """Gain a Double Tag."""
     gain_tag(s, int(Tag.DOUBLE), -1)

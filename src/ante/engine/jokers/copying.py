@@ -1,23 +1,23 @@
-"""Whose ability a slot has: Blueprint copies its right neighbour, Brainstorm the leftmost joker."""
+"""Resolve copies: Blueprint copies its right neighbour, Brainstorm the leftmost joker."""
 
 from ante.catalog.jokers import Joker
 from ante.engine.core.rule import rule
 from ante.engine.core.tables import J_COPIED
-from ante.engine.effects.moments import asked
+from ante.engine.effects.moments import effect_of
 
 
 @rule
 def working(s, slot):
-    """The slot itself, -1 where its joker is debuffed or already doomed."""
+    """Return the slot, or -1 if its joker is debuffed or already marked for destruction."""
     return -1 if s.jokers[slot].debuffed else slot
 
 
 # Blueprint: copies the ability of the joker to its right. Brainstorm: copies that of the leftmost joker.
-@asked(Joker.BLUEPRINT, Joker.BRAINSTORM)
+@effect_of(Joker.BLUEPRINT, Joker.BRAINSTORM)
 def resolve(s, slot):
-    """The slot whose joker acts for this one; -1 where none does.
+    """Return the slot whose joker acts for this one, or -1 if none does.
 
-    A debuffed link copies nothing, nor does a ring of copiers, nor a target that cannot be copied.
+    A debuffed joker in the chain, a cycle of copies and a joker that cannot be copied all give -1.
     """
     at = slot
     for _ in range(s.n_jokers + 1):

@@ -1,4 +1,4 @@
-"""Jokers that count, add or change playing cards, and those that let cards act again."""
+"""Jokers that count, add or change playing cards, and those that retrigger cards."""
 
 from ante.catalog.cards import FRONTS, Enhancement
 from ante.catalog.jokers import Joker
@@ -25,7 +25,7 @@ N_FRONTS = len(FRONTS)
 # Steel Joker: X mult grows with each Steel card of the full deck.
 @on(Moment.JOKER_SCORED, Joker.STEEL_JOKER)
 def steel_joker(s, me, joker, card):
-    """X1 and more per Steel card."""
+    """Multiply mult by 1 plus an amount per Steel card."""
     if s.tally_steel > 0:
         times_mult(s, 1.0 + J_XMULT[joker] * s.tally_steel)
 
@@ -33,14 +33,14 @@ def steel_joker(s, me, joker, card):
 # Stone Joker: chips for each Stone card of the full deck.
 @on(Moment.JOKER_SCORED, Joker.STONE)
 def stone_joker(s, me, joker, card):
-    """+chips per Stone card."""
+    """Add chips per Stone card."""
     add_chips(s, J_CHIPS[joker] * s.tally_stone)
 
 
 # Driver's License: X mult with enough enhanced cards in the full deck.
 @on(Moment.JOKER_SCORED, Joker.DRIVERS_LICENSE)
 def drivers_license(s, me, joker, card):
-    """X mult for a minimum number of enhanced cards."""
+    """Multiply mult if there are enough enhanced cards."""
     if s.tally_enhanced >= J_AT_LEAST[joker]:
         times_mult(s, J_XMULT[joker])
 
@@ -48,7 +48,7 @@ def drivers_license(s, me, joker, card):
 # Erosion: mult for each card that the deck has lost.
 @on(Moment.JOKER_SCORED, Joker.EROSION)
 def erosion(s, me, joker, card):
-    """+mult per card below the starting size."""
+    """Add mult per card below the starting deck size."""
     lost = int(s.starting_deck_size) - deck_size(s)
     if lost > 0:
         add_mult(s, J_MULT[joker] * lost)
@@ -57,14 +57,14 @@ def erosion(s, me, joker, card):
 # Blue Joker: chips for each card left in the draw pile.
 @on(Moment.JOKER_SCORED, Joker.BLUE_JOKER)
 def blue_joker(s, me, joker, card):
-    """+chips per card in the draw pile."""
+    """Add chips per card in the draw pile."""
     add_chips(s, J_CHIPS[joker] * s.n_deck)
 
 
 # Marble Joker: adds a Stone card to the deck when a blind is selected.
 @on(Moment.BLIND_CHOSEN, Joker.MARBLE)
 def marble(s, me, joker, card):
-    """Stone cards join the deck."""
+    """Add Stone cards to the deck."""
     for _ in range(J_CREATES[joker]):
         front = pick(s, Stream.MARB_FR, N_FRONTS)
         index = add_card(s, FRONT_RANK[front], FRONT_SUIT[front], int(Enhancement.STONE), 0, 0)
@@ -75,7 +75,7 @@ def marble(s, me, joker, card):
 # Certificate: adds a random playing card with a random seal to the first hand of a round.
 @on(Moment.FIRST_HAND_DRAWN, Joker.CERTIFICATE)
 def certificate(s, me, joker, card):
-    """A sealed card joins the hand."""
+    """Add a card with a seal to the hand."""
     front = pick(s, Stream.CERT_FR, N_FRONTS)
     index = add_card(s, FRONT_RANK[front], FRONT_SUIT[front], 0, 0, seal_of(roll(s, Stream.CERTSL)))
     if index >= 0:
@@ -85,14 +85,14 @@ def certificate(s, me, joker, card):
 # Hiker: every scored card gains chips for good.
 @on(Moment.CARD_SCORED, Joker.HIKER)
 def hiker(s, me, joker, card):
-    """The card is worth more."""
+    """Increase the card's bonus chips."""
     s.cards[card].bonus += int(J_CHIPS[joker])
 
 
 # Golden Ticket: scored Gold cards give money.
 @on(Moment.CARD_SCORED, Joker.TICKET)
 def golden_ticket(s, me, joker, card):
-    """Dollars for a scored Gold card."""
+    """Earn dollars for a scored Gold card."""
     if s.cards[card].enhancement == Enhancement.GOLD:
         earn(s, J_DOLLARS[joker])
 
@@ -100,14 +100,14 @@ def golden_ticket(s, me, joker, card):
 # Mime: retriggers the abilities of cards held in hand.
 @on(Moment.REPEAT_HELD, Joker.MIME)
 def mime(s, me, joker, card):
-    """Held cards once more."""
+    """Retrigger a held card."""
     retrigger(s, J_REPEATS[joker])
 
 
 # Hanging Chad: retriggers the first scored card.
 @on(Moment.REPEAT_SCORED, Joker.HANGING_CHAD)
 def hanging_chad(s, me, joker, card):
-    """Retrigger the first scoring card a number of times."""
+    """Retrigger the first scoring card."""
     for i in range(s.n_played):
         if s.scoring[i]:
             if s.played[i] == card:

@@ -1,4 +1,4 @@
-"""Which effect answers a moment, for every joker. Written by tools/write_dispatch.py; do not edit.
+"""Dispatchers of joker effects, by moment. Written by tools/write_dispatch.py; do not edit.
 
 `<moment>(s, me, joker, card)` runs one joker's effect; `fire_<moment>(s, card)` runs the line-up, left to right.
 """

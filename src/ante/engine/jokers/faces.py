@@ -1,4 +1,4 @@
-"""Jokers that look at face cards."""
+"""Jokers that depend on face cards."""
 
 from ante.catalog.cards import Enhancement
 from ante.catalog.jokers import Joker
@@ -12,14 +12,14 @@ from ante.engine.effects.verbs import add_chips, add_mult, earn, is_face, retrig
 # Pareidolia: all cards count as face cards.
 @on(Moment.WHILE_HELD, Joker.PAREIDOLIA, copied=False)
 def pareidolia(s, me, joker, card):
-    """Every card is a face card."""
+    """Set the rule bit."""
     s.rules |= int(Rule.PAREIDOLIA)
 
 
 # Scary Face: chips for scored face cards.
 @on(Moment.CARD_SCORED, Joker.SCARY_FACE)
 def scary_face(s, me, joker, card):
-    """+chips for a scored face card."""
+    """Add chips for a scored face card."""
     if is_face(s, card):
         add_chips(s, J_CHIPS[joker])
 
@@ -27,7 +27,7 @@ def scary_face(s, me, joker, card):
 # Smiley Face: mult for scored face cards.
 @on(Moment.CARD_SCORED, Joker.SMILEY)
 def smiley(s, me, joker, card):
-    """+mult for a scored face card."""
+    """Add mult for a scored face card."""
     if is_face(s, card):
         add_mult(s, J_MULT[joker])
 
@@ -35,7 +35,7 @@ def smiley(s, me, joker, card):
 # Photograph: the first scored face card gives X mult.
 @on(Moment.CARD_SCORED, Joker.PHOTOGRAPH)
 def photograph(s, me, joker, card):
-    """X mult for the first scoring face card."""
+    """Multiply mult for the first scoring face card."""
     for i in range(s.n_played):
         if s.scoring[i] and is_face(s, int(s.played[i])):
             if s.played[i] == card:
@@ -46,14 +46,14 @@ def photograph(s, me, joker, card):
 # Business Card: scored face cards may give money. Reserved Parking: so may those held in hand.
 @on(Moment.CARD_SCORED, Joker.BUSINESS)
 def business(s, me, joker, card):
-    """Dollars for a scored face card, 1 in `odds`."""
+    """Earn dollars for a scored face card with probability 1 in `odds`."""
     if is_face(s, card) and chance(s, Stream.BUSINESS, J_ODDS[joker]):
         earn(s, J_DOLLARS[joker])
 
 
 @on(Moment.CARD_HELD, Joker.RESERVED_PARKING)
 def reserved_parking(s, me, joker, card):
-    """Dollars for a held face card, 1 in `odds`."""
+    """Earn dollars for a held face card with probability 1 in `odds`."""
     if is_face(s, card) and chance(s, Stream.PARKING, J_ODDS[joker]):
         earn(s, J_DOLLARS[joker])
 
@@ -61,7 +61,7 @@ def reserved_parking(s, me, joker, card):
 # Sock and Buskin: retriggers scored face cards.
 @on(Moment.REPEAT_SCORED, Joker.SOCK_AND_BUSKIN)
 def sock_and_buskin(s, me, joker, card):
-    """Scored face cards once more."""
+    """Retrigger a scored face card."""
     if is_face(s, card):
         retrigger(s, J_REPEATS[joker])
 
@@ -69,7 +69,7 @@ def sock_and_buskin(s, me, joker, card):
 # Faceless Joker: money if several face cards are discarded at once.
 @on(Moment.DISCARD_BEGINS, Joker.FACELESS)
 def faceless(s, me, joker, card):
-    """Dollars for a discard with enough face cards."""
+    """Earn dollars for a discard with enough face cards."""
     faces = 0
     for i in range(s.n_played):
         if is_face(s, int(s.played[i])):
@@ -81,7 +81,7 @@ def faceless(s, me, joker, card):
 # Midas Mask: scored face cards become Gold cards.
 @on(Moment.HAND_BEGINS, Joker.MIDAS_MASK, copied=False)
 def midas_mask(s, me, joker, card):
-    """Scoring face cards are Gold cards."""
+    """Turn scoring face cards into Gold cards."""
     for i in range(s.n_played):
         if s.scoring[i] and is_face(s, int(s.played[i])):
             set_enhancement(s, int(s.played[i]), int(Enhancement.GOLD))

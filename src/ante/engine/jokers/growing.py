@@ -1,6 +1,6 @@
-"""Jokers with a memory: what they show grows or shrinks with each event, and some start over or are used up.
+"""Jokers with counters: their value grows or shrinks with events; some reset it, some are destroyed at the end.
 
-What a joker shows is `value`: `start` in its row is where it begins, `growth` and `loss` are one step. `count` counts down.
+`value` is the displayed number: it begins at `start` of the row and changes by `growth` or `loss`. `count` counts down.
 """
 
 from ante.catalog.blinds import Blind
@@ -22,7 +22,7 @@ from ante.engine.core.tables import (
     J_START,
     J_XMULT,
 )
-from ante.engine.effects.moments import Moment, asked, on
+from ante.engine.effects.moments import Moment, effect_of, on
 from ante.engine.effects.verbs import (
     add_chips,
     add_mult,
@@ -40,7 +40,7 @@ from ante.engine.jokers.ranks import shows_rank_of
 N_HANDS = len(HANDS)
 
 
-# What jokers with a memory give in their own turn; how each of them changes stands below.
+# Contributions in the joker's own turn. The functions that change the values follow below.
 @on(
     Moment.JOKER_SCORED,
     Joker.CEREMONIAL,
@@ -52,13 +52,13 @@ N_HANDS = len(HANDS)
     Joker.TROUSERS,
 )
 def shown_mult(s, me, joker, card):
-    """The mult it shows."""
+    """Add `value` to mult."""
     add_mult(s, s.jokers[me].value)
 
 
 @on(Moment.JOKER_SCORED, Joker.RUNNER, Joker.ICE_CREAM, Joker.SQUARE, Joker.CASTLE, Joker.WEE)
 def shown_chips(s, me, joker, card):
-    """The chips it shows."""
+    """Add `value` to chips."""
     add_chips(s, s.jokers[me].value)
 
 
@@ -78,7 +78,7 @@ def shown_chips(s, me, joker, card):
     Joker.YORICK,
 )
 def shown_factor(s, me, joker, card):
-    """The X it shows."""
+    """Multiply mult by `value`."""
     if s.jokers[me].value > 1.0:
         times_mult(s, s.jokers[me].value)
 
@@ -87,7 +87,7 @@ def shown_factor(s, me, joker, card):
 @on(Moment.SHOP_REROLLED, Joker.FLASH, copied=False)
 @on(Moment.PACK_SKIPPED, Joker.RED_CARD, copied=False)
 def grows(s, me, joker, card):
-    """One step."""
+    """Grow by one step."""
     s.jokers[me].value += J_GROWTH[joker]
 
 
@@ -97,14 +97,14 @@ def grows(s, me, joker, card):
 @on(Moment.FACE_DESTROYED, Joker.CAINO, copied=False)
 @on(Moment.GLASS_DESTROYED, Joker.GLASS, copied=False)
 def grows_per_card(s, me, joker, card):
-    """A step for each card."""
+    """Grow by one step per card."""
     s.jokers[me].value += J_GROWTH[joker] * card
 
 
 # Runner: grows if the hand contains a Straight. Spare Trousers: if it contains Two Pair.
 @on(Moment.HAND_BEGINS, Joker.RUNNER, Joker.TROUSERS, copied=False)
 def grows_with_hand(s, me, joker, card):
-    """One step if the played cards contain the joker's hand."""
+    """Grow by one step if the played cards contain the joker's hand."""
     if (s.contains >> J_HAND[joker]) & 1:
         s.jokers[me].value += J_GROWTH[joker]
 
@@ -112,20 +112,20 @@ def grows_with_hand(s, me, joker, card):
 # Green Joker: grows with each hand played and shrinks with each discard, never below nothing.
 @on(Moment.HAND_BEGINS, Joker.GREEN_JOKER, copied=False)
 def green_grows(s, me, joker, card):
-    """One step up."""
+    """Grow by one step."""
     s.jokers[me].value += J_GROWTH[joker]
 
 
 @on(Moment.DISCARD_BEGINS, Joker.GREEN_JOKER, copied=False)
 def green_shrinks(s, me, joker, card):
-    """One step down."""
+    """Shrink by one step."""
     s.jokers[me].value = max(0.0, s.jokers[me].value - J_LOSS[joker])
 
 
 # Ride the Bus: grows with each hand in a row without a scoring face card; one starts it over.
 @on(Moment.HAND_BEGINS, Joker.RIDE_THE_BUS, copied=False)
 def ride_the_bus(s, me, joker, card):
-    """One step, or the start."""
+    """Grow by one step or reset."""
     for i in range(s.n_played):
         if s.scoring[i] and is_face(s, int(s.played[i])):
             s.jokers[me].value = J_START[joker]
@@ -136,7 +136,7 @@ def ride_the_bus(s, me, joker, card):
 # Square Joker: grows with each hand of exactly four cards.
 @on(Moment.HAND_BEGINS, Joker.SQUARE, copied=False)
 def square(s, me, joker, card):
-    """Grow one step for an exact number of played cards."""
+    """Grow by one step for the exact number of played cards."""
     if s.n_played == J_CARDS[joker]:
         s.jokers[me].value += J_GROWTH[joker]
 
@@ -144,20 +144,20 @@ def square(s, me, joker, card):
 # Vampire: grows with each scored enhanced card and takes the enhancement away.
 @on(Moment.HAND_BEGINS, Joker.VAMPIRE, copied=False)
 def vampire(s, me, joker, card):
-    """Scoring enhanced cards are plain before they score, a step for each; debuffed cards are passed over."""
-    bitten = 0
+    """Remove enhancements of scoring cards before they score; grow by one step for each. Skips debuffed cards."""
+    enhanced = 0
     for i in range(s.n_played):
         c = s.cards[s.played[i]]
         if s.scoring[i] and c.enhancement != Enhancement.NONE and not c.debuffed:
-            bitten += 1
+            enhanced += 1
             set_enhancement(s, int(s.played[i]), int(Enhancement.NONE))
-    s.jokers[me].value += J_GROWTH[joker] * bitten  # at once: adding card by card would end in other last digits
+    s.jokers[me].value += J_GROWTH[joker] * enhanced  # one addition: adding card by card would round differently
 
 
 # Obelisk: grows with each hand in a row that is not the most played one; a most played hand starts it over.
 @on(Moment.HAND_BEGINS, Joker.OBELISK, copied=False)
 def obelisk(s, me, joker, card):
-    """One step, or the start."""
+    """Grow by one step or reset."""
     for hand in range(N_HANDS):
         if hand != s.hand_type and s.plays[hand] >= s.plays[s.hand_type]:
             s.jokers[me].value += J_GROWTH[joker]
@@ -168,7 +168,7 @@ def obelisk(s, me, joker, card):
 # Wee Joker: grows with each scored two.
 @on(Moment.CARD_SCORED, Joker.WEE, copied=False)
 def wee(s, me, joker, card):
-    """One step for a card of the ranks."""
+    """Grow by one step for a card of the ranks."""
     if shows_rank_of(s, card, joker):
         s.jokers[me].value += J_GROWTH[joker]
 
@@ -176,7 +176,7 @@ def wee(s, me, joker, card):
 # Lucky Cat: grows each time a Lucky card triggers.
 @on(Moment.CARD_SCORED, Joker.LUCKY_CAT, copied=False)
 def lucky_cat(s, me, joker, card):
-    """One step for a Lucky card that hit."""
+    """Grow by one step for a Lucky card that hit."""
     if s.cards[card].enhancement == Enhancement.LUCKY and s.lucky_hit:
         s.jokers[me].value += J_GROWTH[joker]
 
@@ -184,7 +184,7 @@ def lucky_cat(s, me, joker, card):
 # Castle: grows with each discarded card of a suit that changes every round.
 @on(Moment.CARD_DISCARDED, Joker.CASTLE, copied=False)
 def castle(s, me, joker, card):
-    """One step for a card of the round's suit."""
+    """Grow by one step for a card of the round's suit."""
     if is_suit(s, card, int(s.castle_suit)):
         s.jokers[me].value += J_GROWTH[joker]
 
@@ -192,14 +192,14 @@ def castle(s, me, joker, card):
 # Hit the Road: grows with each Jack discarded in the round, and starts over every round.
 @on(Moment.CARD_DISCARDED, Joker.HIT_THE_ROAD, copied=False)
 def hit_the_road(s, me, joker, card):
-    """One step for a card of the ranks."""
+    """Grow by one step for a card of the ranks."""
     if shows_rank_of(s, card, joker) and not s.cards[card].debuffed:
         s.jokers[me].value += J_GROWTH[joker]
 
 
 @on(Moment.ROUND_ENDS, Joker.HIT_THE_ROAD, copied=False)
 def hit_the_road_starts_over(s, me, joker, card):
-    """The start."""
+    """Reset."""
     s.jokers[me].value = J_START[joker]
 
 
@@ -216,14 +216,14 @@ def yorick(s, me, joker, card):
 # Campfire: grows with each card sold, and starts over when a boss is beaten.
 @on(Moment.CARD_SOLD, Joker.CAMPFIRE, copied=False)
 def campfire(s, me, joker, card):
-    """One step; its own sale does not count."""
+    """Grow by one step; its own sale does not count."""
     if me != card:
         s.jokers[me].value += J_GROWTH[joker]
 
 
 @on(Moment.ROUND_ENDS, Joker.CAMPFIRE, copied=False)
 def campfire_starts_over(s, me, joker, card):
-    """The start, after a boss."""
+    """Reset after a boss."""
     if card > Blind.BIG:
         s.jokers[me].value = J_START[joker]
 
@@ -231,7 +231,7 @@ def campfire_starts_over(s, me, joker, card):
 # Constellation: grows with each Planet used.
 @on(Moment.CONSUMABLE_USED, Joker.CONSTELLATION, copied=False)
 def constellation(s, me, joker, card):
-    """One step for a planet."""
+    """Grow by one step for a Planet."""
     if FIRST_PLANET <= card < FIRST_SPECTRAL:
         s.jokers[me].value += J_GROWTH[joker]
 
@@ -239,9 +239,9 @@ def constellation(s, me, joker, card):
 # Ceremonial Dagger: destroys the joker to its right when a blind is selected, and gains mult for its sell value.
 @on(Moment.BLIND_CHOSEN, Joker.CEREMONIAL, copied=False)
 def ceremonial(s, me, joker, card):
-    """The joker to the right is destroyed, if it is not Eternal; a step for each dollar of its sell value."""
+    """Destroy the joker to the right, if it is not Eternal, and grow by one step per dollar of its sell value."""
     right = me + 1
-    if right < s.n_jokers and can_fall(s, right):
+    if right < s.n_jokers and can_be_destroyed(s, right):
         s.jokers[me].value += J_GROWTH[joker] * sell_value(s.jokers[right])
         doom(s, right)
         s.joker_buffer += 1  # reserves the slot for the joker that is made next
@@ -250,7 +250,7 @@ def ceremonial(s, me, joker, card):
 # Madness: grows when a Small or Big Blind is selected, and destroys a random other joker.
 @on(Moment.BLIND_CHOSEN, Joker.MADNESS, copied=False)
 def madness(s, me, joker, card):
-    """Not against bosses: one step, and a random other joker that is not Eternal is destroyed."""
+    """Grow by one step and destroy a random other joker that is not Eternal, except against bosses."""
     if card > Blind.BIG:
         return
     s.jokers[me].value += J_GROWTH[joker]
@@ -261,17 +261,17 @@ def madness(s, me, joker, card):
 
 @rule
 def pick_victim(s, stream, without):
-    """A random joker by creation number: not Eternal, not doomed, not the one in slot `without`; -1 where none is."""
+    """Return the slot of a random joker that can be destroyed, except `without`, by creation number; -1 if none can."""
     slots = 0
     for i in range(s.n_jokers):
-        if i != without and can_fall(s, i):
+        if i != without and can_be_destroyed(s, i):
             slots |= 1 << i
     return pick_joker(s, stream, slots)
 
 
 @rule
-def can_fall(s, slot):
-    """Whether a joker can be destroyed."""
+def can_be_destroyed(s, slot):
+    """Return whether a joker can be destroyed: not Eternal, not already marked for destruction."""
     return not s.jokers[slot].stickers & Sticker.ETERNAL and s.jokers[slot].debuffed != Debuff.DOOMED
 
 
@@ -279,7 +279,7 @@ def can_fall(s, slot):
 @on(Moment.HAND_SCORED, Joker.ICE_CREAM, copied=False)
 @on(Moment.ROUND_ENDS, Joker.POPCORN, copied=False)
 def shrinks(s, me, joker, card):
-    """One step down, gone at nothing."""
+    """Shrink by one step; destroy the joker at 0."""
     s.jokers[me].value -= J_LOSS[joker]
     if s.jokers[me].value <= 0.0:
         doom(s, me)
@@ -288,7 +288,7 @@ def shrinks(s, me, joker, card):
 # Ramen: X mult, less with each card discarded; eaten at X1.
 @on(Moment.CARD_DISCARDED, Joker.RAMEN, copied=False)
 def ramen(s, me, joker, card):
-    """One step down, gone at X1."""
+    """Shrink by one step; destroy the joker at X1."""
     s.jokers[me].value -= J_LOSS[joker]
     if s.jokers[me].value <= 1.0:
         doom(s, me)
@@ -297,13 +297,13 @@ def ramen(s, me, joker, card):
 # Seltzer: retriggers all scored cards for some hands.
 @on(Moment.REPEAT_SCORED, Joker.SELZER)
 def seltzer(s, me, joker, card):
-    """Every scored card once more."""
+    """Retrigger a scored card."""
     retrigger(s, J_REPEATS[joker])
 
 
 @on(Moment.HAND_SCORED, Joker.SELZER, copied=False)
 def seltzer_empties(s, me, joker, card):
-    """One of its hands is over."""
+    """Count down the remaining hands."""
     s.jokers[me].count -= 1
     if s.jokers[me].count <= 0:
         doom(s, me)
@@ -312,13 +312,13 @@ def seltzer_empties(s, me, joker, card):
 # Turtle Bean: hand size, less with each round; gone at nothing.
 @on(Moment.WHILE_HELD, Joker.TURTLE_BEAN, copied=False)
 def turtle_bean(s, me, joker, card):
-    """The hand size that is left of it."""
+    """Add the remaining hand size."""
     s.joker_hand_size += s.jokers[me].count
 
 
 @on(Moment.ROUND_ENDS, Joker.TURTLE_BEAN, copied=False)
 def turtle_bean_shrinks(s, me, joker, card):
-    """One step down, gone at nothing."""
+    """Shrink by one step; destroy the joker at 0."""
     s.jokers[me].count -= int(J_LOSS[joker])
     s.lineup_stale = 1
     if s.jokers[me].count <= 0:
@@ -328,14 +328,14 @@ def turtle_bean_shrinks(s, me, joker, card):
 # Loyalty Card: X mult on every sixth hand since it was acquired.
 @on(Moment.JOKER_SCORED, Joker.LOYALTY_CARD)
 def loyalty_card(s, me, joker, card):
-    """X mult on each hand that completes the count."""
+    """Multiply mult on every hand that completes the count."""
     if (int(s.jokers[me].count) + 1) % J_EVERY[joker] == 0:
         times_mult(s, J_XMULT[joker])
 
 
-@asked(Joker.LOYALTY_CARD)
+@effect_of(Joker.LOYALTY_CARD)
 def count_for_loyalty(s):
-    """Every Loyalty Card has seen one more hand, a debuffed one too: no moment reaches those."""
+    """Count a hand for every Loyalty Card, including debuffed ones, for which no moment fires."""
     for slot in range(s.n_jokers):
         if s.jokers[slot].id == Joker.LOYALTY_CARD:
             s.jokers[slot].count += 1

@@ -1,4 +1,4 @@
-"""The line-up as a whole: its standing effects, and the events that effects leave behind."""
+"""The line-up as a whole: its lasting effects, and the events that effects have queued."""
 
 from ante.engine.core.rule import rule
 from ante.engine.core.state import Debuff, Phase, Rule
@@ -9,9 +9,9 @@ from ante.engine.jokers.dispatch import fire_cards_added, fire_face_destroyed, f
 
 @rule
 def refresh_lineup(s):
-    """Rule bits, hand size and the other standing effects are those of the jokers held and working now.
+    """Recompute rule bits, hand size and other lasting effects from the jokers that are held and work now.
 
-    In a round the discards follow at once, as hands do not; in a shop, free rerolls do.
+    In a round the number of discards changes at once, unlike the number of hands; in a shop, that of free rerolls does.
     """
     discards_before = int(s.joker_discards)
     rerolls_before = int(s.free_rerolls_held)
@@ -37,8 +37,8 @@ def refresh_lineup(s):
 
 
 @rule
-def answer_additions(s):
-    """Jokers have answered the playing cards that joined the deck."""
+def fire_additions(s):
+    """Fire the moment for playing cards that were added to the deck."""
     if s.pending_added:
         added = int(s.pending_added)
         s.pending_added = 0
@@ -47,12 +47,12 @@ def answer_additions(s):
 
 @rule
 def settle(s):
-    """What the last stage set off has happened: doomed jokers are gone, additions and losses of cards are answered."""
+    """Handle queued events: remove destroyed jokers and fire the moments for added and destroyed cards."""
     for slot in range(s.n_jokers - 1, -1, -1):
         if s.jokers[slot].debuffed == Debuff.DOOMED:
             remove_joker(s, slot)
     s.joker_buffer = 0
-    answer_additions(s)
+    fire_additions(s)
     if s.pending_faces:
         faces = int(s.pending_faces)
         s.pending_faces = 0

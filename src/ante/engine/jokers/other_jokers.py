@@ -1,4 +1,4 @@
-"""Jokers that look at other jokers, create or destroy them."""
+"""Jokers that depend on other jokers, create or destroy them."""
 
 from ante.catalog.jokers import Joker
 from ante.engine.core.rng import Stream
@@ -8,7 +8,7 @@ from ante.engine.core.tables import (
     J_CREATES,
     J_MULT,
     J_RARITY,
-    J_RARITY_ASKED,
+    J_TARGET_RARITY,
     J_XMULT,
 )
 from ante.engine.effects.moments import Moment, on
@@ -21,14 +21,14 @@ from ante.engine.items.sources import JokerSource
 # Showman: jokers, Tarots, Planets and Spectrals may appear more than once.
 @on(Moment.WHILE_HELD, Joker.RING_MASTER, copied=False)
 def showman(s, me, joker, card):
-    """Items may appear more than once."""
+    """Set the rule bit."""
     s.rules |= int(Rule.SHOWMAN)
 
 
 # Joker Stencil: X mult for each empty joker slot; every Joker Stencil counts as an empty slot.
 @on(Moment.JOKER_SCORED, Joker.STENCIL)
 def stencil(s, me, joker, card):
-    """X mult per empty slot."""
+    """Multiply mult per empty slot."""
     empty = int(s.joker_slots) + negatives(s.jokers, s.n_jokers) - int(s.n_jokers)
     for i in range(s.n_jokers):
         if s.jokers[i].id == Joker.STENCIL:
@@ -40,22 +40,22 @@ def stencil(s, me, joker, card):
 # Abstract Joker: mult for each joker owned.
 @on(Moment.JOKER_SCORED, Joker.ABSTRACT)
 def abstract(s, me, joker, card):
-    """+mult per joker."""
+    """Add mult per joker."""
     add_mult(s, J_MULT[joker] * s.n_jokers)
 
 
 # Baseball Card: each Uncommon joker gives X mult.
 @on(Moment.OTHER_JOKER_SCORED, Joker.BASEBALL)
 def baseball(s, me, joker, card):
-    """X mult after each joker of the rarity, debuffed ones too."""
-    if J_RARITY[s.jokers[card].id] == J_RARITY_ASKED[joker]:
+    """Multiply mult after each joker of the rarity, including debuffed ones."""
+    if J_RARITY[s.jokers[card].id] == J_TARGET_RARITY[joker]:
         times_mult(s, J_XMULT[joker])
 
 
 # Swashbuckler: mult for the sell value of all other jokers.
 @on(Moment.JOKER_SCORED, Joker.SWASHBUCKLER)
 def swashbuckler(s, me, joker, card):
-    """+mult per dollar; a copy counts as this one."""
+    """Add mult per dollar of sell value; for a copy, the copied joker is the one left out."""
     total = 0
     for i in range(s.n_jokers):
         if i != me:
@@ -66,7 +66,7 @@ def swashbuckler(s, me, joker, card):
 # Riff-raff: creates Common jokers when a blind is selected.
 @on(Moment.BLIND_CHOSEN, Joker.RIFF_RAFF)
 def riff_raff(s, me, joker, card):
-    """Common jokers are made, as far as there is room."""
+    """Create Common jokers while there is room."""
     for _ in range(J_CREATES[joker]):
         if room_for_joker(s):
             create_joker(s, int(JokerSource.RIF))
@@ -75,13 +75,13 @@ def riff_raff(s, me, joker, card):
 # Invisible Joker: sold after some rounds, it duplicates a random other joker.
 @on(Moment.ROUND_ENDS, Joker.INVISIBLE, copied=False)
 def invisible_waits(s, me, joker, card):
-    """One more round has passed."""
+    """Count a round."""
     s.jokers[me].count += 1
 
 
 @on(Moment.SELF_SOLD, Joker.INVISIBLE, copied=False)
 def invisible_joker(s, me, joker, card):
-    """After enough rounds: a copy of a random other joker, without Negative."""
+    """After enough rounds, add a copy of a random other joker, without Negative."""
     if s.jokers[me].count < J_AT_LEAST[joker]:
         return
     slot = pick_joker(s, Stream.INVISIBLE, ((1 << int(s.n_jokers)) - 1) ^ (1 << me))

@@ -1,4 +1,4 @@
-"""Jokers that look at the ranks of cards."""
+"""Jokers that depend on the ranks of cards."""
 
 from ante.catalog.cards import Enhancement
 from ante.catalog.jokers import Joker
@@ -35,14 +35,14 @@ from ante.engine.items.sources import SpectralSource, TarotSource
 
 @rule
 def shows_rank_of(s, card, joker):
-    """Whether a card shows one of the ranks that a joker looks at."""
+    """Return whether a card has one of the ranks of a joker."""
     return (J_RANKS[joker] >> int(s.cards[card].rank)) & 1 != 0 and has_rank(s, card)
 
 
 # Fibonacci, Even Steven: mult for scored cards of some ranks.
 @on(Moment.CARD_SCORED, Joker.FIBONACCI, Joker.EVEN_STEVEN)
 def rank_mult(s, me, joker, card):
-    """+mult for a card of the ranks."""
+    """Add mult for a card of the ranks."""
     if shows_rank_of(s, card, joker):
         add_mult(s, J_MULT[joker])
 
@@ -50,7 +50,7 @@ def rank_mult(s, me, joker, card):
 # Odd Todd: chips for scored odd ranks.
 @on(Moment.CARD_SCORED, Joker.ODD_TODD)
 def rank_chips(s, me, joker, card):
-    """+chips for a card of the ranks."""
+    """Add chips for a card of the ranks."""
     if shows_rank_of(s, card, joker):
         add_chips(s, J_CHIPS[joker])
 
@@ -58,7 +58,7 @@ def rank_chips(s, me, joker, card):
 # Scholar, Walkie Talkie: chips and mult for scored Aces, or for scored tens and fours.
 @on(Moment.CARD_SCORED, Joker.SCHOLAR, Joker.WALKIE_TALKIE)
 def rank_chips_and_mult(s, me, joker, card):
-    """+chips and +mult for a card of the ranks."""
+    """Add chips and mult for a card of the ranks."""
     if shows_rank_of(s, card, joker):
         add_chips(s, J_CHIPS[joker])
         add_mult(s, J_MULT[joker])
@@ -68,7 +68,7 @@ def rank_chips_and_mult(s, me, joker, card):
 @on(Moment.CARD_SCORED, Joker.TRIBOULET)
 @on(Moment.CARD_HELD, Joker.BARON)
 def rank_factor(s, me, joker, card):
-    """X mult for a card of the ranks."""
+    """Multiply mult for a card of the ranks."""
     if shows_rank_of(s, card, joker):
         times_mult(s, J_XMULT[joker])
 
@@ -76,7 +76,7 @@ def rank_factor(s, me, joker, card):
 # Shoot the Moon: mult for Queens held in hand.
 @on(Moment.CARD_HELD, Joker.SHOOT_THE_MOON)
 def held_rank_mult(s, me, joker, card):
-    """+mult for a held card of the ranks."""
+    """Add mult for a held card of the ranks."""
     if shows_rank_of(s, card, joker):
         add_mult(s, J_MULT[joker])
 
@@ -84,7 +84,7 @@ def held_rank_mult(s, me, joker, card):
 # Raised Fist: mult for the rank of the lowest card held in hand.
 @on(Moment.CARD_HELD, Joker.RAISED_FIST)
 def raised_fist(s, me, joker, card):
-    """+mult for each chip of the lowest held card; the rightmost of equals, Stone cards passed over."""
+    """Add mult for each chip of the lowest held card, the rightmost of equals; Stone cards are ignored."""
     lowest = -1
     for i in range(s.n_hand):
         other = int(s.hand[i])
@@ -99,7 +99,7 @@ def raised_fist(s, me, joker, card):
 # Hack: retriggers scored low cards.
 @on(Moment.REPEAT_SCORED, Joker.HACK)
 def hack(s, me, joker, card):
-    """Scored cards of the ranks once more."""
+    """Retrigger a scored card of the ranks."""
     if shows_rank_of(s, card, joker):
         retrigger(s, J_REPEATS[joker])
 
@@ -107,7 +107,7 @@ def hack(s, me, joker, card):
 # 8 Ball: a scored eight may create a Tarot.
 @on(Moment.CARD_SCORED, Joker.EIGHT_BALL)
 def eight_ball(s, me, joker, card):
-    """A tarot for a card of the ranks, 1 in `odds`, if there is room."""
+    """Create a Tarot for a card of the ranks with probability 1 in `odds`, if there is room."""
     if shows_rank_of(s, card, joker) and room_for_consumable(s) and chance(s, Stream.EIGHT_BALL, J_ODDS[joker]):
         create_tarot(s, int(TarotSource.EIGHT_BALL))
 
@@ -115,7 +115,7 @@ def eight_ball(s, me, joker, card):
 # Superposition: creates a Tarot if the hand contains an Ace and a Straight.
 @on(Moment.JOKER_SCORED, Joker.SUPERPOSITION)
 def superposition(s, me, joker, card):
-    """A tarot for the joker's hand with a scoring card of the ranks."""
+    """Create a Tarot for the joker's hand with a scoring card of the ranks."""
     if (s.contains >> J_HAND[joker]) & 1:
         for i in range(s.n_played):
             if s.scoring[i] and shows_rank_of(s, int(s.played[i]), joker):
@@ -126,7 +126,7 @@ def superposition(s, me, joker, card):
 # Sixth Sense: a first hand of a single six is destroyed for a Spectral card.
 @on(Moment.HAND_DESTROYS, Joker.SIXTH_SENSE, copied=False)
 def sixth_sense(s, me, joker, card):
-    """A first hand of one card of the ranks: it is destroyed and a spectral made."""
+    """Destroy the only card of a first hand, if it has one of the ranks, and create a Spectral."""
     alone = s.hands_played == 0 and s.n_played == J_CARDS[joker]
     if alone and shows_rank_of(s, card, joker) and s.cards[card].place != Place.GONE:
         destroy_card(s, card)
@@ -136,7 +136,7 @@ def sixth_sense(s, me, joker, card):
 # Cloud 9: money at round end for each nine of the full deck.
 @on(Moment.ROUND_DOLLARS, Joker.CLOUD_9, copied=False)
 def cloud_9(s, me, joker, card):
-    """Dollars per card of the ranks in the full deck."""
+    """Earn dollars per card of the ranks in the full deck."""
     for i in range(s.n_cards):
         if s.cards[i].place != Place.GONE and shows_rank_of(s, i, joker):
             earn_at_cash_out(s, J_DOLLARS[joker])
@@ -145,6 +145,6 @@ def cloud_9(s, me, joker, card):
 # Mail-In Rebate: money for each discarded card of a rank that changes every round.
 @on(Moment.CARD_DISCARDED, Joker.MAIL)
 def mail_in_rebate(s, me, joker, card):
-    """Dollars for a discarded card of the round's rank."""
+    """Earn dollars for a discarded card of the round's rank."""
     if is_rank(s, card, s.mail_rank) and not s.cards[card].debuffed:
         earn(s, J_DOLLARS[joker])

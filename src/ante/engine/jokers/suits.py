@@ -1,4 +1,4 @@
-"""Jokers that look at the suits of cards."""
+"""Jokers that depend on the suits of cards."""
 
 from ante.catalog.cards import Enhancement, Suit
 from ante.catalog.jokers import Joker
@@ -10,14 +10,14 @@ from ante.engine.effects.moments import Moment, on
 from ante.engine.effects.verbs import add_chips, add_mult, earn, flush_suit, is_suit, times_mult
 
 N_SUITS = len(Suit)
-# The order in which Flower Pot finds a suit for a card.
+# The order in which Flower Pot assigns a suit to a card.
 POT_ORDER = (int(Suit.HEARTS), int(Suit.DIAMONDS), int(Suit.SPADES), int(Suit.CLUBS))
 
 
 # Smeared Joker: Hearts and Diamonds count as one suit, Spades and Clubs as one suit.
 @on(Moment.WHILE_HELD, Joker.SMEARED, copied=False)
 def smeared(s, me, joker, card):
-    """Suits of one colour count as one."""
+    """Set the rule bit: suits of one colour count as one."""
     s.rules |= int(Rule.SMEARED)
 
 
@@ -31,7 +31,7 @@ def smeared(s, me, joker, card):
     Joker.ONYX_AGATE,
 )
 def suit_mult(s, me, joker, card):
-    """+mult for a card of the suit."""
+    """Add mult for a card of the suit."""
     if is_suit(s, card, J_SUIT[joker]):
         add_mult(s, J_MULT[joker])
 
@@ -39,7 +39,7 @@ def suit_mult(s, me, joker, card):
 # Arrowhead: chips for each scored Spade.
 @on(Moment.CARD_SCORED, Joker.ARROWHEAD)
 def suit_chips(s, me, joker, card):
-    """+chips for a card of the suit."""
+    """Add chips for a card of the suit."""
     if is_suit(s, card, J_SUIT[joker]):
         add_chips(s, J_CHIPS[joker])
 
@@ -47,7 +47,7 @@ def suit_chips(s, me, joker, card):
 # Rough Gem: money for each scored Diamond.
 @on(Moment.CARD_SCORED, Joker.ROUGH_GEM)
 def suit_dollars(s, me, joker, card):
-    """Dollars for a card of the suit."""
+    """Earn dollars for a card of the suit."""
     if is_suit(s, card, J_SUIT[joker]):
         earn(s, J_DOLLARS[joker])
 
@@ -55,7 +55,7 @@ def suit_dollars(s, me, joker, card):
 # Bloodstone: X mult for scored Hearts, by chance.
 @on(Moment.CARD_SCORED, Joker.BLOODSTONE)
 def bloodstone(s, me, joker, card):
-    """X mult for a card of the suit, 1 in `odds`."""
+    """Multiply mult for a card of the suit with probability 1 in `odds`."""
     if is_suit(s, card, J_SUIT[joker]) and chance(s, Stream.BLOODSTONE, J_ODDS[joker]):
         times_mult(s, J_XMULT[joker])
 
@@ -63,7 +63,7 @@ def bloodstone(s, me, joker, card):
 # Ancient Joker: X mult for each scored card of a suit that changes every round.
 @on(Moment.CARD_SCORED, Joker.ANCIENT)
 def ancient(s, me, joker, card):
-    """X mult for a card of the round's suit."""
+    """Multiply mult for a card of the round's suit."""
     if is_suit(s, card, int(s.ancient_suit)):
         times_mult(s, J_XMULT[joker])
 
@@ -71,7 +71,7 @@ def ancient(s, me, joker, card):
 # The Idol: X mult for each scored copy of a card that changes every round.
 @on(Moment.CARD_SCORED, Joker.IDOL)
 def idol(s, me, joker, card):
-    """X mult for the round's rank in the round's suit."""
+    """Multiply mult for a card of the round's rank and suit."""
     c = s.cards[card]
     if c.rank == s.idol_rank and c.enhancement != Enhancement.STONE and is_suit(s, card, int(s.idol_suit)):
         times_mult(s, J_XMULT[joker])
@@ -80,7 +80,7 @@ def idol(s, me, joker, card):
 # Blackboard: X mult if every card held in hand is a Spade or a Club.
 @on(Moment.JOKER_SCORED, Joker.BLACKBOARD)
 def blackboard(s, me, joker, card):
-    """X mult if every held card counts as one of the suits; debuffed cards count by their printed suit."""
+    """Multiply mult if every held card counts as one of the suits; debuffed cards count by their printed suit."""
     for i in range(s.n_hand):
         if not has_flush_suit(s, int(s.hand[i]), J_SUITS[joker]):
             return
@@ -89,7 +89,7 @@ def blackboard(s, me, joker, card):
 
 @rule
 def has_flush_suit(s, card, suits):
-    """Whether a card counts in a flush of any of these suits, given as bits."""
+    """Return whether a card counts in a flush of any of these suits, given as bits."""
     for suit in range(N_SUITS):
         if (suits >> suit) & 1 and flush_suit(s, card, suit):
             return True
@@ -99,7 +99,7 @@ def has_flush_suit(s, card, suits):
 # Flower Pot: X mult if the scored cards include all four suits.
 @on(Moment.JOKER_SCORED, Joker.FLOWER_POT)
 def flower_pot(s, me, joker, card):
-    """X mult if each suit has a scoring card; a Wild card stands for one suit that all others leave out."""
+    """Multiply mult if each suit has a scoring card; a Wild card counts as one suit that all other cards lack."""
     found = 0
     for wild in (False, True):
         for i in range(s.n_played):
@@ -111,8 +111,8 @@ def flower_pot(s, me, joker, card):
 
 @rule
 def missing_suit(s, card, found):
-    """The bit of the first suit outside `found` that a card can stand for, 0 where none is."""
-    # QUIRK: Flower Pot sees the printed suit of debuffed cards, but not a debuffed Wild card at all.
+    """Return the bit of the first suit outside `found` that a card can represent, or 0."""
+    # QUIRK: Flower Pot uses the printed suit of debuffed cards, but ignores a debuffed Wild card.
     c = s.cards[card]
     if c.enhancement == Enhancement.STONE or (c.enhancement == Enhancement.WILD and c.debuffed):
         return 0
@@ -125,7 +125,7 @@ def missing_suit(s, card, found):
 # Seeing Double: X mult if the scored cards include a Club and a card of another suit.
 @on(Moment.JOKER_SCORED, Joker.SEEING_DOUBLE)
 def seeing_double(s, me, joker, card):
-    """X mult for a card of the joker's suit and one of another; a Wild card stands for one of them, after all others."""
+    """Multiply mult for a card of the joker's suit and one of another; Wild cards count last, as one of the two."""
     own, other = False, False
     for i in range(s.n_played):
         if s.scoring[i] and s.cards[s.played[i]].enhancement != Enhancement.WILD:
@@ -144,7 +144,7 @@ def seeing_double(s, me, joker, card):
 
 @rule
 def has_other_suit(s, card, suit):
-    """Whether a card counts as any suit but this one."""
+    """Return whether a card counts as any other suit."""
     for other in range(N_SUITS):
         if other != suit and is_suit(s, card, other):
             return True

@@ -1,1 +1,1 @@
-"""The game as a list of entities: item ids, and one small record per game for policies that attend over what lies before them."""
+"""The game as a list of entities: item ids, and one small record per game for policies with attention."""

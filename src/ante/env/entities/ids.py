@@ -1,4 +1,4 @@
-"""Item ids: one number for everything that can lie before a player, and one for what modifies it.
+"""Item ids: one number for each visible item, and one for its modifiers.
 
 An id is a base plus a number of the catalogue: `JOKER_BASE + Joker.EGG`. 0 means empty.
 """
@@ -21,7 +21,7 @@ N_TRAITS = N_ENHANCEMENTS * N_EDITIONS * N_SEALS
 
 @rule
 def card_id(rank, suit_plus_1):
-    """The item id of a face-up playing card; rank 0 means a Stone card, whose rank is not shown."""
+    """Return the item id of a face-up playing card; rank 0 means a Stone card, whose rank is hidden."""
     if rank == 0:
         return STONE_CARD
     return CARD_BASE + N_RANKS * (int(suit_plus_1) - 1) + int(rank) - FIRST_RANK
@@ -29,5 +29,5 @@ def card_id(rank, suit_plus_1):
 
 @rule
 def trait_of(enhancement, edition, seal):
-    """Enhancement, edition and seal as one number below N_TRAITS."""
+    """Return enhancement, edition and seal as one number below N_TRAITS."""
     return (int(enhancement) * N_EDITIONS + int(edition)) * N_SEALS + int(seal)

@@ -1,4 +1,4 @@
-"""The shape of an entity row (rows.py): places, flags, categories, counts, and the record itself."""
+"""The layout of an entity row (rows.py): places, flags, categories, counts, and the record."""
 
 import numpy as np
 
@@ -37,16 +37,14 @@ from ante.env.layout import (
     offsets,
 )
 
-# Places: where an entity lies. Kinds of place: hand, jokers, consumables, row, pack, vouchers, booster packs.
+# Places: location of an entity. Kinds of place: hand, jokers, consumables, row, pack, vouchers, booster packs.
 SLOTS = (MAX_HAND, MAX_JOKERS, SHOWN_CONSUMABLES, MAX_ROW, MAX_PACK, MAX_SHOP_VOUCHERS, MAX_PACKS)
 P_HAND, P_JOKER, P_CONSUMABLE, P_ROW, P_PACK, P_VOUCHER, P_BOOSTER = (sum(SLOTS[:i]) for i in range(len(SLOTS)))
 MAX_ENTITIES = sum(SLOTS)
 
-# Flags of an entity: what is true of it, and which verbs can act on it now.
+# Flags of an entity: its properties, and the verbs that can act on it now.
 DEBUFFED, FACE_DOWN_FLAG, FORCED, ETERNAL, PERISHABLE, RENTAL, ACT_FIRST, ACT_SECOND = (1 << i for i in range(8))
-ACTS: tuple[
-    tuple[Verb, int, int], ...
-] = (  # verb with a target, first place of its targets, flag of those it can act on
+ACTS: tuple[tuple[Verb, int, int], ...] = (  # verb with a target, first place of its targets, flag of its legal targets
     (Verb.BUY, P_ROW, ACT_FIRST),
     (Verb.BUY_AND_USE, P_ROW, ACT_SECOND),
     (Verb.BUY_VOUCHER, P_VOUCHER, ACT_FIRST),
@@ -58,7 +56,7 @@ ACTS: tuple[
     (Verb.MOVE_JOKER, P_JOKER, ACT_SECOND),
 )
 
-# Fewest and most hand cards that USE and PICK take with each item; those of PLAY and DISCARD are CARDS_PLAYED.
+# Minimum and maximum hand cards that USE and PICK take with each item; those of PLAY and DISCARD are CARDS_PLAYED.
 SETS = np.zeros((N_ITEM_IDS, 2), dtype=np.int64)
 for _row in CONSUMABLES[1:]:
     if _row.max_highlighted:
@@ -66,7 +64,7 @@ for _row in CONSUMABLES[1:]:
 SETS[CONSUMABLE_BASE + Consumable.AURA] = 1, 1
 CARDS_PLAYED = (1, MAX_PLAYED)
 
-# Numbers of a closed list, and how many each list has.
+# Categories and their numbers of values.
 CATEGORIES: tuple[tuple[str, int], ...] = (
     ("phase", len(Phase)),
     ("deck", len(Deck)),
@@ -92,18 +90,18 @@ CATEGORIES: tuple[tuple[str, int], ...] = (
     ("castle_suit", 1 + N_SUITS),
 )
 CATEGORY = columns("CATEGORY", *(name for name, _ in CATEGORIES))
-# Columns of the observation's `run` that are categories of the same name, without a gap and in the same order.
+# Columns of the observation's `run` that are categories of the same name, contiguous and in the same order.
 FIRST_RUN, N_RUN = RUN.deck, RUN.selected_hand - RUN.deck
 assert RUN._fields[FIRST_RUN : FIRST_RUN + N_RUN] == CATEGORY._fields[CATEGORY.deck : CATEGORY.deck + N_RUN]
 
-LOG_10 = 100.0  # log10(1 + x) of chips and targets is written in hundredths
-LOG_2 = 256.0  # sign(x) log2(1 + |x|) of what a joker has grown to, in 256ths
+LOG_10 = 100.0  # log10(1 + x) of chips and targets is stored in hundredths
+LOG_2 = 256.0  # sign(x) log2(1 + |x|) of a joker's value, in 256ths
 FRACTION = 10000.0
 MOST_ROUNDS, HAND_UNIT = 15, 16  # `memory` is rounds left + HAND_UNIT (1 + listed hand)
 CHOOSE_UNIT = 16  # `count` of a booster pack is its size + CHOOSE_UNIT choices
 N_SCALARS = len(SCALAR)
 
-# Counts, and where they begin.
+# Counts and their widths.
 COUNTS: tuple[tuple[str, int], ...] = (
     ("unknown", N_SUITS * N_RANKS),  # by suit and rank
     ("unknown_enhancements", N_ENHANCEMENTS),
@@ -119,24 +117,24 @@ N_COUNTS = sum(width for _, width in COUNTS)
 
 row_t = np.dtype(
     [
-        # entities; those from n_entities on are 0
+        # entities; zero from n_entities on
         ("item_id", "i2", (MAX_ENTITIES,)),
-        ("value", "i2", (MAX_ENTITIES,)),  # LOG_2 of a card's bonus chips, of a joker's value
+        ("value", "i2", (MAX_ENTITIES,)),  # LOG_2 of a card's bonus chips or a joker's value
         ("place", "u1", (MAX_ENTITIES,)),
         ("trait", "u1", (MAX_ENTITIES,)),
         ("flag_bits", "u1", (MAX_ENTITIES,)),
         ("memory", "u1", (MAX_ENTITIES,)),  # Perishable: rounds left; To Do List: listed hand
-        ("price", "u1", (MAX_ENTITIES,)),  # what it costs, or sells for
-        ("count", "u1", (MAX_ENTITIES,)),  # second memory of a joker; size and choices of a booster pack
-        # the rest of the table
-        ("scalars", "i2", (N_SCALARS,)),  # SCALAR; progress is chips / target, log_selected the chips still needed
+        ("price", "u1", (MAX_ENTITIES,)),  # buy or sell price
+        ("count", "u1", (MAX_ENTITIES,)),  # second counter of a joker; size and choices of a booster pack
+        # the rest of the row
+        ("scalars", "i2", (N_SCALARS,)),  # SCALAR; progress is chips / target, log_selected the missing chips
         ("categories", "u1", (len(CATEGORIES),)),
         ("counts", "u1", (N_COUNTS,)),
-        ("vouchers", "u1", (-(-N_VOUCHERS // 8),)),  # redeemed, a bit each
-        ("barred", "u1", (-(-N_HANDS // 8),)),  # hands that the boss forbids, a bit each
-        ("verbs", "u1", (-(-len(Verb) // 8),)),  # verbs with a legal decision, a bit each
+        ("vouchers", "u1", (-(-N_VOUCHERS // 8),)),  # redeemed, one bit each
+        ("barred", "u1", (-(-N_HANDS // 8),)),  # hands that the boss forbids, one bit each
+        ("verbs", "u1", (-(-len(Verb) // 8),)),  # verbs with a legal decision, one bit each
         ("n_entities", "u1"),
         ("n_hand", "u1"),
-        ("spare", "u1", (4,)),  # the size is a multiple of 4
+        ("spare", "u1", (4,)),  # makes the size a multiple of 4
     ]
 )

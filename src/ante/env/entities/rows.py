@@ -1,16 +1,16 @@
-"""A game as a list of entities: everything that lies before the player, legal actions included, in one small record.
+"""A game as a list of entities: all visible items and legal actions in one small record.
 
-What lies before the player becomes a list of entities, in this order and without gaps: hand cards, jokers, consumables,
-the shop row, the open pack, vouchers, booster packs. Each is a few small numbers, the same ones for every kind. Its
-`place` names kind and slot, its `item_id` names the item (ids.py), two of its `flag_bits` mark the verbs for it
-at present. The content is that of the observation (env/layout.py), so nothing hidden is in it.
+The visible items are listed in this order and without gaps: hand cards, jokers, consumables, the shop row, the open
+pack, vouchers, booster packs. Each is described by the same few small numbers. `place` encodes kind and slot, `item_id`
+the item (ids.py), and two bits of `flag_bits` the verbs that can act on it now. The content is that of the observation
+(env/layout.py), so it includes no hidden information.
 
 Verbs that act on hand cards take any set of them that has the right size (`SETS`), contains every forced card (PLAY and
-DISCARD) and, for Aura, only cards with `ACT_FIRST`. Sorting and MOVE_CARD are not offered, MOVE_JOKER only to the right
-neighbour's place, as in the discrete view.
+DISCARD) and, for Aura, only cards with `ACT_FIRST`. Sorting and MOVE_CARD are not included, MOVE_JOKER only to the slot
+of the right neighbour, as in the discrete actions.
 
-Threads: checking what is legal uses scratch fields of the game's record and restores them, so two threads must not
-encode the same game at once.
+Threads: checking legality uses scratch fields of the game's record and restores them, so two threads must not encode
+the same game at the same time.
 """
 
 import math
@@ -110,12 +110,12 @@ N_PHASES = len(Phase)
 
 
 def new_rows(n: int) -> np.recarray:
-    """Blank rows of n games, shape (n,)."""
+    """Return zeroed rows for n games, shape (n,)."""
     return np.zeros(n, dtype=row_t).view(np.recarray)
 
 
 def pack(games: Games, out: np.recarray) -> None:
-    """Write the rows of all games as they were observed last: out (n,) row_t, overwritten.
+    """Write the rows of all games from their last observations: out (n,) row_t, overwritten.
 
     A game that is over has no legal verb.
     """
@@ -131,7 +131,7 @@ def pack_all(states, observations, out):
 
 @rule
 def write_row(s, o, r):
-    """Write one row. The game's record is equal to what it was when this returns, but written to in between."""
+    """Write one row. The game's record is modified during the call and restored before it returns."""
     r.n_entities = 0
     r.n_hand = 0
     for i in range(len(r.verbs)):
@@ -139,8 +139,8 @@ def write_row(s, o, r):
     write_hand(o, r)
     write_owned(s, o, r)
     write_items(s, o, r)
-    write_wares(o, r)
-    blank_rest(r)
+    write_vouchers_and_boosters(o, r)
+    clear_rest(r)
     write_plain_verbs(s, o, r)
     write_numbers(s, o, r)
     write_categories(o, r)
@@ -150,13 +150,13 @@ def write_row(s, o, r):
 
 @rule
 def byte(x):
-    """A whole number as 8 bits can hold it."""
+    """Clip an integer to the range of 8 bits."""
     return max(0, min(255, int(x)))
 
 
 @rule
-def grown(x):
-    """What a card or joker has grown to, in 256ths of a signed log2."""
+def signed_log2(x):
+    """Return the value of a card or joker in 256ths of a signed log2."""
     if x == 0.0:
         return 0
     size = LOG_2 * math.log2(1.0 + abs(x))
@@ -165,13 +165,13 @@ def grown(x):
 
 @rule
 def allow(r, verb):
-    """The verb has a legal decision."""
+    """Mark a verb as having a legal decision."""
     r.verbs[verb >> 3] |= 1 << (verb & 7)
 
 
 @rule
 def act_flag(r, verb, legal, flag):
-    """The flag of an entity that a verb can act on, 0 where it cannot; the verb is allowed."""
+    """Return `flag` and allow the verb if it can act on the entity, else return 0."""
     if not legal:
         return 0
     allow(r, verb)
@@ -180,7 +180,7 @@ def act_flag(r, verb, legal, flag):
 
 @rule
 def add_entity(r, place, item, trait, flags, memory, price, count, value):
-    """One more entity."""
+    """Append an entity."""
     i = int(r.n_entities)
     r.place[i] = place
     r.item_id[i] = item
@@ -194,8 +194,8 @@ def add_entity(r, place, item, trait, flags, memory, price, count, value):
 
 
 @rule
-def blank_rest(r):
-    """Set the missing entities to 0."""
+def clear_rest(r):
+    """Set all fields of the unused entities to 0."""
     for i in range(r.n_entities, MAX_ENTITIES):
         r.place[i] = 0
         r.item_id[i] = 0
@@ -209,7 +209,7 @@ def blank_rest(r):
 
 @rule
 def write_hand(o, r):
-    """The cards in hand; `allow_aura` flags those that Aura can take."""
+    """Write the cards in hand; `allow_aura` flags those that Aura can take."""
     for i in range(MAX_HAND):
         if o.hand[i, CARD.present] == 0:
             return
@@ -220,13 +220,13 @@ def write_hand(o, r):
             + o.hand[i, CARD.forced] * FORCED
         )
         trait = trait_of(o.hand[i, CARD.enhancement], o.hand[i, CARD.edition], o.hand[i, CARD.seal])
-        add_entity(r, P_HAND + i, item, trait, flags, 0, 0, 0, grown(float(o.hand[i, CARD.bonus])))
+        add_entity(r, P_HAND + i, item, trait, flags, 0, 0, 0, signed_log2(float(o.hand[i, CARD.bonus])))
         r.n_hand = i + 1
 
 
 @rule
 def allow_aura(s, r):
-    """Aura can be used: the hand cards without an edition are marked."""
+    """Allow Aura and flag the hand cards without an edition."""
     for i in range(s.n_hand):
         if s.cards[s.hand[i]].edition == Edition.NONE:
             r.flag_bits[i] |= ACT_FIRST
@@ -234,7 +234,7 @@ def allow_aura(s, r):
 
 @rule
 def write_owned(s, o, r):
-    """Jokers and consumables."""
+    """Write jokers and consumables."""
     for i in range(s.n_jokers):
         j = o.jokers
         flags = (
@@ -259,7 +259,7 @@ def write_owned(s, o, r):
             memory,
             j[i, JOKER.sell_value],
             count,
-            grown(value),
+            signed_log2(value),
         )
     for i in range(min(SHOWN_CONSUMABLES, int(s.n_consumables))):
         c = o.consumables
@@ -284,7 +284,7 @@ def write_owned(s, o, r):
 
 @rule
 def write_items(s, o, r):
-    """The shop row and the open pack."""
+    """Write the shop row and the open pack."""
     for i in range(MAX_ROW):
         if o.row[i, ITEM.kind]:
             flags = act_flag(r, Verb.BUY, o.action_mask[F_BUY + i], ACT_FIRST)
@@ -300,7 +300,7 @@ def write_items(s, o, r):
 
 @rule
 def add_item(rows, i, place, flags, r):
-    """One card of the shop row or a pack."""
+    """Append one card of the shop row or a pack."""
     item = card_id(rows[i, ITEM.rank], rows[i, ITEM.suit])
     if rows[i, ITEM.kind] == Kind.JOKER:
         item = JOKER_BASE + rows[i, ITEM.id]
@@ -312,8 +312,8 @@ def add_item(rows, i, place, flags, r):
 
 
 @rule
-def write_wares(o, r):
-    """Vouchers and booster packs for sale."""
+def write_vouchers_and_boosters(o, r):
+    """Write vouchers and booster packs for sale."""
     for i in range(MAX_SHOP_VOUCHERS):
         v = o.shop_vouchers
         if v[i, VOUCHER.id]:
@@ -338,7 +338,7 @@ def write_wares(o, r):
 
 @rule
 def write_plain_verbs(s, o, r):
-    """The verbs without a target."""
+    """Write the verbs without a target."""
     if has_set(s, Verb.PLAY, 0):
         allow(r, Verb.PLAY)
     if has_set(s, Verb.DISCARD, 0):
@@ -350,7 +350,7 @@ def write_plain_verbs(s, o, r):
 
 @rule
 def write_numbers(s, o, r):
-    """The quantities."""
+    """Write the quantities."""
     for i in range(N_SCALARS):
         r.scalars[i] = short(o.scalars[i])
     target, chips = focus_target(s), float(s.chips)
@@ -362,7 +362,7 @@ def write_numbers(s, o, r):
 
 @rule
 def write_categories(o, r):
-    """The categories: numbers of a closed list."""
+    """Write the categories."""
     c = r.categories
     c[CATEGORY.phase] = 0
     for i in range(1, N_PHASES):
@@ -383,7 +383,7 @@ def write_categories(o, r):
 
 @rule
 def write_counts(o, r):
-    """The counts, in the order of COUNTS."""
+    """Write the counts, in the order of COUNTS."""
     c = r.counts
     for suit in range(N_SUITS):
         for rank in range(N_RANKS):
@@ -404,7 +404,7 @@ def write_counts(o, r):
 
 @rule
 def write_bits(o, r):
-    """Redeemed vouchers and barred hands, a bit each."""
+    """Write redeemed vouchers and forbidden hands, one bit each."""
     for i in range(len(r.vouchers)):
         r.vouchers[i] = 0
     for i in range(N_VOUCHERS):

@@ -1,6 +1,6 @@
-// A comparison: the table, curves by decisions and by wall clock, settings that differ, the runs.
+// A comparison: the table, curves over decisions and over time, settings that differ, the runs.
 const COLORS = ["#5aa2e6", "#f0bd4e", "#62c083", "#e8685f", "#a584d8", "#ee9147", "#5cc3c9", "#d989b5", "#b9c46a", "#9aa7b5"];
-const TITLES = { blinds: "blinds beaten a game", ante: "highest ante, mean", win_rate: "games won", return: "return" };
+const TITLES = { blinds: "blinds beaten per game", ante: "highest ante, mean", win_rate: "games won", return: "return" };
 const MEASURES = [["ante", "mean ante"], ["blinds", "blinds beaten"], ["win", "games won"], ["reward", "reward"]];
 const W = 360, H = 170, LEFT = 40, BOTTOM = 20, TOP = 8, RIGHT = 8;
 const entries = [...new Set(data.cells.map((cell) => cell.entry))];
@@ -11,10 +11,10 @@ function drawHead() {
   const left = data.cells.filter((cell) => cell.state !== "done").length;
   const runs = `${entries.length} entries × ${data.cells.length / entries.length} seeds · ${short(data.steps)} decisions each`;
   byId("head").append(el("h1", {}, data.title), data.about ? el("div", {}, data.about) : "", el("div.soft", {}, `${runs} · written ${data.written}`));
-  if (left) byId("head").append(el("div.truncated", { role: "status" }, `${left} of ${data.cells.length} runs are not finished: the table has the finished ones, the curves all.`));
+  if (left) byId("head").append(el("div.truncated", { role: "status" }, `${left} of ${data.cells.length} runs are not finished: the table shows finished runs only, the curves all runs.`));
 }
 
-// A number, its interval in words and as a whisker on the scale that the whole column shares.
+// A number, and its interval as text and as a whisker on the common scale of the column.
 function measureCell(row, key, bounds) {
   const found = row.measures[key], say = key === "win" ? sayAs(key) : (x) => x.toFixed(2), [low, high] = bounds;
   const at = (x) => (high > low ? (138 * (x - low)) / (high - low) : 69);
@@ -38,15 +38,15 @@ function drawTable() {
       el("td.values", {}, trained ? short(row.games_per_second) : ""), el("td.values", {}, trained ? `${row.memory_gb.toFixed(2)} GB` : ""));
   });
   byId("table").append(el("table", {}, el("tr", {}, ...heads.map((head) => el("th", {}, head))), ...body));
-  byId("table-about").append(`${data.eval_games} games, the same for everybody; best checkpoint of each run`);
+  byId("table-about").append(`${data.eval_games} games, the same for all players; best checkpoint of each run`);
   const seeds = Math.max(...data.rows.map((row) => row.seeds)), notes = [];
-  notes.push(seeds > 1 ? `Intervals: 95 %, bootstrap over training seeds and games; ${seeds} seeds say little about the luck of training.` : "Intervals: 95 %, bootstrap over games; one training seed says nothing about the luck of training.");
-  notes.push("Wall clock: playing and learning, mean over seeds.");
+  notes.push(seeds > 1 ? `Intervals: 95 %, bootstrap over training seeds and games; ${seeds} seeds are few to estimate the variance of training.` : "Intervals: 95 %, bootstrap over games; one training seed does not show the variance of training.");
+  notes.push("Wall clock: sampling and learning, mean over seeds.");
   if (data.differences.reward || data.differences.reward_terms) notes.push("Rewards differ between entries: their column and their returns cannot be compared.");
   byId("table-notes").append(notes.join(" "));
 }
 
-// The curves of all entries on one measure: a line for the mean, a band from the lowest to the highest seed.
+// The curves of all entries for one metric: a line for the mean, a band from the lowest to the highest seed.
 function drawChart(axis, name) {
   const bands = data.bands[axis][name], names = entries.filter((each) => bands[each]), say = sayAs(name);
   const values = names.flatMap((each) => [...bands[each].low, ...bands[each].high]).filter(known);
@@ -99,7 +99,7 @@ function drawCharts() {
   }
   for (const name of entries) byId("legend").append(el("i.mark", { style: `background:${colorOf(name)}` }), name);
   if (data.cells.length > entries.length) byId("legend").append(el("span", { style: "margin-left:12px" }, "line: mean of the seeds; band: lowest to highest seed"));
-  byId("clock-about").append("time in playing and learning, without starts and evaluations");
+  byId("clock-about").append("time of sampling and learning, without startup and evaluations");
 }
 
 function drawDifferences() {

@@ -1,1 +1,1 @@
-"""Hints during training and evaluation: which positions are sent to an adviser and how the responses are used."""
+"""Hints during training and evaluation: which positions are sent to an advisor and how the responses are used."""

@@ -40,7 +40,7 @@ class HintPlan:
     share       maximum share of decisions to request hints for
     confidence  the policy counts as uncertain if the probability of its most likely action is below this value
     imitation   schedule over steps: weight of the imitation loss
-prior       schedule over steps: probability of following a hint
+    prior       schedule over steps:  probability of following a hint
     shaping     weight of the learned potential
     """
 
@@ -53,7 +53,7 @@ prior       schedule over steps: probability of following a hint
 
 
 @dataclass
-class Ask:
+class HintRequest:
     """A pending request for one position.
 
     row     the policy's observation, state  the record (1,), action  the action taken
@@ -67,7 +67,7 @@ class Ask:
 
 
 @dataclass
-class Hinting:
+class HintRequester:
     """The requests of one runner."""
 
     plan: HintPlan
@@ -82,7 +82,7 @@ class Hinting:
     def __post_init__(self) -> None:
         self.budget = DecisionBudget(self.plan.share)
         self._tickets = count()
-        self._asked: dict[int, Ask] = {}
+        self._asked: dict[int, HintRequest] = {}
         self._outbox: list[int] = []
         self._seen: dict[int, None] = {}
         self._labelled: list[tuple[NDArray[Any], int]] = []
@@ -94,12 +94,12 @@ class Hinting:
 
     def begin(self, games: Games, seed: int) -> None:
         """Reset to a new batch of games."""
-        self._of_game: list[list[Ask]] = [[] for _ in range(games.n)]
+        self._of_game: list[list[HintRequest]] = [[] for _ in range(games.n)]
         self._kept.clear()
         self._rng = np.random.default_rng(seed)
         self.followed = np.full(games.n, -1, dtype=np.int64)
 
-    def look(
+    def observe(
         self, games: Games, rows: NDArray[Any], confidences: NDArray[np.float32], actions: NDArray[np.int64]
     ) -> None:
         """Process one step of all games: send the least certain decisions, within budget and broker limits.
@@ -152,7 +152,7 @@ class Hinting:
             "outcome": None,
             "blinds": None,
         }
-        ask = Ask(rows[i : i + 1].copy(), state, action, record)
+        ask = HintRequest(rows[i : i + 1].copy(), state, action, record)
         self._asked[ticket] = ask
         self._of_game[i].append(ask)
         self._outbox.append(ticket)
@@ -165,16 +165,16 @@ class Hinting:
         if ticket in self._outbox:
             self._outbox.remove(ticket)
 
-    def _settle(self, ask: Ask) -> None:
+    def _settle(self, ask: HintRequest) -> None:
         """Mark a request as answered or unanswered; its log line is written once its game has ended."""
         ask.record.setdefault("answered", True)
         if ask.record["outcome"] is not None:
             self._close(ask)
 
-    def _close(self, ask: Ask) -> None:
+    def _close(self, ask: HintRequest) -> None:
         self._closed.append({name: value for name, value in ask.record.items() if name != "answered"})
 
-    def over(self, games: Games, ended: NDArray[np.int64]) -> None:
+    def ended(self, games: Games, ended: NDArray[np.int64]) -> None:
         """Record the outcome of the finished games in their log lines."""
         for i in ended:
             for ask in self._of_game[i]:
@@ -200,7 +200,7 @@ class Hinting:
         if taken is not None:
             self.credits, self.potential = taken.credits, taken.potential
             for delivered in taken.delivered:
-                self._hear(delivered)
+                self._receive(delivered)
 
     def _send(self) -> None:
         """Send new requests and log lines. Raises BrokerLost."""
@@ -213,7 +213,7 @@ class Hinting:
             self.mailbox.note(self._closed, self._compared, self._agreed)
             self._closed, self._compared, self._agreed = [], 0, 0
 
-    def _hear(self, delivered: Delivered) -> None:
+    def _receive(self, delivered: Delivered) -> None:
         """Process one response, or its absence, for a pending request."""
         ask = self._asked.pop(delivered.ticket, None)
         if ask is None:
@@ -250,7 +250,7 @@ class Hinting:
                 begun[i], self.followed[i] = True, action
 
 
-def number_of(policy: GamePolicy, ask: Ask, decision: int) -> int | None:
+def number_of(policy: GamePolicy, ask: HintRequest, decision: int) -> int | None:
     """Return the policy's action for this macro decision, or None if it has none."""
     if policy.discrete:
         return discrete_step(ask.state[0], decision)

@@ -63,7 +63,7 @@ def plan_of(config: TrainConfig) -> HintPlan | None:
 
 
 def settings_of(config: TrainConfig) -> HintSettings | None:
-    """Return the settings of the LLM client, or None if the rule-based adviser is used. Raises BadHints."""
+    """Return the settings of the LLM client, or None if the rule-based advisor is used. Raises BadHints."""
     if config.hints.source != "llm":
         return None
     cache = str((config.folder / "hints" / "answers.sqlite").absolute())
@@ -111,8 +111,8 @@ class HintWatch:
         self._rows: list[dict[str, Any]] = []
         self._known = "", 0
         self._file = sum(1 for _ in self._folder.glob("decisions-*.parquet"))
-        self._told: float | None = None  # time of the last report of the active alarm
-        self._heard = time.monotonic()
+        self._last_alarm: float | None = None  # time of the last report of the active alarm
+        self._last_response = time.monotonic()
         self._stop, self._wake = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="hint-watch", daemon=True)
         self._thread.start()
@@ -133,10 +133,10 @@ class HintWatch:
         try:
             report = ray.get(self._broker.report.remote(*self._known), timeout=ANSWER_SECONDS)
         except ray.exceptions.RayError as error:
-            if time.monotonic() - self._heard > SILENT_SECONDS:
+            if time.monotonic() - self._last_response > SILENT_SECONDS:
                 self._alarm(f"hints: the broker does not respond ({type(error).__name__}); training continues")
             return
-        self._heard = time.monotonic()
+        self._last_response = time.monotonic()
         self.figures = {f"hint_{name}": value for name, value in report["figures"].items()}
         self._rows += report["rows"]
         self._known = report["boot"], report["known"]
@@ -152,11 +152,11 @@ class HintWatch:
     def _alarm(self, words: str | None) -> None:
         """Report an alarm when it starts, repeatedly while it persists, and when it is resolved."""
         if words is None:
-            if self._told is not None:
+            if self._last_alarm is not None:
                 self._say("hints have recovered")
-            self._told = None
-        elif self._told is None or time.monotonic() - self._told > AGAIN_SECONDS:
-            self._told = time.monotonic()
+            self._last_alarm = None
+        elif self._last_alarm is None or time.monotonic() - self._last_alarm > AGAIN_SECONDS:
+            self._last_alarm = time.monotonic()
             self._say(f"ALARM {words}")
 
     def _write(self) -> None:

@@ -2,7 +2,7 @@
 
 prior      a game that starts from a hinted position follows the hint with an annealed probability. The
            log-probability of the action is that of the mixture, so importance ratios are exact.
-shaping    a potential learned from the adviser's outlooks yields shaping rewards (potential.py)
+shaping    a potential learned from the advisor's outlooks yields shaping rewards (potential.py)
 imitation  the learner increases the probability of the advised action at the hinted positions
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ante.env.games import REORDERS
 from ante.hints.potential import potential_of
-from ante.training.advice.asks import Hinting
+from ante.training.advice.asks import HintRequester
 from ante.training.advice.mailbox import ActorMailbox
 from ante.training.learning.loss_terms import LossTerm
 from ante.training.numerics.distributions import drawn
@@ -36,10 +36,10 @@ class AskForHints(RunnerHook):
 
     def __init__(self, runner: BatchRunner) -> None:
         super().__init__(runner)
-        self.hinting: Hinting | None = None
+        self.hinting: HintRequester | None = None
 
     @property
-    def _asks(self) -> Hinting:
+    def _asks(self) -> HintRequester:
         assert self.hinting is not None
         return self.hinting
 
@@ -48,7 +48,9 @@ class AskForHints(RunnerHook):
         runner, plan = self.runner, self.runner.config.hints
         if self.hinting is None:
             reorder = next(name for name, number in REORDERS.items() if number == self.games.reorder)
-            self.hinting = Hinting(plan, runner.index, runner.module, reorder, ActorMailbox(plan.broker, runner.index))
+            self.hinting = HintRequester(
+                plan, runner.index, runner.module, reorder, ActorMailbox(plan.broker, runner.index)
+            )
         self.hinting.begin(self.games, (runner.config.seed or 0) + runner.index)
         self.hinting.exchange()
 
@@ -63,7 +65,7 @@ class AskForHints(RunnerHook):
         actions = chosen.cpu().numpy()
         self._asks.followed[:] = -1
         if not self.runner.config.in_evaluation:
-            self._asks.look(self.games, rows, confidences, actions)
+            self._asks.observe(self.games, rows, confidences, actions)
         return Choice(actions, log_probs, values, carry)
 
     @property
@@ -74,7 +76,7 @@ class AskForHints(RunnerHook):
 
     def ended(self, which: NDArray[np.int64]) -> None:
         """See RunnerHook."""
-        self._asks.over(self.games, which)
+        self._asks.ended(self.games, which)
 
     def renewed(self, which: NDArray[np.int64]) -> None:
         """See RunnerHook."""

@@ -13,7 +13,7 @@ class BrokerLost(Exception):
 
 
 class Mailbox(Protocol):
-    """The interface between `Hinting` and the broker. All methods raise BrokerLost."""
+    """The interface between `HintRequester` and the broker. All methods raise BrokerLost."""
 
     def ask(self, tickets: list[int], states: Any, reorder: str) -> None:
         """Request hints for these positions (k,) state_t."""

@@ -23,7 +23,7 @@ from ante.training.settings.algorithms import ActorCritic
 from ante.training.settings.config import TrainConfig
 from ante.training.settings.schedule import value_at
 
-SHARP = 1000.0  # logits of a DQN's policy per unit of value: sampling from them takes the highest value
+GREEDY_SCALE = 1000.0  # logits of a DQN's policy per unit of value: sampling from them takes the highest value
 LOSSES = ("train/policy_gradient_loss", "train/policy_loss", "train/loss")  # MaskablePPO, A2C, DQN
 
 
@@ -123,7 +123,7 @@ def copy_into(policy: PackedPolicy, model: BaseAlgorithm) -> None:
     layers["0.weight"] = layers["0.weight"].t()  # mlp_rows.FirstLayer stores one row per input
     policy.trunk.load_state_dict(layers)
     head: nn.Linear = net.q_net[-1] if isinstance(model, DQN) else net.action_net
-    scale = SHARP if isinstance(model, DQN) else 1.0
+    scale = GREEDY_SCALE if isinstance(model, DQN) else 1.0
     with torch.no_grad():
         policy.policy.weight.copy_(head.weight * scale)
         policy.policy.bias.copy_(head.bias * scale)

@@ -24,7 +24,7 @@ FORMAT = 1  # of the folder: increased when older datasets can no longer be read
 ABOUT = b"ante"  # key of the schema metadata, a JSON object
 ROW_GROUP = 20_000  # steps per row group
 VIEWS = ("flat", "shortlist")
-# Whether a joker is debuffed is a bit, but FORMAT 1 stores it as a count: older observations held a 3 for Crimson Heart.
+# Whether a joker is debuffed is a bit, but FORMAT 1 stores it as a count: older observations have a 3 for Crimson Heart.
 HEART = AT.jokers + JOKER_SIZE * np.arange(FLAT_JOKERS) + JOKER_AT.debuffed
 BITS = np.setdiff1d(columns_of("b"), HEART)
 COUNTS = np.concatenate([columns_of("c"), HEART])

@@ -134,10 +134,10 @@ class Dataset:
         """
         rng = np.random.default_rng(seed)
         order = rng.permutation(self.groups)
-        asked = None if columns is None else sorted({"game", *columns})
+        needed = None if columns is None else sorted({"game", *columns})
         left: list[Steps] = []
         for at in range(0, len(order), POOLED):
-            pool = self.read(order[at : at + POOLED].tolist(), asked)
+            pool = self.read(order[at : at + POOLED].tolist(), needed)
             pool = joined([*left, pool.take(rng.permutation(np.flatnonzero(in_part(pool["game"], part, held))))])
             last = at + POOLED >= len(order)
             whole = len(pool) if last else len(pool) - len(pool) % size
@@ -156,8 +156,8 @@ def read_about(schema: Any, folder: Path) -> dict[str, Any]:
         raise BadDataset(f"{folder / STEPS} is not an Ante dataset: its schema lacks Ante's metadata")
     if about.get("format") != FORMAT or about.get("observation") != observation_version():
         raise BadDataset(
-            f"{folder} has observations of version {shown(about.get('observation'))}, format {shown(about.get('format'))}; "
-            f"version {observation_version()} (format {FORMAT}): export it again, or use the Ante that wrote it"
+            f"{folder} has observation version {shown(about.get('observation'))}, format {shown(about.get('format'))}; "
+            f"expected {observation_version()}, format {FORMAT}: export it again, or use the Ante that wrote it"
         )
     return about
 

@@ -57,7 +57,7 @@ def replay_scripts(files: Iterable[Path]) -> list[Script]:
     return scripts
 
 
-def clicks(s: np.record, action: int) -> list[int]:
+def discrete_actions(s: np.record, action: int) -> list[int]:
     """Return the discrete actions that carry out a macro decision in this game, selections first.
 
     Raises BadDataset if the discrete view lacks the decision.

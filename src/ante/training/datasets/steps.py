@@ -14,7 +14,7 @@ from ante.env.reward import blinds_beaten
 from ante.lookahead.candidates import CandidateLister, decisions_of
 from ante.lookahead.records import MAX_CANDIDATES, candidates_t
 from ante.training.datasets.layout import OUTCOMES, BadDataset, Columns, compact, flat_of, list_columns
-from ante.training.datasets.scripts import Script, clicks
+from ante.training.datasets.scripts import Script, discrete_actions
 
 NO_LIMIT = 1 << 40
 VERB_NAMES = tuple(verb.name.lower() for verb in Verb)
@@ -30,7 +30,7 @@ class Cursors:
         ]
         self._clicks: list[deque[int]] = [deque() for _ in scripts]
 
-    def over(self, i: int) -> bool:
+    def is_done(self, i: int) -> bool:
         """Return whether game i has no further action."""
         return not self._left[i] and not self._clicks[i]
 
@@ -39,7 +39,7 @@ class Cursors:
         if not self._discrete:
             return self._left[i].popleft()
         if not self._clicks[i]:
-            self._clicks[i].extend(clicks(s, self._left[i].popleft()))
+            self._clicks[i].extend(discrete_actions(s, self._left[i].popleft()))
         return self._clicks[i].popleft()
 
 
@@ -55,23 +55,23 @@ def steps_of(scripts: Sequence[Script], view: str, reward: str, reorder: str, fi
     cursors, lists = Cursors(scripts, games.discrete), CandidateLister()
     parts: list[Columns] = []
     ended = np.full(games.n, Outcome.TRUNCATED, dtype=np.uint8)
-    playing = np.array([not cursors.over(i) for i in range(games.n)])
+    playing = np.array([not cursors.is_done(i) for i in range(games.n)])
     while playing.any():
-        parts.append(seen(games, playing, lists if view == "shortlist" else None))
+        parts.append(observations_of(games, playing, lists if view == "shortlist" else None))
         actions = np.array(
             [cursors.take(i, games.states[i]) if playing[i] else -1 for i in range(games.n)], dtype=np.int64
         )
-        parts[-1] |= decided(games, playing, actions, parts[-1])
+        parts[-1] |= actions_of(games, playing, actions, parts[-1])
         check_allowed(games, actions, playing)
         games.step(actions)
         parts[-1]["reward"] = games.rewards[playing].copy()
         over = playing & (games.outcome != Outcome.PLAYING)  # set for one step only
         ended[over] = games.outcome[over]
-        playing &= ~over & [not cursors.over(i) for i in range(games.n)]
-    return finished(parts, games, ended, first_game)
+        playing &= ~over & [not cursors.is_done(i) for i in range(games.n)]
+    return in_game_order(parts, games, ended, first_game)
 
 
-def seen(games: Games, playing: NDArray[np.bool_], lists: CandidateLister | None) -> Columns:
+def observations_of(games: Games, playing: NDArray[np.bool_], lists: CandidateLister | None) -> Columns:
     """Return the observation columns of these games."""
     flat = games.flat[playing]
     found: Columns = {"game": np.flatnonzero(playing).astype(np.int32), **compact(flat, games.masks[playing])}
@@ -86,7 +86,7 @@ def seen(games: Games, playing: NDArray[np.bool_], lists: CandidateLister | None
     return found
 
 
-def decided(games: Games, playing: NDArray[np.bool_], actions: NDArray[np.int64], now: Columns) -> Columns:
+def actions_of(games: Games, playing: NDArray[np.bool_], actions: NDArray[np.int64], now: Columns) -> Columns:
     """Return the actions of these games as macro decisions and as numbers of the view."""
     taken = actions[playing]
     if games.discrete:
@@ -114,10 +114,10 @@ def check_allowed(games: Games, actions: NDArray[np.int64], playing: NDArray[np.
         )
 
 
-def finished(parts: list[Columns], games: Games, ended: NDArray[np.uint8], first_game: int) -> Columns:
+def in_game_order(parts: list[Columns], games: Games, ended: NDArray[np.uint8], first_game: int) -> Columns:
     """Return the steps in order of games, with the columns that are known only at a game's end."""
     if not parts:
-        raise BadDataset("these games have no decisions: there is nothing to export")
+        raise BadDataset("these games have no decisions to export")
     steps = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     order = np.argsort(steps["game"], kind="stable")
     steps = {name: column[order] for name, column in steps.items()}

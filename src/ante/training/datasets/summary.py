@@ -49,8 +49,8 @@ class Summary:
 
 def summarise(dataset: Dataset) -> Summary:
     """Return the statistics of a dataset."""
-    asked = ["done", "outcome", "blinds", "game_return", "verb", "choice"]
-    table = dataset.table(asked)
+    needed = ["done", "outcome", "blinds", "game_return", "verb", "choice"]
+    table = dataset.table(needed)
     ends = table.filter(table["done"])
     blinds = ends["blinds"].to_numpy().astype(float)
     size = dataset.file.stat().st_size

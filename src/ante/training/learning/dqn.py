@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from ante.training.compat import advance_weights_version, includes_component, weights_version
 from ante.training.learning.learner import FragmentLearner
-from ante.training.learning.replay_buffer import Drawn, Replay
+from ante.training.learning.replay_buffer import Replay, ReplaySample
 from ante.training.sampling.fragment import Trajectory
 from ante.training.sampling.training_data import Fragments
 from ante.training.settings.config import TrainConfig
@@ -85,14 +85,14 @@ class QLearner(FragmentLearner):
             self.replay.add(trace)
         size = minibatch or played
         steps = epochs * played // size if before + played >= self.config.q.replay_after else 0
-        self._tell_steps(self._learn_again(steps, size, before), lag, steps * size / max(1, played), steps * size)
+        self._log_steps(self._train_on_samples(steps, size, before), lag, steps * size / max(1, played), steps * size)
         advance_weights_version(self)
         chance = value_at(self.config.q.epsilon, before + played)
         self._policy().explore.fill_(chance)
         self.metrics.log_value((DEFAULT_MODULE_ID, "epsilon"), chance, window=1)
         return lost
 
-    def _learn_again(self, steps: int, size: int, before: int) -> NDArray[np.float64]:
+    def _train_on_samples(self, steps: int, size: int, before: int) -> NDArray[np.float64]:
         """Take a number of gradient steps on `size` steps each; return the mean loss and action value (NaN if none)."""
         rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
         correction, sums = value_at(self.config.q.priority_correction, before), np.zeros(2)
@@ -103,14 +103,14 @@ class QLearner(FragmentLearner):
                 gradients = self.compute_gradients({DEFAULT_MODULE_ID: loss})
             with span("optimizer"):
                 self.apply_gradients(self.postprocess_gradients(gradients))
-            self.replay.surprised(drawn.places, errors)
+            self.replay.update_priorities(drawn.places, errors)
             self.updates += 1
             if self.updates % self.config.q.target_every == 0:
                 self._update_target()
             sums += float(loss.detach()), q_mean
         return sums / steps if steps else np.full(2, np.nan)
 
-    def _loss(self, drawn: Drawn) -> tuple[torch.Tensor, NDArray[np.float32], float]:
+    def _loss(self, drawn: ReplaySample) -> tuple[torch.Tensor, NDArray[np.float32], float]:
         """Return the loss () of sampled steps with gradient, their TD errors (m,), and the mean action value."""
         policy, device = self._policy(), self.device
         returns, weights, corrections, actions = (
@@ -127,7 +127,7 @@ class QLearner(FragmentLearner):
         errors = (wanted - found.detach()).cpu().numpy()
         return loss, errors, float(found.detach().mean())
 
-    def _tell_steps(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
+    def _log_steps(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
         """Log one line of metrics."""
         lines = (
             ("vf_loss", means[0]),
@@ -139,7 +139,7 @@ class QLearner(FragmentLearner):
         )
         for name, value in lines:
             self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
-        self._tell_trained(rows)
+        self._log_trained(rows)
 
     def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Return the learner's state, with replay buffer, target network and gradient step count if requested."""

@@ -101,13 +101,13 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
             gradients = {key: each if own.get(key) is None else each + own[key] for key, each in gradients.items()}
         return gradients
 
-    def _tell_terms(self) -> None:
+    def _log_terms(self) -> None:
         """Log the mean losses of the terms since the last call."""
         for name, losses in self._term_losses.items():
             self.metrics.log_value((DEFAULT_MODULE_ID, name), float(np.mean(losses)), window=1)
         self._term_losses.clear()
 
-    def _tell_trained(self, rows: float) -> None:
+    def _log_trained(self, rows: float) -> None:
         """Log the number of trained rows under RLlib's names."""
         for key in (DEFAULT_MODULE_ID, ALL_MODULES):
             self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED), rows, reduce="sum")

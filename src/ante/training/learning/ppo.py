@@ -50,13 +50,13 @@ class PPOLearner(FragmentLearner):
     def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
         """See FragmentLearner: trains on every row `epochs` times."""
         rollouts, lost = fragments.rollouts(self._estimated)
-        rows = self._agreed(sum(map(len, rollouts)))
+        rows = self._common_rows(sum(map(len, rollouts)))
         if rows > 0:
             with span("copy"):
                 self._learn(joined(rollouts), rows, epochs, minibatch or rows)
         return lost
 
-    def _agreed(self, rows: int) -> int:
+    def _common_rows(self, rows: int) -> int:
         """Return the minimum number of rows over all learners, so that all make the same minibatches."""
         if self.config.num_learners < 2:
             return rows
@@ -91,8 +91,8 @@ class PPOLearner(FragmentLearner):
             with span("optimizer"):
                 self.apply_gradients(self.postprocess_gradients(gradients))
             done += 1
-        self._tell_terms()
-        self._tell(sums / seen, lag, epochs * done / len(groups), rows)
+        self._log_terms()
+        self._log_update(sums / seen, lag, epochs * done / len(groups), rows)
 
     def _estimated(self, played: Rollout | Trajectory) -> Rollout:
         """Return the rollout to learn from: if advantages are missing, compute V-trace with the current policy."""
@@ -143,7 +143,7 @@ class PPOLearner(FragmentLearner):
         groups, each = [], self.config.accumulate
         for _ in range(epochs):
             parts = max(1, rows // minibatch)
-            pieces = dealt(units, rng, parts) if units else np.array_split(rng.permutation(n)[:rows], parts)
+            pieces = shuffled_parts(units, rng, parts) if units else np.array_split(rng.permutation(n)[:rows], parts)
             groups += [pieces[i : i + each] for i in range(0, len(pieces), each)]
         return groups
 
@@ -195,11 +195,11 @@ class PPOLearner(FragmentLearner):
         averaged = {key: part.view_as(gradients[key]) for key, part in zip(gradients, parts, strict=True)}
         return averaged, statistics.cpu().numpy().astype(np.float64)
 
-    def _tell(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
+    def _log_update(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
         """Log one line of metrics: the means in NAMES, the lag of the acting policy, the epochs."""
         for name, value in (*zip(NAMES, means, strict=True), ("policy_lag", lag), ("epochs", epochs)):
             self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
-        self._tell_trained(rows * epochs)
+        self._log_trained(rows * epochs)
 
 
 def normal(advantages: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -208,7 +208,7 @@ def normal(advantages: NDArray[np.float32]) -> NDArray[np.float32]:
     return ((advantages - advantages.mean(dtype=np.float64)) / spread).astype(np.float32)
 
 
-def dealt(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) -> list[NDArray[np.int64]]:
+def shuffled_parts(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) -> list[NDArray[np.int64]]:
     """Shuffle units and split them into parts as equal as whole units allow.
 
     No part is empty if no unit is larger than a part.

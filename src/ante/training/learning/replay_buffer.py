@@ -19,14 +19,14 @@ from ante.training.sampling.fragment import BOSS, JOKER, Trajectory
 
 LEAST_ERROR = 1e-3  # minimum priority: steps without an error are still sampled
 CODEC = "zstd"
-ARRAYS = ("actions", "nexts", "returns", "weights", "stress")  # besides rows and priorities
+ARRAYS = ("actions", "nexts", "returns", "weights", "stress")  # in addition to rows and priorities
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ReplaySample:
     """A sample of steps.
 
-    places       (m,) int64, for `Replay.surprised`
+    places       (m,) int64, for `Replay.update_priorities`
     rows, nexts  (m,) row_t: the observation, and the observation after the last counted step
     actions      (m,) int64
     returns      (m,) float32, sum of the discounted counted rewards
@@ -100,7 +100,7 @@ class Replay:
         self._actions[here] = trace.actions.reshape(-1)
         self._returns[here], self._weights[here] = sums.reshape(-1), weights.reshape(-1)
         self._nexts[here] = (begin + places_after(trace)[lasts, column]).reshape(-1)
-        self._stress[here] = self._stressed(trace)
+        self._stress[here] = self._priority_factors(trace)
         places = np.arange(begin, begin + count)
         set_priorities(self._tree, places, self._top * self._stress[here].astype(np.float64))
         self._spans.append((begin, end, count))
@@ -112,19 +112,19 @@ class Replay:
             raise ValueError(f"a fragment of {rows} rows does not fit into a replay buffer of {self.capacity}")
         if self._at + rows > self.capacity:
             while self._spans and self._spans[0][0] >= self._at:
-                self._forget()
+                self._drop_oldest()
             self._at = 0
         while self._spans and self._at <= self._spans[0][0] < self._at + rows:
-            self._forget()
+            self._drop_oldest()
         return self._at
 
-    def _forget(self) -> None:
+    def _drop_oldest(self) -> None:
         """Remove the oldest fragment."""
         begin, end, count = self._spans.popleft()
         clear(self._tree, begin, end)
         self.steps -= count
 
-    def _stressed(self, trace: Trajectory) -> NDArray[np.float32]:
+    def _priority_factors(self, trace: Trajectory) -> NDArray[np.float32]:
         """Return the priority factors of a fragment's steps, (n,)."""
         stress = np.ones(len(trace), dtype=np.float32)
         if trace.marks is not None:
@@ -133,7 +133,7 @@ class Replay:
             stress[marks & JOKER != 0] *= self.joker
         return stress
 
-    def draw(self, m: int, rng: np.random.Generator, correction: float) -> Drawn:
+    def draw(self, m: int, rng: np.random.Generator, correction: float) -> ReplaySample:
         """Sample m steps in proportion to their priorities. The buffer must not be empty.
 
         correction  exponent of the importance-sampling weights, 0 to 1; boss and joker factors are not corrected
@@ -142,27 +142,27 @@ class Replay:
         draw_places(self._tree, rng.random(m), places)
         probabilities = self._tree[len(self._tree) // 2 + places] / self._tree[1]
         often = (probabilities / self._stress[places] * self.steps) ** -correction
-        return Drawn(
+        return ReplaySample(
             places,
-            self._taken(places),
-            self._taken(self._nexts[places].astype(np.int64)),
+            self._rows_at(places),
+            self._rows_at(self._nexts[places].astype(np.int64)),
             self._actions[places].astype(np.int64),
             self._returns[places],
             self._weights[places],
             (often / often.max()).astype(np.float32),
         )
 
-    def _taken(self, places: NDArray[np.int64]) -> NDArray[Any]:
+    def _rows_at(self, places: NDArray[np.int64]) -> NDArray[Any]:
         """Return the rows at these places, copied as bytes: NumPy copies records field by field."""
         return octets_of(self._rows)[places].view(self.row_t)[:, 0]
 
-    def surprised(self, places: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
+    def update_priorities(self, places: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
         """Update the priorities of the steps at these places (m,) from their errors (m,)."""
         plain = (np.abs(errors.astype(np.float64)) + LEAST_ERROR) ** self.exponent
         self._top = max(self._top, float(plain.max()))
         set_priorities(self._tree, places, plain * self._stress[places])
 
-    def _kept(self, used: int) -> dict[str, NDArray[Any]]:
+    def _views(self, used: int) -> dict[str, NDArray[Any]]:
         """Return views of the first `used` places of all arrays."""
         leaves = len(self._tree) // 2
         kept = {name: getattr(self, f"_{name}")[:used] for name in ARRAYS}
@@ -171,7 +171,7 @@ class Replay:
     def state(self) -> dict[str, Any]:
         """Return the complete state, compressed."""
         used = max((end for _, end, _ in self._spans), default=0)
-        kept = self._kept(used)
+        kept = self._views(used)
         squeezed = {name: pyarrow.compress(array.tobytes(), CODEC, asbytes=True) for name, array in kept.items()}
         return {"used": used, "spans": list(self._spans), "at": self._at, "top": self._top, "arrays": squeezed}
 
@@ -187,7 +187,7 @@ class Replay:
         for begin, end, count in spans:
             if not (0 <= begin <= begin + count <= end <= used):
                 raise ValueError(f"replay buffer: {count} steps from {begin} to {end} of {used} is invalid")
-        kept = self._kept(used)
+        kept = self._views(used)
         for name, array in kept.items():
             plain = pyarrow.decompress(state["arrays"][name], array.nbytes, CODEC, asbytes=True)
             array[:] = np.frombuffer(plain, dtype=array.dtype).reshape(array.shape)

@@ -92,11 +92,11 @@ def ppo(
     entropy_weight: float,
     value_clip: float = math.inf,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The clipped PPO loss, with gradient, and its means: as `row_kernels.ppo_loss`, for any policy.
+    """Compute the clipped PPO loss, with gradient, and its means: as `row_kernels.ppo_loss`, for any policy.
 
     now         log-probabilities, entropies and values of the current policy, (m,) each
-    log_probs   (m,) of the policy that acted; advantages (m,); targets (m,) of the value
-    value_clip  largest squared error of a value, larger errors are clamped and receive no gradient
+    log_probs   (m,) under the old policy; advantages (m,); targets (m,) of the value
+    value_clip  largest squared value error; larger errors are clamped and receive no gradient
 
     Returns the loss () and (5,): policy loss, value loss, entropy, KL to the old policy, share of rows clipped.
     """

@@ -1,4 +1,4 @@
-"""A trained policy with an advisor: evaluation-time advice, within the same budget as in training."""
+"""A trained policy with an advisor: hints during evaluation, within the same budget as in training."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ from ante.hints.ledger import GOOD, Ledger
 from ante.hints.question import lists_of, question_of, without_seed
 from ante.hints.rules import advise
 from ante.hints.settings import HintSettings, read_settings
-from ante.training.advice.asks import Ask, number_of
+from ante.training.advice.asks import HintRequest, number_of
 from ante.training.players.release import policy_from
 from ante.training.policies.registry import make_player
 from ante.training.sampling.games import rules
@@ -32,11 +32,11 @@ from ante.training.settings.config import TrainConfig, read_config
 from ante.watch.episode import fingerprint
 from ante.watch.notes import Note
 
-EFFECT_GAMES = 64  # played with advice at a run's end
+EFFECT_GAMES = 64  # games of a run's final evaluation that are repeated with hints
 
 
 class AdvisedPlayer:
-    """Follows hints where the policy is unsure and the budget permits; otherwise uses the policy.
+    """Follows hints where the policy is uncertain and the budget permits, and the policy otherwise.
 
     hints   by (seed, step of the game): text, agreed, source
     ledger  counts of requests by result
@@ -56,7 +56,7 @@ class AdvisedPlayer:
     ) -> None:
         if not hasattr(policy, "action_log_probs"):
             raise BalatroError(
-                f"{name} cannot be advised: its policy has no probabilities of single actions; use shortlist, mlp or lstm"
+                f"{name} cannot be advised: its policy has no probabilities of actions; use shortlist, mlp or lstm"
             )
         self.name, self.discrete, self.reorder = f"{name}, advised", policy.discrete, reorder
         self.hints: dict[tuple[str, int], dict[str, Any]] = {}
@@ -64,7 +64,7 @@ class AdvisedPlayer:
         self._policy, self._likeliest, self._confidence = policy, likeliest, confidence
         self._alone = make_player(policy, name, likeliest, seed, reorder)
         self._played: set[str] = set()  # seeds
-        self._told: dict[str, str] = {}  # hints in words, by the fingerprint of the game they were given in
+        self._hint_texts: dict[str, str] = {}  # texts of hints, by the fingerprint of the game
         self._budget, self._picture = DecisionBudget(share), picture
         self._generator = torch.Generator(policy.device).manual_seed(seed)
         self._settings, self._desk = settings, None
@@ -76,7 +76,7 @@ class AdvisedPlayer:
             self.ledger = self._desk.ledger
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """One action for each game (n,) int64, -1 where a game is not played any more."""
+        """Return one action for each game (n,) int64, -1 for games that are not in play."""
         followed, which = self._alone.played(games), np.flatnonzero(playing)
         rows = followed.rows()
         self._played.update(str(games.seeds[i]) for i in which)
@@ -94,14 +94,14 @@ class AdvisedPlayer:
         if str(games.seeds[0]) not in self._played:
             followed = self._alone.explained(games)
             rows = followed.rows()
-            number = number_of(self._policy, Ask(rows, copy_states(games.states), 0, {}), taken)
+            number = number_of(self._policy, HintRequest(rows, copy_states(games.states), 0, {}), taken)
             sure = self._policy.action_log_probs(followed.state.view(rows))[0].cpu().amax(dim=1).exp().numpy()
             chosen = np.array([-1 if number is None else number])
             self._advised(games, rows, np.zeros(1, dtype=np.int64), sure, chosen)
-        return replace(self._alone.explain(games, taken), hint=self._told.get(fingerprint(games.states[0]), ""))
+        return replace(self._alone.explain(games, taken), hint=self._hint_texts.get(fingerprint(games.states[0]), ""))
 
     def _drawn(self, logs: torch.Tensor) -> NDArray[np.int64]:
-        """Actions (n,), drawn or the likeliest, of log-probabilities (n, actions)."""
+        """Return actions (n,), sampled or most likely, from log-probabilities (n, actions)."""
         if self._likeliest:
             return np.asarray(logs.argmax(dim=1))
         return np.asarray(torch.multinomial(logs.exp(), 1, generator=self._generator)[:, 0])
@@ -109,25 +109,25 @@ class AdvisedPlayer:
     def _advised(
         self, games: Games, rows: NDArray[Any], which: NDArray[np.int64], sure: NDArray[Any], numbers: NDArray[np.int64]
     ) -> None:
-        """Request hints for the least certain of these games, and put the advised decisions into `numbers`."""
+        """Request hints for the least certain of these games and write the hinted actions into `numbers`."""
         room, unsure = self._budget.allows(len(which)), np.flatnonzero(sure < self._confidence)
         places = sorted(int(k) for k in unsure[np.argsort(sure[unsure], kind="stable")][:room])
         self._budget.take(len(which), places)
         if not places:
             return
         lists = lists_of(games)
-        asked = [self._question(games, int(which[k]), lists) for k in places]
-        for k, advice in zip(places, self._answers(asked), strict=True):
+        questions = [self._question(games, int(which[k]), lists) for k in places]
+        for k, advice in zip(places, self._answers(questions), strict=True):
             i = int(which[k])
             if advice is None:
                 continue
             state = copy_states(games.states[i : i + 1].view(np.recarray))
-            number = number_of(self._policy, Ask(rows[i : i + 1], state, 0, {}), advice.decision)
+            number = number_of(self._policy, HintRequest(rows[i : i + 1], state, 0, {}), advice.decision)
             if number is not None:
                 agreed = number == int(numbers[k])
                 self.ledger.compared, self.ledger.agreed = self.ledger.compared + 1, self.ledger.agreed + agreed
                 self.hints[str(games.seeds[i]), int(games.steps[i])] = hint_field(advice, agreed) or {}
-                self._told[fingerprint(games.states[i])] = f"{advice.text} ({advice.source})"
+                self._hint_texts[fingerprint(games.states[i])] = f"{advice.text} ({advice.source})"
                 numbers[k] = number
 
     def _question(self, games: Games, i: int, lists: Any) -> Any:
@@ -137,7 +137,7 @@ class AdvisedPlayer:
         return question_of(games.states[i], lists[i], prompt, frame)
 
     def _answers(self, questions: list[Any]) -> list[Advice | None]:
-        """Return a hint for each, or None. Waits for responses, since this is an evaluation."""
+        """Return a hint or None for each question. Waits for the responses."""
         if self._desk is None:
             for question in questions:
                 self.ledger.asks += question is not None
@@ -164,7 +164,7 @@ def advised_from(
     checkpoint: str = "best",
     likeliest: bool = False,
 ) -> AdvisedPlayer:
-    """The policy of a run or a release with the rules or the LLM of the environment as advisor. Raises BalatroError."""
+    """Return the policy of a run or a release with an advisor, the rules or an LLM. Raises BalatroError."""
     settings: HintSettings | None = None
     picture: Callable[[Any], bytes] | None = None
     if source == "llm":
@@ -179,7 +179,7 @@ def advised_from(
 
 @dataclass(frozen=True)
 class Effect:
-    """What following an advisor in play changes: blinds beaten more a game, with half of the 95 % interval."""
+    """The effect of following hints in evaluation: change in blinds beaten per game, with its 95 % half-width."""
 
     source: str
     games: int
@@ -188,14 +188,14 @@ class Effect:
 
     def __str__(self) -> str:
         return (
-            f"{self.more:+.2f} ± {self.half_width:.2f} blinds beaten more with it, {self.games} games of the same seeds"
+            f"{self.more:+.2f} ± {self.half_width:.2f} blinds beaten with hints, {self.games} games on the same seeds"
         )
 
 
 def advice_effect(config: TrainConfig, alone: Report) -> Effect:
-    """What following the advisor in play changes for a run's best checkpoint, over the first games of its evaluation.
+    """Return the effect of hints on a run's best checkpoint, over the first games of its evaluation.
 
-    alone  the evaluation without. The result is also written to hints/effect.json. Raises BalatroError.
+    alone  the report without hints. The result is also written to hints/effect.json. Raises BalatroError.
     """
     source = "rules" if config.hints.source == "rules" else "llm"
     player = advised_from(config.folder, source, config.hints.share, config.hints.confidence)
@@ -208,8 +208,8 @@ def advice_effect(config: TrainConfig, alone: Report) -> Effect:
 
 
 def paired(with_hints: Report, without: Report) -> tuple[float, float]:
-    """Blinds beaten more with hints than without, mean over games of the same seeds, and its 95 % half-width."""
+    """Return the mean difference in blinds beaten, over games of the same seeds, and its 95 % half-width."""
     pairs = zip(with_hints.records, without.records, strict=True)
     more = np.array([float(one.blinds - other.blinds) for one, other in pairs if one.seed == other.seed])
-    assert len(more) == len(without.records), "games of other seeds"
+    assert len(more) == len(without.records), "the seeds differ"
     return float(more.mean()), half_width(more)

@@ -12,13 +12,13 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> Player:
     """Return the player of this name.
 
     Args:
-        name: A baseline, `rules`, the folder of a run or a release (RUN@NAME is that checkpoint of it), a registered
+        name: A baseline, `rules`, the folder of a run or a release (RUN@NAME selects a checkpoint), a registered
             player, or `module:Class`.
-        likeliest: Whether a policy takes its likeliest decision instead of drawing one.
-        checkpoint: Which checkpoint of a run, where the name has none.
+        likeliest: Whether a policy takes its most likely action instead of sampling one.
+        checkpoint: The checkpoint of a run, if the name contains none.
 
     Raises:
-        BalatroError: There is no such player, or it cannot be loaded.
+        BalatroError: The player does not exist, or cannot be loaded.
     """
     if name in AGENTS:
         return Baseline(name)
@@ -42,10 +42,10 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> Player:
 
 
 def external_player(name: str) -> Player:
-    """Return the player that an entry point or `module:Class` names; a class is called without arguments.
+    """Return the player of an entry point or `module:Class`; a class is called without arguments.
 
     Raises:
-        BadPlugin: It cannot be loaded, or lacks an attribute of `ante.agents.evaluate.Player`.
+        BadPlugin: The player cannot be loaded, or lacks an attribute of `ante.agents.evaluate.Player`.
     """
     found = load(PLAYERS, name)
     player = found() if isinstance(found, type) else found

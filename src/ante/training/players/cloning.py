@@ -1,7 +1,7 @@
 """Behaviour cloning from recorded games. Uses torch without Ray.
 
-Recorded steps become the rows that the policy reads; its loss is the negative log-probability of what was decided. A tenth
-of the games is held out, and the epoch that does best on them is kept. Values are not learned.
+Recorded steps are packed as the policy's observations. The loss is the negative log-probability of the recorded action.
+A tenth of the games is held out, and the epoch with the lowest held-out loss is kept. Values are not learned.
 """
 
 import csv
@@ -36,7 +36,7 @@ VIEW_OF: dict[type[TorchRLModule], str] = {PackedPolicy: "flat", ShortlistPolicy
 
 
 def rows_of(steps: Steps, policy: TorchRLModule) -> NDArray[Any]:
-    """Recorded steps (n,) as the packed rows of this policy, whose view they have."""
+    """Return recorded steps (n,) as packed rows of this policy, which must use the dataset's view."""
     rows = np.zeros(len(steps), dtype=policy.row_t)
     pack_flat(steps.flat, steps.masks, rows)
     if VIEW_OF[type(policy)] == "shortlist":
@@ -45,9 +45,9 @@ def rows_of(steps: Steps, policy: TorchRLModule) -> NDArray[Any]:
 
 
 def judge_of(policy: TorchRLModule, view: str) -> Judge | None:
-    """Log-probabilities and values of recorded steps by this policy; None where it does not read this view.
+    """Return a function that computes this policy's log-probabilities and values of recorded steps.
 
-    A decision that the shortlist does not list has log-probability nan.
+    None if the policy uses another view. Decisions that the shortlist lacks have log-probability nan.
     """
     if VIEW_OF.get(type(policy)) != view:
         return None
@@ -69,8 +69,8 @@ class NothingToLearn(BalatroError, ValueError):
 class CloneSettings:
     """Settings of behaviour cloning.
 
-    patience  epochs without a better held-out loss after which it ends
-    held      share of the games that is held out
+    patience  epochs without an improvement of the held-out loss after which training stops
+    held      share of games to hold out
     """
 
     epochs: int = 10
@@ -85,9 +85,9 @@ class CloneSettings:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What one epoch brought, in nats a decision.
+    """The results of one epoch; losses are in nats per decision.
 
-    uniform  loss of one who chooses evenly among what is legal, on the held-out steps
+    uniform  held-out loss of a uniform choice among the legal actions
     """
 
     epoch: int
@@ -101,14 +101,14 @@ class Epoch:
 def clone(
     dataset: Dataset, folder: Path, settings: CloneSettings, advance: Callable[[Epoch], None] = lambda _: None
 ) -> list[Epoch]:
-    """Clone a policy from a dataset into `folder`, as a release with metrics.csv. Returns its epochs.
+    """Clone a policy from a dataset into `folder`, as a release with metrics.csv. Return the epochs.
 
     advance  called after each epoch
 
     Raises NothingToLearn, BadDataset, BadRelease.
     """
     if (folder / "policy.json").exists():
-        raise NothingToLearn(f"{folder} holds a policy already: name another folder")
+        raise NothingToLearn(f"{folder} already contains a policy: choose another folder")
     torch.manual_seed(settings.seed)
     config = config_of(dataset, folder, settings)
     policy = new_policy(config)
@@ -142,7 +142,7 @@ def clone(
 
 
 def config_of(dataset: Dataset, folder: Path, settings: CloneSettings) -> TrainConfig:
-    """The configuration that plays as the dataset was played. Raises BadConfig."""
+    """Return the configuration with the dataset's game settings. Raises BadConfig."""
     names = {VIEW_OF.get(implementation_of(POLICIES.make({"kind": name}), GamePolicy)): name for name in POLICIES.known}
     known: dict[str, Any] = {
         f"games.{name}": dataset.about[name]
@@ -157,7 +157,7 @@ def config_of(dataset: Dataset, folder: Path, settings: CloneSettings) -> TrainC
 
 
 def learnable(dataset: Dataset, settings: CloneSettings, part: Part, seed: int) -> Iterator[Steps]:
-    """Minibatches of the steps whose decision the policy can take."""
+    """Yield minibatches of the steps whose decision the policy can choose."""
     for steps in dataset.batches(settings.batch, seed, part, settings.held):
         listed = steps["choice"] >= 0
         if listed.any():
@@ -167,7 +167,7 @@ def learnable(dataset: Dataset, settings: CloneSettings, part: Part, seed: int) 
 def learn_epoch(
     policy: TorchRLModule, adam: torch.optim.Optimizer, dataset: Dataset, settings: CloneSettings, number: int
 ) -> tuple[int, float]:
-    """One pass over the games that are not held out; answers steps and mean loss. Raises NothingToLearn."""
+    """Train one epoch on the games that are not held out; return steps and mean loss. Raises NothingToLearn."""
     total, count = 0.0, 0
     for steps in learnable(dataset, settings, "train", settings.seed + number):
         log_probs = policy.evaluate(rows_of(steps, policy), steps["choice"].astype(np.int64))[0]
@@ -178,12 +178,12 @@ def learn_epoch(
         adam.step()
         total, count = total + float(loss.detach()) * len(steps), count + len(steps)
     if not count:
-        raise NothingToLearn(f"{dataset.folder} has no step to learn from: more games are needed")
+        raise NothingToLearn(f"{dataset.folder} has no steps to learn from: export more games")
     return count, total / count
 
 
 def held_out(policy: TorchRLModule, dataset: Dataset, settings: CloneSettings) -> tuple[float, float]:
-    """Mean loss on the games that are held out, of the policy and of an even choice. Raises NothingToLearn."""
+    """Return the mean held-out loss of the policy and of a uniform choice. Raises NothingToLearn."""
     loss, even, count = 0.0, 0.0, 0
     with torch.no_grad():
         for steps in learnable(dataset, settings, "held", 0):
@@ -192,7 +192,7 @@ def held_out(policy: TorchRLModule, dataset: Dataset, settings: CloneSettings) -
             even += float(np.log(choices_in(steps, dataset.view)).sum())
             count += len(steps)
     if not count:
-        raise NothingToLearn(f"{dataset.folder} has too few games to hold {settings.held:.0%} out: export more")
+        raise NothingToLearn(f"{dataset.folder} has too few games to hold out {settings.held:.0%}: export more")
     return loss / count, even / count
 
 
@@ -210,7 +210,7 @@ def games_in(dataset: Dataset) -> int:
 
 
 def write_epochs(file: Path, epochs: list[Epoch]) -> None:
-    """Write one line per epoch."""
+    """Write one row per epoch."""
     with whole(file) as aside, aside.open("w", newline="") as stream:
         lines = csv.DictWriter(stream, list(vars(epochs[0])))
         lines.writeheader()

@@ -1,4 +1,4 @@
-"""Who a name means in a league: baselines, releases, checkpoints of runs; each with the luck of a stretch of seeds."""
+"""Resolves the players of a league by name: baselines, releases, checkpoints of runs."""
 
 from functools import cache
 from pathlib import Path
@@ -12,9 +12,9 @@ from ante.training.settings.config import read_config
 
 
 def entrants_of(spec: str, likeliest: bool = False) -> list[Entrant]:
-    """The players that a name means: random, greedy, FOLDER, RUN@best, RUN@latest, RUN@CHECKPOINT or RUN@all.
+    """Return the players of a name: random, greedy, FOLDER, RUN@best, RUN@latest, RUN@CHECKPOINT or RUN@all.
 
-    Each is pinned: what `best` points to later changes nothing. Raises BalatroError, BadCheckpoint, BadRelease.
+    A later change of `best` does not affect them. Raises BalatroError, BadCheckpoint, BadRelease.
     """
     if spec in AGENTS:
         return [Entrant(spec, spec)]
@@ -40,7 +40,7 @@ def entrants_of(spec: str, likeliest: bool = False) -> list[Entrant]:
 
 @cache
 def seat_of(entrant: Entrant) -> Seat:
-    """Takes a seat at the table: the same stretch, the same luck. Raises BadLeague, BadCheckpoint, BadConfig."""
+    """Return the factory of a player's seat, seeded by the stretch. Raises BadLeague, BadCheckpoint, BadConfig."""
     if entrant.source in AGENTS:
         return lambda stretch: Baseline(entrant.source, seed=stretch)
     from ante.training.players.release import digest_of_weights, read_release
@@ -52,6 +52,6 @@ def seat_of(entrant: Entrant) -> Seat:
     else:
         policy, about = read_release(folder)
         if not digest_of_weights(about).startswith(entrant.pin):
-            raise BadLeague(f"{folder} is not the release that plays as {entrant.name}: enter it under another name")
+            raise BadLeague(f"{folder} has other weights than {entrant.name} in the league: rename the folder")
     reorder = read_config(folder / "config.yaml").games.reorder
     return lambda stretch: make_player(policy, entrant.name, entrant.likeliest, seed=stretch, reorder=reorder)

@@ -1,11 +1,11 @@
-"""Released policies: small folders of plain files, without Ray and without pickles.
+"""Released policies: small folders of plain files, read without Ray and without pickles.
 
 weights.npz   the parameters as float16, by name
-config.yaml   the whole configuration of the run, and so which policy it is
-README.md     the model card, for people; written once, then kept by hand
-policy.json   the manifest: what it was trained on, size and digest of every other file (run_store.manifest)
+config.yaml   the configuration of the run, which also defines the policy class
+README.md     the model card; written once, then edited by hand
+policy.json   the manifest: training data, size and digest of every other file (run_store.manifest)
 
-After the card was edited, `ante export FOLDER FOLDER` seals the folder again.
+After an edit of the model card, `ante export FOLDER FOLDER` seals the folder again.
 """
 
 from pathlib import Path
@@ -22,7 +22,7 @@ from ante.training.run_store.weights import WEIGHTS, write_weights
 from ante.training.settings.config import TrainConfig, read_config
 
 ABOUT, CARD = "policy.json", "README.md"
-LARGEST = 65504.0  # float16 holds no more
+LARGEST = 65504.0  # largest float16
 
 
 class BadRelease(BadCheckpoint):
@@ -35,10 +35,10 @@ def is_release(folder: Path) -> bool:
 
 
 def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
-    """Write the policy of a run's checkpoint to `folder` and return the folder. An existing model card is kept.
+    """Write the policy of a run's checkpoint to `folder` and return the folder; an existing model card is kept.
 
-    Where `run` is that folder itself, a release whose model card was edited, it is sealed again.
-    Raises BadCheckpoint, and BadRelease where a weight does not fit into float16.
+    If `run` is the same folder, a release with an edited model card, it is sealed again.
+    Raises BadCheckpoint, and BadRelease if a weight does not fit into float16.
     """
     if is_release(run) and run.resolve() == folder.resolve():
         seal(
@@ -55,17 +55,17 @@ def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
 def write_policy(
     policy: TorchRLModule, config: TrainConfig, trained: dict[str, Any], folder: Path, how: str = "PPO"
 ) -> Path:
-    """Write a policy to `folder` as a release and return the folder. An existing model card is kept.
+    """Write a policy to `folder` as a release and return the folder; an existing model card is kept.
 
-    trained  timesteps, games and seconds that it learned from, and other values to keep
-    how      for the model card: what taught it
+    trained  timesteps, games and seconds of training, and other values for the manifest
+    how      training method, for the model card
 
-    Raises BadRelease where a weight does not fit into float16.
+    Raises BadRelease if a weight does not fit into float16.
     """
     weights = {name: value.numpy() for name, value in policy.state_dict().items()}
     for name, value in weights.items():
         if value.dtype.kind == "f" and not np.abs(value).max(initial=0.0) <= LARGEST:
-            raise BadRelease(f"weight {name} of {config.name} holds what float16 cannot: choose another checkpoint")
+            raise BadRelease(f"weight {name} of {config.name} exceeds the range of float16: choose another checkpoint")
     folder.mkdir(parents=True, exist_ok=True)
     packed = {name: value.astype(np.float16) if value.dtype.kind == "f" else value for name, value in weights.items()}
     write_weights(packed, folder, compressed=True)
@@ -77,37 +77,37 @@ def write_policy(
     write_text(folder / SETTINGS, config.with_changes({"name": folder.name, "runs": "runs"}).to_yaml())
     if not (folder / CARD).exists():
         write_text(folder / CARD, card(folder.name, config, about, how))
-    seal(folder, ABOUT, about)  # last: what is not whole is no release
+    seal(folder, ABOUT, about)  # last, so that an incomplete folder is not a release
     return folder
 
 
 def read_release(folder: Path) -> tuple[TorchRLModule, dict[str, Any]]:
-    """Return the released policy and the contents of policy.json. Raises BadRelease, naming the file that is wrong."""
+    """Return the released policy and the contents of policy.json. Raises BadRelease, naming the invalid file."""
     try:
         about = verified(folder, ABOUT)
         return read_policy(folder), about
     except BadCheckpoint as error:
-        raise BadRelease(f"no released policy: {error}; get it again") from None
+        raise BadRelease(f"no released policy: {error}; download it again") from None
 
 
 def digest_of_weights(about: dict[str, Any]) -> str:
-    """Return the SHA-256 of the weights that policy.json names, in hex: the identity of a release in a league."""
+    """Return the hex SHA-256 of the weights in policy.json: the identity of a release in a league."""
     return str(about[FILES][WEIGHTS]["sha256"])
 
 
 def policy_from(folder: Path, checkpoint: str = "best") -> TorchRLModule:
-    """The policy of a run's checkpoint or a released one. Raises BadCheckpoint, BadConfig."""
+    """Return the policy of a run's checkpoint or of a release. Raises BadCheckpoint, BadConfig."""
     return (read_release(folder) if is_release(folder) else load_policy(folder, checkpoint))[0]
 
 
 def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False) -> Player:
-    """The player of a run's checkpoint (best, latest or by name) or of a release. Raises BadCheckpoint, BadConfig."""
+    """Return the player of a run's checkpoint (or best, latest) or of a release. Raises BadCheckpoint, BadConfig."""
     policy = policy_from(folder, checkpoint)
     return make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").games.reorder)
 
 
 def card(name: str, config: TrainConfig, about: dict[str, Any], how: str) -> str:
-    """Returns a model card without evaluation results, which a person adds."""
+    """Return a model card without evaluation results; the user adds them."""
     trained = about["trained"]
     return f"""# {name}
 

@@ -1,4 +1,4 @@
-"""A league's missing games on Ray: a task for each player and stretch of seeds, stored as they come in."""
+"""Plays a league's missing games on Ray: one task per player and stretch of seeds; results are stored on arrival."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,14 +13,14 @@ from ante.training.rllib.cluster import ray_of_our_own
 
 
 def play_task(entrant: Entrant, rules: Rules, seeds: list[str], stretch: int) -> list[Recording]:
-    """One stretch, in whichever process: the same games as in this one."""
+    """Play one stretch; the games do not depend on the process."""
     return play_stretch(seat_of(entrant), rules, seeds, stretch)
 
 
 def play_on_ray(
     league: League, entrants: Sequence[Entrant], workers: int, advance: Callable[[int], None] = lambda _: None
 ) -> int:
-    """All these players have played all their games, `workers` stretches at a time; answers how many were missing."""
+    """Play all missing games of these players, `workers` stretches at a time; return the number of games."""
     league.check_engine()
     with ray_of_our_own(num_cpus=workers, address="local"):
         return gather(league, entrants, workers, advance)

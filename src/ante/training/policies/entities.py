@@ -48,7 +48,7 @@ from ante.training.policies.layers import POLICY_HEAD_GAIN, clear
 from ante.training.policies.protocol import Choice, GamePolicy
 from ante.watch.notes import Note, note_of
 
-DRAWN = 64  # samples from which `explain` lists the most likely decisions
+EXPLAIN_SAMPLES = 64  # samples from which `explain` lists the most likely decisions
 AURA = CONSUMABLE_BASE + int(Consumable.AURA)
 MOVE_JOKER = int(Verb.MOVE_JOKER)  # a plain int for torch.compile
 N_BITS = 48
@@ -136,8 +136,8 @@ class Attention(nn.Module):  # type: ignore[misc]
     def forward(self, x: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
         """Return the transformed entities, (n, length, width); present (n, 1, 1, length) bool."""
         n, length, width = x.shape
-        asked = self.ask(self.before(x)).view(n, length, 3, self.heads, width // self.heads)
-        query, key, value = asked.permute(2, 0, 3, 1, 4)
+        projected = self.ask(self.before(x)).view(n, length, 3, self.heads, width // self.heads)
+        query, key, value = projected.permute(2, 0, 3, 1, 4)
         seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=present)
         x = x + self.answer(seen.transpose(1, 2).reshape(n, length, width))
         return x + self.think(self.between(x))
@@ -289,7 +289,7 @@ class EntityPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ignore
         """See GamePolicy. There are too many decisions to enumerate, so the options are found by sampling."""
         rows = seen.view(np.recarray)
         generator = torch.Generator(self.device).manual_seed(0)
-        drawn = self.act(rows.repeat(DRAWN), generator).actions.cpu().numpy()
+        drawn = self.act(rows.repeat(EXPLAIN_SAMPLES), generator).actions.cpu().numpy()
         decisions = np.unique(np.append(drawn, taken))
         with torch.inference_mode():
             logs, _, values = self.evaluate(rows.repeat(len(decisions)), decisions)
@@ -395,9 +395,9 @@ class EntityPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ignore
         logs = log_softmax(logits, legal)
         picked = (member[:, None] & (order[:, None] == step[:, None] + 1)).int().argmax(2)
         choice = torch.where(step < total, picked, x.shape[1])
-        asked = step <= total
-        log_prob = (logs.gather(2, choice[:, :, None])[:, :, 0] * asked).sum(1)
-        return log_prob, (entropy(logs) * asked).sum(1)
+        reached = step <= total
+        log_prob = (logs.gather(2, choice[:, :, None])[:, :, 0] * reached).sum(1)
+        return log_prob, (entropy(logs) * reached).sum(1)
 
 
 class Draw:

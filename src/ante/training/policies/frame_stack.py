@@ -29,7 +29,7 @@ class FrameStacks(GameState):
 
     @property
     def frames(self) -> NDArray[np.uint8]:
-        """The frames rendered since `begin_fragment`; a view that is not overwritten."""
+        """The frames rendered since `begin_fragment`; a view, which stays valid."""
         return self._buffer[: self._used]
 
     def begin(self, which: NDArray[np.int64]) -> None:

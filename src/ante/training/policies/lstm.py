@@ -32,7 +32,7 @@ from ante.training.policies.protocol import Choice, GamePolicy, GameState
 GAMES_OF_A_STREAM = 1 << 40  # range of game numbers per stream
 
 
-def remembering(seen: np.dtype[Any], width: int) -> np.dtype[Any]:
+def with_memory(seen: np.dtype[Any], width: int) -> np.dtype[Any]:
     """Return the dtype `seen` extended by h and c, the game number and the decision's index in the game."""
     return np.dtype([("seen", seen), ("memory", "<f4", (2, width)), ("game", "<u8"), ("move", "<u8")])
 
@@ -241,7 +241,7 @@ class LstmPolicy(RecurrentPolicy):
         self.build(
             self.model_config["hidden"][-1], self.model_config["memory"], N_DISCRETE, self.model_config["sequence"]
         )
-        self.row_t = remembering(flat_row_t, self.width)
+        self.row_t = with_memory(flat_row_t, self.width)
 
     def pack(self, games: Games, out: NDArray[Any]) -> None:
         """Write the observations of all games: out (n,) row_t, overwritten, with zero recurrent states."""

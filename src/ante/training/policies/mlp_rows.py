@@ -379,10 +379,10 @@ class PackedPolicy(MaskedPolicy, GamePolicy):
 
 def packed_policy(policy: MaskedPolicy) -> PackedPolicy:
     """Return a PackedPolicy with the weights of `policy`."""
-    twin = PackedPolicy(
+    packed = PackedPolicy(
         observation_space=policy.observation_space, action_space=policy.action_space, model_config=policy.model_config
     )
     weights = dict(policy.state_dict())
     weights["trunk.0.weight"] = weights["trunk.0.weight"].t()  # FirstLayer stores one row per input
-    twin.load_state_dict(weights)
-    return twin
+    packed.load_state_dict(weights)
+    return packed

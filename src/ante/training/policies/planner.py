@@ -93,7 +93,7 @@ def periods(games: Games) -> NDArray[np.int64]:
     return 2 * states["round_number"].astype(np.int64) + between
 
 
-class HeldPlans(GameState):
+class CurrentPlans(GameState):
     """The plans of n games played in a batch; each lasts until its period ends.
 
     plans  (n,) uint8, the latest plan; of (n,) int64, the period it was chosen in; seen (n,) int64, observed period
@@ -129,7 +129,7 @@ class HeldPlans(GameState):
 class Planned:
     """Packed rows prepared for the network; indexing returns a minibatch.
 
-    held  (m,) int64: the plan of each row, or UNDECIDED
+    held  (m,) int64: the current plan of each row, or UNDECIDED
     """
 
     listed: ListedRows
@@ -259,9 +259,9 @@ class PlannerPolicy(ShortlistPolicy):
         log_probs = joint(logs, entries, held, plans, chosen)
         return Choice(plans * MAX_CANDIDATES + chosen, log_probs, self.values_of(read, held), on_host(plans))
 
-    def make_state(self, n: int, stream: int = 0) -> HeldPlans:
+    def make_state(self, n: int, stream: int = 0) -> CurrentPlans:
         """Return the state of n games without plans."""
-        return HeldPlans(n)
+        return CurrentPlans(n)
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def explain(

@@ -104,7 +104,7 @@ class PolicyPlayer:
         self.discrete = policy.discrete
         self.generator = torch.Generator(policy.device).manual_seed(seed)
         self._playing: FollowedGames | None = None
-        self._telling: FollowedGames | None = None
+        self._explaining: FollowedGames | None = None
 
     def played(self, games: Games) -> FollowedGames:
         """Return the policy's state for the games that are played."""
@@ -116,11 +116,11 @@ class PolicyPlayer:
         """Return the policy's state for the one game that is explained, at its current position."""
         if self._playing is not None and self._playing.games is games:
             return self._playing
-        if self._telling is None or self._telling.games is not games:
-            self._telling = FollowedGames(self.policy, games)
+        if self._explaining is None or self._explaining.games is not games:
+            self._explaining = FollowedGames(self.policy, games)
         if self.discrete:
-            self._telling.select_anew()
-        return self._telling
+            self._explaining.select_anew()
+        return self._explaining
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return an action for each game (n,) int64, as `Games.step` expects it; -1 where a game is over."""

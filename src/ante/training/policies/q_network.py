@@ -14,14 +14,15 @@ from ante.training.numerics.replay_kernels import epsilon_greedy
 from ante.training.policies.mlp_rows import DeviceRows, FilledRows, PackedPolicy, SparseFirst
 from ante.training.policies.protocol import Choice
 
-SLIP = 0.01  # exploration rate in evaluations: a purely greedy policy can loop, selecting and unselecting one card
+# A purely greedy policy can loop in evaluations, selecting and unselecting one card.
+EVAL_EPSILON = 0.01
 
 
 class QPolicy(PackedPolicy):
     """The layers of PackedPolicy as a Q-network: its logit and value heads hold advantages and state value (dueling).
 
     model_config: hidden; duelling, whether the state value is added; explore, the initial epsilon. Evaluation and
-    videos use epsilon SLIP; runners use `explore`.
+    videos use EVAL_EPSILON; runners use `explore`.
     """
 
     bf16 = False
@@ -87,10 +88,10 @@ class QPolicy(PackedPolicy):
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def action_log_probs(self, seen: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor, None]:
-        """See GamePolicy; epsilon-greedy with epsilon SLIP, for use outside training."""
+        """See GamePolicy; epsilon-greedy with EVAL_EPSILON, for use outside training."""
         q_values = self.q_values(self.stage(seen))
         legal = torch_ops.legal_of(self._octets(seen))
-        return slipping(q_values, legal), q_values.max(dim=1).values, None
+        return epsilon_greedy_logs(q_values, legal), q_values.max(dim=1).values, None
 
     def _outputs(self, batch: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return action values (n, actions) of dense observations, and their maximum (n,)."""
@@ -101,9 +102,9 @@ class QPolicy(PackedPolicy):
         return q_values, q_values.max(dim=1).values
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
-        """Return log-probabilities of the epsilon-greedy policy with epsilon SLIP."""
+        """Return log-probabilities of the epsilon-greedy policy with EVAL_EPSILON."""
         legal = batch[Columns.OBS]["action_mask"] != 0
-        return {Columns.ACTION_DIST_INPUTS: slipping(self._outputs(batch)[0], legal)}
+        return {Columns.ACTION_DIST_INPUTS: epsilon_greedy_logs(self._outputs(batch)[0], legal)}
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
         """Return the value of the greedy action, (n,)."""
@@ -116,8 +117,10 @@ class QPolicy(PackedPolicy):
         return DeviceRows(rows, self.device)[np.arange(len(rows))]
 
 
-def slipping(q_values: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """Return log-probabilities (n, actions) of the epsilon-greedy policy with epsilon SLIP."""
-    found = legal * (SLIP / legal.sum(dim=1, keepdim=True))
-    found = found.scatter_add(1, q_values.argmax(dim=1, keepdim=True), torch.full_like(q_values[:, :1], 1 - SLIP))
+def epsilon_greedy_logs(q_values: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """Return log-probabilities (n, actions) of the epsilon-greedy policy with EVAL_EPSILON."""
+    found = legal * (EVAL_EPSILON / legal.sum(dim=1, keepdim=True))
+    found = found.scatter_add(
+        1, q_values.argmax(dim=1, keepdim=True), torch.full_like(q_values[:, :1], 1 - EVAL_EPSILON)
+    )
     return found.log().clamp(min=OFF)

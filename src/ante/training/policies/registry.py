@@ -20,12 +20,12 @@ from ante.training.settings.algorithms import Dqn, RllibPpo
 from ante.training.settings.config import TrainConfig, read_config
 from ante.training.settings.schedule import value_at
 
-SETTINGS = "config.yaml"  # of a run, in its checkpoints and in a release
+SETTINGS = "config.yaml"  # file name in a run, its checkpoints and a release
 Q_NETWORKS: dict[type[Any], type[Any]] = {PackedPolicy: QPolicy}  # for policies with Trait.ACTION_VALUES
 
 
 class NotImplementedHere(BalatroError, ValueError):
-    """The implementation named in the settings cannot be used."""
+    """The implementation in the settings cannot be used."""
 
 
 def implementation_of(settings: Any, base: type) -> Any:
@@ -82,8 +82,8 @@ def read_policy(folder: Path, config: TrainConfig | None = None) -> TorchRLModul
     """Return the policy of the settings and weights in a checkpoint or release. Raises BadCheckpoint, BadConfig.
 
     Args:
-        folder: Its files have been verified.
-        config: The settings, where they have been read already.
+        folder: A checkpoint or release whose files have been verified.
+        config: The settings, if they have been read already.
     """
     config = config or read_config(folder / SETTINGS)
     policy = new_policy(config)

@@ -215,8 +215,8 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
 
         more  added to the score of each candidate, (entries,)
         """
-        asked = self.key(read.entries) + self.query(trunk)[read.row]
-        scores = self.score(functional.silu(asked)).squeeze(1).float() + more
+        summed = self.key(read.entries) + self.query(trunk)[read.row]
+        scores = self.score(functional.silu(summed)).squeeze(1).float() + more
         scores = torch.where(read.ids[:, 4] & LEGAL != 0, scores, OFF)
         return torch.full((len(trunk), MAX_CANDIDATES), OFF, device=self.device).index_put(
             (read.row, read.place), scores

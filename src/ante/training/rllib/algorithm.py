@@ -1,8 +1,8 @@
 """Base classes of the fast path's algorithms: `FastConfig` for settings, `FastAlgorithm` for the training loop.
 
-The driver handles references and metrics only. An iteration samples one batch and learns from it. With a `lag`, that
-many batches are sampled ahead, each with the weights of its time: the behaviour policy is `lag` updates old when its
-steps are learned from.
+The driver handles only references and metrics. An iteration samples one batch and learns from it. With a `lag`, that
+many batches are sampled ahead, each with the weights current at its launch: the behaviour policy is `lag` updates old
+when the learner uses its steps.
 """
 
 import time
@@ -33,7 +33,7 @@ from ante.training.numerics.normalisation import SCALES
 from ante.training.policies.mlp_rows import PackedPolicy
 from ante.training.policies.registry import network_of, policy_class
 from ante.training.rllib.run_settings import set_resources
-from ante.training.sampling.callbacks import warn_of_silence
+from ante.training.sampling.callbacks import warn_of_unsupported
 from ante.training.sampling.runner import ADVANTAGES, STAGE, BatchRunner
 from ante.training.sampling.training_data import Fragments
 from ante.training.settings.config import TrainConfig
@@ -59,8 +59,8 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
         bf16               auto, on or off: network products in bf16; auto depends on the machine
         lag                batches sampled ahead of the learner
         piece              steps after which advantages are truncated and bootstrapped; None for the fragment length
-        practice           share of the games that start from saved positions (practice.py)
-        starts             saved games from which all games start, as recording.starts writes them; None for new ones
+        practice           share of games that start from saved positions (practice.py)
+        starts             saved states from which all games start, from recording.starts; None for new games
         stages             options of `Games` by stage (curriculum.py); evaluation uses the last one
         normalise_rewards  divide rewards by the standard deviation of discounted returns
         normalise_values   standardise value targets
@@ -141,7 +141,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
 
     def setup(self, config: Any) -> None:
         """See Algorithm; sampling starts with the first training step."""
-        warn_of_silence(config)
+        warn_of_unsupported(config)
         share_cores(config)  # before the weights are initialised: the number of threads affects their last digits
         self._stage = 1
         self._ahead: deque[Callable[[], list[Fragment]]] = deque()
@@ -155,10 +155,10 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         begin = time.perf_counter()
         while len(self._ahead) < max(1, self.config.lag):
             self._ahead.append(self._launch())
-        ready = self._ahead.popleft()() or self._asked_again()
+        ready = self._ahead.popleft()() or self._first_recovered()
         if self.config.lag:
             with span("sync"):
-                self._hand_on_weights()
+                self._send_weights()
             self._ahead.append(self._launch())
         self.metrics.log_value("wait_seconds", time.perf_counter() - begin, window=1)
         steps = self.metrics.peek((ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME), default=0)
@@ -172,9 +172,9 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         self.metrics.aggregate(learned, key=LEARNER_RESULTS)
         if not self.config.lag:
             with span("sync"):
-                self._hand_on_weights()
+                self._send_weights()
 
-    def _asked_again(self) -> list[Fragment]:
+    def _first_recovered(self) -> list[Fragment]:
         """Return fragments of the first runners that recover after a total failure. Raises NoRunner at the limit."""
         deadline = time.monotonic() + self.config.sample_timeout_s
         while time.monotonic() < deadline:
@@ -182,7 +182,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             if self.restore_env_runners(self.env_runner_group) and (ready := self._launch()()):
                 return ready
         raise NoRunner(
-            f"none of {self.config.num_env_runners} env runners answered within {self.config.sample_timeout_s} s: "
+            f"none of {self.config.num_env_runners} env runners responded within {self.config.sample_timeout_s} s: "
             "check their logs, then continue with --resume"
         )
 
@@ -237,7 +237,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             group.fetch_ready_async_reqs(tags=STAGE)
             group.foreach_env_runner_async("set_state", tag=STAGE, kwargs={"state": {STAGE: stage}})
 
-    def _hand_on_weights(self) -> None:
+    def _send_weights(self) -> None:
         """Send the learner's weights and the stage to all runners, before their next fragment."""
         state = self.learner_group.get_state(
             components=f"{COMPONENT_LEARNER}/{COMPONENT_RL_MODULE}", inference_only=True
@@ -257,7 +257,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         """See Algorithm; and send the restored weights to all runners."""
         self._drop_ahead()
         super().set_state(state)
-        self._hand_on_weights()
+        self._send_weights()
 
     def play_ahead(self) -> None:
         """Wait for all sampling ahead to finish."""

@@ -16,7 +16,7 @@ from ante.training.settings.config import TrainConfig
 
 
 def rllib_config(config: TrainConfig) -> AlgorithmConfig:
-    """Return the RLlib configuration of a run. Nothing is started."""
+    """Return the RLlib configuration of a run, without starting anything."""
     return implementation_of(config.algo, AlgorithmConfig)().configure(config)
 
 
@@ -28,9 +28,9 @@ def fast_config(config: TrainConfig) -> FastConfig:
 
 
 def build(config: TrainConfig) -> Algorithm | ExternalAlgorithm:
-    """Return the algorithm of a configuration. Starts Ray, unless the algorithm is from another library.
+    """Return the algorithm of a configuration. Starts Ray unless the algorithm is from another library.
 
-    Raises NoRay, NoGpu, TooFewResources, NotImplementedHere, and ModuleNotFoundError without the extra of that library.
+    Raises NoRay, NoGpu, TooFewResources, NotImplementedHere, or ModuleNotFoundError if that library is missing.
     """
     if config.algo.external:
         external: ExternalAlgorithm = implementation_of(config.algo, ExternalAlgorithm)(config)

@@ -1,14 +1,14 @@
-"""An algorithm in the files of a checkpoint, and back: no pickles.
+"""Write and read an algorithm as the files of a checkpoint, without pickles.
 
-RLlib's own `save_to_path` and `restore_from_path` are not used. They write pickles of state and of constructor arguments, and
-reading those runs code. `get_state()` returns the same state as plain values: weights, optimiser, counters, metrics, what the
-learner adds (moments of normalisation; replay and target network of DQN) and the runner's stage. It is written as
+RLlib's `save_to_path` and `restore_from_path` are not used: they pickle the state and constructor arguments; loading
+a pickle can execute code. `get_state()` returns the same state as plain values: weights, optimiser, counters, metrics,
+the learner's additions (normalisation moments; DQN's replay buffer and target network) and the runner's stage. Files:
 
-    config.yaml               the settings, from which the algorithm and the policy are rebuilt
-    weights.npz               the policy, which players read without the rest
+    config.yaml               the settings, from which algorithm and policy are rebuilt
+    weights.npz               the policy, which players read on its own
     state.json, state.npz     everything else (run_store.state_files)
 
-and given to `set_state()` of a new algorithm. Processes of Ray exchange states in memory, as Ray does.
+and `set_state()` of a new algorithm restores them. Ray's processes exchange states in memory, as usual.
 """
 
 from pathlib import Path
@@ -32,7 +32,7 @@ from ante.training.settings.config import TrainConfig
 
 
 def write_algorithm(algorithm: Any, config: TrainConfig, folder: Path) -> None:
-    """Write the algorithm's state into an empty folder. Raises NotFinite where the policy's weights are not finite."""
+    """Write the algorithm's state into an empty folder. Raises NotFinite if the policy's weights are not finite."""
     state = algorithm.get_state()
     weights = modules_of(state).pop(DEFAULT_MODULE_ID)
     write_weights({name: np.asarray(value) for name, value in weights.items()}, folder)  # RLlib makes () a float
@@ -41,7 +41,7 @@ def write_algorithm(algorithm: Any, config: TrainConfig, folder: Path) -> None:
 
 
 def restore_algorithm(algorithm: Any, folder: Path) -> None:
-    """Give an algorithm the state in a verified checkpoint. Raises BadCheckpoint where it does not fit."""
+    """Restore an algorithm from a verified checkpoint. Raises BadCheckpoint if the state does not fit."""
     weights = {name: value.numpy() for name, value in read_policy(folder).state_dict().items()}
     state = read_state(folder)
     try:
@@ -51,11 +51,11 @@ def restore_algorithm(algorithm: Any, folder: Path) -> None:
         algorithm.set_state(state)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise BadCheckpoint(
-            f"the state in {folder} does not fit this run ({type(error).__name__}: {error}): take another checkpoint"
+            f"the state in {folder} does not fit this run ({type(error).__name__}: {error}): use another checkpoint"
         ) from error
 
 
 def modules_of(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the weights by module, in an algorithm's state."""
+    """Return the weights by module from an algorithm's state."""
     modules: dict[str, Any] = state[COMPONENT_LEARNER_GROUP][COMPONENT_LEARNER][COMPONENT_RL_MODULE]
     return modules

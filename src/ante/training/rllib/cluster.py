@@ -24,27 +24,27 @@ from ante.stopping import unheard
 from ante.training.compat import be_quiet, loopback_only, read_authentication
 from ante.training.settings.config import TrainConfig
 
-STARTS = 4  # times that Ray is tried
-CONNECT_SECONDS, HEALTH_SECONDS = 10, 40  # that a Ray to be joined has to answer
-TOKEN_FILE = Path(".ray/auth_token")  # of the home folder, where Ray looks for a token
-LOWER = "change resources.runners, resources.learners or what each of them takes (runner_cpus, runner_resource, ...)"
+STARTS = 4  # attempts to start Ray
+CONNECT_SECONDS, HEALTH_SECONDS = 10, 40  # timeouts of a Ray cluster to join
+TOKEN_FILE = Path(".ray/auth_token")  # in the home folder, where Ray expects a token
+LOWER = "change resources.runners, resources.learners or the resources of each (runner_cpus, runner_resource, ...)"
 UNSET = "unset RAY_ADDRESS to start a Ray on this machine"
 
 
 class NoRay(BalatroError):
-    """The Ray that RAY_ADDRESS names cannot be joined."""
+    """The Ray cluster at RAY_ADDRESS cannot be joined."""
 
 
 class TooFewResources(BalatroError):
-    """Ray does not have the resources that the processes of a run request."""
+    """Ray lacks the resources that the processes of a run request."""
 
 
 class NoGpu(BalatroError):
-    """Fewer GPUs are available than the run requires."""
+    """The run requires more GPUs than are available."""
 
     def __init__(self, wanted: float, where: str, found: float) -> None:
         super().__init__(
-            f"the run requires {wanted:g} GPUs {where}, but found {found:g}: set resources.runner_gpus and "
+            f"the run requires {wanted:g} GPUs {where}, but {found:g} are available: set resources.runner_gpus and "
             "resources.learner_gpus to 0, or use a machine where `nvidia-smi` lists enough GPUs"
         )
 
@@ -52,7 +52,7 @@ class NoGpu(BalatroError):
 def start_ray(config: TrainConfig | None = None) -> None:
     """Start a local Ray quietly, or join the address in RAY_ADDRESS; does nothing if Ray is initialised.
 
-    A configuration sets the local Ray's object store size, spilling into the run's folder (the system's temporary
+    A configuration sets the local Ray's object store size, its spill directory in the run's folder (the temporary
     folder may be in memory), and one core per process of the run.
     """
     be_quiet()
@@ -72,25 +72,25 @@ def start_ray(config: TrainConfig | None = None) -> None:
 
 
 def joined_address() -> str:
-    """Return the address of the Ray that is joined; empty where one is started here."""
+    """Return the address of the Ray cluster to join; empty if Ray is started locally."""
     address = os.environ.get("RAY_ADDRESS", "")
     return "" if address == "local" else address
 
 
 def check_resources(config: TrainConfig) -> None:
-    """Check that this process has the run's GPUs, and Ray its other resources. Raises NoGpu, TooFewResources.
+    """Check that this process has the run's GPUs and that Ray has the other resources. Raises NoGpu, TooFewResources.
 
-    A cluster may grow: `resources.wait_seconds` are given to a Ray that is joined.
+    Waits up to `resources.wait_seconds` for a cluster that is joined, since it may grow.
     """
     machine = config.resources
     here = (0 if machine.runners else machine.runner_gpus) + (0 if machine.learners else machine.learner_gpus)
     if here and not torch.cuda.is_available():
         raise NoGpu(here, "in its own process", 0)
-    asked = bundles(config)
+    requests = bundles(config)
     if joined_address():
-        wait_for(asked, machine.wait_seconds)
+        wait_for(requests, machine.wait_seconds)
         return
-    wanted = sum((Counter(bundle) for bundle in asked), Counter[str]())
+    wanted = sum((Counter(bundle) for bundle in requests), Counter[str]())
     found = ray.cluster_resources()
     if found.get("GPU", 0.0) < wanted["GPU"]:
         raise NoGpu(wanted["GPU"], "in separate processes", found.get("GPU", 0.0))
@@ -101,7 +101,7 @@ def check_resources(config: TrainConfig) -> None:
 
 
 def bundles(config: TrainConfig) -> list[dict[str, float]]:
-    """Return the Ray resources of each env runner and each learner that is a separate process."""
+    """Return the Ray resources of each env runner and of each learner in a separate process."""
     machine = config.resources
     runner = {"CPU": machine.runner_cpus, "GPU": machine.runner_gpus, machine.runner_resource: 1.0}
     learner = {"CPU": 0.0 if machine.learner_gpus else 1.0, "GPU": machine.learner_gpus, machine.learner_resource: 1.0}
@@ -110,17 +110,18 @@ def bundles(config: TrainConfig) -> list[dict[str, float]]:
     return [each for each in taken if each]
 
 
-def wait_for(asked: list[dict[str, float]], seconds: float) -> None:
-    """Wait until Ray has room for all bundles together, each on one node. Raises TooFewResources after `seconds`."""
-    if not asked or get_current_placement_group():  # within Tune, whose trials have their room already
+def wait_for(requests: list[dict[str, float]], seconds: float) -> None:
+    """Wait until Ray can place all bundles together, each on one node. Raises TooFewResources after `seconds`."""
+    if not requests or get_current_placement_group():  # in a Tune trial, which has its resources already
         return
-    group = placement_group(asked)  # also reports the demand to an autoscaler
+    group = placement_group(requests)  # also announces the demand to an autoscaler
     try:
         if not group.wait(seconds):
-            wanted = sum((Counter(bundle) for bundle in asked), Counter[str]())
+            wanted = sum((Counter(bundle) for bundle in requests), Counter[str]())
             raise TooFewResources(
-                f"the run requests {words(wanted)} from Ray, in {len(asked)} processes, and found no room for them within {seconds:g} "
-                f"seconds; the cluster has {words(ray.cluster_resources())}, of it free {words(ray.available_resources())}: "
+                f"the run requests {words(wanted)} from Ray in {len(requests)} processes, which were not placed within "
+                f"{seconds:g} seconds; the cluster has {words(ray.cluster_resources())}, free: "
+                f"{words(ray.available_resources())}: "
                 f"{LOWER}, or raise resources.wait_seconds"
             )
     finally:
@@ -128,13 +129,13 @@ def wait_for(asked: list[dict[str, float]], seconds: float) -> None:
 
 
 def words(amounts: Mapping[str, float]) -> str:
-    """Return resources in words; without memory and node names, which no run requests."""
+    """Format resources as text; without memory and node names, which no run requests."""
     shown = {name: amount for name, amount in sorted(amounts.items()) if ":" not in name and "memory" not in name}
     return ", ".join(f"{amount:g} {name}" for name, amount in shown.items()) or "nothing"
 
 
 def require_token() -> None:
-    """Make every Ray that this process starts require a token: a random one, or the user's.
+    """Make every Ray that this process starts require a token: the user's, or a random one.
 
     Ray's processes inherit it through the environment. RAY_AUTH_MODE=disabled is left as it is.
     """
@@ -148,9 +149,9 @@ def require_token() -> None:
 
 
 def init_ray(**options: Any) -> None:
-    """Connect to Ray without its dashboard: to RAY_ADDRESS, or to a local one on 127.0.0.1 that requires a token.
+    """Connect to Ray without its dashboard: to RAY_ADDRESS, or to a local Ray on 127.0.0.1 that requires a token.
 
-    Raises NoRay with Ray's last error.
+    Raises NoRay with Ray's last error message.
     """
     common = {"include_dashboard": False, "log_to_driver": False, **options}
     address = "" if options.get("address") == "local" else joined_address()
@@ -177,7 +178,7 @@ def start_patiently(**options: Any) -> None:
 
 
 def join(address: str, **options: Any) -> None:
-    """The Ray at an address is joined. Raises NoRay, in less than a minute where nothing answers."""
+    """Join the Ray cluster at an address. Raises NoRay within a minute if it does not respond."""
     if address != "auto":
         check_address(address)
     try:
@@ -188,28 +189,28 @@ def join(address: str, **options: Any) -> None:
 
 
 def check_address(address: str) -> None:
-    """A Ray of this version answers at an address, and takes our token. Raises NoRay.
+    """Check that a Ray of this version responds at an address and accepts the token. Raises NoRay.
 
     A separate process makes the request: Ray terminates its own process after two minutes without a response.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
-        raise NoRay(f"RAY_ADDRESS {address!r} is no address: give host:port such as 10.0.0.5:6379, or {UNSET}")
+        raise NoRay(f"RAY_ADDRESS {address!r} is not an address: use host:port such as 10.0.0.5:6379, or {UNSET}")
     try:
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
     except (OSError, UnicodeError) as error:
-        raise NoRay(f"nothing answers at RAY_ADDRESS {address} ({error}): correct it, or {UNSET}") from None
+        raise NoRay(f"nothing responds at RAY_ADDRESS {address} ({error}): correct it, or {UNSET}") from None
     if address.startswith("ray://"):
         return
     command = [sys.executable, "-P", "-m", "ray.scripts.scripts", "health-check", "--address", address]
     try:
         found = subprocess.run(command, capture_output=True, text=True, timeout=HEALTH_SECONDS)
     except subprocess.TimeoutExpired:
-        raise NoRay(f"what answers at RAY_ADDRESS {address} is no Ray: correct it, or {UNSET}") from None
+        raise NoRay(f"the server at RAY_ADDRESS {address} is not Ray: correct it, or {UNSET}") from None
     if "AuthenticationError" in found.stderr:
         raise NoRay(
-            f"the Ray at RAY_ADDRESS {address} refuses the token: set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH, the file "
-            f"that holds its token, or {UNSET}"
+            f"Ray at RAY_ADDRESS {address} rejects the token: set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH (the "
+            f"file with its token), or {UNSET}"
         )
     if found.returncode:
         last = (found.stderr.strip().splitlines() or ["no answer"])[-1]
@@ -218,7 +219,7 @@ def check_address(address: str) -> None:
 
 @contextmanager
 def ray_of_our_own(**options: Any) -> Iterator[None]:
-    """Provide a Ray started with these options of `ray.init` and shut it down afterwards; reuse a running one."""
+    """Provide a Ray started with these options of `ray.init` and shut it down afterwards; reuses a running one."""
     be_quiet()
     own = not ray.is_initialized()
     if own:

@@ -1,4 +1,4 @@
-"""Settings that all RLlib algorithms take from a run, on the fast path and on RLlib's own."""
+"""Settings common to all RLlib algorithms of a run, on the fast path and on RLlib's own."""
 
 from typing import Any
 

@@ -15,7 +15,7 @@ from ante.storage.store import split_url
 class S3OfEnvironment(S3FileSystem):  # type: ignore[misc]
     """An S3 file system whose endpoint and credentials come from the environment, also after unpickling.
 
-    Ray pickles it into `tuner.pkl` beside the results, which must not contain secrets.
+    Ray pickles it into `tuner.pkl` next to the results, which must not contain secrets.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -43,7 +43,7 @@ def s3_of_environment() -> S3OfEnvironment:
 
 
 def ray_storage(url: str) -> dict[str, Any]:
-    """Return arguments for `tune.RunConfig` and `train.RunConfig` that keep results in a store.
+    """Return arguments for `tune.RunConfig` and `train.RunConfig` that store results in a bucket or folder.
 
     url  as in `ante train --store`. Raises BadStore, NoAccess.
     """

@@ -1,1 +1,1 @@
-"""A training run from start to end: loop, progress, checkpoints, evaluation, metrics, memory."""
+"""A training run: loop, progress, checkpoints, evaluation, metrics, memory."""

@@ -1,4 +1,4 @@
-"""Shows the metrics of a run while it trains: a table over a progress bar, or one line per iteration in a log."""
+"""Shows the metrics of a run during training: a table above a progress bar, or one line per iteration in a log."""
 
 import math
 from contextlib import AbstractContextManager
@@ -15,17 +15,17 @@ COLUMNS = tuple(metric for metric in METRICS if metric.heading)
 
 
 def columns_of(row: dict[str, float]) -> list[Metric]:
-    """Returns the metrics that are shown of this row."""
+    """Return the metrics of this row that are shown."""
     return [each for each in COLUMNS if not each.where or not math.isnan(row.get(each.where, math.nan))]
 
 
 def formatted(value: float, form: str) -> str:
-    """Returns the number as text, or a dash if there is none yet."""
+    """Format the number, or a dash for NaN."""
     return "-" if math.isnan(value) else form.format(value)
 
 
 class TrainView(AbstractContextManager["TrainView"]):
-    """Shows each row of metrics. On a terminal in place; elsewhere as one line of text."""
+    """Shows each row of metrics, in place on a terminal and as lines of text elsewhere."""
 
     def __init__(self, console: Console, total: int, done: int) -> None:
         self._console = console

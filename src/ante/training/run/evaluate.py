@@ -1,4 +1,4 @@
-"""Evaluations of a run on the seed panel: short ones during training, and a closing one with the baselines."""
+"""Evaluations of a run on the seed panel: short ones during training, and a final one with the baselines."""
 
 import time
 from pathlib import Path
@@ -31,8 +31,7 @@ def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report
 def trial(config: TrainConfig, algorithm: Any) -> tuple[dict[str, float], Player, Report]:
     """Evaluate the current policy on the first seeds of the panel; return its metrics, the player and the report.
 
-    Training is not affected: a copy of the policy plays separate games, and torch's generator is put
-    back as it was.
+    Training is not affected: a copy of the policy plays separate games, and the state of torch's generator is restored.
     """
     begin = time.perf_counter()
     with torch.random.fork_rng(devices=[]):

@@ -1,7 +1,7 @@
-"""The main job: PPO on real games, on RLlib, with checkpoints, metrics and a closing evaluation.
+"""The training loop on RLlib, with checkpoints, metrics and a final evaluation.
 
-A run's folder, `runs/<name>/`, holds config.yaml, machine.json, metrics.csv, metrics.parquet, tensorboard/, checkpoints/,
-episodes/ (replays and videos) and, at the end, evaluation.json, episode.mp4 and report.html.
+A run's folder, `runs/<name>/`, contains config.yaml, machine.json, metrics.csv, metrics.parquet, tensorboard/,
+checkpoints/, episodes/ (replays and videos) and, at the end, evaluation.json, episode.mp4 and report.html.
 """
 
 import gc
@@ -42,7 +42,7 @@ from ante.training.run.prometheus import RunExporter, Runners, exporting
 from ante.training.run.videos import keep_games, write_best
 from ante.training.run_store.checkpoints import NoRoom, find_checkpoint
 from ante.training.run_store.lock import RunLock, locked
-from ante.training.run_store.restore import bring
+from ante.training.run_store.restore import restore_run
 from ante.training.run_store.session import fetching, publishing, say
 from ante.training.run_store.upload import Publisher
 from ante.training.sampling.fragment import WINDOW
@@ -57,16 +57,16 @@ LOST = (ray.exceptions.RayError, NoRunner)
 
 @dataclass
 class Session:
-    """State that outlives the algorithm, which is rebuilt when memory runs short.
+    """State that outlives the algorithm, which is rebuilt if memory runs short.
 
-    asked      non-empty once the run should stop
-    followers  who send its rows to trackers
+    stops      non-empty once a stop is requested
+    followers  the processes that send rows to trackers
     lock       of the run's folder
-    publisher  where the run is kept in a store too
+    publisher  uploads the run to a store; None without one
     """
 
     console: Console
-    asked: Stops
+    stops: Stops
     gauge: MemoryGauge
     budget: Budget
     exporter: RunExporter
@@ -80,7 +80,7 @@ class Session:
         try:
             saved = save(config, algorithm, done)
         except NoRoom:
-            self.lock.check()  # the folder may have gone while it was written
+            self.lock.check()  # the folder may have been moved during the write
             raise
         if self.publisher:
             self.publisher.checkpoint(saved.folder, saved.metadata, saved.best)
@@ -111,9 +111,9 @@ def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
 
 
 def sized(config: TrainConfig, sizes: Sizes) -> TrainConfig:
-    """Return the configuration with these sizes. Gradient steps stay as large where the algorithm accumulates.
+    """Return the configuration with these sizes. Minibatches keep their size if the algorithm accumulates gradients.
 
-    Raises BadConfig where they do not fit the other settings.
+    Raises BadConfig if they do not fit the other settings.
     """
     algo = config.algo
     changes = {"algo.minibatch": sizes.minibatch, "resources.games_per_runner": sizes.games}
@@ -139,21 +139,21 @@ def build_sized(config: TrainConfig, sizes: Sizes) -> PPO:
 
 
 def promote(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> None:
-    """Start the next stage of the curriculum if the current one is mastered."""
+    """Start the next stage of the curriculum if the current one is completed."""
     if not mastered(config.games.stages, done.stage, done.row, WINDOW):
         return
     console.print(f"stage {done.stage}: {done.row['win_rate']:.0%} of games won, after {done.steps:,} steps")
     done.stage, done.best = done.stage + 1, -math.inf
     algorithm.set_stage(done.stage)
-    console.print(f"stage {done.stage} of {len(config.games.stages)} begins: {config.games.stages[done.stage - 1]}")
+    console.print(f"stage {done.stage} of {len(config.games.stages)} starts: {config.games.stages[done.stage - 1]}")
 
 
 def train(config: TrainConfig, resume: bool = False) -> Path:
     """Train until config.steps or Ctrl-C, then evaluate; return the run's folder.
 
-    With a store the run is kept there too, and a resumed one continues from the store's copy if that has more steps.
-    Raises BadConfig, BadStarts, BadCheckpoint, RunInUse, RunGone, CannotServe, NoRoom, BadVideo or StorageError; NotUploaded
-    where the store did not get all.
+    With a store the run is uploaded too, and a resumed run continues from the store's copy if that has more steps.
+    Raises BadConfig, BadStarts, BadCheckpoint, RunInUse, RunGone, CannotServe, NoRoom, BadVideo, StorageError, or
+    NotUploaded if uploads are incomplete.
     """
     console = Console(stderr=True)
     if config.games.start_states:
@@ -161,7 +161,7 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
     with locked(config.folder) as lock, exporting(config) as exporter:
         if resume:
             with fetching(config, console) as progress:
-                bring(config, partial(say, console), progress)
+                restore_run(config, partial(say, console), progress)
         with publishing(config, resume, console) as publisher:
             exporter.spool = publisher.spool if publisher else None
             run(config, resume, console, exporter, lock, publisher)
@@ -176,14 +176,14 @@ def run(
     lock: RunLock,
     publisher: Publisher | None,
 ) -> None:
-    """Train, and conclude the run unless it was stopped."""
+    """Train; finish the run unless it was stopped."""
     with following(config, partial(say, console)) as followers:
-        gauge, asked = learn_on_ray(config, resume, console, exporter, followers, lock, publisher)
-        terminated = next((stop.at for stop in asked if stop.number in TERMINATIONS), None)
+        gauge, stops = learn_on_ray(config, resume, console, exporter, followers, lock, publisher)
+        terminated = next((stop.at for stop in stops if stop.number in TERMINATIONS), None)
         followers.terminated = terminated
-        if not asked:
+        if not stops:
             conclude(config, console)
-        followers.outcome = "stopped" if asked else "finished"
+        followers.outcome = "stopped" if stops else "finished"
     Console().print(memory_table(gauge, config.resources.memory_gb))
     if publisher:
         publisher.terminated = terminated
@@ -202,11 +202,11 @@ def learn_on_ray(
     """Train; return memory use and the stop signals. Shuts down Ray if this call started it."""
     own_ray = not ray.is_initialized()
     try:
-        with stopping() as asked, MemoryGauge() as gauge:
+        with stopping() as stops, MemoryGauge() as gauge:
             exporter.memory = lambda: gauge.now
             session = Session(
                 console,
-                asked,
+                stops,
                 gauge,
                 Budget(config.resources.memory_gb, partial(fits, config)),
                 exporter,
@@ -221,27 +221,27 @@ def learn_on_ray(
             ray.shutdown()
         if lock.in_place():
             shutil.rmtree(config.spill_folder, ignore_errors=True)
-    if asked:
-        words = f"stopped at {done.steps:,} steps; go on with: ante train --resume {config.folder}"
+    if stops:
+        words = f"stopped at {done.steps:,} steps; continue with: ante train --resume {config.folder}"
         console.print(words, soft_wrap=True)
-    return gauge, asked
+    return gauge, stops
 
 
 def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed:
-    """Train to the end or to a stop. Continue from the last checkpoint if memory runs short or a process is lost.
+    """Train to the end or a stop. Continue from the last checkpoint if memory runs short or a process is lost.
 
-    Raises what a process was lost of, once that has happened `restarts` times without a new checkpoint between.
+    Re-raises the loss of a process after `restarts` losses without a new checkpoint in between.
     """
     again, losses, reached = True, 0, -1
     while again:
         with session.console.status("starting" if config.algo.external else "starting Ray"):
             algorithm, done = begin(config, resume)
         session.followers.begin()
-        session.asked.listen()  # Ray, once started, takes SIGTERM for itself
+        session.stops.listen()  # Ray replaces the SIGTERM handler when it starts
         if done.iteration:
             words = f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games"
             session.console.print(words, soft_wrap=True)
-        session.gauge.take()  # what was read before this is over
+        session.gauge.take()  # discard earlier readings
         try:
             session.exporter.row = {"steps": done.steps, "games": done.games, "iteration": done.iteration}
             session.exporter.learning = True
@@ -249,7 +249,7 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
         except LOST as error:
             session.exporter.losses += 1
             losses, reached = (losses + 1 if done.saved == reached else 1), done.saved
-            if losses > config.resources.restarts or session.asked:
+            if losses > config.resources.restarts or session.stops:
                 raise
             first = str(error).partition("\n")[0]
             words = (
@@ -260,15 +260,15 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
             session.exporter.learning = False
             algorithm.stop()
             del algorithm
-            gc.collect()  # RLlib's objects refer to each other in circles
+            gc.collect()  # RLlib's objects form reference cycles
         resume = True
     return done
 
 
 def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Session) -> bool:
-    """Iterate until the steps are done, a stop is requested, or memory runs short. Returns whether it did.
+    """Iterate until the steps are done, a stop is requested, or memory runs short. Return whether memory ran short.
 
-    A checkpoint is left in each case.
+    A checkpoint is written in each case.
     """
     metrics = Metrics(config.folder, done.iteration)
     less = False
@@ -277,7 +277,7 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
             TrainView(session.console, config.steps, done.steps) as view,
             watching(config, algorithm, session.console) as hints,
         ):
-            while done.steps < config.steps and not session.asked and not less:
+            while done.steps < config.steps and not session.stops and not less:
                 clock = time.perf_counter()
                 result = algorithm.train()
                 done.row = row_of(result, done, time.perf_counter() - clock)
@@ -288,23 +288,23 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
                 metrics.write(done.row)
                 session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
                 view.show(done.row)
-                less, better = steps_down(done, session), done.row["eval_blinds"] > done.best_trial
+                less, better = must_shrink(done, session), done.row["eval_blinds"] > done.best_trial
                 promote(config, algorithm, done, session.console)
                 if done.iteration % config.checkpoints.every == 0 or less or better:
                     session.save(config, algorithm, done)
                 session.followers.look()
                 if session.publisher:
-                    session.publisher.tend()
+                    session.publisher.check_uploader()
             if done.iteration > done.saved:
                 session.save(config, algorithm, done)
-            return less and not session.asked and done.steps < config.steps
+            return less and not session.stops and done.steps < config.steps
     finally:
         metrics.close()
 
 
 @contextmanager
 def watching(config: TrainConfig, algorithm: PPO, console: Console) -> Iterator[Callable[[], dict[str, float]]]:
-    """Yields what answers the ledger's columns now, without numbers in a run without hints; alarms are printed."""
+    """Yield a function that returns the current ledger columns, NaN without hints; print alarms."""
     if config.hints.source == "off":
         yield lambda: without_values("hints")
         return
@@ -334,8 +334,8 @@ def tried(config: TrainConfig, algorithm: PPO, done: Progressed, console: Consol
     found, player, report = trial(config, algorithm)
     try:
         keep_games(config, player, report, done.steps)
-    except (BalatroError, OSError) as error:  # a full disk must not end the run
-        console.print(f"the games of this evaluation are not kept: {error}", soft_wrap=True)
+    except (BalatroError, OSError) as error:  # a full disk must not stop the run
+        console.print(f"the games of this evaluation were not saved: {error}", soft_wrap=True)
     console.print(
         f"iteration {done.iteration}: {found['eval_blinds']:.2f} blinds beaten, ante {found['eval_ante']:.2f}, "
         f"wins {found['eval_win_rate']:.1%} in {config.evaluation.trial_games} games of the panel",
@@ -354,8 +354,8 @@ def memory_columns(gauge: MemoryGauge, sizes: Sizes) -> dict[str, float]:
     }
 
 
-def steps_down(done: Progressed, session: Session) -> bool:
-    """Return whether the run must continue with smaller sizes, which are then in `done`. Each warning is printed."""
+def must_shrink(done: Progressed, session: Session) -> bool:
+    """Return whether the run must continue with smaller sizes, which are set in `done`; print each warning."""
     reading = session.gauge.take()
     if reading is None:
         return False
@@ -386,7 +386,7 @@ def conclude(config: TrainConfig, console: Console) -> None:
             status.update("playing with advice")
             try:
                 advice = str(advice_effect(config, report))
-            except BalatroError as error:  # an advisor that is gone costs its own line, not the report
+            except BalatroError as error:  # a missing advisor does not prevent the report
                 advice = f"not measured: {masked(error)}"
         steps = find_checkpoint(config.folder / "checkpoints", "best")[1]["timesteps"]
         video, best = write_best(config, keep_games(config, player, report, steps, final=True))
@@ -399,5 +399,5 @@ def conclude(config: TrainConfig, console: Console) -> None:
         say(out, f"advice      {advice}")
     out.print(f"run         {config.folder}\nevaluation  {config.folder / 'evaluation.json'}")
     out.print(f"video       {video}: seed {best.seed}, {best.outcome} in ante {best.ante}, {best.blinds} blinds beaten")
-    out.print(f"report      {page}: open it in a browser, or ante watch {config.folder} --serve")
+    out.print(f"report      {page}: open it in a browser, or run ante watch {config.folder} --serve")
     out.print(f"curves      tensorboard --logdir {config.runs}")

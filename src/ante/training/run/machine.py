@@ -11,7 +11,7 @@ from ante.machine import machine, memory, package_version
 
 
 def machine_now() -> dict[str, Any]:
-    """Processor, cores, memory, GPUs, and the versions that matter."""
+    """Return processor, cores, memory, GPUs and versions."""
     gpus = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
     return {**machine(), "memory": memory(), "gpus": gpus, "torch": torch.__version__, "ray": package_version("ray")}
 

@@ -10,21 +10,21 @@ from types import TracebackType
 import ray
 
 # isort: split
-import psutil  # comes with Ray, and is found once Ray is imported
+import psutil  # a dependency of Ray, importable after Ray
 from rich.table import Table
 
 GB = 2**30
-PERIOD_SECONDS = 5.0  # SPEED: a reading costs about 5 ms a process, most of it in the kernel
+PERIOD_SECONDS = 5.0  # SPEED: a reading takes about 5 ms per process, most of it in the kernel
 REST = "Ray itself"
-ROLES = {"Runner": "runner", "_WrappedExecutable": "learner"}  # in the titles that Ray gives to its actors' processes
+ROLES = {"Runner": "runner", "_WrappedExecutable": "learner"}  # in Ray's titles of actor processes
 
 
 @dataclass(frozen=True)
 class Reading:
     """Memory at one moment, in GB (2**30 bytes).
 
-    by_process  by name: driver, runner 1 ..., learner 1 ..., and the rest of Ray
-    store       objects in Ray's object store; they are part of the processes that have touched them
+    by_process  by name: driver, runner 1 ..., learner 1 ..., and all other Ray processes
+    store       objects in Ray's object store; also part of the processes that have accessed them
     """
 
     by_process: dict[str, float]
@@ -32,12 +32,12 @@ class Reading:
 
     @property
     def total(self) -> float:
-        """Total of all processes."""
+        """The sum over all processes."""
         return sum(self.by_process.values())
 
 
-def held(process: psutil.Process) -> float:
-    """GB of one process: its share of every page (PSS), or where that is not known what is its own alone."""
+def memory_of(process: psutil.Process) -> float:
+    """Return the memory of a process in GB: its proportional share of every page (PSS), or its private memory (USS)."""
     found = process.memory_full_info()
     return float(getattr(found, "pss", found.uss)) / GB
 
@@ -51,11 +51,11 @@ def role_of(process: psutil.Process) -> str | None:
 def measure() -> Reading:
     """Measure this process and its descendants. Processes of an existing cluster are not included."""
     here = psutil.Process()
-    found, numbers = {"driver": held(here)}, Counter[str]()
+    found, numbers = {"driver": memory_of(here)}, Counter[str]()
     for process in sorted(here.children(recursive=True), key=lambda child: child.pid):
         try:
-            role, amount = role_of(process), held(process)
-        except psutil.Error:  # it has ended meanwhile
+            role, amount = role_of(process), memory_of(process)
+        except psutil.Error:  # it has exited
             continue
         numbers[role or REST] += 1
         name = f"{role} {numbers[role]}" if role else REST
@@ -64,7 +64,7 @@ def measure() -> Reading:
 
 
 def stored() -> float:
-    """GB of objects in the object store."""
+    """Return the size of the objects in the object store in GB."""
     if not ray.is_initialized():
         return 0.0
     name = "object_store_memory"
@@ -74,8 +74,8 @@ def stored() -> float:
 class MemoryGauge(AbstractContextManager["MemoryGauge"]):
     """Reads the memory every few seconds in a thread.
 
-    now    the last reading
-    peak   the highest total so far; peaks the highest of each process by name, and store that of the object store
+    now    last reading
+    peak   highest total; peaks  highest of each process by name; store  highest of the object store
     """
 
     def __init__(self, read: Callable[[], Reading] | None = None, period_seconds: float | None = None) -> None:
@@ -105,7 +105,7 @@ class MemoryGauge(AbstractContextManager["MemoryGauge"]):
         while not self._ended.wait(self._period):
             try:
                 self.read()
-            except Exception as error:  # reported by `take`: errors of a thread are not shown
+            except Exception as error:  # reported by `take`: a thread's errors are not shown
                 self._failed = error
                 return
 
@@ -129,12 +129,12 @@ class MemoryGauge(AbstractContextManager["MemoryGauge"]):
 
 
 def memory_table(gauge: MemoryGauge, budget: float) -> Table:
-    """The peaks of a run, by process."""
+    """Return a table of the peaks of a run, by process."""
     of = f" of a budget of {budget:g}" if budget else ""
-    table = Table(title=f"memory: {gauge.peak:.2f} GB at most{of}")
+    table = Table(title=f"memory: {gauge.peak:.2f} GB peak{of}")
     table.add_column("process")
     table.add_column("peak GB", justify="right")
     for name, amount in sorted(gauge.peaks.items(), key=lambda pair: -pair[1]):
         table.add_row(name, f"{amount:.2f}")
-    table.add_row("objects in the store (within these)", f"{gauge.store:.2f}", end_section=True)
+    table.add_row("objects in the store (included above)", f"{gauge.store:.2f}", end_section=True)
     return table

@@ -17,7 +17,7 @@ from ante.metrics import COLUMNS
 
 
 class Metrics:
-    """Writes each row at once. A resumed run continues after row `done`; later rows, which no checkpoint covers, are dropped."""
+    """Writes each row immediately. A resumed run continues after row `done`; later rows are dropped."""
 
     def __init__(self, folder: Path, done: int = 0) -> None:
         self.file, board = folder / "metrics.csv", folder / "tensorboard"
@@ -44,13 +44,13 @@ class Metrics:
                 self._board.add_scalar(name, value, int(row["steps"]), walltime=moment)  # type: ignore[no-untyped-call]
 
     def _copy_to_board(self, rows: list[dict[str, str]]) -> None:
-        """Give TensorBoard the rows of a run that comes from another machine, with times counted back from now."""
+        """Write the rows of a run from another machine to TensorBoard, with times counted back from now."""
         for row in rows:
             numbers = {name: float(value or "nan") for name, value in row.items()}
             self._to_board(numbers, time.time() - float(rows[-1]["seconds"]) + numbers["seconds"])
 
     def close(self) -> None:
-        """Flush everything to disk and write metrics.parquet, unless the run's folder has gone."""
+        """Flush everything to disk and write metrics.parquet, unless the run's folder is gone."""
         self._stream.close()
         self._board.close()  # type: ignore[no-untyped-call]
         if not self.file.exists():
@@ -61,7 +61,7 @@ class Metrics:
 
 
 def read_rows(file: Path, done: int) -> list[dict[str, str]]:
-    """Returns the complete rows of a metrics.csv up to an iteration; none where there is no file."""
+    """Return the complete rows of a metrics.csv up to an iteration; none if the file is missing."""
     if not file.exists():
         return []
     rows = whole_rows(file)
@@ -69,7 +69,7 @@ def read_rows(file: Path, done: int) -> list[dict[str, str]]:
 
 
 def as_csv(rows: list[dict[str, str]]) -> str:
-    """Returns the header and these rows as text."""
+    """Return the header and these rows as text."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS)
     writer.writeheader()

@@ -19,7 +19,7 @@ from ante.training.settings.config import TrainConfig
 
 @dataclass
 class Progressed:
-    """How far a run has come; saved is the iteration of its last checkpoint, 0 where there is none."""
+    """The progress of a run; `saved` is the iteration of its last checkpoint, 0 if there is none."""
 
     steps: int = 0
     games: int = 0
@@ -34,7 +34,7 @@ class Progressed:
 
 
 def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str, float]:
-    """Add one iteration to `done`, and return its metrics: those of the loop, the env runners and the learner."""
+    """Add one iteration to `done` and return its metrics: those of the loop, the env runners and the learner."""
     runners, learner = result["env_runners"], result["learners"]["default_policy"]
     steps, games = int(runners["num_env_steps_sampled"]), int(runners.get("num_episodes", 0))
     done.steps += steps
@@ -53,7 +53,7 @@ def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str
 
 
 def reported(source: Source, results: Mapping[str, Any]) -> dict[str, float]:
-    """Returns the metrics of a source from what RLlib reports of it; NaN for what it does not report."""
+    """Return the metrics of a source from RLlib's results; NaN for missing ones."""
     return {
         metric.name: float(results.get(metric.key or metric.name, math.nan))
         for metric in METRICS
@@ -62,7 +62,7 @@ def reported(source: Source, results: Mapping[str, Any]) -> dict[str, float]:
 
 
 def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
-    """How far a checkpoint had come. Sizes that memory made smaller stay so, until the budget becomes another one."""
+    """Return the progress of a checkpoint. Sizes reduced for memory are kept until the budget changes."""
     sizes = Sizes(config.algo.minibatch, config.resources.games_per_runner)
     if metadata.get("memory_gb") == config.resources.memory_gb:
         sizes = Sizes(metadata["minibatch"], metadata["games_per_runner"])
@@ -89,9 +89,9 @@ class Saved:
 
 
 def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> Saved:
-    """A checkpoint of the run as it stands. It is the best one by its short evaluation, or by its merit.
+    """Save a checkpoint of the run. It becomes the best one by its short evaluation, or by its merit.
 
-    Raises NoRoom; NotFinite where the weights are not finite, and then no checkpoint is written.
+    Raises NoRoom, and NotFinite if the weights are not finite; then no checkpoint is written.
     """
     reached, tried = merit(config, done), done.row.get("eval_blinds", math.nan)
     best = tried > done.best_trial if config.evaluation.every else reached > done.best
@@ -126,10 +126,10 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> Saved:
 
 
 def merit(config: TrainConfig, done: Progressed) -> float:
-    """What checkpoints are compared by: the mean return, or blinds beaten where a potential is paid.
+    """Return the value by which checkpoints are compared: mean return, or blinds beaten if a potential is paid.
 
-    (Without discount a potential costs a little in every step, so that long games look poor.) NaN where the games were
-    of a stage before the present one: theirs cannot be compared.
+    (Without a discount a potential costs a little in every step, so long games would score low.) NaN if the games are
+    from an earlier stage: those cannot be compared.
     """
     if config.games.curriculum and done.row["stage"] != done.stage:
         return math.nan

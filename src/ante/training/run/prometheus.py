@@ -1,7 +1,7 @@
-"""Exports a run to Prometheus: numbers of the driver, served at http://metrics_host:metrics_port/metrics.
+"""Exports the driver's metrics of a run to Prometheus at http://metrics_host:metrics_port/metrics.
 
-Metrics of iterations come from the table in `ante.metrics`, the others are named here; the chart's alerts and its
-dashboard query them (docs/how-to/runbooks.md). What changes within an iteration (memory, waiting uploads) is read at each scrape.
+Metrics of iterations are from the table in `ante.metrics`, the others are named here; the chart's alerts and dashboard
+query them (docs/how-to/runbooks.md). Values that change within an iteration (memory, uploads) are read at each scrape.
 """
 
 import math
@@ -33,12 +33,12 @@ EXPORTED = tuple(metric for metric in METRICS if metric.prometheus)
 
 
 class CannotServe(BalatroError, OSError):
-    """The port of the metrics cannot be had."""
+    """The metrics port cannot be bound."""
 
 
 @dataclass(frozen=True)
 class Runners:
-    """Env runner processes: requested, responding, and restarts so far."""
+    """Env runner processes: requested, healthy, and restarts so far."""
 
     wanted: int = 0
     healthy: int = 0
@@ -46,9 +46,9 @@ class Runners:
 
 
 class RunExporter(Collector):
-    """The state of one run, as Prometheus expects it. Written by the training loop, read by the server's threads.
+    """The state of one run as a Prometheus collector. The training loop writes it, the server's threads read it.
 
-    Each attribute is replaced whole, never changed in place, so that a reader sees one or the other.
+    Each attribute is replaced as a whole, never changed in place, so that readers see a consistent value.
     """
 
     def __init__(self, run: str, spool: "Spool | None" = None) -> None:
@@ -60,16 +60,16 @@ class RunExporter(Collector):
         self.memory: Callable[[], Reading] | None = None
 
     def collect(self) -> Iterator[Metric]:
-        """Everything known now; what is not known (NaN) is left out."""
+        """Yield all known metrics; NaN values are left out."""
         yield from self._of_iterations()
         yield self._gauge(
-            "ante_training_learning", "1 while the run learns; 0 in start, evaluation and uploads.", self.learning
+            "ante_training_learning", "1 during learning; 0 during start, evaluation and uploads.", self.learning
         )
         yield self._counter(
-            "ante_training_losses", "Losses of a process that sent the run back to a checkpoint.", self.losses
+            "ante_training_losses", "Process losses after which the run restarted from a checkpoint.", self.losses
         )
-        yield self._gauge("ante_env_runners_wanted", "Env runner processes asked for.", self.runners.wanted)
-        yield self._gauge("ante_env_runners_healthy", "Env runner processes that answer.", self.runners.healthy)
+        yield self._gauge("ante_env_runners_wanted", "Env runner processes requested.", self.runners.wanted)
+        yield self._gauge("ante_env_runners_healthy", "Env runner processes that respond.", self.runners.healthy)
         yield self._counter("ante_env_runner_restarts", "Restarts of single env runners.", self.runners.restarts)
         yield from self._of_memory()
         yield from self._of_uploads()
@@ -96,13 +96,9 @@ class RunExporter(Collector):
         jobs, state = self.spool.jobs(), self.spool.state
         failures = state.attempts if state and state.job else 0
         yield self._gauge("ante_upload_backlog_jobs", "Uploads that wait.", len(jobs))
-        yield self._gauge(
-            "ante_upload_backlog_bytes", "Bytes that wait to be uploaded.", sum(job.bytes for job in jobs)
-        )
-        yield self._gauge("ante_upload_failures", "Failed attempts at the upload in hand.", failures)
-        yield self._gauge(
-            "ante_uploads_refused", "Uploads put aside, which cannot succeed.", len(self.spool.refusals())
-        )
+        yield self._gauge("ante_upload_backlog_bytes", "Bytes waiting to be uploaded.", sum(job.bytes for job in jobs))
+        yield self._gauge("ante_upload_failures", "Failed attempts of the current upload.", failures)
+        yield self._gauge("ante_uploads_refused", "Uploads that failed permanently.", len(self.spool.refusals()))
 
     def _gauge(self, name: str, text: str, value: float) -> Metric:
         family = GaugeMetricFamily(name, text, labels=["run"])
@@ -117,7 +113,7 @@ class RunExporter(Collector):
 
 @contextmanager
 def serving(exporter: RunExporter, port: int, host: str = "127.0.0.1") -> Iterator[int]:
-    """Serve the exporter's metrics at /metrics; yields the port, a free one for 0. Raises CannotServe."""
+    """Serve the exporter's metrics at /metrics; yield the port, a free one for 0. Raises CannotServe."""
     registry = CollectorRegistry()
     registry.register(exporter)
 
@@ -130,7 +126,7 @@ def serving(exporter: RunExporter, port: int, host: str = "127.0.0.1") -> Iterat
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or error
         raise CannotServe(
-            f"tracking.metrics_port {port} cannot be used at {host!r} ({why}): choose another, or 0 for none"
+            f"tracking.metrics_port {port} cannot be used at {host!r} ({why}): choose another, or 0 to disable it"
         ) from None
     thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
     with server:

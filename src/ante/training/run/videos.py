@@ -24,10 +24,10 @@ def merit(record: GameRecord) -> tuple[bool, int, float]:
 def choose(
     rules: Sequence[str], records: Sequence[GameRecord], most: int, won_before: bool, seed: int
 ) -> dict[int, tuple[str, ...]]:
-    """Which of these games are filmed, by index, and why: `most` at most, the rules in their order.
+    """Return which of these games are filmed, by index, and why: at most `most`, in the order of the rules.
 
     won_before  whether the run has a first win already
-    seed        of the rule random
+    seed        of the rule `random`
     """
     reasons: dict[int, list[str]] = {}
     for rule in rules:
@@ -53,9 +53,9 @@ def chosen_by(rule: str, records: Sequence[GameRecord], won_before: bool, rng: r
 
 
 def keep_games(config: TrainConfig, player: Player, report: Report, steps: int, final: bool = False) -> list[Entry]:
-    """Every game of an evaluation is kept as a replay, the chosen ones with notes and a video; answers the chosen ones.
+    """Save every game of an evaluation as a replay, the chosen ones with notes and a video; return the chosen ones.
 
-    steps  environment steps that the policy had seen. Raises BadVideo.
+    steps  environment steps of the policy's training. Raises BadVideo.
     """
     won_before = any(FIRST_WIN in entry.why for entry in read_index(config.folder))
     rules = tuple(dict.fromkeys((BEST, *config.videos.select))) if final else config.videos.select
@@ -92,7 +92,7 @@ def keep_games(config: TrainConfig, player: Player, report: Report, steps: int, 
 
 
 def write_best(config: TrainConfig, kept: Sequence[Entry]) -> tuple[Path, Entry]:
-    """Write the video of the best of these games to the run's folder as episode.mp4 too."""
+    """Copy the video of the best of these games to the run's folder as episode.mp4."""
     best = next(entry for entry in kept if BEST in entry.why)
     file = config.folder / "episode.mp4"
     with whole(file) as aside:
@@ -101,7 +101,7 @@ def write_best(config: TrainConfig, kept: Sequence[Entry]) -> tuple[Path, Entry]
 
 
 def in_short(steps: int) -> str:
-    """Return a number of steps in short form: `24.0M`, `150k`, `512`."""
+    """Format a number of steps: `24.0M`, `150k`, `512`."""
     if steps >= 1_000_000:
         return f"{steps / 1e6:.1f}M"
     return f"{steps / 1e3:.0f}k" if steps >= 10_000 else f"{steps:,}"

@@ -1,6 +1,6 @@
-"""Checkpoints of a run on disk: written aside, then named whole; `latest.json` and `best.json` point to them.
+"""Checkpoints of a run: written to a temporary folder, then renamed; `latest.json` and `best.json` point to them.
 
-A pointer holds the seal of the manifest too, so that a checkpoint that took another's place is refused.
+A pointer also contains the seal of the manifest, so that a replaced checkpoint is rejected.
 """
 
 import json
@@ -17,11 +17,11 @@ from ante.files import write_text
 from ante.paths import BadPath, check_name, inside
 from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verified
 
-KEPT = 3  # newest checkpoints kept beside the best one
+KEPT = 3  # newest checkpoints to keep in addition to the best one
 METADATA = "metadata.json"  # the manifest of a checkpoint
-NAME = re.compile(r"\d{12}(-\d+)?")  # of a checkpoint
-POINTER_BYTES = 1 << 20  # the most that is read
-LEFT = re.compile(r"\.\d+(-\d+)?\..+")  # what a killed run leaves half-written
+NAME = re.compile(r"\d{12}(-\d+)?")  # names of checkpoints
+POINTER_BYTES = 1 << 20  # maximum size of a pointer file
+LEFT = re.compile(r"\.\d+(-\d+)?\..+")  # incomplete folders of killed runs
 
 
 class NoRoom(BalatroError, OSError):
@@ -34,7 +34,7 @@ def save_checkpoint(
     """Save a new checkpoint under `folder`, and update `latest.json` (and `best.json`).
 
     kept   newest checkpoints to keep in addition to the best one; 0 keeps all
-    write  fills an empty folder. Raises NoRoom where the disk is full; nothing half-written is left behind.
+    write  fills an empty folder. Raises NoRoom if the disk is full; a partial checkpoint is removed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     target = free_name(folder, f"{step:012d}")
@@ -52,7 +52,7 @@ def save_checkpoint(
             point(folder, pointer, target.name, written)
     except OSError as error:
         shutil.rmtree(aside, ignore_errors=True)
-        raise NoRoom(f"cannot write checkpoint {target}: {error}; free some disk and use --resume") from error
+        raise NoRoom(f"cannot write checkpoint {target}: {error}; free disk space and use --resume") from error
     except BadCheckpoint:
         shutil.rmtree(aside, ignore_errors=True)
         raise
@@ -61,13 +61,13 @@ def save_checkpoint(
 
 
 def point(folder: Path, pointer: str, name: str, metadata: dict[str, Any]) -> None:
-    """Make `latest.json` or `best.json` under `folder` name this checkpoint. `metadata` comes from its manifest."""
+    """Make `latest.json` or `best.json` under `folder` name this checkpoint. `metadata` is from its manifest."""
     facts = {key: value for key, value in metadata.items() if key != FILES}
     write_text(folder / f"{pointer}.json", json.dumps({**facts, "checkpoint": name}))
 
 
 def free_name(folder: Path, name: str) -> Path:
-    """A new name, which sorts after those of the same step: a checkpoint that something points to is never replaced."""
+    """Return an unused name that sorts after others of the same step, so that no checkpoint is overwritten."""
     taken = sorted(path.name for path in folder.glob(f"{name}*"))
     if not taken:
         return folder / name
@@ -83,7 +83,7 @@ def flush(file: Path) -> None:
 def drop_old(folder: Path, kept: int) -> None:
     """Delete all but the newest checkpoints and the best one, and partial checkpoints of killed runs.
 
-    Nothing goes while a pointer cannot be read, nor what is not named as a checkpoint.
+    Deletes nothing while a pointer cannot be read, and only files with a checkpoint's name.
     """
     try:
         named = {pointed_at(folder, pointer) for pointer in ("latest", "best")}
@@ -98,7 +98,7 @@ def drop_old(folder: Path, kept: int) -> None:
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Return whether it is a folder with a checkpoint's name."""
+    """Return whether the path is a folder with a checkpoint's name."""
     return bool(NAME.fullmatch(path.name)) and path.is_dir() and not path.is_symlink()
 
 
@@ -114,13 +114,13 @@ def point_best(folder: Path, name: str) -> None:
 
 
 def pointed_at(folder: Path, pointer: str) -> str | None:
-    """The name of the checkpoint that a pointer names; None where there is no such pointer. Raises BadCheckpoint."""
+    """Return the name of the checkpoint in a pointer, or None without that pointer. Raises BadCheckpoint."""
     found = read_pointer(folder, pointer)
     return found[0] if found else None
 
 
 def read_pointer(folder: Path, pointer: str) -> tuple[str, str] | None:
-    """Name and seal of the checkpoint that a pointer names; None where there is no such pointer. Raises BadCheckpoint."""
+    """Return name and seal of the checkpoint in a pointer, or None without that pointer. Raises BadCheckpoint."""
     try:
         file = inside(folder, f"{pointer}.json")
         if not file.exists():
@@ -136,9 +136,9 @@ def read_pointer(folder: Path, pointer: str) -> tuple[str, str] | None:
 
 
 def find_checkpoint(folder: Path, pointer: str = "latest") -> tuple[Path, dict[str, Any]]:
-    """A whole checkpoint and its metadata: every byte of it is read. Raises BadCheckpoint, naming the file that is wrong.
+    """Return a verified checkpoint and its metadata. Reads every file. Raises BadCheckpoint, naming the invalid file.
 
-    pointer  latest or best, or the checkpoint's own name
+    pointer  latest, best, or the name of a checkpoint
     """
     try:
         if inside(folder, check_name(pointer)).is_dir():
@@ -152,21 +152,21 @@ def find_checkpoint(folder: Path, pointer: str = "latest") -> tuple[Path, dict[s
         raise BadCheckpoint(f"no checkpoint {pointer!r} under {folder}: {error}") from None
     if read_manifest(target, METADATA)[SEAL] != sealed:
         raise BadCheckpoint(
-            f"checkpoint {target} is not whole: {METADATA} is not the one that {pointer}.json names; use another one"
+            f"checkpoint {target} is damaged: {METADATA} is not the one in {pointer}.json; use another checkpoint"
         )
     return target, read_metadata(target)
 
 
 def read_metadata(target: Path) -> dict[str, Any]:
-    """The metadata of a checkpoint, all of whose files are as they were written. Raises BadCheckpoint, naming the file."""
+    """Return the metadata of a checkpoint whose files are verified. Raises BadCheckpoint, naming the file."""
     try:
         return verified(target, METADATA)
     except BadCheckpoint as error:
-        raise BadCheckpoint(f"checkpoint {error}; use another one") from None
+        raise BadCheckpoint(f"checkpoint {error}; use another checkpoint") from None
 
 
-def whole_checkpoints(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Names and metadata of the checkpoints under `folder` that are whole, the furthest first."""
+def intact_checkpoints(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield names and metadata of the intact checkpoints under `folder`, those with most steps first."""
     for path in sorted((path for path in folder.iterdir() if is_checkpoint(path)), reverse=True):
         with suppress(BadCheckpoint):
             yield path.name, read_metadata(path)

@@ -1,4 +1,4 @@
-"""A lock for one training at a time in a run's folder, released by the operating system when its holder dies."""
+"""A lock for one training at a time in a run's folder; the operating system releases it when the process exits."""
 
 import errno
 import json
@@ -13,9 +13,9 @@ from pathlib import Path
 from ante.errors import BalatroError
 from ante.files import held
 
-LOCK = ".lock"  # of a run's folder
+LOCK = ".lock"  # in a run's folder
 NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
-MOST = 1000  # characters that are read of it
+MOST = 1000  # maximum number of characters read from it
 
 
 class RunInUse(BalatroError):
@@ -32,7 +32,7 @@ class BadFolder(BalatroError, OSError):
 
 @dataclass(frozen=True)
 class RunLock:
-    """The lock of a run, held by this process; without a device and inode where the file system has no locks."""
+    """The lock of a run, held by this process; device and inode are unset if the file system has no locks."""
 
     folder: Path
     inode: tuple[int, int] | None
@@ -42,11 +42,11 @@ class RunLock:
         return self.inode is None or inode_of(self.folder / LOCK) == self.inode
 
     def check(self) -> None:
-        """Raise RunGone where the folder was moved or deleted; nothing is written to its name then."""
+        """Raise RunGone if the folder was moved or deleted, so that nothing is written to its name."""
         if not self.in_place():
             raise RunGone(
-                f"run {self.folder} was moved or deleted while it was trained: nothing more is written; where its folder is "
-                "now, continue from its last checkpoint with ante train --resume FOLDER"
+                f"run {self.folder} was moved or deleted during training: nothing more is written; "
+                "continue it from its last checkpoint with ante train --resume FOLDER"
             )
 
 
@@ -54,7 +54,8 @@ class RunLock:
 def locked(folder: Path) -> Iterator[RunLock]:
     """Hold the lock of the run's folder. Raises RunInUse, BadFolder.
 
-    Processes on machines that share the folder are excluded too if their file system supports flock, as NFS does; without support for locks, no process is.
+    Processes on other machines are excluded too if the shared file system supports flock, as NFS does. Without support
+    for locks no process is excluded.
     """
     file = folder / LOCK
     with ExitStack() as stack:
@@ -66,18 +67,18 @@ def locked(folder: Path) -> Iterator[RunLock]:
                 raise BadFolder(f"run {folder} cannot be written ({error.strerror}): choose another --runs") from None
         if mine is False:
             raise RunInUse(
-                f"run {folder} is being trained by {said(file)}: wait until it ends or stop it, or choose another --name"
+                f"run {folder} is being trained by {holder_in(file)}: wait until it ends or stop it, or choose another --name"
             )
         yield RunLock(folder, inode_of(file) if mine else None)
 
 
 def holder() -> str:
-    """Return who holds a lock that this process takes."""
+    """Return a description of this process for the lock file."""
     started = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     return json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "started": started})
 
 
-def said(file: Path) -> str:
+def holder_in(file: Path) -> str:
     """Return the holder of a lock as text."""
     try:
         found = json.loads(file.read_text()[:MOST])
@@ -87,7 +88,7 @@ def said(file: Path) -> str:
 
 
 def inode_of(file: Path) -> tuple[int, int] | None:
-    """Return device and inode of a file; None where there is none."""
+    """Return device and inode of a file, or None if it is missing."""
     try:
         found = file.stat()
     except OSError:

@@ -17,11 +17,11 @@ from ante.training.run_store.restore import check_new
 from ante.training.run_store.upload import Publisher
 from ante.training.settings.config import TrainConfig
 
-LOOKS_SECONDS = 0.2  # between two looks at the queue
+POLL_SECONDS = 0.2  # interval for polling the queue
 
 
 class NotUploaded(StorageError):
-    """Outputs of a run that are not uploaded yet."""
+    """Some outputs of a run are not uploaded yet."""
 
 
 def say(console: Console, words: str) -> None:
@@ -31,7 +31,7 @@ def say(console: Console, words: str) -> None:
 
 @contextmanager
 def fetching(config: TrainConfig, console: Console) -> Iterator[Callable[[int], None]]:
-    """A bar over what a run fetches from its store; yields what to call with bytes that came."""
+    """Show a progress bar for a run's downloads; yield a function that adds a number of bytes."""
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"looking for {config.name} in {config.store or config.runs}", total=None)
@@ -40,9 +40,9 @@ def fetching(config: TrainConfig, console: Console) -> Iterator[Callable[[int], 
 
 @contextmanager
 def publishing(config: TrainConfig, resume: bool, console: Console) -> Iterator[Publisher | None]:
-    """What stands behind `with` can publish; at its end uploads are waited for. Yields None without a store.
+    """Provide a publisher within the `with` block and wait for its uploads afterwards. Yields None without a store.
 
-    Raises BadConfig where a new run's name is taken in the store, StorageError; NotUploaded where the wait was too short.
+    Raises BadConfig if the store has a run of the new run's name, StorageError, and NotUploaded after a timeout.
     """
     if not config.store:
         yield None
@@ -51,69 +51,69 @@ def publishing(config: TrainConfig, resume: bool, console: Console) -> Iterator[
     try:
         yield publisher
     except KeyboardInterrupt:
-        say(console, left_over(publisher.spool))
+        say(console, pending_text(publisher.spool))
         raise
     except BaseException:
         wait(publisher, console)
-        say(console, left_over(publisher.spool))
+        say(console, pending_text(publisher.spool))
         raise
     else:
         wait(publisher, console)
         if publisher.spool.jobs():
-            raise NotUploaded(left_over(publisher.spool))
+            raise NotUploaded(pending_text(publisher.spool))
     finally:
         publisher.close()
 
 
 def begin(config: TrainConfig, resume: bool, tell: Callable[[str], None]) -> Publisher:
-    """A publisher, to whom what a killed attempt has left is known."""
+    """Return a publisher that has queued a checkpoint left by a killed run."""
     assert config.store
     store = open_store(config.store)
     check_key(config.name)
     if not resume:
         check_new(config, tell)
     publisher = Publisher(config, store, tell)
-    publisher.adopt()
+    publisher.queue_latest()
     return publisher
 
 
 def wait(publisher: Publisher, console: Console) -> None:
-    """The queue is empty, or its time is over, or Ctrl-C was pressed."""
+    """Wait until the queue is empty, a timeout, or Ctrl-C."""
     spool, config, until = publisher.spool, publisher.config, publisher.deadline()
     total = spool.bytes
     if total:
-        at_most = f"at most {max(0.0, until - time.monotonic()):.0f} s; Ctrl-C ends the wait"
-        say(console, f"{len(spool.jobs())} uploads to {publisher.url} are under way ({total / 1e6:,.1f} MB): {at_most}")
+        at_most = f"at most {max(0.0, until - time.monotonic()):.0f} s; press Ctrl-C to stop waiting"
+        say(console, f"{len(spool.jobs())} uploads to {publisher.url} queued ({total / 1e6:,.1f} MB): {at_most}")
     columns = TextColumn("uploading"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
     shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    with stopping() as asked, shown as bar:
+    with stopping() as stops, shown as bar:
         task = bar.add_task("", total=total)
-        while spool.jobs() and time.monotonic() < min([until, *(patience(stop, config) for stop in asked)]):
-            publisher.tend()
+        while spool.jobs() and time.monotonic() < min([until, *(deadline_after(stop, config) for stop in stops)]):
+            publisher.check_uploader()
             bar.update(task, completed=total - spool.bytes + sent(spool))
-            time.sleep(LOOKS_SECONDS)
+            time.sleep(POLL_SECONDS)
     for job, why in spool.refusals():
         say(console, f"refused: {job.about}: {why}")
 
 
-def patience(stop: Stop, config: TrainConfig) -> float:
-    """Return until when a wait continues after a signal."""
+def deadline_after(stop: Stop, config: TrainConfig) -> float:
+    """Return the time until which the wait continues after a signal."""
     return stop.at + (config.uploads.grace_seconds if stop.number in TERMINATIONS else 0.0)
 
 
 def sent(spool: Spool) -> int:
-    """Return the uploaded bytes of the first job."""
+    """Return the uploaded bytes of the current job."""
     return spool.state.sent if spool.state else 0
 
 
-def left_over(spool: Spool) -> str:
-    """Return what is left in a queue, why, and how to continue."""
+def pending_text(spool: Spool) -> str:
+    """Return the number of pending uploads, their error, and how to continue."""
     jobs, error = spool.jobs(), spool.state.error if spool.state else ""
     if not jobs:
         return "everything is uploaded"
     why = f" ({error})" if error else ""
     return (
-        f"{len(jobs)} uploads to {jobs[0].store} still wait, {spool.bytes / 1e6:,.1f} MB{why}; their process goes on as "
-        f"long as this machine runs, and nothing is lost: see ante artifacts queue {spool.folder}, and once it has ended "
-        f"go on with ante artifacts queue {spool.folder} --upload"
+        f"{len(jobs)} uploads to {jobs[0].store} are pending, {spool.bytes / 1e6:,.1f} MB{why}; they continue as "
+        f"long as this machine runs: see ante artifacts queue {spool.folder}; then "
+        f"continue with ante artifacts queue {spool.folder} --upload"
     )

@@ -1,15 +1,15 @@
-"""A tree of plain values as JSON, its arrays as npz: the state of a training without pickles.
+"""A tree of plain values as JSON, with its arrays as npz: a training state without pickles.
 
-RLlib's `save_to_path` writes pickles, and reading a pickle can run any code. Here `get_state()` of the algorithm, which is
-dictionaries, lists, numbers and arrays, is written as
+RLlib's `save_to_path` writes pickles, and loading a pickle can execute any code. Here the algorithm's `get_state()`,
+which consists of dictionaries, lists, numbers and arrays, is written as
 
-    state.json   the tree; what JSON does not have is an object with the key "~": a tuple, a dictionary with other keys than
-                 texts, bytes, a NumPy scalar, an array by its name in state.npz
+    state.json   the tree; values outside JSON are objects with the key "~": a tuple, a dictionary with non-string keys,
+                 bytes, a NumPy scalar, an array by its name in state.npz
     state.npz    the arrays, uncompressed `.npy` files in a zip archive
 
-and read back equal, types included. The archive is the format that `numpy.load` reads with `allow_pickle=False`. Our own
-reader checks each header before it reserves memory: an array takes no more than the file has bytes, or exactly the shape
-that its reader expects (`shapes`; only then may it be compressed). Imports neither Ray nor torch.
+and read back equal, including types. `numpy.load` can read the archive with `allow_pickle=False`. The reader here also
+checks each header before it allocates memory: an array cannot exceed the file's size, or has exactly the shape that the
+caller expects (`shapes`; only then may it be compressed). Imports neither Ray nor torch.
 """
 
 import json
@@ -31,11 +31,11 @@ from ante.files import whole, write_text
 from ante.training.run_store.manifest import BadCheckpoint
 
 TREE, ARRAYS = "state.json", "state.npz"
-MOST = 256 << 20  # bytes of state.json
+MOST = 256 << 20  # maximum bytes of state.json
 TAG = "~"
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 NUMBERS = "biuf"  # kinds of dtype: booleans, integers, floats
-BROKEN = (  # what zipfile, zlib and NumPy raise of bytes that they do not understand
+BROKEN = (  # exceptions of zipfile, zlib and NumPy for invalid data
     OSError,
     EOFError,
     ValueError,
@@ -55,13 +55,13 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 
 def write_arrays(file: Path, arrays: Mapping[str, NDArray[Any]], compressed: bool = False) -> None:
-    """Write arrays of numbers by their names to an npz file, whole or not at all. Equal arrays make equal files."""
+    """Write numeric arrays by name to an npz file, completely or not at all. Equal arrays give equal files."""
     method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with whole(file) as aside, aside.open("wb") as stream:
         with zipfile.ZipFile(stream, "w", method) as archive:
             for name, array in arrays.items():
                 if array.dtype.kind not in NUMBERS:
-                    raise TypeError(f"{name} is an array of {array.dtype}, which is no number")
+                    raise TypeError(f"{name} is an array of {array.dtype}, which is not numeric")
                 member = zipfile.ZipInfo(f"{name}.npy")
                 member.compress_type = method
                 with archive.open(member, "w", force_zip64=True) as part:
@@ -71,17 +71,17 @@ def write_arrays(file: Path, arrays: Mapping[str, NDArray[Any]], compressed: boo
 
 
 def read_arrays(file: Path, shapes: Shapes | None = None) -> Arrays:
-    """Return the arrays of an npz file by their names. Raises BadCheckpoint.
+    """Return the arrays of an npz file by name. Raises BadCheckpoint.
 
     Args:
-        file: What `write_arrays` or `numpy.savez` has written.
-        shapes: The shapes of exactly the arrays that it should hold; compressed arrays are read only with it.
+        file: A file written by `write_arrays` or `numpy.savez`.
+        shapes: The shapes of exactly the expected arrays; required to read compressed arrays.
     """
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             if len({each.filename for each in members}) < len(members):
-                raise ValueError("two arrays have one name")
+                raise ValueError("two arrays have the same name")
             room = file.stat().st_size
             found = {}
             for member in members:
@@ -91,34 +91,34 @@ def read_arrays(file: Path, shapes: Shapes | None = None) -> Arrays:
     except BROKEN as error:
         raise BadCheckpoint(f"{file} cannot be read: {error}") from None
     if shapes is not None and (missing := sorted(shapes.keys() - found.keys())):
-        raise BadCheckpoint(f"{file} cannot be read: {missing[0]} is missing in it")
+        raise BadCheckpoint(f"{file} cannot be read: {missing[0]} is missing")
     return found
 
 
 def read_member(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, shapes: Shapes | None, room: int
 ) -> tuple[str, NDArray[Any]]:
-    """Return name and array of one member. Raises ValueError where it is larger than `room` or not of its shape."""
+    """Return name and array of one member. Raises ValueError if it is larger than `room` or has another shape."""
     name = member.filename.removesuffix(".npy")
     stored = member.compress_type == zipfile.ZIP_STORED
     if name == member.filename or not (stored or (member.compress_type == zipfile.ZIP_DEFLATED and shapes)):
-        raise ValueError(f"{member.filename} is not an array, or compressed in a way that is not read here")
+        raise ValueError(f"{member.filename} is not an array, or its compression is not supported")
     with archive.open(member) as stream:
         shape, fortran, dtype = HEADERS[npy.read_magic(stream)](stream)  # type: ignore[no-untyped-call]
         if dtype.kind not in NUMBERS:
-            raise ValueError(f"{name} holds {dtype}, which is no number")
+            raise ValueError(f"{name} has dtype {dtype}, which is not numeric")
         if shapes is not None and shapes.get(name) != shape:
-            raise ValueError(f"{name} of shape {shape} does not fit: {shapes.get(name, 'no such array')} is expected")
+            raise ValueError(f"{name} has shape {shape}; expected: {shapes.get(name, 'no such array')}")
         count = math.prod(shape)
         if stored and count * dtype.itemsize > room:
-            raise ValueError(f"{name} declares {count:,} values, more than the file holds")
+            raise ValueError(f"{name} declares {count:,} values, more than the file contains")
         array = np.empty(count, dtype=dtype)
         fill(stream, array, name)
     return name, array.reshape(shape, order="F" if fortran else "C")
 
 
 def fill(stream: Any, array: NDArray[Any], name: str) -> None:
-    """Read all values of an array, after which the stream must end. Raises ValueError."""
+    """Read all values of an array; the stream must end after them. Raises ValueError."""
     rest: Any = array.view(np.uint8).data
     while rest:
         count = stream.readinto(rest[: 1 << 24])
@@ -130,7 +130,7 @@ def fill(stream: Any, array: NDArray[Any], name: str) -> None:
 
 
 def write_state(folder: Path, state: Any) -> None:
-    """Write a tree of plain values. Raises TypeError, with its place, for a value that is not plain."""
+    """Write a tree of plain values. Raises TypeError, with the path, for a value that is not plain."""
     arrays: Arrays = {}
     tree = encoded(state, "", arrays)
     write_arrays(folder / ARRAYS, arrays)
@@ -138,7 +138,7 @@ def write_state(folder: Path, state: Any) -> None:
 
 
 def encoded(value: Any, path: str, arrays: Arrays) -> Any:
-    """Return a value as JSON, with its arrays put into `arrays` under their paths."""
+    """Return a value as JSON, and add its arrays to `arrays` under their paths."""
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, np.ndarray):
@@ -155,11 +155,11 @@ def encoded(value: Any, path: str, arrays: Arrays) -> Any:
             return {key: encoded(each, f"{path}/{key}", arrays) for key, each in value.items()}
         pairs = [[encoded(key, path, arrays), encoded(each, f"{path}/{key}", arrays)] for key, each in value.items()]
         return {TAG: "dict", "items": pairs}
-    raise TypeError(f"{path} of the state is a {type(value).__name__}, which cannot be kept without a pickle")
+    raise TypeError(f"{path} of the state is a {type(value).__name__}, which cannot be stored without a pickle")
 
 
 def keep(array: NDArray[Any], path: str, arrays: Arrays) -> str:
-    """Put an array into `arrays`, and return the name that it has there."""
+    """Add an array to `arrays` and return its name."""
     name = path.strip("/") or "state"
     while name in arrays:
         name += "+"
@@ -168,7 +168,7 @@ def keep(array: NDArray[Any], path: str, arrays: Arrays) -> str:
 
 
 def read_state(folder: Path) -> Any:
-    """Return the tree that `write_state` has written. Raises BadCheckpoint."""
+    """Return the tree that `write_state` wrote. Raises BadCheckpoint."""
     file = folder / TREE
     try:
         if file.stat().st_size > MOST:
@@ -182,7 +182,7 @@ def read_state(folder: Path) -> Any:
 
 
 def decoded(value: Any, arrays: Arrays) -> Any:
-    """Return what `encoded` was given."""
+    """Return the value that `encoded` received."""
     if isinstance(value, list):
         return [decoded(each, arrays) for each in value]
     if not isinstance(value, dict):
@@ -196,12 +196,12 @@ def scalar(value: dict[str, Any], _: Arrays) -> Any:
     """Return a NumPy number."""
     dtype = np.dtype(str(value["dtype"]))
     if dtype.kind not in NUMBERS:
-        raise ValueError(f"{dtype} is no number")
+        raise ValueError(f"{dtype} is not numeric")
     return dtype.type(value["value"])
 
 
 def items_of(value: dict[str, Any], arrays: Arrays) -> Iterator[Any]:
-    """Yield the items of a tuple or a dictionary."""
+    """Return the items of a tuple or a dictionary, lazily."""
     return (decoded(each, arrays) for each in value["items"])
 
 

@@ -1,9 +1,9 @@
-"""A run is kept in a store too (setting `store`): its checkpoints and files are queued, and a process uploads them.
+"""Uploads of a run to a store (setting `store`): checkpoints and files are queued, and a separate process uploads them.
 
-    STORE/NAME/checkpoints/STEPS-ATTEMPT/   a checkpoint, with config.yaml and metrics.csv of its moment under run/
-    STORE/NAME/...                          the run's other files, the newest ones
+    STORE/NAME/checkpoints/STEPS-ATTEMPT/   a checkpoint; its config.yaml and metrics.csv are under run/
+    STORE/NAME/...                          the run's other files, in their latest version
 
-An attempt is one start of the command: two machines that work on one run never use one name for two checkpoints.
+An attempt is one start of the command, so two machines that work on one run never use the same checkpoint name.
 Training waits for the store only if the queue is full, and at the end. Imports neither Ray nor torch.
 """
 
@@ -25,21 +25,21 @@ from ante.training.run_store.checkpoints import find_checkpoint, pointed_at
 from ante.training.run_store.manifest import FILES, SEAL
 from ante.training.settings.config import TrainConfig
 
-CHECKPOINTS, OF_RUN = "checkpoints", "run"  # a run's shelf in the store; folder of the run's files in a checkpoint
+CHECKPOINTS, OF_RUN = "checkpoints", "run"  # a run's prefix in the store; folder of the run's files in a checkpoint
 NOT_LOOSE = (CHECKPOINTS, "spill", "spool", "wandb")
 AT_THE_END = ("tensorboard", "metrics.parquet")  # rebuilt from metrics.csv when a run is resumed
-DATABASE = ".sqlite"  # written on in place, so that a copy may be torn; caches that another machine does without
+DATABASE = ".sqlite"  # changed in place, so a copy may be inconsistent; only caches, not needed on other machines
 NOTHING = -1  # steps of a checkpoint that does not exist
-NEXT_START_SECONDS = 10.0  # between two starts of an uploader that does not stay alive
-STORED = re.compile(r"\d{12}(-[\w-]+)?")  # a checkpoint's name in a store
+NEXT_START_SECONDS = 10.0  # minimum time between starts of the uploader
+STORED = re.compile(r"\d{12}(-[\w-]+)?")  # names of checkpoints in a store
 Say = Callable[[str], None]
 
 
 class Publisher:
-    """Puts what a run makes into its queue, and keeps an uploader at work on it.
+    """Queues a run's outputs for upload and keeps an uploader running.
 
     say         prints a message for the user
-    terminated  when a termination came, by time.monotonic(); None while there was none
+    terminated  time of a termination signal, by time.monotonic(), or None
     """
 
     def __init__(self, config: TrainConfig, store: Store, say: Say) -> None:
@@ -52,7 +52,7 @@ class Publisher:
         self.terminated: float | None = None
 
     def checkpoint(self, folder: Path, metadata: dict[str, Any], best: bool) -> None:
-        """The checkpoint waits to be published, and the run's files before it."""
+        """Queue the run's files and then the checkpoint."""
         self.files()
         steps, _, again = folder.name.partition("-")
         name = "-".join(part for part in (steps, self.attempt, again) if part)
@@ -83,26 +83,26 @@ class Publisher:
             self.seen = marks
 
     def _add(self, what: str, add: Callable[[float], Job]) -> bool:
-        """Return whether it is queued now. If the queue is full, the user is informed and the run continues."""
-        self.tend()
+        """Queue something and return whether it worked. If the queue is full, notify the user and continue."""
+        self.check_uploader()
         try:
             add(self.config.uploads.pause_seconds)
-        except (SpoolFull, StoreFull, FileNotFoundError) as error:  # the last: a file went while it was copied
+        except (SpoolFull, StoreFull, FileNotFoundError) as error:  # the last: a file was removed meanwhile
             self.say(f"not queued for upload: {what}: {error}")
             return False
         return True
 
-    def tend(self) -> None:
+    def check_uploader(self) -> None:
         """Ensure that an uploader is running; replace a dead one and notify the user."""
         code = self.process.poll()
         if code is None or time.monotonic() < self.started + NEXT_START_SECONDS:
             return
         log = self.spool.folder / "uploader.log"
-        self.say(f"the uploader ended with exit code {code} and is started again; what it said stands in {log}")
+        self.say(f"the uploader exited with code {code} and is restarted; its output is in {log}")
         self.process, self.started = start_uploader(self.spool), time.monotonic()
 
-    def adopt(self) -> None:
-        """The run's latest checkpoint waits to be published, where the run was killed before it could be queued."""
+    def queue_latest(self) -> None:
+        """Queue the run's latest checkpoint if the run was killed before that."""
         folder = self.config.folder / CHECKPOINTS
         if not (folder / "latest.json").exists():
             return
@@ -124,7 +124,7 @@ class Publisher:
             return []
 
     def deadline(self) -> float:
-        """Until when the end of the run waits for uploads, by time.monotonic()."""
+        """Return the time until which the end of the run waits for uploads, by time.monotonic()."""
         if self.terminated is not None:
             return self.terminated + self.config.uploads.grace_seconds
         return time.monotonic() + self.config.uploads.wait_seconds
@@ -137,7 +137,7 @@ class Publisher:
 
 
 def loose_files(folder: Path, last: bool) -> Iterator[tuple[str, Path]]:
-    """Return a run's files by their path in it, except checkpoints, hidden files, databases and others of local use only."""
+    """Yield a run's files by relative path, except checkpoints, hidden files, databases and local-only files."""
     for top in sorted(folder.iterdir()):
         if top.name in NOT_LOOSE or (top.name in AT_THE_END and not last):
             continue
@@ -149,22 +149,22 @@ def loose_files(folder: Path, last: bool) -> Iterator[tuple[str, Path]]:
 
 
 def mark(file: Path) -> tuple[int, int]:
-    """What changes when the file does: time of its last change in nanoseconds, and size."""
+    """Return modification time in nanoseconds and size, to detect changes."""
     facts = file.stat()
     return facts.st_mtime_ns, facts.st_size
 
 
 def is_fact(value: object) -> bool:
-    """Return whether a value of a checkpoint's metadata fits into portable JSON: no infinity, no NaN."""
+    """Return whether a metadata value can be stored as portable JSON: no infinity, no NaN."""
     return not isinstance(value, float) or math.isfinite(value)
 
 
 def stored(store: Store, run: str) -> list[str]:
-    """Names of a run's checkpoints in a store that were published completely, most steps first, then the newest."""
+    """Return the names of a run's published checkpoints, most steps first, then newest first."""
     shelf = shelves(store, f"{run}/{CHECKPOINTS}/").get(f"{run}/{CHECKPOINTS}")
     return sorted(filter(STORED.fullmatch, shelf.finished), reverse=True) if shelf else []
 
 
 def steps_of(name: str) -> int:
-    """Return the steps in a checkpoint's name."""
+    """Return the steps from a checkpoint's name."""
     return int(name.partition("-")[0])

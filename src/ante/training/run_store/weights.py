@@ -1,4 +1,4 @@
-"""The weights of a policy as a file: float32 in checkpoints, float16 in releases, finite in both. Imports neither Ray nor torch."""
+"""The weights of a policy as a file: float32 in checkpoints, float16 in releases. Imports neither Ray nor torch."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,21 +14,21 @@ WEIGHTS = "weights.npz"
 
 
 class NotFinite(BadCheckpoint):
-    """Weights that hold infinity or NaN."""
+    """Weights with infinity or NaN."""
 
 
 def check_finite(weights: Mapping[str, NDArray[Any]], where: object) -> None:
-    """Raise NotFinite where a weight is infinite or NaN."""
+    """Raise NotFinite if a weight is infinite or NaN."""
     for name, value in weights.items():
         if value.dtype.kind == "f" and not np.isfinite(value).all():
             raise NotFinite(
-                f"weight {name} of {where} holds infinity or NaN, so it cannot play: take an earlier checkpoint, and "
-                "train on with a lower algo.lr or algo.grad_clip"
+                f"weight {name} of {where} is infinite or NaN: use an earlier checkpoint, and "
+                "continue with a lower algo.lr or algo.grad_clip"
             )
 
 
 def write_weights(weights: Mapping[str, NDArray[Any]], folder: Path, compressed: bool = False) -> None:
-    """Write weights by their names in the policy's state. Raises NotFinite; then nothing is written."""
+    """Write weights by their names in the policy's state. Raises NotFinite, before anything is written."""
     check_finite(weights, folder)
     write_arrays(folder / WEIGHTS, weights, compressed)
 
@@ -37,13 +37,13 @@ def read_weights(folder: Path, like: Mapping[str, NDArray[Any]]) -> Arrays:
     """Return the weights in a checkpoint or a release. Raises BadCheckpoint, NotFinite.
 
     Args:
-        folder: Its files have been verified.
-        like: Arrays with exactly the names and shapes that the weights must have, and the types that are returned.
+        folder: A checkpoint or release whose files have been verified.
+        like: Arrays with the expected names, shapes and types.
     """
     file = folder / WEIGHTS
     found = read_arrays(file, {name: value.shape for name, value in like.items()})
     check_finite(found, file)
     for name, value in like.items():
         if (value.dtype.kind == "f") != (found[name].dtype.kind == "f"):
-            raise BadCheckpoint(f"{name} in {file} holds {found[name].dtype}, and should hold {value.dtype}")
+            raise BadCheckpoint(f"{name} in {file} has dtype {found[name].dtype}, not {value.dtype}")
     return {name: found[name].astype(value.dtype, copy=False) for name, value in like.items()}

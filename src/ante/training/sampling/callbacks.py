@@ -58,12 +58,12 @@ class EndedGame:
         """Return the last info, the only one stored. Raises IndexError for other indices."""
         if indices != -1:
             raise IndexError(
-                f"info {indices} is not kept on the fast path: use index -1, or train with algo.kind rllib-ppo"
+                f"info {indices} is not stored on the fast path: use index -1, or train with algo.kind rllib-ppo"
             )
         return self.info
 
 
-def hears(name: str, classes: Any, functions: Any) -> bool:
+def has_callback(name: str, classes: Any, functions: Any) -> bool:
     """Return whether a callback of this name was given, as a method or as a function."""
     inherited = getattr(RLlibCallback, name)
     return bool(force_list(functions)) or any(getattr(made, name) is not inherited for made in force_list(classes))
@@ -88,10 +88,10 @@ def ended_games(
     ]
 
 
-def warn_of_silence(config: Any) -> None:
+def warn_of_unsupported(config: Any) -> None:
     """Warn about each given callback that the fast path never calls."""
     for name in NEVER_CALLED:
-        if hears(name, config.callbacks_class, getattr(config, f"callbacks_{name}")):
+        if has_callback(name, config.callbacks_class, getattr(config, f"callbacks_{name}")):
             warnings.warn(
                 f"{name} is never called on the fast path, which has no episodes while games are played: "
                 "use on_episode_end or on_sample_end, or train with algo.kind rllib-ppo",

@@ -16,7 +16,7 @@ from ante.env.text import seed_of
 from ante.errors import BalatroError
 from ante.training.numerics import torch_ops
 from ante.training.numerics.normalisation import nothing
-from ante.training.sampling.fragment import Standing, Trajectory
+from ante.training.sampling.fragment import StepState, Trajectory
 from ante.training.sampling.hooks import EpisodeEnds, RunnerHook
 from ante.training.sampling.runner import BatchRunner
 
@@ -38,14 +38,14 @@ class Buffers:
     """The buffers of n `DeviceGames` as tensors that share their memory.
 
     flat (n, FLAT_SIZE) float32, masks (n, N_DISCRETE) int8, actions (n,) int64, rewards (n,) float64;
-    standing  a `Standing` of tensors (n,)
+    step_state  a `StepState` of tensors (n,)
     """
 
     def __init__(self, games: DeviceGames) -> None:
         self.flat, self.masks = tensor_of(games.flat), tensor_of(games.masks)
         self.actions, self.rewards = tensor_of(games.actions), tensor_of(games.rewards)
         ante, rounds, phase = (tensor_of(FieldView(games.states, name)) for name in ("ante", "round_number", "phase"))
-        self.standing = Standing(ante, rounds, phase, tensor_of(games.steps), tensor_of(games.outcome))
+        self.step_state = StepState(ante, rounds, phase, tensor_of(games.steps), tensor_of(games.outcome))
 
     def rows(self) -> torch.Tensor:
         """Return packed rows of all games in their current state, (n, ROW_BYTES) uint8."""
@@ -104,10 +104,10 @@ class MirrorRunner(BatchRunner):
         """Create games on the device, mirrored on the host."""
         self.games = MirroredGames(n, **options, flat=self.module.flat, discrete=self.module.discrete)
 
-    def _deal_games(self, mother: np.random.SeedSequence) -> None:
+    def _deal_games(self, seeds: np.random.SeedSequence) -> None:
         """Reset all games; seeds differ from those of the same run on a CPU."""
         assert isinstance(self.games, MirroredGames)
-        self.games.draw_from(int(mother.generate_state(1)[0]))
+        self.games.draw_from(int(seeds.generate_state(1)[0]))
         self.games.reset()
 
 
@@ -132,7 +132,7 @@ class DeviceRunner(BatchRunner):
     def field(self, name: str) -> Any:
         """See BatchRunner; returns a tensor that shares the records' memory."""
         if name == "outcome":
-            return self._buffers.standing.outcome
+            return self._buffers.step_state.outcome
         return tensor_of(FieldView(self._device_games.states, name))
 
     def _begin_stage(self) -> None:
@@ -140,9 +140,9 @@ class DeviceRunner(BatchRunner):
         self.make_env()
         self.deal()
 
-    def _deal_games(self, mother: np.random.SeedSequence) -> None:
+    def _deal_games(self, seeds: np.random.SeedSequence) -> None:
         """Reset all games; seeds differ from those of the same run on a CPU."""
-        self._device_games.draw_from(int(mother.generate_state(1)[0]))
+        self._device_games.draw_from(int(seeds.generate_state(1)[0]))
         self._device_games.reset()
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
@@ -154,7 +154,7 @@ class DeviceRunner(BatchRunner):
         games, now, n = self._device_games, self._buffers, self._device_games.n
         rows = torch.empty((steps, n, self.module.row_t.itemsize), dtype=torch.uint8, device=self._device)
         kept = {k: torch.empty((steps, n), dtype=dtype, device=self._device) for k, dtype in self._recorded().items()}
-        oldest = int(now.standing.steps.max())
+        oldest = int(now.step_state.steps.max())
         places: list[int] = []
         finals: list[torch.Tensor] = []
         for call in self._calls("fragment_begins"):
@@ -171,10 +171,10 @@ class DeviceRunner(BatchRunner):
             kept["rewards"][t] = now.rewards
             for call in stepped:
                 call(t)
-            for name, field in now.standing._asdict().items():
+            for name, field in now.step_state._asdict().items():
                 kept[name][t] = field
             if oldest + t + 1 >= self._limit:
-                off = torch.nonzero(now.standing.outcome == Outcome.TRUNCATED).flatten()
+                off = torch.nonzero(now.step_state.outcome == Outcome.TRUNCATED).flatten()
                 places += (t * n + off).tolist()
                 finals.append(now.rows()[off])
             games.deal_ended()
@@ -199,16 +199,16 @@ class DeviceRunner(BatchRunner):
         """Allocate the per-step data other than the rows, (steps, n) each."""
         now = self._buffers
         decided = {"actions": torch.int64, "log_probs": torch.float32, "values": torch.float32}
-        came = {"rewards": now.rewards.dtype, **{k: field.dtype for k, field in now.standing._asdict().items()}}
+        came = {"rewards": now.rewards.dtype, **{k: field.dtype for k, field in now.step_state._asdict().items()}}
         return decided | came
 
     def _count(self, host: dict[str, NDArray[Any]]) -> None:
         """Add the fragment's steps to the statistics in order."""
         for t, rewards in enumerate(host["rewards"]):
-            stood = Standing(*(host[name][t] for name in Standing._fields))
+            after = StepState(*(host[name][t] for name in StepState._fields))
             self.tally.returns += rewards
-            ended = np.flatnonzero(stood.outcome)
-            self.tally.end(stood, ended, ended)
+            ended = np.flatnonzero(after.outcome)
+            self.tally.end(after, ended, ended)
 
     def _on_host(self, octets: torch.Tensor) -> NDArray[Any]:
         """Return packed rows (k, ROW_BYTES) as records (k,) on the host."""

@@ -18,7 +18,7 @@ BOSS, JOKER = 1, 2  # bits of `Trajectory.marks`
 
 @dataclass(slots=True)
 class Labelled:
-    """Positions labelled with an adviser's decision: rows (k,) row_t, actions (k,) int64."""
+    """Positions labelled with an advisor's decision: rows (k,) row_t, actions (k,) int64."""
 
     rows: NDArray[Any]
     actions: NDArray[np.int64]
@@ -199,7 +199,7 @@ def all_labelled(parts: list[Labelled | None]) -> Labelled | None:
     return Labelled(end_to_end([part.rows for part in some]), end_to_end([part.actions for part in some]))
 
 
-class Standing(NamedTuple):
+class StepState(NamedTuple):
     """The state of n games after a step, (n,) each: fields of their records, steps played, Outcome."""
 
     ante: NDArray[Any]
@@ -234,20 +234,20 @@ class Tally:
         self.returns += games.rewards
         if len(ended):
             states = games.states.view(np.ndarray)  # SPEED: field views; copying whole records costs 2 us a step
-            before = Standing(states["ante"], states["round_number"], states["phase"], games.steps, games.outcome)
+            before = StepState(states["ante"], states["round_number"], states["phase"], games.steps, games.outcome)
             self.end(before, ended, ended[~practice[ended]])
 
-    def end(self, before: Standing, ended: NDArray[np.int64], counted: NDArray[np.int64]) -> None:
+    def end(self, before: StepState, ended: NDArray[np.int64], counted: NDArray[np.int64]) -> None:
         """Add the games at `ended`, given the state before their last step; those at `counted` count for the means."""
         self.games += len(ended)
         self._add_lines(before, counted)
         self.returns[ended] = 0.0
 
-    def _add_lines(self, before: Standing, ended: NDArray[np.int64]) -> None:
+    def _add_lines(self, before: StepState, ended: NDArray[np.int64]) -> None:
         """Append a row for each of these finished games."""
         antes, rounds, phases, steps, outcome = (each[ended] for each in before)
         beaten = rounds - np.isin(phases, (Phase.PLAY, Phase.OVER))  # as in reward.blinds_beaten
-        won = outcome == Outcome.WON  # won in the step that raises the ante: such a game reached the previous one
+        won = outcome == Outcome.WON  # a win raises the ante in the same step, so the game reached the previous one
         lines = zip(self.returns[ended], steps, antes - won, beaten, won, strict=True)
         self.last.extend(tuple(map(float, line)) for line in lines)
 

@@ -40,7 +40,7 @@ class RunnerHook:
     def games_made(self) -> None:
         """Called after the runner has created its games, before they are reset."""
 
-    def dealt(self, mother: np.random.SeedSequence, before: Games | None) -> None:
+    def dealt(self, seeds: np.random.SeedSequence, before: Games | None) -> None:
         """Called after all games are reset; `before` holds those of the previous stage when a stage begins."""
 
     def fragment_begins(self, steps: int) -> None:
@@ -62,7 +62,7 @@ class RunnerHook:
         """Called with the indices of games that were just reset; the hook may replace them by saved positions."""
 
     def paid(self, trajectory: Trajectory) -> NDArray[np.float32]:
-        """Return the rewards of a fragment (t, n), including any shaping."""
+        """Return the rewards of a fragment (t, n), including shaping rewards."""
         return trajectory.rewards
 
     def finish(self, trajectory: Trajectory) -> None:
@@ -76,7 +76,7 @@ class SavedStarts(RunnerHook):
         super().__init__(runner)
         self._states = parse_starts(runner.config.starts)
 
-    def dealt(self, mother: np.random.SeedSequence, before: Games | None) -> None:
+    def dealt(self, seeds: np.random.SeedSequence, before: Games | None) -> None:
         """See RunnerHook."""
         self._rng = np.random.default_rng((*self.runner.entropy, 1))
         self.renewed(np.arange(self.games.n))

@@ -21,7 +21,7 @@ KEPT = 64  # positions kept per ante; the oldest are overwritten first
 class Practice(RunnerHook):
     """Keeps reached positions by ante and starts a share of the games from them."""
 
-    def dealt(self, mother: np.random.SeedSequence, before: Games | None) -> None:
+    def dealt(self, seeds: np.random.SeedSequence, before: Games | None) -> None:
         """See RunnerHook. Positions are kept if the new stage could reach them: same deck and stake, goal not lower."""
         games = self.games
         self._antes = np.ones(games.n, dtype=np.int64)
@@ -29,7 +29,7 @@ class Practice(RunnerHook):
         if same and before is not None and before.goal <= games.goal:
             self.renewed(np.arange(games.n))
             return
-        self._rng = np.random.default_rng(int(mother.generate_state(1)[0]))
+        self._rng = np.random.default_rng(int(seeds.generate_state(1)[0]))
         self._kept = new_states(KEPT * WIN_ANTE)
         self._counts = np.zeros(WIN_ANTE, dtype=np.int64)  # number kept so far, by ante - 1
 

@@ -28,7 +28,7 @@ from ante.training.numerics.advantages import values_after
 from ante.training.numerics.normalisation import SCALES, Scales, discounted, nothing
 from ante.training.numerics.precision import precision
 from ante.training.policies.protocol import Choice, on_host
-from ante.training.sampling.callbacks import hears
+from ante.training.sampling.callbacks import has_callback
 from ante.training.sampling.fragment import Rollout, Tally, Trajectory, end_to_end
 from ante.training.sampling.hooks import EpisodeEnds, RunnerHook, SavedStarts
 from ante.training.sampling.practice import Practice
@@ -60,7 +60,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.games: Games | None = None
         self._weights_seq_no = 0
         self._greedy = False
-        self.stage = self._dealt_stage = 1  # curriculum stages: requested, and in play
+        self.stage = self._current_stage = 1  # curriculum stages: requested, and in play
         self.scales = Scales()
         self.num_env_steps_sampled_lifetime: int = 0
         self.make_module()
@@ -83,7 +83,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             kinds.append(SavedStarts)
         if config.practice > 0.0:
             kinds.append(Practice)
-        if hears("on_episode_end", config.callbacks_class, config.callbacks_on_episode_end):
+        if has_callback("on_episode_end", config.callbacks_class, config.callbacks_on_episode_end):
             kinds.append(EpisodeEnds)
         return [kind(self) for kind in (*kinds, *config.runner_hooks)]
 
@@ -96,7 +96,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         """Create the games; they are reset later."""
         n = self.config.num_envs_per_env_runner
         self._make_games(n, {**self.config.env_config, **self._rules})
-        self._dealt_stage = self.stage
+        self._current_stage = self.stage
         self.tally = Tally(np.zeros(n))
         self._discounted = np.zeros(n)
         self._dealt = False
@@ -134,20 +134,20 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
 
     def deal(self, before: Games | None = None) -> None:
         """Reset all games; `before` holds those of the previous stage when a stage begins."""
-        mother = np.random.SeedSequence(self.entropy)
-        self._rng = torch.Generator(self._device).manual_seed(int(mother.generate_state(1, np.uint64)[0] >> 1))
+        seeds = np.random.SeedSequence(self.entropy)
+        self._rng = torch.Generator(self._device).manual_seed(int(seeds.generate_state(1, np.uint64)[0] >> 1))
         n = self.config.num_envs_per_env_runner
         self.state, self.begun = self.module.make_state(n, self.index), np.zeros(n, dtype=np.bool_)
-        self._deal_games(mother)
+        self._deal_games(seeds)
         for call in self._calls("dealt"):
-            call(mother, before)
+            call(seeds, before)
         self.tally.returns[:] = self._discounted[:] = 0.0
         self._dealt = True
 
-    def _deal_games(self, mother: np.random.SeedSequence) -> None:
-        """Reset all games with seeds derived from `mother`."""
+    def _deal_games(self, seeds: np.random.SeedSequence) -> None:
+        """Reset all games with seeds derived from `seeds`."""
         assert self.games is not None
-        self.games.rngs = [np.random.default_rng(child) for child in mother.spawn(self.games.n)]
+        self.games.rngs = [np.random.default_rng(child) for child in seeds.spawn(self.games.n)]
         self.games.reset()
 
     def sample(
@@ -168,7 +168,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         """
         assert self.games is not None, "this runner has no games"
         self._greedy = not (self.config.explore if explore is None else explore)
-        if self._dealt_stage != self.stage:
+        if self._current_stage != self.stage:
             self._begin_stage()
         if force_reset or not self._dealt:
             self.deal()
@@ -330,7 +330,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             self.metrics.log_value(name, mean, window=1)
         self.metrics.log_value("games_counted", len(self.tally.last), window=1)
         if len(self.config.stages) > 1:
-            self.metrics.log_value(STAGE, self._dealt_stage, window=1)
+            self.metrics.log_value(STAGE, self._current_stage, window=1)
         self.tally.games = 0
 
     def get_metrics(self) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Fragments(TrainingData):  # type: ignore[misc]
         return [(Fragments(self.fragments, (i, num_shards)), {}) for i in range(num_shards)]
 
     def rollouts(self, estimated: Callable[[Any], Rollout]) -> tuple[list[Rollout], int]:
-        """Return the available rollouts, and how many were lost with the process that held them.
+        """Return the available rollouts, and how many were lost with their process.
 
         estimated  converts a fragment to a rollout
         """

@@ -17,10 +17,10 @@ ONE_PROCESS: frozenset[Feature] = frozenset()
 KIND = (
     "Algorithm: ppo; appo, asynchronous PPO with V-trace; a2c, one gradient step for each batch; dqn; "
     "rllib-ppo, RLlib's own runner and learner; sb3-maskable-ppo, sb3-a2c and sb3-dqn of Stable-Baselines3 (extra sb3), "
-    "in one process; or module:Class of your own."
+    "in one process; or a class as module:Class."
 )
 WHEN_KIND = (
-    "appo where sampling must run ahead by more than one update; with lag 1 ppo did as well (decision 14). The others "
+    "appo if sampling must run ahead by more than one update; with lag 1, ppo is as good (decision 14). The others "
     "are for comparison: configs/a2c.yaml, configs/dqn.yaml."
 )
 
@@ -34,7 +34,7 @@ class AlgoSettings(Settings):
     """Declarations and settings common to all algorithms.
 
     supports  features that the algorithm supports
-    needs     traits that its policy must have
+    needs     traits that it requires of the policy
     external  whether another library samples and trains, in one process and without Ray
     implementation  module:Class of the algorithm's configuration: derived from RLlib's AlgorithmConfig, with `configure(run)`, or
                     if `external`, from baselines.external.ExternalAlgorithm
@@ -155,7 +155,7 @@ class Fragments(AlgoSettings):
     fragment: int | None = setting(
         None,
         "Steps of a game after which advantages bootstrap from the value; as many as fit a batch by default.",
-        "To match published settings; longer fragments are better and cost nothing here.",
+        "To match published settings; longer fragments are better at no extra cost.",
         ge=1,
     )
 
@@ -265,7 +265,7 @@ class A2c(ValueClip, Normalised, Fragments):
     def update(self) -> tuple[int, int, float]:
         """One pass, all minibatches of a batch in one step, no clipping.
 
-        In the first step after a batch was played all ratios are 1: PPO's gradient without its clip is A2C's.
+        In the first step on a batch all ratios are 1, where PPO's gradient without clipping equals A2C's.
         """
         return 1, max(1, self.batch // self.minibatch), NO_CLIP
 
@@ -340,10 +340,10 @@ class Dqn(Epochs, Overlap):
     )
 
     def check(self, config: TrainConfig) -> None:
-        """Raise ValueError if the replay buffer holds less than two batches."""
+        """Raise ValueError if the replay buffer is smaller than two batches."""
         if self.replay < 2 * self.batch:
             raise ValueError(
-                f"algo.replay {self.replay} holds less than two batches of {self.batch}; raise it or lower algo.batch"
+                f"algo.replay {self.replay} is smaller than two batches of {self.batch}; raise it or lower algo.batch"
             )
 
 

@@ -46,7 +46,7 @@ class TrainConfig(Settings):
         "For every run: an existing run is never overwritten.",
         first=True,
     )
-    runs: str = setting("runs", "Folder that holds all runs.", "To keep runs on another disk.", min_length=1)
+    runs: str = setting("runs", "Folder of all runs.", "To keep runs on another disk.", min_length=1)
     store: str | None = setting(
         None,
         "Store for a copy of the run, under its name: a folder or s3://bucket/prefix.",
@@ -56,7 +56,7 @@ class TrainConfig(Settings):
     )
     steps: int = setting(
         200_000,
-        "Environment steps of the whole run, resumed parts included.",
+        "Environment steps of the whole run, including resumed parts.",
         "Tune this first. Can be raised with --resume.",
         first=True,
         resumable=True,
@@ -106,12 +106,12 @@ class TrainConfig(Settings):
         if algo.batch % learners or algo.minibatch % learners:
             raise ValueError(
                 f"algo.batch {algo.batch} and algo.minibatch {algo.minibatch} must be divisible by resources.learners "
-                f"{learners}; change one of them"
+                f"{learners}; change one of these"
             )
         if resources.games > algo.batch:
             raise ValueError(
-                f"resources.runners {resources.runners} times resources.games_per_runner {resources.games_per_runner} are "
-                f"{resources.games} games, whose single step is more than algo.batch {algo.batch}; raise algo.batch or "
+                f"resources.runners {resources.runners} times resources.games_per_runner {resources.games_per_runner} is "
+                f"{resources.games} games, more than algo.batch {algo.batch} after a single step; raise algo.batch or "
                 "lower resources.games_per_runner"
             )
 
@@ -173,7 +173,7 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
         values: Nested groups, or dotted paths such as "algo.lr".
 
     Raises:
-        BadConfig: Names the nearest setting for an unknown one.
+        BadConfig: For an unknown setting the message names the nearest one.
     """
     try:
         return TrainConfig.model_validate(expanded(values))
@@ -186,19 +186,19 @@ def make_config(values: Mapping[str, Any]) -> TrainConfig:
 
 
 def unknown_setting(path: str) -> str:
-    """Return the sentence for a setting that does not exist, or not for the chosen kind."""
+    """Return the error for a setting that does not exist, or not for the chosen kind."""
     return unknown(path, TrainConfig, KINDS)
 
 
 def fields_of(values: Mapping[str, Any]) -> dict[str, FieldInfo]:
-    """Return the declaration of every setting by its dotted path, for the kinds that these values choose."""
+    """Return the declaration of every setting by its dotted path, for the kinds in these values."""
     nested = expanded(values)
     chosen = {group: [kinds.find(nested.get(group, {}).get("kind", kinds.default))] for group, kinds in KINDS.items()}
     return dict(declared(TrainConfig, chosen))
 
 
 def read_values(file: Path) -> dict[str, Any]:
-    """Return what a YAML file of settings holds. Raises BadConfig."""
+    """Return the contents of a YAML file of settings. Raises BadConfig."""
     try:
         values = read_yaml(file)
     except Unreadable as error:
@@ -216,7 +216,7 @@ def read_config(file: Path, changes: Mapping[str, Any] | None = None) -> TrainCo
 
 
 def config_in(data: bytes, name: str) -> TrainConfig:
-    """Return the configuration that bytes of YAML hold; `name` is their source. Raises BadConfig."""
+    """Return the configuration in bytes of YAML; `name` is their source. Raises BadConfig."""
     try:
         values = parse_yaml(decoded(data, name), name)
     except Unreadable as error:
@@ -229,16 +229,16 @@ def config_in(data: bytes, name: str) -> TrainConfig:
 def config_of_run(folder: Path) -> TrainConfig:
     """Return the configuration a run was started with, even if its folder has been moved. Raises BadConfig."""
     if not folder.is_dir():
-        raise BadConfig(f"there is no run {folder}: runs are folders such as runs/ppo, made by ante train")
+        raise BadConfig(f"there is no run {folder}: runs are folders such as runs/ppo, created by ante train")
     return read_config(folder / "config.yaml", {"runs": str(folder.parent), "name": folder.name})
 
 
 def check_resumed(before: TrainConfig, now: TrainConfig) -> None:
-    """Raise BadConfig if a setting changes that is fixed for a resumed run."""
+    """Raise BadConfig if a setting changes that a resumed run cannot change."""
     was, may_change = before.flat(), [leaf.path for leaf in leaves(now) if leaf.mark("resumable")]
     for path, value in now.flat().items():
         if path not in (*may_change, *WHERE) and (path not in was or was[path] != value):
             raise BadConfig(
                 f"{path} is {was.get(path, 'unset')} in this run and cannot become {value}: a resumed run may change "
-                f"{', '.join(may_change)}; start another run for the rest"
+                f"{', '.join(may_change)}; start another run to change others"
             )

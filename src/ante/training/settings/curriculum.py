@@ -11,11 +11,11 @@ from ante.training.settings.field import Settings
 
 
 class Stage(Settings):
-    """One stage: its games, and when the next stage begins."""
+    """One stage: its games, and the win rate at which the next stage begins."""
 
-    goal: int = Field(WIN_ANTE, ge=1, le=WIN_ANTE, description="Ante whose boss ends a game as won.")
-    deck: str | None = Field(None, description="Deck; that of the run by default.")
-    stake: int | None = Field(None, ge=1, le=8, description="Stake; that of the run by default.")
+    goal: int = Field(WIN_ANTE, ge=1, le=WIN_ANTE, description="Ante whose boss blind wins the game.")
+    deck: str | None = Field(None, description="Deck; by default the run's deck.")
+    stake: int | None = Field(None, ge=1, le=8, description="Stake; by default the run's stake.")
     promote: float = Field(0.5, gt=0, le=1, description="Share of games won at which the next stage begins.")
 
     @field_validator("deck")
@@ -26,7 +26,7 @@ class Stage(Settings):
         return deck
 
     def within(self, deck: str, stake: int) -> "Stage":
-        """Return the stage with deck and stake filled in from the run where they are unset."""
+        """Return the stage with unset deck and stake filled in from the run."""
         return self.model_copy(update={"deck": self.deck or deck, "stake": self.stake or stake})
 
     @property
@@ -42,9 +42,9 @@ class Stage(Settings):
 def mastered(stages: Sequence[Stage], stage: int, row: dict[str, float], window: int) -> bool:
     """Return whether the stage after `stage` (numbered from 1) begins; always False for the last one.
 
-    row     a line of metrics. It counts for a stage only if all its games were of that stage, and if every runner has
-            counted a full window of them: as long as few have ended, they are mostly the short ones, which were lost
-    window  maximum number of games that a runner counts
+    row     a row of metrics. It counts for a stage only if all its games were of that stage and every runner has a full
+            window of them: the first games to end are mostly short ones, which were lost
+    window  number of games in a runner's moving average
     """
     if stage >= len(stages) or row["stage"] != stage or row["games_counted"] < window:
         return False

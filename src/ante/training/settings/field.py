@@ -15,7 +15,7 @@ NAME_BYTES = 200  # file systems allow 255; names of files next to the folder ar
 
 
 class Settings(BaseModel):
-    """A group of settings: immutable, without unknown keys, NaN, infinity, truth values for numbers, control characters."""
+    """A group of settings: immutable, without unknown keys, NaN, infinity, booleans for numbers, control characters."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -30,7 +30,7 @@ class Settings(BaseModel):
 
 @cache
 def treatment(annotation: Any) -> tuple[bool, bool]:
-    """Return whether values of a type are checked here, not by a model within them, and whether they may be true or false."""
+    """Return whether a type is checked here rather than by a nested model, and whether booleans are allowed."""
     inner = [treatment(each) for each in get_args(annotation)]
     model = annotation is Any or (isinstance(annotation, type) and issubclass(annotation, BaseModel))
     return not model and all(checked for checked, _ in inner), annotation is bool or any(truth for _, truth in inner)
@@ -40,7 +40,7 @@ def check_plain(value: Any, truth: bool) -> None:
     """Raise ValueError for values that pydantic would silently coerce to a number or a string."""
     if isinstance(value, bool):
         if not truth:
-            raise ValueError("true and false are no values of this setting")
+            raise ValueError("the value cannot be true or false")
     elif isinstance(value, int):
         if abs(value) > LARGEST:
             raise ValueError("the number is too large")
@@ -59,7 +59,7 @@ def check_plain(value: Any, truth: bool) -> None:
 def check_run_name(name: str) -> str:
     """Return the name of a run. Raises ValueError if it is not a valid folder name."""
     if not NAME.fullmatch(name) or len(name.encode()) > NAME_BYTES:
-        raise ValueError("a name has up to 100 letters, digits, '.', '_' and '-', and begins with a letter or digit")
+        raise ValueError("a name has up to 100 letters, digits, '.', '_' and '-', and starts with a letter or digit")
     return name
 
 
@@ -73,11 +73,11 @@ def setting(
 
     Args:
         default: Its default value.
-        description: What it does, one sentence, with its unit.
+        description: What the setting does, one sentence, with its unit.
         when: When to change it, one sentence.
-        first: Whether it is listed among the first settings of `ante train --help`.
+        first: Whether the setting is among the first in `ante train --help`.
         resumable: Whether a resumed run may change it.
-        limits: Range or pattern, as for pydantic's Field: ge, gt, le, lt, pattern.
+        limits: Range or pattern, as in pydantic's Field: ge, gt, le, lt, pattern.
     """
     marks: dict[str, Any] = {"when": when, "first": first, "resumable": resumable}
     return Field(default, description=description, json_schema_extra=marks, **limits)
@@ -92,16 +92,16 @@ class Leaf(NamedTuple):
 
     @property
     def group(self) -> str:
-        """The path of the group it belongs to; empty at the top level."""
+        """The path of the setting's group; empty at the top level."""
         return self.path.rpartition(".")[0]
 
     @property
     def name(self) -> str:
-        """Its name within the group."""
+        """The setting's name within the group."""
         return self.path.rpartition(".")[2]
 
     def mark(self, name: str) -> Any:
-        """Metadata given to `setting`; None for a field that was declared without it."""
+        """Return metadata given to `setting`; None for a field that was declared without it."""
         extra = self.field.json_schema_extra
         return extra.get(name) if isinstance(extra, dict) else None
 

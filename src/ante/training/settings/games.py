@@ -31,8 +31,8 @@ class GamesSettings(Settings):
     )
     reward_terms: dict[str, float] = setting(
         {},
-        "Weights that replace those of the named reward: win, loss, blind, progress, ante, potential. A term of weight 0 is "
-        "left out.",
+        "Weights that replace those of the named reward: win, loss, blind, progress, ante, potential. 0 leaves a term "
+        "out.",
         "To choose weights, such as blind: 0.5; ante reward ablate measures the effect of each term.",
     )
     reorder: str = setting(
@@ -53,15 +53,15 @@ class GamesSettings(Settings):
     )
     start_states: str | None = setting(
         None,
-        "File of saved games (ante replay states) that all games begin from, drawn evenly, each with the future that its seed "
-        "gives it; evaluations play whole games.",
-        "To train on positions of your own choice; practice finds them by itself, and gives each other futures.",
+        "File of saved games (ante replay states) from which all games start, sampled uniformly, each with the random "
+        "streams of its seed; evaluations play whole games.",
+        "To train on chosen positions; practice instead collects positions itself and changes their seeds.",
     )
     curriculum: tuple[Stage, ...] = setting(
         (),
-        "Easier games first, a list of stages: goal (the ante whose boss ends a game as won), deck, stake, and promote, the "
-        "share of games won at which the next stage begins. After them the run's own game.",
-        "Where the real game is too hard to begin with (docs/how-to/train.md).",
+        "Easier games first, a list of stages: goal (the ante whose boss wins the game), deck, stake, and promote, the "
+        "win rate at which the next stage begins. The last stage is the run's own game.",
+        "If the real game is too hard at first (docs/how-to/train.md).",
     )
 
     @field_validator("deck")
@@ -98,29 +98,27 @@ class GamesSettings(Settings):
     @model_validator(mode="after")
     def _can_be_played(self) -> "GamesSettings":
         if self.reward_terms and not isinstance(find_reward(self.reward), Reward):
-            raise ValueError(
-                f"games.reward {self.reward} is written in Python and has no terms: leave out games.reward_terms"
-            )
+            raise ValueError(f"games.reward {self.reward} is Python code without terms: leave out games.reward_terms")
         if self.curriculum and self.start_states:
             raise ValueError(
-                "games.start_states and games.curriculum exclude each other: saved games have their own beginnings; leave "
+                "games.start_states and games.curriculum exclude each other: saved games have their own rules; leave "
                 "out one of them"
             )
         if self.challenge and any(stage.deck or stage.stake for stage in self.curriculum):
             raise ValueError(
-                f"challenge {self.challenge} brings its own deck and stake: give the stages of games.curriculum goals only"
+                f"challenge {self.challenge} has its own deck and stake: set only goals in games.curriculum"
             )
         run_numbers(self.deck, self.stake, self.challenge)
         return self
 
     @property
     def weighted_reward(self) -> AnyReward:
-        """Return the named reward with its terms overridden, without the learner's discount."""
+        """Return the named reward with `reward_terms` applied, without the learner's discount."""
         terms: dict[str, Any] = dict(self.reward_terms)
         found = find_reward(self.reward)
         return replace(found, **terms) if isinstance(found, Reward) else found
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """Return the stages of the curriculum, then the run's own game; all with deck and stake."""
+        """Return the stages of the curriculum, then the run's own game; all have deck and stake."""
         return tuple(stage.within(self.deck, self.stake) for stage in (*self.curriculum, Stage()))

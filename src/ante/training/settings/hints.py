@@ -7,12 +7,12 @@ from ante.training.settings.schedule import Schedule, ShareSchedule
 
 
 class HintSettings(Settings):
-    """Advice for decisions that the policy is unsure about."""
+    """Hints for decisions about which the policy is uncertain."""
 
     source: Literal["off", "rules", "llm"] = setting(
         "off",
-        "Advisor for decisions where the policy is unsure: none, rule-based, or the LLM at LLM_ENDPOINT.",
-        "rules to begin faster than by luck; llm where a model runs beside the training (docs/how-to/hints.md).",
+        "Advisor for decisions where the policy is uncertain: none, rule-based, or the LLM at LLM_ENDPOINT.",
+        "rules for a faster start; llm with a model in the cluster or on the network (docs/how-to/hints.md).",
         first=True,
     )
     share: float = setting(
@@ -24,7 +24,7 @@ class HintSettings(Settings):
     )
     confidence: float = setting(
         0.7,
-        "Probability of the most likely action below which the policy counts as unsure.",
+        "Probability of the most likely action below which the policy counts as uncertain.",
         "Higher to request hints for more decisions, up to the share.",
         ge=0,
         le=1,
@@ -36,7 +36,7 @@ class HintSettings(Settings):
     )
     prior: ShareSchedule = setting(
         0.0,
-        "Probability of following a hint in a game that begins from its position: a number, or points as in algo.lr.",
+        "Probability of following a hint in a game that starts from its position: a number, or points as in algo.lr.",
         "0.5 decaying to 0, to explore advised actions without imitation.",
     )
     shaping: float = setting(

@@ -1,6 +1,6 @@
 """The kinds of policies and algorithms: built-in ones, and those of other packages.
 
-A kind is a settings class. `kind: NAME` chooses one that is registered here or declared as an entry point of the group
+A kind is a settings class. `kind: NAME` selects one that is registered here or declared as an entry point of the group
 `ante.policies` or `ante.algorithms`; `kind: module:Class` imports one.
 """
 
@@ -15,7 +15,7 @@ S = TypeVar("S", bound=Settings)
 
 
 class Kinds(Generic[S]):
-    """The classes that the `kind` of one group may name.
+    """The available classes for `kind` in one group of settings.
 
     Args:
         base: Base class of all of them.
@@ -34,15 +34,15 @@ class Kinds(Generic[S]):
         return kind
 
     def names(self) -> list[str]:
-        """Return the names that need no import path, those of other packages included."""
+        """Return the names that need no import path, including those of other packages."""
         return [*self.known, *registered(self.plugins)]
 
     def find(self, kind: str) -> type[S]:
         """Return the class of a kind.
 
         Raises:
-            ValueError: There is no such kind; the nearest one is named.
-            BadPlugin: It cannot be imported, or is not derived from `base`.
+            ValueError: The kind does not exist; the message names the nearest one.
+            BadPlugin: The class cannot be imported, or is not derived from `base`.
         """
         if kind in self.known:
             return self.known[kind]
@@ -54,11 +54,11 @@ class Kinds(Generic[S]):
         raise ValueError(f"there is no {self.group}.kind {kind!r}: {hint}")
 
     def make(self, value: object) -> S:
-        """Return validated settings of the kind that a mapping names; settings themselves are returned unchanged."""
+        """Return validated settings of the kind in a mapping; settings objects are returned unchanged."""
         if isinstance(value, self.base):
             return value
         if not isinstance(value, Mapping):
-            raise ValueError(f"it must be a group of settings such as {{kind: {self.default}}}")
+            raise ValueError(f"must be a group of settings such as {{kind: {self.default}}}")
         return self.find(str(value.get("kind", self.default))).model_validate(dict(value))
 
     def _checked(self, kind: str, found: Any) -> type[S]:

@@ -34,7 +34,7 @@ class EvaluationSettings(Settings):
 
     games: int = setting(
         100,
-        "Games of the closing evaluation, on the fixed seed panel.",
+        "Games of the final evaluation, on the fixed seed panel.",
         "Higher for narrower intervals: 1,000 for published figures.",
         resumable=True,
         ge=1,
@@ -48,7 +48,7 @@ class EvaluationSettings(Settings):
     )
     trial_games: int = setting(
         64,
-        "Games of each short evaluation, the first of the seed panel.",
+        "Games of each short evaluation, on the first seeds of the panel.",
         "Higher for a more reliable choice of the best checkpoint; 64 games take seconds.",
         resumable=True,
         ge=1,
@@ -60,9 +60,9 @@ class VideoSettings(Settings):
 
     select: tuple[str, ...] = setting(
         ("best", "worst", "first_win"),
-        "Games of an evaluation that become videos: best, worst, first_win, every:N, random:N. The best one of the closing "
-        "evaluation always does.",
-        "random:2 for games as they come; [] for none but the best of the end.",
+        "Games of an evaluation that become videos: best, worst, first_win, every:N, random:N; always the best game of "
+        "the final evaluation.",
+        "random:2 to see typical games; [] for only the best game of the final evaluation.",
         resumable=True,
     )
     per_evaluation: int = setting(
@@ -93,7 +93,7 @@ class VideoSettings(Settings):
     def _known_rules(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
         for rule in rules:
             if not VIDEO_RULE.fullmatch(rule):
-                raise ValueError(f"{rule!r} selects nothing: use best, worst, first_win, every:20 or random:2")
+                raise ValueError(f"{rule!r} is not a rule: use best, worst, first_win, every:20 or random:2")
         return rules
 
 
@@ -162,14 +162,14 @@ class TrackingSettings(Settings):
     metrics_port: int = setting(
         0,
         "Port of the Prometheus endpoint (/metrics); 0 = none.",
-        "In a cluster, for dashboards and alerts (docs/how-to/runbooks.md); each run on a machine needs its own port.",
+        "In a cluster, for dashboards and alerts (docs/how-to/runbooks.md); each run on a machine needs another port.",
         resumable=True,
         ge=0,
         le=65535,
     )
     metrics_host: str = setting(
         "127.0.0.1",
-        "Address at which metrics_port listens; 0.0.0.0 or :: is every address of the machine.",
+        "Address at which metrics_port listens; 0.0.0.0 or :: listens on all addresses.",
         "If Prometheus runs on another machine; the endpoint has no authentication. The chart sets it in pods.",
         resumable=True,
     )
@@ -178,5 +178,5 @@ class TrackingSettings(Settings):
     @classmethod
     def _each_once(cls, trackers: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(trackers)) < len(trackers):
-            raise ValueError("a tracker is named twice; name each once")
+            raise ValueError("a tracker is listed twice; list each once")
         return trackers

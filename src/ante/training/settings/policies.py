@@ -17,12 +17,12 @@ SMALLEST_PICTURE, LARGEST_PICTURE = 36, 720  # minimum for three convolutions, a
 EVERY_POLICY = ALL - {Feature.HINTS, Feature.HINT_SHAPING}  # features that do not depend on the network
 KIND = (
     "Network: mlp on the flat view; entities, with attention over cards, jokers and items; shortlist, which scores a "
-    "list of candidate decisions; planner, a shortlist that first plans each blind and shop; lstm, an mlp with memory; cnn, "
-    "on rendered pictures; cnn-fused, on pictures and the flat view; or module:Class of your own."
+    "list of candidate actions; planner, a shortlist with a plan per blind and shop; lstm, an mlp with memory; cnn, "
+    "on rendered frames; cnn-fused, on frames and the flat view; or a class as module:Class."
 )
 WHEN_KIND = (
-    "First. shortlist learns most by far; mlp is fastest; entities chooses cards itself; lstm remembers what it saw; cnn "
-    "sees pictures (docs/how-to/policies.md); planner is for comparison with shortlist (docs/how-to/policies.md)."
+    "First. shortlist learns best by far; mlp is fastest; entities chooses cards itself; lstm has memory; cnn uses "
+    "frames; planner is for comparison with shortlist (docs/how-to/policies.md)."
 )
 
 
@@ -34,7 +34,7 @@ def kind_of(name: str) -> Any:
 class PolicySettings(Settings):
     """Declarations common to all policies.
 
-    supports        features that the policy supports
+    supports        features of the policy
     traits          traits that algorithms may require
     implementation  module:Class of its network, derived from policies.protocol.GamePolicy and TorchRLModule
     """
@@ -65,7 +65,7 @@ class HiddenLayers(PolicySettings):
     @classmethod
     def _widths(cls, widths: tuple[int, ...]) -> tuple[int, ...]:
         if not widths or min(widths) < 1:
-            raise ValueError("give one width at least, each 1 or more")
+            raise ValueError("set at least one width, each 1 or more")
         return widths
 
 
@@ -94,13 +94,13 @@ class Entities(PolicySettings):
     @model_validator(mode="after")
     def _heads_divide_the_width(self) -> Entities:
         if self.width % self.heads:
-            raise ValueError(f"width {self.width} is not divisible by heads {self.heads}; change one of them")
+            raise ValueError(f"width {self.width} is not divisible by heads {self.heads}; change one of these")
         return self
 
 
 @POLICIES.register
 class Shortlist(HiddenLayers):
-    """Scores a list of candidate decisions."""
+    """Scores a list of candidate actions."""
 
     supports = EVERY_POLICY | {Feature.HINTS, Feature.HINT_SHAPING}
 
@@ -154,7 +154,7 @@ class Pictures(HiddenLayers):
     colour: bool = setting(
         False,
         "Use three colour channels instead of one grey channel.",
-        "To tell suits apart by colour; three times the memory.",
+        "To distinguish suits by colour; needs three times the memory.",
     )
     stack: int = setting(
         4,

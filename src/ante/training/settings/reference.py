@@ -12,7 +12,7 @@ HEADINGS = {
     "": "The run",
     "policy": "policy: the network",
     "algo": "algo: learning",
-    "games": "games: what is played",
+    "games": "games: rules and reward",
     "hints": "hints: advice",
     "resources": "resources: processes, GPUs, memory",
     "checkpoints": "checkpoints",
@@ -24,7 +24,7 @@ HEADINGS = {
 
 
 def shown(default: object) -> str:
-    """Return a default as it is written in a file."""
+    """Return a default in the form of a YAML file."""
     if default is None:
         return "none"
     if isinstance(default, bool):
@@ -35,7 +35,7 @@ def shown(default: object) -> str:
 
 
 def limits(field: FieldInfo) -> str:
-    """Return the range of a number in words; empty without one."""
+    """Return the range of a number as text; empty if unlimited."""
     words = []
     for limit in field.metadata:
         for name, text in (("ge", "from"), ("gt", "above"), ("le", "to"), ("lt", "below")):
@@ -45,7 +45,7 @@ def limits(field: FieldInfo) -> str:
 
 
 def rows(group: str) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield name, default, kinds, description and advice of each setting of a group; kinds is empty for all of them."""
+    """Yield name, default, kinds, description and advice of each setting of a group; kinds is empty if all have it."""
     known = KINDS[group].known if group in KINDS else {}
     classes: dict[str, Any] = {each: list(kinds.known.values()) for each, kinds in KINDS.items()}
     fields = {path: field for path, field in declared(TrainConfig, classes) if path.rpartition(".")[0] == group}
@@ -65,7 +65,7 @@ def as_text() -> str:
 
 
 def table(group: str) -> str:
-    """Return the table of one group, with a column of kinds where there are several."""
+    """Return the table of one group, with a column of kinds if there are several."""
     kinds = group in KINDS
     heads = ["setting", "default", *(["kinds"] if kinds else []), "what it does", "when to change it"]
     lines = [f"### {HEADINGS[group]}", "", f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]

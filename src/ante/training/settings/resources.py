@@ -1,4 +1,4 @@
-"""The settings of machines: processes, GPUs and memory."""
+"""Settings of the machine: processes, GPUs and memory."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from ante.training.settings.field import Settings, setting
 
 
 class ResourceSettings(Settings):
-    """Resources that a run uses of the machine or the cluster."""
+    """Resources of the machine or the cluster that a run uses."""
 
     games_per_runner: int = setting(
         64,
@@ -47,7 +47,7 @@ class ResourceSettings(Settings):
     )
     games_on: Literal["cpu", "gpu"] = setting(
         "cpu",
-        "Where games are stepped: on the cores, or on the env runner's GPU, where nothing of a step leaves the device (extra "
+        "Where games are stepped: on CPU cores, or on the env runner's GPU, without copies to the host in a step (extra "
         "gpu).",
         "gpu with thousands of games per runner, if `ante bench gpu` shows a speed-up (docs/how-to/gpu.md).",
         resumable=True,
@@ -85,7 +85,7 @@ class ResourceSettings(Settings):
     )
     object_store_gb: float = setting(
         2.25,
-        "Part of it for Ray's object store, in GB; the rest is spilled to disk in the run's folder.",
+        "Part of memory_gb for Ray's object store, in GB; the rest is spilled to disk in the run's folder.",
         "Higher with many runners and large batches: eight batches should fit.",
         resumable=True,
         ge=0.1,
@@ -107,14 +107,14 @@ class ResourceSettings(Settings):
 
     @property
     def games(self) -> int:
-        """Games of all env runners together."""
+        """Number of games of all env runners."""
         return self.games_per_runner * max(1, self.runners)
 
     @model_validator(mode="after")
     def _games_have_a_device(self) -> "ResourceSettings":
         if self.games_on == "gpu" and not self.runner_gpus:
             raise ValueError(
-                "resources.games_on gpu needs a share of a GPU for each env runner; set resources.runner_gpus, or "
+                "resources.games_on gpu requires a GPU for each env runner; set resources.runner_gpus, or "
                 "resources.games_on cpu"
             )
         return self

@@ -13,34 +13,34 @@ def check_points(schedule: float | Points) -> float | Points:
     points = schedule if isinstance(schedule, tuple) else ((0, schedule), (1, schedule))
     times = [steps for steps, _ in points]
     if len(points) < 2 or times[0] != 0 or any(one >= two for one, two in pairwise(times)):
-        raise ValueError("points are [steps, value], two at least, the first at 0, each later than the one before")
+        raise ValueError("points are [steps, value]: at least two, the first at step 0, in increasing order")
     if min(value for _, value in points) < 0:
-        raise ValueError("no value may be below 0")
+        raise ValueError("values must not be below 0")
     return schedule
 
 
 def check_share(schedule: float | Points) -> float | Points:
-    """Return the schedule. Raises ValueError if a value is above 1."""
+    """Return the schedule of a probability or share. Raises ValueError if a value is above 1."""
     if max((value for _, value in schedule) if isinstance(schedule, tuple) else (schedule,)) > 1:
-        raise ValueError("it is a share: no value may be above 1")
+        raise ValueError("values must not be above 1")
     return schedule
 
 
 def check_learning(schedule: float | Points) -> float | Points:
-    """Return the schedule. Raises ValueError if it begins at 0."""
+    """Return the schedule of a learning rate. Raises ValueError if it starts at 0."""
     if value_at(schedule, 0) == 0:
-        raise ValueError("nothing would be learned: it must begin above 0")
+        raise ValueError("the first value must be above 0")
     return schedule
 
 
-# One value, or points (environment steps, value), linear between them.
+# One value, or points (environment steps, value) with linear interpolation.
 Schedule = Annotated[float | Points, AfterValidator(check_points)]
 ShareSchedule = Annotated[Schedule, AfterValidator(check_share)]
 RateSchedule = Annotated[Schedule, AfterValidator(check_learning)]
 
 
 def value_at(schedule: float | Points, steps: int) -> float:
-    """Return the value of a schedule after this many environment steps; after its last point, that point's."""
+    """Return the value of a schedule after this many environment steps; it is constant after the last point."""
     if not isinstance(schedule, tuple):
         return schedule
     for (begin, one), (end, two) in pairwise(schedule):

@@ -1,4 +1,4 @@
-"""Features that policies and algorithms support, and the error for every other combination."""
+"""Features that policies and algorithms support, and the error for unsupported combinations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Feature(StrEnum):
-    """Feature of a run that not every policy or algorithm supports."""
+    """Feature of a run that only some policies or algorithms support."""
 
     HINTS = "hints"
     HINT_SHAPING = "hint shaping"
@@ -47,7 +47,7 @@ GPU_GAMES = ALL - {
 
 @dataclass(frozen=True)
 class Use:
-    """When a run uses a feature.
+    """The setting that enables a feature.
 
     Args:
         feature: The feature.
@@ -83,7 +83,7 @@ def check_support(config: TrainConfig, policies: Kinds[Any], algorithms: Kinds[A
 
 
 def problems(config: TrainConfig, policies: Kinds[Any], algorithms: Kinds[Any]) -> Iterator[str]:
-    """Yield a sentence for each combination of settings that is not supported."""
+    """Yield an error for each unsupported combination of settings."""
     policy, algo = config.policy, config.algo
     if not algo.needs <= policy.traits:
         fitting = [name for name, each in policies.known.items() if algo.needs <= each.traits]
@@ -104,12 +104,12 @@ def problems(config: TrainConfig, policies: Kinds[Any], algorithms: Kinds[Any]) 
 
 
 def refusal(what: str, other: str, fitting: list[str], instead: str) -> str:
-    """Return the error for two settings that exclude each other, with alternatives to either."""
+    """Return the error for two incompatible settings, with alternatives to either."""
     setting = other.rpartition(" ")[0]
     first = f"{setting} {either(fitting)}, or " if fitting else ""
     return f"{what} is not supported with {other}; use {first}{instead}"
 
 
 def either(names: list[str]) -> str:
-    """Return names as a choice: a, b or c."""
+    """Return names as alternatives: a, b or c."""
     return " or ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""

@@ -17,7 +17,7 @@ GroupKinds = Mapping[str, Kinds[Any]]
 
 
 def expanded(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return nested groups, with dotted paths sorted into them; a later value replaces an earlier one."""
+    """Return nested groups with dotted paths merged into them; a later value replaces an earlier one."""
     found: dict[str, Any] = {}
     for key, value in values.items():
         *groups, name = str(key).split(".")
@@ -35,9 +35,9 @@ def expanded(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged(values: dict[str, Any], changes: dict[str, Any], kinds: GroupKinds) -> dict[str, Any]:
-    """Return nested values with some replaced; raises ValueError for an unknown kind.
+    """Return nested values with some replaced. Raises ValueError for an unknown kind.
 
-    A change of kind drops settings that the new kind does not have, so that a file works with another policy or algorithm.
+    A change of kind drops settings that the new kind lacks, so that a file works with another policy or algorithm.
     """
     found = dict(values)
     for group, change in changes.items():
@@ -52,7 +52,7 @@ def merged(values: dict[str, Any], changes: dict[str, Any], kinds: GroupKinds) -
 
 
 def kept(before: Mapping[str, Any], kind: str, kinds: Kinds[Any]) -> dict[str, Any]:
-    """Return the values of a group that another kind also has; unknown ones are kept for the error."""
+    """Return the values of a group that another kind also has, and unknown ones, which are reported later."""
     others = {name for each in kinds.known.values() for name in each.model_fields}
     if before.get("kind"):
         others |= set(kinds.find(str(before["kind"])).model_fields)
@@ -99,20 +99,20 @@ def sentence(error: ValidationError, model: type[BaseModel], kinds: GroupKinds) 
     known, every = set(paths(model, kinds)), error.errors()
     path = setting_at(every[0]["loc"], known)
     same = [each for each in every if setting_at(each["loc"], known) == path]
-    first = max(same, key=lambda each: len(each["loc"]))  # of several allowed forms, the most specific one
+    first = max(same, key=lambda each: len(each["loc"]))  # the most specific of several allowed forms
     place, cause = first["loc"], first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         return unknown(path, model, kinds)
     of_group = isinstance(first["input"], (Mapping, BaseModel)) and path not in known
     if not place or (first["type"] == "value_error" and of_group):
         return cause
-    if path == "store":  # not shown: it may hold a secret
+    if path == "store":  # not shown: it may contain a secret
         return f"store: {cause}"
     return f"{path}: {cause}, got {shown(first['input'])}"
 
 
 def setting_at(place: tuple[int | str, ...], known: set[str]) -> str:
-    """Return the setting that an error location belongs to; the location itself in a list of groups."""
+    """Return the setting that an error location belongs to; for a list of groups, the location itself."""
     for length in range(1, len(place)):
         path = ".".join(map(str, place[:length]))
         if path in known and path != "games.curriculum":
@@ -121,7 +121,7 @@ def setting_at(place: tuple[int | str, ...], known: set[str]) -> str:
 
 
 def unknown(path: str, model: type[BaseModel], kinds: GroupKinds) -> str:
-    """Return the sentence for a setting that does not exist, or not for the chosen kind."""
+    """Return the error for a setting that does not exist, or not for the chosen kind."""
     group, _, name = path.rpartition(".")
     owners = [kind for kind, each in kinds[group].known.items() if name in each.model_fields] if group in kinds else []
     if owners:

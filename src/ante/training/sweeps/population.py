@@ -1,6 +1,6 @@
 """Population-based training on Ray Tune: members train in parallel, and the worst copy the weights of the best.
 
-A population's folder holds population.yaml, tune/ (Tune's state, used to resume), best/ (a run's folder with the best
+A population's folder has population.yaml, tune/ (Tune's state, used to resume), best/ (a run's folder with the best
 member's checkpoint), population.json and lineage.png.
 """
 
@@ -38,7 +38,7 @@ from ante.training.settings.config import BadConfig
 from ante.training.sweeps.space import Space
 from ante.watch.lineage import Track, draw_lineage
 
-MEMBER = "member"  # the folder of ours in a checkpoint of Tune's
+MEMBER = "member"  # subfolder in Tune's checkpoints
 COUNTED = ("steps", "games", "seconds", "iteration")
 Advance = Callable[[int], None]
 
@@ -116,7 +116,7 @@ def number_of(trial: str) -> int:
 
 
 def scheduler_of(space: Space, exploits: bool) -> Any:
-    """Return Tune's scheduler with our bounds, or one that never exploits."""
+    """Return Tune's scheduler with bounded exploration, or one that never exploits."""
     if not exploits:
         return FIFOScheduler()
     rng = np.random.default_rng((space.seed, 1))
@@ -146,9 +146,12 @@ def fit(space: Space, name: str, exploits: bool, advance: Advance) -> list[Any]:
     """Train all members, from the start or resumed, and return Tune's results. Raises BrokenMember."""
     os.environ.setdefault("RAY_CHDIR_TO_TRIAL_DIR", "0")  # otherwise members cannot find relative paths in settings
     config = space.member(space.starts()[0], 0)
-    asked = config.resources
-    bundles = [{"CPU": 1.0}, *({"CPU": asked.runner_cpus, "GPU": asked.runner_gpus} for _ in range(asked.runners))]
-    bundles += [{"CPU": 1.0, "GPU": asked.learner_gpus} for _ in range(asked.learners)]
+    resources = config.resources
+    bundles = [
+        {"CPU": 1.0},
+        *({"CPU": resources.runner_cpus, "GPU": resources.runner_gpus} for _ in range(resources.runners)),
+    ]
+    bundles += [{"CPU": 1.0, "GPU": resources.learner_gpus} for _ in range(resources.learners)]
     resources = tune.PlacementGroupFactory([{k: v for k, v in each.items() if v} for each in bundles])
     trainable = tune.with_resources(tune.with_parameters(learn, space=space), resources)
     PopulationProgress.advance, PopulationProgress.file = staticmethod(advance), points_file(space, name)
@@ -224,10 +227,10 @@ def member_of(space: Space, number: int, points: tuple[Point, ...], result: Any)
 
 
 def keep_space(space: Space) -> None:
-    """Save the population's settings in its folder. Raises BadConfig if it holds different settings."""
+    """Save the population's settings in its folder. Raises BadConfig if the folder has different settings."""
     file, text = space.folder / "population.yaml", yaml.safe_dump(space.model_dump(mode="json"), sort_keys=False)
     if file.exists() and file.read_text() != text:
-        raise BadConfig(f"{space.folder} holds a population with other settings: change name in the file")
+        raise BadConfig(f"{space.folder} contains a population with other settings: change name in the file")
     space.folder.mkdir(parents=True, exist_ok=True)
     write_text(file, text)
 
@@ -283,7 +286,7 @@ class Outcome:
         """Return a one-sentence comparison with the control."""
         best = f"member {self.best.number} beats {self.best.report.mean_blinds:.2f} blinds per game"
         if not self.control:
-            return f"{best}; there is no control: --control also trains the initial settings without exploitation"
+            return f"{best}; no control was trained: --control also trains the initial settings without exploitation"
         more, half = self.gain()
         words = "more than" if more > half else "fewer than" if more < -half else "not significantly different from"
         return f"{best}, {words} the median of the control: {more:+.2f} ± {half:.2f}"

@@ -18,7 +18,7 @@ PARTS = ("name", "runs", "steps", "seed")  # set by the population, not by its m
 
 
 class Range(Settings):
-    """A number between two bounds, drawn evenly, or evenly in its logarithm. Whole numbers stay whole."""
+    """A range of values, sampled uniformly, or uniformly in the logarithm. Integer settings are rounded."""
 
     low: float
     high: float
@@ -27,7 +27,7 @@ class Range(Settings):
     @model_validator(mode="after")
     def _is_one(self) -> "Range":
         if not self.low < self.high or (self.log and self.low <= 0):
-            raise ValueError(f"low {self.low:g} must lie below high {self.high:g}, and above 0 where log is on")
+            raise ValueError(f"low {self.low:g} must be below high {self.high:g}, and above 0 if log is set")
         return self
 
     def draw(self, rng: np.random.Generator) -> float:
@@ -44,8 +44,8 @@ class Range(Settings):
 class Space(Settings):
     """A population: members that learn in parallel with different settings, the worst continuing from the best."""
 
-    name: RunName = Field("population", description="Its folder under `runs`.")
-    runs: str = Field("runs", description="Folder that holds it.")
+    name: RunName = Field("population", description="Name of the population's folder under `runs`.")
+    runs: str = Field("runs", description="Folder of all runs.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings that all members share.")
     search: dict[str, Range] = Field(description="Settings that are searched: low, high, log.")
     population: int = Field(4, ge=2, le=256, description="Members.")
@@ -70,7 +70,7 @@ class Space(Settings):
         try:
             return make_config(merge(merge(self.settings, self.rounded(values)), own))
         except BadConfig as error:
-            raise BadConfig(f"a member cannot be made: {error}") from None
+            raise BadConfig(f"invalid member: {error}") from None
 
     def rounded(self, values: dict[str, float]) -> dict[str, float | int]:
         """Return the values with integer settings rounded."""
@@ -93,7 +93,7 @@ class Space(Settings):
 def read_space(file: Path) -> Space:
     """Read a population from a YAML file, merged with the settings file named by its `config`. Raises BadConfig.
 
-    The result is self-contained: members are created on other machines, where neither file exists.
+    The result is self-contained, since members are created on other machines without these files.
     """
     try:
         data = read_yaml(file)
@@ -101,7 +101,7 @@ def read_space(file: Path) -> Space:
         raise BadConfig(str(error)) from None
     if not isinstance(data, dict):
         raise BadConfig(
-            f"{file} holds no settings: set search, population and steps, as in configs/population/small.yaml"
+            f"{file} contains no settings: set search, population and steps, as in configs/population/small.yaml"
         )
     shared = data.pop("config", None)
     base = read_values(file.parent / str(shared)) if shared else {}
@@ -117,7 +117,7 @@ def read_space(file: Path) -> Space:
 
 
 def check_space(space: Space, file: Path) -> None:
-    """Check that members are valid at both ends of every range. Raises BadConfig."""
+    """Raise BadConfig if members are invalid at either end of a range."""
     if not space.search:
         raise BadConfig(f"{file}: search is empty: add a setting with low and high, such as algo.lr")
     known = fields_of(space.settings)

@@ -1,6 +1,6 @@
 """The training side of tracking: starts, monitors and stops the sender processes.
 
-A look costs the training loop the reading of a small file every few seconds; no row passes through this process.
+A check costs the training loop one read of a small file every few seconds; no row passes through this process.
 """
 
 import os
@@ -18,17 +18,17 @@ from ante.training.tracking.sender import covered
 from ante.training.tracking.state import State, read_state, write_state
 from ante.training.tracking.tracker import BadTracking, Outcome, check_installed
 
-LOOK_SECONDS = 5.0
-TERMINATED_SECONDS = 5.0  # that the end may take after a termination
+POLL_SECONDS = 5.0
+TERMINATED_SECONDS = 5.0  # time for the end after a termination signal
 Say = Callable[[str], None]
 
 
 class Follower:
-    """One tracker of one run, and the process that sends to it."""
+    """One tracker of one run, and its sender process."""
 
     def __init__(self, run: Path, tracker: str, wait_seconds: float, say: Say) -> None:
         self.run, self.tracker, self.say = run, tracker, say
-        self.complained = False
+        self.reported = False
         before = self.state
         if before.ended:
             write_state(run, tracker, replace(before, ended=""))
@@ -41,7 +41,7 @@ class Follower:
             "--wait",
             f"{wait_seconds:g}",
         ]
-        # Its output is discarded: what trackers print may hold credentials. Its errors are in the state file.
+        # Its output is discarded: trackers may print credentials. Its errors are in the state file.
         self.process = subprocess.Popen(
             words,
             stdin=subprocess.PIPE,
@@ -52,7 +52,7 @@ class Follower:
 
     @property
     def state(self) -> State:
-        """Return the state that the sender has saved; an unreadable file gives a state with that error."""
+        """Return the state saved by the sender; for an unreadable file, a state with that error."""
         try:
             return read_state(self.run, self.tracker)
         except BadTracking as error:
@@ -60,27 +60,27 @@ class Follower:
 
     def look(self) -> None:
         """Print each error once."""
-        if self.complained:
+        if self.reported:
             return
         error = self.state.error
         if not error and (code := self.process.poll()) is not None:
-            error = f"its process ended with exit code {code}"
+            error = f"its process exited with code {code}"
         if error:
-            self.complained = True
-            self.say(f"{self.tracker} takes no rows ({error}); training goes on, and metrics.csv has every row")
+            self.reported = True
+            self.say(f"{self.tracker} receives no rows ({error}); training continues, and metrics.csv has every row")
 
     def tell(self, outcome: Outcome) -> None:
         """Send the outcome of the run to the sender, which exits once all rows are sent."""
         assert self.process.stdin
-        with suppress(BrokenPipeError):  # the process has exited; `conclude` reports it
+        with suppress(BrokenPipeError):  # the process has exited; `result` reports it
             self.process.stdin.write(f"{outcome}\n".encode())
             self.process.stdin.close()
 
     def wait(self, until: float) -> None:
-        """Its process has ended by this moment of time.monotonic(), by itself or by force."""
+        """Wait until the sender exits, and kill it at this time (of time.monotonic())."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(max(0.0, until - time.monotonic()))
-        with suppress(ProcessLookupError):  # W&B's own process too, which is in its group
+        with suppress(ProcessLookupError):  # also W&B's own process, which is in the same group
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
@@ -92,7 +92,7 @@ class Follower:
         sent = min(state.iteration, rows)
         why = f" ({state.error})" if state.error else ""
         return (
-            f"{self.tracker}: {rows - sent:,} of {rows:,} rows did not arrive, or not for sure{why}; metrics.csv has them: "
+            f"{self.tracker}: {rows - sent:,} of {rows:,} rows may be missing{why}; send them from metrics.csv with "
             f"ante track {self.run} --to {self.tracker}"
         )
 
@@ -100,8 +100,8 @@ class Follower:
 class Followers:
     """All trackers of a run.
 
-    outcome     how the run has ended
-    terminated  when a termination came, by time.monotonic(); None while there was none
+    outcome     how the run ended
+    terminated  time of a termination signal, by time.monotonic(), or None
     """
 
     def __init__(self, config: TrainConfig, say: Say) -> None:
@@ -109,7 +109,7 @@ class Followers:
         self.each: list[Follower] = []
         self.outcome: Outcome = "failed"
         self.terminated: float | None = None
-        self.looked = time.monotonic()
+        self.checked_at = time.monotonic()
 
     def begin(self) -> None:
         """Start sending the rows of the run, whose folder exists."""
@@ -120,13 +120,13 @@ class Followers:
     def look(self) -> None:
         """Print each error once per tracker."""
         now = time.monotonic()
-        if self.each and now - self.looked >= LOOK_SECONDS:
-            self.looked = now
+        if self.each and now - self.checked_at >= POLL_SECONDS:
+            self.checked_at = now
             for follower in self.each:
                 follower.look()
 
     def end(self) -> None:
-        """Wait until all rows are sent or the time is over, and print the result."""
+        """Wait until all rows are sent or the time is over, and print the results."""
         for follower in self.each:
             follower.tell(self.outcome)
         until = time.monotonic() + self.config.tracking.wait_seconds

@@ -1,4 +1,4 @@
-"""MLflow as a tracker: MLFLOW_TRACKING_URI names the server; without it a folder `mlruns` beside the runs."""
+"""MLflow as a tracker: at MLFLOW_TRACKING_URI, or in a folder `mlruns` next to the runs."""
 
 import os
 import time
@@ -13,11 +13,11 @@ from ante.training.settings.config import TrainConfig
 from ante.training.tracking.summary import settings_of
 from ante.training.tracking.tracker import PROJECT, BadTracking, Begun, Outcome, Row
 
-MOST = 1000  # metrics in one request; MLflow takes no more
+MOST = 1000  # metrics per request, MLflow's limit
 MOST_PARAMS = 100
 STATUS: dict[Outcome, str] = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED"}
-LAST = "iteration"  # is sent after the rest of its row, so that it marks the rows that are complete
-# MLflow's own patience is minutes for one request; rows wait in metrics.csv anyway.
+LAST = "iteration"  # sent after the rest of its row, so that it marks complete rows
+# MLflow's own timeouts are minutes per request; rows remain in metrics.csv anyway.
 PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "15"}
 
 
@@ -30,12 +30,12 @@ class MlflowTracker:
         for name, value in PATIENCE.items():
             os.environ.setdefault(name, value)
         if uri.startswith("file:") or "://" not in uri:
-            os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # else MLflow 3 refuses folders
+            os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # otherwise MLflow 3 rejects folders
         self.client = MlflowClient(tracking_uri=uri)
         run = self.client.get_run(known) if known else self._created(config)
         self.id = run.info.run_id
         if known:
-            self._go_on(run, config)
+            self._resume(run, config)
         experiment = run.info.experiment_id
         place = foreign(f"{without_credentials(uri)}/#/experiments/{experiment}/runs/{self.id}")
         return Begun(self.id, place if uri.startswith("http") else without_credentials(uri), last_of(run))
@@ -50,8 +50,8 @@ class MlflowTracker:
             self.client.log_batch(run.info.run_id, params=params[begin : begin + MOST_PARAMS])
         return run
 
-    def _go_on(self, run: Run, config: TrainConfig) -> None:
-        """It runs again. Parameters never change in MLflow: those that did are tags."""
+    def _resume(self, run: Run, config: TrainConfig) -> None:
+        """Resume a run. Parameters are immutable in MLflow, so changed ones are stored as tags."""
         self.client.update_run(self.id, status="RUNNING")
         changed = {
             name: value
@@ -86,7 +86,7 @@ def last_of(run: Run) -> int:
     """Return the iteration of a run's last row; 0 if it has none."""
     found = run.data.metrics.get(LAST, 0)
     if not 0 <= found < 2**53:
-        raise BadTracking(f"MLflow has {found!r} as {LAST}, which no row has: send the run to another project")
+        raise BadTracking(f"MLflow has {found!r} as {LAST}, which no row has: use another project")
     return int(found)
 
 

@@ -1,9 +1,10 @@
-"""The process that sends a run's rows to a tracker, beside the training: metrics.csv is its queue.
+"""The process that sends a run's rows to a tracker; metrics.csv is its queue.
 
     python -m ante.training.tracking.sender RUN TRACKER --wait SECONDS
 
-A row is sent once a checkpoint covers it, so that none is ever played again with other numbers. What cannot be sent waits in
-metrics.csv; the next attempts follow with growing pauses. Once the run has ended (reported on standard input), it has SECONDS left. It may be killed at any time.
+A row is sent once a checkpoint covers it, so that no iteration is repeated with other values. Failed rows remain in
+metrics.csv and are retried with growing pauses. Once the run has ended (reported on standard input), the process has
+SECONDS left. It may be killed at any time.
 """
 
 import argparse
@@ -26,9 +27,9 @@ from ante.training.tracking.state import State, read_state, taken, write_state
 from ante.training.tracking.summary import figures_of, links_of
 from ante.training.tracking.tracker import Outcome, Row, Tracker
 
-LOOK_SECONDS = 1.0  # seconds between reads of metrics.csv
-LONGEST_PAUSE = 60.0  # between two attempts; the pause doubles until then
-MOST_ROWS = 200  # sent before it is written down how far one has come
+POLL_SECONDS = 1.0  # seconds between reads of metrics.csv
+LONGEST_PAUSE = 60.0  # maximum time between two attempts; the pause doubles until then
+MOST_ROWS = 200  # rows sent between two updates of the state file
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
@@ -39,28 +40,28 @@ class Sender:
         self.run, self.name, self.make = run, name, make
         self.state = State()
         self.tracker: Tracker | None = None
-        self.pause, self.not_before = LOOK_SECONDS, 0.0
+        self.pause, self.not_before = POLL_SECONDS, 0.0
 
     def attempt(self, outcome: Outcome | None = None) -> bool:
-        """Send all rows and, with an outcome, end the run in its tracker. Returns after success or failure."""
+        """Send all rows and, with an outcome, end the run in its tracker. Return whether it succeeded."""
         try:
             self._catch_up()
             if outcome:
                 self._end(outcome)
-        except Exception as error:  # trackers raise any class; the error is stored, and reported by the trainer
+        except Exception as error:  # trackers raise any class; the error is stored, and the trainer reports it
             self.tracker = None
             self.pause = min(2 * self.pause, LONGEST_PAUSE)
             self.not_before = time.monotonic() + self.pause
             self._remember(replace(self.state, error=described(error)))
             return False
-        self.pause = LOOK_SECONDS
+        self.pause = POLL_SECONDS
         return True
 
     def _catch_up(self) -> None:
         if self.tracker is None:
             self.tracker = self._begin()
-        rows = fresh_rows(self.run, self.state.iteration)
-        moments = moments_of(rows, (self.run / "metrics.csv").stat().st_mtime) if rows else []
+        rows = unsent_rows(self.run, self.state.iteration)
+        moments = times_of(rows, (self.run / "metrics.csv").stat().st_mtime) if rows else []
         for begin in range(0, len(rows), MOST_ROWS):
             part = slice(begin, begin + MOST_ROWS)
             self.tracker.send(rows[part], moments[part])
@@ -86,17 +87,17 @@ class Sender:
             self.state = state
             write_state(self.run, self.name, state)
 
-    def follow(self, asked: Callable[[float], Outcome | None], wait_seconds: float) -> None:
-        """Send until the run has ended, and then until everything has arrived.
+    def follow(self, poll_end: Callable[[float], Outcome | None], wait_seconds: float) -> None:
+        """Send until the run has ended, then until everything is sent.
 
-        asked         waits at most this many seconds, and returns how the run ended, once it has
-        wait_seconds  after which nothing more is tried then
+        poll_end      waits at most this many seconds; returns how the run ended, or None while it continues
+        wait_seconds  timeout of the attempts after the end
         """
         outcome = None
         while outcome is None:
-            if time.monotonic() >= self.not_before and something_new(self.run, self.state):
+            if time.monotonic() >= self.not_before and has_unsent_rows(self.run, self.state):
                 self.attempt()
-            outcome = asked(LOOK_SECONDS)
+            outcome = poll_end(POLL_SECONDS)
         until = time.monotonic() + wait_seconds
         while not self.attempt(outcome) and time.monotonic() + self.pause < until:
             time.sleep(self.pause)
@@ -105,7 +106,7 @@ class Sender:
 def make_tracker(name: str, wait_seconds: float) -> Tracker:
     """Return the tracker of this name.
 
-    wait_seconds  how long its end may take
+    wait_seconds  timeout of its end
     """
     if name == "mlflow":
         from ante.training.tracking.mlflow_runs import MlflowTracker
@@ -116,8 +117,8 @@ def make_tracker(name: str, wait_seconds: float) -> Tracker:
     return WandbTracker(wait_seconds)
 
 
-def something_new(run: Path, state: State) -> bool:
-    """Whether there is anything to send; a run begins in its tracker before its first row."""
+def has_unsent_rows(run: Path, state: State) -> bool:
+    """Return whether there is anything to send; a run starts in its tracker before its first row."""
     return not state.id or covered(run) > state.iteration
 
 
@@ -127,8 +128,8 @@ def covered(run: Path) -> int:
     return int(json.loads(file.read_text())["iteration"]) if file.exists() else 0
 
 
-def fresh_rows(run: Path, sent: int) -> list[Row]:
-    """The rows of metrics.csv after iteration `sent` that a checkpoint covers, without what has no value."""
+def unsent_rows(run: Path, sent: int) -> list[Row]:
+    """Return the rows of metrics.csv after iteration `sent` that a checkpoint covers, without NaN values."""
     file, until = run / "metrics.csv", covered(run)
     if sent >= until or not file.exists():
         return []
@@ -137,12 +138,12 @@ def fresh_rows(run: Path, sent: int) -> list[Row]:
     return [row for row in finite if sent < row["iteration"] <= until]
 
 
-def moments_of(rows: list[Row], last: float) -> list[float]:
-    """When rows were made, from their seconds of work: the last one as the file was last written."""
+def times_of(rows: list[Row], last: float) -> list[float]:
+    """Return the times of rows, computed backwards from the file's last modification."""
     return [last - (rows[-1]["seconds"] - row["seconds"]) for row in rows]
 
 
-def ending(seconds: float) -> Outcome | None:
+def read_outcome(seconds: float) -> Outcome | None:
     """Wait for a line on standard input and return it, `failed` if the trainer exits without one."""
     readable, _, _ = select.select([sys.stdin], [], [], seconds)
     if not readable:
@@ -152,21 +153,21 @@ def ending(seconds: float) -> Outcome | None:
 
 
 def main() -> None:
-    """Send until the run has ended, after any other sender of the same run."""
+    """Send until the run has ended; start after any other sender of the same run has exited."""
     parser = argparse.ArgumentParser(prog="python -m ante.training.tracking.sender", description=__doc__)
     parser.add_argument("run", type=Path)
     parser.add_argument("tracker")
     parser.add_argument("--wait", type=float, default=30.0)
     words = parser.parse_args()
     step_back()
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the training, which handles termination
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the training, which handles the signal
     while True:
         with taken(words.run, words.tracker) as mine:
             if mine:
                 sender = Sender(words.run, words.tracker, lambda: make_tracker(words.tracker, words.wait))
-                sender.follow(ending, words.wait)
+                sender.follow(read_outcome, words.wait)
                 return
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
 if __name__ == "__main__":

@@ -18,10 +18,10 @@ FOLDER = "tracking"
 class State:
     """The progress of sending a run.
 
-    id         of the run in the tracker, empty before it began there
+    id         of the run in the tracker, empty before it was created
     place      URL of the run in the tracker
     iteration  of the last row that was sent
-    error      why rows wait now, in one line; empty where nothing is wrong
+    error      why rows are not sent, in one line; empty without an error
     ended      how the run ended, once the tracker has recorded it
     """
 
@@ -48,9 +48,9 @@ def read_state(run: Path, tracker: str) -> State:
     try:
         return STATE.validate_json(json.dumps(read_object(file)))
     except Unreadable as error:
-        raise BadTracking(f"{error}; remove it to begin another run in {tracker}") from None
+        raise BadTracking(f"{error}; remove it to start another run in {tracker}") from None
     except ValidationError as error:
-        raise BadTracking(f"{file}, {first_fault(error)}; remove it to begin another run in {tracker}") from None
+        raise BadTracking(f"{file}, {first_fault(error)}; remove it to start another run in {tracker}") from None
 
 
 def write_state(run: Path, tracker: str, state: State) -> None:
@@ -61,5 +61,5 @@ def write_state(run: Path, tracker: str, state: State) -> None:
 
 
 def taken(run: Path, tracker: str) -> AbstractContextManager[bool]:
-    """Return whether no other process sends this run to this tracker; none will, as long as it is held."""
+    """Lock the sending of this run to this tracker; yield whether this process holds the lock."""
     return held(run / FOLDER / f".{tracker}.lock")

@@ -1,4 +1,4 @@
-"""Data of a run sent in addition to its rows: settings, closing evaluation, and links to its report."""
+"""Data of a run sent in addition to its rows: settings, final evaluation, and links to its report."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,13 +16,13 @@ def settings_of(config: TrainConfig) -> dict[str, str]:
 
 
 def figures_of(run: Path) -> dict[str, float]:
-    """Return the metrics of the closing evaluation, such as evaluation/mean_blinds; empty if there was none."""
+    """Return the metrics of the final evaluation, such as evaluation/mean_blinds; empty if there was none."""
     file = run / "evaluation.json"
     return dict(numbers("evaluation", json.loads(file.read_text()))) if file.exists() else {}
 
 
 def numbers(name: str, found: Any) -> Iterator[tuple[str, float]]:
-    """Return the numbers in nested objects by path, without lists."""
+    """Yield the numbers in nested objects by path, without lists."""
     if isinstance(found, Mapping):
         for key, value in found.items():
             yield from numbers(f"{name}/{key}", value)

@@ -1,4 +1,4 @@
-"""Interface of a tracker: a service that keeps runs for comparison. Each one has a file in this package."""
+"""Interface of a tracker: a service that stores runs for comparison. Each one has a module in this package."""
 
 import importlib.util
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,13 @@ from ante.errors import BalatroError
 from ante.training.settings.config import TrainConfig
 
 Outcome = Literal["finished", "stopped", "failed"]
-Row = Mapping[str, float]  # of metrics.csv, without what has no value
-PACKAGES = {"wandb": "wandb", "mlflow": "mlflow"}  # tracker: what is imported for it
-PROJECT = "ante"  # where neither the settings nor the tracker's own variable name another one
+Row = Mapping[str, float]  # of metrics.csv, without NaN values
+PACKAGES = {"wandb": "wandb", "mlflow": "mlflow"}  # tracker: package to import
+PROJECT = "ante"  # unless the settings or the tracker's own variable name another one
 
 
 class NoTracker(BalatroError, ImportError):
-    """A tracker whose package is not installed."""
+    """The package of a tracker is not installed."""
 
 
 class BadTracking(BalatroError, ValueError):
@@ -26,9 +26,9 @@ class BadTracking(BalatroError, ValueError):
 class Begun:
     """A run in a tracker.
 
-    id         by which it is found again
+    id         identifies the run in the tracker
     place      URL of the run in the tracker, without credentials
-    iteration  of the last row that it has; None where the tracker does not respond
+    iteration  of the last row in the tracker; None if the tracker does not respond
     """
 
     id: str
@@ -43,16 +43,16 @@ class Tracker(Protocol):
         """Create the run with its settings, or resume the one with the id `known`."""
 
     def send(self, rows: Sequence[Row], moments: Sequence[float]) -> None:
-        """The run has the rows.
+        """Send rows.
 
-        moments  seconds since 1970 when each was made
+        moments  time of each row, in seconds since 1970
         """
 
     def conclude(self, figures: Mapping[str, float], words: Mapping[str, str]) -> None:
-        """The run has figures without a step, and words, by name."""
+        """Send metrics without a step, and texts, by name."""
 
     def end(self, outcome: Outcome) -> None:
-        """Everything has arrived, and the run has ended so."""
+        """Wait until everything has arrived, then end the run with this outcome."""
 
 
 def check_installed(trackers: Sequence[str]) -> None:

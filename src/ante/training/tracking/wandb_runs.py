@@ -1,6 +1,6 @@
 """Weights & Biases as a tracker, configured by WANDB_API_KEY, WANDB_BASE_URL, WANDB_ENTITY and WANDB_MODE.
 
-Its own process sends what it is given, and keeps it in RUN/wandb too, from where `wandb sync` sends it later.
+W&B's own process sends the data and also stores it in RUN/wandb, from where `wandb sync` can send it later.
 """
 
 import os
@@ -19,7 +19,7 @@ EXIT: dict[Outcome, int] = {"finished": 0, "stopped": 0, "failed": 1}
 class WandbTracker:
     """See Tracker.
 
-    wait_seconds  how long its end may take
+    wait_seconds  timeout of its end
     """
 
     def __init__(self, wait_seconds: float) -> None:
@@ -43,7 +43,7 @@ class WandbTracker:
         return Begun(self.run.id, self._place(), self._last() if known else 0)
 
     def _settings(self) -> wandb.Settings:
-        """Leave out machine and source: the run itself states its origin."""
+        """Return W&B's settings, without recording the machine and the source code."""
         return wandb.Settings(
             console="off",
             silent=True,
@@ -59,7 +59,7 @@ class WandbTracker:
     def _place(self) -> str:
         if self.run.url:
             return foreign(without_credentials(self.run.url))
-        return f"{self.folder}/wandb, from where wandb sync {self.folder}/wandb/offline-run-* sends them"
+        return f"{self.folder}/wandb, which wandb sync {self.folder}/wandb/offline-run-* sends"
 
     def _last(self) -> int | None:
         """Return the iteration of its last row, if W&B reported it."""
@@ -67,7 +67,7 @@ class WandbTracker:
         return int(found) if isinstance(found, int | float) and 0 <= found < 2**53 else None
 
     def send(self, rows: Sequence[Row], moments: Sequence[float]) -> None:
-        """See Tracker. W&B's own steps count rows; the charts' axis is `steps`."""
+        """See Tracker. W&B's own steps count rows; the charts' x axis is `steps`."""
         for row, moment in zip(rows, moments, strict=True):
             self.run.log({**row, "_timestamp": moment})
 
@@ -76,5 +76,5 @@ class WandbTracker:
         self.run.summary.update({**figures, **words})
 
     def end(self, outcome: Outcome) -> None:
-        """See Tracker. Raises TimeoutError where not everything was sent in time; then it waits in RUN/wandb."""
+        """See Tracker. Raises TimeoutError on a timeout; unsent data stays in RUN/wandb."""
         self.run.finish(exit_code=EXIT[outcome])

@@ -1,8 +1,8 @@
-// What the other scripts share: the data, elements, numbers in words.
+// Common code of all scripts: the data, elements, formatted numbers.
 const data = JSON.parse(document.getElementById("data").textContent);
 const SUITS = { S: "♠", H: "♥", C: "♣", D: "♦" };
 
-// An element: el("div.soft", { title: "…" }, child, "text", …); null children are left out.
+// An element: el("div.soft", { title: "…" }, child, "text", …); null children are ignored.
 function el(what, attributes, ...children) {
   const [tag, ...classes] = what.split(".");
   const node = document.createElement(tag);
@@ -35,7 +35,7 @@ function short(x) {
   return x.toFixed(size >= 10 ? 1 : size >= 0.1 ? 2 : 4);
 }
 
-// A score as one reads it: 12,345, or 1.23e+15 when long.
+// A formatted score: 12,345, or 1.23e+15 if long.
 const score = (x) => (x < 1e11 ? Math.floor(x).toLocaleString("en") : x.toPrecision(3));
 const percent = (x, digits = 0) => (known(x) ? (100 * x).toFixed(digits) + " %" : "–");
 const chance = (x) => (!known(x) ? "?" : x > 0 && x < 0.01 ? "<1 %" : percent(x));
@@ -46,10 +46,10 @@ function span(seconds) {
   return seconds < 5400 ? (seconds / 60).toFixed(0) + " min" : (seconds / 3600).toFixed(1) + " h";
 }
 
-// Cards with their suits as signs: `play AS TD` becomes `play A♠ 10♦`.
+// Cards with suit symbols: `play AS TD` becomes `play A♠ 10♦`.
 const pretty = (words) => words.replace(/\b([2-9TJQKA])([SHCD])\b/g, (_, rank, suit) => (rank === "T" ? "10" : rank) + SUITS[suit]);
 
-// Round numbers between two bounds, four or so.
+// About four round numbers between two bounds.
 function ticks(low, high) {
   const rough = (high - low) / 4 || 1;
   const power = 10 ** Math.floor(Math.log10(rough));

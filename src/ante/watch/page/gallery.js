@@ -1,4 +1,4 @@
-// The episodes: filters, and a card for each.
+// The gallery: filters, and a card for each episode.
 const PAGE = 48;
 const WHY = { best: "best", worst: "worst", first_win: "first win", every: "sample", random: "random" };
 const filters = { what: "", outcome: "", ante: "", joker: "", seed: "" };
@@ -34,7 +34,7 @@ function matches(episode) {
     && episode.seed.includes(filters.seed.trim().toUpperCase());
 }
 
-// How far an episode came, where there is no picture of it: a mark for each of the 24 blinds.
+// The progress of an episode without a poster: a mark for each of the 24 blinds.
 function sketch(episode) {
   const marks = Array.from({ length: 24 }, (_, i) => el(i < episode.blinds ? "i.done" : i === episode.blinds && episode.outcome === "lost" ? "i.last" : "i"));
   return el("div.sketch", {}, el("div.path", {}, marks), el("div.names", {}, episode.jokers.join(" · ") || "no jokers"));
@@ -48,14 +48,14 @@ function drawCard(episode) {
     el("span.picture", {}, picture),
     el("span.words", {},
       el("span.first", {}, el("span", {}, episode.seed), el(`span.${episode.outcome}`, {}, won ? "won" : `${episode.outcome}, ante ${episode.ante}`)),
-      el("span.second", {}, el("span", {}, `${episode.blinds} blinds · ${episode.decisions} decisions`), el("span", { title: "decisions that the policy had learned from" }, short(episode.steps))),
+      el("span.second", {}, el("span", {}, `${episode.blinds} blinds · ${episode.decisions} decisions`), el("span", { title: "training decisions of the policy" }, short(episode.steps))),
       el("span", {}, episode.final ? el("span.why.end", {}, "closing") : null, episode.why.map((each) => el("span.why", {}, WHY[each] || each)))));
 }
 
 function drawGallery() {
   const found = data.episodes.filter(matches);
   byId("gallery").replaceChildren(...found.slice(0, shown).map(drawCard));
-  byId("count").textContent = data.episodes.length ? `${found.length} of ${data.episodes.length}` : "none kept yet: evaluations leave them";
+  byId("count").textContent = data.episodes.length ? `${found.length} of ${data.episodes.length}` : "none yet: evaluations record episodes";
   byId("more").hidden = found.length <= shown;
 }
 

@@ -1,12 +1,12 @@
-// The player: an episode step by step, with what was thought of each decision, and its video.
+// The player: the steps of an episode with the policy's estimates, and its video.
 const player = { episode: null, steps: [], at: 0, timer: null, tab: "steps" };
 const SPEEDS = { slow: 1500, normal: 800, fast: 300 };
 
-// The steps of an episode; unpacked when they are asked for.
+// The steps of an episode, unpacked on demand.
 async function unpack(name) {
-  const roll = document.querySelector(`script[data-trace="${CSS.escape(name)}"]`);
-  if (!roll) return null;
-  const bytes = Uint8Array.from(atob(roll.textContent), (letter) => letter.charCodeAt(0));
+  const element = document.querySelector(`script[data-trace="${CSS.escape(name)}"]`);
+  if (!element) return null;
+  const bytes = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
@@ -43,11 +43,11 @@ function showTab(tab) {
   const view = byId("view"), { episode, steps } = player;
   if (tab === "video") {
     view.replaceChildren(el("video", { src: episode.video, poster: episode.poster, controls: true, playsinline: true, preload: "metadata" }),
-      el("p.soft", {}, "Does it not load? It lies beside this page in ", el("code", {}, decodeURI(episode.video).split("?")[0]), "."));
+      el("p.soft", {}, "If it does not load, open the file next to this page: ", el("code", {}, decodeURI(episode.video).split("?")[0]), "."));
     return;
   }
   if (!steps.length) {
-    view.replaceChildren(el("p.soft", {}, episode.trouble || "This episode is not among those that the report holds.", " Its replay: ", el("code", {}, episode.replay)));
+    view.replaceChildren(el("p.soft", {}, episode.trouble || "The report does not contain the steps of this episode.", " Its replay: ", el("code", {}, episode.replay)));
     return;
   }
   const slider = el("input", { type: "range", id: "slider", min: 0, max: steps.length - 1, "aria-label": "Step", oninput: (event) => { stopPlaying(); show(+event.target.value); } });
@@ -86,11 +86,11 @@ function drawMind(step) {
   if (step.hint) parts.push(el("div.hint", {}, `hint: ${pretty(step.hint)}`));
   const values = steps.map((each) => each.value);
   if (values.some(known)) parts.push(drawCourse(values, step.value));
-  if (!step.options && !step.end) parts.push(el("p.soft", {}, "No probabilities were kept of this episode: ", el("code", {}, "ante watch RUN --player RUN"), " works them out."));
+  if (!step.options && !step.end) parts.push(el("p.soft", {}, "No probabilities were recorded for this episode: ", el("code", {}, "ante watch RUN --player RUN"), " computes them."));
   return parts;
 }
 
-// The value over the whole episode; a click goes there.
+// The value over the whole episode; a click selects a step.
 function drawCourse(values, now) {
   const shown = values.filter(known), low = Math.min(...shown), high = Math.max(...shown), n = values.length;
   const x = (i) => 2 + (316 * i) / Math.max(1, n - 1), y = (value) => 8 + 92 * (1 - (value - low) / (high - low || 1));

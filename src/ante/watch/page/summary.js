@@ -22,7 +22,7 @@ function drawTiles() {
   }
   const speed = known(total.seconds) && total.seconds > 0 ? total.steps / total.seconds : null;
   tiles.push(tile("trained", short(total.steps), "decisions"), tile("games played", short(total.games), `${short(total.iteration)} updates`));
-  tiles.push(tile("time", span(total.seconds), "sampling and learning"), tile("speed", short(speed), "decisions a second"));
+  tiles.push(tile("time", span(total.seconds), "sampling and learning"), tile("speed", short(speed), "decisions per second"));
   byId("tiles").append(...tiles);
 }
 
@@ -38,25 +38,25 @@ function drawEvaluation() {
   byId("evaluation").append(el("details.box", {}, el("summary", {}, `Evaluation, blind by blind: ${data.evaluation.games} games`), el("div.scroll", {}, el("table", {}, head, ...body))));
 }
 
-// What was asked of the advisor, what came of it, and whether its advice is worth having.
+// Requests to the advisor, their results, and the effect of its hints.
 function drawHints() {
   const { ledger, effect } = data.hints;
   if (!known(ledger.asks)) return;
   const seconds = (x) => (known(x) ? `${x.toFixed(2)} s` : "–");
   const rows = [
-    ["asked", short(ledger.asks)], ["calls to a model, retries counted", short(ledger.calls)],
-    ["answered from memory", short(ledger.cache_hits)], ["success of the last asks", percent(ledger.success)],
+    ["requests", short(ledger.asks)], ["calls to a model, including retries", short(ledger.calls)],
+    ["served from the cache", short(ledger.cache_hits)], ["success rate of the last requests", percent(ledger.success)],
     ["latency of a call, median and p95", `${seconds(ledger.p50)}, ${seconds(ledger.p95)}`], ["tokens", short(ledger.tokens)],
-    ["breaker", ["closed", "half-opened", "opened"][ledger.breaker]], ["agreement with the policy", percent(ledger.agreement)],
-    ["how asks ended", Object.entries(ledger.ends).map(([how, count]) => `${how} ${short(count)}`).join(", ")],
+    ["circuit breaker", ["closed", "half-opened", "opened"][ledger.breaker]], ["agreement with the policy", percent(ledger.agreement)],
+    ["results of requests", Object.entries(ledger.ends).map(([how, count]) => `${how} ${short(count)}`).join(", ")],
   ];
   if (known(effect.more)) {
     rows.push([`effect of following ${effect.source} in play`,
-      `${effect.more >= 0 ? "+" : ""}${effect.more.toFixed(2)} ± ${effect.half_width.toFixed(2)} blinds beaten a game, ${effect.games} games of the same seeds with and without`]);
+      `${effect.more >= 0 ? "+" : ""}${effect.more.toFixed(2)} ± ${effect.half_width.toFixed(2)} blinds beaten per game, ${effect.games} games on the same seeds with and without`]);
   }
   const body = rows.map(([name, value]) => el("tr", {}, el("th", {}, name), el("td", {}, value)));
   const alarm = ledger.alarm ? el("p.lost", { role: "alert" }, ledger.alarm) : null;
-  byId("hints").append(el("details.box", { open: Boolean(ledger.alarm) }, el("summary", {}, "Hints: the ledger"), alarm, el("div.scroll", {}, el("table", {}, ...body))));
+  byId("hints").append(el("details.box", { open: Boolean(ledger.alarm) }, el("summary", {}, "Hints"), alarm, el("div.scroll", {}, el("table", {}, ...body))));
 }
 
 function listed(title, entries) {

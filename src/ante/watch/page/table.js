@@ -1,4 +1,4 @@
-// The table of one step: score, jokers, what can be done now, hand.
+// The state at one step: score, jokers, available items, hand.
 const RARITY = ["#8fa09c", "#4f96dc", "#55ae70", "#dd5a52", "#9a72cf"];
 const SETS = { 1: "#9a72cf", 2: "#4c9cb8", 3: "#5a70c4" };
 const SEALS = { gold: "#e0a92c", red: "#d2353f", blue: "#3f86d6", purple: "#8a5cc4" };

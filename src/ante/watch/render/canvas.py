@@ -51,7 +51,7 @@ class Canvas:
         return round(self._left + x * self.scale), round(self._top + y * self.scale)
 
     def fill(self, box: Box, colour: Colour, radius: float = 0.0) -> None:
-        """A filled rectangle with round corners."""
+        """Draw a filled rectangle with round corners."""
         (x0, y0), (x1, y1) = self.point(box.x, box.y), self.point(box.right, box.bottom)
         r = min(round(radius * self.scale), (x1 - x0) // 2, (y1 - y0) // 2)
         if r <= 0:
@@ -66,16 +66,16 @@ class Canvas:
     def frame(
         self, box: Box, colour: Colour, thickness: float = 1.5, radius: float = 0.0, inside: Colour = (0, 0, 0)
     ) -> None:
-        """A filled rectangle with a border of another colour."""
+        """Draw a filled rectangle with a border of another colour."""
         self.fill(box, colour, radius)
         self.fill(box.inset(thickness), inside, max(0.0, radius - thickness))
 
     def disc(self, x: float, y: float, radius: float, colour: Colour) -> None:
-        """A filled circle."""
+        """Draw a filled circle."""
         cv2.circle(self.image, self.point(x, y), max(1, round(radius * self.scale)), colour, -1, cv2.LINE_AA)
 
     def line(self, x0: float, y0: float, x1: float, y1: float, colour: Colour, thickness: float = 1.0) -> None:
-        """A straight line."""
+        """Draw a straight line."""
         pixels = max(1, round(thickness * self.scale))
         cv2.line(self.image, self.point(x0, y0), self.point(x1, y1), colour, pixels, cv2.LINE_AA)
 

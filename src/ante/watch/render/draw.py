@@ -1,4 +1,4 @@
-"""Draws one frame of a game: everything the player sees.
+"""Drawing of one frame of a game: all information that the player sees.
 
 Left: the score. Middle: current options, with jokers above and the hand below.
 """
@@ -129,7 +129,7 @@ def draw_score(
     made: tuple[str, str, str] | None = None,
     named: bool = True,
 ) -> None:
-    """The left panel: blind, target, score, money, hands, discards, ante, deck and seed.
+    """Draw the left panel: blind, target, score, money, hands, discards, ante, deck and seed.
 
     about  a line above deck and seed, such as who plays
     made   a poker hand with its chips and mult, instead of the selected or the last one
@@ -176,7 +176,7 @@ def draw_score(
 
 
 def hand_value(s: Any) -> tuple[str, str, str] | None:
-    """The selected poker hand, or the last one played: its name, chips, mult."""
+    """Return name, chips and mult of the selected poker hand, or of the last one played."""
     made = int(selected_hand(s))
     hand = made - 1 if made else int(s.last_hand)
     if hand < 0:
@@ -190,7 +190,7 @@ def hand_value(s: Any) -> tuple[str, str, str] | None:
 
 
 def draw_hand_value(canvas: Canvas, name: str, chips: str, mult: str) -> None:
-    """A poker hand as chips times mult."""
+    """Draw a poker hand as chips times mult."""
     canvas.fitted(name, Box(10, 106, 130, 14), 10, WHITE, BOLD)
     for i, (text, colour) in enumerate(((chips, BLUE), (mult, RED))):
         box = Box(10 + 70 * i, 124, 60, 26)
@@ -200,14 +200,14 @@ def draw_hand_value(canvas: Canvas, name: str, chips: str, mult: str) -> None:
 
 
 def blind_colour(blind: int) -> Colour:
-    """Return a distinct colour for every blind."""
+    """Return a distinct colour for each blind."""
     if blind <= 2:
         return (BLUE, ORANGE)[blind - 1] if blind else GREY
     return hue(blind * 0.137, 0.62, 0.66)
 
 
 def hue(turn: float, saturation: float, value: float) -> Colour:
-    """A colour by its place on the colour wheel."""
+    """Return the colour at a position of the colour wheel."""
     red, green, blue = colorsys.hsv_to_rgb(turn % 1.0, saturation, value)
     return round(red * 255), round(green * 255), round(blue * 255)
 
@@ -220,7 +220,7 @@ def places(box: Box, n: int, width: float, at_most: float) -> list[float]:
 
 
 def draw_owned(canvas: Canvas, s: Any) -> None:
-    """The top row: jokers, consumables, vouchers and tags."""
+    """Draw the top row: jokers, consumables, vouchers and tags."""
     jokers, held = Box(TOP.x, TOP.y, 330, TOP.h), Box(TOP.x + 338, TOP.y, 136, TOP.h)
     for box, count, slots in ((jokers, s.n_jokers, s.joker_slots), (held, s.n_consumables, s.consumable_slots)):
         canvas.fill(box, SLOT, 6)
@@ -237,7 +237,7 @@ def draw_owned(canvas: Canvas, s: Any) -> None:
 
 
 def draw_item(canvas: Canvas, item: Any, box: Box, price: int | None = None) -> None:
-    """A joker, consumable or playing card outside the hand, with its price above."""
+    """Draw a joker, consumable or playing card outside the hand, with its price above."""
     if item.kind == Kind.PLAYING_CARD:
         draw_card(canvas, item, box)
     elif item.kind == Kind.JOKER:
@@ -253,7 +253,7 @@ def draw_item(canvas: Canvas, item: Any, box: Box, price: int | None = None) -> 
 
 
 def draw_joker(canvas: Canvas, item: Any, box: Box) -> None:
-    """A joker: border by rarity or edition, its name, what it has grown to, stickers and debuff."""
+    """Draw a joker: border by rarity or edition, name, accumulated value, stickers and debuff."""
     row = JOKERS[item.id]
     border = EDITION_COLOURS[item.edition] if item.edition else RARITY_COLOURS[row.rarity]
     canvas.frame(box, border, 2.5, 4, WHITE)
@@ -285,21 +285,21 @@ def draw_emblem(canvas: Canvas, box: Box, number: int, colour: Colour) -> None:
 
 
 def draw_price(canvas: Canvas, box: Box, price: int) -> None:
-    """A price tag above a card."""
+    """Draw a price tag above a card."""
     tag = Box(box.x + box.w / 2 - 15, box.y - 13, 30, 14)
     canvas.fill(tag, PANEL, 4)
     canvas.text(f"${price}", tag.x + 15, tag.y + 11, 10, GOLD, BOLD, "middle")
 
 
 def draw_debuff(canvas: Canvas, box: Box) -> None:
-    """A cross: this card does nothing now."""
+    """Draw a cross over a debuffed card."""
     canvas.shade(box, 0.35)
     canvas.line(box.x + 5, box.y + 5, box.right - 5, box.bottom - 5, RED, 2.5)
     canvas.line(box.right - 5, box.y + 5, box.x + 5, box.bottom - 5, RED, 2.5)
 
 
 def draw_card(canvas: Canvas, card: Any, box: Box) -> None:
-    """A playing card: rank, suit, enhancement, edition, seal; a face-down one shows its back."""
+    """Draw a playing card: rank, suit, enhancement, edition, seal; or its back if face down."""
     fields = card.dtype.names
     if "face_down" in fields and card.face_down:
         canvas.frame(box, WHITE, 3, 5, RED)
@@ -328,7 +328,7 @@ def draw_card(canvas: Canvas, card: Any, box: Box) -> None:
 
 
 def draw_hand(canvas: Canvas, s: Any, box: Box) -> None:
-    """The hand: selected cards stand higher."""
+    """Draw the hand, with selected cards raised."""
     for i, x in enumerate(places(box, int(s.n_hand), CARD_W, CARD_W + 5)):
         raised = 14 if (int(s.selected) >> i) & 1 else 0
         draw_card(canvas, s.cards[s.hand[i]], Box(x, box.y + 20 - raised, CARD_W, CARD_H))
@@ -336,7 +336,7 @@ def draw_hand(canvas: Canvas, s: Any, box: Box) -> None:
 
 
 def draw_play(canvas: Canvas, s: Any, box: Box) -> None:
-    """The table during a round: the draw pile, and the poker hands by level."""
+    """Draw the table during a round: the draw pile, and the poker hands by level."""
     unseen = int(np.count_nonzero(s.cards["place"][: s.n_cards] == Place.DECK))
     pile = Box(box.right - 56, box.y + box.h / 2 - 35, 44, 62)
     canvas.frame(pile, WHITE, 3, 5, RED)
@@ -353,7 +353,7 @@ def draw_play(canvas: Canvas, s: Any, box: Box) -> None:
 
 
 def draw_blinds(canvas: Canvas, s: Any, table: Box) -> None:
-    """The three blinds of the ante, the one on deck in front."""
+    """Draw the three blinds of the ante, with the next one in front."""
     for i, name in enumerate(("Small Blind", "Big Blind", BLINDS[s.boss].name)):
         box = Box(table.x + 8 + 158 * i, table.y + 8, 148, table.h - 18)
         blind = i + 1 if i < 2 else int(s.boss)
@@ -378,7 +378,7 @@ def draw_blinds(canvas: Canvas, s: Any, table: Box) -> None:
 
 
 def draw_shop(canvas: Canvas, s: Any, table: Box) -> None:
-    """Cards above; vouchers, packs and the reroll below."""
+    """Draw the shop: cards above, vouchers, packs and the reroll below."""
     canvas.fill(table, PANEL, 6)
     canvas.text("SHOP", table.x + 12, table.y + 24, 16, RED, BOLD)
     canvas.text(f"reroll ${reroll_price(s)}", table.x + 12, table.y + 44, 11, GREEN, BOLD)
@@ -391,16 +391,16 @@ def draw_shop(canvas: Canvas, s: Any, table: Box) -> None:
     for (kind, which), x in zip(wares, places(Box(table.x + 8, 0, table.w - 16, 0), len(wares), 78, 100), strict=True):
         box = Box(x, table.bottom - lower - 10, 78, lower)
         if kind == "voucher":
-            draw_ware(canvas, box, VOUCHERS[which].name, "voucher", ORANGE, int(voucher_price(s, which)))
+            draw_offer(canvas, box, VOUCHERS[which].name, "voucher", ORANGE, int(voucher_price(s, which)))
         else:
             pack = PACKS[s.packs[which]]
             about = f"{pack.choose} of {pack.size}"
-            draw_ware(canvas, box, pack.name, about, PACK_COLOURS[pack.kind], int(pack_price(s, which)))
+            draw_offer(canvas, box, pack.name, about, PACK_COLOURS[pack.kind], int(pack_price(s, which)))
     if not row and not wares:
         canvas.text("sold out", table.x + table.w / 2, table.y + table.h / 2, 14, GREY, align="middle")
 
 
-def draw_ware(canvas: Canvas, box: Box, name: str, about: str, colour: Colour, price: int) -> None:
+def draw_offer(canvas: Canvas, box: Box, name: str, about: str, colour: Colour, price: int) -> None:
     """Draw a voucher or a pack for sale."""
     canvas.frame(box, WHITE, 2, 5, colour)
     canvas.paragraph(name, Box(box.x + 5, box.y + 14, box.w - 10, box.h * 0.5), 11, WHITE, BOLD)
@@ -409,7 +409,7 @@ def draw_ware(canvas: Canvas, box: Box, name: str, about: str, colour: Colour, p
 
 
 def draw_pack(canvas: Canvas, s: Any, box: Box) -> None:
-    """The cards of the open pack."""
+    """Draw the cards of the open pack."""
     canvas.fill(box, PANEL, 6)
     canvas.text(PACKS[s.pack_id].name, box.x + 12, box.y + 22, 14, WHITE, BOLD)
     canvas.text(f"take {s.picks_left}", box.right - 12, box.y + 22, 12, GOLD, BOLD, "right")

@@ -32,16 +32,16 @@ def episode_frames(
     size: Size = (640, 360),
     ending: str = "",
 ) -> Iterator[Frame]:
-    """Frames uint8 (height, width, 3), RGB, FPS of them a second; a frame that stays is yielded again.
+    """Yield frames, uint8 (height, width, 3), RGB, FPS per second; unchanged frames are repeated.
 
     notes   one for each decision
-    about   who plays, such as the checkpoint
-    ending  the last frames' words; how the game ended by default
+    about   description of the player, such as the checkpoint
+    ending  caption of the last frames; by default how the game ended
 
-    Raises BadNotes where notes and decisions are not as many, RefusedDecision.
+    Raises RefusedDecision, and BadNotes if the numbers of notes and decisions differ.
     """
     if notes is not None and len(notes) != len(episode.actions):
-        raise BadNotes(f"{len(notes)} notes on {len(episode.actions)} decisions: they belong to another game")
+        raise BadNotes(f"{len(notes)} notes for {len(episode.actions)} decisions: the notes belong to another game")
     pace, values = pace_of(episode), []
     last, thought = copy_states(episode.start)[0], None
     for k, (before, action, after) in enumerate(episode.walk()):

@@ -1,4 +1,4 @@
-"""Encodes one frame."""
+"""PNG encoding of one frame."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from ante.errors import BalatroError
 from ante.files import whole
 from ante.watch.render.draw import draw
 
-DRAWN = 320, 180  # SPEED: width and height before the picture is made smaller; a third of the time of 640 x 360
+DRAWN = 320, 180  # SPEED: width and height before downscaling; drawing takes a third of the time of 640 x 360
 
 
 def look(s: Any, size: tuple[int, int], colour: bool = False) -> NDArray[np.uint8]:
@@ -30,7 +30,7 @@ def look(s: Any, size: tuple[int, int], colour: bool = False) -> NDArray[np.uint
 
 
 def beside(s: Any, size: tuple[int, int], colour: bool = False) -> NDArray[np.uint8]:
-    """Return the frame of a game beside its enlarged pixel observation: uint8 (h, w, 3), RGB."""
+    """Return the frame of a game next to its enlarged pixel observation: uint8 (h, w, 3), RGB."""
     frame, small = draw(s, 640, 360, seed=False), look(s, size, colour).transpose(1, 2, 0)
     times = max(1, frame.shape[0] // size[0])
     squares = np.repeat(np.repeat(np.broadcast_to(small, (*size, 3)), times, axis=0), times, axis=1)
@@ -44,7 +44,7 @@ def beside(s: Any, size: tuple[int, int], colour: bool = False) -> NDArray[np.ui
 def write_picture(file: Path, picture: NDArray[np.uint8]) -> None:
     """Write the image, (h, w, 3) RGB, as PNG. Raises BalatroError, OSError."""
     if file.suffix != ".png":
-        raise BalatroError(f"cannot write {file}: pictures are PNG, name a file that ends in .png")
+        raise BalatroError(f"cannot write {file}: images are PNG, choose a file name that ends in .png")
     _, data = cv2.imencode(".png", picture[..., ::-1])
     with whole(file) as aside:
         aside.write_bytes(data.tobytes())

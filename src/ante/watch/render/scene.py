@@ -59,7 +59,7 @@ class Scored:
     """A played hand at one moment of its scoring.
 
     cards   records of the played cards, left to right, each with whether it scores
-    name    of the poker hand
+    name    name of the poker hand
     total   score of the hand, empty while chips and mult rise
     """
 
@@ -78,11 +78,11 @@ def draw_scene(
     thought: Thought | None = None,
     scored: Scored | None = None,
 ) -> NDArray[np.uint8]:
-    """A frame, uint8 (height, width, 3), RGB; size is width and height.
+    """Return a frame, uint8 (height, width, 3), RGB; size is width and height.
 
-    caption  below the score, such as the decision
-    about    above deck and seed, such as the checkpoint
-    thought  shown in a strip; a scoring hand replaces the middle of the table
+    caption  text below the score, such as the decision
+    about    text above deck and seed, such as the checkpoint
+    thought  contents of the strip; a scoring hand replaces the middle of the table
     """
     canvas = Canvas(*size, FELT)
     value = None if scored is None else (scored.name, scored.chips, scored.mult)
@@ -100,7 +100,7 @@ def draw_scene(
 
 
 def draw_scored(canvas: Canvas, table: Box, scored: Scored) -> None:
-    """The played cards in the middle, those that score stand higher; what they bring beside them."""
+    """Draw the played cards in the middle, with scoring cards raised, and their score."""
     left = Box(table.x, table.y, table.w - 120, table.h)
     top = table.y + (table.h - CARD_H) / 2
     for (card, scores), x in zip(scored.cards, places(left, len(scored.cards), CARD_W, CARD_W + 8), strict=True):

@@ -36,7 +36,7 @@ def watch(games: Games, choose: Choose, console: Console, pause: Callable[[], No
 
 
 def show(console: Console, text: str, said: str) -> None:
-    """One screen: what was decided, and the game after it."""
+    """Show one screen: the last decision, and the game after it."""
     if console.is_terminal:
         console.clear()
     console.print(Text(f"\n> {said}" if said else ""), Text(text), sep="\n")
@@ -89,7 +89,7 @@ def play_by_keys(games: Games, console: Console, keys: Iterator[str]) -> bool:
 
 
 def press(games: Games, key: str, choices: dict[str, int]) -> str:
-    """Apply one key; return what it did, or why it did nothing."""
+    """Apply one key, and return its effect or why it had none."""
     s = games.states[0]
     if key in choices:
         said = action_name(s, choices[key])
@@ -121,7 +121,7 @@ def toggle(games: Games, position: int) -> str:
 
 @contextmanager
 def keyboard() -> Iterator[Iterator[str]]:
-    """Yields the keys of standard input, one by one: at once on a terminal, else from its lines."""
+    """Yield the keys of standard input one by one: immediately on a terminal, else line by line."""
     if not sys.stdin.isatty():
         yield (key for line in sys.stdin for key in line.strip())
         return

@@ -1,4 +1,4 @@
-"""Encodes frames as H.264 video for browsers."""
+"""Encoding of frames as H.264 video for browsers."""
 
 import os
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ X264 = {"crf": "23", "preset": "veryfast", "g": str(5 * FPS), "x264-params": "th
 
 
 class BadVideo(BalatroError, OSError):
-    """A video that cannot be written."""
+    """A video cannot be written."""
 
 
 def write_video(file: Path, frames: Iterable[NDArray[np.uint8]], fps: int = FPS, title: str = "") -> int:
@@ -61,7 +61,7 @@ def encode(file: Path, frames: Iterable[NDArray[np.uint8]], fps: int, title: str
                 container.mux(packet)
             count += 1
         if stream is None:
-            raise ValueError("there are no frames")
+            raise ValueError("a video requires at least one frame")
         for packet in stream.encode():
             container.mux(packet)
     return count

@@ -1,4 +1,4 @@
-"""The same games on the CPU and on a device: runs of actions, and what the buffers held after each step."""
+"""The same games on the CPU and on a device: sequences of actions, and the contents of the buffers after each step."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,16 +17,16 @@ BUFFERS = ("states", "observations", "flat", "rewards", "outcome", "steps")
 REWARD = Reward("all", "every term", 5.0, -1.0, 0.2, 0.2, 0.1, 0.04, discount=0.99)
 OPTIONS = {"deck": "b_red", "stake": 3, "reorder": "jokers", "max_decisions": 150, "reward": REWARD}
 VIEWS = {"discrete": True, "macro": False}
-ODD, RANDOM = 0.02, 0.15  # shares of actions that are any number, legal or not, and of random legal ones
+ODD, RANDOM = 0.02, 0.15  # shares of arbitrary actions, legal or not, and of random legal ones
 
 
 @dataclass(frozen=True)
 class Run:
-    """What n games went through.
+    """The history of n games.
 
     actions           (steps, n) int64
     rewards, outcome  (steps, n) float64, uint8
-    snapshots         after the step of this number: all buffers by their names
+    snapshots         step number -> all buffers by name, after that step
     """
 
     actions: np.ndarray
@@ -49,12 +49,12 @@ class Run:
             return Run(data["actions"], data["rewards"], data["outcome"], snapshots)
 
 
-class CpuTwin:
-    """`Games` whose seeds come from the generators that `DeviceGames` uses: one xorshift state for each game."""
+class CpuReference:
+    """`Games` whose seeds are from the generators of `DeviceGames`: one xorshift state per game."""
 
     def __init__(self, n: int, number: int, view: str) -> None:
         self.games = Games(n, discrete=VIEWS[view], **OPTIONS)
-        self.games._deal = lambda indices, options=None: None  # `step` deals
+        self.games._deal = lambda indices, options=None: None  # `step` deals instead
         self.rngs = np.zeros((n, 1), dtype=np.uint64)
         for i in range(n):
             begin_player(self.rngs[i], number * 1_000_003 + i)
@@ -73,7 +73,7 @@ class CpuTwin:
 
 
 class Player:
-    """Acts for all games: sensibly enough to reach shops and jokers, with some random and some impossible actions."""
+    """Acts in all games, well enough to reach shops and jokers, with some random and some invalid actions."""
 
     def __init__(self, games: Games, number: int) -> None:
         self.games, self.random = games, np.random.default_rng(number)
@@ -98,21 +98,21 @@ class Player:
 
 def play_on_cpu(n: int, steps: int, number: int, every: int, view: str) -> Run:
     """Run n games and compare all buffers every few steps and after the last."""
-    twin = CpuTwin(n, number, view)
-    player, snapshots = Player(twin.games, number), {}
+    reference = CpuReference(n, number, view)
+    player, snapshots = Player(reference.games, number), {}
     actions, rewards = np.zeros((steps, n), dtype=np.int64), np.zeros((steps, n))
     outcome = np.zeros((steps, n), dtype=np.uint8)
     for k in range(steps):
         actions[k] = player.choose()
-        twin.step(actions[k], twin.games.outcome != 0)
-        rewards[k], outcome[k] = twin.games.rewards, twin.games.outcome
+        reference.step(actions[k], reference.games.outcome != 0)
+        rewards[k], outcome[k] = reference.games.rewards, reference.games.outcome
         if k % every == every - 1 or k == steps - 1:
-            snapshots[k] = twin.buffers()
+            snapshots[k] = reference.buffers()
     return Run(actions, rewards, outcome, snapshots)
 
 
 def play_on_device(played: Run, number: int, view: str, **options: Any) -> Run:
-    """The actions of a run played by `DeviceGames`."""
+    """Play the actions of a run in `DeviceGames`."""
     from ante.env.cuda import DeviceGames
 
     games = DeviceGames(played.actions.shape[1], discrete=VIEWS[view], number=number, **OPTIONS, **options)
@@ -127,10 +127,10 @@ def play_on_device(played: Run, number: int, view: str, **options: Any) -> Run:
 
 
 def differences(expected: Run, found: Run) -> list[str]:
-    """Where two runs part, in words: field by field, with the first game; nothing where all bytes are equal."""
+    """Return the differences of two runs as text, by field with the first game; empty if all bytes are equal."""
     lines = [f"{name} differ" for name in ("rewards", "outcome") if not same(expected, found, name)]
     if expected.snapshots.keys() != found.snapshots.keys():
-        lines.append(f"looked at after {sorted(expected.snapshots)}, not {sorted(found.snapshots)}")
+        lines.append(f"snapshots after {sorted(expected.snapshots)}, not {sorted(found.snapshots)}")
     for k in sorted(expected.snapshots.keys() & found.snapshots.keys()):
         for name in BUFFERS:
             lines += [
@@ -140,14 +140,14 @@ def differences(expected: Run, found: Run) -> list[str]:
 
 
 def same(expected: Run, found: Run, name: str) -> bool:
-    """Whether both runs hold the same bytes under this name."""
+    """Return whether both runs have the same bytes under this name."""
     return getattr(expected, name).tobytes() == getattr(found, name).tobytes()
 
 
 def parted(a: np.ndarray, b: np.ndarray, name: str) -> list[str]:
-    """Where two buffers differ in a byte, field by field: the number of games and the first of them.
+    """Return the differences of two buffers by field: the number of games and the first of them.
 
-    The bytes between fields are left out: NumPy's own copies do not keep them.
+    The bytes between fields are ignored, since NumPy's copies do not preserve them.
     """
     if a.dtype != b.dtype or a.shape != b.shape:
         return [f"{name} is {a.dtype.str} {a.shape}, not {b.dtype.str} {b.shape}"]

@@ -66,7 +66,7 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     "priority without queue": ({"queue": {"priorityClass": "high"}}, "queue.priorityClass needs queue.name"),
     "more games than steps": (
         {"training": {"gamesPerRunner": 2048}},
-        "more than algo.batch 8192; raise algo.batch or lower training.gamesPerRunner",
+        "more than algo.batch 8192 after a single step; raise algo.batch or lower training.gamesPerRunner",
     ),
     "batch that learners cannot share": (
         {"gpuWorkers": {"gpus": 3, "replicas": 1}, "training": {"learners": 3, "learnerGpus": 0.5}},

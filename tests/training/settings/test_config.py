@@ -120,7 +120,7 @@ GPU = {"resources.games_on": "gpu", "resources.runner_gpus": 1}
             "128 times algo.accumulate 4 is larger than",
         ),
         ({"algo.lr": [[0, 1e-3]]}, "algo.lr: points are .* at least two"),
-        ({"algo.lr": [[5, 1e-3], [10, 1e-4]]}, "algo.lr: points are .* the first at 0"),
+        ({"algo.lr": [[5, 1e-3], [10, 1e-4]]}, "algo.lr: points are .* the first at step 0"),
         ({"algo.entropy": [[0, 0.1], [10, 0.1], [10, 0.0]]}, "algo.entropy: points are .* in increasing order"),
         ({"algo.entropy": -0.1}, "algo.entropy: values must not be below 0"),
         ({"algo.lr": 0}, "algo.lr: the first value must be above 0"),
@@ -140,7 +140,7 @@ GPU = {"resources.games_on": "gpu", "resources.runner_gpus": 1}
         ({"resources.learners": 3}, "must be divisible by resources.learners 3; change one"),
         (
             {"resources.runners": 8, "resources.games_per_runner": 4096},
-            "32768 games, .* more than algo.batch 8192; raise",
+            "is 32768 games, more than algo.batch 8192 after a single step; raise",
         ),
         ({"resources.games_on": "gpu"}, "requires a GPU for each env runner; set resources.runner_gpus"),
         (

@@ -68,7 +68,7 @@ def test_a_reward_is_found_by_its_entry_point_and_by_module_and_attribute(packag
     [
         ("nowhere.at_all:Reward", r"cannot import 'nowhere\.at_all'.*install it"),
         ("elsewhere:gone", "module 'elsewhere' has no 'gone'"),
-        ("elsewhere:number", r"'elsewhere:number' is a int: a reward is"),
+        ("elsewhere:number", r"'elsewhere:number' is a int, expected an ante.env.reward.Reward"),
         ("absent", r"cannot import 'nowhere\.at_all' of 'absent' .*install it"),
         ("whole", "entry point 'whole' names only module 'elsewhere': declare it as module:attribute"),
     ],
@@ -119,7 +119,7 @@ def test_rewards_of_another_shape_are_refused() -> None:
 
     games = Games(3, reward=Scalar())
     games.reset()
-    with pytest.raises(BadPlugin, match=r"money returned rewards of shape \(\): wanted \(3,\)"):
+    with pytest.raises(BadPlugin, match=r"money returned rewards of shape \(\), expected \(3,\)"):
         games.step(games.masks.argmax(axis=1))
 
 

@@ -119,7 +119,10 @@ def test_what_helm_looks_after_is_left_alone(kubernetes: Cluster, ante: Ante) ->
 ERRORS: dict[str, tuple[tuple[str, ...], str]] = {
     "no training": (("status", "second"), "no training 'second' in namespace default; existing: first"),
     "nothing to delete": (("down", "second"), "no training 'second' in namespace default"),
-    "no namespace": (("submit", "--preset", "cpu", "-n", "games"), 'namespaces "games" not found: create it with kubectl create namespace'),
+    "no namespace": (
+        ("submit", "--preset", "cpu", "-n", "games"),
+        'namespaces "games" not found: create it with kubectl create namespace',
+    ),
     "no context": (("ls", "--context", "moon"), "no context 'moon'"),
     "impossible": (
         ("submit", "--set", "gpuWorkers.replicas=0"),

@@ -73,7 +73,7 @@ def test_a_replay_can_be_asked_about(monkeypatch: pytest.MonkeyPatch, capsys: py
     replay = "tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt"
     assert run(monkeypatch, "hints", "ask", f"{replay}@40") == 0
     text = capsys.readouterr().out
-    assert "rules answers" in text and "PKXK3L4T" not in text
+    assert "rules response" in text and "PKXK3L4T" not in text
 
 
 @pytest.mark.parametrize("position", ["TESTSEED", "TESTSEED@x", "TESTSEED@9000", "no!seed@1"])

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import HTTPClientError
 
 from ante.http import connections
 from ante.storage import s3
-from ante.storage.errors import BadStore, Damaged, NoAccess, NoBucket, NotThere, StorageError
+from ante.storage.errors import BadStore, Damaged, NoAccess, NoBucket, NoStore, NotThere, StorageError
 from ante.storage.minio import MinioAdmin
 from ante.storage.s3 import S3Store
 from ante.storage.settings import S3Settings
@@ -331,3 +332,12 @@ def test_a_command_reports_the_error(
     check(case, tmp_path, capfd)
     assert not beside.exists() and [file.name for file in tmp_path.iterdir()] == ["case"]
     assert not list((tmp_path / "case").iterdir())
+
+
+@pytest.mark.parametrize(
+    "error", [RecursionError(), HTTPClientError(error=RecursionError())], ids=["outside", "inside"]
+)
+def test_a_redirect_loop_is_named_wherever_the_stack_ends(error: Exception) -> None:
+    store = store_at("http://127.0.0.1:9")
+    with pytest.raises(NoStore, match="redirects in a loop"), store._in_words("a"):
+        raise error

@@ -116,8 +116,8 @@ def test_an_offline_store_is_retried_and_its_error_is_recorded(spool: Spool, tmp
     store = Failing(tmp_path / "store", times=3)
     said = []
     working = uploader(spool, open_url=lambda url: store)
-    tell = spool.tell
-    working.spool.tell = lambda state: (said.append(state), tell(state))
+    write = spool.write_state
+    working.spool.write_state = lambda state: (said.append(state), write(state))
     working.empty()
     errors = [(state.job, state.attempts, state.error) for state in said if state.error]
     assert errors == [(job.id, attempt, "the server is offline") for attempt in (1, 2, 3)]
@@ -166,4 +166,4 @@ def test_a_started_uploader_is_niced_and_ends_when_asked(spool: Spool, tmp_path:
     process.terminate()
     assert process.wait(30) == 0
     assert not spool.working()
-    assert f"{SHELF}/0001 in file://" in (spool.folder / "uploader.log").read_text()
+    assert f"{SHELF}/0001 is stored in file://" in (spool.folder / "uploader.log").read_text()

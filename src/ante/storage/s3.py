@@ -41,6 +41,7 @@ from ante.storage.store import CHUNK, Progress, Stat, check_key, no_progress, sh
 REFUSED = ("SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied", "ExpiredToken", "InvalidToken", "403", "401")
 WRONG_SUM = ("BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "InvalidPart")
 CLOCK = ("RequestTimeTooSkewed", "RequestExpired")
+LOOP = "it redirects in a loop, or its response is nested too deeply"
 LISTING = ("Name", "IsTruncated")  # fields of all S3 listings, including empty ones
 OBJECTS = ("GetObject", "HeadObject")  # calls whose responses may have any content type
 MOST_PAGES = 10_000  # pages of a listing, with 1,000 keys each
@@ -245,6 +246,8 @@ class S3Store:
                 "or use http:// if the server does"
             ) from None
         except (NoConnection, HTTPClientError, IncompleteReadError, BodyError) as error:
+            if isinstance(getattr(error, "kwargs", {}).get("error"), RecursionError):  # raised within an HTTP request
+                raise self._no_s3(key, LOOP) from None
             raise Unreachable(
                 f"{self._where} does not respond ({type(error).__name__}): check S3_ENDPOINT_URL and the server"
             ) from None
@@ -253,8 +256,8 @@ class S3Store:
         except (ResponseParserError, PaginationError, ValueError, RecursionError) as error:
             if isinstance(error, BalatroError):
                 raise
-            why = "redirect loop, or nested too deeply" if isinstance(error, RecursionError) else "invalid response"
-            raise self._no_s3(key, f"{why} ({type(error).__name__})") from None
+            invalid = f"invalid response ({type(error).__name__})"
+            raise self._no_s3(key, LOOP if isinstance(error, RecursionError) else invalid) from None
         except BotoCoreError as error:
             raise StorageError(f"{key}: {type(error).__name__} at {self._where}") from None
 

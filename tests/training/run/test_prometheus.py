@@ -51,7 +51,7 @@ def test_a_scrape_shows_the_last_iteration_and_what_waits_now(tmp_path: Path) ->
         assert found["ante_memory_bytes", "driver"] == 1.5 * GB and found["ante_memory_bytes", "runner 1"] == GB / 4
         assert found["ante_upload_backlog_jobs", ""] == 0
         job = spool.add(tmp_path / "files", "s3://bucket/runs", "first", "1", {})
-        spool.tell(State(1, job.id, attempts=7, error="no answer"))
+        spool.write_state(State(1, job.id, attempts=7, error="no answer"))
         found = scraped(port)
         assert found["ante_upload_backlog_jobs", ""] == 1 and found["ante_upload_backlog_bytes", ""] == 1000
         assert found["ante_upload_failures", ""] == 7

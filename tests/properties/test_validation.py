@@ -101,7 +101,7 @@ def play_on(states: np.recarray, number: int) -> int:
 
 def test_every_record_of_real_games_is_let_through() -> None:
     states = real_games()
-    assert len(states) > 20
+    assert len(states) > KINDS
     validate_states(states)
 
 

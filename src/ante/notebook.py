@@ -12,8 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ante.agents.evaluate import PANEL, Player, Report, read_seeds
+from ante.agents.evaluate import Player, Report
 from ante.agents.evaluate import evaluate as play_all
+from ante.agents.seed_lists import evaluation_seeds, read_seeds
 from ante.errors import BalatroError
 from ante.experiments.spec import Spec, make_spec, read_spec
 from ante.training.players.by_name import player_of
@@ -65,7 +66,7 @@ class Run:
         return player_of(str(self.folder), likeliest, checkpoint)
 
     def evaluate(self, games: int = 200, **how: Any) -> "Evaluation":
-        """Evaluate the run on the first games of the seed panel; see `evaluate`."""
+        """Evaluate the run; see `evaluate`."""
         return evaluate(self, games=games, **how)
 
     def curves(self) -> Path:
@@ -183,7 +184,7 @@ def evaluate(
     """Evaluate players on the same games, as `ante eval` does.
 
     players     random, greedy, rules, a run, a release, or an object with the interface `agents.evaluate.Player`
-    games       number of games, on the first seeds of the panel or of `seeds`
+    games       number of games, on the seeds of `ante eval` or the first of `seeds`
     seeds       a file with one seed per line, or a list
     checkpoint, likeliest   the checkpoint of a run, and whether its policy always takes the likeliest action
     advance     called with the number of games that just ended
@@ -195,7 +196,9 @@ def evaluate(
         raise BalatroError('no player was given: try evaluate("greedy")')
     if games < 1:
         raise BalatroError(f"games={games}: must be at least 1")
-    chosen = read_seeds(Path(seeds or PANEL), games) if seeds is None or isinstance(seeds, (str, Path)) else seeds
+    if seeds is None:
+        seeds = evaluation_seeds(games)
+    chosen = read_seeds(Path(seeds), games) if isinstance(seeds, (str, Path)) else seeds
     found = [seated(player, likeliest, checkpoint) for player in players]
     return Evaluation(tuple(play_all(player, chosen[:games], advance=advance, **rules) for player in found))
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ante.agents.baselines import AGENTS, Baseline
-from ante.agents.evaluate import evaluate, panel
+from ante.agents.evaluate import evaluate
+from ante.agents.seed_lists import evaluation_seeds
 from ante.engine.actions import Verb, cards_of, is_legal, verb_of
 from ante.engine.core.state import Phase
 from ante.env.games import Games, Outcome
@@ -19,7 +20,7 @@ compiled_only = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", r
 @pytest.mark.parametrize(("deck", "stake"), [("b_red", 1), ("b_plasma", 4), ("b_erratic", 8)])
 def test_every_decision_is_legal(name: str, deck: str, stake: int) -> None:
     games = Games(8, deck, stake, discrete=False)
-    games.reset(options={"seed": panel()[:8]})
+    games.reset(options={"seed": evaluation_seeds(8)})
     player, playing = Baseline(name), np.ones(8, dtype=np.bool_)
     while playing.any():
         actions = player.choose(games, playing)
@@ -32,7 +33,7 @@ def test_every_decision_is_legal(name: str, deck: str, stake: int) -> None:
 
 @compiled_only
 def test_greedy_clearly_beats_random() -> None:
-    greedy, random = (evaluate(Baseline(name), panel()[:60]) for name in ("greedy", "random"))
+    greedy, random = (evaluate(Baseline(name), evaluation_seeds(60)) for name in ("greedy", "random"))
     gap = greedy.mean_blinds - greedy.mean_blinds_half_width - random.mean_blinds - random.mean_blinds_half_width
     assert gap > 3
 

@@ -1,6 +1,5 @@
 """Evaluation: its statistics are consistent and match a slow computation, and its games can be replayed."""
 
-import hashlib
 import json
 import math
 from pathlib import Path
@@ -9,8 +8,9 @@ import numpy as np
 import pytest
 
 from ante.agents.baselines import Baseline
-from ante.agents.evaluate import BadSeedsFile, Replay, evaluate, panel, read_seeds, wilson
+from ante.agents.evaluate import Replay, evaluate, paired_difference, wilson
 from ante.agents.report import blinds_of_all
+from ante.agents.seed_lists import BadSeedsFile, evaluation_seeds, read_seeds
 from ante.engine.core.state import Phase
 from ante.env.games import Games, Outcome
 from ante.errors import UnknownSeed
@@ -26,7 +26,7 @@ def test_wilson_agrees_with_published_values() -> None:
 
 
 def test_counts_agree_with_the_games() -> None:
-    report = evaluate(Baseline("greedy"), panel()[:12])
+    report = evaluate(Baseline("greedy"), evaluation_seeds(12))
     assert report.games == len(report.records) == 12
     cleared = sum(row.cleared.hits for row in report.blinds)
     played = sum(row.cleared.trials for row in report.blinds)
@@ -39,7 +39,7 @@ def test_counts_agree_with_the_games() -> None:
 
 
 def test_a_game_played_again_ends_alike_and_is_counted_alike() -> None:
-    seed = panel()[3]
+    seed = evaluation_seeds(4)[3]
     player = Baseline("greedy")
     (record,) = evaluate(player, [seed]).records
     games = Games(1, discrete=False, reorder="none")
@@ -57,7 +57,7 @@ def test_a_game_played_again_ends_alike_and_is_counted_alike() -> None:
 
 
 def test_players_stand_side_by_side_blind_by_blind() -> None:
-    reports = [evaluate(Baseline(name), panel()[:8]) for name in ("random", "greedy")]
+    reports = [evaluate(Baseline(name), evaluation_seeds(8)) for name in ("random", "greedy")]
     table = blinds_of_all(reports)
     columns = [list(column.cells) for column in table.columns]
     assert [column.header for column in table.columns] == ["ante", "blind", "random", "greedy"]
@@ -69,17 +69,20 @@ def test_players_stand_side_by_side_blind_by_blind() -> None:
 
 
 def test_the_report_is_plain_json() -> None:
-    data = json.loads(evaluate(Baseline("random"), panel()[:2]).to_json(), parse_constant=pytest.fail)
+    data = json.loads(evaluate(Baseline("random"), evaluation_seeds(2)).to_json(), parse_constant=pytest.fail)
     assert {"player", "wins", "mean_ante", "blinds", "records"} <= set(data)
     assert data["wins"]["trials"] == 2
 
 
-def test_the_panel_is_a_thousand_different_seeds_and_frozen() -> None:
-    assert len(set(panel())) == 1000
-    assert (
-        hashlib.sha256("\n".join(panel()).encode()).hexdigest()
-        == "293375cb1519ec4d6666a2b408c5ad51f03e96f7572b748a913d7b8b62bd2d37"
+def test_differences_are_paired_game_by_game() -> None:
+    one, other = (evaluate(Baseline(name), evaluation_seeds(8)) for name in ("greedy", "random"))
+    more = [a.blinds - b.blinds for a, b in zip(one.records, other.records, strict=True)]
+    found, half = paired_difference(one, other)
+    assert found == pytest.approx(np.mean(more)) and half == pytest.approx(
+        1.96 * np.std(more, ddof=1) / 8**0.5, rel=1e-3
     )
+    with pytest.raises(AssertionError, match="the games differ"):
+        paired_difference(one, evaluate(Baseline("random"), evaluation_seeds(8, 1)))
 
 
 def test_seed_files_are_checked_before_anything_is_played(tmp_path: Path) -> None:

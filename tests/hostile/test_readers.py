@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ante.agents.evaluate import read_seeds
+from ante.agents.seed_lists import read_seeds
 from ante.bench.regression import read_baseline
 from ante.env.replay import check_replay, read_file, read_replay, state_at
 from ante.errors import BalatroError

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from ante.agents.baselines import Baseline
-from ante.agents.evaluate import evaluate, panel
+from ante.agents.evaluate import evaluate
+from ante.agents.seed_lists import evaluation_seeds, validation_seeds
 from ante.cli import main
 from ante.engine.core.state import Phase
 from ante.engine.run import new_run
@@ -36,9 +37,9 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> League:
 
 
 def test_results_are_those_of_an_evaluation_of_the_same_seeds(league: League) -> None:
-    report = evaluate(Baseline("greedy"), panel()[: 2 * STRETCH])
+    report = evaluate(Baseline("greedy"), validation_seeds()[: 2 * STRETCH])
     found = league.results("greedy")
-    assert found.seeds == tuple(panel()[: 2 * STRETCH])
+    assert found.seeds == tuple(validation_seeds()[: 2 * STRETCH])
     for name in ("ante", "blinds", "decisions"):
         assert getattr(found, name).tolist() == [getattr(record, name) for record in report.records]
 
@@ -105,7 +106,7 @@ def test_the_replays_of_the_best_games_are_kept(league: League) -> None:
 
 def imagined(folder: Path, blinds: dict[str, np.ndarray], run: str) -> League:
     """Return a league whose checkpoints have beaten these numbers of blinds."""
-    model = next(iter(next(iter(record_games(Baseline("random"), panel()[:1], Heading(""))))))
+    model = next(iter(next(iter(record_games(Baseline("random"), evaluation_seeds(1), Heading(""))))))
     found = League.begin(folder, Rules(STRETCH * (len(next(iter(blinds.values()))) // STRETCH)))
     found.enter(Entrant(name, run, name.partition("@")[2], run, int(name.partition("@")[2])) for name in blinds)
     for name, values in blinds.items():

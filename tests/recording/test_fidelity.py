@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from ante.agents.baselines import Baseline
-from ante.agents.evaluate import Player, panel
+from ante.agents.evaluate import Player
 from ante.agents.record import record_game
+from ante.agents.seed_lists import evaluation_seeds
 from ante.cli import main
 from ante.engine.core.state import state_t
 from ante.env.games import Games
@@ -36,7 +37,7 @@ class Clicker:
 
 
 def games_of(player: Player, games: int, deck: str = "b_red", stake: int = 1) -> list[Recording]:
-    batches = record_games(player, panel()[:games], Heading("", deck, stake), 7)
+    batches = record_games(player, evaluation_seeds(games), Heading("", deck, stake), 7)
     return [game for part in batches for game in part]
 
 
@@ -81,6 +82,6 @@ def test_the_command_keeps_the_replays_and_prints_the_figures(
     found = json.loads(capsys.readouterr().out)
     assert (ended.value.code, found["player"], found["games"], found["differences"]) == (0, "greedy", 2, [])
     kept = sorted(tmp_path.glob("*.txt"))
-    assert [file.stem for file in kept] == sorted(panel()[:2])
+    assert [file.stem for file in kept] == sorted(evaluation_seeds(2))
     assert all(check_replay(file.read_text()) is None for file in kept)
     assert sum(file.stat().st_size for file in kept) == 2 * found["text_bytes"]

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from ante.agents.baselines import Baseline
-from ante.agents.evaluate import evaluate, panel
+from ante.agents.evaluate import evaluate
+from ante.agents.seed_lists import evaluation_seeds
 from ante.engine.actions import to_macro
 from ante.env.games import Games
 from ante.training.run.videos import keep_games
@@ -81,7 +82,7 @@ def make_run(folder: Path, games: int, videos: tuple[str, ...] = ("best", "worst
     (folder / "hints" / "ledger.json").write_text(json.dumps(LEDGER))
     (folder / "hints" / "effect.json").write_text(json.dumps(EFFECT))
     player = Thinker("greedy")
-    report = evaluate(player, panel()[:games])
+    report = evaluate(player, evaluation_seeds(games))
     (folder / "evaluation.json").write_text(report.to_json())
     keep_games(config, player, report, 900_000, final=True)
     return config

@@ -4,27 +4,18 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ante.engine.core.state import Phase
-from ante.engine.run import seed_text
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
-from ante.errors import BalatroError, UnknownSeed
-from ante.files import Unreadable, read_text
 
 BATCH = 128  # games played in parallel
 BLIND_NAMES = ("Small", "Big", "Boss")
-PANEL = Path(__file__).with_name("seeds") / "panel.txt"
 Z_95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
-
-
-class BadSeedsFile(BalatroError, ValueError):
-    """A list of seeds that cannot be read."""
 
 
 class Player(Protocol):
@@ -127,34 +118,11 @@ def half_width(values: NDArray[Any]) -> float:
     return float(Z_95 * values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
 
 
-def read_seeds(file: Path, games: int | None = None) -> list[str]:
-    """Return the first `games` seeds of a file, or all for None. Raises BadSeedsFile.
-
-    The file has one seed per line; `#` begins a comment.
-    """
-    try:
-        text = read_text(file)
-    except Unreadable as error:
-        raise BadSeedsFile(f"{error}; use a file with one game seed per line, such as 2K9H9HN") from None
-    seeds = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if word := line.partition("#")[0].strip():
-            try:
-                seeds.append(seed_text(word))
-            except UnknownSeed as error:
-                raise BadSeedsFile(f"{file}, line {number}: {error}") from None
-    if not seeds:
-        raise BadSeedsFile(f"{file} contains no seeds: write one game seed per line, such as 2K9H9HN")
-    if games is not None and games < 1:
-        raise BadSeedsFile(f"--games is {games}, expected 1 or more")
-    if games is not None and games > len(seeds):
-        raise BadSeedsFile(f"{file} contains {len(seeds)} seeds, fewer than {games} games: lower --games or add seeds")
-    return seeds[:games]
-
-
-def panel() -> list[str]:
-    """Return the fixed seed panel: the thousand games on which players are compared."""
-    return read_seeds(PANEL)
+def paired_difference(one: Report, other: Report) -> tuple[float, float]:
+    """Return how many more blinds the first player beats in the same games: the mean and its 95 % half-width."""
+    assert [each.seed for each in one.records] == [each.seed for each in other.records], "the games differ"
+    more = np.array([float(a.blinds - b.blinds) for a, b in zip(one.records, other.records, strict=True)])
+    return float(more.mean()), half_width(more)
 
 
 class Tally:

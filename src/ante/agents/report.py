@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from ante.agents.evaluate import BLIND_NAMES, Report, Share
+from ante.agents.evaluate import BLIND_NAMES, Report, Share, paired_difference
 
 
 def percent(share: Share) -> str:
@@ -13,19 +13,21 @@ def percent(share: Share) -> str:
 
 
 def players_table(reports: Sequence[Report]) -> Table:
-    """Return a row for each player on the same games."""
+    """Return a row for each player on the same games, with the difference to the first player, game by game."""
     first = reports[0]
     table = Table(title=f"{first.games} games, {first.deck}, stake {first.stake} (95 % intervals)")
-    for heading in ("player", "wins", "mean ante", "blinds beaten", "decisions", "return"):
+    against = (f"more blinds than {first.player}",) if len(reports) > 1 else ()
+    for heading in ("player", "wins", "mean ante", "blinds beaten", *against, "decisions"):
         table.add_column(heading, justify="left" if heading == "player" else "right")
     for report in reports:
+        more = "" if report is first else "{:+.2f} ± {:.2f}".format(*paired_difference(report, first))
         table.add_row(
             report.player,
             percent(report.wins),
             f"{report.mean_ante:.2f} ± {report.mean_ante_half_width:.2f}",
             f"{report.mean_blinds:.2f} ± {report.mean_blinds_half_width:.2f}",
+            *(more for _ in against),
             f"{report.mean_decisions:,.0f}",
-            f"{report.mean_reward:.3f}",
         )
     return table
 

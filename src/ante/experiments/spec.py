@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError, field_validator
 
-from ante.agents.evaluate import read_seeds
+from ante.agents.seed_lists import read_seeds
 from ante.errors import BalatroError
 from ante.files import Unreadable, write_text
 from ante.training.settings.config import BadConfig, TrainConfig, make_config, merge, read_values
@@ -49,7 +49,8 @@ class Spec(Settings):
     steps: int = Field(200_000, ge=1, description="Environment steps of each run.")
     eval_games: int = Field(200, ge=2, description="Games in each final evaluation, the same for all entries.")
     panel: Path | None = Field(
-        None, description="File of evaluation seeds, relative to the specification; by default the frozen panel."
+        None,
+        description="File of evaluation seeds, relative to the specification; by default those of the runs' final evaluations.",
     )
     players: tuple[str, ...] = Field(
         ("random", "greedy"), description="Other players on the same games: baselines, runs, releases."

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass
 
-from ante.agents.evaluate import panel
+from ante.agents.seed_lists import validation_seeds
 from ante.engine.core.compile_cache import source_hash
 from ante.errors import BalatroError, first_fault, shown
 from ante.files import NoFile, Unreadable, check_regular, read_json, whole, write_text
@@ -69,7 +69,7 @@ class Entrant:
 
 @dataclass(frozen=True, config=ConfigDict(strict=True, extra="forbid"))
 class Rules:
-    """The rules of a league's games, which use the first `games` seeds of the panel."""
+    """The rules of a league's games, which use the first `games` validation seeds."""
 
     games: int
     deck: str = "b_red"
@@ -184,7 +184,7 @@ class League:
 
     def seeds(self, stretch: int) -> list[str]:
         """Return the seeds of a stretch."""
-        return panel()[stretch * STRETCH : (stretch + 1) * STRETCH]
+        return validation_seeds()[stretch * STRETCH : (stretch + 1) * STRETCH]
 
     def store(self, name: str, stretch: int, games: Sequence[Recording]) -> None:
         """Store the results of a stretch atomically."""
@@ -245,9 +245,11 @@ def read_stretch(file: Path) -> Any:
 
 def check_games(games: int) -> None:
     """Check the number of games. Raises BadLeague."""
-    most = len(panel())
+    most = len(validation_seeds())
     if games < STRETCH or games % STRETCH or games > most:
-        raise BadLeague(f"--games {games} must be a multiple of {STRETCH} from {STRETCH} to {most}, the panel's size")
+        raise BadLeague(
+            f"--games {games} must be a multiple of {STRETCH} from {STRETCH} to {most}, the number of validation seeds"
+        )
 
 
 def save(folder: Path, rules: Rules, entrants: Iterable[Entrant], engine: str) -> None:

@@ -152,28 +152,30 @@ def test_what_is_reported_as_log_probability_is_that_of_the_mixture(run: Callabl
 
 
 def test_an_advised_policy_follows_hints_within_the_budget() -> None:
-    from ante.agents.evaluate import evaluate, panel
-    from ante.training.players.advised import AdvisedPlayer, paired
+    from ante.agents.evaluate import evaluate, paired_difference
+    from ante.agents.seed_lists import evaluation_seeds
+    from ante.training.players.advised import AdvisedPlayer
     from tests.training.advice.test_hooks import shortlist_policy
 
-    seeds = panel()[:12]
+    seeds = evaluation_seeds(12)
     always = AdvisedPlayer(shortlist_policy(), "net", None, share=1.0, confidence=1.1)
     advised = evaluate(always, seeds)
     alone = evaluate(AdvisedPlayer(shortlist_policy(), "net", None, share=0.0), seeds)
-    more, _ = paired(advised, alone)
+    more, _ = paired_difference(advised, alone)
     assert more > 3  # the rules beat about fifteen blinds, a new network less than one
     found = next(iter(always.hints.values()))
     assert set(found) == {"text", "agreed", "source"} and always.ledger.compared == len(always.hints)
 
 
 def test_notes_of_an_advised_game_have_the_hints_where_they_were_given() -> None:
-    from ante.agents.evaluate import evaluate, panel
+    from ante.agents.evaluate import evaluate
+    from ante.agents.seed_lists import evaluation_seeds
     from ante.env.replay import Heading
     from ante.training.players.advised import AdvisedPlayer
     from ante.watch.episode import annotate, recorded
     from tests.training.advice.test_hooks import shortlist_policy
 
-    seed = panel()[3]
+    seed = evaluation_seeds(4)[3]
     player = AdvisedPlayer(shortlist_policy(), "net", None, share=0.3, confidence=1.1)
     record = evaluate(player, [seed]).records[0]
     episode = recorded(Heading(seed), record.actions, player.discrete)
@@ -191,7 +193,8 @@ def test_notes_of_an_advised_game_have_the_hints_where_they_were_given() -> None
 def test_the_effect_of_advice_is_measured_on_the_games_of_the_evaluation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ante.agents.evaluate import evaluate, panel
+    from ante.agents.evaluate import evaluate
+    from ante.agents.seed_lists import evaluation_seeds
     from ante.training.players import advised
     from tests.training.advice.test_hooks import shortlist_policy
 
@@ -201,7 +204,7 @@ def test_the_effect_of_advice_is_measured_on_the_games_of_the_evaluation(
     config.folder.mkdir()
     (config.folder / "config.yaml").write_text(config.to_yaml())
     monkeypatch.setattr(advised, "policy_from", lambda *_: shortlist_policy())
-    alone = evaluate(advised.AdvisedPlayer(shortlist_policy(), "net", None, share=0.0), panel()[:12])
+    alone = evaluate(advised.AdvisedPlayer(shortlist_policy(), "net", None, share=0.0), evaluation_seeds(12))
     monkeypatch.setattr(advised, "EFFECT_GAMES", 8)
     effect = advised.advice_effect(config, alone)
     assert effect.games == 8 and effect.more > 3 and "blinds beaten with hints" in str(effect)

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from ante.agents.baselines import Baseline
+from ante.agents.seed_lists import dataset_seeds
 from ante.env.replay import Heading
 from ante.training.datasets.export import export
-from ante.training.datasets.scripts import fresh_seeds, played_scripts, replay_scripts
+from ante.training.datasets.scripts import played_scripts, replay_scripts
 
 REPLAYS = sorted((Path(__file__).parents[2] / "golden" / "replays").glob("*.txt"))
 GAMES = 12
@@ -17,7 +18,7 @@ GAMES = 12
 def greedy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return twelve games of greedy, as macro decisions with the shortlist, in batches of five."""
     folder = tmp_path_factory.mktemp("datasets") / "greedy"
-    games = played_scripts(Baseline("greedy"), fresh_seeds(GAMES, 7), Heading(""), 5)
+    games = played_scripts(Baseline("greedy"), dataset_seeds(GAMES, 7), Heading(""), 5)
     export(folder, games, "shortlist", player="greedy", deck="b_red", stake=1)
     return folder
 

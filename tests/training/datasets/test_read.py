@@ -11,12 +11,13 @@ import pytest
 
 from ante.agents.baselines import Baseline
 from ante.agents.evaluate import evaluate
+from ante.agents.seed_lists import dataset_seeds
 from ante.cli import main
 from ante.env.replay import BadReplay, Heading
 from ante.training.datasets.export import export
 from ante.training.datasets.layout import ABOUT, OUTCOMES, BadDataset
 from ante.training.datasets.read import Dataset, Steps
-from ante.training.datasets.scripts import fresh_seeds, played_scripts, replay_scripts
+from ante.training.datasets.scripts import played_scripts, replay_scripts
 from ante.training.datasets.steps import VERB_NAMES
 from ante.training.datasets.summary import summarise
 from ante.training.datasets.write import STEPS, write_dataset
@@ -111,7 +112,7 @@ def test_partial_datasets_are_removed_and_existing_ones_kept(greedy: Path, tmp_p
 
 def test_figures_are_those_of_the_games(greedy: Path) -> None:
     found = summarise(Dataset(greedy))
-    report = evaluate(Baseline("greedy"), fresh_seeds(GAMES, 7))
+    report = evaluate(Baseline("greedy"), dataset_seeds(GAMES, 7))
     assert (found.games, found.wins, found.mean_blinds) == (GAMES, report.wins, report.mean_blinds)
     assert found.steps == sum(record.decisions for record in report.records) == sum(found.verbs.values())
     assert found.mean_return == pytest.approx(report.mean_reward)
@@ -120,11 +121,11 @@ def test_figures_are_those_of_the_games(greedy: Path) -> None:
 
 
 def test_a_seed_of_games_is_kept() -> None:
-    assert fresh_seeds(3, 5) == fresh_seeds(4, 5)[:3] != fresh_seeds(3, 6)
+    assert dataset_seeds(3, 5) == dataset_seeds(4, 5)[:3] != dataset_seeds(3, 6)
     games = [
-        script for part in played_scripts(Baseline("greedy"), fresh_seeds(3, 5), Heading(""), 2) for script in part
+        script for part in played_scripts(Baseline("greedy"), dataset_seeds(3, 5), Heading(""), 2) for script in part
     ]
-    assert [game.heading.seed for game in games] == fresh_seeds(3, 5)
+    assert [game.heading.seed for game in games] == dataset_seeds(3, 5)
 
 
 def test_the_queries_of_the_page_run(greedy: Path) -> None:

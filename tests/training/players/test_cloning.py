@@ -13,11 +13,12 @@ pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reas
 
 from ante.agents.baselines import Baseline  # noqa: E402
 from ante.agents.evaluate import evaluate  # noqa: E402
+from ante.agents.seed_lists import dataset_seeds  # noqa: E402
 from ante.env.games import Games  # noqa: E402
 from ante.env.replay import Heading  # noqa: E402
 from ante.training.datasets.export import export  # noqa: E402
 from ante.training.datasets.read import Dataset  # noqa: E402
-from ante.training.datasets.scripts import fresh_seeds, played_scripts  # noqa: E402
+from ante.training.datasets.scripts import played_scripts  # noqa: E402
 from ante.training.players.cloning import (  # noqa: E402
     CloneSettings,
     NothingToLearn,
@@ -38,7 +39,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Dataset]:
     found = {}
     for view in ("flat", "shortlist"):
         folder = tmp_path_factory.mktemp("shown") / view
-        games = played_scripts(Baseline("greedy"), fresh_seeds(20, 1), Heading(""), 20)
+        games = played_scripts(Baseline("greedy"), dataset_seeds(20, 1), Heading(""), 20)
         export(folder, games, view, player="greedy", deck="b_red", stake=1)
         found[view] = Dataset(folder)
     return found
@@ -101,12 +102,12 @@ def test_a_cloned_policy_is_a_player_and_beats_one_that_knows_nothing(
 ) -> None:
     clone(shown["shortlist"], tmp_path / "clone", SMALL)
     player = player_from(tmp_path / "clone")
-    found = [evaluate(each, fresh_seeds(24, 9), max_decisions=400) for each in (player, Baseline("random"))]
+    found = [evaluate(each, dataset_seeds(24, 9), max_decisions=400) for each in (player, Baseline("random"))]
     assert found[0].mean_blinds > found[1].mean_blinds + 2 * found[0].mean_blinds_half_width
 
 
 def test_too_little_to_learn_from_is_refused(tmp_path: Path) -> None:
-    games = played_scripts(Baseline("random"), fresh_seeds(2, 1), Heading(""), 2)
+    games = played_scripts(Baseline("random"), dataset_seeds(2, 1), Heading(""), 2)
     export(tmp_path / "two", games, "shortlist", player="random")
     with pytest.raises(NothingToLearn, match="too few games to hold out 10%"):
         clone(Dataset(tmp_path / "two"), tmp_path / "clone", CloneSettings(epochs=1, hidden=(16, 16), entry=8))

@@ -8,7 +8,8 @@ import pytest
 pytest.importorskip("torch")
 
 from ante.agents.baselines import Baseline
-from ante.agents.evaluate import evaluate, panel
+from ante.agents.evaluate import evaluate
+from ante.agents.seed_lists import evaluation_seeds
 from ante.training.players.release import player_from, read_release
 
 MODELS = Path(__file__).parents[3] / "models"
@@ -28,7 +29,7 @@ def test_a_release_is_whole_small_and_described(folder: Path) -> None:
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 def test_white_stake_plays_far_beyond_greedy() -> None:
     """Wide bounds for the results of its thousand games: 48 % won and 22 blinds, greedy 0.1 % and 9."""
-    seeds = panel()[:40]
+    seeds = evaluation_seeds(40)
     ours, greedy = (
         evaluate(player, seeds) for player in (player_from(MODELS / "white-stake", likeliest=True), Baseline("greedy"))
     )

@@ -236,17 +236,19 @@ def test_no_drawn_decision_is_ever_refused(reorder: str, deck: str, stake: int, 
 
 
 def test_the_player_plays_whole_games_alike_from_one_seed() -> None:
-    from ante.agents.evaluate import evaluate, panel
+    from ante.agents.evaluate import evaluate
+    from ante.agents.seed_lists import evaluation_seeds
     from ante.training.policies.player import PolicyPlayer
 
     made = policy(5)
-    one, two = (evaluate(PolicyPlayer(made, "x", seed=3), panel()[:4], max_decisions=150) for _ in range(2))
+    one, two = (evaluate(PolicyPlayer(made, "x", seed=3), evaluation_seeds(4), max_decisions=150) for _ in range(2))
     assert [record.actions for record in one.records] == [record.actions for record in two.records]
     assert all(record.actions for record in one.records)
 
 
 def test_a_run_s_checkpoint_is_loaded_as_the_player_of_its_policy(tmp_path: Any) -> None:
-    from ante.agents.evaluate import evaluate, panel
+    from ante.agents.evaluate import evaluate
+    from ante.agents.seed_lists import evaluation_seeds
     from ante.training.policies.player import PolicyPlayer
     from ante.training.policies.registry import load_policy, make_player
     from ante.training.run_store.checkpoints import save_checkpoint
@@ -259,7 +261,7 @@ def test_a_run_s_checkpoint_is_loaded_as_the_player_of_its_policy(tmp_path: Any)
     save_checkpoint(tmp_path / "checkpoints", 1, write, {"policy": "entities"}, best=True)
     loaded, metadata = load_policy(tmp_path)
     players = [make_player(loaded, "x", likeliest=True), PolicyPlayer(made, "x", likeliest=True)]
-    reports = [evaluate(player, panel()[:2], max_decisions=60) for player in players]
+    reports = [evaluate(player, evaluation_seeds(2), max_decisions=60) for player in players]
     assert metadata["policy"] == "entities"
     assert not players[0].discrete
     assert reports[0].records == reports[1].records

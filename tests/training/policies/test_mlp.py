@@ -55,9 +55,10 @@ def test_probabilities_of_illegal_actions_are_zero_and_entropy_is_finite() -> No
 
 
 def test_the_same_seed_samples_the_same_game() -> None:
-    from ante.agents.evaluate import evaluate, panel
+    from ante.agents.evaluate import evaluate
+    from ante.agents.seed_lists import evaluation_seeds
     from ante.training.policies.registry import make_player
 
     made = policy()
-    one, two = (evaluate(make_player(made, "x", seed=3), panel()[:4], max_decisions=200) for _ in range(2))
+    one, two = (evaluate(make_player(made, "x", seed=3), evaluation_seeds(4), max_decisions=200) for _ in range(2))
     assert [record.actions for record in one.records] == [record.actions for record in two.records]

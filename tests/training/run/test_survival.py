@@ -211,7 +211,8 @@ def test_too_many_losses_in_a_row_end_the_run_with_their_cause_and_its_checkpoin
 def test_short_evaluations_choose_the_best_checkpoint_and_change_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ante.agents.evaluate import evaluate, panel
+    from ante.agents.evaluate import evaluate
+    from ante.agents.seed_lists import evaluation_seeds
     from ante.training.policies.registry import load_policy, make_player
 
     blind = run(monkeypatch, tmp_path, name="blind", steps=256 * 4, **{"algo.lr": 0.01})
@@ -232,5 +233,5 @@ def test_short_evaluations_choose_the_best_checkpoint_and_change_nothing_else(
     assert [math.isnan(value) for value in tries] == [True, False, True, False]
     policy, metadata = load_policy(seen, "best")
     assert metadata["iteration"] == (2 if tries[1] >= tries[3] else 4)
-    report = evaluate(make_player(policy, "again"), panel()[:3], max_decisions=60)
+    report = evaluate(make_player(policy, "again"), evaluation_seeds(3), max_decisions=60)
     assert report.mean_blinds == metadata["trial"] == max(tries[1], tries[3])

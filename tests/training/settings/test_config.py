@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ante.agents.baselines import Baseline
-from ante.agents.evaluate import evaluate, panel
+from ante.agents.evaluate import evaluate
+from ante.agents.seed_lists import evaluation_seeds
 from ante.env.reward import find_reward
 from ante.training.settings.algorithms import ALGORITHMS, Ppo
 from ante.training.settings.config import BadConfig, TrainConfig, check_resumed, config_of_run, make_config, read_config
@@ -302,7 +303,7 @@ def test_the_reward_of_a_run_is_the_sum_of_its_terms() -> None:
     none = dict.fromkeys(weights, 0.0)
     made = {name: make_config({"games.reward_terms": {**none, name: 1.0}}) for name in weights}
     made["all"] = make_config({"games.reward_terms": weights})
-    found = {name: evaluate(Baseline("greedy"), panel()[:6], **rules(config)) for name, config in made.items()}
+    found = {name: evaluate(Baseline("greedy"), evaluation_seeds(6), **rules(config)) for name, config in made.items()}
     for i, record in enumerate(found["all"].records):
         parts = {name: found[name].records[i].reward for name in weights}
         assert record.reward == pytest.approx(sum(weights[name] * part for name, part in parts.items()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, arg
 
 from ante.cli.games.seeds import locked_keys
-from ante.cli.options import Count, Seconds, Share, Stake, VideoSide
+from ante.cli.options import Count, Number, Seconds, Share, Stake, VideoSide
 from ante.cli.players import advised_player_of, player_of
 from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
@@ -19,16 +19,20 @@ if TYPE_CHECKING:
     from ante.env.games import Games
 
 
+GAMES = 1000  # default number of games of an evaluation
+
+
 @dataclass(frozen=True)
 class Eval:
-    """Evaluate players on a fixed list of seeds: win rate, mean ante and blinds beaten, with 95 % intervals.
+    """Evaluate players on the same games: win rate, mean ante and blinds beaten, with 95 % intervals.
 
-    Several players play the same games and are listed in one table.
+    Several players are listed in one table, with the difference of each to the first, game by game.
 
     Try:
       ante eval greedy
       ante eval random greedy runs/ppo --panel --save panel.json
       ante eval runs/ppo --games 50
+      ante eval runs/ppo --draw 1                                  (1,000 other games)
       ante eval random --seeds my-seeds.txt --deck b_plasma --stake 3 --json
       ante eval models/white-stake --hints rules --games 200       (with and without hints, on the same seeds)
     """
@@ -36,11 +40,13 @@ class Eval:
     players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|RUN ...")]]
     """Baselines, or folders of runs or releases."""
     panel: bool = False
-    """Use the frozen panel: its 1,000 seeds, Red Deck, White Stake, all items unlocked."""
+    """Play the test panel, for results that are published: 1,000 seeds, Red Deck, White Stake, all items unlocked."""
     games: Count | None = None
-    """Number of seeds to play; all by default."""
+    """Number of games; by default 1,000, or all seeds of --seeds."""
+    draw: Number = 0
+    """Number of a list of random seeds: another number gives other games, the same number the same games."""
     seeds: Path | None = None
-    """File with one game seed per line; the frozen seed panel (1,000 games) by default."""
+    """File with one game seed per line, instead of random seeds."""
     deck: str = "b_red"
     """Deck by key or name."""
     stake: Stake = 1
@@ -66,11 +72,8 @@ class Eval:
 
     def run(self) -> int:
         """Play the games and print the report."""
-        from ante.agents.evaluate import PANEL, read_seeds
-
         self.check()
-        seeds = read_seeds(self.seeds or PANEL, self.games)
-        reports = self.reports(seeds)
+        reports = self.reports(self.game_seeds())
         text = reports[0].to_json() if len(reports) == 1 else f"[{', '.join(report.to_json() for report in reports)}]"
         if self.out:
             from ante.files import write_text
@@ -93,9 +96,19 @@ class Eval:
         if not self.players:
             raise BalatroError("no player was given: try ante eval greedy")
         plain = Eval(self.players)
-        for name in ("games", "seeds", "deck", "stake", "challenge", "locked"):
+        for name in ("games", "draw", "seeds", "deck", "stake", "challenge", "locked"):
             if self.panel and getattr(self, name) != getattr(plain, name):
                 raise BalatroError(f"--panel has fixed games: leave out --{name}, or leave out --panel")
+        if self.seeds and self.draw != plain.draw:
+            raise BalatroError("--draw and --seeds both choose the games: leave out one of them")
+
+    def game_seeds(self) -> list[str]:
+        """Return the seeds of the games. Raises BadSeedsFile."""
+        from ante.agents.seed_lists import PANEL, evaluation_seeds, read_seeds
+
+        if self.panel or self.seeds:
+            return read_seeds(self.seeds or PANEL, self.games)
+        return evaluation_seeds(self.games or GAMES, self.draw)
 
     def all_players(self) -> list["Player"]:
         """Return the players; with --hints, each policy also with hints. Raises BalatroError."""
@@ -133,11 +146,11 @@ class Eval:
 
 def print_effects(reports: Sequence["Report"]) -> None:
     """Print the effect of hints on each policy."""
-    from ante.training.players.advised import paired
+    from ante.agents.evaluate import paired_difference
 
     for without, advised in pairwise(reports):
         if advised.player == f"{without.player}, advised":
-            more, half = paired(advised, without)
+            more, half = paired_difference(advised, without)
             print(f"{advised.player}: {more:+.2f} ± {half:.2f} blinds beaten compared with no hints, on the same seeds")
 
 

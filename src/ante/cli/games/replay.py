@@ -161,7 +161,7 @@ class VerifyReplays:
     player: Positional[Annotated[str, arg(metavar="random|greedy|RUN")]]
     """Player: random, greedy, or the folder of a run."""
     games: Count = 1000
-    """Number of games, on the first seeds of the panel."""
+    """Number of games, on the seeds of `ante eval`."""
     deck: str = "b_red"
     """Deck by key or name."""
     stake: Stake = 1
@@ -183,13 +183,13 @@ class VerifyReplays:
         """Record, replay and compare the games."""
         from itertools import chain
 
-        from ante.agents.evaluate import PANEL, read_seeds
+        from ante.agents.seed_lists import evaluation_seeds
         from ante.env.replay import Heading
         from ante.files import write_text
         from ante.recording.fidelity import check_fidelity
         from ante.recording.games import Recording, record_games
 
-        seeds = read_seeds(PANEL, self.games)
+        seeds = evaluation_seeds(self.games)
         player = player_of(self.player, self.likeliest, self.checkpoint)
         if self.out:
             self.out.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ SHOWN = 15
 class Stats:
     """Print statistics of a player's games: blinds, hands, money, jokers with their results, and pairs of jokers.
 
-    The games are played on the first seeds of the panel, or read from a league or from replays.
+    The games are played on the seeds of `ante eval`, or read from a league or from replays.
 
     Try:
       ante stats greedy --games 200
@@ -109,12 +109,12 @@ class Stats:
 
     def played(self) -> "tuple[str, int, Iterator[Game]]":
         """Return games played by the player."""
-        from ante.agents.evaluate import PANEL, read_seeds
+        from ante.agents.seed_lists import evaluation_seeds
         from ante.env.replay import Heading
         from ante.recording.games import record_games
 
         player = player_of(self.source, self.likeliest, self.checkpoint)
-        seeds = read_seeds(PANEL, self.games)
+        seeds = evaluation_seeds(self.games)
         batches = record_games(player, seeds, Heading("", self.deck, self.stake))
         return player.name, len(seeds), ((game.heading, game.decisions) for batch in batches for game in batch)
 

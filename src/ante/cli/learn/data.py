@@ -120,10 +120,9 @@ class ExportData:
 
     def game_seeds(self) -> list[str]:
         """Return the seeds of a player's games. Raises BadSeedsFile."""
-        from ante.agents.evaluate import read_seeds
-        from ante.training.datasets.scripts import fresh_seeds
+        from ante.agents.seed_lists import dataset_seeds, read_seeds
 
-        return read_seeds(self.seeds, self.games) if self.seeds else fresh_seeds(self.games or 100, self.seed)
+        return read_seeds(self.seeds, self.games) if self.seeds else dataset_seeds(self.games or 100, self.seed)
 
     def scripts(self, player: "Player | None", files: list[Path], seeds: list[str]) -> "Iterator[list[Script]]":
         """Yield the games in batches. Raises BalatroError."""

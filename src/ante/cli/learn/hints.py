@@ -287,7 +287,7 @@ class EffectOfHints:
     points: Count = 4
     """Evaluations per run, the last one at its end."""
     games: Count = 256
-    """Games per evaluation, on the first seeds of the panel."""
+    """Games per evaluation."""
     json: bool = False
     """Print one JSON object: effects, points, config."""
     out: Path | None = None

@@ -50,12 +50,12 @@ class Population:
 
 
 def table(outcome: Any) -> Any:
-    """Return a table of all members: final settings, training score, blinds on the seed panel."""
+    """Return a table of all members: final settings, training score, blinds on fresh games."""
     from rich.table import Table
 
     names = list(outcome.space.search)
     found = Table(title=f"{outcome.space.folder}: {outcome.space.steps:,} steps each")
-    for name in ("", "member", *names, outcome.space.metric, "blinds on the panel"):
+    for name in ("", "member", *names, outcome.space.metric, "blinds in fresh games"):
         found.add_column(name, justify="left" if not name else "right")
     for kind, members in (("population", outcome.members), ("alone", outcome.control)):
         for member in sorted(members, key=lambda each: -each.report.mean_blinds):

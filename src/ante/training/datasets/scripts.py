@@ -9,7 +9,6 @@ import numpy as np
 from ante.agents.evaluate import Player
 from ante.engine.actions import DISCRETE, TAKES_SELECTION, Verb, cards_of, target_of, to_of, verb_of
 from ante.engine.core.state import MAX_HAND
-from ante.env.games import new_seed, one_seed
 from ante.env.replay import BadReplay, Heading, read_file, read_replay
 from ante.env.text import seed_of
 from ante.recording.games import record_games
@@ -25,12 +24,6 @@ class Script:
 
     heading: Heading
     actions: tuple[int, ...]
-
-
-def fresh_seeds(n: int, seed: int) -> list[str]:
-    """Return n game seeds that depend on `seed` only. They are disjoint from the seed panel."""
-    rng = one_seed(seed)
-    return [new_seed(rng).decode() for _ in range(n)]
 
 
 def played_scripts(

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ante.agents.evaluate import Report, evaluate, half_width, plain
+from ante.agents.evaluate import Report, evaluate, paired_difference, plain
 from ante.engine.core.state import copy_states
 from ante.env.games import Games
 from ante.errors import BalatroError
@@ -201,15 +201,7 @@ def advice_effect(config: TrainConfig, alone: Report) -> Effect:
     player = advised_from(config.folder, source, config.hints.share, config.hints.confidence)
     records = alone.records[:EFFECT_GAMES]
     advised = evaluate(player, [record.seed for record in records], **rules(config))
-    found = Effect(source, len(records), *paired(advised, replace(alone, records=records)))
+    found = Effect(source, len(records), *paired_difference(advised, replace(alone, records=records)))
     (config.folder / "hints").mkdir(exist_ok=True)
     write_text(config.folder / "hints" / "effect.json", json.dumps(plain(asdict(found)), indent=1))
     return found
-
-
-def paired(with_hints: Report, without: Report) -> tuple[float, float]:
-    """Return the mean difference in blinds beaten, over games of the same seeds, and its 95 % half-width."""
-    pairs = zip(with_hints.records, without.records, strict=True)
-    more = np.array([float(one.blinds - other.blinds) for one, other in pairs if one.seed == other.seed])
-    assert len(more) == len(without.records), "the seeds differ"
-    return float(more.mean()), half_width(more)

@@ -1,4 +1,4 @@
-"""Evaluations of a run on the seed panel: short ones during training, and a final one with the baselines."""
+"""Evaluations of a run: short ones on the validation seeds during training, and a final one with the baselines."""
 
 import time
 from pathlib import Path
@@ -8,7 +8,8 @@ import torch
 from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from ante.agents.baselines import AGENTS, Baseline
-from ante.agents.evaluate import Player, Report, evaluate, panel
+from ante.agents.evaluate import Player, Report, evaluate
+from ante.agents.seed_lists import evaluation_seeds, validation_seeds
 from ante.files import write_text
 from ante.metrics import names_of
 from ante.training.baselines.external import ExternalAlgorithm
@@ -24,19 +25,19 @@ def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report
         make_player(policy, config.name, reorder=config.games.reorder),
         *(Baseline(name) for name in AGENTS),
     ]
-    seeds = panel()[: config.evaluation.games]
+    seeds = evaluation_seeds(config.evaluation.games)
     return [(player, evaluate(player, seeds, **rules(config), advance=advance)) for player in players]
 
 
 def trial(config: TrainConfig, algorithm: Any) -> tuple[dict[str, float], Player, Report]:
-    """Evaluate the current policy on the first seeds of the panel; return its metrics, the player and the report.
+    """Evaluate the current policy on the first validation seeds; return its metrics, the player and the report.
 
     Training is not affected: a copy of the policy plays separate games, and the state of torch's generator is restored.
     """
     begin = time.perf_counter()
     with torch.random.fork_rng(devices=[]):
         player = make_player(present_policy(algorithm), config.name, reorder=config.games.reorder)
-        seeds = panel()[: config.evaluation.trial_games]
+        seeds = validation_seeds()[: config.evaluation.trial_games]
         report = evaluate(player, seeds, **rules(config), max_decisions=config.games.max_decisions)
     figures = report.mean_blinds, report.mean_ante, report.wins.rate, time.perf_counter() - begin
     return dict(zip(names_of("evaluation"), figures, strict=True)), player, report

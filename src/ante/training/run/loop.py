@@ -338,7 +338,7 @@ def tried(config: TrainConfig, algorithm: PPO, done: Progressed, console: Consol
         console.print(f"the games of this evaluation were not saved: {error}", soft_wrap=True)
     console.print(
         f"iteration {done.iteration}: {found['eval_blinds']:.2f} blinds beaten, ante {found['eval_ante']:.2f}, "
-        f"wins {found['eval_win_rate']:.1%} in {config.evaluation.trial_games} games of the panel",
+        f"wins {found['eval_win_rate']:.1%} in {config.evaluation.trial_games} validation games",
         soft_wrap=True,
     )
     return found
@@ -372,7 +372,7 @@ def conclude(config: TrainConfig, console: Console) -> None:
     with console.status("") as status:
 
         def advance(_: int) -> None:
-            status.update(f"evaluating on {config.evaluation.games} games of the seed panel")
+            status.update(f"evaluating on {config.evaluation.games} fresh games")
 
         evaluated = evaluate_run(config, advance)
         reports += [report for _, report in evaluated]

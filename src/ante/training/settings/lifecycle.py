@@ -34,7 +34,7 @@ class EvaluationSettings(Settings):
 
     games: int = setting(
         100,
-        "Games of the final evaluation, on the fixed seed panel.",
+        "Games of the final evaluation, on seeds that chose nothing.",
         "Higher for narrower intervals: 1,000 for published figures.",
         resumable=True,
         ge=1,
@@ -48,10 +48,11 @@ class EvaluationSettings(Settings):
     )
     trial_games: int = setting(
         64,
-        "Games of each short evaluation, on the first seeds of the panel.",
+        "Games of each short evaluation, on the first validation seeds.",
         "Higher for a more reliable choice of the best checkpoint; 64 games take seconds.",
         resumable=True,
         ge=1,
+        le=1000,
     )
 
 

@@ -21,7 +21,8 @@ import yaml
 from ray import tune
 from ray.tune.schedulers import FIFOScheduler, PopulationBasedTraining
 
-from ante.agents.evaluate import Report, evaluate, half_width, panel
+from ante.agents.evaluate import Report, evaluate, half_width
+from ante.agents.seed_lists import evaluation_seeds
 from ante.errors import BalatroError
 from ante.files import write_text
 from ante.paths import inside
@@ -59,7 +60,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Member:
-    """One member after training: its history of comparisons and its evaluation on the seed panel."""
+    """One member after training: its history of comparisons and its evaluation on fresh games."""
 
     number: int
     points: tuple[Point, ...]
@@ -217,13 +218,13 @@ def points_of(file: Path, number: int) -> tuple[Point, ...]:
 
 
 def member_of(space: Space, number: int, points: tuple[Point, ...], result: Any) -> Member:
-    """Return a member from its comparisons and Tune's result, evaluated on the panel."""
+    """Return a member from its comparisons and Tune's result, evaluated on seeds that chose nothing."""
     checkpoint = Path(result.checkpoint.path)
     read_metadata(checkpoint / MEMBER)
     policy = read_policy(checkpoint / MEMBER)
     config = space.member(points[-1].values, 0)
     player = make_player(policy, f"member {number}", reorder=config.games.reorder)
-    return Member(number, points, checkpoint, evaluate(player, panel()[: space.eval_games], **rules(config)))
+    return Member(number, points, checkpoint, evaluate(player, evaluation_seeds(space.eval_games), **rules(config)))
 
 
 def keep_space(space: Space) -> None:

@@ -56,7 +56,7 @@ class Space(Settings):
     metric: Literal["blinds", "return", "ante", "win_rate"] = Field(
         "blinds", description="Metric for comparing members."
     )
-    eval_games: int = Field(256, ge=2, description="Games in the final evaluation, the first of the seed panel.")
+    eval_games: int = Field(256, ge=2, description="Games in the final evaluation of each member.")
     seed: int = Field(0, ge=0, description="Random seed.")
 
     @property

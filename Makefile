@@ -66,6 +66,10 @@ mutants: setup  ## mutate 400 expressions of engine and learning (hours) and lis
 test-hostile: warm  ## every hostile input of tests/hostile: readers, commands, environments, servers, stores
 	$(PY) -m pytest -q -m "not ray and not s3 and not browser and not cluster" tests/hostile
 
+fuzz-readers: setup  ## fuzz every reader of files with coverage feedback (hours; Linux on x86-64)
+	.venv/bin/uv pip install --quiet --python $(PY) -r requirements/fuzz.txt
+	$(PY) -m tests.fuzz --minutes 60 --quiet-minutes 10
+
 test-golden: warm  ## hold the engine against files of recorded truth: make test-golden FILES="..."
 	$(PY) -m ante.cli golden check $(FILES)
 

@@ -1,6 +1,6 @@
 """A custom algorithm: REINFORCE with a baseline, one gradient step per fragment.
 
-    PYTHONPATH=. ante train --algo.kind examples.algorithm:Reinforce
+    ante train --algo.kind examples.algorithm:Reinforce
 
 In an installed package, declare the settings class as an entry point and select it by that name:
 

@@ -1,6 +1,6 @@
 """A custom policy: a linear layer on the flat observation.
 
-    PYTHONPATH=. ante train --policy.kind examples.policy:Linear
+    ante train --policy.kind examples.policy:Linear
 
 In an installed package, declare the settings class as an entry point and select it by that name:
 

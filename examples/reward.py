@@ -1,6 +1,6 @@
 """Two custom rewards: one from weights, one in Python.
 
-    ante check-env --reward examples.reward:WIN_FAST
+    ante check-env --reward examples.reward:MOSTLY_WIN
     ante train --config configs/quick.yaml --games.reward examples.reward:Money
     gymnasium.make("ante/Balatro-v1", reward="examples.reward:Money")
 
@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from ante.env.games import Outcome
 from ante.env.reward import PythonReward, Reward
 
-WIN_FAST = Reward("win fast", "1 for a win, -1 for a loss, 0.02 per blind", win=1.0, loss=-1.0, blind=0.02)
+MOSTLY_WIN = Reward("mostly win", "1 for a win, -1 for a loss, 0.02 per blind", win=1.0, loss=-1.0, blind=0.02)
 
 
 class Money(PythonReward):
-    """0.01 per dollar earned, and 1 for a win."""
+    """0.01 per dollar gained, -0.01 per dollar spent, and 1 for a win."""
 
     name = "money"
-    about = "dollars earned / 100, and 1 for a win"
+    about = "change of dollars / 100, and 1 for a win"
 
     def before(self, states: np.recarray) -> Any:
         """Return the dollars (n,) before the step, as a copy, since states change in place."""

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 from examples.player import Hasty
-from examples.reward import WIN_FAST, Money
+from examples.reward import MOSTLY_WIN, Money
 
 from ante import plugins
 from ante.agents.evaluate import evaluate
@@ -57,7 +57,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_a_reward_is_found_by_its_entry_point_and_by_module_and_attribute(package: Path) -> None:
     assert find_reward("halved") == find_reward("elsewhere:half") == Reward("half", "half a point a blind", blind=0.5)
-    assert find_reward("examples.reward:WIN_FAST") is WIN_FAST
+    assert find_reward("examples.reward:MOSTLY_WIN") is MOSTLY_WIN
     assert isinstance(find_reward("examples.reward:Money"), Money)
     with pytest.raises(UnknownReward, match=r"sparse, blinds, shaped, potential, halved"):
         find_reward("halved blinds")

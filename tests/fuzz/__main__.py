@@ -51,7 +51,7 @@ def fuzz(name: str, minutes: float, quiet_minutes: float) -> dict[str, object]:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     row["cpu_s"] = round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     row["findings"] = sorted(each.name for each in found.iterdir())
-    row["inputs"] = corpus.pack(name, inputs)
+    row["inputs"] = corpus.pack(name, inputs, found)
     return row
 
 

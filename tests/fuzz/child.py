@@ -23,7 +23,7 @@ def uninstrumented() -> set[str]:
 def main() -> None:
     """Run `child.py READER CORPUS [options of libFuzzer]`."""
     name = sys.argv[1]
-    with atheris.instrument_imports(include=["ante", "yaml"], exclude=sorted(uninstrumented())):
+    with atheris.instrument_imports(include=["ante"], exclude=sorted(uninstrumented())):
         from tests.fuzz.targets import read, targets
     target = targets()[name]
     folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.fuzz.targets import targets, words
 
 FOLDER = Path(__file__).with_name("corpus")
-MOST, LONGEST = 400, 1 << 16  # kept inputs of a reader, and bytes of each
+MOST = 400  # kept inputs of a reader, in addition to findings
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -36,16 +36,15 @@ def unpack(name: str, folder: Path) -> None:
         (folder / hashlib.sha1(data).hexdigest()).write_bytes(data)
 
 
-def pack(name: str, folder: Path) -> int:
-    """Keep the smallest inputs of a folder; return their number."""
-    files = sorted(
-        (file for file in folder.iterdir() if file.stat().st_size <= LONGEST), key=lambda f: (f.stat().st_size, f.name)
-    )
+def pack(name: str, inputs: Path, findings: Path) -> int:
+    """Keep all findings and the smallest inputs; return their number."""
+    files = sorted(inputs.iterdir(), key=lambda file: (file.stat().st_size, file.name))
+    chosen = {hashlib.sha1(file.read_bytes()).hexdigest(): file for file in (*findings.iterdir(), *files[:MOST])}
     FOLDER.mkdir(exist_ok=True)
     with zipfile.ZipFile(archive(name), "w", zipfile.ZIP_DEFLATED) as kept:
-        for file in files[:MOST]:
-            kept.writestr(zipfile.ZipInfo(file.name, EPOCH), file.read_bytes(), zipfile.ZIP_DEFLATED)
-    return len(files[:MOST])
+        for digest, file in chosen.items():
+            kept.writestr(zipfile.ZipInfo(digest, EPOCH), file.read_bytes(), zipfile.ZIP_DEFLATED)
+    return len(chosen)
 
 
 def dictionary(name: str, folder: Path) -> Path:

@@ -199,6 +199,8 @@ def read_reports(file: Path, games: int) -> list[dict[str, Any]]:
     """Return the reports in a file, each of this many games. Raises Unreadable."""
     data = read_json(file)
     reports: list[dict[str, Any]] = data if isinstance(data, list) else [data]
+    if not reports:
+        raise Unreadable(f"cannot read {file}: it contains no report")
     for report in reports:
         try:
             form = ReportForm.model_validate(report)

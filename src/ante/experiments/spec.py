@@ -56,6 +56,13 @@ class Spec(Settings):
         ("random", "greedy"), description="Other players on the same games: baselines, runs, releases."
     )
 
+    @field_validator("entries", mode="before")
+    @classmethod
+    def _without_settings(cls, entries: Any) -> Any:
+        if not isinstance(entries, dict):
+            return entries
+        return {name: {} if entry is None else entry for name, entry in entries.items()}
+
     @field_validator("entries")
     @classmethod
     def _names(cls, entries: dict[str, Entry]) -> dict[str, Entry]:
@@ -98,9 +105,7 @@ def read_spec(file: Path) -> Spec:
         raise BadSpec(str(error)) from None
     if not isinstance(values, dict):
         raise BadSpec(f"specification {file} is not a YAML mapping of `key: value` lines: see docs/how-to/compare.md")
-    spec = make_spec(
-        {**values, "entries": {name: entry or {} for name, entry in (values.get("entries") or {}).items()}}
-    )
+    spec = make_spec(values)
     place = file.parent
     entries = {
         name: entry.model_copy(update={"config": place / entry.config if entry.config else None})

@@ -23,6 +23,7 @@ from ante.agents.seed_lists import validation_seeds
 from ante.engine.core.compile_cache import source_hash
 from ante.errors import BalatroError, first_fault, shown
 from ante.files import NoFile, Unreadable, check_regular, read_json, whole, write_text
+from ante.messages import printable
 from ante.recording.games import Recording
 
 FORMAT = 1
@@ -239,7 +240,7 @@ def read_stretch(file: Path) -> Any:
     except (OSError, pa.ArrowException, Unreadable, ValueError) as error:
         if isinstance(error, BadLeague):
             raise
-        raise BadLeague(f"cannot read {file}: {(str(error).splitlines() or ['damaged'])[0][:300]}; {way_out}") from None
+        raise BadLeague(f"cannot read {file}: {printable(str(error), 300) or 'damaged'}; {way_out}") from None
     return found
 
 

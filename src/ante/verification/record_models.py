@@ -149,11 +149,11 @@ class Expected(Record):
     """The recorded score of a hand."""
 
     refused: bool | None = None
-    hand: HandName | None = None
+    hand: HandName
     scoring: list[Slot] | None = None
-    chips: Result = 0
-    mult: Result = 0
-    total: Result = 0
+    chips: Result
+    mult: Result
+    total: Result
 
 
 class HandRecord(Record):

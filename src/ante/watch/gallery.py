@@ -16,7 +16,7 @@ from pydantic.dataclasses import dataclass
 from ante.catalog.jokers import JOKERS
 from ante.env.replay import Heading
 from ante.errors import BalatroError, first_fault
-from ante.files import Unreadable, read_json, whole, write_text
+from ante.files import NoFile, Unreadable, read_json, whole, write_text
 from ante.paths import inside
 from ante.watch.episode import Episode, fingerprint, write_compact
 from ante.watch.notes import Note, write_notes
@@ -97,14 +97,14 @@ ENTRIES = TypeAdapter(list[Entry])
 def read_index(run: Path) -> list[Entry]:
     """Return the episodes of a run's folder, oldest first; an empty list without an index. Raises BadIndex."""
     file = run / FOLDER / INDEX
-    if not file.exists():
-        return []
     try:
         rows = IndexForm.model_validate(read_json(file)).episodes
         known = {field.name for field in fields(Entry)}
         # through JSON, because strict validation accepts a list for a tuple only there
         text = json.dumps([{name: value for name, value in row.items() if name in known} for row in rows])
         return ENTRIES.validate_json(text)
+    except NoFile:
+        return []
     except Unreadable as error:
         raise BadIndex(str(error)) from None
     except ValidationError as error:

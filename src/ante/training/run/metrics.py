@@ -4,6 +4,7 @@ import csv
 import io
 import math
 import os
+import re
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,8 +13,11 @@ import pyarrow.csv
 import pyarrow.parquet
 from torch.utils.tensorboard import SummaryWriter
 
-from ante.files import whole_rows, write_text
+from ante.errors import shown
+from ante.files import NoFile, Unreadable, whole_rows, write_text
 from ante.metrics import COLUMNS
+
+WHOLE = re.compile(r"[0-9]{1,18}")
 
 
 class Metrics:
@@ -61,10 +65,19 @@ class Metrics:
 
 
 def read_rows(file: Path, done: int) -> list[dict[str, str]]:
-    """Return the complete rows of a metrics.csv up to an iteration; none if the file is missing."""
-    if not file.exists():
+    """Return the complete rows of a metrics.csv up to an iteration; none if the file is missing. Raises Unreadable."""
+    try:
+        rows = whole_rows(file)
+    except NoFile:
         return []
-    rows = whole_rows(file)
+    way_out = "rename the file to resume without its rows"
+    for name in sorted(set(COLUMNS) ^ set(rows[0] if rows else COLUMNS)):
+        about = "missing" if name in COLUMNS else "not one of this version's"
+        raise Unreadable(f"cannot read {file}: column {shown(name)} is {about}; {way_out}")
+    for number, row in enumerate(rows, 2):
+        for name in ("iteration", "steps"):
+            if not WHOLE.fullmatch(row[name]):
+                raise Unreadable(f"cannot read {file}: line {number}, {name} is {shown(row[name])}; {way_out}")
     return [row for row in rows if int(row["iteration"]) <= done]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from ante.errors import first_fault
-from ante.files import Unreadable, held, read_object, write_text
+from ante.files import NoFile, Unreadable, held, read_object, write_text
 from ante.training.tracking.tracker import BadTracking
 
 FOLDER = "tracking"
@@ -43,10 +43,10 @@ STATE = TypeAdapter(State)
 def read_state(run: Path, tracker: str) -> State:
     """Read the state; an empty state if the run was never sent. Raises BadTracking."""
     file = state_file(run, tracker)
-    if not file.exists():
-        return State()
     try:
         return STATE.validate_json(json.dumps(read_object(file)))
+    except NoFile:
+        return State()
     except Unreadable as error:
         raise BadTracking(f"{error}; remove it to start another run in {tracker}") from None
     except ValidationError as error:

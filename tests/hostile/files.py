@@ -15,6 +15,7 @@ from typing import Any
 
 Make = Callable[[Path], Path]
 BOMB = 1 << 30  # unpacked bytes of a bomb
+WORDS = ("million lines", "null", "true", "number", "infinite number", "not a number")  # files of valid seeds
 NAME = "input"
 
 

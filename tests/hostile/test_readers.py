@@ -26,7 +26,7 @@ from ante.verification.recorded_truth import check as check_golden
 from ante.watch.gallery import INDEX, read_index
 from ante.watch.notes import read_notes
 from tests.hostile import documents
-from tests.hostile.files import BOMBS, NEVER, corrupted, cut, holds, noise
+from tests.hostile.files import BOMBS, NEVER, WORDS, corrupted, cut, holds, noise
 from tests.hostile.harness import Case, cases, check, reader
 
 Read = Callable[[Path], Any]
@@ -66,7 +66,6 @@ READERS: dict[str, tuple[Read, str, bytes | None]] = {  # read, name of the file
     "golden hands": (check_golden, "a.json", json.dumps([documents.golden("scoring.jsonl.gz")]).encode()),
 }  # fmt: skip
 ABSENT_IS_EMPTY = ("index", "tracking")  # a missing file is valid
-WORDS = ("million lines", "null", "true", "number", "infinite number", "not a number")  # valid seeds
 TEXT = ("seeds", "metrics")  # nearly any text is valid
 DOCUMENTS = {
     "index": documents.INDEX,

@@ -10,12 +10,11 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
-from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 from ante.catalog.blinds import BLINDS
 from ante.catalog.constants import WIN_ANTE
-from ante.checks import INT64, BadValue, UnknownOption, chosen, flag, is_list, seed_number, whole_number, whole_numbers
+from ante.checks import INT64, BadValue, UnknownOption, chosen, flag, is_list, whole_number, whole_numbers
 from ante.engine.actions import N_DISCRETE, Verb, is_legal, to_macro, verb_of
 from ante.engine.blinds import blind_on_deck
 from ante.engine.core.rng import seed_hash
@@ -25,14 +24,13 @@ from ante.engine.run import is_number, locked_bits, restart, run_numbers, seed_t
 from ante.engine.step import step
 from ante.engine.validation import validate_states
 from ante.env.flat import flatten
+from ante.env.game_seeds import LENGTH, new_seed, one_seed
 from ante.env.layout import FIELDS, FLAT_SIZE, new_observations
 from ante.env.observe import REORDER_ALL, REORDER_JOKERS, REORDER_NONE, focus_target, observe
 from ante.env.reward import AnyReward, PythonReward, blinds_beaten, find_reward, measure, new_before, record_before
 from ante.errors import BalatroError, shown
 from ante.plugins import BadPlugin
 
-SEED_ALPHABET = np.frombuffer(b"123456789ABCDEFGHIJKLMNPQRSTUVWXYZ", dtype=np.uint8)  # the game generates no 0 and no O
-SEED_LENGTH = 8
 MAX_DECISIONS = 10_000
 N_TABLES = len(Table)
 MAX_GAMES = 1 << 20  # per batch
@@ -233,16 +231,6 @@ OBSERVED = tuple(f.name for f in FIELDS)
 OUTCOME_NAMES = np.array([member.name.lower() for member in Outcome], dtype=object)
 
 
-def one_seed(seed: int | None) -> np.random.Generator:
-    """Return the generator of game seeds for an environment of this seed. Raises BadValue."""
-    return seeding.np_random(seed_number(seed))[0]
-
-
-def new_seed(rng: np.random.Generator) -> bytes:
-    """Return a random game seed: eight characters of 1-9, A-N, P-Z."""
-    return SEED_ALPHABET[rng.integers(len(SEED_ALPHABET), size=SEED_LENGTH)].tobytes()
-
-
 class GamesRef:
     """A reference from an action space to its games. Copied with them, it refers to the copies; alone, to none."""
 
@@ -396,9 +384,9 @@ class Games:
     def _draw_seed(self, i: int) -> None:
         """Set a random seed in game i."""
         s, letters = self.states[i], new_seed(self.rngs[i])
-        s.seed[:SEED_LENGTH] = np.frombuffer(letters, dtype=np.uint8)
-        s.seed[SEED_LENGTH:] = 0
-        s.seed_length = SEED_LENGTH
+        s.seed[:LENGTH] = np.frombuffer(letters, dtype=np.uint8)
+        s.seed[LENGTH:] = 0
+        s.seed_length = LENGTH
         self.seeds[i] = letters.decode()
 
     def put(self, which: NDArray[np.int64], states: np.recarray, trusted: bool = False) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ante.errors import BalatroError
-from ante.experiments.spec import Entry, Spec
+from ante.experiments.spec import Entry, Spec, make_spec
 from ante.training.settings.config import TrainConfig, read_config
 from ante.training.settings.games import TERMS
 
@@ -34,11 +34,13 @@ def ablation(file: Path | None, seeds: Sequence[int], steps: int, eval_games: in
             config=file, settings={"games.reward_terms": {**config.games.reward_terms, name: 0.0}}
         )
     weights = ", ".join(f"{name} {weight:g}" for name, weight in terms.items())
-    return Spec(
-        title=f"Terms of reward {config.games.reward}",
-        about=f"All terms ({weights}), and all but one.",
-        entries=entries,
-        seeds=tuple(seeds),
-        steps=steps,
-        eval_games=eval_games,
+    return make_spec(
+        {
+            "title": f"Terms of reward {config.games.reward}",
+            "about": f"All terms ({weights}), and all but one.",
+            "entries": entries,
+            "seeds": tuple(seeds),
+            "steps": steps,
+            "eval_games": eval_games,
+        }
     )

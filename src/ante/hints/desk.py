@@ -137,11 +137,11 @@ def cause_of(error: BaseException) -> str:
         return error.cause
     if isinstance(error, BadReply) or isinstance(error.__cause__, BadReply):
         return "unreadable"
+    status = getattr(error, "status_code", None)
+    if status is not None:  # first: a client's error for status 504 is also named a timeout
+        return "server" if status >= 500 else "refused"
     if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
         return "timeout"
-    status = getattr(error, "status_code", None)
-    if status is not None:
-        return "server" if status >= 500 else "refused"
     if type(error).__module__.partition(".")[0] in CLIENTS:
         return "unreachable"
     return "broken"

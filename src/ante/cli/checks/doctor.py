@@ -14,6 +14,7 @@ from ante.errors import BalatroError
 
 if TYPE_CHECKING:
     from ante.bench.regression import Compared
+    from ante.training.settings.config import TrainConfig
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ class Doctor:
         if self.rules:
             return self._list_rules()
         from ante.machine import machine, machine_rows
+        from ante.training.settings.config import TrainConfig, read_config
 
+        config = read_config(self.config) if self.config else TrainConfig()
         rows, why_not = machine_rows(), self._why_not_measured()
         if why_not and (self.save or self.against):
             raise BalatroError(f"--save and --against need measurements: {why_not}")
@@ -60,7 +63,7 @@ class Doctor:
         if why_not:
             rows.append({"what": "training", "value": why_not})
         else:
-            found, policy, compared = self._measured()
+            found, policy, compared = self._measured(config)
             rows += found
         if self.against:
             from ante.bench.regression import regressions
@@ -92,7 +95,7 @@ class Doctor:
             return "not measured: the engine is not compiled: run ante warmup first"
         return ""
 
-    def _measured(self) -> tuple[list[dict[str, Any]], str, "list[Compared]"]:
+    def _measured(self, config: "TrainConfig") -> tuple[list[dict[str, Any]], str, "list[Compared]"]:
         """Return rows on Ray and GPUs, a description of the policy, and the figures with those of the baseline, if any."""
         from rich.console import Console
 
@@ -100,9 +103,7 @@ class Doctor:
         with Console(stderr=True).status("measuring: about ten seconds"):
             from ante.bench.figures import figures, resource_rows
             from ante.bench.regression import BadBaseline, Compared, compare, read_baseline
-            from ante.training.settings.config import TrainConfig, read_config
 
-            config = read_config(self.config) if self.config else TrainConfig()
             old = read_baseline(self.against) if self.against else None
             policy, found = figures(config)
         if old is None:

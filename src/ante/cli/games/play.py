@@ -201,7 +201,8 @@ class Play:
 
         from rich.console import Console
 
-        from ante.env.games import Games, one_seed
+        from ante.env.game_seeds import one_seed
+        from ante.env.games import Games
 
         console = Console()
         player = self.chosen_player()

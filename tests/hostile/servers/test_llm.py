@@ -20,8 +20,8 @@ from ante.hints.probe import probe
 from ante.hints.question import Question
 from ante.hints.rules import sample_questions
 from ante.hints.settings import BadHints, HintSettings, read_key, read_settings
-from tests.hostile.answers import CHUNK, Answers, Chunks, endless, raw, reply
 from tests.hostile.harness import Case, cases, check_sentence, command, limited
+from tests.hostile.servers.answers import CHUNK, Answers, Chunks, endless, raw, reply
 
 KEY = "sk-very-s3cr3t-key-0123456789"
 QUICK = 0.6  # timeout of a request in seconds

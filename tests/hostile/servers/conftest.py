@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.hostile.answers import Answers, Chunks
+from tests.hostile.servers.answers import Answers, Chunks
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from ante.deploy import inside
 from ante.deploy.inside import NotReady, check_llm
-from tests.hostile.answers import Answers, Chunks, endless, raw, reply
 from tests.hostile.harness import check_sentence
+from tests.hostile.servers.answers import Answers, Chunks, endless, raw, reply
 
 KEY = "s3cr3t-key-0123456789"
 HEAD = b"HTTP/1.1 200 OK\r\n\r\n"

@@ -13,8 +13,8 @@ from ante.storage.errors import BadStore, Damaged, NoAccess, NoBucket, NoStore, 
 from ante.storage.minio import MinioAdmin
 from ante.storage.s3 import S3Store
 from ante.storage.settings import S3Settings
-from tests.hostile.answers import Answers, Chunks, endless, raw, reply
 from tests.hostile.harness import Case, cases, check, check_sentence, command
+from tests.hostile.servers.answers import Answers, Chunks, endless, raw, reply
 
 ACCESS, SECRET = "AKIAVERYLONGNAME", "wJalrXUtnFEMI-S3CR3T-7MDENGbPxRfi"
 XML = "application/xml"

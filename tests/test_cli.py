@@ -1,7 +1,9 @@
 """The command line, as a user calls it."""
 
+import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -52,6 +54,27 @@ def test_help_of_each_command_shows_an_example(command: str) -> None:
     result = ante(command, "--help")
     assert result.returncode == 0
     assert f"ante {command}" in result.stdout
+
+
+def test_help_lists_every_command_in_groups_and_fits_a_terminal() -> None:
+    from ante.cli import COMMANDS
+
+    result = ante("--help")
+    assert result.returncode == 0 and result.stdout == ante().stdout
+    listed = [line.split()[0] for line in result.stdout.splitlines() if re.match(r"  [a-z-]+ +[A-Z]", line)]
+    assert listed == list(COMMANDS)
+    assert len(result.stdout.splitlines()) < 80 and max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    result = ante("--version")
+    assert (result.returncode, result.stdout) == (0, f"ante {importlib.metadata.version('ante')}\n")
+
+
+def test_a_misspelt_command_is_one_sentence_with_the_nearest_name() -> None:
+    result = ante("trian")
+    assert (result.returncode, result.stderr) == (2, "ante: unknown command 'trian': did you mean train?\n")
+    assert ante("xyzzy").stderr == "ante: unknown command 'xyzzy': see ante --help\n"
 
 
 def test_an_unknown_deck_is_one_sentence_with_the_nearest_name() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ante.agents.seed_lists import dataset_seeds, evaluation_seeds, panel, validation_seeds
-from ante.env.game_seeds import new_seed, one_seed
+from ante.engine.run import new_seed, one_seed
 
 FROZEN = {
     panel: "71870f90498d5887dc42ebb74b5e8632e2dc0f04a7b6c40765c164dab66d54ad",

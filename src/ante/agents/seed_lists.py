@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ante.engine.run import seed_text
-from ante.env.game_seeds import new_seed
+from ante.engine.run import new_seed, seed_text
 from ante.errors import BalatroError, UnknownSeed
 from ante.files import Unreadable, read_text
 

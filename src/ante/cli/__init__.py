@@ -4,13 +4,18 @@ This module lists the commands, which are grouped in files, and prints errors as
 """
 
 import errno
+import inspect
 import os
+import re
 import select
+import shutil
 import signal
 import sys
-from typing import Annotated, Any
+import textwrap
+from typing import Annotated, Any, Union
 
-from ante.errors import BalatroError, NotInstalled
+from ante import __version__
+from ante.errors import BalatroError, NotInstalled, close_to
 from ante.messages import masked
 
 try:
@@ -43,41 +48,44 @@ from ante.cli.platform.artifacts import Artifacts
 from ante.cli.platform.cluster import Cluster
 from ante.cli.platform.images import Images
 
-Command = (
-    Annotated[Train, subcommand("train")]
-    | Annotated[Population, subcommand("population")]
-    | Annotated[Eval, subcommand("eval")]
-    | Annotated[Play, subcommand("play")]
-    | Annotated[Watch, subcommand("watch")]
-    | Annotated[Curves, subcommand("curves")]
-    | Annotated[Export, subcommand("export")]
-    | Annotated[Track, subcommand("track")]
-    | Annotated[Seed, subcommand("seed")]
-    | Annotated[Warmup, subcommand("warmup")]
-    | Annotated[Bench, subcommand("bench")]
-    | Annotated[Fuzz, subcommand("fuzz")]
-    | Annotated[Golden, subcommand("golden")]
-    | Annotated[Replay, subcommand("replay")]
-    | Annotated[Doctor, subcommand("doctor")]
-    | Annotated[Profile, subcommand("profile")]
-    | Annotated[Artifacts, subcommand("artifacts")]
-    | Annotated[Data, subcommand("data")]
-    | Annotated[Clone, subcommand("clone")]
-    | Annotated[Hints, subcommand("hints")]
-    | Annotated[Images, subcommand("images")]
-    | Annotated[Cluster, subcommand("cluster")]
-    | Annotated[LeagueCommand, subcommand("league")]
-    | Annotated[Stats, subcommand("stats")]
-    | Annotated[Compare, subcommand("compare")]
-    | Annotated[RewardCommand, subcommand("reward")]
-    | Annotated[CheckEnv, subcommand("check-env")]
-)
+GROUPS: dict[str, dict[str, type]] = {
+    "Play and watch": {"play": Play, "eval": Eval, "watch": Watch, "replay": Replay, "seed": Seed},
+    "Train": {
+        "train": Train,
+        "compare": Compare,
+        "population": Population,
+        "curves": Curves,
+        "export": Export,
+        "track": Track,
+        "reward": RewardCommand,
+        "hints": Hints,
+    },
+    "Study players and data": {"league": LeagueCommand, "stats": Stats, "data": Data, "clone": Clone},
+    "Clusters and storage": {"cluster": Cluster, "artifacts": Artifacts, "images": Images},
+    "Check and measure": {
+        "doctor": Doctor,
+        "warmup": Warmup,
+        "check-env": CheckEnv,
+        "bench": Bench,
+        "profile": Profile,
+        "golden": Golden,
+        "fuzz": Fuzz,
+    },
+}
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
+Command: Any = Union[tuple(Annotated[command, subcommand(name)] for name, command in COMMANDS.items())]  # noqa: UP007
+ABOUT = "Play seed-exact Balatro, train policies for it, and evaluate them."
+NEXT_STEPS = """ante COMMAND --help explains a command. First steps: ante play, ante eval greedy, ante train.
+Tab completion for bash (or zsh, tcsh):
+  ante --tyro-print-completion bash > ~/.local/share/bash-completion/completions/ante"""
 
 
-ABOUT = """Play seed-exact Balatro, train policies for it, and evaluate them.
+class UnknownCommand(BalatroError, ValueError):
+    """A command that does not exist."""
 
-For details of a command use --help, as in ante train --help. First steps: ante play, ante eval greedy, ante train.
-"""
+    def __init__(self, name: str) -> None:
+        near = close_to(name, list(COMMANDS))
+        super().__init__(f"unknown command {name[:40]!r}: {f'did you mean {near[0]}?' if near else 'see ante --help'}")
 
 
 MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
@@ -118,11 +126,30 @@ def outcome(arguments: list[str]) -> Any:
 def ran(arguments: list[str]) -> Any:
     """Parse the arguments, run the command and return its result."""
     check_words(arguments)
-    if arguments[:1] == ["train"]:
+    first = arguments[0] if arguments else "--help"
+    if first in ("--help", "-h", "--version"):
+        print(f"ante {__version__}" if first == "--version" else overview())
+        return 0
+    if first == "train":
         return train_command(arguments[1:])
+    if first not in COMMANDS and not first.startswith("-"):
+        raise UnknownCommand(first)
     command: Any = tyro.cli(Command, prog="ante", description=ABOUT, args=arguments)  # type: ignore[call-overload]
     check_options(command)
     return command.run()
+
+
+def overview() -> str:
+    """Return the help text of `ante`: all commands in groups, each with its first sentence."""
+    width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+    lines = ["usage: ante COMMAND [OPTIONS]", "", ABOUT]
+    for title, group in GROUPS.items():
+        lines += ["", f"{title}:"]
+        for name, command in group.items():
+            about = re.sub(r" \([^)]*\)", "", " ".join(inspect.getdoc(command).partition("\n\n")[0].split()))  # type: ignore[union-attr]
+            sentence = about.split(". ")[0].rstrip(".")
+            lines += textwrap.wrap(f"  {name:<11} {sentence}", width, subsequent_indent=" " * 14)
+    return "\n".join([*lines, "", NEXT_STEPS])
 
 
 def sentence_of(error: Exception) -> str | None:

@@ -12,6 +12,7 @@ from ante.catalog.constants import CONSUMABLE_SLOTS
 from ante.catalog.decks import Deck, Stake
 from ante.catalog.decks import by_key as deck_by_key
 from ante.catalog.locks import FRESH, LOCKS
+from ante.checks import seed_number
 from ante.engine.cards import collect_deck, shuffle_deck
 from ante.engine.core.memory import clear_run
 from ante.engine.core.rng import Stream, pick, seed_hash
@@ -53,6 +54,8 @@ from ante.engine.items.vouchers import take_voucher
 from ante.engine.jokers.lineup import refresh_lineup
 from ante.errors import DeckOfChallenge, NotLockable, UnknownChallenge, UnknownDeck, UnknownSeed, UnknownStake
 
+SEED_ALPHABET = np.frombuffer(b"123456789ABCDEFGHIJKLMNPQRSTUVWXYZ", dtype=np.uint8)  # the game generates no 0 and no O
+SEED_LENGTH = 8
 SEED_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 N_FRONTS = len(FRONT_RANK)
 
@@ -249,6 +252,16 @@ def seed_text(seed: str) -> str:
     return text
 
 
+def one_seed(seed: int | None) -> np.random.Generator:
+    """Return the generator of random game seeds for a number, or an unpredictable one for None. Raises BadValue."""
+    return np.random.default_rng(seed_number(seed))
+
+
+def new_seed(rng: np.random.Generator) -> bytes:
+    """Return a random game seed: eight characters of 1-9, A-N, P-Z."""
+    return SEED_ALPHABET[rng.integers(len(SEED_ALPHABET), size=SEED_LENGTH)].tobytes()
+
+
 def set_seed(s: np.record, seed: str) -> None:
     """Write a seed into a record. Raises UnknownSeed."""
     text = seed_text(seed)
@@ -256,6 +269,15 @@ def set_seed(s: np.record, seed: str) -> None:
     for i, letter in enumerate(text.encode()):
         s.seed[i] = letter
     s.seed_length = len(text)
+
+
+def draw_seed(s: np.record, rng: np.random.Generator) -> str:
+    """Write a random seed into a record and return it."""
+    letters = new_seed(rng)
+    s.seed[:SEED_LENGTH] = np.frombuffer(letters, dtype=np.uint8)
+    s.seed[SEED_LENGTH:] = 0
+    s.seed_length = SEED_LENGTH
+    return letters.decode()
 
 
 def is_number(value: object) -> TypeGuard[int]:

@@ -20,11 +20,10 @@ from ante.engine.blinds import blind_on_deck
 from ante.engine.core.rng import seed_hash
 from ante.engine.core.rule import rule
 from ante.engine.core.state import STREAM_SLOTS, Phase, Status, Table, new_states
-from ante.engine.run import is_number, locked_bits, restart, run_numbers, seed_text, set_seed
+from ante.engine.run import draw_seed, is_number, locked_bits, one_seed, restart, run_numbers, seed_text, set_seed
 from ante.engine.step import step
 from ante.engine.validation import validate_states
 from ante.env.flat import flatten
-from ante.env.game_seeds import LENGTH, new_seed, one_seed
 from ante.env.layout import FIELDS, FLAT_SIZE, new_observations
 from ante.env.observe import REORDER_ALL, REORDER_JOKERS, REORDER_NONE, focus_target, observe
 from ante.env.reward import AnyReward, PythonReward, blinds_beaten, find_reward, measure, new_before, record_before
@@ -375,19 +374,11 @@ class Games:
         self.decks[indices], self.stakes[indices], self.challenges[indices] = kind
         for i, seed in zip(indices, seeds, strict=True):
             if seed is None:
-                self._draw_seed(int(i))
+                self.seeds[i] = draw_seed(self.states[i], self.rngs[i])
             else:
                 set_seed(self.states[i], seed)
                 self.seeds[i] = seed
         deal(self.states, indices, self.decks, self.stakes, self.challenges, self.steps)
-
-    def _draw_seed(self, i: int) -> None:
-        """Set a random seed in game i."""
-        s, letters = self.states[i], new_seed(self.rngs[i])
-        s.seed[:LENGTH] = np.frombuffer(letters, dtype=np.uint8)
-        s.seed[LENGTH:] = 0
-        s.seed_length = LENGTH
-        self.seeds[i] = letters.decode()
 
     def put(self, which: NDArray[np.int64], states: np.recarray, trusted: bool = False) -> None:
         """Continue from saved states, each with a new random seed, so that later draws differ.
@@ -402,7 +393,7 @@ class Games:
             validate_states(states)
         self.states.view(np.uint8).reshape(self.n, -1)[which] = states.view(np.uint8).reshape(len(which), -1)
         for i in which:
-            self._draw_seed(int(i))
+            self.seeds[i] = draw_seed(self.states[i], self.rngs[i])
         reseed(self.states, which, self.steps)
         self._skip[which] = 0
         self.outcome[which] = 0

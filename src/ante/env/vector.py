@@ -9,7 +9,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ante.checks import BadValue, UnknownChoice, chosen, flag, is_list, seed_number, whole_number, whole_numbers
-from ante.env.game_seeds import one_seed
+from ante.engine.run import one_seed
 from ante.env.games import MAX_DECISIONS, MAX_GAMES, Games
 from ante.env.reward import AnyReward
 from ante.env.single import (

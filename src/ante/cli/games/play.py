@@ -201,7 +201,7 @@ class Play:
 
         from rich.console import Console
 
-        from ante.env.game_seeds import one_seed
+        from ante.engine.run import one_seed
         from ante.env.games import Games
 
         console = Console()

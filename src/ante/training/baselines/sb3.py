@@ -17,7 +17,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
 from ante.engine.actions import N_DISCRETE
-from ante.env.game_seeds import one_seed
+from ante.engine.run import one_seed
 from ante.env.games import Games
 from ante.env.layout import masked_space
 from ante.training.sampling.fragment import Tally

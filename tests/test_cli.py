@@ -72,8 +72,8 @@ def test_the_version_is_that_of_the_package() -> None:
 
 
 def test_a_misspelt_command_is_one_sentence_with_the_nearest_name() -> None:
-    result = ante("trian")
-    assert (result.returncode, result.stderr) == (2, "ante: unknown command 'trian': did you mean train?\n")
+    result = ante("traain")
+    assert (result.returncode, result.stderr) == (2, "ante: unknown command 'traain': did you mean train?\n")
     assert ante("xyzzy").stderr == "ante: unknown command 'xyzzy': see ante --help\n"
 
 

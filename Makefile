@@ -56,8 +56,8 @@ cluster-test: setup  ## run everything on the Kubernetes of KUBECONFIG, with ima
 test-bounds: setup  ## the engine's tests with every array access checked, compiled for that
 	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q tests/properties tests/engine tests/golden
 
-test-nojit: setup  ## run the engine's property tests uncompiled, warnings as errors
-	NUMBA_DISABLE_JIT=1 $(PY) -W error -m pytest -q -n $(WORKERS) --dist loadfile tests/properties tests/catalog
+test-nojit: setup  ## run the engine's property tests and a sample of recorded truth uncompiled, warnings as errors
+	NUMBA_DISABLE_JIT=1 $(PY) -W error -m pytest -q -n $(WORKERS) --dist loadfile tests/properties tests/catalog tests/golden/test_uncompiled.py
 
 mutants: setup  ## mutate 400 expressions of engine and learning (hours) and list those that no test notices
 	$(PY) tools/mutate.py engine --mutants 300 --out runs/mutants/engine.jsonl

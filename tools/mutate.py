@@ -4,9 +4,10 @@
     .venv/bin/python tools/mutate.py engine --mutants 400 --seed 1 --out runs/mutants.jsonl
 
 Python 3.11 runs the engine uncompiled (NUMBA_DISABLE_JIT=1). The tests run once under coverage, which records the tests
-that reach each line. Each mutant then runs the tests of its line, quickest first, in a copy of `src/` until one fails.
-A mutant that no test reaches or kills is a survivor; a test that exceeds the time limit counts as a kill. The output has one
-JSON line per mutant, and a repeated command resumes after the last one. `--report` prints the score and the survivors.
+that reach each line. Each mutant then runs the tests of its line, quickest first, in a copy of `src/` until one fails;
+if none does, it runs the slow tests of its area, such as recorded games. A mutant that no test reaches or kills is a
+survivor; a test that exceeds the time limit counts as a kill. The output has one JSON line per mutant, and a repeated
+command resumes after the last one. `--report` prints the score and the survivors.
 """
 
 import argparse
@@ -38,6 +39,7 @@ AREAS = {
         ["tests/training/learning", "tests/training/numerics", "tests/training/sampling", "tests/training/policies"],
     ),
 }
+SLOW = {"engine": ["tests/golden/test_uncompiled.py"], "learning": []}  # for mutants that survive all others
 GENERATED = {
     "dispatch.py",
     "boss_dispatch.py",
@@ -165,26 +167,31 @@ def durations(log: str) -> dict[str, float]:
     return found
 
 
-def judge(file: Path, number: int, tests: dict[int, list[str]], source: Path) -> dict[str, object]:
+def judge(file: Path, number: int, tests: dict[int, list[str]], slow: list[str], source: Path) -> dict[str, object]:
     """Return the result of one mutant, with `source` as a scratch copy of `src/`."""
     text, line, change = mutated(file, number)
     chosen = tests.get(line, [])[:TESTS_PER_RUN]
     result: dict[str, object] = {"file": str(file.relative_to(ROOT)), "number": number, "line": line, "change": change}
-    if not chosen:
-        return {**result, "end": "not reached"}
     copied = source / file.relative_to(ROOT / "src")
     copied.write_text(text)
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *chosen],
-            cwd=ROOT, env=environment(source), text=True, capture_output=True, timeout=SECONDS,
-        )  # fmt: skip
-        end = {0: "survived", 5: "not reached"}.get(done.returncode, "killed")
-    except subprocess.TimeoutExpired:
-        end = "killed by the time limit"
+        ends = (end_of(each, source) for each in (chosen, slow) if each)
+        end = next((end for end in ends if end.startswith("killed")), "survived" if chosen else "not reached")
     finally:
         shutil.copy(file, copied)
     return {**result, "end": end, "tests": len(chosen)}
+
+
+def end_of(tests: list[str], source: Path) -> str:
+    """Return the result of a mutant in these tests."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment(source), text=True, capture_output=True, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return "killed by the time limit"
+    return "survived" if done.returncode in (0, 5) else "killed"
 
 
 def sample(area: str, count: int, seed: int) -> list[tuple[Path, int]]:
@@ -221,12 +228,12 @@ def main() -> None:
         chosen = sample(options.area, options.mutants, options.seed)
         todo = [(file, n) for file, n in chosen if (str(file.relative_to(ROOT)), n) not in known]
         with tempfile.TemporaryDirectory() as scratch, options.out.open("a") as out:
-            done += list(run_all(todo, tests, Path(scratch), options.workers, out))
+            done += list(run_all(todo, tests, SLOW[options.area], Path(scratch), options.workers, out))
     show(done)
 
 
 def run_all(
-    todo: list[tuple[Path, int]], tests: Reached, scratch: Path, workers: int, out: TextIO
+    todo: list[tuple[Path, int]], tests: Reached, slow: list[str], scratch: Path, workers: int, out: TextIO
 ) -> Iterator[dict[str, object]]:
     """Yield the results of all mutants, each written to `out` on completion."""
     sources: SimpleQueue[Path] = SimpleQueue()
@@ -236,7 +243,7 @@ def run_all(
     def one(file: Path, number: int) -> dict[str, object]:
         source = sources.get()
         try:
-            return judge(file, number, tests.get(str(file.relative_to(ROOT)), {}), source)
+            return judge(file, number, tests.get(str(file.relative_to(ROOT)), {}), slow, source)
         finally:
             sources.put(source)
 

@@ -17,7 +17,17 @@ from ante.engine.cards import collect_deck, shuffle_deck
 from ante.engine.core.memory import clear_run
 from ante.engine.core.rng import Stream, pick, seed_hash
 from ante.engine.core.rule import rule
-from ante.engine.core.state import LOCK_BYTES, MAX_PACKS, MAX_SEED, N_HANDS, N_PANELS, Phase, Place, new_states
+from ante.engine.core.state import (
+    LOCK_BYTES,
+    MAX_PACKS,
+    MAX_SEED,
+    N_HANDS,
+    N_PANELS,
+    SEED_LENGTH,
+    Phase,
+    Place,
+    new_states,
+)
 from ante.engine.core.tables import (
     CHALLENGE_CONSUMABLES,
     CHALLENGE_COPIES,
@@ -55,7 +65,6 @@ from ante.engine.jokers.lineup import refresh_lineup
 from ante.errors import DeckOfChallenge, NotLockable, UnknownChallenge, UnknownDeck, UnknownSeed, UnknownStake
 
 SEED_ALPHABET = np.frombuffer(b"123456789ABCDEFGHIJKLMNPQRSTUVWXYZ", dtype=np.uint8)  # the game generates no 0 and no O
-SEED_LENGTH = 8
 SEED_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 N_FRONTS = len(FRONT_RANK)
 

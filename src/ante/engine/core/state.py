@@ -16,6 +16,7 @@ from ante.catalog.locks import N_LOCKS
 from ante.catalog.vouchers import Voucher
 
 MAX_SEED = 16  # characters of a seed
+SEED_LENGTH = 8  # characters of a random seed
 MAX_CARDS = 128  # playing cards of one run; destroyed ones are removed from the array at the end of a round
 MAX_HAND = 24
 MAX_JOKERS = 16

@@ -12,6 +12,21 @@ SHORT.maxstring = SHORT.maxother = 80
 class BalatroError(Exception):
     """An error that the user can fix."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without calling `__init__` again, whose parameters differ between classes."""
+        return rebuilt, (type(self), self.args, self.__dict__)
+
+
+def rebuilt(kind: type[BalatroError], args: tuple[Any, ...], state: dict[str, Any]) -> BalatroError:
+    """Return an error of this class with these arguments and attributes."""
+    native: Any = kind
+    while native.__module__ != "builtins":
+        native = native.__base__  # the one whose memory layout the class has
+    error: BalatroError = native.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
 
 def shown(value: object) -> str:
     """Return the repr of a value, truncated to one line."""

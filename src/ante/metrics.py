@@ -251,7 +251,7 @@ METRICS = (
     Metric(
         name="eval_blinds",
         source="evaluation",
-        help="Mean blinds beaten in the last short evaluation on the seed panel; empty without one.",
+        help="Mean blinds beaten in the last short evaluation on the validation seeds; empty without one.",
         better="more",
         prometheus="ante_eval_blinds",
     ),

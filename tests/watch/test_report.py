@@ -83,6 +83,7 @@ def test_it_opens_from_a_file_with_curves_episodes_and_no_complaints(browser: An
     with opened(browser, (run / REPORT).as_uri()) as page:
         assert page.title() == "a <b>run · Ante"
         assert page.inner_text("h1") == "a <b>run"
+        assert "b_red, stake 1 · mlp policy · ppo · 900k decisions" in words(page.locator("body"))
         blinds = page.locator("[data-curve=blinds]")
         path = blinds.locator("path.line").get_attribute("d")
         assert path.count("L") == 299, "900 iterations in parts of three are 300 points"

@@ -23,6 +23,13 @@ DISCRETE = """
 The discrete view (`Discrete({size})`) numbers single steps: select cards one by one, then act on the selection.
 `action_mask` marks the legal numbers.
 
+The last observation of a game has an empty mask, because no action is legal. In a vector environment with `NEXT_STEP` autoreset this row is
+returned once, and the next action of that game is ignored. Give such rows a legal number before you sample:
+
+```python
+mask[~mask.any(axis=1), 0] = 1
+```
+
 """
 
 

@@ -1,1 +1,1 @@
-"""Baseline players, and evaluation of any player on the seed panel."""
+"""Baseline players, and evaluation of any player on fixed seeds."""

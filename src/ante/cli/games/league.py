@@ -34,7 +34,7 @@ class RunLeague:
     players: Positional[Annotated[tuple[str, ...], arg(metavar="PLAYER ...")]] = ()
     """random, greedy, a run (RUN@best, RUN@latest, RUN@CHECKPOINT, RUN@all) or a release."""
     games: Count | None = None
-    """Games per player, on the first seeds of the panel: a multiple of 50; 200 in a new league."""
+    """Games per player, on the first validation seeds: a multiple of 50; 200 in a new league."""
     deck: str = "b_red"
     """Deck of a new league, by key or name."""
     stake: Stake = 1

@@ -207,13 +207,13 @@ class AskHint:
         import asyncio
         import os
 
-        from ante.hints.desk import Desk, make_advisor
         from ante.hints.rules import advise
 
         found: dict[str, tuple[Advice | None, str]] = {}
         if self.by != "llm":
             found["rules"] = advise(question), ""
         if self.by != "rules":
+            from ante.hints.desk import Desk, make_advisor
 
             async def ask() -> None:
                 desk = Desk(settings, make_advisor(settings, os.environ))

@@ -26,7 +26,10 @@ def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report
         *(Baseline(name) for name in AGENTS),
     ]
     seeds = evaluation_seeds(config.evaluation.games)
-    return [(player, evaluate(player, seeds, **rules(config), advance=advance)) for player in players]
+    horizon = config.games.max_decisions
+    return [
+        (player, evaluate(player, seeds, **rules(config), max_decisions=horizon, advance=advance)) for player in players
+    ]
 
 
 def trial(config: TrainConfig, algorithm: Any) -> tuple[dict[str, float], Player, Report]:

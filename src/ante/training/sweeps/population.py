@@ -224,7 +224,8 @@ def member_of(space: Space, number: int, points: tuple[Point, ...], result: Any)
     policy = read_policy(checkpoint / MEMBER)
     config = space.member(points[-1].values, 0)
     player = make_player(policy, f"member {number}", reorder=config.games.reorder)
-    return Member(number, points, checkpoint, evaluate(player, evaluation_seeds(space.eval_games), **rules(config)))
+    seeds, horizon = evaluation_seeds(space.eval_games), config.games.max_decisions
+    return Member(number, points, checkpoint, evaluate(player, seeds, **rules(config), max_decisions=horizon))
 
 
 def keep_space(space: Space) -> None:

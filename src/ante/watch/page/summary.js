@@ -1,10 +1,11 @@
 // The head of the page, the tiles, the evaluation blind by blind, settings and machine.
 function drawHead() {
   const { name, config, written } = data.run;
-  const game = config.challenge ? `challenge ${config.challenge}` : `${config.deck}, stake ${config.stake}`;
+  const { games = {}, policy = {}, algo = {} } = config;
+  const game = games.challenge ? `challenge ${games.challenge}` : `${games.deck}, stake ${games.stake}`;
   byId("head").append(
     el("h1", {}, name),
-    el("div.soft", {}, `${game} · ${config.policy} policy · ${config.algo || "ppo"} · ${short(data.curves.total.steps)} decisions · written ${written}`),
+    el("div.soft", {}, `${game} · ${policy.kind} policy · ${algo.kind} · ${short(data.curves.total.steps)} decisions · written ${written}`),
   );
 }
 

@@ -106,9 +106,9 @@ def games_of_the_cpu() -> Games:
 
 def test_rows_rewards_and_ends_are_those_of_the_cpus_games(played: dict[str, np.ndarray]) -> None:
     from ante.training.policies.mlp_rows import flat_row_t, pack_flat
-    from ante.training.sampling.fragment import Tally
+    from ante.training.sampling.fragment import EpisodeTally
 
-    games, tally = games_of_the_cpu(), Tally(np.zeros(N))
+    games, tally = games_of_the_cpu(), EpisodeTally(np.zeros(N))
     games.reset()
     row, outcomes = np.zeros(N, dtype=flat_row_t), set()
 

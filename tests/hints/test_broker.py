@@ -9,7 +9,7 @@ from ante.env.games import Games
 from ante.hints.broker import AHEAD, Broker, Delivered
 from ante.hints.fake import FakeServer
 from ante.hints.question import lists_of, question_of
-from ante.hints.settings import HintSettings
+from ante.hints.settings import AdvisorSettings
 
 PATIENCE = 60.0
 
@@ -30,8 +30,8 @@ def delivered(broker: Broker, wanted: int) -> list[Delivered]:
     return found
 
 
-def settings(url: str, **more: Any) -> HintSettings:
-    return HintSettings(**({"endpoint": url, "model": "fake", "timeout_seconds": 5.0} | more))
+def settings(url: str, **more: Any) -> AdvisorSettings:
+    return AdvisorSettings(**({"endpoint": url, "model": "fake", "timeout_seconds": 5.0} | more))
 
 
 def test_every_ticket_comes_back_with_a_legal_hint(tmp_path: Any) -> None:

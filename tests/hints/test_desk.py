@@ -12,7 +12,7 @@ from ante.hints.advice import Advice
 from ante.hints.desk import Desk, make_advisor
 from ante.hints.fake import MODES, FakeServer
 from ante.hints.question import Question, lists_of, question_of
-from ante.hints.settings import BadHints, HintSettings, read_settings
+from ante.hints.settings import AdvisorSettings, BadHints, read_settings
 
 QUICK = {"timeout_seconds": 0.6, "breaker_seconds": 0.5, "model": "fake"}
 
@@ -40,7 +40,7 @@ def asked(
 
     async def run() -> tuple[list[Advice | None], Desk]:
         url = server if isinstance(server, str) else server.url
-        made = HintSettings(**({**QUICK, "endpoint": url} | settings))
+        made = AdvisorSettings(**({**QUICK, "endpoint": url} | settings))
         desk = Desk(made, make_advisor(made, {"LLM_API_KEY": "k"}))
         if at_once:
             found = list(await asyncio.gather(*(desk.advise(question) for question in questions)))
@@ -101,7 +101,7 @@ def test_a_passing_error_is_tried_again(server: FakeServer, questions: list[Ques
 
 def test_after_its_pause_the_breaker_lets_one_try_and_closes(server: FakeServer, questions: list[Question]) -> None:
     async def run() -> Desk:
-        made = HintSettings(**QUICK, endpoint=server.url, tries=1)
+        made = AdvisorSettings(**QUICK, endpoint=server.url, tries=1)
         desk = Desk(made, make_advisor(made, {}))
         server.set_mode("500")
         for question in questions[:6]:

@@ -15,7 +15,7 @@ import pytest
 
 from ante.hints.probe import probe
 from ante.hints.rules import sample_questions
-from ante.hints.settings import HintSettings
+from ante.hints.settings import AdvisorSettings
 
 pytestmark = [
     pytest.mark.slow,
@@ -55,7 +55,7 @@ def address(log: Path, process: subprocess.Popen[bytes]) -> str:
 
 
 def test_every_hint_of_a_hundred_asks_is_legal(server: str) -> None:
-    settings = HintSettings(endpoint=server, model="tiny", timeout_seconds=60.0)
+    settings = AdvisorSettings(endpoint=server, model="tiny", timeout_seconds=60.0)
     found = asyncio.run(probe(settings, {}, islice(sample_questions(), 100)))
     assert found.known and found.structured
     assert found.asks == 100

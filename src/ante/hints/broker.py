@@ -23,7 +23,7 @@ from ante.hints.ledger import GOOD, Ledger
 from ante.hints.potential import Potential
 from ante.hints.question import games_at, lists_of, question_of, without_seed
 from ante.hints.rules import choose, outlook, reason
-from ante.hints.settings import HintSettings
+from ante.hints.settings import AdvisorSettings
 from ante.lookahead.candidates import decisions_of
 
 LOG = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class Broker:
 
     def __init__(
         self,
-        settings: HintSettings | None,
+        settings: AdvisorSettings | None,
         environment: Mapping[str, str],
         players: int = 1,
         picture: Callable[[Any], bytes] | None = None,
@@ -76,7 +76,7 @@ class Broker:
             threading.Thread(target=self._loop.run_forever, name="hints", daemon=True).start()
             asyncio.run_coroutine_threadsafe(self._opened(settings, environment), self._loop).result()
 
-    async def _opened(self, settings: HintSettings, environment: Mapping[str, str]) -> None:
+    async def _opened(self, settings: AdvisorSettings, environment: Mapping[str, str]) -> None:
         """Create the desk in the loop's thread, to which its cache is bound. Raises BadHints, NotInstalled."""
         from ante.hints.desk import Desk, make_advisor
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from ante.hints.advice import SCHEMA_NAME, ModelList, Reply, schema_of, tokens_of
 from ante.hints.question import Question
-from ante.hints.settings import HintSettings
+from ante.hints.settings import AdvisorSettings
 from ante.http.client import BadReply, BoundedClient, read_reply
 
 NO_KEY = "none"  # for servers without authentication, because the client requires a key
@@ -37,7 +37,7 @@ class Completion(BaseModel):
 class ChatAdvisor:
     """An advisor that uses `/v1/chat/completions`."""
 
-    def __init__(self, settings: HintSettings, key: str | None) -> None:
+    def __init__(self, settings: AdvisorSettings, key: str | None) -> None:
         self.settings, self.model = settings.complete(), settings.model or ""
         headers = {"Host": settings.host_header} if settings.host_header else {}
         self._client = openai.AsyncOpenAI(

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from ante.hints.advice import ModelList, Reply, schema_of, tokens_of
 from ante.hints.question import Question
-from ante.hints.settings import KEY_VARIABLE, BadHints, HintSettings
+from ante.hints.settings import KEY_VARIABLE, AdvisorSettings, BadHints
 from ante.http.client import BoundedClient, read_reply
 
 
@@ -31,7 +31,7 @@ class Message(BaseModel):
 class ClaudeAdvisor:
     """An advisor that uses `/v1/messages`."""
 
-    def __init__(self, settings: HintSettings, key: str | None) -> None:
+    def __init__(self, settings: AdvisorSettings, key: str | None) -> None:
         self.settings, self.model = settings.complete(), settings.model or ""
         if key is None:
             raise BadHints(f"provider claude requires an API key: set {KEY_VARIABLE} or ANTHROPIC_API_KEY")

@@ -20,7 +20,7 @@ from ante.hints.budget import TokenBudget
 from ante.hints.cache import AnswerCache
 from ante.hints.ledger import GOOD, Ledger
 from ante.hints.question import Question
-from ante.hints.settings import HintSettings, read_key
+from ante.hints.settings import AdvisorSettings, read_key
 from ante.http.client import BadReply
 from ante.messages import foreign
 
@@ -35,7 +35,9 @@ PICTURE_TOKENS = 800
 class Desk:
     """The request pipeline of one advisor, bound to one event loop."""
 
-    def __init__(self, settings: HintSettings, advisor: Advisor, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, settings: AdvisorSettings, advisor: Advisor, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.settings, self.advisor, self.ledger = settings, advisor, Ledger()
         self.cache = AnswerCache(Path(settings.cache) if settings.cache else None)
         self.tokens = TokenBudget(settings.tokens_per_hour, clock)
@@ -158,7 +160,7 @@ def words_of(error: BaseException, key: str | None) -> str:
     return f"{cause}: {foreign(shown, [key]) or type(error).__name__}"
 
 
-def make_advisor(settings: HintSettings, environment: Mapping[str, str]) -> Any:
+def make_advisor(settings: AdvisorSettings, environment: Mapping[str, str]) -> Any:
     """Return the client for these settings, with the key from the environment. Raises BadHints, NotInstalled."""
     key = read_key(settings, environment)
     try:

@@ -10,7 +10,7 @@ from ante.hints.advice import check
 from ante.hints.desk import Desk, make_advisor, words_of
 from ante.hints.ledger import FAILURES
 from ante.hints.question import Question
-from ante.hints.settings import HintSettings, read_key
+from ante.hints.settings import AdvisorSettings, read_key
 from ante.messages import masked
 
 SHOWN_MODELS = 10
@@ -80,7 +80,7 @@ class Probe:
 
 
 async def probe(
-    settings: HintSettings,
+    settings: AdvisorSettings,
     environment: Mapping[str, str],
     questions: Iterable[Question],
     picture: bytes | None = None,

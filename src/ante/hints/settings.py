@@ -26,7 +26,7 @@ class BadHints(BalatroError, ValueError):
     """Invalid settings of hints."""
 
 
-class HintSettings(BaseModel):
+class AdvisorSettings(BaseModel):
     """Settings of one advisor, without the API key, which the environment variable `key_variable` contains."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -78,7 +78,7 @@ class HintSettings(BaseModel):
                 raise ValueError(f"it must not contain credentials: put the key into {KEY_VARIABLE}")
         return endpoint
 
-    def complete(self) -> "HintSettings":
+    def complete(self) -> "AdvisorSettings":
         """Return the settings if they name an advisor. Raises BadHints."""
         if self.provider == "openai" and not self.endpoint:
             raise BadHints("LLM_ENDPOINT is not set: set it, such as http://llm:8000/v1, or use hints of the rules")
@@ -87,14 +87,14 @@ class HintSettings(BaseModel):
         return self
 
 
-def read_settings(environment: Mapping[str, str], **overrides: Any) -> HintSettings:
+def read_settings(environment: Mapping[str, str], **overrides: Any) -> AdvisorSettings:
     """Read settings from LLM_* variables, with overrides (None is ignored). Raises BadHints."""
     values: dict[str, Any] = {
         name: environment[variable] for variable, name in VARIABLES.items() if environment.get(variable)
     }
     values |= {name: value for name, value in overrides.items() if value is not None}
     try:
-        return HintSettings(**values)
+        return AdvisorSettings(**values)
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
@@ -105,7 +105,7 @@ def read_settings(environment: Mapping[str, str], **overrides: Any) -> HintSetti
         raise BadHints(f"{variable}: {given} is invalid: {cause}") from None
 
 
-def read_key(settings: HintSettings, environment: Mapping[str, str]) -> str | None:
+def read_key(settings: AdvisorSettings, environment: Mapping[str, str]) -> str | None:
     """Return the API key in the environment, if any. Only the client stores it. Raises BadHints."""
     names = (settings.key_variable, *(("ANTHROPIC_API_KEY",) if settings.provider == "claude" else ()))
     for name in names:

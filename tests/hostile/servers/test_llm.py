@@ -19,7 +19,7 @@ from ante.hints.ledger import FAILURES
 from ante.hints.probe import probe
 from ante.hints.question import Question
 from ante.hints.rules import sample_questions
-from ante.hints.settings import BadHints, HintSettings, read_key, read_settings
+from ante.hints.settings import AdvisorSettings, BadHints, read_key, read_settings
 from tests.hostile.harness import Case, cases, check_sentence, command, limited
 from tests.hostile.servers.answers import CHUNK, Answers, Chunks, endless, raw, reply
 
@@ -138,7 +138,7 @@ def ended(provider: str, url: str, question: Question, **more: Any) -> Desk:
 
     async def run() -> Desk:
         values = {"endpoint": f"{url}/v1", "model": "m", "timeout_seconds": LEAST, "tries": 1, "provider": provider}
-        settings = HintSettings(**(values | more))
+        settings = AdvisorSettings(**(values | more))
         desk = Desk(settings, make_advisor(settings, {"LLM_API_KEY": KEY}))
         await desk.advise(question)
         await desk.close()
@@ -239,7 +239,7 @@ def test_a_key_that_comes_back_is_masked(
 ) -> None:
     monkeypatch.setattr(probing, "PATIENCE", LEAST)
     server = answering(reply(json.dumps(ECHOES[name]).encode(), status=status))
-    settings = HintSettings(
+    settings = AdvisorSettings(
         endpoint=f"{server.url}/v1", model="m", provider=provider, key_variable=variable, timeout_seconds=LEAST
     )
     found = asyncio.run(probe(settings, {variable: KEY}, [question]))
@@ -351,13 +351,13 @@ def test_settings_that_cannot_be_are_refused_in_a_sentence(values: dict[str, str
 @pytest.mark.parametrize("key", ["a\nb", "ключ", "a\0b", "\x1b[2J", "a\tb"])
 def test_a_key_that_no_header_can_carry_is_refused_unseen(key: str) -> None:
     with pytest.raises(BadHints, match="LLM_API_KEY") as refused:
-        read_key(HintSettings(), {"LLM_API_KEY": key})
+        read_key(AdvisorSettings(), {"LLM_API_KEY": key})
     assert key not in str(refused.value)
 
 
 def test_a_line_break_after_the_key_is_no_part_of_it() -> None:
-    assert read_key(HintSettings(), {"LLM_API_KEY": f"{KEY}\n"}) == KEY
-    assert read_key(HintSettings(), {"LLM_API_KEY": " \n"}) is None
+    assert read_key(AdvisorSettings(), {"LLM_API_KEY": f"{KEY}\n"}) == KEY
+    assert read_key(AdvisorSettings(), {"LLM_API_KEY": " \n"}) is None
 
 
 @pytest.mark.parametrize("row", ["", "null", "[]", "{}", "x", '{"option": "a"}', GOOD[:-1]])

@@ -173,3 +173,35 @@ def test_appo_repeats_itself_learns_and_goes_on_from_a_checkpoint(algorithm: Any
     went_on = metrics_of(fresh)
     assert went_on["policy_lag"] == 0, "no batches are sampled ahead across a resume"
     assert went_on["vf_loss"] < np.mean(losses[:3])
+
+
+def test_health_of_an_update_is_logged(algorithm: Any) -> None:
+    """First KL, explained variance and gradient norms, recomputed from the rollout; a batch with NaN takes no step."""
+    from ante.training.sampling.training_data import Fragments
+
+    made = algorithm(**{"algo.minibatch": 512, "algo.epochs": 1, "algo.grad_clip": 1e9, "algo.lr": 0.01})
+    learner = made.learner_group._learner
+    (rollout,) = made.env_runner.sample()
+    policy = learner.module["default_policy"].unwrapped()
+    with torch.no_grad():
+        values = policy.evaluate(rollout.rows, torch.from_numpy(rollout.actions))[2].numpy()
+
+    def update(rollout: Any) -> dict[str, float]:
+        found = made.learner_group.update(training_data=Fragments([rollout]), num_epochs=1, minibatch_size=512)
+        return {name: float(value) for name, value in found[0]["default_policy"].items()}
+
+    found = update(rollout)
+    assert found["first_kl"] == pytest.approx(found["mean_kl_loss"], abs=1e-6) == pytest.approx(0.0, abs=1e-6)
+    expected = 1 - np.var(rollout.targets - values) / np.var(rollout.targets)
+    assert found["explained_variance"] == pytest.approx(expected, abs=1e-4)
+    gradient = [parameter.grad.square().sum().item() for parameter in policy.parameters()]
+    assert found["grad_norm"] == pytest.approx(np.sqrt(sum(gradient)), rel=1e-4) and found["nonfinite_grad_steps"] == 0
+    assert update(rollout)["first_kl"] > 1e-6, "the second update learns from older weights"
+
+    before = weights(made)
+    for damaged in (rollout.targets, rollout.advantages):
+        kept, damaged[7] = damaged[7], np.nan
+        found = update(rollout)
+        assert found["nonfinite_grad_steps"] == 1 and np.isnan(found["grad_norm"])
+        damaged[7] = kept
+    assert all(np.array_equal(before[name], value) for name, value in weights(made).items())

@@ -10,10 +10,10 @@ torch = pytest.importorskip("torch")
 
 from ante.training.learning.replay_buffer import LEAST_ERROR, Replay  # noqa: E402
 from ante.training.numerics.replay_kernels import (  # noqa: E402
-    clear,
     draw_places,
     epsilon_greedy,
     set_priorities,
+    zero_priorities,
 )
 from ante.training.sampling.fragment import BOSS, JOKER, Trajectory  # noqa: E402
 
@@ -161,7 +161,7 @@ def test_the_tree_is_the_sum_of_its_leaves() -> None:
             leaves[place] = priority
         begin, end = np.sort(rng.choice(65, 2, replace=False))
         if rng.random() < 0.3:
-            clear(tree, begin, end)
+            zero_priorities(tree, begin, end)
             leaves[begin:end] = 0
         np.testing.assert_array_equal(tree[64:], leaves)
         level = leaves

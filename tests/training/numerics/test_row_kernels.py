@@ -22,8 +22,8 @@ def some_actions(rng: np.random.Generator, legal: np.ndarray) -> np.ndarray:
     return np.argmax(rng.random(legal.shape) * legal, axis=1).astype(np.int64)
 
 
-@pytest.mark.parametrize("value_clip", [float("inf"), 1.0])
-def test_the_fused_loss_and_its_gradient_equal_autograd(value_clip: float) -> None:
+@pytest.mark.parametrize("value_error_limit", [float("inf"), 1.0])
+def test_the_fused_loss_and_its_gradient_equal_autograd(value_error_limit: float) -> None:
     from ante.training.numerics import row_kernels, torch_ops
 
     rng, n = np.random.default_rng(1), 200
@@ -34,7 +34,7 @@ def test_the_fused_loss_and_its_gradient_equal_autograd(value_clip: float) -> No
     log_probs, entropies = torch_ops.masked_stats(logits, torch.from_numpy(legal), torch.from_numpy(actions))
     old = (log_probs.detach().numpy() + rng.normal(scale=0.4, size=n)).astype(np.float32)
     gains, targets = (rng.normal(size=n).astype(np.float32) for _ in range(2))
-    weights = 0.2, 0.7, 0.03, value_clip
+    weights = 0.2, 0.7, 0.03, value_error_limit
     others = torch.from_numpy(old), torch.from_numpy(gains), torch.from_numpy(targets)
     loss, sums = torch_ops.ppo((log_probs, entropies, values), *others, *weights)
     loss.backward()
@@ -47,9 +47,9 @@ def test_the_fused_loss_and_its_gradient_equal_autograd(value_clip: float) -> No
     np.testing.assert_allclose(slopes[1], values.grad.numpy(), rtol=1e-4, atol=1e-7)
     assert 0.2 < found[4] < 0.9, "some rows are clipped"
     assert (slopes[0][~legal] == 0).all()
-    far = (values.detach().numpy() - targets) ** 2 > value_clip
+    far = (values.detach().numpy() - targets) ** 2 > value_error_limit
     assert (slopes[1][far] == 0).all() and (slopes[1][~far] != 0).all()
-    assert 0.1 < far.mean() < 0.9 or value_clip == float("inf")
+    assert 0.1 < far.mean() < 0.9 or value_error_limit == float("inf")
     assert found[3] > 0.05, "the KL of noisy log-probabilities"
 
 

@@ -233,9 +233,9 @@ def test_only_a_memory_wins_the_game_of_recall(policy: str, least: float, most: 
 
 def make_probe(runner: Any) -> None:
     """Replace the runner's games by those of recall."""
-    from ante.training.sampling.fragment import Tally
+    from ante.training.sampling.fragment import EpisodeTally
 
-    runner.games, runner.tally = RecallGames(32, delay=6), Tally(np.zeros(32))
+    runner.games, runner.tally = RecallGames(32, delay=6), EpisodeTally(np.zeros(32))
     runner._discounted, runner._dealt, runner._current_stage = np.zeros(32), False, runner.stage
 
 

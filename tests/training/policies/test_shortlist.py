@@ -23,7 +23,7 @@ from ante.training.policies.shortlist import (  # noqa: E402
     ListedRows,
     ShortlistPolicy,
 )
-from ante.training.sampling.fragment import Tally  # noqa: E402
+from ante.training.sampling.fragment import EpisodeTally  # noqa: E402
 from ante.training.sampling.practice import KEPT, Practice  # noqa: E402
 from tests.support.lists import small  # noqa: E402
 
@@ -180,7 +180,7 @@ def test_practice_starts_from_reached_positions_and_is_counted_separately(policy
     games.reset()
     games.states.one_chip_blinds[:] = 1  # every hand beats its blind, so antes are reached fast
     runner = SimpleNamespace(games=games, config=SimpleNamespace(practice=0.5), begun=np.zeros(32, dtype=np.bool_))
-    practice, tally = Practice(runner), Tally(np.zeros(32))
+    practice, tally = Practice(runner), EpisodeTally(np.zeros(32))
     practice.dealt(np.random.SeedSequence(1), None)
     rows, rng = np.zeros(32, dtype=policy.row_t), torch.Generator().manual_seed(2)
     begun = 0

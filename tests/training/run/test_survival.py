@@ -235,3 +235,51 @@ def test_short_evaluations_choose_the_best_checkpoint_and_change_nothing_else(
     assert metadata["iteration"] == (2 if tries[1] >= tries[3] else 4)
     report = evaluate(make_player(policy, "again"), evaluation_seeds(3), max_decisions=60)
     assert report.mean_blinds == metadata["trial"] == max(tries[1], tries[3])
+
+
+def test_a_run_without_finite_gradients_ends_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ante.training.learning.ppo import PPOLearner
+    from ante.training.run.loop import MOST_WASTED, Diverged
+
+    minibatch, made = PPOLearner._minibatch, []
+
+    def without_number(learner: Any, *parts: Any) -> Any:
+        gradients, means = minibatch(learner, *parts)
+        made.append(1)
+        return {key: each * math.nan if len(made) > 2 else each for key, each in gradients.items()}, means
+
+    monkeypatch.setattr(PPOLearner, "_minibatch", without_number)
+    with pytest.raises(Diverged, match=f"last {MOST_WASTED} iterations was finite.*lower algo.lr"):
+        run(monkeypatch, tmp_path, steps=256 * 20, **{"checkpoints.every": 1})
+    found = rows(tmp_path / "ppo")
+    assert [int(float(row["nonfinite_grad_steps"])) for row in found] == [0, 0, *[1] * MOST_WASTED]
+    assert find_checkpoint(tmp_path / "ppo" / "checkpoints")[1]["timesteps"] == 256 * (1 + MOST_WASTED)
+
+
+def test_an_error_that_a_learner_raises_is_not_a_lost_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    from ante.training.run import loop
+
+    class Broken(ValueError):
+        pass
+
+    @ray.remote
+    def broken() -> None:
+        raise Broken("a bug in the learner")
+
+    calls = []
+    monkeypatch.setattr(loop, "learn", lambda *_: calls.append(1) or ray.get(broken.remote()))
+    with pytest.raises(Broken, match="a bug in the learner"):
+        run(monkeypatch, tmp_path, steps=256)
+    assert calls == [1]
+
+
+def test_an_error_that_a_runner_raises_ends_the_run_with_its_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ante.training.rllib.algorithm import RunnerFailed
+
+    settings = {"resources.runners": 1, "games.reward": "tests.support.rewards:Faulty"}
+    with pytest.raises(RunnerFailed, match=r"(?s)env runner 1 failed:.*rewards.py.*a bug in the reward"):
+        run(monkeypatch, tmp_path, steps=256, **settings)

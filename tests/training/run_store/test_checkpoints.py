@@ -9,6 +9,7 @@ import pytest
 
 from ante.files import write_text
 from ante.training.run_store.checkpoints import KEPT, BadCheckpoint, NoRoom, find_checkpoint, save_checkpoint
+from ante.training.run_store.lock import RunGone
 
 
 def weights(size: int = 100):
@@ -68,6 +69,20 @@ def test_a_full_disk_leaves_the_older_checkpoint_and_no_partial_one(tmp_path: Pa
         save_checkpoint(tmp_path, 2, full, {}, best=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert find_checkpoint(tmp_path)[0] == old
+
+
+def test_a_folder_replaced_during_the_write_gets_no_checkpoint(tmp_path: Path) -> None:
+    def gone() -> None:
+        raise RunGone("moved")
+
+    save_checkpoint(tmp_path, 1, weights(), {}, best=True)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with pytest.raises(RunGone):
+        save_checkpoint(tmp_path, 2, weights(), {}, best=True, check=gone)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    with pytest.raises(NoRoom):
+        save_checkpoint(tmp_path / "gone" / "checkpoints", 2, weights(), {}, best=True)
+    assert not (tmp_path / "gone").exists()
 
 
 def test_saving_the_same_step_again_never_touches_the_one_before(tmp_path: Path) -> None:

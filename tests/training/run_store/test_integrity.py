@@ -464,6 +464,7 @@ def test_a_run_whose_weights_are_not_finite_ends_with_a_sentence_and_keeps_its_b
         steps=100, iteration=1, row={"return": 1.0, "blinds": 1.0, "stage": 1.0, "eval_blinds": 1.0}
     )
     algorithm: Any = Algorithm()
+    config.folder.mkdir()
     best = progress.save(config, algorithm, done).folder
     done.steps, done.row = 200, {**done.row, "return": 9.0, "blinds": 9.0}
     algorithm.weights = np.array([1, np.nan, 1], dtype=np.float32)

@@ -51,7 +51,7 @@ def test_every_file_makes_an_rllib_configuration(file: Path) -> None:
 
 def test_jimbot_has_the_values_of_the_plan() -> None:
     found = made(Path("configs/jimbot.yaml"))[1]
-    assert (found.num_env_runners, found.num_envs_per_env_runner, found.piece) == (2, 4, 200)
+    assert (found.num_env_runners, found.num_envs_per_env_runner, found.truncate_every) == (2, 4, 200)
     assert (found.train_batch_size_per_learner, found.minibatch_size, found.num_epochs) == (4000, 128, 30)
     assert (found.lr, found.gamma, found.lambda_, found.entropy_coeff) == (5e-5, 0.99, 0.95, 0.01)
     assert (found.clip_param, found.vf_clip_param, found.grad_clip, found.kl_stop) == (0.2, 10, 0.5, 0.02)

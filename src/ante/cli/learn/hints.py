@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ante.hints.advice import Advice
     from ante.hints.probe import Probe
     from ante.hints.question import Question
-    from ante.hints.settings import HintSettings
+    from ante.hints.settings import AdvisorSettings
 
 
-def settings_of(endpoint: str | None, model: str | None) -> "HintSettings":
+def settings_of(endpoint: str | None, model: str | None) -> "AdvisorSettings":
     """Return the settings from the environment, overridden by the options. Raises BadHints."""
     import os
 
@@ -78,7 +78,7 @@ class ProbeHints:
         return 0 if found.works else 1
 
 
-def only_model(settings: "HintSettings") -> str | None:
+def only_model(settings: "AdvisorSettings") -> str | None:
     """Return the server's single model. Raises BadHints if it has several or does not list them."""
     import asyncio
     import os
@@ -202,7 +202,7 @@ class AskHint:
                 print(f"\npicture: {self.picture}")
         return 0 if all(advice for advice, _ in answers.values()) else 1
 
-    def answers(self, question: "Question", settings: "HintSettings") -> dict[str, tuple["Advice | None", str]]:
+    def answers(self, question: "Question", settings: "AdvisorSettings") -> dict[str, tuple["Advice | None", str]]:
         """Return the hint, or why there is none, by advisor."""
         import asyncio
         import os

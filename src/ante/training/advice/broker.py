@@ -16,7 +16,7 @@ import ray
 
 from ante.files import whole, write_text
 from ante.hints.broker import Broker
-from ante.hints.settings import BadHints, HintSettings, read_settings
+from ante.hints.settings import AdvisorSettings, BadHints, read_settings
 from ante.messages import foreign
 from ante.metrics import without_values
 from ante.training.advice.asks import HintPlan
@@ -62,7 +62,7 @@ def plan_of(config: TrainConfig) -> HintPlan | None:
     return HintPlan(f"hints-{uuid.uuid4().hex[:12]}", config.hints.share, config.hints.confidence, *weights)
 
 
-def settings_of(config: TrainConfig) -> HintSettings | None:
+def settings_of(config: TrainConfig) -> AdvisorSettings | None:
     """Return the settings of the LLM client, or None if the rule-based advisor is used. Raises BadHints."""
     if config.hints.source != "llm":
         return None
@@ -94,7 +94,7 @@ def start_broker(config: TrainConfig, name: str) -> Any:
 class BrokerActor(Broker):
     """A broker configured by the environment of its process."""
 
-    def __init__(self, settings: HintSettings | None, players: int, picture: Callable[[Any], bytes] | None) -> None:
+    def __init__(self, settings: AdvisorSettings | None, players: int, picture: Callable[[Any], bytes] | None) -> None:
         super().__init__(settings, os.environ, players, picture)
 
 

@@ -19,7 +19,7 @@ from ante.hints.potential import potential_of
 from ante.training.advice.asks import HintRequester
 from ante.training.advice.mailbox import ActorMailbox
 from ante.training.learning.loss_terms import LossTerm
-from ante.training.numerics.distributions import drawn
+from ante.training.numerics.distributions import sample_logits
 from ante.training.policies.protocol import Choice
 from ante.training.sampling.fragment import Rollout, Trajectory, end_to_end
 from ante.training.sampling.hooks import RunnerHook, shaped
@@ -60,7 +60,7 @@ class AskForHints(RunnerHook):
         confidences = logs.amax(dim=1).exp().cpu().numpy()
         if self.prior > 0.0:
             logs = mixed(logs, self._asks.followed, self.prior)
-        chosen = drawn(logs, self.runner._rng)
+        chosen = sample_logits(logs, self.runner._rng)
         log_probs = logs.gather(1, chosen[:, None])[:, 0].cpu().numpy()
         actions = chosen.cpu().numpy()
         self._asks.followed[:] = -1

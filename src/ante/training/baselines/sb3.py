@@ -20,7 +20,7 @@ from ante.engine.actions import N_DISCRETE
 from ante.engine.run import one_seed
 from ante.env.games import Games
 from ante.env.layout import masked_space
-from ante.training.sampling.fragment import Tally
+from ante.training.sampling.fragment import EpisodeTally
 from ante.training.sampling.games import env_config
 from ante.training.settings.algorithms import ActorCritic, Sb3Dqn, Sb3MaskablePpo
 from ante.training.settings.config import TrainConfig
@@ -43,7 +43,7 @@ class GamesVecEnv(VecEnv):  # type: ignore[misc]
 
     def __init__(self, games: Games) -> None:
         self.games, self.render_mode = games, None
-        self.tally, self.illegal, self.seconds = Tally(np.zeros(games.n)), 0, 0.0
+        self.tally, self.illegal, self.seconds = EpisodeTally(np.zeros(games.n)), 0, 0.0
         self._returns = np.zeros(games.n)
         self._actions = np.zeros(games.n, dtype=np.int64)
         self._whole = np.zeros(games.n, dtype=np.bool_)  # no game starts from a saved position

@@ -1,5 +1,6 @@
 """The base class of the fast path's learners: gets fragments, applies gradients, adds loss terms."""
 
+import math
 import time
 from abc import abstractmethod
 from collections import defaultdict
@@ -43,6 +44,7 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
         self.scales = Scales()
         self.terms = [kind(self.config) for kind in self.config.loss_terms]
         self._term_losses: dict[str, list[float]] = defaultdict(list)
+        self._norms: list[float] = []  # of the gradients of this update, before clipping
 
     def _policy(self) -> Any:
         return self.module[DEFAULT_MODULE_ID].unwrapped()
@@ -78,7 +80,8 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
         begin = time.perf_counter()
         before = int((timesteps or {}).get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0))
         lost = self._learn_from(training_data, before, num_epochs, minibatch_size)
-        self.metrics.log_value((DEFAULT_MODULE_ID, "fragments_lost"), lost, reduce="sum")
+        self.metrics.log_value((DEFAULT_MODULE_ID, "fragments_lost"), lost, window=1)
+        self._log_gradients()
         self.after_gradient_based_update(timesteps=timesteps or {})
         self.metrics.log_value((DEFAULT_MODULE_ID, "learn_seconds"), time.perf_counter() - begin, window=1)
         return reduced_metrics(self, rllib)
@@ -107,6 +110,15 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
             self.metrics.log_value((DEFAULT_MODULE_ID, name), float(np.mean(losses)), window=1)
         self._term_losses.clear()
 
+    def _log_gradients(self) -> None:
+        """Log the mean norm of the usable gradients of this update, and the number of the others."""
+        usable = [norm for norm in self._norms if math.isfinite(norm)]
+        skipped = len(self._norms) - len(usable)
+        mean = float(np.mean(usable)) if usable else math.nan
+        self.metrics.log_value((DEFAULT_MODULE_ID, "nonfinite_grad_steps"), skipped, window=1)
+        self.metrics.log_value((DEFAULT_MODULE_ID, "grad_norm"), mean, window=1)
+        self._norms.clear()
+
     def _log_trained(self, rows: float) -> None:
         """Log the number of trained rows under RLlib's names."""
         for key in (DEFAULT_MODULE_ID, ALL_MODULES):
@@ -126,19 +138,17 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
     def postprocess_gradients_for_module(
         self, *, module_id: str, config: Any = None, module_gradients_dict: Gradients
     ) -> Gradients:
-        """Clip the gradients to the norm `grad_clip`; drop all if the norm is not finite. Computes the norm once."""
+        """Clip the gradients to the norm `grad_clip`, which is computed once; apply_gradients drops non-finite ones."""
         gradients = list(module_gradients_dict.values())
         norm = torch.nn.utils.get_total_norm(gradients)
         scale = torch.clamp((config.grad_clip or float("inf")) / (norm + 1e-6), max=1.0)
-        scale = torch.where(torch.isfinite(norm), scale, torch.zeros_like(scale))
         torch._foreach_mul_(gradients, scale)
-        self._usable = bool(torch.isfinite(norm))
+        self._norms.append(float(norm))
         return module_gradients_dict
 
     def apply_gradients(self, gradients_dict: Gradients) -> None:
-        """Step each optimizer; a step with a non-finite gradient is skipped and counted."""
-        if not self._usable:
-            self.metrics.log_value((DEFAULT_MODULE_ID, "nonfinite_grad_steps"), 1, reduce="sum")
+        """Step each optimizer; a step with a non-finite gradient is skipped."""
+        if not math.isfinite(self._norms[-1]):
             return
         for parameter, gradient in gradients_dict.items():
             parameter.grad = gradient

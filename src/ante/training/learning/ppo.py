@@ -1,5 +1,6 @@
 """The learner of PPO, APPO and A2C: the clipped surrogate on large minibatches of packed rows."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,12 @@ from ante.training.sampling.fragment import Rollout, Trajectory, joined
 from ante.training.sampling.training_data import Fragments
 from ante.training.spans import span
 
-NAMES = ("policy_loss", "vf_loss", "entropy", "mean_kl_loss", "clipped")
-KL = NAMES.index("mean_kl_loss")
-TOO_FAR = 1.5  # times the KL target
+LOSS_METRICS = ("policy_loss", "vf_loss", "entropy", "mean_kl_loss", "clipped")
+KL = LOSS_METRICS.index("mean_kl_loss")
+KL_TOLERANCE = 1.5  # an update stops early above this multiple of the KL target
 RATIO_TOP = 1.0  # clipping thresholds rho-bar and c-bar of V-trace
-SCORED = 4096  # rows per forward pass
-MOST_UNLIKE_ZERO = 1e-4  # smallest standard deviation for normalising advantages
+FORWARD_ROWS = 4096  # rows per forward pass
+LEAST_DEVIATION = 1e-4  # smallest standard deviation for normalising advantages
 
 
 class PPOLearner(FragmentLearner):
@@ -39,6 +40,7 @@ class PPOLearner(FragmentLearner):
     def build(self) -> None:
         """See FragmentLearner; also create the schedule of the entropy bonus."""
         super().build()
+        self._errors: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []  # targets, and targets - values
         self._entropy = Scheduler(self.config.entropy_coeff, framework=self.framework, device=self.device)
 
     def before_gradient_based_update(self, *, timesteps: dict[str, Any]) -> None:
@@ -73,18 +75,21 @@ class PPOLearner(FragmentLearner):
         with span("stage"):
             staged = self._staged(policy, rollout.seen)
         kept = rollout.actions, rollout.log_probs, normal(rollout.advantages), targets
+        self._log_explained()
         lag = weights_version(self) - rollout.version
         advance_weights_version(self)
-        far = TOO_FAR * (self.config.kl_stop or float("inf"))
+        far = KL_TOLERANCE * (self.config.kl_stop or float("inf"))
         units = policy.sequences(rollout.rows) if hasattr(policy, "sequences") else None
         groups, sums, seen, done = (
             self._groups(len(rollout), rows, epochs, minibatch, units),
-            np.zeros(len(NAMES)),
+            np.zeros(len(LOSS_METRICS)),
             0,
             0,
         )
         for group in groups:
             gradients, means = self._gradients(policy, staged, kept, group)
+            if not seen:
+                self.metrics.log_value((DEFAULT_MODULE_ID, "first_kl"), float(means[KL]), window=1)
             sums, seen = sums + means, seen + 1
             if means[KL] > far:
                 break
@@ -97,6 +102,7 @@ class PPOLearner(FragmentLearner):
     def _estimated(self, played: Rollout | Trajectory) -> Rollout:
         """Return the rollout to learn from: if advantages are missing, compute V-trace with the current policy."""
         if isinstance(played, Rollout):
+            self._errors.append((played.targets, played.advantages))
             return played
         policy, shape, config = self._policy(), played.actions.shape, self.config
         with precision(config.bf16, self.device.type), torch.no_grad():
@@ -111,6 +117,7 @@ class PPOLearner(FragmentLearner):
         advantages, targets = np.empty_like(values), np.empty_like(values)
         weights = config.gamma, config.lambda_, RATIO_TOP, RATIO_TOP
         vtrace(played.rewards, values, after, played.cut, ratios, *weights, advantages, targets)
+        self._errors.append((targets.reshape(-1), (targets - values).reshape(-1)))
         return played.rollout(advantages, targets)
 
     def _staged(self, policy: Any, rows: Any) -> Any:
@@ -150,9 +157,9 @@ class PPOLearner(FragmentLearner):
     def _gradients(
         self, policy: Any, staged: Any, kept: tuple[NDArray[Any], ...], group: list[NDArray[np.int64]]
     ) -> tuple[Gradients, NDArray[np.float64]]:
-        """Return the gradient of the mean loss over some minibatches of all learners, and the means in NAMES."""
+        """Return the gradient of the mean loss over some minibatches of all learners, and the means in LOSS_METRICS."""
         total: Gradients = {}
-        sums, rows = np.zeros(len(NAMES)), sum(map(len, group))
+        sums, rows = np.zeros(len(LOSS_METRICS)), sum(map(len, group))
         for which in group:
             part = staged[which], tuple(each[which] for each in kept)
             with span("gradient"):
@@ -165,7 +172,7 @@ class PPOLearner(FragmentLearner):
         return self._averaged(self._with_terms(policy, total), sums)
 
     def _minibatch(self, policy: Any, rows: Any, batch: tuple[Any, ...]) -> tuple[Gradients, NDArray[np.float64]]:
-        """Compute the gradients of one minibatch and the means in NAMES."""
+        """Compute the gradients of one minibatch and the means in LOSS_METRICS."""
         entropy = self._entropy.get_current_value()
         config = self.config
         weights = tuple(map(float, (config.clip_param, config.vf_loss_coeff, entropy, config.vf_clip_param)))
@@ -195,16 +202,24 @@ class PPOLearner(FragmentLearner):
         averaged = {key: part.view_as(gradients[key]) for key, part in zip(gradients, parts, strict=True)}
         return averaged, statistics.cpu().numpy().astype(np.float64)
 
+    def _log_explained(self) -> None:
+        """Log the share of the variance of this batch's value targets that the values predict."""
+        targets, errors = (np.concatenate(parts) for parts in zip(*self._errors, strict=True))
+        self._errors.clear()
+        variance = float(targets.var(dtype=np.float64))
+        share = 1.0 - float(errors.var(dtype=np.float64)) / variance if variance > 0.0 else math.nan
+        self.metrics.log_value((DEFAULT_MODULE_ID, "explained_variance"), share, window=1)
+
     def _log_update(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
-        """Log one line of metrics: the means in NAMES, the lag of the acting policy, the epochs."""
-        for name, value in (*zip(NAMES, means, strict=True), ("policy_lag", lag), ("epochs", epochs)):
+        """Log one line of metrics: the means in LOSS_METRICS, the lag of the acting policy, the epochs."""
+        for name, value in (*zip(LOSS_METRICS, means, strict=True), ("policy_lag", lag), ("epochs", epochs)):
             self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
         self._log_trained(rows * epochs)
 
 
 def normal(advantages: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return advantages with mean 0 and standard deviation 1, (n,) float32."""
-    spread = max(MOST_UNLIKE_ZERO, float(advantages.std(dtype=np.float64)))
+    spread = max(LEAST_DEVIATION, float(advantages.std(dtype=np.float64)))
     return ((advantages - advantages.mean(dtype=np.float64)) / spread).astype(np.float32)
 
 
@@ -224,8 +239,8 @@ def score_actions(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return log-probabilities of these actions and values, (n,) each, under the current policy, without gradient."""
     log_probs, values = (np.empty(len(rows), dtype=np.float32) for _ in range(2))
-    for at in range(0, len(rows), SCORED):
-        part = slice(at, at + SCORED)
+    for at in range(0, len(rows), FORWARD_ROWS):
+        part = slice(at, at + FORWARD_ROWS)
         if hasattr(policy, "score_actions"):
             found = policy.score_actions(rows[part], actions[part])
         else:

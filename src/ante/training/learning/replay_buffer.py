@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ante.training.numerics.advantages import nstep
 from ante.training.numerics.packed_rows import octets_of
-from ante.training.numerics.replay_kernels import clear, draw_places, set_priorities
+from ante.training.numerics.replay_kernels import draw_places, set_priorities, zero_priorities
 from ante.training.sampling.fragment import BOSS, JOKER, Trajectory
 
 LEAST_ERROR = 1e-3  # minimum priority: steps without an error are still sampled
@@ -121,7 +121,7 @@ class Replay:
     def _drop_oldest(self) -> None:
         """Remove the oldest fragment."""
         begin, end, count = self._spans.popleft()
-        clear(self._tree, begin, end)
+        zero_priorities(self._tree, begin, end)
         self.steps -= count
 
     def _priority_factors(self, trace: Trajectory) -> NDArray[np.float32]:

@@ -17,7 +17,7 @@ def entropy(logs: torch.Tensor) -> torch.Tensor:
     return -(logs.exp() * logs).sum(-1)
 
 
-def drawn(logits: torch.Tensor, rng: torch.Generator | None) -> torch.Tensor:
+def sample_logits(logits: torch.Tensor, rng: torch.Generator | None) -> torch.Tensor:
     """Sample one column per row (m,) int64 from the softmax of logits (m, k), by the Gumbel-max trick."""
     uniforms = torch.rand(logits.shape, generator=rng, device=logits.device).clamp_(min=SMALLEST)
     return (logits - uniforms.log_().neg_().log_()).argmax(dim=1)

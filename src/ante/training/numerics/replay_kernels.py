@@ -57,7 +57,7 @@ def set_priorities(tree, places, priorities):
 
 
 @kernel
-def clear(tree, begin, end):
+def zero_priorities(tree, begin, end):
     """Set the priorities of slots begin to end to 0: the leaves first, then each level above once."""
     low, high = len(tree) // 2 + begin, len(tree) // 2 + end - 1
     for node in range(low, high + 1):

@@ -171,9 +171,9 @@ def sample_masked(logits, legal, uniforms, actions, log_probs):
         chosen = -1
         for j in range(logits.shape[1]):
             if (legal[i, j >> 3] >> (j & 7)) & 1:
-                chance = np.exp(np.float64(logits[i, j] - top))
-                left -= chance
-                if chance > 0.0 or chosen < 0:
+                probability = np.exp(np.float64(logits[i, j] - top))
+                left -= probability
+                if probability > 0.0 or chosen < 0:
                     chosen = j
                 if left < 0.0:
                     break
@@ -217,14 +217,14 @@ def gae(rewards, values, after, cut, discount, decay, advantages, targets):
             later = 0.0
             if t + 1 < steps and not cut[t, i]:
                 later = advantages[t + 1, i]
-            surprise = rewards[t, i] + discount * after[t, i] - values[t, i]
-            advantages[t, i] = surprise + discount * decay * later
+            td_error = rewards[t, i] + discount * after[t, i] - values[t, i]
+            advantages[t, i] = td_error + discount * decay * later
             targets[t, i] = advantages[t, i] + values[t, i]
 
 
 @kernel
 def ppo_loss(
-    logits, values, legal, actions, log_probs, advantages, targets, clip, value_weight, entropy_weight, value_clip,
+    logits, values, legal, actions, log_probs, advantages, targets, clip, value_weight, entropy_weight, value_error_limit,
     d_logits, d_values, sums,
 ):  # fmt: skip
     """The clipped PPO loss of a minibatch, and its gradient.
@@ -233,7 +233,7 @@ def ppo_loss(
     legal       (m, bytes) uint8 as in `sample_masked`
     actions     (m,) int64, log_probs (m,) float32: the actions taken and their log-probabilities under the old policy
     advantages  (m,) float32, targets (m,) float32 of the value
-    value_clip  largest squared value error; larger errors are clamped and receive no gradient; inf for no clipping
+    value_error_limit  largest squared value error; larger errors are clamped and receive no gradient; inf for no clipping
     d_logits    (m, actions) float32 and d_values (m,) float32, overwritten: gradient of the mean loss
     sums        (5,) float64, overwritten: policy loss, value loss, entropy, KL to the old policy, rows clipped.
                 KL is the mean of ratio - 1 - log ratio, which is never negative
@@ -252,10 +252,10 @@ def ppo_loss(
         for j in range(n):
             if (legal[i, j >> 3] >> (j & 7)) & 1:
                 high = np.float64(logits[i, j] - top)
-                chance = np.exp(high)
-                total += chance
-                weighed += chance * high
-                d_logits[i, j] = chance
+                probability = np.exp(high)
+                total += probability
+                weighed += probability * high
+                d_logits[i, j] = probability
         log_total = np.log(total)
         entropy = log_total - weighed / total
         log_prob = np.float64(logits[i, actions[i]] - top) - log_total
@@ -263,17 +263,19 @@ def ppo_loss(
         ratio = np.exp(log_ratio)
         plain = advantages[i] * ratio
         clipped = advantages[i] * max(1.0 - clip, min(1.0 + clip, ratio))
-        pull = -plain if plain <= clipped else 0.0
+        d_log_prob = 0.0 if plain > clipped else -plain  # NaN stays NaN, so that the step is dropped
         for j in range(n):
             if (legal[i, j >> 3] >> (j & 7)) & 1:
-                chance = d_logits[i, j] / total
-                lift = 1.0 if j == actions[i] else 0.0
+                probability = d_logits[i, j] / total
+                one_hot = 1.0 if j == actions[i] else 0.0
                 high = np.float64(logits[i, j] - top) - log_total
-                d_logits[i, j] = (pull * (lift - chance) + entropy_weight * chance * (high + entropy)) * each
+                d_logits[i, j] = (
+                    d_log_prob * (one_hot - probability) + entropy_weight * probability * (high + entropy)
+                ) * each
         off = values[i] - targets[i]
-        d_values[i] = 2.0 * value_weight * off * each if off * off <= value_clip else 0.0
+        d_values[i] = 0.0 if off * off > value_error_limit else 2.0 * value_weight * off * each
         sums[0] -= min(plain, clipped) * each
-        sums[1] += min(np.float64(off * off), value_clip) * each
+        sums[1] += min(np.float64(off * off), value_error_limit) * each
         sums[2] += entropy * each
         sums[3] += (ratio - 1.0 - log_ratio) * each
         sums[4] += each if abs(ratio - 1.0) > clip else 0.0

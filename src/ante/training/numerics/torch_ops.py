@@ -90,13 +90,13 @@ def ppo(
     clip: float,
     value_weight: float,
     entropy_weight: float,
-    value_clip: float = math.inf,
+    value_error_limit: float = math.inf,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Compute the clipped PPO loss, with gradient, and its means: as `row_kernels.ppo_loss`, for any policy.
 
     now         log-probabilities, entropies and values of the current policy, (m,) each
     log_probs   (m,) under the old policy; advantages (m,); targets (m,) of the value
-    value_clip  largest squared value error; larger errors are clamped and receive no gradient
+    value_error_limit  largest squared value error; larger errors are clamped and receive no gradient
 
     Returns the loss () and (5,): policy loss, value loss, entropy, KL to the old policy, share of rows clipped.
     """
@@ -104,7 +104,7 @@ def ppo(
     log_ratios = new - log_probs
     ratios = log_ratios.exp()
     gains = torch.minimum(advantages * ratios, advantages * ratios.clamp(1.0 - clip, 1.0 + clip))
-    value_loss = (values - targets).square().clamp(max=value_clip).mean()
+    value_loss = (values - targets).square().clamp(max=value_error_limit).mean()
     policy_loss, entropy = -gains.mean(), entropies.mean()
     loss = policy_loss + value_weight * value_loss - entropy_weight * entropy
     moved = (ratios - 1.0 - log_ratios).mean()

@@ -23,7 +23,7 @@ from ante.hints.budget import DecisionBudget
 from ante.hints.ledger import GOOD, Ledger
 from ante.hints.question import lists_of, question_of, without_seed
 from ante.hints.rules import advise
-from ante.hints.settings import HintSettings, read_settings
+from ante.hints.settings import AdvisorSettings, read_settings
 from ante.training.advice.asks import HintRequest, number_of
 from ante.training.players.release import policy_from
 from ante.training.policies.registry import make_player
@@ -46,7 +46,7 @@ class AdvisedPlayer:
         self,
         policy: Any,
         name: str,
-        settings: HintSettings | None,
+        settings: AdvisorSettings | None,
         share: float = 0.05,
         confidence: float = 0.7,
         likeliest: bool = False,
@@ -165,7 +165,7 @@ def advised_from(
     likeliest: bool = False,
 ) -> AdvisedPlayer:
     """Return the policy of a run or a release with an advisor, the rules or an LLM. Raises BalatroError."""
-    settings: HintSettings | None = None
+    settings: AdvisorSettings | None = None
     picture: Callable[[Any], bytes] | None = None
     if source == "llm":
         settings = read_settings(os.environ).complete()

@@ -44,7 +44,7 @@ from ante.training.policies.entity_rows import (
     targets_of,
     verb_table,
 )
-from ante.training.policies.layers import POLICY_HEAD_GAIN, clear
+from ante.training.policies.layers import POLICY_HEAD_GAIN, orthogonal
 from ante.training.policies.protocol import Choice, GamePolicy
 from ante.watch.notes import Note, note_of
 
@@ -207,7 +207,7 @@ class EntityPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ignore
         self.cards = CardChooser(width, trunk)
         self.value = nn.Linear(trunk, 1)
         for layer in (self.verbs, self.targets):
-            clear(layer, POLICY_HEAD_GAIN)
+            orthogonal(layer, POLICY_HEAD_GAIN)
         self.register_buffer("verb_table", torch.from_numpy(verb_table()), persistent=False)
         self.register_buffer("acts", torch.from_numpy(acts_table()), persistent=False)
         self.register_buffer("sets", torch.from_numpy(SETS), persistent=False)

@@ -13,7 +13,7 @@ HIDDEN_GAIN = 2**0.5  # gain of orthogonal weights before SiLU or ReLU, which ha
 POLICY_HEAD_GAIN = 0.01  # gain of the last policy layer: the initial policy is nearly uniform
 
 
-def clear(layer: Layer, gain: float = HIDDEN_GAIN) -> Layer:
+def orthogonal(layer: Layer, gain: float = HIDDEN_GAIN) -> Layer:
     """Initialise the layer's weight orthogonally with this gain and its bias to zero, and return the layer."""
     nn.init.orthogonal_(layer.weight, gain)
     nn.init.zeros_(layer.bias)
@@ -24,11 +24,11 @@ def shared_layers(size: int, widths: tuple[int, ...] | list[int]) -> list[nn.Mod
     """Return linear layers of these widths on `size` inputs, each followed by SiLU."""
     layers: list[nn.Module] = []
     for width in widths:
-        layers += [clear(nn.Linear(size, width)), nn.SiLU()]
+        layers += [orthogonal(nn.Linear(size, width)), nn.SiLU()]
         size = width
     return layers
 
 
 def heads(size: int, actions: int) -> tuple[nn.Linear, nn.Linear]:
     """Return the output layers on `size` inputs: action logits and value."""
-    return clear(nn.Linear(size, actions), POLICY_HEAD_GAIN), clear(nn.Linear(size, 1), 1.0)
+    return orthogonal(nn.Linear(size, actions), POLICY_HEAD_GAIN), orthogonal(nn.Linear(size, 1), 1.0)

@@ -25,7 +25,7 @@ from ante.env.layout import FLAT_SIZE, masked_space
 from ante.training.numerics import torch_ops
 from ante.training.numerics.distributions import OFF, log_softmax
 from ante.training.numerics.packed_rows import flat_row_t, pack_flat
-from ante.training.policies.layers import clear, heads, shared_layers
+from ante.training.policies.layers import heads, orthogonal, shared_layers
 from ante.training.policies.mlp_rows import DeviceRows, FilledRows, FirstLayer
 from ante.training.policies.protocol import Choice, GamePolicy, GameState
 
@@ -236,7 +236,7 @@ class LstmPolicy(RecurrentPolicy):
     def setup(self) -> None:
         """Build the layers from model_config."""
         first, *later = self.model_config["hidden"]
-        self.first = clear(FirstLayer(FLAT_SIZE, first))
+        self.first = orthogonal(FirstLayer(FLAT_SIZE, first))
         self.trunk = nn.Sequential(nn.SiLU(), *shared_layers(first, later))
         self.build(
             self.model_config["hidden"][-1], self.model_config["memory"], N_DISCRETE, self.model_config["sequence"]

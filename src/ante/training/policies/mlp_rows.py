@@ -33,7 +33,7 @@ from ante.training.numerics.packed_rows import (
     octets_of,
     pack_flat,
 )
-from ante.training.policies.layers import clear
+from ante.training.policies.layers import orthogonal
 from ante.training.policies.mlp import MaskedPolicy
 from ante.training.policies.protocol import Choice, GamePolicy
 from ante.training.spans import span
@@ -242,7 +242,7 @@ class PackedPolicy(MaskedPolicy, GamePolicy):
         """Build the layers of MaskedPolicy with a FirstLayer."""
         super().setup()
         first = self.trunk[0]
-        self.trunk[0] = clear(FirstLayer(first.in_features, first.out_features))
+        self.trunk[0] = orthogonal(FirstLayer(first.in_features, first.out_features))
 
     def pack(self, games: Games, out: NDArray[Any]) -> None:
         """Write the rows of all games: out (n,) flat_row_t, overwritten."""

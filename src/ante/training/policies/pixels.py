@@ -17,7 +17,7 @@ from ante.training.numerics import torch_ops
 from ante.training.numerics.distributions import OFF
 from ante.training.numerics.packed_rows import MASK_BYTES, flat_row_t, pack_flat
 from ante.training.policies.frame_stack import FrameStacks
-from ante.training.policies.layers import clear, heads, shared_layers
+from ante.training.policies.layers import heads, orthogonal, shared_layers
 from ante.training.policies.mlp_rows import DeviceRows, FilledRows, FirstLayer
 from ante.training.policies.protocol import CategoricalPolicy, Framed
 
@@ -90,15 +90,15 @@ class CnnPolicy(CategoricalPolicy, TorchRLModule, ValueFunctionAPI):  # type: ig
         inputs = self.stack * (3 if self.colour else 1)
         blank = torch.zeros(1, inputs, *self.size)
         for channels, (kernel, stride) in zip(config["channels"], CONVOLUTIONS, strict=True):
-            layers += [clear(nn.Conv2d(inputs, channels, kernel, stride)), nn.ReLU()]
+            layers += [orthogonal(nn.Conv2d(inputs, channels, kernel, stride)), nn.ReLU()]
             inputs = channels
         self.convolutions = nn.Sequential(*layers, nn.Flatten())
         first, *later = config["hidden"]
         with torch.no_grad():
             found = self.convolutions(blank).shape[1]
-        self.looked = clear(nn.Linear(found, first))
+        self.looked = orthogonal(nn.Linear(found, first))
         if self.fused:
-            self.first = clear(FirstLayer(FLAT_SIZE, first))
+            self.first = orthogonal(FirstLayer(FLAT_SIZE, first))
         self.trunk = nn.Sequential(nn.SiLU(), *shared_layers(first, later))
         self.policy, self.value = heads(config["hidden"][-1], N_DISCRETE)
 

@@ -31,9 +31,9 @@ from ante.lookahead.records import (
     PURPOSE_STRAIGHT,
     candidates_t,
 )
-from ante.training.numerics.distributions import OFF, drawn, entropy
+from ante.training.numerics.distributions import OFF, entropy, sample_logits
 from ante.training.numerics.packed_rows import flat_row_t
-from ante.training.policies.layers import POLICY_HEAD_GAIN, clear
+from ante.training.policies.layers import POLICY_HEAD_GAIN, orthogonal
 from ante.training.policies.protocol import Choice, GameState, on_host
 from ante.training.policies.shortlist import ListedRows, Read, ShortlistPolicy
 from ante.watch.notes import Note, note_of
@@ -161,7 +161,7 @@ class PlannerPolicy(ShortlistPolicy):
         """Build the layers from model_config."""
         super().setup()
         size = self.value.in_features
-        self.plan = clear(nn.Linear(size, N_PLANS), POLICY_HEAD_GAIN)
+        self.plan = orthogonal(nn.Linear(size, N_PLANS), POLICY_HEAD_GAIN)
         self.under = nn.Embedding(N_PLANS + 1, 2 * size)  # scale and shift of the trunk for each plan, and for none
         nn.init.normal_(self.under.weight, std=0.1)
         self.lean = nn.Parameter(torch.tensor([LEAN_TO_AIM, LEAN_TO_MONEY]))
@@ -255,7 +255,7 @@ class PlannerPolicy(ShortlistPolicy):
             own = own.to(self.device)
         plans = self.plans_of(logs, held, own)
         entries = self.entry_logs(read, plans)
-        chosen = entries.argmax(dim=1) if likeliest else drawn(entries, rng)
+        chosen = entries.argmax(dim=1) if likeliest else sample_logits(entries, rng)
         log_probs = joint(logs, entries, held, plans, chosen)
         return Choice(plans * MAX_CANDIDATES + chosen, log_probs, self.values_of(read, held), on_host(plans))
 

@@ -124,7 +124,7 @@ class GamePolicy:
         Groups of rows that must be in the same minibatch, for recurrent policies.
     score_actions(rows, actions) -> (log_probs, values)
         As `evaluate`, (n,) each, without gradients and entropies.
-    ppo_loss(rows, (actions, log_probs, advantages, targets), clip, value_weight, entropy_weight, value_clip)
+    ppo_loss(rows, (actions, log_probs, advantages, targets), clip, value_weight, entropy_weight, value_error_limit)
         -> (loss, sums): the loss of a staged minibatch (with gradient) and its five means, used instead of
         `evaluate` and `torch_ops.ppo`.
     ppo_gradient(same) -> (gradients, sums) or None

@@ -13,27 +13,26 @@ from ante.training.policies.mlp import MaskedPolicy
 from ante.training.policies.mlp_rows import PackedPolicy, packed_policy
 from ante.training.policies.player import PolicyPlayer
 from ante.training.policies.protocol import GamePolicy
-from ante.training.policies.q_network import QPolicy
 from ante.training.run_store.checkpoints import find_checkpoint
 from ante.training.run_store.weights import read_weights
-from ante.training.settings.algorithms import Dqn, RllibPpo
 from ante.training.settings.config import TrainConfig, read_config
-from ante.training.settings.schedule import value_at
 
 SETTINGS = "config.yaml"  # file name in a run, its checkpoints and a release
-Q_NETWORKS: dict[type[Any], type[Any]] = {PackedPolicy: QPolicy}  # for policies with Trait.ACTION_VALUES
 
 
 class NotImplementedHere(BalatroError, ValueError):
     """The implementation in the settings cannot be used."""
 
 
-def implementation_of(settings: Any, base: type) -> Any:
-    """Return the class, derived from `base`, that implements a kind of policy or algorithm.
+def implementation_of(settings: Any, base: type, path: str | None = None) -> Any:
+    """Return the class, derived from `base`, that implements a kind of policy or algorithm. Raises NotImplementedHere.
 
-    Settings name it as `module:Class` in their class-level `implementation`. Raises NotImplementedHere.
+    Args:
+        settings: Of the kind, which names the class in its class-level `implementation`.
+        base: What the class must derive from.
+        path: Another name of the class, as module:Class.
     """
-    path = type(settings).implementation
+    path = type(settings).implementation if path is None else path
     module, _, name = path.partition(":")
     try:
         found = getattr(import_module(module), name)
@@ -50,18 +49,13 @@ def implementation_of(settings: Any, base: type) -> Any:
 
 def policy_class(config: TrainConfig) -> type[Any]:
     """Return the policy class of this configuration, a GamePolicy and TorchRLModule."""
-    found: type[Any] = implementation_of(config.policy, GamePolicy)
-    if isinstance(config.algo, Dqn):
-        return Q_NETWORKS[found]
-    return MaskedPolicy if isinstance(config.algo, RllibPpo) else found
+    found: type[Any] = implementation_of(config.policy, GamePolicy, config.algo.network(config.policy)[0])
+    return found
 
 
 def network_of(config: TrainConfig) -> dict[str, Any]:
     """Return the model_config of this configuration's policy."""
-    if isinstance(config.algo, Dqn):
-        explore = value_at(config.algo.epsilon, 0)
-        return config.policy.network() | {"duelling": config.algo.duelling, "explore": explore}
-    return config.policy.network()
+    return config.algo.network(config.policy)[1]
 
 
 def new_policy(config: TrainConfig) -> Any:

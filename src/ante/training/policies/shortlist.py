@@ -32,7 +32,7 @@ from ante.lookahead.records import (
 )
 from ante.lookahead.reference_hands import N_REFERENCE_HANDS
 from ante.training.numerics import torch_ops
-from ante.training.numerics.distributions import OFF, drawn, entropy
+from ante.training.numerics.distributions import OFF, entropy, sample_logits
 from ante.training.numerics.packed_rows import flat_row_t, octets_of, pack_flat
 from ante.training.policies.mlp_rows import FilledRows, FirstLayer
 from ante.training.policies.protocol import Choice, GamePolicy
@@ -232,7 +232,7 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
     ) -> Choice:
         """Choose a candidate in each row; see GamePolicy."""
         logits, values = self.heads(ListedRows(seen))
-        chosen = logits.argmax(dim=1) if likeliest else drawn(logits, rng)
+        chosen = logits.argmax(dim=1) if likeliest else sample_logits(logits, rng)
         log_probs = logits.log_softmax(dim=1).gather(1, chosen[:, None])[:, 0]
         return Choice(chosen, log_probs, values)
 

@@ -47,6 +47,10 @@ class NoRunner(BalatroError, RuntimeError):
     """All env runners are lost."""
 
 
+class RunnerFailed(BalatroError, RuntimeError):
+    """An env runner's code raised an error, which restarting the runner would not mend."""
+
+
 class FastConfig(AlgorithmConfig):  # type: ignore[misc]
     """The settings of a fast-path algorithm. A subclass sets its algorithm and learner and extends `configure`.
 
@@ -58,7 +62,7 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
     Attributes:
         bf16               auto, on or off: network products in bf16; auto depends on the machine
         lag                batches sampled ahead of the learner
-        piece              steps after which advantages are truncated and bootstrapped; None for the fragment length
+        truncate_every     steps after which advantages are truncated and bootstrapped; None for the fragment length
         practice           share of games that start from saved positions (practice.py)
         starts             saved states from which all games start, from recording.starts; None for new games
         stages             options of `Games` by stage (curriculum.py); evaluation uses the last one
@@ -76,7 +80,7 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
     def __init__(self, algo_class: Any = None) -> None:
         self.bf16 = "auto"
         self.lag = 0
-        self.piece: int | None = None
+        self.truncate_every: int | None = None
         self.practice = 0.0
         self.starts: bytes | None = None
         self.stages: tuple[dict[str, Any], ...] = ({},)
@@ -103,7 +107,7 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
     def configure(self, run: TrainConfig) -> "FastConfig":
         """Apply the settings of a run, and return this configuration. Failed runners are restarted."""
         policy, algo, resources = policy_class(run), run.algo, run.resources
-        epochs = algo.update[0]
+        epochs = algo.update.epochs
         learners = max(1, resources.learners)
         set_resources(self, run)
         self.rl_module(rl_module_spec=RLModuleSpec(policy, model_config=network_of(run)))
@@ -118,7 +122,7 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
         self.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=1.0)
         self.bf16 = resources.bf16 if policy.bf16 or resources.bf16 != "auto" else "off"
         self.lag = algo.ahead
-        self.piece = getattr(algo, "fragment", None)
+        self.truncate_every = getattr(algo, "fragment", None)
         self.practice = run.games.practice
         self.starts = starts_bytes(Path(run.games.start_states)) if run.games.start_states else None
         self.stages = tuple(stage.rules for stage in run.games.stages)
@@ -192,7 +196,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             return self._launch_here()
         tag = self._tag("fragment")
         self._launched += 1
-        self.env_runner_group.foreach_env_runner_async("fragment", tag=tag)
+        self.env_runner_group.foreach_env_runner_async("try_fragment", tag=tag)
         return lambda: self._gathered(tag)
 
     def _tag(self, what: str) -> str:
@@ -216,11 +220,17 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         return lambda: [playing.result()]
 
     def _gathered(self, tag: str) -> list[Fragment]:
-        """Return fragments of the healthy runners, in the runners' order; the fragment of a failed runner is lost."""
+        """Return fragments of the healthy runners, in the runners' order; the fragment of a lost runner is lost.
+
+        Raises RunnerFailed if the code of a runner raised an error.
+        """
         group, found = self.env_runner_group, []
         deadline = time.monotonic() + self.config.sample_timeout_s
         while group.num_in_flight_async_reqs(tag) > 0 and time.monotonic() < deadline:
             found += group.fetch_ready_async_reqs(tags=tag, timeout_seconds=POLL_SECONDS)
+        for number, fragment in found:
+            if isinstance(fragment, str):
+                raise RunnerFailed(f"env runner {number} failed:\n{fragment}")
         return [fragment for _, fragment in sorted(found, key=lambda pair: pair[0])]
 
     def set_stage(self, stage: int) -> None:

@@ -34,9 +34,9 @@ class ActorCriticConfig(FastConfig):
         """See FastConfig."""
         super().configure(run)
         algo: Any = run.algo
-        _, self.accumulate, self.clip_param = algo.update
+        self.accumulate, self.clip_param = algo.update.accumulate, algo.update.clip
         self.lambda_, self.entropy_coeff, self.vf_loss_coeff = algo.gae_lambda, algo.entropy, algo.value_weight
-        self.vf_clip_param = getattr(algo, "value_clip", None) or math.inf
+        self.vf_clip_param = getattr(algo, "value_error_limit", None) or math.inf
         self.kl_stop = getattr(algo, "kl_target", None)
         self.normalise_rewards = getattr(algo, "normalise_rewards", False)
         self.normalise_values = getattr(algo, "normalise_values", False)

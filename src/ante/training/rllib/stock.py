@@ -38,7 +38,6 @@ class StockPPOConfig(PPOConfig):  # type: ignore[misc]
     def configure(self, run: TrainConfig) -> "StockPPOConfig":
         """Apply the settings of a run, and return this configuration."""
         algo: Any = run.algo
-        epochs, _, clip = algo.update
         learners = max(1, run.resources.learners)
         self.env_runners(gym_env_vectorize_mode="vector_entry_point").callbacks(GameMetrics)
         if algo.fragment:
@@ -49,14 +48,14 @@ class StockPPOConfig(PPOConfig):  # type: ignore[misc]
             lr=algo.lr,
             gamma=algo.gamma,
             lambda_=algo.gae_lambda,
-            clip_param=clip,
+            clip_param=algo.update.clip,
             entropy_coeff=algo.entropy,
             train_batch_size_per_learner=algo.batch // learners,
             minibatch_size=algo.minibatch // learners,
-            num_epochs=epochs,
+            num_epochs=algo.update.epochs,
             use_kl_loss=False,
             grad_clip=algo.grad_clip,
             vf_loss_coeff=algo.value_weight,
-            vf_clip_param=algo.value_clip or math.inf,
+            vf_clip_param=algo.value_error_limit or math.inf,
         )
         return self

@@ -8,14 +8,14 @@ import gc
 import math
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import ray
-from ray.rllib.algorithms.ppo import PPO
+from ray.rllib.algorithms.algorithm import Algorithm
 from rich.console import Console
 
 from ante.agents.evaluate import Report
@@ -53,6 +53,11 @@ from ante.training.tracking.following import Followers, following
 from ante.watch.report import write_report as write_page
 
 LOST = (ray.exceptions.RayError, NoRunner)
+MOST_WASTED = 3  # consecutive iterations without a finite gradient after which training stops
+
+
+class Diverged(BalatroError):
+    """Training diverged: no gradient is finite any more."""
 
 
 @dataclass
@@ -74,11 +79,11 @@ class Session:
     lock: RunLock
     publisher: Publisher | None = None
 
-    def save(self, config: TrainConfig, algorithm: PPO, done: Progressed) -> None:
+    def save(self, config: TrainConfig, algorithm: Algorithm, done: Progressed) -> None:
         """Save a checkpoint of the run and queue it for upload. Raises RunGone, NoRoom."""
         self.lock.check()
         try:
-            saved = save(config, algorithm, done)
+            saved = save(config, algorithm, done, self.lock.check)
         except NoRoom:
             self.lock.check()  # the folder may have been moved during the write
             raise
@@ -86,7 +91,7 @@ class Session:
             self.publisher.checkpoint(saved.folder, saved.metadata, saved.best)
 
 
-def begin(config: TrainConfig, resume: bool) -> tuple[PPO, Progressed]:
+def begin(config: TrainConfig, resume: bool) -> tuple[Algorithm, Progressed]:
     """Restore the algorithm from its last checkpoint, or build a new one. Raises BadConfig, BadCheckpoint."""
     if not (resume and (config.folder / "checkpoints" / "latest.json").exists()):
         if not resume and (config.folder / "config.yaml").exists():
@@ -131,14 +136,14 @@ def fits(config: TrainConfig, sizes: Sizes) -> bool:
     return True
 
 
-def build_sized(config: TrainConfig, sizes: Sizes) -> PPO:
+def build_sized(config: TrainConfig, sizes: Sizes) -> Algorithm:
     """Build the algorithm with these sizes, and start Ray if needed."""
     if not config.algo.external:
         start_ray(config)
     return build(sized(config, sizes))
 
 
-def promote(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> None:
+def promote(config: TrainConfig, algorithm: Algorithm, done: Progressed, console: Console) -> None:
     """Start the next stage of the curriculum if the current one is completed."""
     if not mastered(config.games.stages, done.stage, done.row, WINDOW):
         return
@@ -230,7 +235,8 @@ def learn_on_ray(
 def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed:
     """Train to the end or a stop. Continue from the last checkpoint if memory runs short or a process is lost.
 
-    Re-raises the loss of a process after `restarts` losses without a new checkpoint in between.
+    Re-raises the loss of a process after `restarts` losses without a new checkpoint in between, and at once an error
+    that code in a process raised.
     """
     again, losses, reached = True, 0, -1
     while again:
@@ -247,6 +253,8 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
             session.exporter.learning = True
             again = learn(config, algorithm, done, session)
         except LOST as error:
+            if not is_loss(error):
+                raise
             session.exporter.losses += 1
             losses, reached = (losses + 1 if done.saved == reached else 1), done.saved
             if losses > config.resources.restarts or session.stops:
@@ -265,13 +273,25 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
     return done
 
 
-def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Session) -> bool:
+def is_loss(error: BaseException | None) -> bool:
+    """Return whether an error of Ray is the loss of a process or an object, not an error that code raised."""
+    while isinstance(error, ray.exceptions.RayTaskError):
+        error = error.cause
+    return isinstance(error, LOST) and type(error) is not ray.exceptions.RayError
+
+
+def is_wasted(row: Mapping[str, float]) -> bool:
+    """Return whether an iteration had gradient steps, none of them with a finite gradient."""
+    return row["nonfinite_grad_steps"] > 0 and math.isnan(row["grad_norm"])
+
+
+def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: Session) -> bool:
     """Iterate until the steps are done, a stop is requested, or memory runs short. Return whether memory ran short.
 
     A checkpoint is written in each case.
     """
     metrics = Metrics(config.folder, done.iteration)
-    less = False
+    less, wasted = False, 0
     try:
         with (
             TrainView(session.console, config.steps, done.steps) as view,
@@ -288,6 +308,12 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
                 metrics.write(done.row)
                 session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
                 view.show(done.row)
+                wasted = wasted + 1 if is_wasted(done.row) else 0
+                if wasted == MOST_WASTED:
+                    raise Diverged(
+                        f"training diverged: no gradient of the last {wasted} iterations was finite. The checkpoints in "
+                        f"{config.folder} are from before; start a new run with a lower algo.lr or algo.grad_clip"
+                    )
                 less, better = must_shrink(done, session), done.row["eval_blinds"] > done.best_trial
                 promote(config, algorithm, done, session.console)
                 if done.iteration % config.checkpoints.every == 0 or less or better:
@@ -303,7 +329,7 @@ def learn(config: TrainConfig, algorithm: PPO, done: Progressed, session: Sessio
 
 
 @contextmanager
-def watching(config: TrainConfig, algorithm: PPO, console: Console) -> Iterator[Callable[[], dict[str, float]]]:
+def watching(config: TrainConfig, algorithm: Algorithm, console: Console) -> Iterator[Callable[[], dict[str, float]]]:
     """Yield a function that returns the current ledger columns, NaN without hints; print alarms."""
     if config.hints.source == "off":
         yield lambda: without_values("hints")
@@ -317,7 +343,7 @@ def watching(config: TrainConfig, algorithm: PPO, console: Console) -> Iterator[
         watch.close()
 
 
-def runners_of(algorithm: PPO) -> Runners:
+def runners_of(algorithm: Algorithm) -> Runners:
     """Return the number and state of env runner processes."""
     if isinstance(algorithm, ExternalAlgorithm):
         return Runners(0, 0, 0)
@@ -327,7 +353,7 @@ def runners_of(algorithm: PPO) -> Runners:
     )
 
 
-def tried(config: TrainConfig, algorithm: PPO, done: Progressed, console: Console) -> dict[str, float]:
+def tried(config: TrainConfig, algorithm: Algorithm, done: Progressed, console: Console) -> dict[str, float]:
     """Return the columns of a short evaluation if one is due, else NaN."""
     if not config.evaluation.every or done.iteration % config.evaluation.every:
         return without_values("evaluation")

@@ -2,12 +2,12 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ray.rllib.algorithms.ppo import PPO
+from ray.rllib.algorithms.algorithm import Algorithm
 
 from ante.env.reward import Reward
 from ante.metrics import METRICS, Source
@@ -88,8 +88,12 @@ class Saved:
     best: bool
 
 
-def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> Saved:
+def save(
+    config: TrainConfig, algorithm: Algorithm, done: Progressed, check: Callable[[], None] = lambda: None
+) -> Saved:
     """Save a checkpoint of the run. It becomes the best one by its short evaluation, or by its merit.
+
+    check  raises RunGone if the run's folder was moved or deleted
 
     Raises NoRoom, and NotFinite if the weights are not finite; then no checkpoint is written.
     """
@@ -120,6 +124,7 @@ def save(config: TrainConfig, algorithm: PPO, done: Progressed) -> Saved:
         metadata,
         best,
         config.checkpoints.keep,
+        check,
     )
     done.saved = done.iteration
     return Saved(folder, metadata, best)

@@ -29,31 +29,39 @@ class NoRoom(BalatroError, OSError):
 
 
 def save_checkpoint(
-    folder: Path, step: int, write: Callable[[Path], None], metadata: dict[str, Any], best: bool, kept: int = KEPT
+    folder: Path,
+    step: int,
+    write: Callable[[Path], None],
+    metadata: dict[str, Any],
+    best: bool,
+    kept: int = KEPT,
+    check: Callable[[], None] = lambda: None,
 ) -> Path:
     """Save a new checkpoint under `folder`, and update `latest.json` (and `best.json`).
 
-    kept   newest checkpoints to keep in addition to the best one; 0 keeps all
     write  fills an empty folder. Raises NoRoom if the disk is full; a partial checkpoint is removed.
+    kept   newest checkpoints to keep in addition to the best one; 0 keeps all
+    check  raises if the folder is no longer the run's; called once the files are written, before they are renamed
     """
-    folder.mkdir(parents=True, exist_ok=True)
     target = free_name(folder, f"{step:012d}")
     aside = folder / f".{target.name}.part"
     shutil.rmtree(aside, ignore_errors=True)
     try:
+        folder.mkdir(exist_ok=True)  # without its parents: a run's folder that is gone is not created again
         aside.mkdir()
         write(aside)
         for file in aside.rglob("*"):
             if file.is_file():
                 flush(file)
         written = seal(aside, METADATA, metadata)
+        check()
         aside.rename(target)
         for pointer in ("latest", "best") if best else ("latest",):
             point(folder, pointer, target.name, written)
     except OSError as error:
         shutil.rmtree(aside, ignore_errors=True)
         raise NoRoom(f"cannot write checkpoint {target}: {error}; free disk space and use --resume") from error
-    except BadCheckpoint:
+    except BalatroError:
         shutil.rmtree(aside, ignore_errors=True)
         raise
     drop_old(folder, kept)

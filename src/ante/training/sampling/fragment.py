@@ -213,7 +213,7 @@ MEANS = ("episode_return_mean", "episode_len_mean", "ante", "blinds", "win_rate"
 
 
 @dataclass
-class Tally:
+class EpisodeTally:
     """Statistics of finished games.
 
     returns  (n,) float64, rewards of the current games so far

@@ -1,6 +1,7 @@
 """The env runner of the fast path: steps one batch of games in place and sends each fragment as one object."""
 
 import time
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +30,7 @@ from ante.training.numerics.normalisation import SCALES, Scales, discounted, not
 from ante.training.numerics.precision import precision
 from ante.training.policies.protocol import Choice, on_host
 from ante.training.sampling.callbacks import has_callback
-from ante.training.sampling.fragment import Rollout, Tally, Trajectory, end_to_end
+from ante.training.sampling.fragment import EpisodeTally, Rollout, Trajectory, end_to_end
 from ante.training.sampling.hooks import EpisodeEnds, RunnerHook, SavedStarts
 from ante.training.sampling.practice import Practice
 from ante.training.spans import span
@@ -81,7 +82,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         kinds: list[Callable[[BatchRunner], RunnerHook]] = []
         if config.starts and not config.in_evaluation:
             kinds.append(SavedStarts)
-        if config.practice > 0.0:
+        if config.practice > 0.0 and not config.in_evaluation:
             kinds.append(Practice)
         if has_callback("on_episode_end", config.callbacks_class, config.callbacks_on_episode_end):
             kinds.append(EpisodeEnds)
@@ -97,7 +98,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         n = self.config.num_envs_per_env_runner
         self._make_games(n, {**self.config.env_config, **self._rules})
         self._current_stage = self.stage
-        self.tally = Tally(np.zeros(n))
+        self.tally = EpisodeTally(np.zeros(n))
         self._discounted = np.zeros(n)
         self._dealt = False
         for call in self._calls("games_made"):
@@ -188,6 +189,15 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         )
         return fragments
 
+    def try_fragment(self) -> tuple[Any, dict[str, Any]] | str:
+        """Return `fragment`, or the traceback of an error: RLlib would restart the runner and hide the error."""
+        try:
+            return self.fragment()
+        except ray.exceptions.RayError:
+            raise
+        except Exception:
+            return traceback.format_exc()
+
     def fragment(self) -> tuple[Any, dict[str, Any]]:
         """Return one fragment as an object reference, and the metrics. Only these two pass through the driver."""
         (fragment,) = self.sample()
@@ -268,8 +278,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         for call in self._calls("paid"):
             played.rewards = call(played)
         played.rewards, played.returns = self._scaled(played.rewards, played.cut)
-        if self.config.piece:
-            played.cut[self.config.piece - 1 :: self.config.piece] = True
+        if self.config.truncate_every:
+            played.cut[self.config.truncate_every - 1 :: self.config.truncate_every] = True
         for call in self._calls("finish"):
             call(played)
         self.num_env_steps_sampled_lifetime += len(played)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from ante.training.settings.field import Settings, setting
 from ante.training.settings.kinds import Kinds
-from ante.training.settings.schedule import RateSchedule, Schedule, ShareSchedule
+from ante.training.settings.schedule import RateSchedule, Schedule, ShareSchedule, value_at
 from ante.training.settings.support import ALL, Feature, Trait
 
 if TYPE_CHECKING:
     from ante.training.settings.config import TrainConfig
+    from ante.training.settings.policies import PolicySettings
 
 NO_CLIP = 1e9  # a clipping range without effect
 ONE_PROCESS: frozenset[Feature] = frozenset()
@@ -28,6 +29,14 @@ WHEN_KIND = (
 def kind_of(name: str) -> Any:
     """Declare the field `kind` of an algorithm."""
     return setting(name, KIND, WHEN_KIND, first=True)
+
+
+class Update(NamedTuple):
+    """How an algorithm uses a batch: passes over it, minibatches per gradient step, clipping range of the ratio."""
+
+    epochs: int = 1
+    accumulate: int = 1
+    clip: float = NO_CLIP
 
 
 class AlgoSettings(Settings):
@@ -82,9 +91,13 @@ class AlgoSettings(Settings):
         return 0
 
     @property
-    def update(self) -> tuple[int, int, float]:
-        """Passes over each batch, minibatches whose gradients make one step, and the clipping range of ratios."""
-        return 1, 1, NO_CLIP
+    def update(self) -> Update:
+        """How each batch is used; by default in one pass, one minibatch per step, without clipping."""
+        return Update()
+
+    def network(self, policy: PolicySettings) -> tuple[str, dict[str, Any]]:
+        """Return the module:Class of the network for this policy and its arguments; by default the policy's own."""
+        return policy.implementation, policy.network()
 
     def check(self, config: TrainConfig) -> None:
         """Raise ValueError if other settings of the run conflict with these; no check by default."""
@@ -101,9 +114,9 @@ class Epochs(AlgoSettings):
     )
 
     @property
-    def update(self) -> tuple[int, int, float]:
-        """The epochs, one minibatch a step, no clipping."""
-        return self.epochs, 1, NO_CLIP
+    def update(self) -> Update:
+        """The epochs, one minibatch per step, no clipping."""
+        return Update(self.epochs)
 
 
 class ActorCritic(AlgoSettings):
@@ -133,15 +146,15 @@ class Clipped(Epochs, ActorCritic):
     clip: float = setting(0.2, "Clipping range of the policy ratio.", "Rarely.", gt=0)
 
     @property
-    def update(self) -> tuple[int, int, float]:
-        """The epochs, one minibatch a step, the clipping range."""
-        return self.epochs, 1, self.clip
+    def update(self) -> Update:
+        """The epochs, one minibatch per step, the clipping range."""
+        return Update(self.epochs, clip=self.clip)
 
 
 class ValueClip(ActorCritic):
     """RLlib's clamp of the value loss."""
 
-    value_clip: float | None = setting(
+    value_error_limit: float | None = setting(
         None,
         "Maximum squared value error; larger errors are clamped and have no gradient; no limit by default.",
         "If single games with very large returns disturb the value function.",
@@ -220,9 +233,9 @@ class Accumulated(Clipped):
     )
 
     @property
-    def update(self) -> tuple[int, int, float]:
+    def update(self) -> Update:
         """The epochs, the minibatches of a step, the clipping range."""
-        return self.epochs, self.accumulate, self.clip
+        return Update(self.epochs, self.accumulate, self.clip)
 
     def check(self, config: TrainConfig) -> None:
         """Raise ValueError if the minibatches of one step exceed a batch."""
@@ -262,12 +275,12 @@ class A2c(ValueClip, Normalised, Fragments):
     kind: Literal["a2c"] = kind_of("a2c")
 
     @property
-    def update(self) -> tuple[int, int, float]:
+    def update(self) -> Update:
         """One pass, all minibatches of a batch in one step, no clipping.
 
         In the first step on a batch all ratios are 1, where PPO's gradient without clipping equals A2C's.
         """
-        return 1, max(1, self.batch // self.minibatch), NO_CLIP
+        return Update(accumulate=max(1, self.batch // self.minibatch))
 
 
 @ALGORITHMS.register
@@ -339,6 +352,11 @@ class Dqn(Epochs, Overlap):
         2.0, "Factor on the sampling weight of steps that add a joker.", "1 to compare.", ge=1, le=100
     )
 
+    def network(self, policy: PolicySettings) -> tuple[str, dict[str, Any]]:
+        """The policy's network of action values."""
+        explore = value_at(self.epsilon, 0)
+        return policy.q_implementation, policy.network() | {"duelling": self.duelling, "explore": explore}
+
     def check(self, config: TrainConfig) -> None:
         """Raise ValueError if the replay buffer is smaller than two batches."""
         if self.replay < 2 * self.batch:
@@ -356,6 +374,10 @@ class RllibPpo(Clipped, ValueClip, Fragments):
 
     implementation = "ante.training.rllib.stock:StockPPOConfig"
     kind: Literal["rllib-ppo"] = kind_of("rllib-ppo")
+
+    def network(self, policy: PolicySettings) -> tuple[str, dict[str, Any]]:
+        """The policy's network on unpacked observations, as RLlib's own runner passes them."""
+        return "ante.training.policies.mlp:MaskedPolicy", policy.network()
 
 
 @ALGORITHMS.register

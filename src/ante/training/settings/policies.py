@@ -37,11 +37,13 @@ class PolicySettings(Settings):
     supports        features of the policy
     traits          traits that algorithms may require
     implementation  module:Class of its network, derived from policies.protocol.GamePolicy and TorchRLModule
+    q_implementation  the same for algorithms that need Trait.ACTION_VALUES
     """
 
     supports: ClassVar[frozenset[Feature]] = EVERY_POLICY
     traits: ClassVar[frozenset[Trait]] = frozenset()
     implementation: ClassVar[str] = ""
+    q_implementation: ClassVar[str] = ""
 
     kind: str
 
@@ -77,6 +79,7 @@ class Mlp(HiddenLayers):
     traits = frozenset(Trait)
 
     implementation = "ante.training.policies.mlp_rows:PackedPolicy"
+    q_implementation = "ante.training.policies.q_network:QPolicy"
     kind: Literal["mlp"] = kind_of("mlp")
 
 

@@ -237,7 +237,7 @@ def keep_space(space: Space) -> None:
     write_text(file, text)
 
 
-def train_population(space: Space, control: bool, bar: Callable[[int, str], Any]) -> "Outcome":
+def train_population(space: Space, control: bool, bar: Callable[[int, str], Any]) -> "PopulationResult":
     """Train the population and, with `control`, its initial settings without exploitation.
 
     bar  returns a context manager that yields a progress callback: (total steps, text). A stopped population resumes.
@@ -255,13 +255,13 @@ def train_population(space: Space, control: bool, bar: Callable[[int, str], Any]
                     points = points_of(points_file(space, name), number)
                     found[name].append(member_of(space, number, points, result))
                     advance(1)
-    outcome = Outcome(space, tuple(found["population"]), tuple(found.get("control", ())))
+    outcome = PopulationResult(space, tuple(found["population"]), tuple(found.get("control", ())))
     outcome.write()
     return outcome
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PopulationResult:
     """The trained members, and those of the control if requested."""
 
     space: Space

@@ -48,7 +48,7 @@ class NoRunner(BalatroError, RuntimeError):
 
 
 class RunnerFailed(BalatroError, RuntimeError):
-    """An env runner's code raised an error, which restarting the runner would not mend."""
+    """An env runner's code raised an error, which a restart would not fix."""
 
 
 class FastConfig(AlgorithmConfig):  # type: ignore[misc]

@@ -97,9 +97,9 @@ def required(extra: str) -> set[str]:
 @pytest.mark.parametrize("extra", ENTRIES)
 def test_an_extra_alone_installs_what_its_entry_imports(extra: str) -> None:
     core = {re.split(r"[\[<>=~ ]", text)[0].lower() for text in PROJECT["dependencies"]}
+    distributions = packages_distributions()
     names = {
-        package: {name.lower().replace("_", "-") for name in packages_distributions()[package]}
-        | {INCLUDED.get(package)}
+        package: {name.lower().replace("_", "-") for name in distributions[package]} | {INCLUDED.get(package)}
         for package in packages_of(ENTRIES[extra])
     }
     assert {package for package, found in names.items() if not found & (required(extra) | core)} == set()

@@ -1,6 +1,7 @@
 """The structured view of legal decisions, against brute force over all packed decisions."""
 
 import os
+from functools import cache
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ CARD_VERBS = {Verb.PLAY, Verb.DISCARD, Verb.USE, Verb.PICK}
 LONGEST_HAND = 9  # keeps the brute force short
 
 
+@cache
 def games() -> list[np.record]:
     """Return games of all decks and stakes, stopped at random steps, a few in each phase."""
     states = new_states(480 if COMPILED else 30)
@@ -42,6 +44,12 @@ def games() -> list[np.record]:
             chosen.setdefault(int(s.phase), []).append(s)
     assert not COMPILED or set(chosen) >= {Phase.BLIND_SELECT, Phase.PLAY, Phase.SHOP, Phase.PACK}
     return [s for group in chosen.values() for s in group[:4]]
+
+
+@cache
+def legal_decisions_of_games() -> list[tuple[np.record, set[int]]]:
+    """Return the games and all legal decisions of each."""
+    return [(s, every_legal_decision(s)) for s in games()]
 
 
 def every_legal_decision(s: np.record) -> set[int]:
@@ -67,8 +75,7 @@ def every_legal_decision(s: np.record) -> set[int]:
 
 @pytest.mark.skipif(not COMPILED, reason="brute force is too slow uncompiled")
 def test_the_enumeration_is_what_brute_force_finds() -> None:
-    for s in games():
-        expected = every_legal_decision(s)
+    for s, expected in legal_decisions_of_games():
         out = np.full(100_000, -1, dtype=np.int64)
         n = legal_decisions(s, out)
         assert n == len(set(out[:n].tolist()))
@@ -79,9 +86,9 @@ def test_the_enumeration_is_what_brute_force_finds() -> None:
 
 @pytest.mark.skipif(not COMPILED, reason="brute force is too slow uncompiled")
 def test_targets_and_card_numbers_agree_with_the_enumeration() -> None:
-    for s in games():
+    for s, actions in legal_decisions_of_games():
         expected = np.zeros((N_VERBS, MAX_HAND), dtype=np.uint8)
-        for action in every_legal_decision(s):
+        for action in actions:
             verb, target, n_cards = int(verb_of(action)), int(target_of(action)), int(cards_of(action)).bit_count()
             expected[verb, target] = 1
             if verb in CARD_VERBS:

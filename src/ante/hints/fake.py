@@ -85,6 +85,7 @@ class Handler(BaseHTTPRequestHandler):
     server: FakeServer
     protocol_version = "HTTP/1.1"
     timeout = 30  # seconds for the next bytes of a request
+    disable_nagle_algorithm = True  # header and body are separate packets, which would delay each answer by 40 ms
 
     def do_GET(self) -> None:
         """Return health, models or metrics."""

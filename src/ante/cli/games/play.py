@@ -1,7 +1,7 @@
 """`ante eval` and `ante play`: evaluate players, and play or watch a game."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, arg
 
 from ante.cli.games.seeds import locked_keys
-from ante.cli.options import Count, Number, Seconds, Share, Stake, VideoSide
+from ante.cli.options import Count, Number, Seconds, Share, Stake, VideoSide, lines_of
 from ante.cli.players import advised_player_of, player_of
 from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from rich.console import Console
+
     from ante.agents.evaluate import Player, Report
-    from ante.env.games import Games
+    from ante.terminal.session import Session
 
 
 GAMES = 1000  # default number of games of an evaluation
+ADVISER = "models/white-stake"
 
 
 @dataclass(frozen=True)
@@ -156,10 +160,14 @@ def print_effects(reports: Sequence["Report"]) -> None:
 
 @dataclass(frozen=True)
 class Play:
-    """Watch a game in the terminal, write it as a video, or play it yourself with the keyboard.
+    """Play a game in the terminal, watch a player, or write its game as a video.
+
+    Input that is not a terminal is read as one sequence of keys a line, and a screen is printed after each.
 
     Try:
-      ante play                               (you play; the keys are shown next to the actions)
+      ante play                               (you play; the keys are at the bottom of the screen, ? explains them)
+      ante play --seed ABCDEFGH --save game.txt
+      ante play --resume game.txt             (a replay that was saved, or that another player has left unfinished)
       ante play greedy --seed ABCDEFGH
       ante play runs/ppo --video game.mp4 --size 1280 720
       ante play --start-states ante3.states --start 2        (ante replay states writes such a file)
@@ -194,6 +202,12 @@ class Play:
     """Use the policy's most likely action instead of sampling."""
     hints: Literal["off", "rules", "llm"] = "off"
     """Follow hints for unsure decisions, from rules or the LLM at LLM_ENDPOINT; a video shows the hints."""
+    save: Path | None = None
+    """File for your game, a replay; by default ante-SEED.txt here if you play on a terminal, none otherwise."""
+    resume: Path | None = None
+    """Continue your game from this replay; it is saved there again, unless --save names another file."""
+    adviser: str = ADVISER
+    """Player whose advice the key h shows: the folder of a run or a release, or rules."""
 
     def run(self) -> int:
         """Play one game."""
@@ -206,25 +220,27 @@ class Play:
 
         console = Console()
         player = self.chosen_player()
+        if player is None:
+            return self.play_by_hand(console)
         games = Games(
             1,
             self.deck,
             self.stake,
             self.seed,
-            reorder="jokers" if player is None else player.reorder,
+            reorder=player.reorder,
             challenge=self.challenge,
             locked=locked_keys(self.locked),
-            discrete=player is None or player.discrete,
+            discrete=player.discrete,
             rngs=[one_seed(None)],
         )
         games.reset()
-        self.begin_saved(games)
-        if player is None:
-            from ante.watch.render.terminal import keyboard, play_by_keys
+        if self.start_states is not None:
+            import numpy as np
 
-            with keyboard() as keys:
-                play_by_keys(games, console, keys)
-        elif self.video:
+            from ante.recording.starts import stand
+
+            stand(games, np.arange(1), self.saved_game(self.start_states))
+        if self.video:
             from ante.env.text import run_name
             from ante.watch.episode import annotate, collect
             from ante.watch.notes import Explained
@@ -242,18 +258,52 @@ class Play:
             watch(games, player.choose, console, lambda: time.sleep(self.delay))
         return 0
 
-    def begin_saved(self, games: "Games") -> None:
-        """Load the saved game into the environment, if a file is given. Raises BalatroError."""
-        import numpy as np
+    def play_by_hand(self, console: "Console") -> int:
+        """Play with keys. Raises BalatroError."""
+        import sys
 
-        if self.start_states is None:
-            return
-        from ante.recording.starts import read_starts, stand
+        from ante.terminal.advice import Adviser
+        from ante.terminal.console import play
+        from ante.terminal.game import Game
+        from ante.terminal.saving import default_file
 
-        saved = read_starts(self.start_states)
+        session = self.session()
+        file = self.save or self.resume
+        if file is None and console.is_terminal and sys.stdin.isatty():
+            file = default_file(session, Path())
+        if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
+            raise BalatroError(f"cannot write {file}: give a file in an existing folder")
+        name = "rules" if self.adviser == ADVISER and not Path(ADVISER).is_dir() else self.adviser
+        adviser = Adviser(name, lambda name: player_of(name, self.likeliest, self.checkpoint))
+        play(Game(session, adviser, file), console, sys.stdin, lines_of(sys.stdin))
+        return 0
+
+    def session(self) -> "Session":
+        """Return the game that a person plays: a new one, a resumed one, or a saved position. Raises BalatroError."""
+        from ante.engine.run import new_seed, one_seed
+        from ante.env.replay import Heading
+        from ante.terminal.saving import resume
+        from ante.terminal.session import Session, start_of
+
+        if self.resume is not None:
+            for name in ("seed", "deck", "stake", "challenge", "locked", "start_states"):
+                if getattr(self, name) != DEFAULTS[name]:
+                    raise BalatroError(f"--resume continues a saved game: leave out --{name.replace('_', '-')}")
+            return resume(self.resume)
+        if self.start_states is not None:
+            return Session(self.saved_game(self.start_states))
+        heading = Heading(self.seed or new_seed(one_seed(None)).decode(), self.deck, self.stake, self.challenge)
+        locked = locked_keys(self.locked)
+        return Session(start_of(heading, locked), None if locked else heading)
+
+    def saved_game(self, file: Path) -> "np.recarray":
+        """Return the chosen game of a file of saved games, (1,). Raises BalatroError."""
+        from ante.recording.starts import copied, read_starts
+
+        saved = read_starts(file)
         if not 1 <= self.start <= len(saved):
-            raise BalatroError(f"--start {self.start}: {self.start_states} contains games 1 to {len(saved)}")
-        stand(games, np.arange(1), saved[self.start - 1 : self.start])
+            raise BalatroError(f"--start {self.start}: {file} contains games 1 to {len(saved)}")
+        return copied(saved[self.start - 1])
 
     def chosen_player(self) -> "Player | None":
         """Return the player; None for keyboard play. Raises BalatroError."""
@@ -263,6 +313,11 @@ class Play:
             if self.hints != "off":
                 raise BalatroError("--hints requires a trained policy: give a run's folder or models/white-stake")
             return None
+        if self.save or self.resume:
+            raise BalatroError(f"--save and --resume are for your own games: leave out {self.player}")
         if self.hints != "off":
             return advised_player_of(self.player, self.hints, self.likeliest, self.checkpoint)
         return player_of(self.player, self.likeliest, self.checkpoint)
+
+
+DEFAULTS = {field.name: field.default for field in fields(Play)}

@@ -1,0 +1,90 @@
+"""Advice on a key: what another player would do in this position, and why."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ante.agents.evaluate import Player
+from ante.engine.core.state import copy_states
+from ante.env.text import macro_name
+from ante.errors import BalatroError
+from ante.hints.question import games_at, lists_of, options_of
+from ante.hints.rules import reason, score
+from ante.watch.episode import select
+from ante.watch.notes import Explained
+
+TOP = 3  # decisions that are shown
+RULES = "rules"
+Finder = Callable[[str], Player]
+
+
+class Adviser:
+    """Finds a player when advice is first wanted, and asks it.
+
+    name    of the player: a folder of a run or a release, or `rules`
+    finder  returns the player of a name; raises BalatroError or ModuleNotFoundError
+    """
+
+    def __init__(self, name: str, finder: Finder) -> None:
+        self.name, self.note = name, ""
+        self._finder = finder
+        self._player: Player | None = None
+
+    def lines(self, states: np.recarray, selected: int) -> list[str]:
+        """Return the advice for one game (1,): a title, then the best decisions with probabilities and reasons.
+
+        A player without probabilities, or that cannot be loaded, is replaced by the rules.
+        """
+        player = self.player()
+        if not isinstance(player, Explained):
+            return [f"Advice of the rules{self.note}:", *rules_lines(states)]
+        try:
+            return [f"Advice of {player.name}:", *policy_lines(player, states, selected), *rules_lines(states)[:1]]
+        except BalatroError as error:
+            return [f"Advice of the rules, since {player.name} gave none ({error}):", *rules_lines(states)]
+
+    def player(self) -> Player | None:
+        """Return the player, loaded once; None for the rules."""
+        if self._player is None and self.name != RULES:
+            try:
+                self._player = self._finder(self.name)
+            except (BalatroError, ModuleNotFoundError) as error:
+                self.note, self.name = f", since {self.name} cannot be loaded ({error})", RULES
+        return self._player
+
+
+def policy_lines(player: Explained, states: np.recarray, selected: int) -> list[str]:
+    """Return the likeliest decisions of a policy, and its plan if it has one.
+
+    The policy is asked without the game's past; one with memory starts from nothing.
+    """
+    games = games_at(copy_states(states), player.reorder)
+    if player.discrete:
+        select(games, selected)
+    note, s = player.explain(games, -1), games.states[0]
+    facts = facts_of(states)
+    lines = []
+    for action, chance in note.options[:TOP]:
+        about = facts.get(action, "")
+        lines.append(f"{chance:4.0%}  {macro_name(s, action)}{f' ({about})' if about else ''}")
+    return lines + ([f"Its plan: {note.plan}"] if note.plan else [])
+
+
+def facts_of(states: np.recarray) -> dict[int, str]:
+    """Return the estimated results of each candidate decision as text."""
+    games = games_at(copy_states(states), "jokers")
+    return {option.decision: option.facts for option in options_of(games.states[0], lists_of(games)[0])}
+
+
+def rules_lines(states: np.recarray) -> list[str]:
+    """Return the best decisions by the rules, the first with its reason."""
+    games = games_at(copy_states(states), "jokers")
+    listed: Any = lists_of(games)[0]
+    ranked = sorted(options_of(games.states[0], listed), key=lambda option: -score(listed, option.entry))
+    lines = []
+    for place, option in enumerate(ranked[:TOP]):
+        facts = f" ({option.facts})" if option.facts else ""
+        why = f" {reason(listed['entries'][option.entry])}" if place == 0 else ""
+        lines.append(f"{'rules' if place == 0 else '':5s} {option.name}{facts}.{why}")
+    return lines

@@ -146,12 +146,16 @@ class Game:
     def _move_cursor(self, by: int) -> None:
         if not has_hand(self.session.s):
             return self._tell(f"there is no hand to select from. {self.possible()}")
+        if self.session.s.n_hand == 1:
+            return self._tell("the hand has one card")
         self.session.cursor = (self.session.cursor + by) % int(self.session.s.n_hand)
         return None
 
     def _clear(self) -> None:
         if not has_hand(self.session.s):
             return self._tell(f"there is no hand to select from. {self.possible()}")
+        if self.session.selected == self.session.forced():
+            return self._tell("no card is selected that could be let go")
         return self.session.clear()
 
     def _advise(self) -> None:

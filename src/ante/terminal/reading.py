@@ -78,7 +78,7 @@ def unbuffered(stream: TextIO) -> Iterator[None]:
     """Let a terminal deliver keys at once and without echo; restored afterwards."""
     before = termios.tcgetattr(stream)
     try:
-        tty.setcbreak(stream)
+        tty.setcbreak(stream, termios.TCSADRAIN)  # keys typed before are kept
         yield
     finally:
         termios.tcsetattr(stream, termios.TCSADRAIN, before)

@@ -59,9 +59,9 @@ def table(game: Game, look: Look, height: int | None) -> Lines:
         full[1] = sections.owned(session, look, short=True)
     if sum(map(len, full)) > height:
         full[4] = message_lines(game, look, LEAST_SAID)
-    lines = join(full, gaps=sum(map(len, full)) + sum(map(bool, full)) - 1 <= height)
-    keys = len(full[-1])
-    return lines if len(lines) <= height else [*lines[: height - keys], *lines[len(lines) - keys :]]
+    bottom = len(full[-1])
+    lines = join(full[:-1], gaps=sum(map(len, full)) + sum(map(bool, full)) - 1 <= height)[: height - bottom]
+    return [*lines, *([Text()] * (height - bottom - len(lines))), *full[-1]]
 
 
 def join(parts: Sequence[Lines], gaps: bool) -> Lines:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ante.engine.actions import Verb, pack_action, verb_of
+from ante.engine.actions import Verb, verb_of
 from ante.engine.core.state import MAX_PLAYED, Phase, Status, copy_states, new_states
 from ante.engine.run import new_run
 from ante.engine.step import step
@@ -98,13 +98,6 @@ class Session:
     def clear(self) -> None:
         """Select no card, except those that Cerulean Bell forces."""
         self.selected = self.forced()
-
-    def move_card(self, by: int) -> str | None:
-        """Move the card at the cursor by one place, and the cursor with it. Returns as `decide`."""
-        said = self.decide(int(pack_action(Verb.MOVE_CARD, self.cursor, max(0, self.cursor + by), 0)))
-        if said is not None:
-            self.cursor += by
-        return said
 
     def _selected_cards(self) -> set[int]:
         s = self.s

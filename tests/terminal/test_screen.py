@@ -141,10 +141,11 @@ def test_the_payout_is_the_sum_of_its_parts() -> None:
     s.target, s.dollars = 1.0, 14
     game = game_of(s)
     press(game, "1p")
-    line = next(line for line in drawn(game) if "Payout" in line)
-    total, *parts = (int(each) for each in re.findall(r"\$(\d+)", line))
-    assert total == sum(parts) == int(game.session.s.payout)
-    assert "Small Blind $3, hands left $3, interest, jokers and tags $2" in line
+    lines = drawn(game)
+    first = next(i for i, line in enumerate(lines) if "Payout" in line)
+    assert lines[first].endswith(f"Payout ${game.session.s.payout}")
+    assert lines[first + 1] == "Small Blind $3, hands left $3, interest, jokers and tags $2"
+    assert game.session.s.payout == 8
 
 
 def test_large_hands_are_listed() -> None:
@@ -169,7 +170,6 @@ def test_a_long_page_scrolls() -> None:
     last = drawn(game)
     assert len(first) == len(last) == 24
     assert "up and down scroll" in first[-1] and first[1] != last[1]
-    assert drawn(game, None)[-2].endswith("take no more of the pack")
 
 
 def test_the_screen_uses_the_width() -> None:

@@ -83,7 +83,7 @@ def preview_of(s: Any, cards: int) -> Preview | None:
         float(copy.score_mult),
         min(scores),
         max(scores),
-        sum(scores) / len(scores),
+        first if min(scores) == max(scores) else sum(scores) / len(scores),
         random if min(scores) < max(scores) else (),
         unknown_of(s, bool(face_down)),
         bool(copy.hand_refused),

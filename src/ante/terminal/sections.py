@@ -168,7 +168,8 @@ def payout(s: Any) -> list[Text]:
         parts["interest, jokers and tags"] = rest
     detail = ", ".join(f"{name} ${dollars}" for name, dollars in parts.items())
     return [
-        Text.assemble(("The blind is beaten.  ", GOOD), (f"Payout ${s.payout}", f"bold {MONEY}"), (f"  {detail}", DIM))
+        Text.assemble(("The blind is beaten.  ", GOOD), (f"Payout ${s.payout}", f"bold {MONEY}")),
+        Text(detail, DIM),
     ]
 
 

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 from ante.agents.evaluate import Player
+from ante.engine.actions import Verb, cards_of, verb_of
 from ante.engine.core.state import copy_states
-from ante.env.text import macro_name
 from ante.errors import BalatroError
 from ante.hints.question import games_at, lists_of, options_of
 from ante.hints.rules import reason, score
+from ante.terminal.preview import preview_of, preview_text
+from ante.terminal.session import decision_name
 from ante.watch.episode import select
 from ante.watch.notes import Explained
 
@@ -51,6 +53,8 @@ class Adviser:
                 self._player = self._finder(self.name)
             except (BalatroError, ModuleNotFoundError) as error:
                 self.note, self.name = f", since {self.name} cannot be loaded ({error})", RULES
+        if self._player is not None and not isinstance(self._player, Explained):
+            self.note = f", since {self.name} has no probabilities"
         return self._player
 
 
@@ -63,28 +67,34 @@ def policy_lines(player: Explained, states: np.recarray, selected: int) -> list[
     if player.discrete:
         select(games, selected)
     note, s = player.explain(games, -1), games.states[0]
-    facts = facts_of(states)
-    lines = []
-    for action, chance in note.options[:TOP]:
-        about = facts.get(action, "")
-        lines.append(f"{chance:4.0%}  {macro_name(s, action)}{f' ({about})' if about else ''}")
+    facts = {option.decision: option.facts for option in options_of(s, listed(states))}
+    lines = [
+        f"{chance:4.0%}  {decision_name(s, action)}{reasons(s, action, facts.get(action, ''))}"
+        for action, chance in note.options[:TOP]
+    ]
     return lines + ([f"Its plan: {note.plan}"] if note.plan else [])
 
 
-def facts_of(states: np.recarray) -> dict[int, str]:
-    """Return the estimated results of each candidate decision as text."""
-    games = games_at(copy_states(states), "jokers")
-    return {option.decision: option.facts for option in options_of(games.states[0], lists_of(games)[0])}
+def listed(states: np.recarray) -> Any:
+    """Return the candidate decisions of one game (1,), candidates_t."""
+    return lists_of(games_at(copy_states(states), "jokers"))[0]
+
+
+def reasons(s: Any, action: int, facts: str) -> str:
+    """Return what is known about a decision in brackets: the preview of a play, or the facts of its candidate."""
+    if verb_of(action) == Verb.PLAY:
+        found = preview_of(s, int(cards_of(action)))
+        facts = preview_text(s, found) if found else facts
+    return f" ({facts})" if facts else ""
 
 
 def rules_lines(states: np.recarray) -> list[str]:
     """Return the best decisions by the rules, the first with its reason."""
-    games = games_at(copy_states(states), "jokers")
-    listed: Any = lists_of(games)[0]
-    ranked = sorted(options_of(games.states[0], listed), key=lambda option: -score(listed, option.entry))
+    s, candidates = copy_states(states)[0], listed(states)
+    ranked = sorted(options_of(s, candidates), key=lambda option: -score(candidates, option.entry))
     lines = []
     for place, option in enumerate(ranked[:TOP]):
-        facts = f" ({option.facts})" if option.facts else ""
-        why = f" {reason(listed['entries'][option.entry])}" if place == 0 else ""
-        lines.append(f"{'rules' if place == 0 else '':5s} {option.name}{facts}.{why}")
+        why = f" {reason(candidates['entries'][option.entry])}" if place == 0 else ""
+        words = decision_name(s, option.decision) + reasons(s, option.decision, option.facts)
+        lines.append(f"{'rules' if place == 0 else '':5s} {words}.{why}")
     return lines

@@ -22,6 +22,14 @@ from ante.terminal.sections import Look, ending
 LEAST_WIDTH, LEAST_HEIGHT = 40, 16  # below them the screen is drawn as if it had this size, and cut
 
 
+class GameConsole(Console):
+    """A console that raises BrokenPipeError when the reader of its output has gone; rich would exit at once."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error that is handled now."""
+        raise
+
+
 def play_on_terminal(game: Game, console: Console, stream: TextIO) -> None:
     """Play with single keys on the whole screen, until the player quits or the input ends."""
     with unbuffered(stream), console.screen(hide_cursor=True) as whole:

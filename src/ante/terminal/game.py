@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ante.engine.actions import has_hand
 from ante.engine.core.state import Phase
-from ante.env.text import PHASES, macro_name
+from ante.env.text import PHASES
 from ante.errors import BalatroError
 from ante.terminal.advice import Adviser
 from ante.terminal.bindings import (
@@ -25,7 +25,7 @@ from ante.terminal.bindings import (
 )
 from ante.terminal.decisions import Use, action_of, counted, n_slots, use_of, why_not
 from ante.terminal.saving import how_to_continue, save
-from ante.terminal.session import Session
+from ante.terminal.session import Session, decision_name
 
 PAGES = "?jDi"
 
@@ -169,7 +169,7 @@ class Game:
         if action is None:
             return self._tell("there is no decision to take back")
         self.advice = []
-        return self._tell(f"taken back: {macro_name(self.session.s, action)}")
+        return self._tell(f"taken back: {decision_name(self.session.s, action)}")
 
     def _save(self) -> None:
         if self.file is None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ante.engine.actions import Verb, verb_of
+from ante.engine.actions import Verb, target_of, to_of, verb_of
 from ante.engine.core.state import MAX_PLAYED, Phase, Status, copy_states, new_states
 from ante.engine.run import new_run
 from ante.engine.step import step
 from ante.env.observe_items import jokers_hidden
 from ante.env.replay import Heading, RefusedDecision, action_text
 from ante.env.story import changes
-from ante.env.text import macro_name
+from ante.env.text import card_name, item_name, macro_name
 
 KEEPS_SELECTION = (Verb.SORT_HAND, Verb.MOVE_CARD, Verb.MOVE_JOKER, Verb.SELL_JOKER, Verb.SELL_CONSUMABLE)
 
@@ -119,6 +119,18 @@ def start_of(heading: Heading, locked: Iterable[str] = ()) -> np.recarray:
 
 
 def story_of(before: Any, action: int, after: Any) -> str:
-    """Describe a decision and its effects, without the order of jokers that Amber Acorn hides."""
-    effects = [words for words in changes(before, after) if not (jokers_hidden(after) and words.startswith("jokers "))]
-    return "; ".join([macro_name(before, action), *effects])
+    """Describe a decision and its effects, without the places of jokers, which the screen shows or Amber Acorn hides."""
+    effects = [words for words in changes(before, after) if not words.startswith("jokers ")]
+    return "; ".join([decision_name(before, action), *effects])
+
+
+def decision_name(s: Any, action: int) -> str:
+    """Return the meaning of a macro decision, with places counted from 1 as the keys are."""
+    verb, slot, to = int(verb_of(action)), int(target_of(action)), int(to_of(action))
+    where = "right" if to > slot else "left"
+    hidden = bool(jokers_hidden(s))
+    if verb == Verb.MOVE_JOKER:
+        return f"move {f'joker {slot + 1}' if hidden else item_name(s.jokers[slot])} {where}"
+    if verb == Verb.MOVE_CARD:
+        return f"move {card_name(s.cards[s.hand[slot]])} {where}"
+    return f"sell joker {slot + 1}" if verb == Verb.SELL_JOKER and hidden else macro_name(s, action)

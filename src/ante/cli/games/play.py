@@ -16,7 +16,6 @@ from ante.errors import BalatroError
 
 if TYPE_CHECKING:
     import numpy as np
-    from rich.console import Console
 
     from ante.agents.evaluate import Player, Report
     from ante.terminal.session import Session
@@ -218,10 +217,10 @@ class Play:
         from ante.engine.run import one_seed
         from ante.env.games import Games
 
-        console = Console()
         player = self.chosen_player()
         if player is None:
-            return self.play_by_hand(console)
+            return self.play_by_hand()
+        console = Console()
         games = Games(
             1,
             self.deck,
@@ -258,16 +257,16 @@ class Play:
             watch(games, player.choose, console, lambda: time.sleep(self.delay))
         return 0
 
-    def play_by_hand(self, console: "Console") -> int:
+    def play_by_hand(self) -> int:
         """Play with keys. Raises BalatroError."""
         import sys
 
         from ante.terminal.advice import Adviser
-        from ante.terminal.console import play
+        from ante.terminal.console import GameConsole, play
         from ante.terminal.game import Game
         from ante.terminal.saving import default_file
 
-        session = self.session()
+        session, console = self.session(), GameConsole()
         file = self.save or self.resume
         if file is None and console.is_terminal and sys.stdin.isatty():
             file = default_file(session, Path())

@@ -1,0 +1,108 @@
+"""Advice: the likeliest decisions of a player with probabilities and facts, or those of the rules."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ante.engine.actions import Verb, pack_action
+from ante.errors import BalatroError
+from ante.hints.rules import RulesPlayer
+from ante.terminal.advice import RULES, Adviser
+from ante.terminal.game import Game
+from ante.watch.notes import Note
+from tests.support.table import hand_of
+from tests.terminal.made import drawn, game_of, no_player, press
+
+PAIR = int(pack_action(Verb.PLAY, 0, 0, 0b11))
+THREE = int(pack_action(Verb.DISCARD, 0, 0, 0b11100))
+
+
+class Sure:
+    """A player that prefers a pair of aces."""
+
+    name, discrete, reorder = "sure", False, "none"
+
+    def choose(self, *_: Any) -> Any:
+        raise AssertionError
+
+    def explain(self, games: Any, taken: int) -> Note:
+        assert taken not in (PAIR, THREE)
+        return Note(1.0, ((PAIR, 0.625), (THREE, 0.25), (PAIR, 0.1), (THREE, 0.02)), None, plan="keep the pair")
+
+
+class Silent(Sure):
+    """A player that cannot explain this position."""
+
+    def explain(self, games: Any, taken: int) -> Note:
+        raise BalatroError("no notes today")
+
+
+def position() -> Any:
+    s = hand_of("S_A H_A C_4 D_7 S_2")
+    s.target = 64.0
+    return s
+
+
+def advised(player: Any) -> Game:
+    game = game_of(position())
+    game.adviser = Adviser("mine", player)
+    press(game, "h")
+    return game
+
+
+def test_a_policy_is_asked_for_its_three_likeliest_decisions_with_facts() -> None:
+    game = advised(lambda name: Sure())
+    assert game.advice[0] == "Advice of sure:"
+    assert game.advice[1] == " 62%  play AS AH (Pair (level 1): 32 x 2 = 64, beats the blind)"
+    assert game.advice[2].startswith(" 25%  discard 4C 7D 2S")
+    assert len(game.advice) == 6 and game.advice[4] == "Its plan: keep the pair"
+    assert "It beats the blind." in game.advice[5]
+    shown = "\n".join(drawn(game))
+    assert "62%  play A♠ A♥ (Pair (level 1): 32 x 2 = 64, beats the blind)" in shown
+
+
+def test_advice_disappears_with_the_next_decision() -> None:
+    game = advised(lambda name: Sure())
+    press(game, "1")
+    assert game.advice
+    press(game, "p")
+    assert not game.advice
+
+
+@pytest.mark.parametrize("error", [BalatroError("it is gone"), ModuleNotFoundError("No module named 'torch'")])
+def test_without_the_player_the_rules_advise_and_say_why(error: Exception) -> None:
+    asked = []
+
+    def find(name: str) -> Any:
+        asked.append(name)
+        raise error
+
+    game = advised(find)
+    assert game.advice[0] == f"Advice of the rules, since mine cannot be loaded ({error}):"
+    press(game, "h")
+    assert asked == ["mine"]
+
+
+def test_a_player_without_probabilities_or_notes_is_replaced_by_the_rules() -> None:
+    assert advised(lambda name: RulesPlayer()).advice[0] == "Advice of the rules, since mine has no probabilities:"
+    assert "since sure gave none (no notes today)" in advised(lambda name: Silent()).advice[0]
+
+
+def test_the_first_decision_of_the_rules_is_that_of_the_rules_player() -> None:
+    from ante.env.text import macro_name
+    from ante.hints.question import games_at
+
+    states = game_of(position()).session.states
+    games = games_at(states, "jokers")
+    action = RulesPlayer().choose(games, np.ones(1, dtype=np.bool_))[0]
+    lines = Adviser(RULES, no_player).lines(states, 0)
+    assert lines[0] == "Advice of the rules:"
+    assert lines[1].split(maxsplit=1)[1].startswith(macro_name(states[0], int(action)))
+
+
+def test_advice_leaves_the_game_as_it_is() -> None:
+    game = game_of(position())
+    before = game.session.states.tobytes()
+    press(game, "h")
+    assert game.session.states.tobytes() == before

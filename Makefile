@@ -89,6 +89,7 @@ generated: warm  ## check that generated files are fresh
 	$(PY) tools/write_dashboard.py --check
 	$(PY) tools/write_manifests.py --check
 	$(PY) -m tools.reference.architecture --check
+	$(PY) tools/write_screens.py --check
 
 types: setup  ## mypy
 	.venv/bin/mypy
@@ -115,6 +116,9 @@ docs-serve: setup  ## show the documentation site at http://127.0.0.1:8000 and r
 architecture: setup  ## generate docs/pictures/architecture.svg from the layers of pyproject.toml
 	$(PY) -m tools.reference.architecture
 
+screens: warm  ## generate docs/pictures/terminal.svg from the keys on its page
+	$(PY) tools/write_screens.py
+
 chart: setup  ## generate the chart's values, schema, dashboard and reviewed renders; review the diff
 	$(PY) tools/write_chart.py
 	$(PY) tools/write_dashboard.py
@@ -134,4 +138,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows; images have 
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup system warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch docs docs-serve architecture chart replays lock clean
+.PHONY: help setup system warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch docs docs-serve architecture screens chart replays lock clean

@@ -149,9 +149,12 @@ def test_a_closed_pipe_saves_the_game_and_says_so(tmp_path: Path) -> None:
     pipe = subprocess.PIPE
     with subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path, env=environment) as run:
         assert run.stdin and run.stdout and run.stderr
-        run.stdout.readline()
+        run.stdin.write(b"e\n")
+        run.stdin.flush()
+        while b"hands 4  discards" not in run.stdout.readline():
+            pass
         run.stdout.close()
-        run.stdin.write(b"e\n" + b"i\n" * 500)
+        run.stdin.write(b"i\n" * 500)
         run.stdin.close()
         error = run.stderr.read().decode()
         assert run.wait() == 141

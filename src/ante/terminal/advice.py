@@ -96,5 +96,5 @@ def rules_lines(states: np.recarray) -> list[str]:
     for place, option in enumerate(ranked[:TOP]):
         why = f" {reason(candidates['entries'][option.entry])}" if place == 0 else ""
         words = decision_name(s, option.decision) + reasons(s, option.decision, option.facts)
-        lines.append(f"{'rules' if place == 0 else '':5s} {words}.{why}")
+        lines.append(f"{'rules' if place == 0 else '':5s} {words.removesuffix('.')}.{why}")
     return lines

@@ -107,9 +107,7 @@ def message_lines(game: Game, look: Look, most: int) -> Lines:
     said = [line for words in game.said for line in wrapped(pretty(words, look.symbols), look.width, "italic")]
     if len(said) > most:
         said = [*said[: most - 1], Text.assemble(said[most - 1], look.symbols.cut)]
-    advice = [
-        cut(Text(words, TITLE if k == 0 else ""), look.width, look.symbols) for k, words in enumerate(game.advice)
-    ]
+    advice = [Text(pretty(words, look.symbols), TITLE if k == 0 else "") for k, words in enumerate(game.advice)]
     return [*said, *advice, *question(game)]
 
 

@@ -55,7 +55,7 @@ def drawn(game: Game, height: int | None = HEIGHT, width: int = WIDTH) -> list[s
 
 
 def press(game: Game, keys: Iterable[str]) -> list[str]:
-    """Press keys and return what they said."""
+    """Press keys and return their messages."""
     game.said = []
     for key in keys:
         game.press(key)
@@ -86,7 +86,7 @@ def keys_of(session: Session, action: int) -> list[str]:
 
 
 def press_decision(game: Game, action: int) -> list[str]:
-    """Press the keys of a macro decision, and return what they said."""
+    """Press the keys of a macro decision, and return their messages."""
     cards = int(cards_of(action))
     keys = selection_keys(game.session, cards) if cards or verb_of(action) <= Verb.DISCARD else []
     return press(game, [*keys, *keys_of(game.session, action)])

@@ -1,4 +1,4 @@
-"""Keys: each has one meaning, acts where the engine allows its decision, and otherwise says why not."""
+"""Keys: each has one meaning, acts where the engine allows its decision, and otherwise explains why not."""
 
 from collections.abc import Iterator
 

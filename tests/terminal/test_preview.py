@@ -1,4 +1,4 @@
-"""The preview of selected cards: the score that the engine then counts, or an honest range."""
+"""The preview of selected cards: the score that the engine then counts, or a range if it is random."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Saved games: their replays play back to the same record, and say if a decision was taken back."""
+"""Saved games: their replays play back to the same record, and their notes state whether a decision was taken back."""
 
 from pathlib import Path
 

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from rich.console import Console
+from tools.write_screens import FILE, page_keys, picture
 
 from ante.catalog.cards import Suit
 from ante.engine.core.state import Phase
@@ -170,6 +171,12 @@ def test_a_long_page_scrolls() -> None:
     last = drawn(game)
     assert len(first) == len(last) == 24
     assert "up and down scroll" in first[-1] and first[1] != last[1]
+
+
+def test_the_picture_of_the_documentation_shows_the_keys_of_its_page() -> None:
+    """After a change: make screens."""
+    assert page_keys() == ["e", "23", "h"]
+    assert FILE.read_text() == picture()
 
 
 def test_the_screen_uses_the_width() -> None:

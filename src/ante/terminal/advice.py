@@ -22,7 +22,7 @@ Finder = Callable[[str], Player]
 
 
 class Adviser:
-    """Finds a player when advice is first wanted, and asks it.
+    """Finds a player when advice is first wanted, and queries it.
 
     name    of the player: a folder of a run or a release, or `rules`
     finder  returns the player of a name; raises BalatroError or ModuleNotFoundError
@@ -40,11 +40,11 @@ class Adviser:
         """
         player = self.player()
         if not isinstance(player, Explained):
-            return [f"Advice of the rules{self.note}:", *rules_lines(states)]
+            return rules_lines(states, self.note)
         try:
-            return [f"Advice of {player.name}:", *policy_lines(player, states, selected), *rules_lines(states)[:1]]
+            return [f"Advice of {player.name}:", *policy_lines(player, states, selected), rules_line(states)]
         except BalatroError as error:
-            return [f"Advice of the rules, since {player.name} gave none ({error}):", *rules_lines(states)]
+            return rules_lines(states, f", since {player.name} gave none ({error})")
 
     def player(self) -> Player | None:
         """Return the player, loaded once; None for the rules."""
@@ -61,7 +61,7 @@ class Adviser:
 def policy_lines(player: Explained, states: np.recarray, selected: int) -> list[str]:
     """Return the likeliest decisions of a policy, and its plan if it has one.
 
-    The policy is asked without the game's past; one with memory starts from nothing.
+    The policy does not receive the game's past: one with memory starts from its initial state.
     """
     games = games_at(copy_states(states), player.reorder)
     if player.discrete:
@@ -88,13 +88,25 @@ def reasons(s: Any, action: int, facts: str) -> str:
     return f" ({facts})" if facts else ""
 
 
-def rules_lines(states: np.recarray) -> list[str]:
-    """Return the best decisions by the rules, the first with its reason."""
-    s, candidates = copy_states(states)[0], listed(states)
-    ranked = sorted(options_of(s, candidates), key=lambda option: -score(candidates, option.entry))
-    lines = []
-    for place, option in enumerate(ranked[:TOP]):
-        why = f" {reason(candidates['entries'][option.entry])}" if place == 0 else ""
-        words = decision_name(s, option.decision) + reasons(s, option.decision, option.facts)
-        lines.append(f"{'rules' if place == 0 else '':5s} {words.removesuffix('.')}.{why}")
-    return lines
+def ranked(states: np.recarray) -> tuple[list[int], list[str], str]:
+    """Return the best decisions by the rules, their facts, and the reason for the first."""
+    s, candidates = states[0], listed(states)
+    options = sorted(options_of(s, candidates), key=lambda option: -score(candidates, option.entry))[:TOP]
+    facts = [reasons(s, option.decision, option.facts) for option in options]
+    return [option.decision for option in options], facts, reason(candidates["entries"][options[0].entry])
+
+
+def rules_lines(states: np.recarray, note: str) -> list[str]:
+    """Return the best decisions by the rules below a title with the reason for the first."""
+    decisions, facts, why = ranked(states)
+    names = [decision_name(states[0], decision) for decision in decisions]
+    return [
+        f"Advice of the rules{note}: {why}",
+        *(f"  {name}{about}" for name, about in zip(names, facts, strict=True)),
+    ]
+
+
+def rules_line(states: np.recarray) -> str:
+    """Return the best decision by the rules with its reason."""
+    decisions, _, why = ranked(states)
+    return f"rules {decision_name(states[0], decisions[0])}: {why}"

@@ -6,7 +6,7 @@ from enum import IntEnum
 from ante.engine.actions import Verb
 from ante.engine.core.state import Phase
 
-SLOTS = "1234567890abcdefghijklmnopqrstuvwxyz"  # keys of slots 1 to 36, after a key that asks for one
+SLOTS = "1234567890abcdefghijklmnopqrstuvwxyz"  # keys of slots 1 to 36, after a key that requires one
 CARDS = SLOTS[:10]  # keys that select a hand card; others are reached with the cursor
 
 LEFT, RIGHT, UP, DOWN, SPACE, ESCAPE = "<left>", "<right>", "<up>", "<down>", "<space>", "<esc>"

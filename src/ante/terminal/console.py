@@ -74,7 +74,7 @@ def show(game: Game, console: Console) -> None:
 
 
 def play(game: Game, console: Console, stream: TextIO, lines: Iterable[str]) -> None:
-    """Play until the player quits, presses Ctrl-C, or the terminal or a pipe closes; then save and say how to continue.
+    """Play until the player quits, presses Ctrl-C, or the terminal or a pipe closes; then save and print how to continue.
 
     stream  standard input, used if it and the console are terminals
     lines   its lines, used otherwise
@@ -113,7 +113,7 @@ def terminations() -> Iterator[None]:
 
 
 def farewell(game: Game) -> str:
-    """Save the game if it has a file, and return how it stands and how to continue it."""
+    """Save the game if it has a file, and return its result so far and how to continue it."""
     session = game.session
     words = f"{ending(session.s)}."
     if not session.actions:

@@ -55,7 +55,7 @@ class Use(IntEnum):
 
 
 def use_of(session: Session, binding: Binding) -> Use:
-    """Return whether a key acts now, for some slot if it asks for one."""
+    """Return whether a key acts now, for some slot if it requires one."""
     s, verb = session.s, binding.verb
     if s.phase not in binding.phases:
         return Use.NO
@@ -81,7 +81,7 @@ COUNTS: dict[Verb, Callable[[Any], int]] = {
 
 
 def n_slots(s: Any, binding: Binding) -> int:
-    """Return the number of slots that a key can be followed by; 1 if it asks for none."""
+    """Return the number of slots that a key can be followed by; 1 if it requires none."""
     return COUNTS[binding.verb](s) if binding.slot and binding.verb is not None else 1
 
 

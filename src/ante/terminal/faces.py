@@ -11,7 +11,7 @@ from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT
 from ante.env.text import FACE_DOWN
 
 STONE = Enhancement.STONE
-SUIT_STYLES = ("bold bright_white", "bold bright_red", "bold green", "bold yellow")  # by Suit
+SUIT_STYLES = ("bold", "bold bright_red", "bold green", "bold bright_blue")  # by Suit
 SHORT_EDITIONS = ("", "Foil", "Holo", "Poly", "Neg")  # by Edition
 MONEY, GOOD, BAD, DIM, TITLE, KEY = "yellow", "green", "red", "dim", "bold", "bold cyan"
 WIDEST = 7  # columns of a card

@@ -64,7 +64,7 @@ class Game:
         }
 
     def press(self, key: str) -> None:
-        """Apply one key; `said` tells what it did or why it did nothing."""
+        """Apply one key; `said` then holds what it did or why it did nothing."""
         if key == RESIZED or (self.page and self._on_page(key)):
             return
         if self.pending is not None:
@@ -160,7 +160,7 @@ class Game:
 
     def _advise(self) -> None:
         if self.session.over:
-            return self._tell("the game is over: there is nothing to advise; z takes back the last decision")
+            return self._tell("the game is over and has no decisions left; z takes back the last decision")
         self.advice = self.adviser.lines(self.session.states, self.session.selected)
         return None
 

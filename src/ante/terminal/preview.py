@@ -111,7 +111,7 @@ def scores_with_other_streams(s: Any, cards: int) -> list[float]:
 
 
 def unknown_of(s: Any, face_down: bool) -> str:
-    """Return what the player cannot see and the score may depend on, empty if there is nothing."""
+    """Return what the player cannot see and the score may depend on, empty if nothing is hidden."""
     if jokers_hidden(s) and s.n_jokers > 1:
         return "the order of the jokers is hidden"
     return "cards held face down are not counted" if face_down else ""

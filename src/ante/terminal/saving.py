@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from ante.env.replay import read_file, read_replay, write_replay
+from ante.env.replay import write_replay
 from ante.env.text import seed_of
 from ante.errors import BalatroError
 from ante.files import write_text
 from ante.recording.starts import copied, write_starts
 from ante.terminal.session import Session
+from ante.watch.episode import read_episode
 from ante.watch.notes import Note, read_notes, write_notes
 
 NOTES = ".notes.json.gz"
@@ -52,7 +53,8 @@ def resume(file: Path) -> Session:
 
     Raises BadReplay, RefusedDecision, BadNotes, UnknownSeed, UnknownDeck or UnknownStake.
     """
-    session = Session.resumed(*read_replay(read_file(file)))
+    heading, episode = read_episode(file)
+    session = Session.resumed(heading, episode.actions)
     notes = notes_of(file)
     if notes.exists() and read_notes(notes)[0] == UNDONE:
         session.undone = 1

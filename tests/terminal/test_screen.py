@@ -47,6 +47,11 @@ def test_the_keys_and_the_hand_stay_on_a_full_screen() -> None:
     assert len(lines) == 24
     for words in ("p play", "q quit", "A♠", "Glass", "FoilR".replace("R", "r"), "The Idol", "Two Pair (level 1): "):
         assert words in shown, words
+    assert "x sell joker: which joker, 1 to 5? (esc: none)" in lines
+    game.advice = ["Advice of a policy:"] * 9
+    lines = drawn(game)
+    assert len(lines) == 24
+    assert "x sell joker: which joker, 1 to 5? (esc: none)" in lines and "quit" in lines[-1]
 
 
 def test_a_card_shows_rank_suit_and_properties_without_colour() -> None:

@@ -46,6 +46,11 @@ class Adviser:
         except BalatroError as error:
             return rules_lines(states, f", since {player.name} gave none ({error})")
 
+    @property
+    def ready(self) -> bool:
+        """Whether the player is loaded."""
+        return self._player is not None or self.name == RULES
+
     def player(self) -> Player | None:
         """Return the player, loaded once; None for the rules."""
         if self._player is None and self.name != RULES:

@@ -36,6 +36,10 @@ def play_on_terminal(game: Game, console: Console, stream: TextIO) -> None:
         whole.update(drawn(game, console))
         for keys in terminal_keys(stream):
             game.said = []
+            if "h" in keys and not game.adviser.ready:  # it takes seconds
+                game.said = [f"loading {game.adviser.name} ..."]
+                whole.update(drawn(game, console))
+                game.said = []
             for key in keys:
                 game.press(key)
             if game.ended:

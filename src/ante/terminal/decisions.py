@@ -91,15 +91,10 @@ def why_not(session: Session, binding: Binding, slot: int = 0) -> str:
     if s.phase not in binding.phases:
         return f"you can {binding.about} {places(binding)}; now: {PHASES[Phase(int(s.phase))]}"
     if binding.slot and not 0 <= slot < n_slots(s, binding):
-        return f"there is no {binding.slot} {slot + 1}: {counted(n_slots(s, binding), binding.slot)}"
+        return f"there is no {binding.slot}{f' {slot + 1}' if n_slots(s, binding) else ''}"
     if verb in REASONS:
         return REASONS[verb](session, binding, slot)
     return f"you cannot {binding.about} now"
-
-
-def counted(n: int, what: str) -> str:
-    """Return `choose 1 to 3`, or that there are none."""
-    return f"choose 1 to {n}" if n else f"you see no {what}"
 
 
 def why_not_play(session: Session, binding: Binding, _: int) -> str:

@@ -1,7 +1,7 @@
 """Playing cards, symbols and colours of the terminal."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,16 @@ def cut(line: Text, width: int, symbols: Symbols) -> Text:
     short = line.copy()
     short.truncate(width - 1)
     return short.append(symbols.cut)
+
+
+def flow(entries: Iterable[Text], width: int, between: int = 3) -> list[Text]:
+    """Return entries in lines of at most this width, with spaces between them."""
+    lines = [Text()]
+    for entry in entries:
+        if len(lines[-1]) and len(lines[-1]) + between + len(entry) > width:
+            lines.append(Text())
+        lines[-1].append_text(Text.assemble(" " * between if len(lines[-1]) else "", entry))
+    return lines
 
 
 def rank_text(rank: int) -> str:

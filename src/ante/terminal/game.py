@@ -23,7 +23,7 @@ from ante.terminal.bindings import (
     Binding,
     shown_key,
 )
-from ante.terminal.decisions import Use, action_of, counted, n_slots, use_of, why_not
+from ante.terminal.decisions import Use, action_of, n_slots, use_of, why_not
 from ante.terminal.saving import how_to_continue, save
 from ante.terminal.session import Session, decision_name
 
@@ -116,10 +116,9 @@ class Game:
         """Take the decision of an earlier key with the slot of this one."""
         if key == ESCAPE:
             return self._tell(f"no {binding.slot} chosen")
-        slot = SLOTS.index(key) if key in SLOTS else -1
-        if not 0 <= slot < n_slots(self.session.s, binding):
-            choices = counted(n_slots(self.session.s, binding), binding.slot)
-            return self._tell(f"{key!r} is not a {binding.slot}: press {binding.key} again and {choices}")
+        slot, n = SLOTS.find(key), n_slots(self.session.s, binding)
+        if not 0 <= slot < n:
+            return self._tell(f"{key!r} is not a {binding.slot}: press {binding.key} again and choose 1 to {n}")
         return self._decide(binding, slot)
 
     def _decide(self, binding: Binding, slot: int) -> None:

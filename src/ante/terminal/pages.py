@@ -18,7 +18,18 @@ from ante.env.story import tag_words
 from ante.env.text import number
 from ante.terminal.bindings import BINDINGS, TITLES, Binding, Group, shown_key
 from ante.terminal.decisions import Use, use_of
-from ante.terminal.faces import DIM, KEY, SUIT_STYLES, TITLE, card_effects, card_text, front_text, is_hidden, rank_text
+from ante.terminal.faces import (
+    DIM,
+    KEY,
+    SUIT_STYLES,
+    TITLE,
+    card_effects,
+    card_text,
+    flow,
+    front_text,
+    is_hidden,
+    rank_text,
+)
 from ante.terminal.items import Item, consumables, for_sale, jokers, pack_cards, packs, vouchers
 from ante.terminal.preview import amount
 from ante.terminal.sections import Look, reward_of
@@ -98,16 +109,6 @@ def special_cards(cards: Iterable[Any], look: Look) -> list[Text]:
     if not special:
         return []
     return [Text(), Text(f"Special cards among them: {len(special)}", TITLE), *flow(special, look.width)]
-
-
-def flow(entries: Iterable[Text], width: int, between: int = 3) -> list[Text]:
-    """Return entries in lines of at most this width, with spaces between them."""
-    lines = [Text()]
-    for entry in entries:
-        if len(lines[-1]) and len(lines[-1]) + between + len(entry) > width:
-            lines.append(Text())
-        lines[-1].append_text(Text.assemble(" " * between if len(lines[-1]) else "", entry))
-    return lines
 
 
 def run_page(session: Session, look: Look) -> list[Text]:

@@ -8,9 +8,9 @@ from ante.engine.core.state import Phase
 from ante.terminal import sections
 from ante.terminal.bindings import BINDINGS, BY_KEY, CARDS, Binding, shown_key
 from ante.terminal.decisions import Use, n_slots, use_of
-from ante.terminal.faces import BAD, DIM, GOOD, KEY, TITLE, cut, pretty
+from ante.terminal.faces import BAD, DIM, GOOD, KEY, TITLE, cut, flow, pretty
 from ante.terminal.game import Game
-from ante.terminal.pages import deck_page, flow, items_page, keys_page, run_page, wrapped
+from ante.terminal.pages import deck_page, items_page, keys_page, run_page, wrapped
 from ante.terminal.preview import Preview, preview_of, preview_text
 from ante.terminal.sections import Look
 from ante.terminal.session import Session
@@ -59,9 +59,17 @@ def table(game: Game, look: Look, height: int | None) -> Lines:
         full[1] = sections.owned(session, look, short=True)
     if sum(map(len, full)) > height:
         full[4] = message_lines(game, look, LEAST_SAID)
+    fit_messages(full, height, len(question(game)))
     bottom = len(full[-1])
     lines = join(full[:-1], gaps=sum(map(len, full)) + sum(map(bool, full)) - 1 <= height)[: height - bottom]
     return [*lines, *([Text()] * (height - bottom - len(lines))), *full[-1]]
+
+
+def fit_messages(parts: list[Lines], height: int, kept: int) -> None:
+    """Shorten the messages, the last part but one, to the height; the last `kept` lines of them stay."""
+    messages = parts[-2]
+    room = max(kept, height - sum(map(len, parts)) + len(messages))
+    parts[-2] = messages[: min(room, len(messages)) - kept] + messages[len(messages) - kept :]
 
 
 def join(parts: Sequence[Lines], gaps: bool) -> Lines:

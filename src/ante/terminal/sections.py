@@ -21,7 +21,7 @@ from ante.env.story import tag_words
 from ante.env.text import number, run_name, seed_of
 from ante.terminal.bindings import CARDS
 from ante.terminal.decisions import consumable_slots, joker_slots
-from ante.terminal.faces import BAD, DIM, GOOD, MONEY, TITLE, Hand, Symbols, cut, hand_lines
+from ante.terminal.faces import BAD, DIM, GOOD, MONEY, TITLE, Hand, Symbols, cut, flow, hand_lines
 from ante.terminal.items import (
     Item,
     consumables,
@@ -50,7 +50,8 @@ def head(s: Any, look: Look) -> list[Text]:
     """Return ante, round, money and run, then score or target, then the effect of a boss."""
     playing = s.phase in (Phase.PLAY, Phase.OVER) and s.blind
     blind = BLINDS[int(s.blind) if playing else int(blind_on_deck(s))]
-    left = Text.assemble((f"Ante {s.ante} of {WIN_ANTE}", TITLE), f"  Round {s.round_number}  ", (blind.name, TITLE))
+    ante = f"Ante {s.ante} of {WIN_ANTE}" if s.ante <= WIN_ANTE else f"Ante {s.ante}, endless"
+    left = Text.assemble((ante, TITLE), f"  Round {s.round_number}  ", (blind.name, TITLE))
     right = Text.assemble((f"${s.dollars}", f"bold {MONEY}"), (f"  {run_name(s)}, seed {seed_of(s)}", DIM))
     lines = [apart(left, right, look.width), score_line(s, look) if playing else next_line(s)]
     if playing and blind.blind > Blind.BIG:
@@ -109,8 +110,8 @@ def owned(session: Session, look: Look, short: bool = False) -> list[Text]:
 def group(title: str, items: Sequence[Item], look: Look, short: bool = False) -> list[Text]:
     """Return a title and its items: on the title's line if `short`, else one a line."""
     if short or not items:
-        names = "  ".join(f"{item.key} {item.name}" for item in items) or "none"
-        return [Text.assemble((title, TITLE), f"  {names}")]
+        names = [Text(f"{item.key} {item.name}") for item in items] or [Text("none")]
+        return flow([Text(title, TITLE), *names], look.width, 2)
     return [Text(title, TITLE), *item_lines(items, look)]
 
 

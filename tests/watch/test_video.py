@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ante.agents.baselines import Baseline
 from ante.env.games import Games
 from ante.watch.episode import Episode, collect
+from ante.watch.notes import Note
 from ante.watch.render.draw import draw
 from ante.watch.render.frames import END, FPS, episode_frames
 from ante.watch.render.video import BadVideo, write_video
@@ -44,6 +45,15 @@ def test_an_episode_becomes_a_video_that_plays_back(tmp_path: Path) -> None:
     assert list(file.parent.iterdir()) == [file]
     data = file.read_bytes()
     assert data.index(b"moov") < data.index(b"mdat"), "faststart: playback starts before the download is complete"
+
+
+def test_notes_without_estimates_change_no_frame() -> None:
+    """Those of a game that a person has played: no decision is shown with a probability of 0 %."""
+    episode, _ = greedy_episode()
+    notes = [Note(None, (), None)] * len(episode.actions)
+    assert np.array_equal(next(episode_frames(episode, notes)), next(episode_frames(episode)))
+    options = [Note(None, (), 0.5)] * len(episode.actions)
+    assert not np.array_equal(next(episode_frames(episode, options)), next(episode_frames(episode)))
 
 
 def test_a_failure_in_the_middle_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -171,8 +171,13 @@ def percent(chance: float) -> str:
     return "<1 %" if 0 < chance < 0.01 else f"{100 * chance:.0f} %"
 
 
-def thought_of(s: Any, action: int, note: Note, values: tuple[float, ...]) -> Thought:
-    """Convert a Note to text: the options, and the decision taken even if it is not among them."""
+def thought_of(s: Any, action: int, note: Note, values: tuple[float, ...]) -> Thought | None:
+    """Convert a Note to text: the options, and the decision taken even if it is not among them.
+
+    Returns None for the Note of a player without estimates, such as a person.
+    """
+    if not note.options and note.chance is None and not note.hint and not note.plan:
+        return None
     rows = [(pretty(macro_name(s, option)), chance, option == action) for option, chance in note.options[:ROWS]]
     if not any(taken for _, _, taken in rows):
         rows = [*rows[: ROWS - 1], (pretty(macro_name(s, action)), note.chance or 0.0, True)]

@@ -83,7 +83,7 @@ def play(game: Game, console: Console, stream: TextIO, lines: Iterable[str]) -> 
     stream  standard input, used if it and the console are terminals
     lines   its lines, used otherwise
     """
-    whole = console.is_terminal and stream.isatty()
+    whole = console.is_terminal and not console.is_dumb_terminal and stream.isatty()
     target: TextIO | None = None
     try:
         with terminations() if whole else nullcontext():

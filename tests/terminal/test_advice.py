@@ -70,8 +70,14 @@ def test_advice_disappears_with_the_next_decision() -> None:
     assert not game.advice
 
 
-@pytest.mark.parametrize("error", [BalatroError("it is gone"), ModuleNotFoundError("No module named 'torch'")])
-def test_without_the_player_the_rules_advise_and_say_why(error: Exception) -> None:
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (BalatroError("it is gone"), "it is gone"),
+        (ModuleNotFoundError("none", name="torch"), "torch is not installed: pip install 'ante[train]'"),
+    ],
+)
+def test_without_the_player_the_rules_advise_and_say_why(error: Exception, why: str) -> None:
     asked = []
 
     def find(name: str) -> Any:
@@ -79,7 +85,7 @@ def test_without_the_player_the_rules_advise_and_say_why(error: Exception) -> No
         raise error
 
     game = advised(find)
-    assert game.advice[0] == f"Advice of the rules, since mine cannot be loaded ({error}): It beats the blind."
+    assert game.advice[0] == f"Advice of the rules, since mine cannot be loaded ({why}): It beats the blind."
     press(game, "h")
     assert asked == ["mine"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from ante.agents.evaluate import Player
 from ante.engine.actions import Verb, cards_of, verb_of
 from ante.engine.core.state import copy_states
-from ante.errors import BalatroError
+from ante.errors import BalatroError, NotInstalled
 from ante.hints.question import games_at, lists_of, options_of
 from ante.hints.rules import reason, score
 from ante.terminal.preview import preview_of, preview_text
@@ -57,7 +57,8 @@ class Adviser:
             try:
                 self._player = self._finder(self.name)
             except (BalatroError, ModuleNotFoundError) as error:
-                self.note, self.name = f", since {self.name} cannot be loaded ({error})", RULES
+                why = error if isinstance(error, BalatroError) else NotInstalled(error)
+                self.note, self.name = f", since {self.name} cannot be loaded ({why})", RULES
         if self._player is not None and not isinstance(self._player, Explained):
             self.note = f", since {self.name} has no probabilities"
         return self._player

@@ -115,7 +115,8 @@ def message_lines(game: Game, look: Look, most: int) -> Lines:
     said = [line for words in game.said for line in wrapped(pretty(words, look.symbols), look.width, "italic")]
     if len(said) > most:
         said = [*said[: most - 1], Text.assemble(said[most - 1], look.symbols.cut)]
-    advice = [Text(pretty(words, look.symbols), TITLE if k == 0 else "") for k, words in enumerate(game.advice)]
+    words = [pretty(line, look.symbols) for line in game.advice]
+    advice = [*wrapped("".join(words[:1]), look.width, TITLE), *map(Text, words[1:])]
     return [*said, *advice, *question(game)]
 
 

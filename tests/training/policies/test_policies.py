@@ -57,6 +57,7 @@ def test_a_policy_trains_reproducibly_continues_and_plays(policy: str, local_ray
     done.row, done.steps, done.iteration = rows[-1], 256, 1
     learned = {name: value.copy() for name, value in first.get_state().items()}
     assert any(not np.array_equal(learned[name], value) for name, value in before.items())
+    config.folder.mkdir()
     save(config, made, done)
     again, went_on = begin(config, resume=True)
     assert went_on.steps == 256

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ante.files import write_text
-from ante.training.run_store.checkpoints import KEPT, BadCheckpoint, NoRoom, find_checkpoint, save_checkpoint
+from ante.training.run_store.checkpoints import KEPT, BadCheckpoint, CannotSave, find_checkpoint, save_checkpoint
 from ante.training.run_store.lock import RunGone
 
 
@@ -65,7 +65,10 @@ def test_a_full_disk_leaves_the_older_checkpoint_and_no_partial_one(tmp_path: Pa
         (folder / "part.bin").write_bytes(bytes(10))
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with pytest.raises(NoRoom, match="No space left on device; free disk space"):
+    with pytest.raises(
+        CannotSave,
+        match="No space left on device; free disk space; then continue the run with --resume",
+    ):
         save_checkpoint(tmp_path, 2, full, {}, best=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert find_checkpoint(tmp_path)[0] == old
@@ -80,7 +83,7 @@ def test_a_folder_replaced_during_the_write_gets_no_checkpoint(tmp_path: Path) -
     with pytest.raises(RunGone):
         save_checkpoint(tmp_path, 2, weights(), {}, best=True, check=gone)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
-    with pytest.raises(NoRoom):
+    with pytest.raises(CannotSave, match=r"No such file or directory.*; then"):
         save_checkpoint(tmp_path / "gone" / "checkpoints", 2, weights(), {}, best=True)
     assert not (tmp_path / "gone").exists()
 

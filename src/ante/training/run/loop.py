@@ -40,7 +40,7 @@ from ante.training.run.metrics import Metrics
 from ante.training.run.progress import Progressed, progressed, row_of, save
 from ante.training.run.prometheus import RunExporter, Runners, exporting
 from ante.training.run.videos import keep_games, write_best
-from ante.training.run_store.checkpoints import NoRoom, find_checkpoint
+from ante.training.run_store.checkpoints import CannotSave, find_checkpoint
 from ante.training.run_store.lock import RunLock, locked
 from ante.training.run_store.restore import restore_run
 from ante.training.run_store.session import fetching, publishing, say
@@ -80,11 +80,11 @@ class Session:
     publisher: Publisher | None = None
 
     def save(self, config: TrainConfig, algorithm: Algorithm, done: Progressed) -> None:
-        """Save a checkpoint of the run and queue it for upload. Raises RunGone, NoRoom."""
+        """Save a checkpoint of the run and queue it for upload. Raises RunGone, CannotSave."""
         self.lock.check()
         try:
             saved = save(config, algorithm, done, self.lock.check)
-        except NoRoom:
+        except CannotSave:
             self.lock.check()  # the folder may have been moved during the write
             raise
         if self.publisher:
@@ -157,7 +157,7 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
     """Train until config.steps or Ctrl-C, then evaluate; return the run's folder.
 
     With a store the run is uploaded too, and a resumed run continues from the store's copy if that has more steps.
-    Raises BadConfig, BadStarts, BadCheckpoint, RunInUse, RunGone, CannotServe, NoRoom, BadVideo, StorageError, or
+    Raises BadConfig, BadStarts, BadCheckpoint, RunInUse, RunGone, CannotServe, CannotSave, BadVideo, StorageError, or
     NotUploaded if uploads are incomplete.
     """
     console = Console(stderr=True)

@@ -95,7 +95,7 @@ def save(
 
     check  raises RunGone if the run's folder was moved or deleted
 
-    Raises NoRoom, and NotFinite if the weights are not finite; then no checkpoint is written.
+    Raises CannotSave, and NotFinite if the weights are not finite; then no checkpoint is written.
     """
     reached, tried = merit(config, done), done.row.get("eval_blinds", math.nan)
     best = tried > done.best_trial if config.evaluation.every else reached > done.best

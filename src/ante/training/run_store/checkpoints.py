@@ -3,6 +3,7 @@
 A pointer also contains the seal of the manifest, so that a replaced checkpoint is rejected.
 """
 
+import errno
 import json
 import os
 import re
@@ -21,11 +22,13 @@ KEPT = 3  # newest checkpoints to keep in addition to the best one
 METADATA = "metadata.json"  # the manifest of a checkpoint
 NAME = re.compile(r"\d{12}(-\d+)?")  # names of checkpoints
 POINTER_BYTES = 1 << 20  # maximum size of a pointer file
+RESUME = "then continue the run with --resume"
+REMEDIES = {errno.ENOSPC: f"free disk space; {RESUME}", errno.EROFS: f"make the folder writable; {RESUME}"}
 LEFT = re.compile(r"\.\d+(-\d+)?\..+")  # incomplete folders of killed runs
 
 
-class NoRoom(BalatroError, OSError):
-    """The disk is full."""
+class CannotSave(BalatroError, OSError):
+    """A checkpoint cannot be written: the disk is full or read-only, or the folder of the run is gone."""
 
 
 def save_checkpoint(
@@ -39,7 +42,7 @@ def save_checkpoint(
 ) -> Path:
     """Save a new checkpoint under `folder`, and update `latest.json` (and `best.json`).
 
-    write  fills an empty folder. Raises NoRoom if the disk is full; a partial checkpoint is removed.
+    write  fills an empty folder. Raises CannotSave if a file cannot be written; a partial checkpoint is removed.
     kept   newest checkpoints to keep in addition to the best one; 0 keeps all
     check  raises if the folder is no longer the run's; called once the files are written, before they are renamed
     """
@@ -60,7 +63,9 @@ def save_checkpoint(
             point(folder, pointer, target.name, written)
     except OSError as error:
         shutil.rmtree(aside, ignore_errors=True)
-        raise NoRoom(f"cannot write checkpoint {target}: {error}; free disk space and use --resume") from error
+        raise CannotSave(
+            f"cannot write checkpoint {target}: {error}; {REMEDIES.get(error.errno or 0, RESUME)}"
+        ) from error
     except BalatroError:
         shutil.rmtree(aside, ignore_errors=True)
         raise

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from ante.agents.evaluate import BLIND_NAMES, Report, Share, paired_difference
+from ante.tables import FittedTable
 
 
 def percent(share: Share) -> str:
@@ -15,8 +16,9 @@ def percent(share: Share) -> str:
 def players_table(reports: Sequence[Report]) -> Table:
     """Return a row for each player on the same games, with the difference to the first player, game by game."""
     first = reports[0]
-    table = Table(title=f"{first.games} games, {first.deck}, stake {first.stake} (95 % intervals)")
     against = (f"more blinds than {first.player}",) if len(reports) > 1 else ()
+    title = f"{first.games} games, {first.deck}, stake {first.stake} (95 % intervals)"
+    table = FittedTable(title=title, optional=("decisions", "mean ante", *against))
     for heading in ("player", "wins", "mean ante", "blinds beaten", *against, "decisions"):
         table.add_column(heading, justify="left" if heading == "player" else "right")
     for report in reports:

@@ -1,7 +1,6 @@
 """Formatting of sizes, times, tables and progress for the terminal."""
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-WIDE = 180  # characters
 LONGEST_CELL = 1100  # characters; S3 keys have up to 1,024
 
 
@@ -32,11 +30,10 @@ def show(rows: list[Any], heads: tuple[str, ...], cells: Sequence[tuple[str, ...
 
 
 def paper() -> "Console":
-    """Return a console for tables, as wide as the terminal or COLUMNS; for files and pipes, WIDE."""
-    from rich.console import Console
+    """Return the console for tables; loads rich only now, so that `--help` is quick."""
+    from ante.tables import paper
 
-    known = sys.stdout.isatty() or os.environ.get("COLUMNS")
-    return Console(width=None if known else WIDE)
+    return paper()
 
 
 def size(count: int) -> str:

@@ -89,13 +89,13 @@ def show(results: "Results", out: Path, as_json: bool) -> int:
 
 def table_of(results: "Results") -> Any:
     """Return the final table for the terminal."""
-    from rich.table import Table
-
     from ante.cli.games.league import spread
+    from ante.tables import FittedTable
 
     first = results.cells[0].entry
     heads = ("", "mean ante", "blinds", "wins", "reward", f"blinds against {first}", "minutes", "steps/s", "peak GB")
-    shown = Table(title=f"{results.title}: {results.steps:,} steps, {results.eval_games} games (95 % intervals)")
+    title = f"{results.title}: {results.steps:,} steps, {results.eval_games} games (95 % intervals)"
+    shown = FittedTable(title=title, optional=("peak GB", "reward", "steps/s", "minutes", "mean ante"))
     for head in heads:
         shown.add_column(head, justify="right" if head else "left", no_wrap=not head)
 

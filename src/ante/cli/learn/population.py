@@ -51,10 +51,11 @@ class Population:
 
 def table(outcome: Any) -> Any:
     """Return a table of all members: final settings, training score, blinds on fresh games."""
-    from rich.table import Table
+    from ante.tables import FittedTable
 
     names = list(outcome.space.search)
-    found = Table(title=f"{outcome.space.folder}: {outcome.space.steps:,} steps each")
+    title = f"{outcome.space.folder}: {outcome.space.steps:,} steps each"
+    found = FittedTable(title=title, optional=tuple(reversed(names)))
     for name in ("", "member", *names, outcome.space.metric, "blinds in fresh games"):
         found.add_column(name, justify="left" if not name else "right")
     for kind, members in (("population", outcome.members), ("alone", outcome.control)):

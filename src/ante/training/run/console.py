@@ -1,13 +1,14 @@
-"""Shows the metrics of a run during training: a table above a progress bar, or one line per iteration in a log."""
+"""Shows the metrics of a run during training: named values above a progress bar, or one line per iteration in a log."""
 
 import math
 from contextlib import AbstractContextManager
 from types import TracebackType
 
+from rich.columns import Columns
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.text import Text
 
 from ante.metrics import METRICS, Metric
 
@@ -65,6 +66,5 @@ class TrainView(AbstractContextManager["TrainView"]):
             text = "  ".join(f"{heading} {cell}" for heading, cell in zip(headings, cells, strict=True))
             self._console.print(f"{row['steps']:>11,.0f} steps  {text}", soft_wrap=True)
             return
-        table = Table(*headings, expand=True)
-        table.add_row(*cells)
-        self._live.update(Group(table, self._progress))
+        pairs = (Text.assemble((f"{head} ", "dim"), cell) for head, cell in zip(headings, cells, strict=True))
+        self._live.update(Group(Columns(pairs, padding=(0, 3), equal=True), self._progress))

@@ -26,6 +26,7 @@ from ante.messages import masked
 from ante.metrics import without_values
 from ante.recording.starts import read_starts
 from ante.stopping import TERMINATIONS, Stops, stopping
+from ante.tables import paper
 from ante.training.baselines.external import ExternalAlgorithm
 from ante.training.rllib.algorithm import NoRunner
 from ante.training.rllib.build import build
@@ -418,12 +419,12 @@ def conclude(config: TrainConfig, console: Console) -> None:
         video, best = write_best(config, keep_games(config, player, report, steps, final=True))
         status.update("writing the report")
         page = write_page(config.folder)
-    out = Console()
+    out = paper()
     out.print(players_table(reports))
     out.print(blinds_table(report))
     if advice:
         say(out, f"advice      {advice}")
-    out.print(f"run         {config.folder}\nevaluation  {config.folder / 'evaluation.json'}")
-    out.print(f"video       {video}: seed {best.seed}, {best.outcome} in ante {best.ante}, {best.blinds} blinds beaten")
-    out.print(f"report      {page}: open it in a browser, or run ante watch {config.folder} --serve")
-    out.print(f"curves      tensorboard --logdir {config.runs}")
+    say(out, f"run         {config.folder}\nevaluation  {config.folder / 'evaluation.json'}")
+    say(out, f"video       {video}: seed {best.seed}, {best.outcome} in ante {best.ante}, {best.blinds} blinds beaten")
+    say(out, f"report      {page}: open it in a browser, or run ante watch {config.folder} --serve")
+    say(out, f"curves      tensorboard --logdir {config.runs}")

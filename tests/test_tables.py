@@ -1,0 +1,62 @@
+"""Tables and the live view of a training on narrow and wide terminals."""
+
+import math
+from collections.abc import Iterator
+
+import pytest
+from rich.console import Console
+
+from ante.agents.baselines import Baseline
+from ante.agents.evaluate import evaluate
+from ante.agents.report import players_table
+from ante.agents.seed_lists import evaluation_seeds
+from ante.metrics import METRICS
+from ante.tables import FittedTable
+from ante.training.run.console import TrainView
+
+
+def lines(console: Console) -> list[str]:
+    return console.export_text().splitlines()
+
+
+@pytest.mark.parametrize(("width", "left_out"), [(80, ["mean ante", "decisions"]), (100, ["decisions"]), (140, [])])
+def test_players_need_no_wrapping_at_any_width(width: int, left_out: list[str]) -> None:
+    reports = [evaluate(Baseline(name), evaluation_seeds(8)) for name in ("random", "greedy")]
+    console = Console(record=True, width=width)
+    console.print(players_table(reports))
+    found = lines(console)
+    assert max(map(len, found)) <= width
+    rows = [line for line in found if "random" in line or "greedy" in line]
+    assert len([row for row in rows if row.startswith("│")]) == 2, "each player in one line"
+    named = next((line for line in found if line.startswith("columns that need")), "")
+    assert [head for head in ("mean ante", "decisions") if head in named] == left_out
+    assert all((head in "".join(found[:4])) != (head in left_out) for head in ("mean ante", "decisions"))
+
+
+def test_a_table_that_is_still_too_wide_wraps_and_shows_its_rows() -> None:
+    table = FittedTable("name", "note", "size", optional=("size",))
+    table.add_row("a", "word " * 30, "1")
+    console = Console(record=True, width=40)
+    console.print(table)
+    text = console.export_text()
+    assert text.count("word") == 30 and "size" in text.splitlines()[-1] and "…" not in text
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_the_live_view_shows_every_value_whole(width: int) -> None:
+    row = {metric.name: math.nan for metric in METRICS} | dict(values())
+    console = Console(record=True, width=width, force_terminal=True)
+    with TrainView(console, 1_000_000, 0) as view:
+        view.show(row)
+    found = lines(console)
+    assert max(map(len, found)) <= width
+    text = "\n".join(found)
+    for heading, cell in (("games", "41,234"), ("blinds", "12.25"), ("value loss", "0.1235"), ("steps/s", "12,345")):
+        assert f"{heading} {cell}" in text
+
+
+def values() -> Iterator[tuple[str, float]]:
+    yield from {
+        "iteration": 12.0, "steps": 500_000.0, "games": 41_234.0, "blinds": 12.25, "win_rate": 0.051, "ante": 5.1,
+        "return": 1.234, "policy_loss": -0.0123, "value_loss": 0.12349, "entropy": 1.5, "steps_per_second": 12_345.0,
+    }.items()  # fmt: skip

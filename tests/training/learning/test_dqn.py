@@ -1,6 +1,5 @@
 """DQN: action values with exact solutions, a Gymnasium environment at its published level, rare steps, and resuming."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,6 @@ from ante.training.sampling.fragment import BOSS, JOKER, Trajectory  # noqa: E40
 from ante.training.settings.config import BadConfig, make_config  # noqa: E402
 from tests.training.learning.test_updates import learned, made  # noqa: E402
 
-slow_uncompiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
-pytestmark = slow_uncompiled
 SMALL: dict[str, Any] = {
     "algo.kind": "dqn",
     "algo.replay": 4000,

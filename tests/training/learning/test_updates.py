@@ -1,6 +1,5 @@
 """Updates of the fast learner with a runner in the same process and without Ray: accumulation, early stop, V-trace."""
 
-import os
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from tests.support.tiny import fitting
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 SMALL = {
     "resources.games_per_runner": 16,
     "algo.batch": 512,

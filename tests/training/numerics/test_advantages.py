@@ -1,12 +1,9 @@
 """V-trace and n-step returns: compiled, in torch and by definition, and their on-policy values."""
 
-import os
-
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 SHAPE = (33, 5)
 
 

@@ -60,7 +60,6 @@ def test_played_positions_are_restored_exactly_except_rounded_numbers() -> None:
     assert (flat[:, AT.joker_ids : AT.joker_ids + N_JOKERS] > 0).any(), "some of these games have jokers"
 
 
-@needs_jit
 def test_the_ends_of_the_range_are_kept() -> None:
     flat, masks = np.zeros((3, FLAT_SIZE), dtype=np.float32), np.zeros((3, 143), dtype=np.int8)
     flat[0, NUMBERS], flat[1, NUMBERS], flat[2, COUNTS], flat[2, BITS] = 2.0, -2.0, 2.0, 1.0
@@ -72,7 +71,6 @@ def test_the_ends_of_the_range_are_kept() -> None:
     assert (legal == masks).all()
 
 
-@needs_jit
 def test_the_torch_twin_packs_and_unpacks_the_same() -> None:
     torch = pytest.importorskip("torch")
     from ante.training.numerics import torch_ops

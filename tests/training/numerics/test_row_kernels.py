@@ -1,12 +1,9 @@
 """Row kernels against reference implementations: torch autograd, a slow loop, exact probabilities."""
 
-import os
-
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 
 ACTIONS = 143
 

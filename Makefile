@@ -37,13 +37,11 @@ test: warm  ## run the tests
 system:  ## what the tests need of the system: Chromium and a font (Debian, Ubuntu)
 	tools/system.sh
 
-test-slow: test-long test-ray  ## the tests that take minutes: servers, a browser, training on Ray
+test-slow: warm system  ## the slower tests: servers, a browser, training on Ray
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile -m "(slow or s3 or browser or ray) and not nightly"
 
-test-ray: warm
-	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile -m ray
-
-test-long: warm system
-	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile -m "(slow or s3 or browser) and not ray"
+test-nightly: warm system  ## the slowest tests, each a minute or more; .ci/nightly runs them
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile -m nightly
 
 cluster-image:  ## build the image of Dockerfile.ray without a registry, for make cluster-test (root, debootstrap, buildah)
 	tools/system.sh cluster
@@ -138,4 +136,4 @@ lock: setup  ## pin the newest versions that pyproject.toml allows; images have 
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup system warm train test test-slow test-ray test-long cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch docs docs-serve architecture screens chart replays lock clean
+.PHONY: help setup system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch docs docs-serve architecture screens chart replays lock clean

@@ -8,16 +8,21 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, wait
 
 import numba
 import numpy as np
 
-from ante.engine.core.compile_cache import is_complete, mark_complete, require_writable
+from ante.cold_start import when_cold
+from ante.engine.core.compile_cache import count_stored, is_complete, mark_complete, require_writable
+
+FUNCTIONS = 784  # compiled functions of a complete cache; only the estimate of progress depends on it
 
 
-def warm_up(report: Callable[[str], None] = lambda _: None) -> float:
+def warm_up(report: Callable[[str, float], None] = lambda stage, share: None) -> float:
     """Compile the code for games, surveys, environments and baselines, and return the duration in seconds.
+
+    report  receives the current stage and the estimated share done, several times a second
 
     Raises CacheNotWritable if compiled code cannot be stored for other processes.
     """
@@ -31,12 +36,21 @@ def warm_up(report: Callable[[str], None] = lambda _: None) -> float:
         return time.perf_counter() - begin
     require_writable()
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=os.cpu_count(), mp_context=context) as pool:
+    with ProcessPoolExecutor(os.cpu_count(), context, initializer=when_cold, initargs=(nothing,)) as pool:
         for number, stage in enumerate(STAGES, 1):
-            report(f"{', '.join(stage)} (stage {number} of {len(STAGES)})")
-            list(pool.map(warm_part, stage))
+            about = f"{', '.join(stage)} (stage {number} of {len(STAGES)})"
+            running = {pool.submit(warm_part, part) for part in stage}
+            while running:
+                report(about, min(1.0, count_stored() / FUNCTIONS))
+                done, running = wait(running, timeout=0.25)
+                for each in done:
+                    each.result()
     mark_complete()
     return time.perf_counter() - begin
+
+
+def nothing() -> None:
+    """Let a worker of the pool compile without a message; its parent shows the progress."""
 
 
 def warm_part(name: str) -> None:
@@ -104,10 +118,10 @@ def warm_agents() -> None:
     from ante.agents.baselines import AGENTS, Baseline
     from ante.env.games import Games
 
-    games = Games(1, discrete=False)
+    games = Games(2, discrete=False)  # with one game, NumPy's masks would be contiguous, which is another type
     games.reset()
     for name in AGENTS:
-        Baseline(name).choose(games, np.ones(1, dtype=np.bool_))
+        Baseline(name).choose(games, np.ones(2, dtype=np.bool_))
 
 
 def warm_candidates() -> None:

@@ -23,7 +23,7 @@ import pytest
 from ante.engine.core import compile_cache
 from ante.errors import BalatroError
 
-REAL = ("errors.py", "files.py", "engine/core/rule.py", "engine/core/compile_cache.py")
+REAL = ("errors.py", "cold_start.py", "files.py", "engine/core/rule.py", "engine/core/compile_cache.py")
 SOURCES = {
     "catalog/numbers.py": "MULT = 4\n",
     "engine/callee.py": """
@@ -189,6 +189,27 @@ def test_compiled_code_is_loaded_by_the_next_process(package: Package) -> None:
     assert [first["loaded"], second["loaded"]] == [0, 1]
     assert first["warnings"] == second["warnings"] == []
     assert {file.parent for file in package.files()} == {Path(first["folder"])}
+
+
+def test_a_cold_start_is_announced_once_and_a_command_may_compile_first(package: Package) -> None:
+    assert "minutes, once per version" in said_by(package.start())
+    assert said_by(package.start()) == "", "the code is in the cache"
+    package.edit("engine/callee.py", "100 * MULT", "10 * MULT")
+    own = """
+import sys
+from ante.cold_start import when_cold
+when_cold(lambda: print("compiling first", file=sys.stderr))
+from ante.engine.caller import score, widths
+score(1), score(2.5)
+"""
+    assert said_by(package.start(own)) == "compiling first\n"
+
+
+def said_by(process: Any) -> str:
+    """Return the error output of a process that exited successfully."""
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return str(err)
 
 
 def test_an_edited_callee_and_an_edited_number_are_played(package: Package) -> None:

@@ -60,6 +60,7 @@ def test_dqn_explores_on_the_device_and_marks_what_the_cpus_games_show(tmp_path:
     assert 0.4 < likely.mean() < 0.95
 
 
+@pytest.mark.nightly
 def test_the_planner_plays_games_on_the_device_as_on_the_cores(tmp_path: Path) -> None:
     from ante.training.policies.planner import UNDECIDED, planned_row_t
     from ante.training.policies.registry import new_policy

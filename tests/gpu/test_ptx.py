@@ -17,7 +17,7 @@ from ante.engine.core.cuda_compiler import REGISTERS
 from ante.engine.drivers.cuda import choose_decisions, play_decisions
 from ante.env.cuda import choose_in_games, step_games
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 WHOLE, BYTES, RNGS = np.zeros(1, np.int64), np.zeros(1, np.uint8), np.zeros((1, 1), np.uint64)
 MASKS, SEEDS = np.zeros((1, N_DISCRETE), np.uint8), np.zeros((1, MAX_SEED), np.uint8)

@@ -54,6 +54,7 @@ def address(log: Path, process: subprocess.Popen[bytes]) -> str:
     raise TimeoutError(log.read_text())
 
 
+@pytest.mark.nightly
 def test_every_hint_of_a_hundred_asks_is_legal(server: str) -> None:
     settings = AdvisorSettings(endpoint=server, model="tiny", timeout_seconds=60.0)
     found = asyncio.run(probe(settings, {}, islice(sample_questions(), 100)))

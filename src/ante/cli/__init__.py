@@ -15,6 +15,7 @@ import textwrap
 from typing import Annotated, Any, Union
 
 from ante import __version__
+from ante.cold_start import when_cold
 from ante.errors import BalatroError, NotInstalled, close_to
 from ante.messages import masked
 
@@ -47,6 +48,7 @@ from ante.cli.options import check_options, check_words
 from ante.cli.platform.artifacts import Artifacts
 from ante.cli.platform.cluster import Cluster
 from ante.cli.platform.images import Images
+from ante.cli.shown import compile_missing
 
 GROUPS: dict[str, dict[str, type]] = {
     "Play and watch": {"play": Play, "eval": Eval, "watch": Watch, "replay": Replay, "seed": Seed},
@@ -136,6 +138,7 @@ def ran(arguments: list[str]) -> Any:
         raise UnknownCommand(first)
     command: Any = tyro.cli(Command, prog="ante", description=ABOUT, args=arguments)  # type: ignore[call-overload]
     check_options(command)
+    when_cold(compile_missing)
     return command.run()
 
 

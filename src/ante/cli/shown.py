@@ -1,7 +1,9 @@
 """Formatting of sizes, times, tables and progress for the terminal."""
 
 import json
+import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+HEARTBEAT = 5.0  # seconds between lines of progress in a file or pipe
 LONGEST_CELL = 1100  # characters; S3 keys have up to 1,024
 
 
@@ -80,3 +83,53 @@ def step_bar(steps: int, about: str) -> AbstractContextManager[Callable[[int], N
     from rich.progress import TaskProgressColumn
 
     return progress(steps, about, TaskProgressColumn(), "left")
+
+
+def compile_all() -> float:
+    """Compile the engine, with progress on standard error if code is missing, and return the duration in seconds.
+
+    A terminal shows a bar; a file or pipe receives a line at each stage and every HEARTBEAT seconds.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    from ante.engine.core.compile_cache import is_complete
+    from ante.warmup import warm_up
+
+    if is_complete():
+        return warm_up()
+    console = Console(stderr=True)
+    console.print("compiling the engine for this processor: two to three minutes, once per version", soft_wrap=True)
+    if not console.is_terminal:
+        return warm_up(Heartbeat().report)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+        return warm_up(lambda stage, share: bar.update(task, description=stage, completed=share))
+
+
+def compile_missing() -> None:
+    """Compile the engine before other processes need it, unless the cache cannot be written: then each process compiles."""
+    from ante.engine.core.compile_cache import CacheNotWritable, is_complete
+
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1" or is_complete():
+        return
+    try:
+        compile_all()
+    except CacheNotWritable as error:
+        print(f"{error}; until then every process compiles for minutes", file=sys.stderr)
+
+
+class Heartbeat:
+    """Prints progress as lines: at each new stage, and every HEARTBEAT seconds."""
+
+    def __init__(self) -> None:
+        self.begin = self.last = time.monotonic()
+        self.stage = ""
+
+    def report(self, stage: str, share: float) -> None:
+        """Print a line if it is time."""
+        now = time.monotonic()
+        if stage != self.stage or now - self.last >= HEARTBEAT:
+            self.stage, self.last = stage, now
+            print(f"compiling {stage}: {share:.0%} after {now - self.begin:.0f} s", file=sys.stderr, flush=True)

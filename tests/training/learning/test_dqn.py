@@ -269,6 +269,7 @@ def test_a_stopped_run_goes_on_with_its_replay(local_ray: None, tmp_path: Path) 
     assert type(policy) is type(learner._policy())
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_taxi_is_solved_almost_optimally() -> None:
     """Taxi-v3 of Gymnasium, which has action masks: within 0.5 of the best policy on the same 100 games.

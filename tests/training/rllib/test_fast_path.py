@@ -188,7 +188,7 @@ def test_a_killed_runner_costs_samples_not_the_run(overlap: bool) -> None:
     made.stop()
 
 
-@pytest.mark.parametrize(("learners", "runners"), [(1, 0), (2, 2)])
+@pytest.mark.parametrize(("learners", "runners"), [(1, 0), pytest.param(2, 2, marks=pytest.mark.nightly)])
 def test_learners_in_processes_of_their_own(learners: int, runners: int) -> None:
     made = algorithm(
         learners,
@@ -280,6 +280,7 @@ def test_ended_games_are_passed_to_callbacks_with_their_statistics() -> None:
     made.stop()
 
 
+@pytest.mark.nightly
 def test_the_driver_never_sees_a_step() -> None:
     import ray
 

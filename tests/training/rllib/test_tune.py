@@ -61,6 +61,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.ray
 @pytest.mark.s3
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")

@@ -109,7 +109,7 @@ def learning(folder: Path, run: "subprocess.Popen[Any]", terminal: int | None = 
 
 
 @pytest.mark.ray
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGHUP, marks=pytest.mark.nightly), signal.SIGQUIT])
 def test_a_terminal_that_closes_or_quits_leaves_a_checkpoint(number: signal.Signals, tmp_path: Path) -> None:
     """The kernel signals all processes of the terminal, including Ray's."""
     folder = tmp_path / "runs" / "first"

@@ -99,6 +99,7 @@ def flags(settings: dict[str, Any]) -> list[str]:
     return [word for name, value in values.items() for word in (f"--{name}", *map(str, value))]
 
 
+@pytest.mark.nightly
 def test_a_run_killed_five_times_ends_with_all_its_updates_and_no_lost_checkpoint(tmp_path: Path) -> None:
     """SIGKILL, once during the start, then at random moments, until 60 iterations are done."""
     folder, moment = tmp_path / "runs" / "killed", random.Random(7)

@@ -171,6 +171,7 @@ def test_a_bad_file_is_a_sentence_and_makes_no_run(tmp_path: Path, text: str, wo
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.nightly
 def test_mlflow_agrees_with_metrics_csv_across_a_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlflow import MlflowClient
 

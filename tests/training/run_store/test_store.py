@@ -120,6 +120,7 @@ def stored_steps(store: Store) -> int:
     return int(read_manifest(store, f"pod/checkpoints/{pointed(store, 'pod/checkpoints')}").metadata["timesteps"])
 
 
+@pytest.mark.nightly
 def test_one_command_begins_survives_a_lost_machine_and_an_eviction_and_ends(
     store: Store, tmp_path: Path, begin: Callable[[str, int], Pod]
 ) -> None:

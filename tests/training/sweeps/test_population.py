@@ -23,6 +23,7 @@ def quiet(total: int, about: str):
     yield lambda steps: None
 
 
+@pytest.mark.nightly
 def test_the_worst_continue_from_the_best_and_the_result_is_a_run(tmp_path: Path) -> None:
     from ante.training.players.release import player_from
     from ante.training.sweeps.population import train_population

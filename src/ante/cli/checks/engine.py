@@ -15,15 +15,10 @@ class Warmup:
 
     def run(self) -> int:
         """Compile, then print the duration and the location of the cache."""
-        from rich.console import Console
-
+        from ante.cli.shown import compile_all
         from ante.engine.core.compile_cache import cache_folder
-        from ante.warmup import warm_up
 
-        console = Console(stderr=True)
-        with console.status("") as status:
-            seconds = warm_up(lambda part: status.update(f"compiling {part} (about three minutes in total)"))
-        console.print(f"engine ready after {seconds:.1f} s, cached in {cache_folder()}")
+        print(f"engine ready after {compile_all():.1f} s, cached in {cache_folder()}", file=sys.stderr)
         return 0
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 from ante.cli.options import Count
-from ante.cli.shown import paper
+from ante.cli.shown import compile_missing, paper
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def run_spec(spec: "Spec", out: Path, parallel: int, as_json: bool) -> int:
     from ante.stopping import stopping
 
     left = prepare(spec, out)
+    compile_missing()
     with stopping() as stops, cell_bars(left, len(spec.entries) * len(spec.seeds)) as watcher:
         results, failed = run(spec, out, left, parallel, watcher, stops)
     show(results, out, as_json)

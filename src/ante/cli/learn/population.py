@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from ante.cli.shown import paper, step_bar
+from ante.cli.shown import compile_missing, paper, step_bar
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Population:
         space = read_space(self.file)
         from ante.training.sweeps.population import train_population
 
+        compile_missing()
         outcome = train_population(space, self.control, step_bar)
         if self.json:
             print((space.folder / "population.json").read_text())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
+from ante.cli.shown import compile_missing
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def train_command(arguments: Sequence[str]) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from ante.training.run.loop import train
 
+    compile_missing()  # before Ray's processes compile, each for itself and in silence
     train(settings, resume=command.resume is not None)
     return 0
 

@@ -36,6 +36,7 @@ from numba.core.errors import NumbaWarning
 from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 
+from ante import cold_start
 from ante.errors import BalatroError
 from ante.files import Unreadable, held, read_bytes, whole
 
@@ -163,14 +164,19 @@ class StoredCode(Cache):
         self._name, self._py_func = repr(function), function
         self.folder = cache_folder(layer)
         self._cache_path = str(self.folder)
-        inside = layer == CUDA or function.__module__.startswith(f"ante.{layer}.")
+        self._ours = layer in LAYERS and function.__module__.startswith(f"ante.{layer}.")
+        inside = self._ours or layer == CUDA
         self._neighbours = "" if inside else neighbours_hash(Path(inspect.getfile(function)))
         self.enable()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code of a signature, or None if it must be compiled."""
         target_context.refresh()
-        payload = read(self.file(sig, target_context.codegen())) if self._enabled else None
+        file = self.file(sig, target_context.codegen())
+        payload = read(file) if self._enabled else None
+        if payload is None and self._ours and not is_complete():
+            cold_start.missing()
+            payload = read(file) if self._enabled else None
         if payload is None:
             return None
         hold(self.folder)
@@ -340,6 +346,11 @@ def complete_marks() -> list[Path]:
 def is_complete() -> bool:
     """Return whether `ante warmup` has compiled everything for this CPU, these sources and this toolchain."""
     return all(os.path.exists(mark) for mark in complete_marks())
+
+
+def count_stored() -> int:
+    """Return the number of compiled functions in the cache of these sources."""
+    return sum(len(list(cache_folder(layer).glob("*.code"))) for layer in LAYERS)
 
 
 def mark_complete() -> None:

@@ -41,7 +41,7 @@ from ante.training.run.metrics import Metrics
 from ante.training.run.progress import Progressed, progressed, row_of, save
 from ante.training.run.prometheus import RunExporter, Runners, exporting
 from ante.training.run.videos import keep_games, write_best
-from ante.training.run_store.checkpoints import CannotSave, find_checkpoint
+from ante.training.run_store.checkpoints import find_checkpoint
 from ante.training.run_store.lock import RunLock, locked
 from ante.training.run_store.restore import restore_run
 from ante.training.run_store.session import fetching, publishing, say
@@ -83,11 +83,7 @@ class Session:
     def save(self, config: TrainConfig, algorithm: Algorithm, done: Progressed) -> None:
         """Save a checkpoint of the run and queue it for upload. Raises RunGone, CannotSave."""
         self.lock.check()
-        try:
-            saved = save(config, algorithm, done, self.lock.check)
-        except CannotSave:
-            self.lock.check()  # the folder may have been moved during the write
-            raise
+        saved = save(config, algorithm, done, self.lock.check)
         if self.publisher:
             self.publisher.checkpoint(saved.folder, saved.metadata, saved.best)
 
@@ -325,6 +321,9 @@ def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: 
             if done.iteration > done.saved:
                 session.save(config, algorithm, done)
             return less and not session.stops and done.steps < config.steps
+    except OSError:
+        session.lock.check()  # raises RunGone if the run's folder was moved: then that is the cause
+        raise
     finally:
         metrics.close()
 

@@ -38,10 +38,10 @@ system:  ## what the tests need of the system: Chromium and a font (Debian, Ubun
 	tools/system.sh
 
 test-slow: warm system  ## the slower tests: servers, a browser, training on Ray
-	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile -m "(slow or s3 or browser or ray) and not nightly"
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile --ignore=tests/hostile -m "(slow or s3 or browser or ray) and not nightly"
 
 test-nightly: warm system  ## the slowest tests, each a minute or more; .ci/nightly runs them
-	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile -m nightly
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile --ignore=tests/hostile -m nightly
 
 cluster-image:  ## build the image of Dockerfile.ray without a registry, for make cluster-test (root, debootstrap, buildah)
 	tools/system.sh cluster

@@ -133,6 +133,36 @@ def test_learners_in_processes_of_their_own_agree_on_everything(algorithm: Any) 
     made.stop()
 
 
+def test_one_and_two_learners_make_the_same_update_of_three_fragments(algorithm: Any) -> None:
+    """The third fragment is split; advantages are normalised over the rows of both learners."""
+    from ante.training.rllib.build import fast_config
+    from ante.training.sampling.training_data import Fragments
+
+    settings = {"algo.lr": 1e-3, "algo.normalise_values": True, "algo.value_weight": 0.5}
+    one = algorithm(**settings)
+    rollouts = [one.env_runner.sample()[0] for _ in range(3)]
+    assert len({float(rollout.advantages.mean()) for rollout in rollouts}) == 3, "their means differ"
+    state = one.learner_group.get_state()
+    two = fast_config(make_config({**SMALL, **settings})).learners(num_learners=2).build_algo()
+    two.learner_group.set_state(state)
+    for made in (one, two):
+        made.learner_group.update(training_data=Fragments(rollouts), num_epochs=1, minibatch_size=None)
+    (first,), (second, third) = (gradients(made) for made in (one, two))
+    two.stop()
+    for name, value in first.items():
+        assert np.array_equal(second[name], third[name]), name
+        np.testing.assert_allclose(second[name], value, rtol=1e-4, atol=1e-5 * float(np.abs(value).max()), err_msg=name)
+
+
+def gradients(made: Any) -> list[dict[str, np.ndarray]]:
+    """Return the gradients of the last step of each learner."""
+
+    def of(learner: Any) -> dict[str, np.ndarray]:
+        return {name: each.grad.numpy() for name, each in learner._policy().named_parameters()}
+
+    return [answer.get() for answer in made.learner_group.foreach_learner(of)]
+
+
 @pytest.mark.parametrize(
     ("settings", "lags"), [({"resources.runners": 0}, [0, 1, 2, 2, 2]), ({"resources.runners": 2}, [0, 1, 2, 2, 2])]
 )

@@ -33,6 +33,23 @@ def test_every_policy_is_made_from_the_configuration() -> None:
         assert sizes[name, True] < sizes[name, False]
 
 
+def test_values_are_not_rounded_to_bf16() -> None:
+    from ante.training.policies.registry import new_policy
+    from ante.training.settings.policies import POLICIES
+
+    features = torch.linspace(0.0, 20.0, 1000).unsqueeze(1)
+    for name in POLICIES.known:
+        head = new_policy(make_config({"policy.kind": name})).value
+        assert head.out_features == 1
+        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+            weight = torch.zeros(1, head.in_features)
+            weight[0, 0] = 1.0
+            head.weight.copy_(weight)
+            head.bias.zero_()
+            values = head(torch.nn.functional.pad(features, (0, head.in_features - 1)))
+        assert values.dtype == torch.float32 and torch.equal(values, features), name
+
+
 @pytest.mark.ray
 @slow_uncompiled
 @pytest.mark.parametrize("policy", ["mlp", "entities", "shortlist", "lstm", "cnn-fused", "planner"])

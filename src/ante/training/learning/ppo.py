@@ -14,7 +14,7 @@ from ante.training.compat import advance_weights_version, weights_version
 from ante.training.learning.learner import FragmentLearner, Gradients
 from ante.training.numerics import torch_ops
 from ante.training.numerics.advantages import values_after, vtrace
-from ante.training.numerics.normalisation import moments
+from ante.training.numerics.normalisation import mean_and_spread, moments
 from ante.training.numerics.precision import precision
 from ante.training.policies.mlp_rows import DeviceRows
 from ante.training.policies.protocol import on_host, with_frames
@@ -27,7 +27,6 @@ KL = LOSS_METRICS.index("mean_kl_loss")
 KL_TOLERANCE = 1.5  # an update stops early above this multiple of the KL target
 RATIO_TOP = 1.0  # clipping thresholds rho-bar and c-bar of V-trace
 FORWARD_ROWS = 4096  # rows per forward pass
-LEAST_DEVIATION = 1e-4  # smallest standard deviation for normalising advantages
 
 
 class PPOLearner(FragmentLearner):
@@ -74,7 +73,7 @@ class PPOLearner(FragmentLearner):
         targets = self._scaled(policy, rollout)
         with span("stage"):
             staged = self._staged(policy, rollout.seen)
-        kept = rollout.actions, rollout.log_probs, normal(rollout.advantages), targets
+        kept = rollout.actions, rollout.log_probs, self._normal(rollout.advantages), targets
         self._log_explained()
         lag = weights_version(self) - rollout.version
         advance_weights_version(self)
@@ -128,16 +127,25 @@ class PPOLearner(FragmentLearner):
 
     def _scaled(self, policy: Any, rollout: Rollout) -> NDArray[np.float32]:
         """Return the targets of the value head, (n,), and update the normalisation statistics with this batch."""
-        seen = np.stack([rollout.returns, moments(rollout.targets)])
-        if self.config.num_learners > 1:
-            both = torch.from_numpy(seen).to(self.device)
-            torch.distributed.all_reduce(both)
-            seen = both.cpu().numpy()
+        seen = self._summed(np.stack([rollout.returns, moments(rollout.targets)]))
         self.scales.returns = self.scales.returns + seen[0]
         if not self.config.normalise_values:
             return rollout.targets
         self.scales.see_targets(seen[1], policy.value)
         return self.scales.outputs(rollout.targets)
+
+    def _normal(self, advantages: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return advantages with mean 0 and standard deviation 1 over the rows of all learners, (n,) float32."""
+        mean, spread = mean_and_spread(self._summed(moments(advantages)))
+        return ((advantages - np.float64(mean)) / np.float64(spread)).astype(np.float32)
+
+    def _summed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum over all learners."""
+        if self.config.num_learners < 2:
+            return values
+        sums = torch.from_numpy(values).to(self.device)
+        torch.distributed.all_reduce(sums)
+        return np.asarray(sums.cpu(), dtype=np.float64)
 
     def _groups(
         self, n: int, rows: int, epochs: int, minibatch: int, units: list[NDArray[np.int64]] | None = None
@@ -215,12 +223,6 @@ class PPOLearner(FragmentLearner):
         for name, value in (*zip(LOSS_METRICS, means, strict=True), ("policy_lag", lag), ("epochs", epochs)):
             self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
         self._log_trained(rows * epochs)
-
-
-def normal(advantages: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return advantages with mean 0 and standard deviation 1, (n,) float32."""
-    spread = max(LEAST_DEVIATION, float(advantages.std(dtype=np.float64)))
-    return ((advantages - advantages.mean(dtype=np.float64)) / spread).astype(np.float32)
 
 
 def shuffled_parts(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) -> list[NDArray[np.int64]]:

@@ -44,7 +44,7 @@ from ante.training.policies.entity_rows import (
     targets_of,
     verb_table,
 )
-from ante.training.policies.layers import POLICY_HEAD_GAIN, orthogonal
+from ante.training.policies.layers import POLICY_HEAD_GAIN, ValueHead, orthogonal
 from ante.training.policies.protocol import Choice, GamePolicy
 from ante.watch.notes import Note, note_of
 
@@ -205,7 +205,7 @@ class EntityPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ignore
         self.target_of_trunk, self.target_of_entity = nn.Linear(trunk, width), nn.Linear(width, width, bias=False)
         self.targets = nn.Linear(width, len(ACTS))
         self.cards = CardChooser(width, trunk)
-        self.value = nn.Linear(trunk, 1)
+        self.value = ValueHead(trunk)
         for layer in (self.verbs, self.targets):
             orthogonal(layer, POLICY_HEAD_GAIN)
         self.register_buffer("verb_table", torch.from_numpy(verb_table()), persistent=False)
@@ -340,7 +340,7 @@ class EntityPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ignore
         return x[:, 1:], self.trunk(torch.cat([table.to(x.dtype), x[:, 0], means.flatten(1)], dim=1))
 
     def _value(self, trunk: torch.Tensor) -> torch.Tensor:
-        return self.value(trunk).float().squeeze(-1)
+        return self.value(trunk).squeeze(-1)
 
     def _act_of(self, verb: torch.Tensor) -> torch.Tensor:
         """Return the verb's index in ACTS, 0 for a verb without target."""

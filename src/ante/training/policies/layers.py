@@ -6,6 +6,7 @@ thousand steps of training (docs/explanation/decisions/0023-first-weights.md).
 
 from typing import TypeVar
 
+import torch
 from torch import nn
 
 Layer = TypeVar("Layer", bound=nn.Module)
@@ -29,6 +30,18 @@ def shared_layers(size: int, widths: tuple[int, ...] | list[int]) -> list[nn.Mod
     return layers
 
 
+class ValueHead(nn.Linear):
+    """The output layer of the value, in float32 under any autocast: bf16 would round a value of 20 to 1/8."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size, 1)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """Return the values, (n, 1) float32."""
+        with torch.autocast(features.device.type, enabled=False):
+            return super().forward(features.float())
+
+
 def heads(size: int, actions: int) -> tuple[nn.Linear, nn.Linear]:
     """Return the output layers on `size` inputs: action logits and value."""
-    return orthogonal(nn.Linear(size, actions), POLICY_HEAD_GAIN), orthogonal(nn.Linear(size, 1), 1.0)
+    return orthogonal(nn.Linear(size, actions), POLICY_HEAD_GAIN), orthogonal(ValueHead(size), 1.0)

@@ -166,7 +166,7 @@ class RecurrentPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
     def heads(self, features: torch.Tensor, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits (m, actions) and values (m,) float32."""
         both = torch.cat([features, hidden], dim=1)
-        return self.policy(both).float(), self.value(both).float().squeeze(1)
+        return self.policy(both).float(), self.value(both).squeeze(1)
 
     def _states(self, memory: NDArray[np.float32]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the LSTM's states h and c (1, m, width) of memories (m, 2, width)."""

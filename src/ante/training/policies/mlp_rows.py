@@ -251,7 +251,7 @@ class PackedPolicy(MaskedPolicy, GamePolicy):
     def heads(self, octets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits (m, actions) and values (m,) float32 of packed rows as bytes (m, ROW_BYTES) on any device."""
         features = self.trunk(torch_ops.unpack_octets(octets))
-        return self.policy(features).float(), self.value(features).float().squeeze(-1)
+        return self.policy(features).float(), self.value(features).squeeze(-1)
 
     def cast(self, dtype: torch.dtype) -> CastNet:
         """Return the layers for products in `dtype` on a CPU; cached until `set_state` or a gradient step."""

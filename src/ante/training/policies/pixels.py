@@ -130,7 +130,7 @@ class CnnPolicy(CategoricalPolicy, TorchRLModule, ValueFunctionAPI):  # type: ig
     def heads(self, first: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits (m, actions) and values (m,) float32 of the first shared layer's sums (m, width)."""
         features = self.trunk(first.float())
-        return self.policy(features).float(), self.value(features).float().squeeze(1)
+        return self.policy(features).float(), self.value(features).squeeze(1)
 
     def outputs(self, rows: Framed | StagedPictures) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """See CategoricalPolicy."""

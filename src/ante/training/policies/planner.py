@@ -203,7 +203,7 @@ class PlannerPolicy(ShortlistPolicy):
 
     def values_of(self, read: Read, held: torch.Tensor) -> torch.Tensor:
         """Return values (m,) of position and current plan; a plan chosen with the decision has no influence."""
-        return self.value(self.informed(read, held)).squeeze(1).float()
+        return self.value(self.informed(read, held)).squeeze(1)
 
     def heads(self, rows: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Return log-probabilities of all actions (m, N_PLANS x MAX_CANDIDATES), OFF if illegal, and values (m,)."""

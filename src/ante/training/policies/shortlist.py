@@ -34,6 +34,7 @@ from ante.lookahead.reference_hands import N_REFERENCE_HANDS
 from ante.training.numerics import torch_ops
 from ante.training.numerics.distributions import OFF, entropy, sample_logits
 from ante.training.numerics.packed_rows import flat_row_t, octets_of, pack_flat
+from ante.training.policies.layers import ValueHead
 from ante.training.policies.mlp_rows import FilledRows, FirstLayer
 from ante.training.policies.protocol import Choice, GamePolicy
 from ante.watch.notes import Note, note_of
@@ -164,7 +165,7 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
         self.trunk = nn.Sequential(*layers)
         self.query, self.key = nn.Linear(size, width), nn.Linear(width, width)
         self.score = nn.Linear(width, 1)
-        self.value = nn.Linear(size, 1)
+        self.value = ValueHead(size)
         nn.init.normal_(self.score.weight, std=0.02)
         self._lists: tuple[CandidateLister, np.recarray] | None = None
 
@@ -195,7 +196,7 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
     def heads(self, rows: ListedRows) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits (m, MAX_CANDIDATES), OFF for illegal or missing candidates, and values (m,)."""
         read = self.read(rows)
-        return self.weigh(read, read.trunk), self.value(read.trunk).squeeze(1).float()
+        return self.weigh(read, read.trunk), self.value(read.trunk).squeeze(1)
 
     def read(self, rows: ListedRows) -> "Read":
         """Return the network's features of a minibatch."""

@@ -1,6 +1,7 @@
 """Transport of fragments from the env runners to the learners."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import ray
@@ -9,16 +10,34 @@ from ante.training.compat import TrainingData
 from ante.training.sampling.fragment import Rollout
 
 
-class Fragments(TrainingData):  # type: ignore[misc]
-    """The learners' training data: rollouts, or references to them.
+@dataclass(frozen=True)
+class Share:
+    """A fragment, or a reference to one, and the part of its rows to learn from: from low to high, in 1/of."""
 
-    Several learners each get the same number of fragments if divisible; otherwise each gets all of them and uses its
-    part of the rows. Parts must be equal, since learners synchronise after every minibatch.
+    fragment: Any
+    low: int = 0
+    high: int = 1
+    of: int = 1
+
+    def rows(self, rollout: Rollout) -> Rollout:
+        """Return this part of the fragment's rows."""
+        if self.high - self.low == self.of:
+            return rollout
+        low, high = (len(rollout) * end // self.of for end in (self.low, self.high))
+        return rollout.part(slice(low, high))
+
+
+class Fragments(TrainingData):  # type: ignore[misc]
+    """The learners' training data: fragments, or references to them.
+
+    Learners get whole fragments, the same number each, since they synchronise after every minibatch. They share the
+    rows of the remainder, for which a learner fetches at most two fragments. So the loss of a runner does not multiply
+    the traffic.
     """
 
-    def __init__(self, fragments: list[Any], share: tuple[int, int] = (0, 1)) -> None:
+    def __init__(self, fragments: Iterable[Any]) -> None:
         super().__init__()
-        self.fragments, self.share = fragments, share
+        self.shares = [each if isinstance(each, Share) else Share(each) for each in fragments]
 
     def validate(self) -> None:
         """Accept anything: nothing needs validation."""
@@ -28,9 +47,12 @@ class Fragments(TrainingData):  # type: ignore[misc]
 
     def shard(self, num_shards: int, **_: Any) -> list[tuple["Fragments", dict[str, Any]]]:
         """Return one part per learner."""
-        if len(self.fragments) % num_shards == 0:
-            return [(Fragments(self.fragments[i::num_shards]), {}) for i in range(num_shards)]
-        return [(Fragments(self.fragments, (i, num_shards)), {}) for i in range(num_shards)]
+        each, left = divmod(len(self.shares), num_shards)
+        whole, shared = self.shares[: each * num_shards], self.shares[each * num_shards :]
+        return [
+            (Fragments([*whole[i::num_shards], *parts_of(shared, i * left, (i + 1) * left, num_shards)]), {})
+            for i in range(num_shards)
+        ]
 
     def rollouts(self, estimated: Callable[[Any], Rollout]) -> tuple[list[Rollout], int]:
         """Return the available rollouts, and how many were lost with their process.
@@ -38,13 +60,19 @@ class Fragments(TrainingData):  # type: ignore[misc]
         estimated  converts a fragment to a rollout
         """
         found, lost = [], 0
-        for fragment in self.fragments:
+        for share in self.shares:
             try:
-                played = ray.get(fragment) if isinstance(fragment, ray.ObjectRef) else fragment
+                played = ray.get(share.fragment) if isinstance(share.fragment, ray.ObjectRef) else share.fragment
             except (ray.exceptions.ObjectLostError, ray.exceptions.GetTimeoutError):
                 lost += 1
                 continue
-            rollout, (number, parts) = estimated(played), self.share
-            each = len(rollout) // parts
-            found.append(rollout.part(slice(number * each, (number + 1) * each)) if parts > 1 else rollout)
+            found.append(share.rows(estimated(played)))
         return found, lost
+
+
+def parts_of(shares: list[Share], low: int, high: int, of: int) -> Iterator[Share]:
+    """Yield the parts of whole fragments, laid end to end, between two marks; a fragment has the length `of`."""
+    for i, share in enumerate(shares):
+        begin, end = max(low - i * of, 0), min(high - i * of, of)
+        if begin < end:
+            yield Share(share.fragment, begin, end, of)

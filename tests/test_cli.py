@@ -124,6 +124,14 @@ def inside(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     return run
 
 
+def test_the_table_of_a_seed_shows_names(inside: Inside) -> None:
+    code, table, _ = inside("seed", "TESTSEED", "--antes", "2")
+    assert code == 0 and "The Head" in table and "Raised Fist" in table and "Jumbo Standard Pack: 9D, 6S Bonus" in table
+    assert not re.search(r"\b[a-z]+_[a-z]", table), "no keys"
+    found = json.loads(inside("seed", "TESTSEED", "--antes", "2", "--json")[1])
+    assert found["antes"][0]["boss"] == "bl_head"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -147,7 +155,7 @@ def test_settings_that_exclude_each_other_are_one_sentence(
 
 def test_replays_are_recorded_shown_and_checked(inside: Inside, tmp_path: Path) -> None:
     file = tmp_path / "game.txt"
-    code, out, _ = inside("replay", "record", "--player", "greedy", "--seed", "TESTSEED", "-o", str(file))
+    code, out, _ = inside("replay", "record", "greedy", "--seed", "TESTSEED", "-o", str(file))
     assert (code, f"{file}: {file.read_text().splitlines()[-1][4:]}\n") == (0, out)
     assert [other.name for other in tmp_path.iterdir()] == ["game.txt"]
     assert inside("replay", "show", str(file))[1] == file.read_text()
@@ -178,9 +186,9 @@ def test_a_replay_that_differs_is_named_by_file_and_line(inside: Inside, tmp_pat
         (["check"], "no replay was given"),
         (["show", __file__], "should be 'ante replay 1'"),
         (["show", str(RECORDED), "--line", "0"], "--line 0 is out of range"),
-        (["record", "--seed", "A", "-o", "no/such/folder/game.txt"], "give a file in an existing folder"),
-        (["record", "--seed", "A", "--player", "nobody"], "there is no player 'nobody'"),
-        (["record", "--seed", "?!"], "is not a game seed"),
+        (["record", "greedy", "--seed", "A", "-o", "no/such/folder/game.txt"], "give a file in an existing folder"),
+        (["record", "nobody", "--seed", "A"], "there is no player 'nobody'"),
+        (["record", "greedy", "--seed", "?!"], "is not a game seed"),
     ],
 )
 def test_bad_replay_commands_are_one_sentence(inside: Inside, words: list[str], message: str) -> None:

@@ -41,7 +41,7 @@ OPTIONS = [  # command, option, kind, words after the value
     ("check-env", "--frame-stack", "count", ""),
     ("check-env", "--pixel-size", "side", "84"),
     ("replay show x.txt", "--line", "count", ""),
-    ("replay record --seed A", "--stake", "stake", ""),
+    ("replay record greedy --seed A", "--stake", "stake", ""),
     ("replay verify random", "--games", "count", ""),
     ("replay verify random", "--stake", "stake", ""),
     ("replay look x.txt --out x.png", "--line", "count", ""),
@@ -119,7 +119,7 @@ NO_SEEDS = {
     "minus": "-5",
     "quote": "'; --",
 }
-SEED_COMMANDS = ("seed {}", "replay record --seed={}", "play random --seed={} --delay 0", "hints ask {}@3")
+SEED_COMMANDS = ("seed {}", "replay record greedy --seed={}", "play random --seed={} --delay 0", "hints ask {}@3")
 
 
 def seed_cases() -> list[Case]:
@@ -158,9 +158,9 @@ NAMED = [
     "replay check {}",
     "replay look {} --out x.png",
     "replay states {} --at ante=2 --out x",
-    "replay record --seed A --player={}",
-    "replay record --seed A --deck={}",
-    "replay record --seed A --challenge={}",
+    "replay record {} --seed A",
+    "replay record greedy --seed A --deck={}",
+    "replay record greedy --seed A --challenge={}",
     "seed A --deck={}",
     "seed A --challenge={}",
     "seed A --locked {}",
@@ -272,7 +272,9 @@ EMPTY = [
     Case("standard input has a long line", command("seed", "-", stdin="A" * 10**6), "longer than"),
     Case("output is a folder", command("eval", "random", "--games", "1", "--out", "{}"), "cannot"),
     Case("output is in no folder", command("eval", "random", "--games", "1", "--out", "{}/no/x"), "cannot"),
-    Case("output is a full device", command("replay", "record", "--seed", "A", "-o", "/dev/full/x"), "cannot"),
+    Case(
+        "output is a full device", command("replay", "record", "greedy", "--seed", "A", "-o", "/dev/full/x"), "cannot"
+    ),
 ]
 CASES = [*EMPTY, *option_cases(), *seed_cases(), *name_cases(), *file_cases()]
 

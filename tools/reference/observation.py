@@ -33,6 +33,15 @@ mask[~mask.any(axis=1), 0] = 1
 """
 
 
+SHORTLIST = """
+## The shortlist view
+
+`ante/BalatroShortlist-v1` lists at most 25 whole decisions; an action is an index into this list. `import ante.lookahead` registers it. A
+list may leave out legal decisions, and illegal candidates, such as items that are too expensive, have mask 0. The meaning of the estimates
+of each verb is in [`ante.lookahead.records`](modules.md). `env.unwrapped.describe_candidates()` returns the list as text.
+"""
+
+
 def actions() -> str:
     """Return the layout of macro actions and the numbers of the discrete view."""
     from ante.engine import actions as source
@@ -86,5 +95,39 @@ def page() -> str:
             f"A float32 vector of {FLAT_SIZE} numbers, each between {-FLAT_LIMIT:g} and {FLAT_LIMIT:g}.\n",
             table(("from", "part", "width", "content"), flat),
             actions(),
+            shortlist(),
+        ]
+    )
+
+
+def shortlist() -> str:
+    """Return the layout of the shortlist view."""
+    from ante.engine.actions import Verb
+    from ante.lookahead import environments as view
+    from ante.lookahead.records import KIND_OF_VERB, N_KINDS
+
+    about = dict(
+        re.findall(r"^(\w+) +\(.*?\) ?\w*[,:] ((?:.|\n )*)", (view.__doc__ or "").replace("int8:", "int8,"), re.M)
+    )
+    spaces = [
+        (f"`{name}`", str(space.dtype), f"`{space.shape}`", cell(" ".join(about[name].split())))
+        for name, space in view.shortlist_space().items()
+    ]
+    kinds = []
+    for kind in range(N_KINDS):
+        verbs = ", ".join(f"`{verb.name}`" for verb in Verb if KIND_OF_VERB[verb] == kind)
+        kinds.append((str(kind), span([kind * view.N_NUMBERS, (kind + 1) * view.N_NUMBERS - 1]), verbs))
+    numbers = [(f"{at}", f"`{name}`") for name, at in view.NUMBER._asdict().items()]
+    ids = [(f"{at}", f"`{name}`", str(view.ID_SIZES[at])) for name, at in view.CANDIDATE_ID._asdict().items()]
+    return "\n".join(
+        [
+            SHORTLIST,
+            table(("key", "type", "shape", "content"), spaces),
+            "\nBlocks of `candidates`, one for each kind of candidate:\n",
+            table(("kind", "columns", "verbs"), kinds),
+            f"\nColumns of a block; estimates, whose meaning depends on the verb, and prices are divided by {view.ONE:g}:\n",
+            table(("from", "content"), numbers),
+            "\nColumns of `candidate_ids`:\n",
+            table(("column", "content", "number of values"), ids),
         ]
     )

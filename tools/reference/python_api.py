@@ -16,7 +16,13 @@ PAGES = {
     ),
     "lookahead": (
         "Candidate actions",
-        ("ante.lookahead", "ante.lookahead.candidates", "ante.lookahead.determinised", "ante.lookahead.describe"),
+        (
+            "ante.lookahead",
+            "ante.lookahead.candidates",
+            "ante.lookahead.environments",
+            "ante.lookahead.determinised",
+            "ante.lookahead.describe",
+        ),
     ),
     "policies": (
         "Policies",

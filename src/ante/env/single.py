@@ -186,9 +186,9 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
         games = self.games
         if games.outcome[0]:
             raise NeedsReset(f"the game is over, {OUTCOME_NAMES[games.outcome[0]]}: call reset before the next step")
-        numbers = np.array([action_number(action)]) if games.discrete else pack(action)
+        numbers = self._numbers(action)
         if self._raises and games.refused(numbers) >= 0:
-            raise illegal_action(games, 0, int(numbers[0]))
+            raise self._illegal(action, numbers)
         games.step(numbers)
         return (
             self._observed(),
@@ -218,6 +218,14 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
             raise EnvironmentClosed
         if not self.games.seeds[0]:
             raise NeedsReset("no game has started: call reset first")
+
+    def _numbers(self, action: Any) -> NDArray[np.int64]:
+        """Return the action as a number, (1,), which may be illegal. Raises BadValue."""
+        return np.array([action_number(action)]) if self.games.discrete else pack(action)
+
+    def _illegal(self, action: Any, numbers: NDArray[np.int64]) -> IllegalAction:
+        """Return the error for an illegal action."""
+        return illegal_action(self.games, 0, int(numbers[0]))
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the mask of discrete actions; masked algorithms of other libraries call this method."""

@@ -18,6 +18,7 @@ from ante.env.single import (
     PICTURE,
     RENDER_MODES,
     EnvironmentClosed,
+    IllegalAction,
     NeedsReset,
     check_rendering,
     illegal_action,
@@ -151,12 +152,11 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         games = self.games
         if self.autoreset_mode == AutoresetMode.DISABLED and self._ended.any():
             raise NeedsReset(f"games {np.flatnonzero(self._ended).tolist()} are over: reset them with reset_mask")
-        n = self.num_envs
-        numbers = whole_numbers("actions", actions, (n,)) if games.discrete else pack(actions, n)
+        numbers = self._numbers(actions)
         if self._raises:
             refused = games.refused(numbers, self._ended)
             if refused >= 0:
-                raise illegal_action(games, refused, int(numbers[refused]), alone=False)
+                raise self._illegal(refused, actions, numbers)
         games.step(numbers, self._ended)
         terminated, truncated = games.terminated, games.truncated
         rewards = games.rewards.copy()
@@ -164,6 +164,16 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         if self.autoreset_mode == AutoresetMode.SAME_STEP and self._ended.any():
             return self._autoreset(rewards, terminated, truncated)
         return self._observed(), rewards, terminated, truncated, self._infos(self._every)
+
+    def _numbers(self, actions: Any) -> NDArray[np.int64]:
+        """Return the actions as numbers, (num_envs,), which may be illegal. Raises BadValue."""
+        if self.games.discrete:
+            return whole_numbers("actions", actions, (self.num_envs,))
+        return pack(actions, self.num_envs)
+
+    def _illegal(self, i: int, actions: Any, numbers: NDArray[np.int64]) -> IllegalAction:
+        """Return the error for the illegal action of game i."""
+        return illegal_action(self.games, i, int(numbers[i]), alone=False)
 
     def _autoreset(self, rewards: Any, terminated: Any, truncated: Any) -> Any:
         """Return the results of a SAME_STEP step in which games ended, with their last observations in the info."""

@@ -2,8 +2,8 @@
 
 `candidates.py` is the entry point: `list_candidates` lists the candidates of one game or of a batch, `decisions_of`
 converts entries of a list into macro decisions, and `describe.py` describes an entry as text. Policies, hints and
-search use the same lists. They contain no hidden information. Each phase of the game has a module: phases (decisions
-without a target), plays, discards, shop (with open packs), consumables, jokers.
+search use the same lists. They contain no hidden information. `candidates.py` lists the decisions without a
+target; plays, discards, shop (with open packs), consumables and jokers have a module each.
 
 Terms:
 
@@ -17,4 +17,16 @@ needed           chips that are missing to beat the current or the next blind
 purpose          the goal of a discard (such as completing a flush), or the poker hand of a play
 padding          cards that are added to a play only to replace them: they do not score
 swap             selling the weakest joker to make room for another one
+
+Importing this package registers `ante/BalatroShortlist-v1`, the view of the environment whose actions are candidates.
 """
+
+import gymnasium
+
+NAME = "ante/BalatroShortlist-v1"
+if NAME not in gymnasium.registry:
+    gymnasium.register(
+        id=NAME,
+        entry_point="ante.lookahead.environments:BalatroShortlistEnv",
+        vector_entry_point="ante.lookahead.environments:BalatroShortlistVectorEnv",
+    )

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.engine.actions import Verb
+from ante.engine.actions import Verb, can_pay, can_reroll_boss
 from ante.engine.core.arithmetic import log10_of
 from ante.engine.core.rule import rule
 from ante.engine.core.state import Phase, new_states
+from ante.engine.items.vouchers import boss_reroll_price
+from ante.engine.shop import reroll_price
 from ante.env.games import Games
 from ante.env.layout import new_observations
 from ante.env.observe import REORDER_JOKERS, REORDER_NONE, focus_target, observe_all
@@ -25,14 +27,15 @@ from ante.lookahead.card_sets import MOST_POSITIONS
 from ante.lookahead.consumables import list_consumables
 from ante.lookahead.discards import list_discards
 from ante.lookahead.draws import draws_t, list_unseen
+from ante.lookahead.items import write_price
 from ante.lookahead.jokers import list_moves, list_sales
-from ante.lookahead.phases import list_phase_actions
 from ante.lookahead.plays import N_SETS, list_plays
-from ante.lookahead.records import MAX_CANDIDATES, candidates_t, clear_candidate
+from ante.lookahead.records import LEGAL, MAX_CANDIDATES, TAG_BASE, add_candidate, candidates_t, clear_candidate
 from ante.lookahead.reference_hands import N_REFERENCE_HANDS, N_TESTED_HANDS, most_common_suit, write_strengths
 from ante.lookahead.shop import list_pack, list_shop
 
 MOST_STRENGTH = 32000.0  # thousandths
+BOSS = 2  # of s.blind_on_deck; it cannot be skipped
 
 # Scratch space in addition to the copies.
 workspace_t = np.dtype(
@@ -128,6 +131,29 @@ def write_candidates(s, o, reorder, copies, w, out):
             list_moves(s, copies, w, out, suit)
     for k in range(out.n, MAX_CANDIDATES):
         clear_candidate(out.entries[k])
+
+
+@rule
+def list_phase_actions(s, out):
+    """List the decisions of the phase without a target. They are listed first, so they always fit."""
+    if s.phase == Phase.BLIND_SELECT:
+        add_candidate(out, Verb.SELECT_BLIND, 0, 0, 0, LEGAL)
+        if s.blind_on_deck < BOSS:
+            tag = int(s.skip_tags[s.blind_on_deck])
+            add_candidate(out, Verb.SKIP_BLIND, 0, 0, TAG_BASE + tag, LEGAL)
+        if can_reroll_boss(s):
+            k = add_candidate(out, Verb.REROLL_BOSS, 0, 0, 0, LEGAL)
+            write_price(s, out.entries[k], boss_reroll_price(s))
+    elif s.phase == Phase.ROUND_END:
+        add_candidate(out, Verb.CASH_OUT, 0, 0, 0, LEGAL)
+    elif s.phase == Phase.SHOP:
+        add_candidate(out, Verb.NEXT_ROUND, 0, 0, 0, LEGAL)
+        price = int(reroll_price(s))
+        if can_pay(s, price):
+            k = add_candidate(out, Verb.REROLL, 0, 0, 0, LEGAL)
+            write_price(s, out.entries[k], price)
+    elif s.phase == Phase.PACK:
+        add_candidate(out, Verb.SKIP_PACK, 0, 0, 0, LEGAL)
 
 
 def decision_of(entry: Any) -> int:

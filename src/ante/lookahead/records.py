@@ -4,6 +4,7 @@ import numpy as np
 
 from ante.catalog.hands import Hand
 from ante.catalog.tags import Tag
+from ante.engine.actions import N_VERBS, Verb
 from ante.engine.core.rule import rule
 from ante.env.entities.ids import N_ITEM_IDS
 from ante.env.layout import columns
@@ -56,6 +57,13 @@ N_JOKER_GAINS = N_TESTED_HANDS  # of jokers, the first estimates: ratio, gain of
 HELD_VALUE = 4  # of jokers held: 128 + the joker's value
 PLANET = columns("PLANET", "strength", "level", "plays")  # log; 10 per level; 4 per play
 MONEY_LEFT, INTEREST_LOST = 4, 5  # of purchases: dollars left + 20; 40 per dollar, modulo 256
+
+# Kinds of candidates, by verb: candidates of a kind share the meaning of their estimates.
+KIND_OF_VERB = np.zeros(N_VERBS, dtype=np.int64)
+KIND_OF_VERB[Verb.PLAY], KIND_OF_VERB[Verb.DISCARD] = 1, 2
+KIND_OF_VERB[[Verb.BUY, Verb.BUY_AND_USE, Verb.PICK, Verb.USE]] = 3
+KIND_OF_VERB[[Verb.SELL_JOKER, Verb.MOVE_JOKER]] = 4
+N_KINDS = 5
 
 candidate_t = np.dtype(
     [

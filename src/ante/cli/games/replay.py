@@ -107,14 +107,14 @@ class RecordReplay:
     """Play one game with a player and write its replay.
 
     Try:
-      ante replay record --seed TESTSEED
-      ante replay record --player runs/ppo --seed 2K9H9HN --deck b_plasma --stake 3 -o game.txt
+      ante replay record greedy --seed TESTSEED
+      ante replay record runs/ppo --seed 2K9H9HN --deck b_plasma --stake 3 -o game.txt
     """
 
+    player: Positional[str]
+    """random, greedy, rules, or the folder of a run or a released policy."""
     seed: str
     """Game seed."""
-    player: str = "greedy"
-    """random, greedy, or the folder of a run."""
     deck: str = "b_red"
     """Deck by key or name."""
     stake: Stake = 1
@@ -310,7 +310,7 @@ class Replay:
     Try:
       ante replay show tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt
       ante replay check tests/golden/replays/*.txt
-      ante replay record --player greedy --seed TESTSEED --deck b_red --stake 1 -o game.txt
+      ante replay record greedy --seed TESTSEED --deck b_red --stake 1 -o game.txt
     """
 
     command: Annotated[

@@ -1,9 +1,11 @@
 """`ante seed`: contents of a seed."""
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
@@ -18,6 +20,8 @@ STAKES = tuple("12345678")
 @dataclass(frozen=True)
 class Seed:
     """Print the contents of a game seed: bosses, tags, vouchers, shops and packs of each ante.
+
+    The table shows names, the JSON object keys.
 
     Try:
       ante seed 2K9H9HN
@@ -82,13 +86,32 @@ def print_survey(found: dict[str, Any]) -> None:
     """Print a survey as a table."""
     from rich.table import Table
 
-    table = Table(title=f"seed {found['seed']}, {found['deck']}, stake {found['stake']}", show_lines=True)
+    deck = named(found["deck"])
+    table = Table(title=f"seed {found['seed']}, {deck}, stake {found['stake']}", show_lines=True)
     for column in ("ante", "boss, tags, voucher", "shop after", "row", "packs"):
         table.add_column(column, overflow="fold")
     for ante, facts in enumerate(found["antes"], 1):
-        head = f"{facts['boss']}\n{', '.join(facts['tags'])}\n{facts['voucher']}"
+        head = named(f"{facts['boss']}\n{', '.join(facts['tags'])}\n{facts['voucher']}")
         for index, shop in enumerate(facts["shops"]):
-            packs = "\n".join(f"{key}: {', '.join(cards)}" for key, cards in shop["packs"])
+            packs = named("\n".join(f"{key}: {', '.join(cards)}" for key, cards in shop["packs"]))
             first = (str(ante), head) if index == 0 else ("", "")
-            table.add_row(*first, shop["after"], ", ".join(shop["row"]), packs)
+            table.add_row(*first, shop["after"], named(", ".join(shop["row"])), packs)
     paper().print(table)
+
+
+@cache
+def names() -> dict[str, str]:
+    """Return the name of each item and blind of the catalogue, by key."""
+    from ante.catalog import blinds, cards, consumables, decks, jokers, packs, tags, vouchers
+
+    tables = (
+        blinds.BLINDS, cards.ENHANCEMENTS, consumables.CONSUMABLES, decks.DECKS, jokers.JOKERS, packs.PACKS, tags.TAGS,
+        vouchers.VOUCHERS,
+    )  # fmt: skip
+    return {row.key: row.name for table in tables for row in table if row.key}
+
+
+def named(text: str) -> str:
+    """Return a text with names in place of keys, and cards as in `QS Gold Card`."""
+    text = re.sub(r"\b[a-z]+_[a-z0-9_]+\b", lambda key: names().get(key[0], key[0]), text)
+    return re.sub(r"\b([SHCD])_(\w)(:?)", lambda card: f"{card[2]}{card[1]}{' ' if card[3] else ''}", text)

@@ -30,7 +30,7 @@ def shared_layers(size: int, widths: tuple[int, ...] | list[int]) -> list[nn.Mod
     return layers
 
 
-class ValueHead(nn.Linear):
+class ValueHead(nn.Linear):  # type: ignore[misc]
     """The output layer of the value, in float32 under any autocast: bf16 would round a value of 20 to 1/8."""
 
     def __init__(self, size: int) -> None:

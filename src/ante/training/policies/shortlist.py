@@ -17,16 +17,18 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import nn
 from torch.nn import functional
 
-from ante.engine.actions import N_VERBS, Verb
+from ante.engine.actions import N_VERBS
 from ante.env.games import Games
 from ante.env.layout import FLAT_SIZE, N_EDITIONS, N_ENHANCEMENTS, N_SEALS
 from ante.lookahead.candidates import CandidateLister, decisions_of
 from ante.lookahead.records import (
+    KIND_OF_VERB,
     LEGAL,
     MAX_CANDIDATES,
     N_CANDIDATE_ITEMS,
     N_ESTIMATES,
     N_FLAGS,
+    N_KINDS,
     N_PURPOSES,
     candidates_t,
 )
@@ -43,13 +45,6 @@ row_t = np.dtype([("flat", flat_row_t), ("list", candidates_t)])
 AT_LIST = flat_row_t.itemsize
 END_LIST = AT_LIST + candidates_t.itemsize
 N_GLOBALS = N_REFERENCE_HANDS + 1
-
-# Verbs whose candidates share the meaning of their numbers.
-KINDS = np.zeros(N_VERBS, dtype=np.int64)
-KINDS[Verb.PLAY], KINDS[Verb.DISCARD] = 1, 2
-KINDS[[Verb.BUY, Verb.BUY_AND_USE, Verb.PICK, Verb.USE]] = 3
-KINDS[[Verb.SELL_JOKER, Verb.MOVE_JOKER]] = 4
-N_KINDS = 5
 
 
 class ListedRows:
@@ -101,7 +96,7 @@ class EntryEncoder(nn.Module):  # type: ignore[misc]
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.register_buffer("kinds", torch.from_numpy(KINDS), persistent=False)
+        self.register_buffer("kinds", torch.from_numpy(KIND_OF_VERB), persistent=False)
         self.things, self.verbs = nn.Embedding(N_CANDIDATE_ITEMS, width), nn.Embedding(N_VERBS, width)
         self.aims = nn.Embedding(N_PURPOSES, width)
         self.traits = nn.Embedding(N_ENHANCEMENTS * N_EDITIONS * N_SEALS, width)

@@ -127,12 +127,11 @@ def warm_agents() -> None:
 def warm_candidates() -> None:
     """Compile the candidate actions."""
     from ante.env.games import Games
-    from ante.lookahead.candidates import CandidateLister
-    from ante.lookahead.records import candidates_t
+    from ante.lookahead.environments import Shortlists
 
-    games = Games(2, discrete=False, flat=False)
+    games = Games(2, discrete=False)
     games.reset()
-    CandidateLister().write(games, np.zeros(2, dtype=candidates_t).view(np.recarray))
+    Shortlists(2).write(games)
 
 
 PARTS: dict[str, Callable[[], None]] = {

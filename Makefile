@@ -97,7 +97,7 @@ format: setup  ## rewrite the sources in our style
 	.venv/bin/ruff format .
 
 train: warm  ## a short PPO run that ends with a checkpoint, an evaluation and a video
-	$(PY) -m ante.cli train --config configs/quick.yaml --name quick-$$(date +%Y%m%d-%H%M%S)
+	$(PY) -m ante.cli train --preset quick --name quick-$$(date +%Y%m%d-%H%M%S)
 
 bench: warm  ## speed and memory of engine and environments
 	$(PY) -m ante.cli bench

@@ -1,7 +1,7 @@
 """Two custom rewards: one from weights, one in Python.
 
     ante check-env --reward examples.reward:MOSTLY_WIN
-    ante train --config configs/quick.yaml --games.reward examples.reward:Money
+    ante train --preset quick --games.reward examples.reward:Money
     gymnasium.make("ante/Balatro-v1", reward="examples.reward:Money")
 
 A `Reward` weights the terms measured by the compiled step, at no cost. A `PythonReward` may compute anything from

@@ -19,7 +19,14 @@ from ante.errors import BalatroError
 from ante.experiments.spec import Spec, make_spec, read_spec
 from ante.training.players.by_name import player_of
 from ante.training.run_store.checkpoints import find_checkpoint
-from ante.training.settings.config import TrainConfig, check_resumed, config_of_run, read_config
+from ante.training.settings.config import (
+    TrainConfig,
+    check_resumed,
+    config_of_run,
+    default_config,
+    kinds_in,
+    read_config,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -147,18 +154,18 @@ def _row(report: Report) -> dict[str, Any]:
 
 
 def settings_of(config: TrainConfig | str | Path | None, changed: dict[str, Any]) -> TrainConfig:
-    """Return a configuration from an object, a file or the defaults, with overrides. Raises BadConfig."""
+    """Return a configuration from an object, a file, or a preset, with overrides. Raises BadConfig, UnknownPreset."""
     if isinstance(config, (str, Path)):
         return read_config(Path(config), changed)
-    return (config or TrainConfig()).with_changes(changed)
+    return (config or default_config(kinds_in(changed))).with_changes(changed)
 
 
 def train(config: TrainConfig | str | Path | None = None, *, resume: bool = False, **settings: Any) -> Run:
     """Train and evaluate as `ante train` does, and return the run.
 
-    config    settings, or a settings file
+    config    settings, a settings file, or a preset's name; the default preset as `ante train` has it if omitted
     resume    continue the run of this name, or start it if there is none
-    settings  overrides: train("configs/quick.yaml", name="first", algo={"lr": 1e-3})
+    settings  overrides: train("quick", name="first", algo={"lr": 1e-3})
 
     Raises the errors of `ante.training.run.loop.train`. Interrupting the kernel stops the run with a checkpoint.
     """

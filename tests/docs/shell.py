@@ -10,9 +10,8 @@ from typing import Any
 import tyro
 from tools.reference import commands as reference
 
-from ante.cli.learn.train import Train, chosen_early
-from ante.cli.learn.train_flags import parse
-from ante.training.settings.config import TrainConfig, make_config, merge, read_config
+from ante.cli.learn.train import chosen_early, defaults, parsed
+from ante.training.settings.config import TrainConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("configs/", "examples/", "helm/", "k8s/", "notebooks/", "tests/", "tools/")  # paths that must exist
@@ -98,8 +97,7 @@ def parse_ante(words: list[str]) -> None:
 def parse_train(words: list[str]) -> TrainConfig:
     """Return the settings of an `ante train` command; a missing file counts as empty."""
     chosen = chosen_early(words)
-    base = read_config(chosen.config) if chosen.config and chosen.config.exists() else TrainConfig()
-    kinds = {path: kind for path in ("policy.kind", "algo.kind") if (kind := getattr(chosen, path))}
-    values = merge(base.model_dump(), kinds)
-    _, changes = parse(words, Train, {"config": chosen.config, "resume": chosen.resume}, values)
-    return make_config(merge(values, changes))
+    if chosen.config and not chosen.config.exists():
+        chosen.config = None
+    chosen.resume = None
+    return parsed(words, chosen, defaults(chosen, False)[0])[1]

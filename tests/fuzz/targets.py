@@ -51,8 +51,8 @@ def targets() -> dict[str, Target]:
         found["stretch"][2].append(parquet(Path(folder), "0", stretch_table()).read_bytes())
         del found["dataset"]  # the same format as `stretch`, with columns that depend on the observation
         found.update(run_files(Path(folder)))
-    found["config"] = read_config, "a.yaml", yaml_files("configs")
-    searches = [data.replace(b"../quick", b"quick") for data in yaml_files("configs/population")]
+    found["config"] = read_config, "a.yaml", yaml_files("src/ante/training/presets")
+    searches = [data.replace(b": quick", b": quick.yaml") for data in yaml_files("configs/population")]
     found["population"] = population, "a.yaml", searches
     found["experiment"] = read_spec, "a.yaml", yaml_files("configs/compare")
     found["cluster settings"] = lambda file: read_settings((file,)), "a.yaml", yaml_files("src/ante/deploy/presets")
@@ -102,7 +102,7 @@ def state(file: Path) -> Any:
 
 def population(file: Path) -> Any:
     """Read a population beside the configuration that it names."""
-    (file.parent / "quick.yaml").write_bytes((ROOT / "configs/quick.yaml").read_bytes())
+    (file.parent / "quick.yaml").write_bytes((ROOT / "src/ante/training/presets/quick.yaml").read_bytes())
     return read_space(file)
 
 

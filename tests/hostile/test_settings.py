@@ -83,7 +83,7 @@ def test_what_is_nested_as_deeply_as_may_be_is_read() -> None:
 
 
 def test_every_file_of_settings_in_this_repository_is_read() -> None:
-    files = [*Path("configs").rglob("*.yaml"), *Path("helm").rglob("*values.yaml")]
+    files = [*Path("configs").rglob("*.yaml"), *Path("src").rglob("*.yaml"), *Path("helm").rglob("*values.yaml")]
     assert len(files) > 10
     for file in files:
         assert isinstance(read_yaml(file), dict)

@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError, field_validator
 from ante.agents.seed_lists import read_seeds
 from ante.errors import BalatroError
 from ante.files import Unreadable, write_text
+from ante.training.presets.lookup import settings_file
 from ante.training.settings.config import BadConfig, TrainConfig, make_config, merge, read_values
 from ante.training.settings.field import Settings
 from ante.training.settings.values import has, remove
@@ -32,7 +33,7 @@ class BadSpec(BalatroError, ValueError):
 class Entry(Settings):
     """A compared configuration: the settings of a file, with changes."""
 
-    config: Path | None = Field(None, description="File of settings, relative to the specification.")
+    config: Path | None = Field(None, description="File of settings, relative to the specification, or a preset.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings that override those of the file.")
 
 
@@ -108,7 +109,7 @@ def read_spec(file: Path) -> Spec:
     spec = make_spec(values)
     place = file.parent
     entries = {
-        name: entry.model_copy(update={"config": place / entry.config if entry.config else None})
+        name: entry.model_copy(update={"config": settings_file(entry.config, place) if entry.config else None})
         for name, entry in spec.entries.items()
     }
     return spec.model_copy(update={"entries": entries, "panel": place / spec.panel if spec.panel else None})

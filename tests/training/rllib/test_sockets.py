@@ -141,7 +141,7 @@ def training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ray, Pa
         port = free.getsockname()[1]
     words = (
         "--name open --steps 100000000 --resources.games-per-runner 16 --algo.batch 512 --algo.minibatch 256 --algo.epochs 1 "
-        f"--policy.hidden 16 --resources.runners 1 --resources.object-store-gb 0.1 --tracking.metrics-port {port}"
+        f"--policy.kind mlp --policy.hidden 16 --resources.runners 1 --resources.object-store-gb 0.1 --tracking.metrics-port {port}"
     )
     command = [sys.executable, "-m", "ante.cli", "train", *words.split()]
     run = subprocess.Popen(command, cwd=place, env=BARE, stderr=subprocess.PIPE, text=True)

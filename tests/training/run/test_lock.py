@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ante.cli import outcome
-from ante.training.run_store.lock import LOCK, BadFolder, RunGone, RunInUse, locked
+from ante.training.run_store.lock import LOCK, BadFolder, RunGone, RunInUse, RunTaken, check_free, locked
 from ante.training.settings.config import make_config
 
 HOLD = """
@@ -61,6 +61,20 @@ def test_a_second_training_of_a_live_run_is_refused_and_names_the_first(
     assert "another --name" in said and "Traceback" not in said
     assert {*folder.rglob("*")} == {*before, folder / LOCK}
     assert (folder / "checkpoints" / "kept").read_text() == "as it was"
+
+
+def test_a_taken_name_is_refused_before_ray_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "ante.training.run.loop", None)  # importing it fails
+    run_folder(tmp_path)
+    assert outcome(["train", "--name", "first"]) == 2
+    taken = "run runs/first exists: continue it with --resume runs/first, or choose another --name"
+    assert taken in capsys.readouterr().err
+    with pytest.raises(RunTaken):
+        check_free(Path("runs/first"))
+    check_free(Path("runs/other"))
 
 
 def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path: Path) -> None:

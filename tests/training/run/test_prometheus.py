@@ -87,7 +87,10 @@ def test_a_run_is_scraped_while_it_learns(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = "--name first --steps 200000 --resources.games-per-runner 16 --algo.batch 512 --algo.minibatch 256 --evaluation.games 4"
+    words = (
+        "--name first --policy.kind mlp --steps 200000 --resources.games-per-runner 16 --algo.batch 512 --algo.minibatch 256 "
+        "--evaluation.games 4"
+    )
     command = [
         sys.executable,
         "-m",

@@ -17,7 +17,7 @@ from ante.training.run_store.checkpoints import find_checkpoint
 
 WORDS = (
     "--name first --steps 100000000 --resources.games-per-runner 16 --algo.batch 256 --algo.minibatch 256 --algo.epochs 1 "
-    "--policy.hidden 16 --resources.object-store-gb 0.1 --checkpoints.every 1"
+    "--policy.kind mlp --policy.hidden 16 --resources.object-store-gb 0.1 --checkpoints.every 1"
 )
 TRAIN = [sys.executable, "-m", "ante.cli", "train", *WORDS.split()]
 

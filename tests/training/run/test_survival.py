@@ -28,6 +28,7 @@ TINY = {
     "algo.batch": 256,
     "algo.minibatch": 256,
     "algo.epochs": 1,
+    "policy.kind": "mlp",
     "policy.hidden": (16,),
     "games.max_decisions": 60,
     "evaluation.games": 1,

@@ -19,6 +19,8 @@ pytestmark = [
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
 ]
 SMALL = [
+    "--policy.kind",
+    "mlp",
     "--resources.games-per-runner",
     "16",
     "--algo.batch",
@@ -112,6 +114,20 @@ def test_resuming_goes_on_where_the_run_stopped(place: Path) -> None:
     assert int(new[len(old)]["steps"]) > int(old[-1]["steps"])
     assert after["games"] > before["games"]
     assert after["iteration"] == len(new)
+
+
+def test_resuming_a_complete_run_says_so_and_changes_nothing(place: Path) -> None:
+    run = place / "runs" / "small"
+    before = {file: file.stat().st_mtime_ns for file in run.rglob("*") if file.is_file() and file.name != ".lock"}
+    done = ante("train", "--resume", "runs/small", cwd=place)
+    assert done.returncode == 0, done.stderr
+    steps = latest(run)["timesteps"]
+    assert f"run runs/small is complete ({steps:,} of 4,000 steps); raise --steps to continue" in done.stderr
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+    (run / "evaluation.json").unlink()  # as if the run was killed before its evaluation
+    done = ante("train", "--resume", "runs/small", cwd=place)
+    assert (done.returncode, "is complete" in done.stderr) == (0, False), done.stderr
+    assert (run / "evaluation.json").exists() and latest(run)["timesteps"] == steps
 
 
 def test_a_resumed_run_keeps_its_learning_settings(place: Path) -> None:

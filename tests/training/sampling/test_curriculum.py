@@ -57,7 +57,7 @@ def test_a_curriculum_is_written_and_read_back(tmp_path: Path) -> None:
     config = make_config({"games.curriculum": CURRICULUM})
     (tmp_path / "config.yaml").write_text(config.to_yaml())
     assert read_config(tmp_path / "config.yaml") == config
-    ours = read_config(Path(__file__).parents[3] / "configs" / "curriculum.yaml")
+    ours = read_config(Path("curriculum"))
     games = ours.games
     assert len(games.curriculum) > 1
     assert games.stages[-1] == Stage(goal=8, deck=games.deck, stake=games.stake)

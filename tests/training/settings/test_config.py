@@ -261,13 +261,6 @@ def test_files_that_are_no_configuration(tmp_path: Path) -> None:
         read_config(file)
 
 
-def test_configurations_we_stand_behind_are_valid() -> None:
-    files = sorted(Path("configs").glob("*.yaml"))
-    assert files
-    for file in files:
-        read_config(file)
-
-
 def test_a_resumed_run_may_change_what_its_machine_needs_and_nothing_else(tmp_path: Path) -> None:
     folder = tmp_path / "moved"
     with pytest.raises(BadConfig, match="there is no run"):

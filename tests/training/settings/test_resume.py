@@ -45,12 +45,14 @@ def test_an_empty_machine_continues_with_the_settings_of_the_run(begun: list[tup
     one = Machine(tmp_path, "elsewhere", **{"algo.lr": 0.01}, steps=1000)
     one.publish(100)
     for resume in ("latest", "auto"):
-        train_command(["--store", "store", "--resume", resume, "--steps", "5000", "--resources.runners", "2"])
+        train_command(
+            ["--name", "ppo", "--store", "store", "--resume", resume, "--steps", "5000", "--resources.runners", "2"]
+        )
         config, resumed = begun.pop()
         assert resumed
         assert (config.algo.lr, config.steps, config.resources.runners, config.runs) == (0.01, 5000, 2, "runs")
     with pytest.raises(BadConfig, match=r"algo.lr is 0\.01 in this run and cannot become 0\.1"):
-        train_command(["--store", "store", "--resume", "auto", "--algo.lr", "0.1"])
+        train_command(["--name", "ppo", "--store", "store", "--resume", "auto", "--algo.lr", "0.1"])
 
 
 def test_a_file_of_settings_holds_for_a_pod_that_is_started_again(

@@ -58,7 +58,7 @@ def test_the_population_that_is_shipped_can_be_read_and_its_members_made_anywher
         "algo.gae_lambda",
     }
     monkeypatch.chdir(tmp_path)
-    member, quick = space.member(space.starts()[0], 5), read_config(ROOT / "configs/quick.yaml")
+    member, quick = space.member(space.starts()[0], 5), read_config(Path("quick"))
     assert (member.policy, member.algo.batch) == (quick.policy, 4096)
     assert (member.resources.games_per_runner, member.steps) == (64, space.steps)
 

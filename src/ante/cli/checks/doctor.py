@@ -37,7 +37,7 @@ class Doctor:
     measure: bool = True
     """Measure speed; requires the extra `train` and a warm cache, and reports if either is missing."""
     config: Path | None = None
-    """YAML file of a run, whose policy is measured; the default policy if omitted."""
+    """YAML file or preset of a run, whose policy is measured; the policy mlp if omitted."""
     save: Path | None = None
     """Save the measurements in this file as a baseline."""
     against: Path | None = None

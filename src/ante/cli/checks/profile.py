@@ -28,11 +28,11 @@ class Profile:
 
     Try:
       ante profile
-      ante profile --config configs/quick.yaml --iterations 2 --trace quick.json.gz
+      ante profile --config quick --iterations 2 --trace quick.json.gz
     """
 
     config: Path | None = None
-    """YAML file of a run's settings; default settings if omitted."""
+    """YAML file or preset of a run's settings; the default of each setting if omitted."""
     iterations: Count = 3
     """Iterations to measure, followed by the same number to profile; one warm-up iteration runs first."""
     operations: Count = 15

@@ -278,8 +278,8 @@ class EffectOfHints:
       ante hints effect --seeds 5 --json --out effect.json
     """
 
-    config: Path = Path("configs/hints.yaml")
-    """YAML file of the run with hints."""
+    config: Path = Path("hints")
+    """YAML file or preset of the run with hints."""
     seeds: Count = 5
     """Pairs of runs."""
     steps: Count | None = None

@@ -51,12 +51,12 @@ class Ablate:
     The result is a comparison as of `ante compare`, with a report; run the same command again to resume it.
 
     Try:
-      ante reward ablate configs/quick.yaml --out comparisons/terms --steps 200000
+      ante reward ablate quick --out comparisons/terms --steps 200000
       ante reward ablate --out comparisons/terms --report            (redraws the report without training)
     """
 
-    config: Positional[Annotated[Path | None, arg(metavar="CONFIG.yaml")]] = None
-    """Settings file whose reward is ablated; default settings with reward `shaped` if omitted."""
+    config: Positional[Annotated[Path | None, arg(metavar="CONFIG")]] = None
+    """Settings file or preset whose reward is ablated; the default of each setting, with reward `shaped`, if omitted."""
     out: Path | None = None
     """Folder of the comparison."""
     seeds: tuple[Number, ...] = (0, 1, 2)
@@ -91,7 +91,7 @@ class RewardCommand:
 
     Try:
       ante reward list
-      ante reward ablate configs/quick.yaml --out comparisons/terms
+      ante reward ablate quick --out comparisons/terms
     """
 
     command: Annotated[

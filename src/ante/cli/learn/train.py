@@ -30,19 +30,28 @@ class Train:
 
     Try:
       ante train
-      ante train --config configs/quick.yaml --name first
+      ante train --presets
+      ante train --preset quick --name first
       ante train --games.deck b_blue --steps 2000000 --algo.lr 2e-4
+      ante train --config mine.yaml --seed 1
       ante train --policy.kind lstm --policy.memory 256
       ante train --games.start-states ante4.states --name late      (ante replay states writes such a file)
       ante train --resume runs/first --steps 1000000
       ante train --name first --store s3://game-runs/runs --resume auto
 
+    Without --preset and --config, the preset laptop is used. If --policy.kind or --algo.kind selects another kind, no
+    preset is used, and each setting has its own default. The first line of the output names the preset.
+
     With --store the run is also stored in a bucket. --resume auto then continues it on any machine, or starts it if it
     does not exist yet, for example in a pod that may be restarted (docs/how-to/artifacts.md).
     """
 
+    preset: str | None = None
+    """Preset with all settings; flags override single settings."""
+    presets: bool = False
+    """List all presets."""
     config: Path | None = None
-    """YAML file of settings; flags override single settings."""
+    """YAML file of settings, instead of a preset; flags override single settings."""
     resume: str | None = None
     """Folder of a run to continue; or latest: the newest checkpoint of run --name, local or in its --store; or auto:
     the same, or a new run if it does not exist."""
@@ -53,21 +62,21 @@ class Train:
 
 
 def train_command(arguments: Sequence[str]) -> int:
-    """Run `ante train`, with a flag for each setting; defaults come from --config or from the resumed run."""
-    from ante.cli.learn.train_flags import parse
-    from ante.training.settings.config import make_config, merge
+    """Run `ante train`, with a flag for each setting; defaults come from a preset, --config or the resumed run."""
+    from ante.training.run_store.lock import check_free
+    from ante.training.settings.config import check_resumed
 
     chosen = chosen_early(arguments)
-    shows_help = "--help" in arguments or "-h" in arguments
-    base, before = defaults(chosen, shows_help)
-    kinds = {path: kind for path in KINDS if (kind := getattr(chosen, path))}
-    values = merge(base.model_dump(), kinds)
-    command, changes = parse(arguments, Train, {"config": chosen.config, "resume": chosen.resume}, values)
-    settings = make_config(merge(values, changes))
+    base, before = defaults(chosen, "--help" in arguments or "-h" in arguments)
+    command, settings = parsed(arguments, chosen, base)
+    if command.presets:
+        return list_presets()
     if before:
-        from ante.training.settings.config import check_resumed
-
         check_resumed(before, settings)
+    if not command.resume:
+        check_free(settings.folder)
+    if note := origin(chosen, before):
+        print(f"ante: {note}", file=sys.stderr, flush=True)
     # SPEED: waiting threads sleep instead of spinning; otherwise training next to other processes is ten times slower.
     # OpenMP reads this when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -78,27 +87,76 @@ def train_command(arguments: Sequence[str]) -> int:
     return 0
 
 
+def parsed(arguments: Sequence[str], chosen: Namespace, base: "TrainConfig") -> "tuple[Train, TrainConfig]":
+    """Return the options that are not settings, and the settings: those of `base`, changed by flags. Raises BadConfig."""
+    from ante.cli.learn.train_flags import parse
+    from ante.training.settings.config import make_config, merge
+
+    values = merge(base.model_dump(), kinds_of(chosen))
+    given = {name: getattr(chosen, name) for name in ("preset", "presets", "config", "resume")}
+    command, changes = parse(arguments, Train, given, values)
+    return command, make_config(merge(values, changes))
+
+
+def kinds_of(chosen: Namespace) -> dict[str, str]:
+    """Return the kinds that flags choose, by setting."""
+    return {path: kind for path in KINDS if (kind := getattr(chosen, path))}
+
+
+def origin(chosen: Namespace, before: "TrainConfig | None") -> str:
+    """Return where the settings of a new run come from, for its first line; empty for a file and a resumed run."""
+    from ante.training.presets.lookup import read_preset
+    from ante.training.settings.config import default_preset
+
+    if before or chosen.config:
+        return ""
+    if name := chosen.preset or default_preset(kinds_of(chosen)):
+        preset = read_preset(name)
+        return f"preset {name}: {preset.about}; {preset.time} on two cores (others: ante train --presets)"
+    kinds = " and ".join(f"{path} {kind}" for path, kind in kinds_of(chosen).items())
+    return f"no preset: defaults of each setting, with {kinds} (ante train --presets lists presets)"
+
+
+def list_presets() -> int:
+    """Print a line for each preset."""
+    from ante.tables import FittedTable, paper
+    from ante.training.presets.lookup import DEFAULT, preset_names, read_preset
+
+    table = FittedTable("preset", "what it trains", "on two cores", "reaches", optional=("reaches",))
+    for name in preset_names():
+        preset = read_preset(name)
+        table.add_row(f"{name} (default)" if name == DEFAULT else name, preset.about, preset.time, preset.reaches)
+    paper().print(table)
+    return 0
+
+
 def chosen_early(arguments: Sequence[str]) -> Namespace:
     """Return the options that determine which other flags exist, and their defaults."""
     early = ArgumentParser(add_help=False, allow_abbrev=False)
     early.add_argument("--config", type=Path)
-    for name in ("resume", *WHERE, *KINDS):
+    early.add_argument("--presets", action="store_true")
+    for name in ("preset", "resume", *WHERE, *KINDS):
         early.add_argument(f"--{name}", dest=name)
     chosen, _ = early.parse_known_args(arguments)
     if chosen.store:
         from ante.storage.store import split_url
 
         split_url(chosen.store)  # checked first, because other messages may show a value with a secret
-    if chosen.config and chosen.resume and chosen.resume not in BY_NAME:
-        raise BalatroError("--config and --resume RUN exclude each other: a resumed run has its own config.yaml")
+    if chosen.preset and chosen.config:
+        raise BalatroError("--preset and --config exclude each other: give one of them, and flags for single settings")
+    for name in ("preset", "config"):
+        if getattr(chosen, name) and chosen.resume and chosen.resume not in BY_NAME:
+            raise BalatroError(f"--{name} and --resume RUN exclude each other: a resumed run has its own config.yaml")
     return chosen
 
 
 def defaults(chosen: Namespace, shows_help: bool) -> tuple["TrainConfig", "TrainConfig | None"]:
     """Return the settings that flags override, and those of the resumed run, if any."""
-    from ante.training.settings.config import TrainConfig, read_config
+    from ante.training.presets.lookup import preset_file
+    from ante.training.settings.config import default_config, read_config
 
-    base = read_config(chosen.config) if chosen.config else TrainConfig()
+    file = preset_file(chosen.preset) if chosen.preset else chosen.config
+    base = read_config(file) if file else default_config(kinds_of(chosen))
     if not chosen.resume or shows_help:
         return base, None
     from ante.training.settings.config import config_of_run
@@ -114,7 +172,7 @@ def defaults(chosen: Namespace, shows_help: bool) -> tuple["TrainConfig", "Train
     if found is None and chosen.resume == "latest":
         where = f"{base.runs} or {base.store}" if base.store else f"{base.runs}: add its --store"
         raise BalatroError(f"no checkpoint of run {base.name} in {where}; --resume auto would start the run")
-    return (found if found and not chosen.config else base), found
+    return (found if found and not file else base), found
 
 
 @dataclass(frozen=True)

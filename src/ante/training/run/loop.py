@@ -38,11 +38,11 @@ from ante.training.run.machine import write_machine
 from ante.training.run.memory import MemoryGauge, memory_table
 from ante.training.run.memory_budget import Budget, Sizes
 from ante.training.run.metrics import Metrics
-from ante.training.run.progress import Progressed, progressed, row_of, save
+from ante.training.run.progress import Progressed, complete_after, progressed, row_of, save
 from ante.training.run.prometheus import RunExporter, Runners, exporting
 from ante.training.run.videos import keep_games, write_best
 from ante.training.run_store.checkpoints import find_checkpoint
-from ante.training.run_store.lock import RunLock, locked
+from ante.training.run_store.lock import RunLock, check_free, locked
 from ante.training.run_store.restore import restore_run
 from ante.training.run_store.session import fetching, publishing, say
 from ante.training.run_store.upload import Publisher
@@ -89,12 +89,8 @@ class Session:
 
 
 def begin(config: TrainConfig, resume: bool) -> tuple[Algorithm, Progressed]:
-    """Restore the algorithm from its last checkpoint, or build a new one. Raises BadConfig, BadCheckpoint."""
+    """Restore the algorithm from its last checkpoint, or build a new one. Raises BadCheckpoint."""
     if not (resume and (config.folder / "checkpoints" / "latest.json").exists()):
-        if not resume and (config.folder / "config.yaml").exists():
-            raise BadConfig(
-                f"run {config.folder} exists: continue it with --resume {config.folder}, or choose another --name"
-            )
         done = Progressed(sizes=Sizes(config.algo.minibatch, config.resources.games_per_runner))
         algorithm = build_sized(config, done.sizes)
         config.folder.mkdir(parents=True, exist_ok=True)
@@ -151,22 +147,32 @@ def promote(config: TrainConfig, algorithm: Algorithm, done: Progressed, console
 
 
 def train(config: TrainConfig, resume: bool = False) -> Path:
-    """Train until config.steps or Ctrl-C, then evaluate; return the run's folder.
+    """Train until config.steps or Ctrl-C, then evaluate; return the run's folder. A complete run is left as it is.
 
     With a store the run is uploaded too, and a resumed run continues from the store's copy if that has more steps.
-    Raises BadConfig, BadStarts, BadCheckpoint, RunInUse, RunGone, CannotServe, CannotSave, BadVideo, StorageError, or
+    Raises BadConfig, BadStarts, BadCheckpoint, RunTaken, RunInUse, RunGone, CannotServe, CannotSave, BadVideo, StorageError, or
     NotUploaded if uploads are incomplete.
     """
     console = Console(stderr=True)
     if config.games.start_states:
         read_starts(Path(config.games.start_states))  # validate before starting anything
+    if not resume:
+        check_free(config.folder)
     with locked(config.folder) as lock, exporting(config) as exporter:
         if resume:
             with fetching(config, console) as progress:
                 restore_run(config, partial(say, console), progress)
         with publishing(config, resume, console) as publisher:
             exporter.spool = publisher.spool if publisher else None
-            run(config, resume, console, exporter, lock, publisher)
+            if resume and (steps := complete_after(config)):
+                words = (
+                    f"run {config.folder} is complete ({steps:,} of {config.steps:,} steps); raise --steps to continue"
+                )
+                say(console, words)
+                if publisher:
+                    publisher.files(last=True)  # those that an interrupted upload left
+            else:
+                run(config, resume, console, exporter, lock, publisher)
     return config.folder
 
 

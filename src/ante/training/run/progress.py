@@ -10,10 +10,12 @@ from typing import Any
 from ray.rllib.algorithms.algorithm import Algorithm
 
 from ante.env.reward import Reward
+from ante.files import Unreadable, read_object
 from ante.metrics import METRICS, Source
 from ante.training.rllib.checkpoint import write_algorithm
 from ante.training.run.memory_budget import Sizes
-from ante.training.run_store.checkpoints import save_checkpoint
+from ante.training.run_store.checkpoints import find_checkpoint, save_checkpoint
+from ante.training.run_store.manifest import BadCheckpoint
 from ante.training.settings.config import TrainConfig
 
 
@@ -77,6 +79,21 @@ def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
         stage=metadata.get("stage", 1),
         saved=metadata["iteration"],
     )
+
+
+def complete_after(config: TrainConfig) -> int | None:
+    """Return the steps of a run that is trained and evaluated as configured; None for any other run.
+
+    An evaluation from before the latest checkpoint does not count.
+    """
+    evaluation, latest = config.folder / "evaluation.json", config.folder / "checkpoints" / "latest.json"
+    try:
+        steps = int(find_checkpoint(config.folder / "checkpoints")[1]["timesteps"])
+        games = read_object(evaluation).get("games")
+        fresh = evaluation.stat().st_mtime_ns >= latest.stat().st_mtime_ns
+    except (BadCheckpoint, Unreadable, OSError):
+        return None
+    return steps if steps >= config.steps and games == config.evaluation.games and fresh else None
 
 
 @dataclass(frozen=True)

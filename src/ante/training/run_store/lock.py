@@ -22,6 +22,10 @@ class RunInUse(BalatroError):
     """The run is being trained by another process."""
 
 
+class RunTaken(BalatroError, ValueError):
+    """A new run has the name of an existing one."""
+
+
 class RunGone(BalatroError):
     """The run's folder was moved or deleted during training."""
 
@@ -70,6 +74,13 @@ def locked(folder: Path) -> Iterator[RunLock]:
                 f"run {folder} is being trained by {holder_in(file)}: wait until it ends or stop it, or choose another --name"
             )
         yield RunLock(folder, inode_of(file) if mine else None)
+
+
+def check_free(folder: Path) -> None:
+    """Raise RunTaken if the folder has a run, and RunInUse if that is being trained; return at once otherwise."""
+    if (folder / "config.yaml").exists():
+        with locked(folder):
+            raise RunTaken(f"run {folder} exists: continue it with --resume {folder}, or choose another --name")
 
 
 def holder() -> str:

@@ -22,7 +22,7 @@ KIND = (
 )
 WHEN_KIND = (
     "appo if sampling must run ahead by more than one update; with lag 1, ppo is as good (decision 14). The others "
-    "are for comparison: configs/a2c.yaml, configs/dqn.yaml."
+    "are for comparison: the presets a2c and dqn."
 )
 
 
@@ -192,7 +192,6 @@ class Overlap(Ahead):
         False,
         "Sample the next batch while the learner trains on the current one (policy lag 1).",
         "On if two or more cores are free.",
-        first=True,
     )
 
     @property

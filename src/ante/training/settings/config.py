@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from ante.errors import BalatroError
 from ante.files import Unreadable, decoded
 from ante.storage.store import split_url
+from ante.training.presets.lookup import DEFAULT, preset_file, settings_file
 from ante.training.settings.algorithms import ALGORITHMS, AlgoSettings
 from ante.training.settings.field import RunName, Settings, leaves, setting
 from ante.training.settings.games import GamesSettings
@@ -198,9 +199,9 @@ def fields_of(values: Mapping[str, Any]) -> dict[str, FieldInfo]:
 
 
 def read_values(file: Path) -> dict[str, Any]:
-    """Return the contents of a YAML file of settings. Raises BadConfig."""
+    """Return the contents of a YAML file of settings, or of a preset by name. Raises BadConfig, UnknownPreset."""
     try:
-        values = read_yaml(file)
+        values = read_yaml(settings_file(file))
     except Unreadable as error:
         raise BadConfig(str(error)) from None
     if values is None:  # an empty file
@@ -211,8 +212,39 @@ def read_values(file: Path) -> dict[str, Any]:
 
 
 def read_config(file: Path, changes: Mapping[str, Any] | None = None) -> TrainConfig:
-    """Return the configuration of a YAML file with some settings replaced. Raises BadConfig."""
+    """Return the configuration of a YAML file or preset, with some settings replaced. Raises BadConfig, UnknownPreset."""
     return make_config(merge(read_values(file), changes or {}))
+
+
+def kinds_in(changes: Mapping[str, Any]) -> dict[str, str]:
+    """Return the kinds that nested groups, dotted paths or settings objects choose, by "policy.kind" and "algo.kind"."""
+    nested = merge({}, changes)
+    groups = {group: nested[group] for group in KINDS if group in nested}
+    kinds = {
+        f"{group}.kind": value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
+        for group, value in groups.items()
+    }
+    return {path: kind for path, kind in kinds.items() if isinstance(kind, str)}
+
+
+def default_preset(kinds: Mapping[str, str]) -> str | None:
+    """Return the preset of a run that names neither a preset nor a file.
+
+    Args:
+        kinds: The chosen kinds, by "policy.kind" and "algo.kind".
+
+    Returns:
+        None if a chosen kind is not the preset's, because its settings suit its own kinds: the run then has the
+        default of every setting.
+    """
+    own = read_config(preset_file(DEFAULT)).flat()
+    return DEFAULT if all(own[path] == kind for path, kind in kinds.items()) else None
+
+
+def default_config(kinds: Mapping[str, str]) -> TrainConfig:
+    """Return the settings of a run that names neither a preset nor a file; see `default_preset`. Raises BadConfig."""
+    preset = default_preset(kinds)
+    return read_config(preset_file(preset)) if preset else TrainConfig()
 
 
 def config_in(data: bytes, name: str) -> TrainConfig:

@@ -39,7 +39,6 @@ class GamesSettings(Settings):
         "none",
         "Reordering actions: none, jokers or all.",
         "jokers, to let the policy reorder its jokers.",
-        first=True,
     )
     max_decisions: int = setting(
         2000, "Steps after which a game is truncated.", "Lower to truncate games that loop.", ge=10

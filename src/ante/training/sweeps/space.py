@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
 from ante.files import Unreadable
+from ante.training.presets.lookup import settings_file
 from ante.training.settings.config import BadConfig, TrainConfig, fields_of, make_config, merge, read_values
 from ante.training.settings.field import RunName, Settings
 from ante.yaml_files import read_yaml
@@ -93,7 +94,7 @@ class Space(Settings):
 def read_space(file: Path) -> Space:
     """Read a population from a YAML file, merged with the settings file named by its `config`. Raises BadConfig.
 
-    The result is self-contained, since members are created on other machines without these files.
+    `config` is relative to this file, or a preset's name. The result is self-contained, since members are created on other machines without these files.
     """
     try:
         data = read_yaml(file)
@@ -104,7 +105,7 @@ def read_space(file: Path) -> Space:
             f"{file} contains no settings: set search, population and steps, as in configs/population/small.yaml"
         )
     shared = data.pop("config", None)
-    base = read_values(file.parent / str(shared)) if shared else {}
+    base = read_values(settings_file(str(shared), file.parent)) if shared else {}
     try:
         space = Space.model_validate({"name": file.stem, **data})
         space = space.model_copy(update={"settings": merge(base, space.settings)})

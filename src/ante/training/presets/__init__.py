@@ -1,0 +1,1 @@
+"""Presets: files of settings that `ante train --preset NAME` selects, and their lookup by name."""

@@ -6,6 +6,7 @@ their code from the cache. With a warm cache, this process loads all code.
 
 import multiprocessing
 import os
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, wait
@@ -16,6 +17,7 @@ import numpy as np
 from ante.cold_start import when_cold
 from ante.engine.core.compile_cache import count_stored, is_complete, mark_complete, require_writable
 
+HEARTBEAT = 5.0  # seconds between lines of progress in a file or pipe
 FUNCTIONS = 784  # compiled functions of a complete cache; only the estimate of progress depends on it
 
 
@@ -47,6 +49,21 @@ def warm_up(report: Callable[[str, float], None] = lambda stage, share: None) ->
                     each.result()
     mark_complete()
     return time.perf_counter() - begin
+
+
+class Heartbeat:
+    """Prints progress as lines: at each new stage, and every HEARTBEAT seconds."""
+
+    def __init__(self) -> None:
+        self.begin = self.last = time.monotonic()
+        self.stage = ""
+
+    def report(self, stage: str, share: float) -> None:
+        """Print a line if it is time."""
+        now = time.monotonic()
+        if stage != self.stage or now - self.last >= HEARTBEAT:
+            self.stage, self.last = stage, now
+            print(f"compiling {stage}: {share:.0%} after {now - self.begin:.0f} s", file=sys.stderr, flush=True)
 
 
 def nothing() -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-HEARTBEAT = 5.0  # seconds between lines of progress in a file or pipe
 LONGEST_CELL = 1100  # characters; S3 keys have up to 1,024
 
 
@@ -94,7 +92,7 @@ def compile_all() -> float:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     from ante.engine.core.compile_cache import is_complete
-    from ante.warmup import warm_up
+    from ante.warmup import Heartbeat, warm_up
 
     if is_complete():
         return warm_up()
@@ -118,18 +116,3 @@ def compile_missing() -> None:
         compile_all()
     except CacheNotWritable as error:
         print(f"{error}; until then every process compiles for minutes", file=sys.stderr)
-
-
-class Heartbeat:
-    """Prints progress as lines: at each new stage, and every HEARTBEAT seconds."""
-
-    def __init__(self) -> None:
-        self.begin = self.last = time.monotonic()
-        self.stage = ""
-
-    def report(self, stage: str, share: float) -> None:
-        """Print a line if it is time."""
-        now = time.monotonic()
-        if stage != self.stage or now - self.last >= HEARTBEAT:
-            self.stage, self.last = stage, now
-            print(f"compiling {stage}: {share:.0%} after {now - self.begin:.0f} s", file=sys.stderr, flush=True)

@@ -486,11 +486,16 @@ def test_white_stake_has_the_weights_that_it_was_released_with() -> None:
 # ---- the rule ----
 
 MODULES = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal", "ray.cloudpickle"}
-CALLS = {"torch.load", "torch.save"}
-NAMES = {"cloudpickle", "read_pickle", "to_pickle"} | {  # includes RLlib's checkpoints, which are pickles
+CALLS = {"torch.load", "torch.save", "Tuner.restore", "tune.Tuner.restore"}
+NAMES = {
+    "cloudpickle",
+    "read_pickle",
+    "to_pickle",
+} | {  # includes RLlib's checkpoints and Tune's state, which are pickles
     "save_to_path",
     "restore_from_path",
     "from_checkpoint",
+    "can_restore",
 }
 ALLOWED = {
     "engine/core/compile_cache.py": "compiled code, in this user's own cache folder",
@@ -526,7 +531,8 @@ def test_no_module_reads_or_writes_pickles() -> None:
 @pytest.mark.parametrize(
     "line",
     ["import pickle", "from pickle import loads", "from ray import cloudpickle", "import torch\ntorch.load('x')", "import joblib",
-     "import numpy as np\nnp.load('x', allow_pickle=True)", "np.load('x', allow_pickle=flag)", "Policy.from_checkpoint('x')"],
+     "import numpy as np\nnp.load('x', allow_pickle=True)", "np.load('x', allow_pickle=flag)", "Policy.from_checkpoint('x')",
+     "tune.Tuner.restore('x', learn)"],
 )  # fmt: skip
 def test_the_rule_finds_what_it_forbids(line: str, tmp_path: Path) -> None:
     (tmp_path / "x.py").write_text(line)

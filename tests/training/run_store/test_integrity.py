@@ -116,6 +116,22 @@ def test_every_file_may_be_harmed_and_is_named(
     read()
 
 
+def test_the_manifest_that_is_compared_with_the_pointer_is_the_one_that_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read once, so it cannot be exchanged in between."""
+    save_checkpoint(tmp_path, 5, lambda folder: (folder / "x").write_text("1"), {"timesteps": 5}, best=True)  # type: ignore[arg-type, func-returns-value]
+    opened, original = [], Path.open
+
+    def counted(file: Path, *words: Any, **options: Any) -> Any:
+        opened.append(file.name)
+        return original(file, *words, **options)
+
+    monkeypatch.setattr(Path, "open", counted)
+    assert find_checkpoint(tmp_path)[1]["timesteps"] == 5
+    assert opened.count("metadata.json") == 1
+
+
 def test_swapped_and_extra_files_are_refused(made: tuple[Path, Callable[[], Any]]) -> None:
     folder, read = made
     weights, other = folder / "weights.npz", folder / "config.yaml"

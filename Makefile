@@ -68,6 +68,12 @@ fuzz-readers: setup  ## fuzz every reader of files with coverage feedback (hours
 	.venv/bin/uv pip install --quiet --python $(PY) -r requirements/fuzz.txt
 	$(PY) -m tests.fuzz --minutes 60 --quiet-minutes 10
 
+sbom: setup  ## write dist/sbom.json: every pinned package with version, source and SHA-256 (CycloneDX)
+	.venv/bin/uv venv --quiet --clear build/sbom --python $(PY)
+	.venv/bin/uv pip install --quiet --python build/sbom/bin/python -r requirements/sbom.txt
+	mkdir -p dist
+	build/sbom/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --of JSON -o dist/sbom.json requirements/all.txt
+
 test-golden: warm  ## hold the engine against files of recorded truth: make test-golden FILES="..."
 	$(PY) -m ante.cli golden check $(FILES)
 
@@ -132,8 +138,9 @@ lock: setup  ## pin the newest versions that pyproject.toml allows; images have 
 	$(PIN) --extra dev --upgrade -o requirements/all.txt
 	$(PIN) $(IMAGE_EXTRAS) -c requirements/all.txt -o requirements/image.txt
 	$(PIN) $(IMAGE_EXTRAS) --extra notebook -c requirements/all.txt -o requirements/notebook.txt
+	echo cyclonedx-bom | $(PIN:pyproject.toml=-) -c requirements/all.txt -o requirements/sbom.txt
 
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch docs docs-serve architecture screens chart replays lock clean
+.PHONY: help setup sbom fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch docs docs-serve architecture screens chart replays lock clean

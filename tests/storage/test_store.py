@@ -4,12 +4,14 @@ import hashlib
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from botocore.stub import Stubber
 
-from ante.storage.errors import BadStore, Damaged, NoAccess, NoBucket, NotThere, StorageError, Unreachable
+from ante.errors import BalatroError
+from ante.storage.errors import BadStore, Damaged, NoAccess, NoBucket, NotThere, StorageError, TooLarge, Unreachable
 from ante.storage.local import LocalStore
 from ante.storage.opening import open_store
 from ante.storage.s3 import S3Store
@@ -188,6 +190,40 @@ def test_a_missing_bucket_is_named(server: Server) -> None:
     for ask in (lambda: store.put_bytes("a", b"1"), lambda: store.stat("a"), lambda: list(store.list())):
         with pytest.raises(NoBucket, match=r"bucket no-such-bucket does not exist at http.*: create it"):
             ask()
+
+
+def test_what_is_read_into_memory_is_bounded(store: Store) -> None:
+    store.put_bytes("a", b"x" * 1000)
+    assert store.get_bytes("a", most=1000) == b"x" * 1000
+    with pytest.raises(TooLarge, match=r"a in .* is larger than the limit of 999 bytes"):
+        store.get_bytes("a", most=999)
+    assert store.digest("a") == hashlib.sha256(b"x" * 1000).hexdigest()
+    with pytest.raises(NotThere):
+        store.digest("missing")
+
+
+def test_a_huge_object_is_refused_and_its_digest_takes_no_memory(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    with (tmp_path / "huge").open("wb") as sparse:
+        sparse.truncate(1 << 27)
+    with pytest.raises(TooLarge):
+        store.get_bytes("huge")
+    tracemalloc.start()
+    store.digest("huge")
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("text", [b"\n\n", b"\xff", b"x" * (1 << 17)])
+def test_a_damaged_file_of_checksums_is_a_sentence_or_unknown(text: bytes, tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    store.put_bytes("a", b"1")
+    (tmp_path / ".a.sha256").write_bytes(text)
+    if text.strip():
+        with pytest.raises(BalatroError):
+            store.get_bytes("a")
+    else:
+        assert store.get_bytes("a") == b"1"
 
 
 @pytest.mark.s3

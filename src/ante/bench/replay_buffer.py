@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ante.agents.baselines import Baseline
 from ante.bench.engine_speed import Row, rate, row_of
+from ante.engine.actions import N_DISCRETE
 from ante.env.games import Games, Outcome
 from ante.env.layout import FLAT_SIZE
 from ante.training.learning.replay_buffer import CODEC, Replay
@@ -23,7 +24,7 @@ from ante.training.sampling.fragment import Trajectory
 
 GAMES, STEPS = 64, 128
 DRAWN = 256
-SETTINGS = {"length": 5, "discount": 0.99, "exponent": 0.6, "boss": 4.0, "joker": 2.0}
+SETTINGS = {"length": 5, "discount": 0.99, "exponent": 0.6, "boss": 4.0, "joker": 2.0, "actions": N_DISCRETE}
 
 
 def real_positions(steps: int = STEPS) -> tuple[Trajectory, NDArray[np.float32], NDArray[np.int8]]:

@@ -90,7 +90,16 @@ class UnknownCommand(BalatroError, ValueError):
         super().__init__(f"unknown command {name[:40]!r}: {f'did you mean {near[0]}?' if near else 'see ante --help'}")
 
 
-MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+MACHINE_ERRORS = (
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EROFS,
+    errno.EIO,
+    errno.EFBIG,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOMEM,
+)
 SIGPIPE_CODE = 128 + signal.SIGPIPE  # the shell's exit code for a process ended by SIGPIPE
 
 

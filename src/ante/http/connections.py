@@ -104,6 +104,10 @@ class HTTPSPool(AWSHTTPSConnectionPool):  # type: ignore[misc]
 
 
 def be_steady(session: Any) -> None:
-    """Apply these limits to all connections of a botocore session."""
+    """Apply these limits to all connections of a botocore session.
+
+    botocore has no public setting for the classes of its connections. tests/hostile/servers/test_s3.py fails if these
+    attributes no longer have an effect.
+    """
     session._pool_classes_by_scheme = {"http": HTTPPool, "https": HTTPSPool}
     session._manager.pool_classes_by_scheme = session._pool_classes_by_scheme

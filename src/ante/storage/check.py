@@ -1,6 +1,5 @@
 """Listing and verification of publications in a store."""
 
-import hashlib
 from dataclasses import dataclass, field
 
 from ante.storage.errors import Damaged, NotThere, NotWhole
@@ -101,7 +100,7 @@ def wrong_part(store: Store, key: str, part: Part, stat: Stat | None, deep: bool
     if not deep:
         return ""
     try:
-        same = hashlib.sha256(store.get_bytes(key)).hexdigest() == part.sha256
+        same = store.digest(key) == part.sha256
     except NotThere:  # deleted since it was listed
         return "missing"
     except Damaged:

@@ -31,6 +31,13 @@ class Damaged(StorageError):
     passing = True
 
 
+class TooLarge(StorageError):
+    """An object is too large to be read into memory."""
+
+    def __init__(self, key: str, url: str, most: int) -> None:
+        super().__init__(f"{key} in {url} is larger than the limit of {most:,} bytes: use another publication")
+
+
 class NoAccess(StorageError, PermissionError):
     """Missing or rejected credentials."""
 

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from ante.files import whole, write_text
+from ante.files import LARGEST, NoFile, read_text, whole, write_text
 from ante.paths import BadPath, inside
-from ante.storage.errors import BadStore, Damaged, NoAccess, NotThere, StoreFull
+from ante.storage.errors import BadStore, Damaged, NoAccess, NotThere, StoreFull, TooLarge
 from ante.storage.store import CHUNK, Progress, Stat, check_key, no_progress, sha256_of
 
+SUMS_BYTES = 1 << 16  # bytes of a file of checksums
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -73,12 +74,22 @@ class LocalStore:
                 self._compare(key, source, found)
         return Stat(key, source.stat().st_size, found, source.stat().st_mtime)
 
-    def get_bytes(self, key: str) -> bytes:
+    def get_bytes(self, key: str, most: int = LARGEST) -> bytes:
         """See Store."""
         source = self._there(key)
-        data = source.read_bytes()
+        with source.open("rb") as stream:
+            data = stream.read(most + 1)
+        if len(data) > most:
+            raise TooLarge(key, self.url, most)
         self._compare(key, source, hashlib.sha256(data).hexdigest())
         return data
+
+    def digest(self, key: str) -> str:
+        """See Store."""
+        source = self._there(key)
+        found = sha256_of(source)
+        self._compare(key, source, found)
+        return found
 
     def stat(self, key: str) -> Stat | None:
         """See Store."""
@@ -147,9 +158,12 @@ def sum_file(file: Path) -> Path:
 
 
 def sums(file: Path) -> list[str]:
-    """Return the valid checksums of a file: one, two during its replacement, or none if unknown."""
-    stored = sum_file(file)
-    return [line.split()[0] for line in stored.read_text().splitlines()] if stored.is_file() else []
+    """Return the valid checksums of a file: one, two during its replacement, or none if unknown. Raises Unreadable."""
+    try:
+        lines = read_text(sum_file(file), SUMS_BYTES).splitlines()
+    except NoFile:
+        return []
+    return [line.split()[0] for line in lines if line.strip()]
 
 
 def write_sums(file: Path, known: list[str]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ante.files import write_text
+from ante.files import read_object, write_text
 from ante.storage.store import Progress
 
 PART = 8 << 20  # bytes; S3 requires at least 5 MiB and at most 10,000 parts
@@ -98,7 +98,7 @@ def is_stored(client: Any, bucket: str, key: str, sha256: str) -> bool:
 def read_notes(resume: Path | None, wanted: dict[str, Any]) -> dict[str, Any]:
     """Return the notes of an interrupted upload of the same file, or new notes."""
     if resume and resume.is_file():
-        found: dict[str, Any] = json.loads(resume.read_text())
+        found = read_object(resume)
         if all(found.get(name) == value for name, value in wanted.items()):
             return found
     return {**wanted, "parts": []}

@@ -29,10 +29,20 @@ from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError as BodyError
 
 from ante.errors import BalatroError
-from ante.files import whole
+from ante.files import LARGEST, whole
 from ante.http.connections import PATIENCE, be_steady
 from ante.messages import foreign, masked
-from ante.storage.errors import Damaged, NoAccess, NoBucket, NoStore, NotThere, StorageError, StoreFull, Unreachable
+from ante.storage.errors import (
+    Damaged,
+    NoAccess,
+    NoBucket,
+    NoStore,
+    NotThere,
+    StorageError,
+    StoreFull,
+    TooLarge,
+    Unreachable,
+)
 from ante.storage.local import in_words
 from ante.storage.multipart import PART, put_parts
 from ante.storage.settings import S3Settings
@@ -45,7 +55,6 @@ LOOP = "it redirects in a loop, or its response is nested too deeply"
 LISTING = ("Name", "IsTruncated")  # fields of all S3 listings, including empty ones
 OBJECTS = ("GetObject", "HeadObject")  # calls whose responses may have any content type
 MOST_PAGES = 10_000  # pages of a listing, with 1,000 keys each
-MOST_BYTES = 1 << 30  # bytes of an object that is read into memory
 FULL = ("XMinioStorageFull", "InsufficientStorage", "QuotaExceeded", "507")
 
 
@@ -137,17 +146,27 @@ class S3Store:
                 self._compare(key, answer, digest.hexdigest(), size)
         return Stat(key, size, digest.hexdigest(), answer["LastModified"].timestamp())
 
-    def get_bytes(self, key: str) -> bytes:
+    def get_bytes(self, key: str, most: int = LARGEST) -> bytes:
         """See Store."""
         with self._in_words(key):
             answer = self._opened(key)
-            if answer["ContentLength"] > MOST_BYTES:
-                raise StorageError(
-                    f"{key} at {self._where} has {answer['ContentLength']:,} bytes: too many to read into memory"
-                )
+            if answer["ContentLength"] > most:
+                answer["Body"].close()
+                raise TooLarge(key, self.url, most)
             data: bytes = answer["Body"].read()
         self._compare(key, answer, hashlib.sha256(data).hexdigest(), len(data))
         return data
+
+    def digest(self, key: str) -> str:
+        """See Store."""
+        digest, size = hashlib.sha256(), 0
+        with self._in_words(key):
+            answer = self._opened(key)
+            for chunk in answer["Body"].iter_chunks(CHUNK):
+                digest.update(chunk)
+                size += len(chunk)
+        self._compare(key, answer, digest.hexdigest(), size)
+        return digest.hexdigest()
 
     def _opened(self, key: str) -> dict[str, Any]:
         """Return the response to a GET before reading its body. Raises StorageError if it lacks its length."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ante.files import held, write_text
+from ante.files import held, read_object, read_text, write_text
 from ante.storage.errors import NotWhole, SpoolFull
 from ante.storage.local import in_words, sync_folder
 
@@ -149,13 +149,13 @@ class Spool:
     def refusals(self) -> list[tuple[Job, str]]:
         """Return the permanently failed jobs with their errors."""
         folders = sorted(self.refused.iterdir()) if self.refused.is_dir() else []
-        found = ((self._read(folder), (folder / "refused.txt").read_text()) for folder in folders)
+        found = ((self._read(folder), read_text(folder / "refused.txt")) for folder in folders)
         return [(job, why) for job, why in found if job]
 
     def _read(self, folder: Path) -> Job | None:
         """Return a job, or None if it was completed in the meantime."""
         try:
-            values = json.loads((folder / "job.json").read_text())
+            values = read_object(folder / "job.json")
         except FileNotFoundError:
             return None
         except ValueError as error:
@@ -198,7 +198,7 @@ class Spool:
     def state(self) -> State | None:
         """The last state of the uploader; None if none has run."""
         file = self.folder / "state.json"
-        return State(**json.loads(file.read_text())) if file.is_file() else None
+        return State(**read_object(file)) if file.is_file() else None
 
     def write_state(self, state: State) -> None:
         """Write the uploader's state to disk."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from ante.files import LARGEST
 from ante.paths import BadPath, check_path
 from ante.storage.errors import BadStore
 
@@ -51,8 +52,11 @@ class Store(Protocol):
     def get_file(self, key: str, file: Path, progress: Progress = no_progress) -> Stat:
         """Write an object to a file, which is unchanged on failure. Raises NotThere, Damaged."""
 
-    def get_bytes(self, key: str) -> bytes:
-        """Return the bytes of an object. Raises NotThere, Damaged."""
+    def get_bytes(self, key: str, most: int = LARGEST) -> bytes:
+        """Return the bytes of an object of at most `most` bytes. Raises NotThere, Damaged, TooLarge."""
+
+    def digest(self, key: str) -> str:
+        """Return the hex SHA-256 of an object, which is read in blocks. Raises NotThere, Damaged."""
 
     def stat(self, key: str) -> Stat | None:
         """Return the metadata of an object, or None if it does not exist."""

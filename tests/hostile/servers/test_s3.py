@@ -227,7 +227,7 @@ def test_a_list_without_end_is_given_up(answering: Callable[..., Answers], monke
 
 def test_an_object_too_large_for_memory_is_refused_unread(answering: Callable[..., Answers]) -> None:
     head = OK + f"Content-Length: {10**13}\r\nLast-Modified: {DATE}\r\n\r\n".encode()
-    with pytest.raises(StorageError, match="too many"):
+    with pytest.raises(StorageError, match="larger than the limit"):
         store_at(answering(endless(head)).url).get_bytes("a")
 
 

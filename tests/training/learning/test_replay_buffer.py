@@ -47,7 +47,7 @@ def played(number: int, steps: int = 7, games: int = 3, seed: int = 0) -> Trajec
 
 
 def made(**settings: Any) -> Replay:
-    plan = {"capacity": 100, "length": 3, "exponent": 0.6, "boss": 4.0, "joker": 2.0, **settings}
+    plan = {"capacity": 100, "length": 3, "exponent": 0.6, "boss": 4.0, "joker": 2.0, "actions": 100, **settings}
     return Replay(row_t=ROW, discount=GAMMA, **plan)
 
 
@@ -209,22 +209,79 @@ def test_no_masked_action_is_ever_chosen_in_a_million() -> None:
         {"spans": [(0, 20, 21)]},
         {"spans": [(0, 20)]},
         {"top": float("nan")},
+        {"top": 0.0},
+        {"used": 27.0},
+        {"at": 3},
+        {"spans": []},
+        {"spans": [(0, 12, 10), (11, 27, 10)]},
+        {"spans": [(0, 0, 0)]},
     ],
 )
 def test_a_state_with_places_beyond_the_memory_is_refused(changes: dict[str, Any]) -> None:
     one = made()
     one.add(played(1))
-    with pytest.raises(ValueError):
+    with pytest.raises((ValueError, TypeError)):
         made().restore({**one.state(), **changes})
 
 
-def test_a_state_with_priorities_that_are_none_is_refused() -> None:
+def with_array(replay: Replay, name: str, array: Any) -> dict[str, Any]:
+    """Return the state of a buffer with another array."""
+    state = replay.state()
+    return {**state, "arrays": {**state["arrays"], name: pyarrow.compress(array.tobytes(), "zstd", asbytes=True)}}
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("priorities", [-1.0, 0.0, np.nan, np.inf]),
+        ("actions", [-1, 100, 32767]),
+        ("nexts", [-1, 10**6, 0]),
+        ("returns", [np.nan, np.inf]),
+        ("weights", [np.nan, -0.1, 1.1]),
+        ("stress", [np.nan, 0.0, -1.0, np.inf]),
+    ],
+)
+def test_a_state_with_values_out_of_range_is_refused(name: str, wrong: list[float]) -> None:
+    one = made(capacity=60)
+    for number in range(9):  # the ring has started again
+        one.add(played(number))
+    assert one.state()["spans"][0][0] > one.state()["at"] or one.state()["spans"][0][0] > 0
+    begin, used = max(one.state()["spans"])[0], one.state()["used"]
+    kept = one._views(used)[name].copy()
+    made(capacity=60).restore(with_array(one, name, kept))
+    for value in wrong:
+        changed = kept.copy()
+        changed[begin + 3] = value
+        with pytest.raises(ValueError, match=name):
+            made(capacity=60).restore(with_array(one, name, changed))
+
+
+def test_a_state_with_rows_that_are_not_finite_is_refused() -> None:
     one = made()
     one.add(played(1))
-    for value in (-1.0, np.nan, np.inf):
-        state, leaves = one.state(), len(one._tree) // 2
-        wrong = one._tree[leaves : leaves + state["used"]].copy()
-        wrong[3] = value
-        state["arrays"] = {**state["arrays"], "priorities": pyarrow.compress(wrong.tobytes(), "zstd", asbytes=True)}
-        with pytest.raises(ValueError, match="priorities"):
-            made().restore(state)
+    used = one.state()["used"]
+    for value in (np.nan, -np.inf):
+        rows = one._rows[:used].copy()
+        rows["half"][3, 1] = value
+        with pytest.raises(ValueError, match="rows"):
+            made().restore(with_array(one, "rows", rows))
+
+
+@pytest.mark.parametrize("name", ["rows", "actions", "priorities"])
+@pytest.mark.parametrize("packed", [b"", b"nonsense", None, "text", pyarrow.compress(b"short", "zstd", asbytes=True)])
+def test_a_state_with_arrays_of_another_size_is_refused(name: str, packed: Any) -> None:
+    one = made()
+    one.add(played(1))
+    state = one.state()
+    with pytest.raises(ValueError, match=name):
+        made().restore({**state, "arrays": {**state["arrays"], name: packed}})
+
+
+def test_places_that_hold_no_step_have_no_priority_in_a_restored_state() -> None:
+    one = made()
+    one.add(played(1))
+    state, leaves = one.state(), len(one._tree) // 2
+    priorities = one._tree[leaves : leaves + state["used"]].copy()
+    priorities[-1] = 1.0  # a row that is only the next observation of others
+    with pytest.raises(ValueError, match="priorities"):
+        made().restore(with_array(one, "priorities", priorities))

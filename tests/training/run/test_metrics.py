@@ -1,14 +1,21 @@
 """The metrics of a run on disk."""
 
 import csv
+import errno
 import math
+import resource
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow.parquet
+import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from ante.metrics import COLUMNS
 from ante.training.run.metrics import Metrics
+from ante.training.run_store.checkpoints import CannotSave
 
 
 def row(iteration: int) -> dict[str, float]:
@@ -68,3 +75,71 @@ def test_tensorboard_forgets_what_was_undone_and_is_made_anew_on_another_machine
     elsewhere.write(row(4))
     elsewhere.close()
     assert board_returns(tmp_path / "two") == [(100, 0.5), (200, 0.5), (300, 7.0), (400, 0.5)]
+
+
+@contextmanager
+def unwritable() -> Iterator[None]:
+    """Let every write to a file fail, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_row_that_cannot_be_written_is_a_sentence_and_earlier_rows_remain(tmp_path: Path) -> None:
+    with (
+        pytest.raises(CannotSave, match=r"cannot write .*metrics.csv: File too large; .*--resume") as found,
+        unwritable(),
+        Metrics(tmp_path) as metrics,
+    ):
+        metrics.write(row(1))
+    assert found.value.__cause__ is not None
+    with Metrics(tmp_path) as metrics:
+        metrics.write(row(1))
+        with pytest.raises(CannotSave), unwritable():
+            metrics.write(row(2))
+    with Metrics(tmp_path, done=1) as metrics:
+        assert [each["iteration"] for each in csv.DictReader((tmp_path / "metrics.csv").open())] == ["1"]
+
+
+def test_an_error_of_training_is_not_replaced_by_one_of_closing(tmp_path: Path) -> None:
+    with pytest.raises(KeyError, match="of training"), Metrics(tmp_path) as metrics:
+        metrics.write(row(1))
+        (tmp_path / "metrics.csv").write_text('1,2\n"')  # what remains of a row on a full disk
+        raise KeyError("of training")
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"), [(errno.ENOSPC, "free disk space"), (errno.EROFS, "writable"), (errno.EIO, "then continue")]
+)
+def test_the_remedy_fits_the_error(number: int, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Metrics(tmp_path) as metrics:
+
+        def refuse(_: object) -> None:
+            raise OSError(number, "refused")
+
+        monkeypatch.setattr(metrics._csv, "writerow", refuse)
+        with pytest.raises(CannotSave, match=f"metrics.csv: refused; .*{remedy}"):
+            metrics.write(row(1))
+
+
+def test_a_thread_that_cannot_write_prints_no_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[type[BaseException]] = []
+    monkeypatch.setattr(threading, "excepthook", lambda failure: seen.append(failure.exc_type))
+
+    def fail(error: Exception) -> None:
+        def work() -> None:
+            raise error
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+
+    with Metrics(tmp_path):
+        fail(OSError(errno.ENOSPC, "full"))
+        assert seen == []
+        fail(ValueError("a defect"))
+    fail(OSError(errno.ENOSPC, "full"))
+    assert seen == [ValueError, OSError]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from ante.training.run_store.checkpoints import find_checkpoint
@@ -153,6 +154,24 @@ def drain(terminal: int) -> None:
             pass
     except (BlockingIOError, OSError):
         return
+
+
+@pytest.mark.ray
+def test_a_run_whose_folder_becomes_unwritable_ends_in_a_sentence(tmp_path: Path) -> None:
+    """Every write of the training fails from some moment on, as on a full disk."""
+    folder = tmp_path / "runs" / "first"
+    run = subprocess.Popen(TRAIN, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        learning(folder, run)
+        psutil.Process(run.pid).rlimit(psutil.RLIMIT_FSIZE, (0, psutil.RLIM_INFINITY))
+        said = " ".join(run.communicate(timeout=600)[1].split())
+    finally:
+        run.kill()
+    assert run.returncode == 2 and "Traceback" not in said
+    assert "ante: cannot write" in said and "File too large" in said and "then continue the run with --resume" in said
+    checkpoint, metadata = find_checkpoint(folder / "checkpoints")
+    assert metadata["timesteps"] >= 256
+    assert not [each for each in checkpoint.parent.iterdir() if each.name.endswith(".part")]
 
 
 def moved(folder: Path) -> Path:

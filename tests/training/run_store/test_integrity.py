@@ -116,6 +116,22 @@ def test_every_file_may_be_harmed_and_is_named(
     read()
 
 
+def test_the_manifest_that_is_compared_with_the_pointer_is_the_one_that_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read once, so it cannot be exchanged in between."""
+    save_checkpoint(tmp_path, 5, lambda folder: (folder / "x").write_text("1"), {"timesteps": 5}, best=True)  # type: ignore[arg-type, func-returns-value]
+    opened, original = [], Path.open
+
+    def counted(file: Path, *words: Any, **options: Any) -> Any:
+        opened.append(file.name)
+        return original(file, *words, **options)
+
+    monkeypatch.setattr(Path, "open", counted)
+    assert find_checkpoint(tmp_path)[1]["timesteps"] == 5
+    assert opened.count("metadata.json") == 1
+
+
 def test_swapped_and_extra_files_are_refused(made: tuple[Path, Callable[[], Any]]) -> None:
     folder, read = made
     weights, other = folder / "weights.npz", folder / "config.yaml"
@@ -486,11 +502,16 @@ def test_white_stake_has_the_weights_that_it_was_released_with() -> None:
 # ---- the rule ----
 
 MODULES = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal", "ray.cloudpickle"}
-CALLS = {"torch.load", "torch.save"}
-NAMES = {"cloudpickle", "read_pickle", "to_pickle"} | {  # includes RLlib's checkpoints, which are pickles
+CALLS = {"torch.load", "torch.save", "Tuner.restore", "tune.Tuner.restore"}
+NAMES = {
+    "cloudpickle",
+    "read_pickle",
+    "to_pickle",
+} | {  # includes RLlib's checkpoints and Tune's state, which are pickles
     "save_to_path",
     "restore_from_path",
     "from_checkpoint",
+    "can_restore",
 }
 ALLOWED = {
     "engine/core/compile_cache.py": "compiled code, in this user's own cache folder",
@@ -526,7 +547,8 @@ def test_no_module_reads_or_writes_pickles() -> None:
 @pytest.mark.parametrize(
     "line",
     ["import pickle", "from pickle import loads", "from ray import cloudpickle", "import torch\ntorch.load('x')", "import joblib",
-     "import numpy as np\nnp.load('x', allow_pickle=True)", "np.load('x', allow_pickle=flag)", "Policy.from_checkpoint('x')"],
+     "import numpy as np\nnp.load('x', allow_pickle=True)", "np.load('x', allow_pickle=flag)", "Policy.from_checkpoint('x')",
+     "tune.Tuner.restore('x', learn)"],
 )  # fmt: skip
 def test_the_rule_finds_what_it_forbids(line: str, tmp_path: Path) -> None:
     (tmp_path / "x.py").write_text(line)

@@ -2,6 +2,8 @@
 
 import json
 import os
+import pickle
+import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -65,6 +67,44 @@ def test_the_worst_continue_from_the_best_and_the_result_is_a_run(tmp_path: Path
 
     again = train_population(space, False, quiet)
     assert [member.points for member in again.members] == [member.points for member in outcome.members]
+
+    executed = plant_pickles(space.folder / "tune")
+    for member in again.members[:1]:
+        shutil.rmtree(member.checkpoint)  # as if the population had been stopped in between
+    resumed = train_population(space, False, quiet)
+    assert not executed.exists(), "a pickle in the folder was loaded"
+    assert [[point.steps for point in member.points] for member in resumed.members] == [[512, 1024]] * 2
+    assert [member.points[0] for member in resumed.members] == [member.points[0] for member in outcome.members]
+    parents = [member.points[1].parent for member in resumed.members]
+    assert len(set(parents)) == 1, "the first comparison is repeated, and both continue from its best"
+
+
+class Trap:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.touch, (self.file,)
+
+
+def plant_pickles(place: Path) -> Path:
+    """Replace all of Tune's state by pickles that create a file; return that file."""
+    executed, files = place / "executed", [file for file in place.rglob("*") if file.suffix == ".pkl"]
+    states = list(place.rglob("experiment_state-*.json"))
+    assert {file.name for file in files} >= {"tuner.pkl", "params.pkl"} and states
+    trap = pickle.dumps(Trap(executed))
+    for file in files:
+        file.write_bytes(trap)
+    for folder in {file.parent for file in files}:
+        (folder / "error.pkl").write_bytes(trap)
+    for file in states:
+        file.write_text(json.dumps({"_type": "CLOUDPICKLE_FALLBACK", "value": trap.hex()}))
+    pickle.loads(trap)
+    assert executed.exists(), "the trap works"
+    executed.unlink()
+    return executed
 
 
 def test_reported_points_are_read_back_once_and_a_partial_line_is_ignored(tmp_path: Path) -> None:

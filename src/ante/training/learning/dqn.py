@@ -68,6 +68,7 @@ class QLearner(FragmentLearner):
             plan.priority,
             plan.boss_weight,
             plan.joker_weight,
+            int(policy.action_space.n),
         )
         self.updates = 0
 

@@ -4,8 +4,10 @@ A fragment is stored whole, each row once, although a row is the observation of 
 others. When the buffer is full, the oldest fragments are dropped. All memory is reserved at the start.
 """
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,7 @@ class Replay:
     discount     gamma
     exponent     exponent of the TD error in the priority; 0 samples uniformly
     boss, joker  priority factors of steps that beat a boss or gained a joker
+    actions      number of actions
     """
 
     capacity: int
@@ -62,6 +65,7 @@ class Replay:
     exponent: float
     boss: float
     joker: float
+    actions: int
     steps: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -178,25 +182,71 @@ class Replay:
     def restore(self, state: dict[str, Any]) -> None:
         """Restore a saved state of a buffer with the same capacity and rows.
 
-        Raises ValueError if the state is invalid: compiled code uses its numbers as indices.
+        Raises ValueError or TypeError if the state is invalid: compiled code uses its numbers as indices, and a value that is not
+        finite would spread to the weights.
         """
         self.__post_init__()
-        used, at, spans = int(state["used"]), int(state["at"]), [tuple(map(int, span)) for span in state["spans"]]
-        if not (0 <= used <= self.capacity and 0 <= at <= self.capacity):
-            raise ValueError(f"replay buffer of {self.capacity}: {used} places used, next {at} is invalid")
-        for begin, end, count in spans:
-            if not (0 <= begin <= begin + count <= end <= used):
-                raise ValueError(f"replay buffer: {count} steps from {begin} to {end} of {used} is invalid")
+        used, at, top = index(state["used"]), index(state["at"]), float(state["top"])
+        spans = [tuple(map(index, span)) for span in state["spans"]]
+        check_spans(spans, used, at, self.capacity)
         kept = self._views(used)
         for name, array in kept.items():
-            plain = pyarrow.decompress(state["arrays"][name], array.nbytes, CODEC, asbytes=True)
-            array[:] = np.frombuffer(plain, dtype=array.dtype).reshape(array.shape)
+            array[:] = decompressed(name, state["arrays"][name], array)
         priorities = kept["priorities"].copy()
-        if not (np.isfinite(priorities).all() and (priorities >= 0.0).all() and np.isfinite(state["top"])):
-            raise ValueError("the priorities of a replay buffer must be finite and not negative")
+        self._check_steps(spans, priorities)
+        if not (math.isfinite(top) and top > 0.0):
+            raise ValueError(f"the highest priority of a replay buffer is {top}, not a positive number")
         set_priorities(self._tree, np.arange(used), priorities)
         self._spans = deque((begin, end, count) for begin, end, count in spans)
-        self._at, self._top, self.steps = at, float(state["top"]), sum(count for _, _, count in spans)
+        self._at, self._top, self.steps = at, top, sum(count for _, _, count in spans)
+
+    def _check_steps(self, spans: list[tuple[int, ...]], priorities: NDArray[np.float64]) -> None:
+        """Check the restored arrays. Raises ValueError, naming the array."""
+        first, last = np.zeros(len(priorities), dtype=np.int64), np.zeros(len(priorities), dtype=np.int64)
+        is_step, held = np.zeros(len(priorities), dtype=bool), np.zeros(len(priorities), dtype=bool)
+        for begin, end, count in spans:
+            is_step[begin : begin + count], held[begin:end] = True, True
+            first[begin:end], last[begin:end] = begin, end
+        steps = np.flatnonzero(is_step)
+        actions, nexts, weights = self._actions[steps], self._nexts[steps], self._weights[steps]
+        stress, rows = self._stress[steps], self._rows[: len(priorities)][held]
+        floats = [name for name in rows.dtype.names or () if rows.dtype[name].base.kind == "f"]
+        valid = {
+            "priorities": np.isfinite(priorities).all() and ((priorities > 0.0) == is_step).all(),
+            "actions": ((actions >= 0) & (actions < self.actions)).all(),
+            "nexts": ((nexts >= first[steps]) & (nexts < last[steps])).all(),
+            "returns": np.isfinite(self._returns[steps]).all(),
+            "weights": ((weights >= 0.0) & (weights <= 1.0)).all(),
+            "stress": (np.isfinite(stress) & (stress > 0.0)).all(),
+            "rows": all(np.isfinite(rows[name]).all() for name in floats),
+        }
+        for name, fits in valid.items():
+            if not fits:
+                raise ValueError(f"the {name} of a replay buffer are not finite or out of range")
+
+
+def check_spans(spans: list[tuple[int, ...]], used: int, at: int, capacity: int) -> None:
+    """Check that fragments lie in the used places of a ring, oldest first and without overlap. Raises ValueError."""
+    if not (0 <= used <= capacity and 0 <= at <= capacity):
+        raise ValueError(f"replay buffer of {capacity}: {used} places used, next {at} is invalid")
+    for begin, end, count in spans:
+        if not (0 <= begin < begin + count <= end <= used):
+            raise ValueError(f"replay buffer: {count} steps from {begin} to {end} of {used} is invalid")
+    ends = [end for _, end, _ in spans]
+    back = sum(begin < end for (begin, _, _), end in zip(spans[1:], ends, strict=False))  # where the ring starts again
+    if spans and (at != ends[-1] or back > 1 or (back and ends[-1] > spans[0][0]) or max(ends) != used):
+        raise ValueError(f"replay buffer: fragments overlap or are not in order, or {at} is not after the newest")
+
+
+def decompressed(name: str, packed: object, like: NDArray[Any]) -> NDArray[Any]:
+    """Return a compressed array with the type and shape of `like`. Raises ValueError."""
+    try:
+        plain = pyarrow.decompress(packed, like.nbytes, CODEC, asbytes=True)
+    except (OSError, TypeError, pyarrow.ArrowException) as error:
+        raise ValueError(f"the {name} of a replay buffer cannot be decompressed: {error}") from None
+    if len(plain) != like.nbytes:
+        raise ValueError(f"the {name} of a replay buffer have {len(plain)} bytes instead of {like.nbytes}")
+    return np.frombuffer(plain, dtype=like.dtype).reshape(like.shape)
 
 
 def places_after(trace: Trajectory) -> NDArray[np.int64]:

@@ -255,6 +255,9 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
             session.exporter.row = {"steps": done.steps, "games": done.games, "iteration": done.iteration}
             session.exporter.learning = True
             again = learn(config, algorithm, done, session)
+        except OSError:
+            session.lock.check()  # raises RunGone if the run's folder was moved: then that is the cause
+            raise
         except LOST as error:
             if not is_loss(error):
                 raise
@@ -293,45 +296,39 @@ def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: 
 
     A checkpoint is written in each case.
     """
-    metrics = Metrics(config.folder, done.iteration)
     less, wasted = False, 0
-    try:
-        with (
-            TrainView(session.console, config.steps, done.steps) as view,
-            watching(config, algorithm, session.console) as hints,
-        ):
-            while done.steps < config.steps and not session.stops and not less:
-                clock = time.perf_counter()
-                result = algorithm.train()
-                done.row = row_of(result, done, time.perf_counter() - clock)
-                done.row |= memory_columns(session.gauge, done.sizes)
-                done.row |= hints()
-                done.row |= tried(config, algorithm, done, session.console)
-                session.lock.check()
-                metrics.write(done.row)
-                session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
-                view.show(done.row)
-                wasted = wasted + 1 if is_wasted(done.row) else 0
-                if wasted == MOST_WASTED:
-                    raise Diverged(
-                        f"training diverged: no gradient of the last {wasted} iterations was finite. The checkpoints in "
-                        f"{config.folder} are from before; start a new run with a lower algo.lr or algo.grad_clip"
-                    )
-                less, better = must_shrink(done, session), done.row["eval_blinds"] > done.best_trial
-                promote(config, algorithm, done, session.console)
-                if done.iteration % config.checkpoints.every == 0 or less or better:
-                    session.save(config, algorithm, done)
-                session.followers.look()
-                if session.publisher:
-                    session.publisher.check_uploader()
-            if done.iteration > done.saved:
+    with (
+        Metrics(config.folder, done.iteration) as metrics,
+        TrainView(session.console, config.steps, done.steps) as view,
+        watching(config, algorithm, session.console) as hints,
+    ):
+        while done.steps < config.steps and not session.stops and not less:
+            clock = time.perf_counter()
+            result = algorithm.train()
+            done.row = row_of(result, done, time.perf_counter() - clock)
+            done.row |= memory_columns(session.gauge, done.sizes)
+            done.row |= hints()
+            done.row |= tried(config, algorithm, done, session.console)
+            session.lock.check()
+            metrics.write(done.row)
+            session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
+            view.show(done.row)
+            wasted = wasted + 1 if is_wasted(done.row) else 0
+            if wasted == MOST_WASTED:
+                raise Diverged(
+                    f"training diverged: no gradient of the last {wasted} iterations was finite. The checkpoints in "
+                    f"{config.folder} are from before; start a new run with a lower algo.lr or algo.grad_clip"
+                )
+            less, better = must_shrink(done, session), done.row["eval_blinds"] > done.best_trial
+            promote(config, algorithm, done, session.console)
+            if done.iteration % config.checkpoints.every == 0 or less or better:
                 session.save(config, algorithm, done)
-            return less and not session.stops and done.steps < config.steps
-    except OSError:
-        session.lock.check()  # raises RunGone if the run's folder was moved: then that is the cause
-        raise
-    finally:
-        metrics.close()
+            session.followers.look()
+            if session.publisher:
+                session.publisher.check_uploader()
+        if done.iteration > done.saved:
+            session.save(config, algorithm, done)
+        return less and not session.stops and done.steps < config.steps
 
 
 @contextmanager

@@ -1,46 +1,74 @@
 """Writes the metrics of a run, iteration by iteration: metrics.csv, metrics.parquet and TensorBoard."""
 
+from __future__ import annotations
+
 import csv
 import io
 import math
-import os
 import re
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow.csv
 import pyarrow.parquet
 from torch.utils.tensorboard import SummaryWriter
 
 from ante.errors import shown
-from ante.files import NoFile, Unreadable, whole_rows, write_text
+from ante.files import NoFile, Unreadable, whole, whole_rows, write_text
 from ante.metrics import COLUMNS
+from ante.training.run_store.checkpoints import cannot_save
 
 WHOLE = re.compile(r"[0-9]{1,18}")
 
 
 class Metrics:
-    """Writes each row immediately. A resumed run continues after row `done`; later rows are dropped."""
+    """Writes each row immediately. A resumed run continues after row `done`; later rows are dropped.
+
+    A context manager that closes the files. All methods raise CannotSave if a file cannot be written.
+    """
 
     def __init__(self, folder: Path, done: int = 0) -> None:
         self.file, board = folder / "metrics.csv", folder / "tensorboard"
         rows = read_rows(self.file, done)
-        write_text(self.file, as_csv(rows))
-        self._stream = self.file.open("a", newline="")
-        self._csv = csv.DictWriter(self._stream, COLUMNS)
-        exists = board.is_dir() and any(board.iterdir())
-        # TensorBoard ignores values in earlier files of the folder from the step `purge_step` on.
-        purge = int(rows[-1]["steps"]) + 1 if rows and exists else 0
-        self._board = SummaryWriter(str(board), purge_step=purge)  # type: ignore[no-untyped-call]
-        if not exists:
-            self._copy_to_board(rows)
+        with writing(self.file):
+            write_text(self.file, as_csv(rows))
+            self._stream = self.file.open("a", newline="")
+            self._csv = csv.DictWriter(self._stream, COLUMNS)
+            exists = board.is_dir() and any(board.iterdir())
+            # TensorBoard ignores values in earlier files of the folder from the step `purge_step` on.
+            purge = int(rows[-1]["steps"]) + 1 if rows and exists else 0
+            self._board = SummaryWriter(str(board), purge_step=purge)  # type: ignore[no-untyped-call]
+            if not exists:
+                self._copy_to_board(rows)
+
+    def __enter__(self) -> Metrics:
+        """Return the metrics."""
+        self._hook, threading.excepthook = threading.excepthook, self._thread_failed
+        return self
+
+    def _thread_failed(self, failure: Any) -> None:
+        """Drop write errors of TensorBoard's thread, which its next call raises again; they would print a traceback."""
+        if not isinstance(failure.exc_value, OSError):
+            self._hook(failure)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close the files; after an error, which matters more, one of closing is dropped."""
+        try:
+            with suppress(*(() if kind is None else (OSError, pyarrow.ArrowException))):
+                self.close()
+        finally:
+            threading.excepthook = self._hook
 
     def write(self, row: dict[str, float]) -> None:
         """Write one iteration."""
-        self._csv.writerow(row)
-        self._stream.flush()
-        self._to_board(row)
+        with writing(self.file):
+            self._csv.writerow(row)
+            self._stream.flush()
+            self._to_board(row)
 
     def _to_board(self, row: Mapping[str, float], moment: float | None = None) -> None:
         for name, value in row.items():
@@ -55,13 +83,23 @@ class Metrics:
 
     def close(self) -> None:
         """Flush everything to disk and write metrics.parquet, unless the run's folder is gone."""
-        self._stream.close()
-        self._board.close()  # type: ignore[no-untyped-call]
+        with writing(self.file), ExitStack() as files:
+            files.callback(self._board.close)
+            files.callback(self._stream.close)
         if not self.file.exists():
             return
-        temporary = self.file.with_name(f".metrics.parquet.{os.getpid()}")
-        pyarrow.parquet.write_table(pyarrow.csv.read_csv(self.file), temporary)
-        temporary.replace(self.file.with_suffix(".parquet"))
+        parquet = self.file.with_suffix(".parquet")
+        with writing(parquet), whole(parquet) as aside:
+            pyarrow.parquet.write_table(pyarrow.csv.read_csv(self.file), aside)
+
+
+@contextmanager
+def writing(file: Path) -> Iterator[None]:
+    """Translate errors of the file system. Raises CannotSave."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_save(file, error) from error
 
 
 def read_rows(file: Path, done: int) -> list[dict[str, str]]:

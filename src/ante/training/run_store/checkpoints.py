@@ -16,19 +16,32 @@ from typing import Any
 from ante.errors import BalatroError
 from ante.files import write_text
 from ante.paths import BadPath, check_name, inside
-from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verified
+from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verify_files
 
 KEPT = 3  # newest checkpoints to keep in addition to the best one
 METADATA = "metadata.json"  # the manifest of a checkpoint
 NAME = re.compile(r"\d{12}(-\d+)?")  # names of checkpoints
 POINTER_BYTES = 1 << 20  # maximum size of a pointer file
 RESUME = "then continue the run with --resume"
-REMEDIES = {errno.ENOSPC: f"free disk space; {RESUME}", errno.EROFS: f"make the folder writable; {RESUME}"}
+SPACE, PERMISSION = f"free disk space; {RESUME}", f"make the folder writable; {RESUME}"
+REMEDIES = {
+    errno.ENOSPC: SPACE,
+    errno.EDQUOT: SPACE,
+    errno.EROFS: PERMISSION,
+    errno.EACCES: PERMISSION,
+    errno.EPERM: PERMISSION,
+    errno.EFBIG: f"raise the limit on file sizes (ulimit -f); {RESUME}",
+}
 LEFT = re.compile(r"\.\d+(-\d+)?\..+")  # incomplete folders of killed runs
 
 
 class CannotSave(BalatroError, OSError):
-    """A checkpoint cannot be written: the disk is full or read-only, or the folder of the run is gone."""
+    """A checkpoint or a run's metrics cannot be written: the disk is full or read-only, or the folder is gone."""
+
+
+def cannot_save(what: object, error: OSError) -> CannotSave:
+    """Return the error for a file or folder that cannot be written, with the remedy."""
+    return CannotSave(f"cannot write {what}: {error.strerror or error}; {REMEDIES.get(error.errno or 0, RESUME)}")
 
 
 def save_checkpoint(
@@ -63,9 +76,7 @@ def save_checkpoint(
             point(folder, pointer, target.name, written)
     except OSError as error:
         shutil.rmtree(aside, ignore_errors=True)
-        raise CannotSave(
-            f"cannot write checkpoint {target}: {error}; {REMEDIES.get(error.errno or 0, RESUME)}"
-        ) from error
+        raise cannot_save(f"checkpoint {target}", error) from error
     except BalatroError:
         shutil.rmtree(aside, ignore_errors=True)
         raise
@@ -163,17 +174,20 @@ def find_checkpoint(folder: Path, pointer: str = "latest") -> tuple[Path, dict[s
         target = inside(folder, name)
     except BadPath as error:
         raise BadCheckpoint(f"no checkpoint {pointer!r} under {folder}: {error}") from None
-    if read_manifest(target, METADATA)[SEAL] != sealed:
-        raise BadCheckpoint(
-            f"checkpoint {target} is damaged: {METADATA} is not the one in {pointer}.json; use another checkpoint"
-        )
-    return target, read_metadata(target)
+    return target, read_metadata(target, sealed, f"{pointer}.json")
 
 
-def read_metadata(target: Path) -> dict[str, Any]:
-    """Return the metadata of a checkpoint whose files are verified. Raises BadCheckpoint, naming the file."""
+def read_metadata(target: Path, sealed: str | None = None, pointer: str = "") -> dict[str, Any]:
+    """Return the metadata of a checkpoint whose files are verified. Raises BadCheckpoint, naming the file.
+
+    sealed   the seal that the manifest must have, from the file `pointer`
+    """
     try:
-        return verified(target, METADATA)
+        content = read_manifest(target, METADATA)
+        if sealed not in (None, content[SEAL]):
+            raise BadCheckpoint(f"{target} is damaged: {METADATA} is not the one in {pointer}")
+        verify_files(target, METADATA, content)
+        return content
     except BadCheckpoint as error:
         raise BadCheckpoint(f"checkpoint {error}; use another checkpoint") from None
 

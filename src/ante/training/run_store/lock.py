@@ -1,4 +1,4 @@
-"""A lock for one training at a time in a run's folder; the operating system releases it when the process exits."""
+"""A lock for one training at a time in a folder; the operating system releases it when the process exits."""
 
 import errno
 import json
@@ -55,8 +55,10 @@ class RunLock:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[RunLock]:
-    """Hold the lock of the run's folder. Raises RunInUse, BadFolder.
+def locked(folder: Path, kind: str = "run", other: str = "choose another --name or --runs") -> Iterator[RunLock]:
+    """Hold the lock of the folder of a run, or of a population. Raises RunInUse, BadFolder.
+
+    kind, other  words of the errors: what the folder contains, and how to choose another folder
 
     Processes on other machines are excluded too if the shared file system supports flock, as NFS does. Without support
     for locks no process is excluded.
@@ -68,10 +70,10 @@ def locked(folder: Path) -> Iterator[RunLock]:
             mine = stack.enter_context(held(file, holder()))
         except OSError as error:
             if error.errno not in NO_LOCKS:
-                raise BadFolder(f"run {folder} cannot be written ({error.strerror}): choose another --runs") from None
+                raise BadFolder(f"{kind} {folder} cannot be written ({error.strerror}): {other}") from None
         if mine is False:
             raise RunInUse(
-                f"run {folder} is being trained by {holder_in(file)}: wait until it ends or stop it, or choose another --name"
+                f"{kind} {folder} is being trained by {holder_in(file)}: wait until it ends or stop it, or {other}"
             )
         yield RunLock(folder, inode_of(file) if mine else None)
 

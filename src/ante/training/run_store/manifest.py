@@ -59,9 +59,10 @@ def read_manifest(folder: Path, name: str) -> dict[str, Any]:
     try:
         if not stat.S_ISREG(file.lstat().st_mode):
             raise BadCheckpoint(f"{folder} is damaged: {name} is not a regular file")
-        if file.stat().st_size > MOST:
+        with file.open("rb") as stream:
+            text = stream.read(MOST + 1)
+        if len(text) > MOST:
             raise BadCheckpoint(f"{folder} is damaged: {name} is larger than {MOST:,} bytes")
-        text = file.read_bytes()
         content = json.loads(text)
         same = isinstance(content, dict) and SEAL in content and text_of(content).encode() == text
     except (OSError, RecursionError) as error:
@@ -83,6 +84,12 @@ def verified(folder: Path, name: str, changed: Collection[str] = ()) -> dict[str
     changed  files that may have changed since the folder was sealed
     """
     content = read_manifest(folder, name)
+    verify_files(folder, name, content, changed)
+    return content
+
+
+def verify_files(folder: Path, name: str, content: Mapping[str, Any], changed: Collection[str] = ()) -> None:
+    """Verify every file of a folder against the contents of its manifest. Raises BadCheckpoint, naming the file."""
     try:
         parts = {check_path(path): (part["bytes"], part["sha256"]) for path, part in content[FILES].items()}
     except (BadPath, AttributeError, KeyError, TypeError) as error:
@@ -101,7 +108,6 @@ def verified(folder: Path, name: str, changed: Collection[str] = ()) -> dict[str
             )
         if sha256_of(there[path]) != digest:
             raise BadCheckpoint(f"{folder} is damaged: the SHA-256 of {path} differs from its manifest")
-    return content
 
 
 def files_of(folder: Path) -> Iterator[tuple[str, Path]]:

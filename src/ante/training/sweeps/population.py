@@ -1,7 +1,7 @@
 """Population-based training on Ray Tune: members train in parallel, and the worst copy the weights of the best.
 
-A population's folder has population.yaml, tune/ (Tune's state, used to resume), best/ (a run's folder with the best
-member's checkpoint), population.json and lineage.png.
+A population's folder has population.yaml, tune/ (the members' checkpoints, from which a stopped population continues),
+best/ (a run's folder with the best member's checkpoint), population.json and lineage.png.
 """
 
 import json
@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,7 +24,7 @@ from ray.tune.schedulers import FIFOScheduler, PopulationBasedTraining
 from ante.agents.evaluate import Report, evaluate, half_width
 from ante.agents.seed_lists import evaluation_seeds
 from ante.errors import BalatroError
-from ante.files import write_text
+from ante.files import Unreadable, parse_json, read_text, write_text
 from ante.paths import inside
 from ante.training.policies.registry import make_player, read_policy
 from ante.training.rllib.build import build
@@ -33,13 +33,14 @@ from ante.training.rllib.cluster import ray_of_our_own
 from ante.training.run.memory_budget import Sizes
 from ante.training.run.progress import Progressed, row_of
 from ante.training.run_store.checkpoints import METADATA, read_metadata, save_checkpoint
+from ante.training.run_store.lock import locked
 from ante.training.run_store.manifest import FILES, seal
 from ante.training.sampling.games import rules
 from ante.training.settings.config import BadConfig
+from ante.training.sweeps.saved import MEMBER, SavedMember, resume_points, saved_members
 from ante.training.sweeps.space import Space
 from ante.watch.lineage import Track, draw_lineage
 
-MEMBER = "member"  # subfolder in Tune's checkpoints
 COUNTED = ("steps", "games", "seconds", "iteration")
 Advance = Callable[[int], None]
 
@@ -80,14 +81,21 @@ class Member:
 
 
 def learn(trial: dict[str, Any], space: Space) -> None:
-    """Train one member in a Tune process: report at each comparison, continue from the given checkpoint."""
+    """Train one member in a Tune process: report at each comparison, continue from the given checkpoint.
+
+    The member of a stopped population first reports its last comparison again, which may replace it by another member.
+    """
     torch.set_num_threads(1)
-    number = number_of(tune.get_context().get_trial_id())
-    values, seed = trial["start"]["values"], trial["start"]["seed"]
-    config = space.member(values, seed)
+    number, start = number_of(tune.get_context().get_trial_id()), trial["start"]
+    config = space.member(start["values"], start["seed"])
+    checkpoint = tune.get_checkpoint()
+    if not checkpoint and start.get("folder"):
+        again = {**start["report"], "values": start["values"]}
+        checkpoint = tune.Checkpoint.from_directory(start["folder"])
+        tune.report(again, checkpoint=checkpoint)
     algorithm = build(config)
     done, parent = Progressed(sizes=Sizes(config.algo.minibatch, config.resources.games_per_runner)), number
-    if checkpoint := tune.get_checkpoint():
+    if checkpoint:
         with checkpoint.as_directory() as place:
             before = read_metadata(Path(place) / MEMBER)
             restore_algorithm(algorithm, Path(place) / MEMBER)
@@ -99,16 +107,22 @@ def learn(trial: dict[str, Any], space: Space) -> None:
             begin = time.perf_counter()
             result = algorithm.train()
             row = row_of(result, done, time.perf_counter() - begin)
-        score = row[space.metric]
+        score = float(row[space.metric])
         report = {"steps": done.steps, "score": -math.inf if math.isnan(score) else score, "parent": parent}
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place) / MEMBER
             folder.mkdir()
             write_algorithm(algorithm, config, folder)
-            seal(folder, METADATA, {"member": number, **{name: getattr(done, name) for name in COUNTED}})
-            tune.report({**report, "values": values}, checkpoint=tune.Checkpoint.from_directory(place))
+            counted = {name: getattr(done, name) for name in COUNTED}
+            seal(folder, METADATA, {"member": number, **counted, **start_of(start), **report})
+            tune.report({**report, "values": start["values"]}, checkpoint=tune.Checkpoint.from_directory(place))
         parent = number
     algorithm.stop()
+
+
+def start_of(start: dict[str, Any]) -> dict[str, Any]:
+    """Return a member's settings and seed."""
+    return {name: start[name] for name in ("values", "seed")}
 
 
 def number_of(trial: str) -> int:
@@ -116,11 +130,14 @@ def number_of(trial: str) -> int:
     return int(trial.rpartition("_")[2])
 
 
-def scheduler_of(space: Space, exploits: bool) -> Any:
-    """Return Tune's scheduler with bounded exploration, or one that never exploits."""
+def scheduler_of(space: Space, exploits: bool, reached: int) -> Any:
+    """Return Tune's scheduler with bounded exploration, or one that never exploits.
+
+    reached  steps at which all members compare first: 0, or those of the comparison that they continue from
+    """
     if not exploits:
         return FIFOScheduler()
-    rng = np.random.default_rng((space.seed, 1))
+    rng = np.random.default_rng((space.seed, 1, reached))
 
     def explore(trial: dict[str, Any]) -> dict[str, Any]:
         values = space.explored(trial["start"]["values"], rng)
@@ -131,6 +148,7 @@ def scheduler_of(space: Space, exploits: bool) -> Any:
         metric="score",
         mode="max",
         perturbation_interval=space.every,
+        burn_in_period=reached,
         quantile_fraction=space.quantile,
         custom_explore_fn=explore,
         synch=True,
@@ -138,46 +156,81 @@ def scheduler_of(space: Space, exploits: bool) -> Any:
     )
 
 
-def starts_of(space: Space) -> list[dict[str, Any]]:
-    """Return the initial settings of the members, the same for the population and its control."""
-    return [{"values": values, "seed": space.seed * 1000 + k} for k, values in enumerate(space.starts())]
+def starts_of(space: Space, points: list[SavedMember] | None) -> list[dict[str, Any]]:
+    """Return the start of each member: its initial settings, equal in population and control, or its checkpoint."""
+    if points is None:
+        return [{"values": values, "seed": space.seed * 1000 + k} for k, values in enumerate(space.starts())]
+    return [
+        {
+            "values": each.values,
+            "seed": each.seed,
+            "folder": str(each.folder),
+            "report": {"steps": each.steps, "score": each.score, "parent": each.parent},
+        }
+        for each in points
+    ]
 
 
-def fit(space: Space, name: str, exploits: bool, advance: Advance) -> list[Any]:
-    """Train all members, from the start or resumed, and return Tune's results. Raises BrokenMember."""
-    os.environ.setdefault("RAY_CHDIR_TO_TRIAL_DIR", "0")  # otherwise members cannot find relative paths in settings
-    config = space.member(space.starts()[0], 0)
-    resources = config.resources
+def bundles_of(space: Space) -> tune.PlacementGroupFactory:
+    """Return the resources of a member: its own process, its env runners and its learners."""
+    resources = space.member(space.starts()[0], 0).resources
     bundles = [
         {"CPU": 1.0},
         *({"CPU": resources.runner_cpus, "GPU": resources.runner_gpus} for _ in range(resources.runners)),
     ]
     bundles += [{"CPU": 1.0, "GPU": resources.learner_gpus} for _ in range(resources.learners)]
-    resources = tune.PlacementGroupFactory([{k: v for k, v in each.items() if v} for each in bundles])
-    trainable = tune.with_resources(tune.with_parameters(learn, space=space), resources)
-    PopulationProgress.advance, PopulationProgress.file = staticmethod(advance), points_file(space, name)
-    place, start = space.folder.absolute() / "tune", {"start": tune.grid_search(starts_of(space))}
-    if tune.Tuner.can_restore(str(place / name)):
-        tuner = tune.Tuner.restore(str(place / name), trainable, param_space=start, restart_errored=True)
+    return tune.PlacementGroupFactory([{k: v for k, v in each.items() if v} for each in bundles])
+
+
+def fit(space: Space, name: str, exploits: bool, advance: Advance) -> list[Path]:
+    """Train all members, from the start or from their checkpoints, and return the last checkpoint of each.
+
+    Raises BrokenMember, BadCheckpoint.
+    """
+    place = space.folder.absolute() / "tune"
+    saved = saved_members(place / name, space)
+    points = resume_points(saved, space, exploits)
+    drop(saved, points)
+    for each in points or ():
+        record(points_file(space, name), each.number, vars(each))
+    if points is None or min(each.steps for each in points) < space.steps:
+        tune_members(space, name, exploits, points, advance)
+        points = resume_points(saved_members(place / name, space), space, False)
     else:
-        tuner = tune.Tuner(
-            trainable,
-            param_space=start,
-            tune_config=tune.TuneConfig(scheduler=scheduler_of(space, exploits)),
-            run_config=tune.RunConfig(
-                name=name,
-                storage_path=str(place),
-                callbacks=[PopulationProgress()],
-                verbose=0,
-                failure_config=tune.FailureConfig(max_failures=2),
-                checkpoint_config=tune.CheckpointConfig(num_to_keep=4),
-            ),
-        )
+        advance(sum(each.steps for each in points))
+    if points is None or min(each.steps for each in points) < space.steps:
+        raise BrokenMember(f"a member of {space.folder} has no checkpoint at its end: run the same command again")
+    return [each.folder for each in points]
+
+
+def tune_members(space: Space, name: str, exploits: bool, points: list[SavedMember] | None, advance: Advance) -> None:
+    """Train all members on Tune up to their last step. Raises BrokenMember."""
+    os.environ.setdefault("RAY_CHDIR_TO_TRIAL_DIR", "0")  # otherwise members cannot find relative paths in settings
+    PopulationProgress.advance, PopulationProgress.file = staticmethod(advance), points_file(space, name)
+    reached = min(each.steps for each in points) if points else 0
+    tuner = tune.Tuner(
+        tune.with_resources(tune.with_parameters(learn, space=space), bundles_of(space)),
+        param_space={"start": tune.grid_search(starts_of(space, points))},
+        tune_config=tune.TuneConfig(scheduler=scheduler_of(space, exploits, reached)),
+        run_config=tune.RunConfig(
+            name=name,
+            storage_path=str(space.folder.absolute() / "tune"),
+            callbacks=[PopulationProgress()],
+            verbose=0,
+            failure_config=tune.FailureConfig(max_failures=2),
+            checkpoint_config=tune.CheckpointConfig(num_to_keep=4),
+        ),
+    )
     results = tuner.fit()
     if results.errors:
         raise BrokenMember(f"a member of {space.folder} failed: {str(results.errors[0]).splitlines()[-1]}")
-    # The folder's name identifies the trial; after a restore `metrics` may belong to a copied checkpoint.
-    return sorted(results, key=lambda result: number_of("_".join(Path(result.path).name.split("_")[1:3])))
+
+
+def drop(saved: list[SavedMember], points: list[SavedMember] | None) -> None:
+    """Delete the checkpoints that no member continues from, so that none of another course is taken later."""
+    for each in saved:
+        if each not in (points or ()):
+            shutil.rmtree(each.folder)
 
 
 def points_file(space: Space, name: str) -> Path:
@@ -202,24 +255,36 @@ class PopulationProgress(tune.Callback):  # type: ignore[misc]
         """See tune.Callback."""
         PopulationProgress.advance(result["steps"] - self.seen.get(trial.trial_id, 0))
         self.seen[trial.trial_id] = result["steps"]
-        point = {name: result[name] for name in ("steps", "score", "values", "parent")}
-        with PopulationProgress.file.open("a") as stream:
-            stream.write(json.dumps({"member": number_of(trial.trial_id), **point}) + "\n")
+        record(PopulationProgress.file, number_of(trial.trial_id), result)
+
+
+def record(file: Path, number: int, point: Mapping[str, Any]) -> None:
+    """Append a member's comparison to the file of all comparisons."""
+    kept = {name: point[name] for name in ("steps", "score", "values", "parent")}
+    with file.open("a") as stream:
+        stream.write(json.dumps({"member": number, **kept}) + "\n")
 
 
 def points_of(file: Path, number: int) -> tuple[Point, ...]:
-    """Return a member's comparisons in order; entries repeated after a resume replace earlier ones."""
-    lines = [json.loads(line) for line in file.read_text().splitlines(keepends=True) if line.endswith("\n")]
-    last = {line["steps"]: line for line in lines if line["member"] == number}
-    return tuple(
-        Point(int(each["steps"]), float(each["score"]), each["values"], int(each["parent"]))
-        for _, each in sorted(last.items())
-    )
+    """Return a member's comparisons in order; entries repeated after a resume replace earlier ones. Raises Unreadable."""
+    lines = [parse_json(line, file) for line in read_text(file).splitlines(keepends=True) if line.endswith("\n")]
+    try:
+        last = {
+            int(line["steps"]): Point(
+                int(line["steps"]), float(line["score"]), dict(line["values"]), int(line["parent"])
+            )
+            for line in lines
+            if line["member"] == number
+        }
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise Unreadable(
+            f"cannot read {file}: a line is not a comparison ({type(error).__name__}: {error}): remove it"
+        ) from None
+    return tuple(point for _, point in sorted(last.items()))
 
 
-def member_of(space: Space, number: int, points: tuple[Point, ...], result: Any) -> Member:
-    """Return a member from its comparisons and Tune's result, evaluated on seeds that chose nothing."""
-    checkpoint = Path(result.checkpoint.path)
+def member_of(space: Space, number: int, points: tuple[Point, ...], checkpoint: Path) -> Member:
+    """Return a member from its comparisons and its last checkpoint, evaluated on seeds that chose nothing."""
     read_metadata(checkpoint / MEMBER)
     policy = read_policy(checkpoint / MEMBER)
     config = space.member(points[-1].values, 0)
@@ -231,7 +296,7 @@ def member_of(space: Space, number: int, points: tuple[Point, ...], result: Any)
 def keep_space(space: Space) -> None:
     """Save the population's settings in its folder. Raises BadConfig if the folder has different settings."""
     file, text = space.folder / "population.yaml", yaml.safe_dump(space.model_dump(mode="json"), sort_keys=False)
-    if file.exists() and file.read_text() != text:
+    if file.exists() and read_text(file) != text:
         raise BadConfig(f"{space.folder} contains a population with other settings: change name in the file")
     space.folder.mkdir(parents=True, exist_ok=True)
     write_text(file, text)
@@ -241,19 +306,19 @@ def train_population(space: Space, control: bool, bar: Callable[[int, str], Any]
     """Train the population and, with `control`, its initial settings without exploitation.
 
     bar  returns a context manager that yields a progress callback: (total steps, text). A stopped population resumes.
-    Raises BadConfig, BrokenMember.
+    Raises BadConfig, BrokenMember, BadCheckpoint, Unreadable, and RunInUse if another process trains it.
     """
-    keep_space(space)
     total, found = space.population * space.steps, dict[str, list[Member]]()
-    with ray_of_our_own():
+    with locked(space.folder, "population", "change name in its file"), ray_of_our_own():
+        keep_space(space)
         for name in ("population", "control") if control else ("population",):
             with bar(total, name) as advance:
-                results = fit(space, name, name == "population", advance)
-            with bar(len(results), f"evaluating {name}") as advance:
+                checkpoints = fit(space, name, name == "population", advance)
+            with bar(len(checkpoints), f"evaluating {name}") as advance:
                 found[name] = []
-                for number, result in enumerate(results):
+                for number, checkpoint in enumerate(checkpoints):
                     points = points_of(points_file(space, name), number)
-                    found[name].append(member_of(space, number, points, result))
+                    found[name].append(member_of(space, number, points, checkpoint))
                     advance(1)
     outcome = PopulationResult(space, tuple(found["population"]), tuple(found.get("control", ())))
     outcome.write()

@@ -8,7 +8,6 @@ SECONDS left. It may be killed at any time.
 """
 
 import argparse
-import json
 import math
 import select
 import signal
@@ -19,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from ante.files import whole_rows
+from ante.files import read_object, whole_rows
 from ante.messages import described
 from ante.storage.uploader import step_back
 from ante.training.settings.config import config_of_run
@@ -125,7 +124,7 @@ def has_unsent_rows(run: Path, state: State) -> bool:
 def covered(run: Path) -> int:
     """Return the last iteration that a checkpoint covers; 0 if there is none."""
     file = run / "checkpoints" / "latest.json"
-    return int(json.loads(file.read_text())["iteration"]) if file.exists() else 0
+    return int(read_object(file)["iteration"]) if file.exists() else 0
 
 
 def unsent_rows(run: Path, sent: int) -> list[Row]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ante.files import read_object
 from ante.training.settings.config import TrainConfig
 
 
@@ -18,7 +19,7 @@ def settings_of(config: TrainConfig) -> dict[str, str]:
 def figures_of(run: Path) -> dict[str, float]:
     """Return the metrics of the final evaluation, such as evaluation/mean_blinds; empty if there was none."""
     file = run / "evaluation.json"
-    return dict(numbers("evaluation", json.loads(file.read_text()))) if file.exists() else {}
+    return dict(numbers("evaluation", read_object(file))) if file.exists() else {}
 
 
 def numbers(name: str, found: Any) -> Iterator[tuple[str, float]]:

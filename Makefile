@@ -140,7 +140,10 @@ lock: setup  ## pin the newest versions that pyproject.toml allows; images have 
 	$(PIN) $(IMAGE_EXTRAS) --extra notebook -c requirements/all.txt -o requirements/notebook.txt
 	echo cyclonedx-bom | $(PIN:pyproject.toml=-) -c requirements/all.txt -o requirements/sbom.txt
 
+wheel: setup  ## build the sdist and the wheel of ante-balatro into dist/
+	$(PY) -m hatchling build -t sdist -t wheel -d dist
+
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup sbom fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch docs docs-serve architecture screens chart replays lock clean
+.PHONY: help setup sbom fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch docs docs-serve architecture screens chart replays lock wheel clean

@@ -1,11 +1,11 @@
 """The command line, as a user calls it."""
 
-import importlib.metadata
 import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +16,7 @@ from ante.cli import main
 from ante.cli.games.seeds import parse_line
 from ante.errors import BalatroError
 
+ROOT = Path(__file__).resolve().parents[1]
 RECORDED = Path(__file__).parent / "golden" / "replays" / "greedy-b_red-1-PKXK3L4T.txt"
 Inside = Callable[..., tuple[int, str, str]]
 
@@ -67,8 +68,9 @@ def test_help_lists_every_command_in_groups_and_fits_a_terminal() -> None:
 
 
 def test_the_version_is_that_of_the_package() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     result = ante("--version")
-    assert (result.returncode, result.stdout) == (0, f"ante {importlib.metadata.version('ante')}\n")
+    assert (result.returncode, result.stdout) == (0, f"ante {version}\n")
 
 
 def test_a_misspelt_command_is_one_sentence_with_the_nearest_name() -> None:
@@ -266,11 +268,11 @@ def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(tmp_path: Pat
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-m", "ante.cli", "doctor"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, "ante: tyro is not installed: pip install 'ante[cli]'\n")
+    assert (done.returncode, done.stderr) == (1, "ante: tyro is not installed: pip install 'ante-balatro[cli]'\n")
     (tmp_path / "tyro.py").unlink()
     command = [sys.executable, "-m", "ante.cli", "play", "random", "--video", str(tmp_path / "a.mp4")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, "ante: cv2 is not installed: pip install 'ante[watch]'\n")
+    assert (done.returncode, done.stderr) == (2, "ante: cv2 is not installed: pip install 'ante-balatro[watch]'\n")
 
 
 def test_a_closed_pipe_ends_a_command_silently() -> None:

@@ -87,7 +87,7 @@ def required(extra: str) -> set[str]:
     """Return the distributions of an extra and of the extras that it includes."""
     found = set[str]()
     for text in PROJECT["optional-dependencies"][extra]:
-        if ours := re.match(r"ante\[(.*)\]", text):
+        if ours := re.match(r"ante-balatro\[(.*)\]", text):
             found |= {name for each in ours[1].split(",") for name in required(each)}
         else:
             found.add(re.split(r"[\[<>=~ ]", text)[0].lower().replace("_", "-"))

@@ -42,7 +42,7 @@ def test_other_names_are_refused_as_python_does() -> None:
 
 def test_what_is_not_installed_is_named_with_its_extra() -> None:
     done = python("import sys; sys.modules['pydantic'] = None\nfrom ante import train")
-    assert "NotInstalled: pydantic is not installed: pip install 'ante[cli]'" in done.stderr
+    assert "NotInstalled: pydantic is not installed: pip install 'ante-balatro[cli]'" in done.stderr
 
 
 @fast

@@ -89,7 +89,7 @@ class NotInstalled(BalatroError, ImportError):
     def __init__(self, error: ModuleNotFoundError) -> None:
         package = (error.name or "").partition(".")[0]
         extra = EXTRAS.get(package, "cli")
-        super().__init__(f"{package} is not installed: pip install 'ante[{extra}]'")
+        super().__init__(f"{package} is not installed: pip install 'ante-balatro[{extra}]'")
 
 
 class UnknownSeed(BalatroError, ValueError):

@@ -6,6 +6,8 @@ import shutil
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from ante import __version__
+
 SHARED = "/dev/shm"  # location of Ray's object store on Linux
 PACKAGES = (
     "numpy",
@@ -50,7 +52,7 @@ def machine() -> dict[str, Any]:
     cpu = next(
         (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "unknown"
     )
-    versions = {name: package_version(name) for name in ("ante", "numpy", "numba")}
+    versions = {"ante": __version__} | {name: package_version(name) for name in ("numpy", "numba")}
     return {"cpu": cpu, "cores": os.cpu_count(), "python": platform.python_version(), **versions}
 
 

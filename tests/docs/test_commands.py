@@ -91,7 +91,7 @@ def with_values(values: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("page", HAND_WRITTEN)
 def test_pip_knows_the_extras(page: str) -> None:
-    named = {each for code in code_of(page) for each in re.findall(r"\bante\[([\w,]+)\]", code.text)}
+    named = {each for code in code_of(page) for each in re.findall(r"\bante-balatro\[([\w,]+)\]", code.text)}
     assert {extra for each in named for extra in each.split(",")} <= set(EXTRAS)
 
 

@@ -74,7 +74,7 @@ def test_advice_disappears_with_the_next_decision() -> None:
     ("error", "why"),
     [
         (BalatroError("it is gone"), "it is gone"),
-        (ModuleNotFoundError("none", name="torch"), "torch is not installed: pip install 'ante[train]'"),
+        (ModuleNotFoundError("none", name="torch"), "torch is not installed: pip install 'ante-balatro[train]'"),
     ],
 )
 def test_without_the_player_the_rules_advise_and_say_why(error: Exception, why: str) -> None:

@@ -1,8 +1,8 @@
 """Players for commands: by name, alone or with an advisor."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ante.agents.releases import policy_folder
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
@@ -29,10 +29,11 @@ def advised_player_of(
     unsure: float = 0.7,
 ) -> "AdvisedPlayer":
     """Return the policy in the folder of a run or release, with an advisor. Raises BalatroError."""
-    if not Path(name).is_dir():
+    folder = policy_folder(name)
+    if not folder.is_dir():
         raise BalatroError(
             f"--hints requires a trained policy, not {name}: give a run's folder, or use the player rules"
         )
     from ante.training.players.advised import advised_from
 
-    return advised_from(Path(name), hints, share, unsure, checkpoint, likeliest)
+    return advised_from(folder, hints, share, unsure, checkpoint, likeliest)

@@ -209,7 +209,7 @@ def test_what_cannot_be_tracked_is_refused_in_a_sentence(tmp_path: Path, monkeyp
         Track(config.folder, "mlflow").run()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with (
-        pytest.raises(NoTracker, match=r"wandb is not installed: pip install 'ante\[track\]'"),
+        pytest.raises(NoTracker, match=r"wandb is not installed: pip install 'ante-balatro\[track\]'"),
         following(config.with_changes({"tracking.trackers": ("wandb",)}), print),
     ):
         raise AssertionError

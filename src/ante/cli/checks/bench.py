@@ -117,7 +117,9 @@ def sampled_rows() -> list["Row"]:
 def training_rows(repeats: int) -> list["Row"]:
     """Return the rows of `ante bench train`, which needs Ray and torch."""
     if find_spec("sb3_contrib") is None:
-        print("ante: skipping SB3 MaskablePPO, which is not installed: pip install 'ante[sb3]'", file=sys.stderr)
+        print(
+            "ante: skipping SB3 MaskablePPO, which is not installed: pip install 'ante-balatro[sb3]'", file=sys.stderr
+        )
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
     from ante.bench.contest import train_rows
 

@@ -90,7 +90,7 @@ class Doctor:
             return "not measured: --no-measure"
         for package in ("ray", "torch"):
             if find_spec(package) is None:
-                return f"not measured: {package} is not installed: pip install 'ante[train]'"
+                return f"not measured: {package} is not installed: pip install 'ante-balatro[train]'"
         if not is_complete():
             return "not measured: the engine is not compiled: run ante warmup first"
         return ""

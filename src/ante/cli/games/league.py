@@ -24,7 +24,7 @@ class RunLeague:
     """Start or continue a league: all players play the same seeds, and only missing games are played.
 
     Try:
-      ante league run leagues/first random greedy models/white-stake --games 200
+      ante league run leagues/first random greedy white-stake --games 200
       ante league run leagues/first                        (continues after an interruption)
       ante league run leagues/first --games 400            (more games for all players)
     """
@@ -78,7 +78,7 @@ class AddToLeague:
 
     Try:
       ante league add leagues/first runs/ppo@all
-      ante league add leagues/first models/white-stake --likeliest
+      ante league add leagues/first white-stake --likeliest
     """
 
     folder: Positional[Annotated[Path, arg(metavar="LEAGUE")]]
@@ -294,7 +294,7 @@ class LeagueCommand:
     """Rate players against each other on the same seeds, in a resumable tournament (docs/how-to/players.md).
 
     Try:
-      ante league run leagues/first random greedy models/white-stake --games 200
+      ante league run leagues/first random greedy white-stake --games 200
       ante league add leagues/first runs/ppo@all
       ante league table leagues/first --order runs/ppo --plot league.png
       ante league promote leagues/first runs/ppo

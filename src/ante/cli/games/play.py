@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
+from ante.agents.releases import WHITE_STAKE, policy_folder
 from ante.cli.games.seeds import locked_keys
 from ante.cli.options import Count, Number, Seconds, Share, Stake, VideoSide, lines_of
 from ante.cli.players import advised_player_of, player_of
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 
 GAMES = 1000  # default number of games of an evaluation
-ADVISER = "models/white-stake"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Eval:
       ante eval runs/ppo --games 50
       ante eval runs/ppo --draw 1                                  (1,000 other games)
       ante eval random --seeds my-seeds.txt --deck b_plasma --stake 3 --json
-      ante eval models/white-stake --hints rules --games 200       (with and without hints, on the same seeds)
+      ante eval white-stake --hints rules --games 200       (with and without hints, on the same seeds)
     """
 
     players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|RUN ...")]]
@@ -118,7 +118,7 @@ class Eval:
         players: list[Player] = []
         for name in self.players:
             players.append(player_of(name, self.likeliest, self.checkpoint))
-            if self.hints != "off" and Path(name).is_dir():
+            if self.hints != "off" and policy_folder(name).is_dir():
                 budget = self.hint_share, self.hint_confidence
                 players.append(advised_player_of(name, self.hints, self.likeliest, self.checkpoint, *budget))
         if self.hints != "off" and len(players) == len(self.players):
@@ -170,7 +170,7 @@ class Play:
       ante play greedy --seed ABCDEFGH
       ante play runs/ppo --video game.mp4 --size 1280 720
       ante play --start-states ante3.states --start 2        (ante replay states writes such a file)
-      ante play models/white-stake --hints rules --video advised.mp4
+      ante play white-stake --hints rules --video advised.mp4
     """
 
     player: Positional[Annotated[str, arg(metavar="me|random|greedy|RUN")]] = "me"
@@ -205,7 +205,7 @@ class Play:
     """File for your game, a replay; by default ante-SEED.txt here if you play on a terminal, none otherwise."""
     resume: Path | None = None
     """Continue your game from this replay; it is saved there again, unless --save names another file."""
-    adviser: str = ADVISER
+    adviser: str = WHITE_STAKE
     """Player whose advice the key h shows: the folder of a run or a release, or rules."""
 
     def run(self) -> int:
@@ -272,7 +272,7 @@ class Play:
             file = default_file(session, Path())
         if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
             raise BalatroError(f"cannot write {file}: give a file in an existing folder")
-        name = "rules" if self.adviser == ADVISER and not Path(ADVISER).is_dir() else self.adviser
+        name = "rules" if self.adviser == WHITE_STAKE and not policy_folder(WHITE_STAKE).is_dir() else self.adviser
         adviser = Adviser(name, lambda name: player_of(name, self.likeliest, self.checkpoint))
         play(Game(session, adviser, file), console, sys.stdin, lines_of(sys.stdin))
         return 0
@@ -310,7 +310,7 @@ class Play:
             if self.video:
                 raise BalatroError("--video requires a player: random, greedy or a run's folder")
             if self.hints != "off":
-                raise BalatroError("--hints requires a trained policy: give a run's folder or models/white-stake")
+                raise BalatroError("--hints requires a trained policy: give a run's folder or white-stake")
             return None
         if self.save or self.resume:
             raise BalatroError(f"--save and --resume are for your own games: leave out {self.player}")

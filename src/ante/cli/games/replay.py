@@ -154,7 +154,7 @@ class VerifyReplays:
 
     Try:
       ante replay verify random --games 1000
-      ante replay verify models/white-stake --games 1000 --json
+      ante replay verify white-stake --games 1000 --json
       ante replay verify greedy --games 50 --words --out replays/
     """
 

@@ -28,7 +28,7 @@ class Stats:
 
     Try:
       ante stats greedy --games 200
-      ante stats models/white-stake --games 500 --plot habits.png
+      ante stats white-stake --games 500 --plot habits.png
       ante stats leagues/first --player white-stake --json
       ante stats leagues/first/replays/white-stake
     """

@@ -43,8 +43,8 @@ class Watch:
       ante watch runs/ppo --serve --port 8000
       ante watch runs/ppo --player runs/ppo           (probabilities for all episodes)
       ante watch s3://bucket/runs/ppo --out ppo.html
-      ante watch game.txt --video game.mp4 --player models/white-stake
-      ante watch game.txt --video game.mp4 --player models/white-stake --hints rules
+      ante watch game.txt --video game.mp4 --player white-stake
+      ante watch game.txt --video game.mp4 --player white-stake --hints rules
     """
 
     what: Positional[Annotated[str, arg(metavar="RUN|REPLAY")]]
@@ -115,7 +115,7 @@ class Watch:
             return advised_player_of(self.player, self.hints, likeliest=False, checkpoint=self.checkpoint)
         player = player_of(self.player, likeliest=False, checkpoint=self.checkpoint)
         if not isinstance(player, Explained):
-            raise BalatroError(f"{self.player} has no probabilities: give a run's folder, or models/white-stake")
+            raise BalatroError(f"{self.player} has no probabilities: give a run's folder, or white-stake")
         return player
 
     def write_replay_video(self) -> int:

@@ -27,7 +27,7 @@ class ExportData:
 
     Try:
       ante data export greedy --out data/greedy --games 1000
-      ante data export models/white-stake --out data/expert --games 500 --likeliest
+      ante data export white-stake --out data/expert --games 500 --likeliest
       ante data export runs/ppo --out data/ppo --games 200 --seeds my-seeds.txt
       ante data export tests/golden/replays --out data/golden --view flat
     """
@@ -142,10 +142,11 @@ class ExportData:
 
         if player is None or player.name in AGENTS:
             return None
+        from ante.agents.releases import policy_folder
         from ante.training.players.cloning import judge_of
         from ante.training.players.release import policy_from
 
-        return judge_of(policy_from(Path(self.sources[0]), self.checkpoint), view)
+        return judge_of(policy_from(policy_folder(self.sources[0]), self.checkpoint), view)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import Player
+from ante.agents.releases import policy_folder, released_policies
 from ante.errors import BalatroError
 from ante.plugins import PLAYERS, BadPlugin, is_plugin, load, registered
 
@@ -12,8 +13,8 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> Player:
     """Return the player of this name.
 
     Args:
-        name: A baseline, `rules`, the folder of a run or a release (RUN@NAME selects a checkpoint), a registered
-            player, or `module:Class`.
+        name: A baseline, `rules`, a released policy such as `white-stake`, the folder of a run or a release (RUN@NAME
+            selects a checkpoint), a registered player, or `module:Class`.
         likeliest: Whether a policy takes its most likely action instead of sampling one.
         checkpoint: The checkpoint of a run, if the name contains none.
 
@@ -30,15 +31,16 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> Player:
         return external_player(name)
     if "@" in name and not Path(name).exists():
         name, _, checkpoint = name.rpartition("@")
-    if not Path(name).is_dir():
-        known = ", ".join((*AGENTS, "rules", *registered(PLAYERS)))
+    folder = policy_folder(name)
+    if not folder.is_dir():
+        known = ", ".join((*AGENTS, "rules", *registered(PLAYERS), *released_policies()))
         raise BalatroError(
-            f"there is no player {name!r}: choose {known}, a run's folder such as runs/ppo, a released policy such as "
-            "models/white-stake, or a class as module:Class"
+            f"there is no player {name!r}: choose {known}, the folder of a run or a release such as runs/ppo, or a class "
+            "as module:Class"
         )
     from ante.training.players.release import player_from
 
-    return player_from(Path(name), checkpoint, likeliest)
+    return player_from(folder, checkpoint, likeliest)
 
 
 def external_player(name: str) -> Player:

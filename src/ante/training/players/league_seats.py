@@ -1,9 +1,9 @@
 """Resolves the players of a league by name: baselines, releases, checkpoints of runs."""
 
 from functools import cache
-from pathlib import Path
 
 from ante.agents.baselines import AGENTS, Baseline
+from ante.agents.releases import policy_folder, released_policies
 from ante.errors import BalatroError
 from ante.league.folder import BadLeague, Entrant
 from ante.league.play import Seat
@@ -19,16 +19,18 @@ def entrants_of(spec: str, likeliest: bool = False) -> list[Entrant]:
     if spec in AGENTS:
         return [Entrant(spec, spec)]
     place, _, pointer = spec.rpartition("@") if "@" in spec else (spec, "", "best")
-    folder = Path(place)
+    folder = policy_folder(place)
     if not folder.is_dir():
-        raise BalatroError(f"there is no player {spec!r}: choose {', '.join(AGENTS)}, a run, RUN@all, or a release")
+        raise BalatroError(
+            f"there is no player {spec!r}: choose {', '.join((*AGENTS, *released_policies()))}, a run, RUN@all, or a release"
+        )
     mark = "!" if likeliest else ""
     if not (folder / "checkpoints").is_dir():
         from ante.training.players.release import digest_of_weights, read_release
 
         about = read_release(folder)[1]
         name, pin = folder.name + mark, digest_of_weights(about)[:12]
-        return [Entrant(name, str(folder), pin, steps=about["trained"]["timesteps"], likeliest=likeliest)]
+        return [Entrant(name, place, pin, steps=about["trained"]["timesteps"], likeliest=likeliest)]
     names = checkpoints_of(folder / "checkpoints") if pointer == "all" else [pointer]
     found = []
     for each in names:
@@ -46,7 +48,7 @@ def seat_of(entrant: Entrant) -> Seat:
     from ante.training.players.release import digest_of_weights, read_release
     from ante.training.policies.registry import load_policy, make_player
 
-    folder = Path(entrant.source)
+    folder = policy_folder(entrant.source)
     if entrant.run:
         policy = load_policy(folder, entrant.pin)[0]
     else:

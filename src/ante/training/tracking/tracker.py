@@ -59,4 +59,4 @@ def check_installed(trackers: Sequence[str]) -> None:
     """Check that the trackers' packages are installed. Raises NoTracker."""
     for name in trackers:
         if importlib.util.find_spec(PACKAGES[name]) is None:
-            raise NoTracker(f"{PACKAGES[name]} is not installed: pip install 'ante[track]'")
+            raise NoTracker(f"{PACKAGES[name]} is not installed: pip install 'ante-balatro[track]'")

@@ -126,7 +126,8 @@ def inside(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     return run
 
 
-def test_the_table_of_a_seed_shows_names(inside: Inside) -> None:
+def test_the_table_of_a_seed_shows_names(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     code, table, _ = inside("seed", "TESTSEED", "--antes", "2")
     assert code == 0 and "The Head" in table and "Raised Fist" in table and "Jumbo Standard Pack: 9D, 6S Bonus" in table
     assert not re.search(r"\b[a-z]+_[a-z]", table), "no keys"

@@ -151,7 +151,8 @@ def test_players_are_found_by_name(package: Path) -> None:
     with pytest.raises(BadPlugin, match=r"lacks reorder, choose"):
         player_of("elsewhere:Poor", False, "best")
     with pytest.raises(
-        BalatroError, match=r"no player 'nobody': choose random, greedy, rules, stranger, absent, a run's folder"
+        BalatroError,
+        match=r"no player 'nobody': choose random, greedy, rules, stranger, absent, white-stake, the folder of a run",
     ):
         player_of("nobody", False, "best")
 

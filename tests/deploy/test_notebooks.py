@@ -8,6 +8,7 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 
 from ante.agents.baselines import Baseline
 from ante.agents.record import record_game
@@ -104,3 +105,19 @@ def test_no_cell_holds_a_credential_or_an_output(file: Path) -> None:
 
 def test_the_stories_are_numbered_and_all_executed_here() -> None:
     assert [file.stem[:2] for file in NOTEBOOKS] == ["1-", "2-", "3-"]
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_first_agent_is_trained_and_shown(tmp_path: Path) -> None:
+    said = execute("4", tmp_path, STEPS=16_384, GAMES=4)
+    assert "ready after" in said and "4 games on the same seeds" in said and "white-stake" in said
+    assert (tmp_path / "runs/first-agent/report.html").is_file()
+    assert "video/mp4" in said or "<video" in said
+
+
+@pytest.mark.slow
+def test_a_run_that_is_missing_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "notebooks").mkdir()
+    with pytest.raises(CellExecutionError, match=r"there is no run in \.\./runs"):
+        execute("3", tmp_path / "notebooks")

@@ -93,6 +93,7 @@ def test_the_command_writes_and_the_table_begins_there(tmp_path: Path, capsys: p
 
     from ante.cli.games.play import Play
     from ante.cli.games.replay import SaveStates
+    from ante.env.text import seed_of
     from ante.errors import BalatroError
 
     out = tmp_path / "late.states"
@@ -100,12 +101,10 @@ def test_the_command_writes_and_the_table_begins_there(tmp_path: Path, capsys: p
     assert tyro.cli(SaveStates, args=arguments).run() == 0
     assert capsys.readouterr().out == f"{out}: 2 positions from 1 replays\n"
     assert [int(s.ante) for s in read_starts(out)] == [1, 2]
-    games = Games(1, discrete=True)
-    games.reset()
-    Play(start_states=out, start=2).begin_saved(games)
-    assert (games.states[0].ante, games.seeds[0]) == (2, "PKXK3L4T") and games.masks.any()
+    begun = Play(start_states=out, start=2).session().s
+    assert (int(begun.ante), seed_of(begun)) == (2, "PKXK3L4T")
     with pytest.raises(BalatroError, match="contains games 1 to 2"):
-        Play(start_states=out, start=3).begin_saved(games)
+        Play(start_states=out, start=3).session()
     with pytest.raises(BadStarts, match="none of 1 replays reaches ante=40"):
         SaveStates((GAME,), out, ("ante=40",)).run()
 

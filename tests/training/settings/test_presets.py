@@ -79,7 +79,10 @@ def test_cluster_puts_three_groups_of_games_on_each_of_three_gpus() -> None:
     assert 3 * each + learner <= 1 < 4 * each
 
 
-def test_every_preset_says_what_it_trains_how_long_and_what_it_reaches(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_preset_says_what_it_trains_how_long_and_what_it_reaches(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     assert train_command(["--presets"]) == 0
     table = capsys.readouterr().out
     assert preset_names()[0] == DEFAULT == "laptop" and len(preset_names()) == len(list(FOLDER.glob("*.yaml")))

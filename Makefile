@@ -141,7 +141,7 @@ lock: setup  ## pin the newest versions that pyproject.toml allows; images have 
 	echo cyclonedx-bom | $(PIN:pyproject.toml=-) -c requirements/all.txt -o requirements/sbom.txt
 
 wheel: setup  ## build the sdist and the wheel of ante-balatro into dist/
-	$(PY) -m hatchling build -t sdist -t wheel -d dist
+	.venv/bin/uv build --quiet --out-dir dist
 
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("hatchling", reason="pip install hatchling into .venv")
+pytest.importorskip("hatchling", reason="make setup installs hatchling")
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = sysconfig.get_path("purelib")  # of the project: what the wheel requires

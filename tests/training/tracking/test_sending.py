@@ -159,7 +159,7 @@ def test_wandb_has_the_run_and_the_resumed_run_in_its_files(tmp_path: Path, monk
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     monkeypatch.delenv("WANDB_PROJECT", raising=False)
-    config = made_run(tmp_path, rows=30).with_changes({"tracking.trackers": ("wandb",), "tracking.wait_seconds": 60.0})
+    config = made_run(tmp_path, rows=30).with_changes({"tracking.trackers": ("wandb",), "tracking.wait_seconds": 300.0})
     for rows, outcome in ((30, "stopped"), (40, "finished")):
         write_rows(config.folder, rows)
         cover(config.folder, rows)

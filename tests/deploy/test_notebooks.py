@@ -104,7 +104,7 @@ def test_no_cell_holds_a_credential_or_an_output(file: Path) -> None:
 
 
 def test_the_stories_are_numbered_and_all_executed_here() -> None:
-    assert [file.stem[:2] for file in NOTEBOOKS] == ["1-", "2-", "3-"]
+    assert [file.stem[:2] for file in NOTEBOOKS] == ["1-", "2-", "3-", "4-"]
 
 
 @pytest.mark.ray

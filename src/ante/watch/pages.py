@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 PARTS = files("ante.watch") / "page"
+CONNECT = "connect-src 'self'; "
 MARK = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -27,21 +28,21 @@ def inline(script: str) -> str:
     return f'\n"use strict";\n{script}\n'
 
 
-def security_policy(script: str) -> str:
-    """Return the Content-Security-Policy of a page: it allows this script, pictures and videos only."""
+def security_policy(script: str, live: bool = False) -> str:
+    """Return the Content-Security-Policy of a page: this script, pictures and videos; with `live`, requests to its server."""
     digest = base64.b64encode(hashlib.sha256(inline(script).encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
-        "img-src 'self' data: file: http: https:; media-src 'self' file: http: https:; "
+        f"{CONNECT if live else ''}img-src 'self' data: file: http: https:; media-src 'self' file: http: https:; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def page(title: str, body: str, style: str, script: str, data: Any, extras: str = "") -> str:
-    """Return a whole page; `extras` are elements next to its data."""
+def page(title: str, body: str, style: str, script: str, data: Any, extras: str = "", live: bool = False) -> str:
+    """Return a whole page; `extras` are elements next to its data; a `live` page may send requests to its server."""
     parts = {
         "title": html.escape(title.encode(errors="replace").decode()),
-        "policy": security_policy(script),
+        "policy": security_policy(script, live),
         "style": style,
         "body": body,
         "data": stored(data),

@@ -1,12 +1,14 @@
 """The report of a run as one HTML file: summary, learning curves, episodes and a step-by-step player.
 
-The file needs no server. It contains its data as JSON and links to videos and posters. `page/` holds its parts.
+The file needs no server. It contains its data as JSON and links to videos and posters. `page/` holds its parts. The
+same page with `live.js` follows a run while a server sends it.
 """
 
 import html
 import math
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,12 +28,28 @@ REPORT = "report.html"
 POINTS = 400  # most points of a curve; longer curves are averaged
 TRACES = 200  # episodes that can be played step by step
 CURVES = tuple(metric for metric in METRICS if metric.curve)
-SCRIPTS = ("common.js", "curves.js", "summary.js", "table.js", "player.js", "gallery.js", "main.js")
+LIVE_SCRIPT = "live.js"
+SCRIPTS = ("common.js", "curves.js", "summary.js", "table.js", "player.js", "gallery.js", LIVE_SCRIPT, "main.js")
 Link = Callable[[str], str]
 
 
 class NoReport(BalatroError, ValueError):
     """No report can be written for a run."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The contents of a report: the data of its page, and the packed steps of episodes by name."""
+
+    name: str
+    data: dict[str, Any]
+    traces: dict[str, str]
+
+    def write(self, file: Path, poll_seconds: float = 0.0) -> Path:
+        """Write the page and return its file; with `poll_seconds` it requests changes from the server that sent it."""
+        live = {"live": poll_seconds} if poll_seconds else {}
+        write_text(file, drawn(self.name, self.data | live, self.traces))
+        return file
 
 
 def write_report(
@@ -44,27 +62,53 @@ def write_report(
 ) -> Path:
     """Write the report of a run's folder to `file`, by default its report.html, and return it. Raises NoReport.
 
+    The parameters are those of `read_report`.
+    """
+    return read_report(run, link, player, traces, advance).write(file or run / REPORT)
+
+
+def read_report(
+    run: Path,
+    link: Link = quote,
+    player: Explained | None = None,
+    traces: int = TRACES,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Report:
+    """Return the contents of the report of a run's folder. Raises NoReport.
+
     link     maps a path in the run's folder to the URL that a browser loads
     player   annotates episodes that have no notes
     traces   how many episodes can be played step by step; those with videos come first, then the newest
     advance  called after each replayed episode
     """
-    if not (run / "config.yaml").is_file():
-        raise NoReport(f"{run} is not the folder of a run: it has no config.yaml; use one such as runs/ppo")
-    entries, played = read_index(run), {}
-    for entry in first_of(entries, traces):
+    check_run(run)
+    played = {}
+    for entry in first_of(read_index(run), traces):
         played[entry.name] = trace_of(run, entry, player)
         advance(1)
-    data = {
+    return Report(
+        run.name,
+        read_data(run, link, played),
+        {name: each["trace"] for name, each in played.items() if "trace" in each},
+    )
+
+
+def check_run(run: Path) -> None:
+    """Raise NoReport if the folder is not the one of a run."""
+    if not (run / "config.yaml").is_file():
+        raise NoReport(f"{run} is not the folder of a run: it has no config.yaml; use one such as runs/ppo")
+
+
+def read_data(run: Path, link: Link, played: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """Return the data of the page. `played` are the results of `trace_of` by episode. Raises NoReport, BadIndex."""
+    return {
         "run": about(run),
         "curves": curves(run / "metrics.csv"),
         "evaluation": evaluation(run / "evaluation.json"),
         "hints": {name: read_json(run / "hints" / f"{name}.json") for name in ("ledger", "effect")},
-        "episodes": [row_of(entry, link, played.get(entry.name, {})) for entry in reversed(entries)],
+        "episodes": [row_of(entry, link, played.get(entry.name, {})) for entry in reversed(read_index(run))],
+        "checkpoint": read_json(run / "checkpoints" / "latest.json").get("checkpoint", ""),
     }
-    target = file or run / REPORT
-    write_text(target, drawn(run.name, data, {name: each["trace"] for name, each in played.items() if "trace" in each}))
-    return target
 
 
 def links_from(file: Path, run: Path) -> Link:
@@ -182,14 +226,15 @@ def drawn(name: str, data: dict[str, Any], traces: dict[str, str]) -> str:
     elements = "\n".join(
         f'<script type="text/plain" data-trace="{html.escape(each)}">{trace}</script>' for each, trace in traces.items()
     )
-    return page(name, part("run.html"), part("page.css"), scripts(), data, elements)
+    live = "live" in data
+    return page(name, part("run.html"), part("page.css"), scripts(live), data, elements, live)
 
 
-def scripts() -> str:
-    """Return the page's JavaScript."""
-    return "\n".join(part(each) for each in SCRIPTS)
+def scripts(live: bool = False) -> str:
+    """Return the page's JavaScript; `live` adds the one that follows a run."""
+    return "\n".join(part(each) for each in SCRIPTS if live or each != LIVE_SCRIPT)
 
 
-def policy() -> str:
+def policy(live: bool = False) -> str:
     """Return the Content-Security-Policy of the report."""
-    return security_policy(scripts())
+    return security_policy(scripts(live), live)

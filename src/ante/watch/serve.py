@@ -1,4 +1,7 @@
-"""A server of a run's report on the loopback interface: the page, its videos and posters, with byte ranges."""
+"""A server of a run's report on the loopback interface: the page, its videos and posters, with byte ranges.
+
+For a page that follows the run it also serves `live.json` and the steps of new episodes.
+"""
 
 import logging
 import os
@@ -8,12 +11,13 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse
+from starlette.responses import FileResponse, JSONResponse
 from starlette.routing import Route
 
 from ante.errors import BalatroError
 from ante.http.server import LOOPBACK, HttpServer
 from ante.watch.gallery import FOLDER
+from ante.watch.live import LiveRun
 from ante.watch.report import REPORT, policy
 
 TYPES = {".html": "text/html; charset=utf-8", ".mp4": "video/mp4", ".jpg": "image/jpeg"}
@@ -26,21 +30,42 @@ class CannotServe(BalatroError, OSError):
     """The server cannot listen on the port."""
 
 
-def server_of(folder: Path, port: int = 0, fetch: Fetch = lambda _: None, report: Path | None = None) -> HttpServer:
+def server_of(
+    folder: Path,
+    port: int = 0,
+    fetch: Fetch = lambda _: None,
+    report: Path | None = None,
+    live: LiveRun | None = None,
+) -> HttpServer:
     """Return a server that listens; `serve_forever` answers requests. Raises CannotServe.
 
     folder  holds the files that the report names
     port    0 for any free port
     fetch   called with the path of a requested file that is missing; may create it, or raise a BalatroError
     report  the page; by default the folder's report.html
+    live    the run's current data, for a page written with an interval
     """
     files = RunFiles(folder, report or folder / REPORT, fetch)
-    security = ("Content-Security-Policy", f"{policy()}; frame-ancestors 'none'")
-    routes = [Route("/{name:path}", files.answer, methods=["GET"])]
+    security = ("Content-Security-Policy", f"{policy(live is not None)}; frame-ancestors 'none'")
+    routes = [*live_routes(live), Route("/{name:path}", files.answer, methods=["GET"])]
     try:
         return HttpServer(routes, port=port, headers=(security, ("Cache-Control", "no-cache")))
     except (OSError, OverflowError) as error:
         raise CannotServe(f"cannot listen on {LOOPBACK}:{port}: {error}; choose another --port") from None
+
+
+def live_routes(live: LiveRun | None) -> list[Route]:
+    """Return the routes of a page that follows its run; none without `live`."""
+    if live is None:
+        return []
+
+    def changes(request: Request) -> JSONResponse:
+        return JSONResponse(live.changes(request.query_params.get("version", "")))
+
+    def trace(request: Request) -> JSONResponse:
+        return JSONResponse(live.trace(request.path_params["name"]))
+
+    return [Route("/live.json", changes, methods=["GET"]), Route("/traces/{name}", trace, methods=["GET"])]
 
 
 class RunFiles:

@@ -1,7 +1,5 @@
 """`ante watch`: write the report of a run, and videos of replays."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +15,9 @@ from ante.errors import BalatroError
 
 if TYPE_CHECKING:
     from ante.storage.store import Store
+    from ante.watch.live import LiveRun
     from ante.watch.notes import Explained
+    from ante.watch.report import Link, Report
 
 LONGEST_LINK = 7 * 24  # hours, the limit of S3
 SMALL = (
@@ -27,6 +27,7 @@ SMALL = (
     "evaluation.json",
     "hints/ledger.json",
     "hints/effect.json",
+    "checkpoints/latest.json",
     "episodes/index.json",
 )
 
@@ -36,7 +37,8 @@ class Watch:
     """Write a run's report, one HTML file with curves, episodes, videos and a player; or make a video of any replay.
 
     The report of a local run is RUN/report.html and needs no server. The report of a run in a bucket is written to the
-    current folder with links to its videos, which are valid for --hours. With --serve, this machine serves the videos.
+    current folder with links to its videos, which are valid for --hours. With --serve, this machine serves the videos,
+    and the page follows the run: new metrics, checkpoints and episodes appear without a reload.
 
     Try:
       ante watch runs/ppo
@@ -62,7 +64,7 @@ class Watch:
     hints: Literal["off", "rules", "llm"] = "off"
     """Also show hints for that player's unsure decisions, from rules or the LLM at LLM_ENDPOINT."""
     serve: bool = False
-    """Serve the report on this machine until Ctrl-C."""
+    """Serve the report on this machine until Ctrl-C; the page follows the run."""
     port: Port = 0
     """Port of --serve; a free port by default."""
     open: bool = False
@@ -140,61 +142,65 @@ class Watch:
 
     def report(self, run: Path) -> int:
         """Write the report of a local run."""
-        from ante.watch.report import REPORT, links_from, write_report
+        from ante.watch.live import LiveRun
+        from ante.watch.report import REPORT, links_from
 
         file = self.out or run / REPORT
-        with self.bar(run) as advance:
-            link = quote if self.serve else links_from(file, run)
-            write_report(run, file, link, self.explained(), self.traces, advance)
-        print(file)
-        return self.show(run, file)
+        found = self.read(run, quote if self.serve else links_from(file, run))
+        print(found.write(file))
+        return self.follow(run, found, LiveRun(run)) if self.serve else self.show(file)
 
     def report_stored(self, store: "Store", run: Path) -> int:
         """Write the report of a run in a store, after downloading its small files."""
-        from ante.watch.report import REPORT, write_report
+        from ante.watch.live import STORE_SECONDS, LiveRun
+        from ante.watch.report import REPORT
 
         download(store, run)
-        presigned = getattr(store, "presigned", None)
         if self.serve:
-            target, link = run / REPORT, {}
-        elif presigned is None:
+            live = LiveRun(run, STORE_SECONDS, lambda: download_small(store, run))
+            return self.follow(run, self.read(run), live, lambda key: download_one(store, run, key))
+        presigned = getattr(store, "presigned", None)
+        if presigned is None:
             raise BalatroError(f"{self.what} cannot create links: give its folder without file://, or add --serve")
-        else:
-            target = self.out or Path(f"{run.name}-{REPORT}")
-            link = {"link": lambda key: presigned(key, int(self.hours * 3600))}
-        with self.bar(run) as advance:
-            write_report(run, target, player=self.explained(), traces=self.traces, advance=advance, **link)
-        print(target if not self.serve else f"{self.what}: {target.stat().st_size / 1e6:.1f} MB")
-        return self.show(run, target, lambda key: download_one(store, run, key))
+        target = self.out or Path(f"{run.name}-{REPORT}")
+        print(self.read(run, lambda key: presigned(key, int(self.hours * 3600))).write(target))
+        return self.show(target)
 
-    @contextmanager
-    def bar(self, run: Path) -> Iterator[Any]:
-        """Return a progress bar over the episodes that are replayed."""
+    def read(self, run: Path, link: "Link" = quote) -> "Report":
+        """Return the contents of the report, with a progress bar over the episodes that are replayed."""
         from ante.watch.gallery import read_index
+        from ante.watch.report import read_report
 
         with game_bar(min(self.traces, len(read_index(run))), "report") as advance:
-            yield advance
+            return read_report(run, link, self.explained(), self.traces, advance)
 
-    def show(self, run: Path, file: Path, fetch: Any = lambda _: None) -> int:
-        """Serve or open the report, if requested."""
+    def show(self, file: Path) -> int:
+        """Open the report in the browser, if requested."""
         import webbrowser
 
-        if not self.serve:
-            if self.open:
-                webbrowser.open(file.absolute().as_uri())
-            return 0
+        if self.open:
+            webbrowser.open(file.absolute().as_uri())
+        return 0
+
+    def follow(self, run: Path, report: "Report", live: "LiveRun", fetch: Any = lambda _: None) -> int:
+        """Serve a page that follows the run, until Ctrl-C."""
+        import webbrowser
+
         from ante.http.server import LOOPBACK
+        from ante.watch.report import REPORT
         from ante.watch.serve import server_of
 
-        with server_of(run, self.port, fetch, file) as server:
-            address = f"http://{LOOPBACK}:{server.port}/"
-            print(f"{address}   (Ctrl-C stops)", flush=True)
-            if self.open:
-                webbrowser.open(address)
-            try:
-                server.serve_forever()
-            except KeyboardInterrupt:
-                print()
+        with TemporaryDirectory(prefix="ante-watch-") as place:
+            page = report.write(Path(place).resolve() / REPORT, live.seconds)
+            with server_of(run, self.port, fetch, page, live) as server:
+                address = f"http://{LOOPBACK}:{server.port}/"
+                print(f"{address}   (Ctrl-C stops)", flush=True)
+                if self.open:
+                    webbrowser.open(address)
+                try:
+                    server.serve_forever()
+                except KeyboardInterrupt:
+                    print()
         return 0
 
 
@@ -202,14 +208,19 @@ def download(store: "Store", run: Path) -> None:
     """Download the files for a report: all except videos, posters and checkpoints."""
     from ante.watch.gallery import FOLDER, read_index
 
-    for key in SMALL:
-        download_one(store, run, key, must=key == "config.yaml")
+    download_small(store, run)
     entries = read_index(run)
     names = [name for entry in entries for name in (entry.replay, entry.notes) if name]
     with game_bar(len(names), "downloading") as advance:
         for name in names:
             download_one(store, run, f"{FOLDER}/{name}")
             advance(1)
+
+
+def download_small(store: "Store", run: Path) -> None:
+    """Download settings, metrics, evaluation and indexes."""
+    for key in SMALL:
+        download_one(store, run, key, must=key == "config.yaml")
 
 
 def download_one(store: "Store", run: Path, key: str, must: bool = False) -> None:

@@ -38,6 +38,7 @@ function short(x) {
 // A formatted score: 12,345, or 1.23e+15 if long.
 const score = (x) => (x < 1e11 ? Math.floor(x).toLocaleString("en") : x.toPrecision(3));
 const percent = (x, digits = 0) => (known(x) ? (100 * x).toFixed(digits) + " %" : "–");
+const counted = (x, word) => `${x} ${word}${x === 1 ? "" : "s"}`;
 const chance = (x) => (!known(x) ? "?" : x > 0 && x < 0.01 ? "<1 %" : percent(x));
 
 function span(seconds) {
@@ -48,6 +49,12 @@ function span(seconds) {
 
 // Cards with suit symbols: `play AS TD` becomes `play A♠ 10♦`.
 const pretty = (words) => words.replace(/\b([2-9TJQKA])([SHCD])\b/g, (_, rank, suit) => (rank === "T" ? "10" : rank) + SUITS[suit]);
+
+// The fewest digits with which the percentages of round numbers differ.
+function digitsOf(marks) {
+  const step = marks.length > 1 ? 100 * (marks[1] - marks[0]) : 1;
+  return Math.max(0, Math.min(4, Math.ceil(-Math.log10(step) - 1e-9)));
+}
 
 // About four round numbers between two bounds.
 function ticks(low, high) {

@@ -12,11 +12,12 @@ function drawCurve({ name, evaluated, title, percent: inPercent }) {
   const far = steps[steps.length - 1] || 1;
   const x = (step) => LEFT + ((W - LEFT - RIGHT) * step) / far;
   const y = (value) => TOP + (H - TOP - BOTTOM) * (1 - (value - low) / (high - low));
+  const marks = ticks(low, high), digits = inPercent ? digitsOf(marks) : 0;
   const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": title });
-  for (const value of ticks(low, high)) {
+  for (const value of marks) {
     picture.append(svg("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: y(value), y2: y(value) }));
     const label = svg("text", { x: LEFT - 5, y: y(value) + 3.5, "text-anchor": "end" });
-    label.textContent = inPercent ? percent(value) : short(value);
+    label.textContent = inPercent ? percent(value, digits) : short(value);
     picture.append(label);
   }
   for (const step of ticks(0, far).slice(1)) {
@@ -49,14 +50,16 @@ function drawCurve({ name, evaluated, title, percent: inPercent }) {
   return chart;
 }
 
+const FIRST = 4; // curves shown at first
+let allCurves = false;
+
 function drawCurves() {
   const charts = data.curves.drawn.map(drawCurve).filter(Boolean);
-  if (!charts.length) byId("curves").append(el("p.soft", {}, "No metrics yet."));
-  byId("curves").append(...charts.slice(0, 4));
-  if (charts.length > 4) {
-    const more = el("button", { type: "button", onclick: () => { byId("curves").append(...charts.slice(4)); more.remove(); } }, "More curves");
-    byId("curves").after(el("div", { style: "margin-top:12px" }, more));
-  }
+  if (!charts.length) charts.push(el("p.soft", {}, "No metrics yet."));
+  byId("curves").replaceChildren(...charts.slice(0, allCurves ? charts.length : FIRST));
+  byId("more-curves").hidden = allCurves || charts.length <= FIRST;
   const evaluated = data.curves.drawn.some(({ evaluated }) => evaluated && data.curves.columns[evaluated].some(known));
-  byId("legend").append(el("i"), "while training", ...(evaluated ? [el("i.dots"), "evaluated on the seed panel"] : []));
+  byId("legend").replaceChildren(el("i"), "while training", ...(evaluated ? [el("i.dots"), "evaluated on the seed panel"] : []));
 }
+
+byId("more-curves").addEventListener("click", () => { allCurves = true; drawCurves(); });

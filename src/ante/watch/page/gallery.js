@@ -17,14 +17,14 @@ function drawFilters() {
   const jokers = [...counts].sort((a, b) => a[0].localeCompare(b[0])).map(([name, count]) => [name, `${name} (${count})`]);
   const kinds = [["video", "with video"], ["final", "closing evaluation"], ["thoughts", "with probabilities"]];
   const form = byId("filters");
-  form.append(
+  if (form.contains(document.activeElement)) return; // in use
+  form.replaceChildren(
     choice("what", "show", kinds),
     choice("outcome", "outcome", distinct(episodes.map((each) => each.outcome)).sort().map((each) => [each, each])),
     choice("ante", "ante", antes.map((each) => [each, each])),
     choice("joker", "joker at the end", jokers),
     el("label", {}, "seed", el("input", { type: "search", name: "seed", placeholder: "2K9H…", autocomplete: "off" })));
-  form.addEventListener("input", (event) => { filters[event.target.name] = event.target.value; shown = PAGE; drawGallery(); });
-  form.addEventListener("submit", (event) => event.preventDefault());
+  for (const [name, value] of Object.entries(filters)) form.elements[name].value = value;
 }
 
 function matches(episode) {
@@ -48,9 +48,12 @@ function drawCard(episode) {
     el("span.picture", {}, picture),
     el("span.words", {},
       el("span.first", {}, el("span", {}, episode.seed), el(`span.${episode.outcome}`, {}, won ? "won" : `${episode.outcome}, ante ${episode.ante}`)),
-      el("span.second", {}, el("span", {}, `${episode.blinds} blinds · ${episode.decisions} decisions`), el("span", { title: "training decisions of the policy" }, short(episode.steps))),
+      el("span.second", {}, el("span", {}, `${counted(episode.blinds, "blind")} · ${counted(episode.decisions, "decision")}`), el("span", { title: "training decisions of the policy" }, short(episode.steps))),
       el("span", {}, episode.final ? el("span.why.end", {}, "closing") : null, episode.why.map((each) => el("span.why", {}, WHY[each] || each)))));
 }
+
+// Videos first, then the newest.
+const videosFirst = (a, b) => (b.video ? 1 : 0) - (a.video ? 1 : 0);
 
 function drawGallery() {
   const found = data.episodes.filter(matches);
@@ -59,4 +62,6 @@ function drawGallery() {
   byId("more").hidden = found.length <= shown;
 }
 
+byId("filters").addEventListener("input", (event) => { filters[event.target.name] = event.target.value; shown = PAGE; drawGallery(); });
+byId("filters").addEventListener("submit", (event) => event.preventDefault());
 byId("more").addEventListener("click", () => { shown += PAGE; drawGallery(); });

@@ -5,8 +5,7 @@ function openFromAddress() {
   if (episode) openEpisode(episode, +at || 0);
 }
 
-// Videos first, then the newest.
-data.episodes.sort((a, b) => (b.video ? 1 : 0) - (a.video ? 1 : 0));
+data.episodes.sort(videosFirst);
 drawHead();
 drawTiles();
 drawFilters();
@@ -17,4 +16,5 @@ drawHints();
 drawDetails();
 openFromAddress();
 addEventListener("hashchange", openFromAddress);
+if (data.live) follow();
 document.documentElement.dataset.ready = Math.round(performance.now()); // ms since the page was requested

@@ -3,10 +3,11 @@ const player = { episode: null, steps: [], at: 0, timer: null, tab: "steps" };
 const SPEEDS = { slow: 1500, normal: 800, fast: 300 };
 
 // The steps of an episode, unpacked on demand.
-async function unpack(name) {
-  const element = document.querySelector(`script[data-trace="${CSS.escape(name)}"]`);
-  if (!element) return null;
-  const bytes = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
+async function unpack(episode) {
+  const element = document.querySelector(`script[data-trace="${CSS.escape(episode.name)}"]`);
+  const trace = element ? element.textContent : data.live ? await fetchTrace(episode) : null;
+  if (!trace) return null;
+  const bytes = Uint8Array.from(atob(trace), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
@@ -14,7 +15,7 @@ async function unpack(name) {
 async function openEpisode(episode, at = 0, scroll = true) {
   stopPlaying();
   player.episode = episode;
-  player.steps = (await unpack(episode.name)) || [];
+  player.steps = (await unpack(episode)) || [];
   if (player.episode !== episode) return; // another one was opened meanwhile
   player.tab = player.steps.length || !episode.video ? "steps" : "video";
   player.at = Math.max(0, Math.min(at, player.steps.length - 1));
@@ -30,7 +31,7 @@ function buildPlayer() {
     steps.length ? el("button", { type: "button", "data-tab": "steps", onclick: () => showTab("steps") }, "Step by step") : null,
     episode.video ? el("button", { type: "button", "data-tab": "video", onclick: () => showTab("video") }, "Video") : null);
   const title = el("div", {}, el("h2", {}, episode.seed), el(`b.${episode.outcome}`, {}, episode.outcome),
-    el("span.soft", {}, ` in ante ${episode.ante} · ${episode.blinds} blinds · ${episode.decisions} decisions · return ${episode.reward.toFixed(2)} · policy of ${short(episode.steps)} decisions${episode.final ? ", closing evaluation" : ""}`));
+    el("span.soft", {}, ` in ante ${episode.ante} · ${counted(episode.blinds, "blind")} · ${counted(episode.decisions, "decision")} · return ${episode.reward.toFixed(2)} · policy of ${short(episode.steps)} decisions${episode.final ? ", closing evaluation" : ""}`));
   const close = el("button", { type: "button", onclick: closePlayer, "aria-label": "Close" }, "✕");
   box.replaceChildren(el("div.bar.head", {}, title, el("div.bar", {}, tabs, close)), el("div", { id: "view" }));
   showTab(player.tab);

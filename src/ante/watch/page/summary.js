@@ -3,7 +3,7 @@ function drawHead() {
   const { name, config, written } = data.run;
   const { games = {}, policy = {}, algo = {} } = config;
   const game = games.challenge ? `challenge ${games.challenge}` : `${games.deck}, stake ${games.stake}`;
-  byId("head").append(
+  byId("head").replaceChildren(
     el("h1", {}, name),
     el("div.soft", {}, `${game} · ${policy.kind} policy · ${algo.kind} · ${short(data.curves.total.steps)} decisions · written ${written}`),
   );
@@ -24,7 +24,7 @@ function drawTiles() {
   const speed = known(total.seconds) && total.seconds > 0 ? total.steps / total.seconds : null;
   tiles.push(tile("trained", short(total.steps), "decisions"), tile("games played", short(total.games), `${short(total.iteration)} updates`));
   tiles.push(tile("time", span(total.seconds), "sampling and learning"), tile("speed", short(speed), "decisions per second"));
-  byId("tiles").append(...tiles);
+  byId("tiles").replaceChildren(...tiles);
 }
 
 function drawEvaluation() {
@@ -36,7 +36,7 @@ function drawEvaluation() {
     return el("tr", {}, el("td", {}, `${row.ante}`), el("td", {}, row.blind), el("td", {}, `${trials}`), el("td", {}, percent(rate, 1)), el("td", {}, bar));
   });
   const head = el("tr", {}, ...["ante", "blind", "played", "beaten", "with its 95 % interval"].map((name) => el("th", {}, name)));
-  byId("evaluation").append(el("details.box", {}, el("summary", {}, `Evaluation, blind by blind: ${data.evaluation.games} games`), el("div.scroll", {}, el("table", {}, head, ...body))));
+  replaceDetails("evaluation", el("details.box", {}, el("summary", {}, `Evaluation, blind by blind: ${data.evaluation.games} games`), el("div.scroll", {}, el("table", {}, head, ...body))));
 }
 
 // Requests to the advisor, their results, and the effect of its hints.
@@ -57,7 +57,13 @@ function drawHints() {
   }
   const body = rows.map(([name, value]) => el("tr", {}, el("th", {}, name), el("td", {}, value)));
   const alarm = ledger.alarm ? el("p.lost", { role: "alert" }, ledger.alarm) : null;
-  byId("hints").append(el("details.box", { open: Boolean(ledger.alarm) }, el("summary", {}, "Hints"), alarm, el("div.scroll", {}, el("table", {}, ...body))));
+  replaceDetails("hints", el("details.box", { open: Boolean(ledger.alarm) }, el("summary", {}, "Hints"), alarm, el("div.scroll", {}, el("table", {}, ...body))));
+}
+
+// Replace a section's details, which stay open if they are.
+function replaceDetails(id, details) {
+  if (byId(id).querySelector("details")?.open) details.open = true;
+  byId(id).replaceChildren(details);
 }
 
 function listed(title, entries) {
@@ -68,5 +74,5 @@ function listed(title, entries) {
 function drawDetails() {
   const { config, machine } = data.run, parts = [listed("settings", config)];
   if (Object.keys(machine).length) parts.push(listed("machine", machine));
-  byId("details").append(el("details.box", {}, el("summary", {}, "Settings and machine"), el("div.two", {}, ...parts)));
+  replaceDetails("details", el("details.box", {}, el("summary", {}, "Settings and machine"), el("div.two", {}, ...parts)));
 }

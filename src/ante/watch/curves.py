@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ante.errors import BalatroError
 from ante.files import Unreadable, whole_rows
 from ante.metrics import METRICS
+from ante.watch.window import comparable_rows, resumes
 
 PANELS = tuple((each.name, each.curve) for each in METRICS if each.name in ("blinds", "ante", "win_rate", "entropy"))
 SMOOTHED = 40  # a curve of n points is a mean over n / SMOOTHED of them
@@ -29,20 +30,23 @@ class Curves:
 
     name: str
     columns: dict[str, NDArray[np.float64]]
+    resumes: tuple[float, ...] = ()  # steps of the first rows after a resume
 
 
 def read_curves(run: Path) -> Curves:
     """Read the metrics of a run's folder. Raises NoCurves."""
     file = run / "metrics.csv"
     try:
-        rows = whole_rows(file)
+        raw = whole_rows(file)
     except Unreadable as error:
         raise NoCurves(str(error)) from None
+    rows = comparable_rows(raw)
     missing = {"steps", "seconds", *(name for name, _ in PANELS)} - set(rows[0] if rows else ())
     if missing:
         raise NoCurves(f"{file} has no {', '.join(sorted(missing))}: is {run} the folder of a started run?")
     names = {"steps", "seconds", *(name for name, _ in PANELS)}
-    return Curves(run.name, {name: np.array([float(row[name] or "nan") for row in rows]) for name in names})
+    columns = {name: np.array([float(row[name] or "nan") for row in rows]) for name in names}
+    return Curves(run.name, columns, tuple(float(raw[i]["steps"]) for i in resumes(raw)))
 
 
 def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -88,6 +92,8 @@ def draw_panel(axes: Axes, curves: Sequence[Curves], name: str, about: str) -> N
             values = 100.0 * values
         axes.plot(steps, values, ".", color=color, alpha=0.15, markersize=3, markeredgewidth=0)
         minutes = each.columns["seconds"][-1] / 60.0
+        for resumed in each.resumes:
+            axes.axvline(resumed / 1e6, color=color, linestyle=":", linewidth=1, alpha=0.7)
         axes.plot(steps, smooth(values), color=color, label=f"{each.name}, {minutes:.0f} min")
     axes.set_title(f"{about}, %" if name == "win_rate" else about, fontsize=10)
     axes.set_xlabel("million decisions")

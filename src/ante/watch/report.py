@@ -22,6 +22,7 @@ from ante.watch.gallery import FOLDER, Entry, read_index
 from ante.watch.notes import Explained, Note, read_notes
 from ante.watch.pages import page, part, security_policy
 from ante.watch.trace import packed, steps_of
+from ante.watch.window import comparable_rows, resumes
 from ante.yaml_files import read_yaml
 
 REPORT = "report.html"
@@ -181,11 +182,12 @@ def evaluation(file: Path) -> dict[str, Any]:
 def curves(file: Path) -> dict[str, Any]:
     """Return the metrics in CURVES by column, with their steps; None where a metric has no value. Raises NoReport."""
     try:
-        rows = whole_rows(file)
+        raw = whole_rows(file)
     except NoFile:
-        rows = []
+        raw = []
     except Unreadable as error:
         raise NoReport(str(error)) from None
+    rows = comparable_rows(raw)
     if rows and not {"steps", "games", "seconds", "iteration"} <= set(rows[0]):
         raise NoReport(f"{file} has no columns steps, games, seconds and iteration: is it the metrics of a run?")
     plotted = [metric for metric in CURVES if rows and metric.name in rows[0]]
@@ -195,6 +197,7 @@ def curves(file: Path) -> dict[str, Any]:
     last = rows[-1] if rows else {}
     return {
         "steps": [float(part[-1]["steps"]) for part in parts],
+        "resumes": [float(raw[i]["steps"]) for i in resumes(raw)],
         "columns": {name: [mean(part, name) for part in parts] for name in names},
         "drawn": [
             {

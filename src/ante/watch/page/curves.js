@@ -25,6 +25,12 @@ function drawCurve({ name, evaluated, title, percent: inPercent }) {
     label.textContent = short(step);
     if (x(step) < W - 12) picture.append(label);
   }
+  for (const resumed of data.curves.resumes) {
+    const mark = svg("line", { class: "resume", x1: x(resumed), x2: x(resumed), y1: TOP, y2: H - BOTTOM });
+    mark.append(svg("title"));
+    mark.firstChild.textContent = `resumed at ${short(resumed)} decisions`;
+    picture.append(mark);
+  }
   let path = "", pen = "M";
   values.forEach((value, i) => {
     if (!known(value)) { pen = "M"; return; }
@@ -59,7 +65,8 @@ function drawCurves() {
   byId("curves").replaceChildren(...charts.slice(0, allCurves ? charts.length : FIRST));
   byId("more-curves").hidden = allCurves || charts.length <= FIRST;
   const evaluated = data.curves.drawn.some(({ evaluated }) => evaluated && data.curves.columns[evaluated].some(known));
-  byId("legend").replaceChildren(el("i"), "while training", ...(evaluated ? [el("i.dots"), "evaluated on the seed panel"] : []));
+  byId("legend").replaceChildren(el("i"), "while training", ...(evaluated ? [el("i.dots"), "evaluated on the seed panel"] : []),
+    ...(data.curves.resumes.length ? [el("i.resumed"), "resumed"] : []));
 }
 
 byId("more-curves").addEventListener("click", () => { allCurves = true; drawCurves(); });

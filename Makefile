@@ -3,6 +3,8 @@ SHELL := bash
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 UV_VERSION := 0.9.30
+# On a terminal uv shows what it downloads.
+UV_OUTPUT := $(shell test -t 2 || echo --quiet)
 STAMP := .venv/.stamp
 # Processes that the tests are spread over, file by file.
 WORKERS ?= 2
@@ -23,7 +25,7 @@ $(STAMP): requirements/all.txt pyproject.toml
 	  || { echo "make: Python 3.11 is needed, found $$("$$python" --version): install it and run make again" >&2; exit 1; }; \
 	test -x $(PY) || "$$python" -m venv .venv
 	$(PY) -m pip install --quiet uv==$(UV_VERSION)
-	.venv/bin/uv pip install --quiet --python $(PY) -r requirements/all.txt
+	.venv/bin/uv pip install $(UV_OUTPUT) --python $(PY) -r requirements/all.txt
 	.venv/bin/uv pip install --quiet --python $(PY) --no-deps -e .
 	$(PY) -m compileall -q -j 0 -x py312 $(IMPORTED:%=.venv/lib/python3.11/site-packages/%) src
 	@touch $@

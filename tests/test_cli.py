@@ -285,16 +285,3 @@ def test_a_closed_pipe_ends_a_command_silently() -> None:
     command.stdout.close()
     assert command.stderr.read() == b""
     assert command.wait(60) == 141
-
-
-def test_compilation_reports_to_a_log(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from ante import warmup
-
-    now = [100.0]
-    monkeypatch.setattr(warmup.time, "monotonic", lambda: now[0])
-    heartbeat = warmup.Heartbeat()
-    for seconds, stage, share in ((0.0, "one", 0.0), (1.0, "one", 0.1), (5.5, "one", 0.25), (6.0, "two", 0.5)):
-        now[0] = 100.0 + seconds
-        heartbeat.report(stage, share)
-    said = ["compiling one: 0% after 0 s", "compiling one: 25% after 6 s", "compiling two: 50% after 6 s"]
-    assert capsys.readouterr().err.splitlines() == said

@@ -1,4 +1,4 @@
-"""Tables and the live view of a training on narrow and wide terminals."""
+"""Tables and the live view of a training on narrow and wide terminals; progress as lines of text."""
 
 import math
 from collections.abc import Iterator
@@ -6,12 +6,13 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
+from ante import tables
 from ante.agents.baselines import Baseline
 from ante.agents.evaluate import evaluate
 from ante.agents.report import players_table
 from ante.agents.seed_lists import evaluation_seeds
 from ante.metrics import METRICS
-from ante.tables import FittedTable
+from ante.tables import FittedTable, Heartbeat, counted, stages
 from ante.training.run.console import TrainView
 
 
@@ -60,3 +61,52 @@ def values() -> Iterator[tuple[str, float]]:
         "iteration": 12.0, "steps": 500_000.0, "games": 41_234.0, "blinds": 12.25, "win_rate": 0.051, "ante": 5.1,
         "return": 1.234, "policy_loss": -0.0123, "value_loss": 0.12349, "entropy": 1.5, "steps_per_second": 12_345.0,
     }.items()  # fmt: skip
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Set the clock: seconds since the start, which a test changes."""
+    seconds = [0.0]
+    monkeypatch.setattr(tables.time, "monotonic", lambda: 100.0 + seconds[0])
+    return seconds
+
+
+def test_a_log_receives_each_stage_and_a_line_every_five_seconds(
+    now: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    heartbeat = Heartbeat()
+    for now[0], stage, share in ((0.0, "one", 0.0), (1.0, "one", 0.1), (5.5, "one", 0.25), (6.0, "two", 0.5)):
+        heartbeat.report(stage, share)
+    said = ["one: 0% after 0 s", "one: 25% after 6 s", "two: 50% after 6 s"]
+    assert capsys.readouterr().err.splitlines() == said
+
+
+def test_a_log_of_long_work_receives_fewer_lines(now: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    advance = counted(36_000, "games")
+    for second in range(1, 36_001):
+        now[0] = second
+        advance(1)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "games: 0% after 5 s" and said[-1].startswith("games: 9")
+    assert 100 < len(said) < 300
+
+
+def test_short_work_leaves_no_line_in_a_log(now: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    advance = counted(10, "games")
+    for now[0] in (1.0, 2.0, 4.0):
+        advance(3)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_stage_without_news_repeats_itself_in_a_log(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tables, "HEARTBEAT", 0.02)
+    with stages(Console(force_terminal=False)) as show_stage:
+        show_stage("first")
+        said = ""
+        while "first: after" not in said:
+            said += capsys.readouterr().err
+        show_stage("second")
+    said += capsys.readouterr().err
+    assert said.startswith("first\nfirst: after 0 s\n") and "\nsecond\n" in said

@@ -1,8 +1,15 @@
-"""Tables for the terminal: as wide as it is, without optional columns where it is too narrow for them."""
+"""Tables and progress on the terminal; the same in files and pipes.
+
+A table is as wide as the terminal, without optional columns where it is too narrow for them. Progress is a bar or a
+spinner on a terminal, and lines of text elsewhere.
+"""
 
 import os
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, ConsoleOptions
@@ -12,12 +19,79 @@ from rich.text import Text
 
 WIDE = 180  # characters
 UNLIMITED = 10_000  # characters, more than any row has
+HEARTBEAT = 5.0  # seconds between lines of progress in a file or pipe
+SPREAD = 0.02  # of the time so far; the interval if it is longer than HEARTBEAT
 
 
 def paper() -> Console:
     """Return a console for tables, as wide as the terminal or COLUMNS; for files and pipes, WIDE."""
     known = sys.stdout.isatty() or os.environ.get("COLUMNS")
     return Console(width=None if known else WIDE)
+
+
+class Heartbeat:
+    """Prints progress as lines of text on standard error: at each new stage, and then about every HEARTBEAT seconds."""
+
+    def __init__(self) -> None:
+        self.begin = self.last = time.monotonic()
+        self.stage = ""
+
+    def report(self, stage: str, share: float | None = None) -> None:
+        """Print a line if it is time.
+
+        share  share of the work that is done, of all stages, if known
+        """
+        now = time.monotonic()
+        if stage == self.stage and now - self.last < max(HEARTBEAT, SPREAD * (now - self.begin)):
+            return
+        new, self.stage, self.last = stage != self.stage, stage, now
+        done = "" if share is None else f" {share:.0%}"
+        after = "" if new and share is None else f" after {now - self.begin:.0f} s"
+        words = f"{stage}:{done}{after}" if done or after else stage
+        print(words, file=sys.stderr, flush=True)
+
+
+def counted(total: int, about: str) -> Callable[[int], None]:
+    """Return a function that takes what was done since its last call, and prints progress as lines of text.
+
+    Work that ends within HEARTBEAT seconds prints nothing.
+    """
+    heartbeat, done = Heartbeat(), 0
+    heartbeat.stage = about
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        heartbeat.report(about, done / max(1, total))
+
+    return advance
+
+
+@contextmanager
+def stages(console: Console) -> Iterator[Callable[[str], None]]:
+    """Show what is in progress until the end of the block; yields a function that takes its description."""
+    if console.is_terminal:
+        with console.status("") as status:
+            yield status.update
+        return
+    heartbeat, ended, now = Heartbeat(), threading.Event(), [""]
+
+    def repeat() -> None:
+        while not ended.wait(HEARTBEAT / 20):
+            if now[0]:
+                heartbeat.report(now[0])
+
+    def show(words: str) -> None:
+        now[0] = words
+        heartbeat.report(words)
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield show
+    finally:
+        ended.set()
+        thread.join()
 
 
 class FittedTable(Table):

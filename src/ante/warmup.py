@@ -1,15 +1,14 @@
 """Compile the engine once, so that later processes load the code from the cache.
 
-SPEED: with a cold cache, the parts of a stage compile in parallel, each in a separate process, and later stages load
-their code from the cache. With a warm cache, this process loads all code.
+SPEED: with a cold cache, the parts compile in parallel, each in a separate process, as soon as the parts are stored
+whose code they use. With a warm cache, this process loads all code.
 """
 
 import multiprocessing
 import os
-import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 
 import numba
 import numpy as np
@@ -17,14 +16,13 @@ import numpy as np
 from ante.cold_start import when_cold
 from ante.engine.core.compile_cache import count_stored, is_complete, mark_complete, require_writable
 
-HEARTBEAT = 5.0  # seconds between lines of progress in a file or pipe
-FUNCTIONS = 784  # compiled functions of a complete cache; only the estimate of progress depends on it
+FUNCTIONS = 786  # compiled functions of a complete cache; only the estimate of progress depends on it
 
 
 def warm_up(report: Callable[[str, float], None] = lambda stage, share: None) -> float:
     """Compile the code for games, surveys, environments and baselines, and return the duration in seconds.
 
-    report  receives the current stage and the estimated share done, several times a second
+    report  receives the parts that compile now and the estimated share done, several times a second
 
     Raises CacheNotWritable if compiled code cannot be stored for other processes.
     """
@@ -32,38 +30,28 @@ def warm_up(report: Callable[[str, float], None] = lambda stage, share: None) ->
     if numba.config.DISABLE_JIT:
         return 0.0
     if is_complete():
-        for stage in STAGES:
-            for part in stage:
-                warm_part(part)
+        for part in PARTS:
+            warm_part(part)
         return time.perf_counter() - begin
     require_writable()
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count(), context, initializer=when_cold, initargs=(nothing,)) as pool:
-        for number, stage in enumerate(STAGES, 1):
-            about = f"{', '.join(stage)} (stage {number} of {len(STAGES)})"
-            running = {pool.submit(warm_part, part) for part in stage}
-            while running:
-                report(about, min(1.0, count_stored() / FUNCTIONS))
-                done, running = wait(running, timeout=0.25)
-                for each in done:
-                    each.result()
+        compile_parts(pool, report)
     mark_complete()
     return time.perf_counter() - begin
 
 
-class Heartbeat:
-    """Prints progress as lines: at each new stage, and every HEARTBEAT seconds."""
-
-    def __init__(self) -> None:
-        self.begin = self.last = time.monotonic()
-        self.stage = ""
-
-    def report(self, stage: str, share: float) -> None:
-        """Print a line if it is time."""
-        now = time.monotonic()
-        if stage != self.stage or now - self.last >= HEARTBEAT:
-            self.stage, self.last = stage, now
-            print(f"compiling {stage}: {share:.0%} after {now - self.begin:.0f} s", file=sys.stderr, flush=True)
+def compile_parts(pool: Executor, report: Callable[[str, float], None]) -> None:
+    """Compile each part after those that it needs."""
+    waiting, running, stored = dict(PARTS), dict[Future[None], str](), set[str]()
+    while waiting or running:
+        for part in [part for part, (_, needed) in waiting.items() if stored.issuperset(needed)]:
+            running[pool.submit(warm_part, part)] = part
+            del waiting[part]
+        report(", ".join(running.values()), min(1.0, count_stored() / FUNCTIONS))
+        for each in wait(running, timeout=0.25, return_when=FIRST_COMPLETED).done:
+            each.result()
+            stored.add(running.pop(each))
 
 
 def nothing() -> None:
@@ -72,7 +60,7 @@ def nothing() -> None:
 
 def warm_part(name: str) -> None:
     """Compile one part by its name."""
-    PARTS[name]()
+    PARTS[name][0]()
 
 
 def warm_scoring() -> None:
@@ -131,38 +119,29 @@ def warm_environments() -> None:
 
 
 def warm_agents() -> None:
-    """Compile the baseline players."""
+    """Compile the baseline players; they decide in none of the games."""
     from ante.agents.baselines import AGENTS, Baseline
     from ante.env.games import Games
 
     games = Games(2, discrete=False)  # with one game, NumPy's masks would be contiguous, which is another type
-    games.reset()
     for name in AGENTS:
-        Baseline(name).choose(games, np.ones(2, dtype=np.bool_))
+        Baseline(name).choose(games, np.zeros(2, dtype=np.bool_))
 
 
 def warm_candidates() -> None:
-    """Compile the candidate actions."""
+    """Compile the candidate actions; games that have not begun have none."""
     from ante.env.games import Games
     from ante.lookahead.environments import Shortlists
 
-    games = Games(2, discrete=False)
-    games.reset()
-    Shortlists(2).write(games)
+    Shortlists(2).write(Games(2, discrete=False))
 
 
-PARTS: dict[str, Callable[[], None]] = {
-    "scoring": warm_scoring,
-    "shop and packs": warm_shopping,
-    "decisions": warm_decisions,
-    "environments": warm_environments,
-    "random play": warm_random_play,
-    "baselines": warm_agents,
-    "candidates": warm_candidates,
+PARTS: dict[str, tuple[Callable[[], None], tuple[str, ...]]] = {  # what to call, and after which other parts
+    "scoring": (warm_scoring, ()),
+    "shop and packs": (warm_shopping, ()),
+    "decisions": (warm_decisions, ("scoring", "shop and packs")),
+    "candidates": (warm_candidates, ("scoring",)),
+    "environments": (warm_environments, ("decisions",)),
+    "random play": (warm_random_play, ("decisions",)),
+    "baselines": (warm_agents, ("decisions",)),
 }
-STAGES: tuple[tuple[str, ...], ...] = (
-    ("scoring", "shop and packs"),
-    ("decisions",),
-    ("environments", "random play"),
-    ("candidates", "baselines"),
-)

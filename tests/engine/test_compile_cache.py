@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 import numba
 import pytest
 
+from ante import warmup
 from ante.engine.core import compile_cache
 from ante.errors import BalatroError
 
@@ -485,3 +487,27 @@ def test_the_doctor_says_what_the_cache_holds(here: Path) -> None:
     rows = {row["what"]: row["value"] for row in compile_cache.cache_rows()}
     assert rows["engine cache"] == f"{compile_cache.cache_folder()} (warm)"
     assert rows["compiled code"].startswith(f"4 folders, 3 MiB in {here}; the 4 most recently used")
+
+
+def test_each_part_compiles_after_those_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+
+    def compile_part(name: str) -> None:
+        events.append(f"begin {name}")
+        events.append(f"end {name}")
+
+    monkeypatch.setattr(warmup, "warm_part", compile_part)
+    with ThreadPoolExecutor(3) as pool:
+        warmup.compile_parts(pool, lambda parts, share: None)
+    assert sorted(events) == sorted(f"{moment} {name}" for name in warmup.PARTS for moment in ("begin", "end"))
+    for name, (_, needed) in warmup.PARTS.items():
+        assert all(events.index(f"end {each}") < events.index(f"begin {name}") for each in needed)
+
+
+def test_an_error_in_a_part_ends_the_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(name: str) -> None:
+        raise ZeroDivisionError(name)
+
+    monkeypatch.setattr(warmup, "warm_part", fail)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ZeroDivisionError):
+        warmup.compile_parts(pool, lambda parts, share: None)

@@ -49,15 +49,21 @@ def when(seconds: float) -> str:
 
 @contextmanager
 def progress(total: int, about: str, *amounts: Any) -> Iterator[Callable[[int], None]]:
-    """Show a transient progress bar on standard error; yields a callable that advances it.
+    """Show progress on standard error, a bar that disappears or lines of text; yields a callable that advances it.
 
     amounts  rich columns, or text, between the bar and the remaining time
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from ante.tables import counted
+
+    console = Console(file=sys.stderr)
+    if not console.is_terminal:
+        yield counted(total, about)
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), *amounts, TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(about, total=total)
         yield lambda count: bar.advance(task, count)
 
@@ -86,24 +92,26 @@ def step_bar(steps: int, about: str) -> AbstractContextManager[Callable[[int], N
 def compile_all() -> float:
     """Compile the engine, with progress on standard error if code is missing, and return the duration in seconds.
 
-    A terminal shows a bar; a file or pipe receives a line at each stage and every HEARTBEAT seconds.
+    A terminal shows a bar; a file or pipe receives a line for each group of parts and every HEARTBEAT seconds.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     from ante.engine.core.compile_cache import is_complete
-    from ante.warmup import Heartbeat, warm_up
+    from ante.tables import Heartbeat
+    from ante.warmup import warm_up
 
     if is_complete():
         return warm_up()
     console = Console(stderr=True)
-    console.print("compiling the engine for this processor: two to three minutes, once per version", soft_wrap=True)
+    console.print("compiling the engine for this processor: about two minutes, once per version", soft_wrap=True)
     if not console.is_terminal:
-        return warm_up(Heartbeat().report)
+        heartbeat = Heartbeat()
+        return warm_up(lambda parts, share: heartbeat.report(f"compiling {parts}", share))
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=1.0)
-        return warm_up(lambda stage, share: bar.update(task, description=stage, completed=share))
+        return warm_up(lambda parts, share: bar.update(task, description=parts, completed=share))
 
 
 def compile_missing() -> None:

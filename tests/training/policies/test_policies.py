@@ -76,7 +76,7 @@ def test_a_policy_trains_reproducibly_continues_and_plays(policy: str, local_ray
     assert any(not np.array_equal(learned[name], value) for name, value in before.items())
     config.folder.mkdir()
     save(config, made, done)
-    again, went_on = begin(config, resume=True)
+    again, went_on = begin(config, True, lambda stage: None)
     assert went_on.steps == 256
     module = again.env_runner.module
     assert all(np.array_equal(learned[name], value) for name, value in module.get_state().items())

@@ -71,6 +71,7 @@ class Bench:
 
         from ante.bench import engine_speed
         from ante.machine import machine
+        from ante.tables import stages
 
         work: dict[str, Any] = {
             "engine": lambda: engine_speed.engine_rows(self.decisions),
@@ -86,9 +87,9 @@ class Bench:
         parts = self.parts or BENCH_PARTS
         rows: list[engine_speed.Row] = []
         profiles: dict[str, list[engine_speed.Part]] = {}
-        with Console(stderr=True).status("") as status:
+        with stages(Console(stderr=True)) as show_stage:
             for part in parts:
-                status.update(f"measuring: {part}")
+                show_stage(f"measuring: {part}")
                 rows += work[part]() if part in work else []
             if "profile" in parts:
                 profiles = {

@@ -99,8 +99,11 @@ class Doctor:
         """Return rows on Ray and GPUs, a description of the policy, and the figures with those of the baseline, if any."""
         from rich.console import Console
 
+        from ante.tables import stages
+
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
-        with Console(stderr=True).status("measuring: about ten seconds"):
+        with stages(Console(stderr=True)) as show_stage:
+            show_stage("measuring: about ten seconds")
             from ante.bench.figures import figures, resource_rows
             from ante.bench.regression import BadBaseline, Compared, compare, read_baseline
 

@@ -46,10 +46,13 @@ class Profile:
         """Train, then print."""
         from rich.console import Console
 
+        from ante.tables import stages
+
         if self.trace.is_dir() or not self.trace.absolute().parent.is_dir():
             raise BalatroError(f"cannot write {self.trace}: give a file in an existing folder")
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
-        with Console(stderr=True).status(f"training {2 * self.iterations + 1} iterations"):
+        with stages(Console(stderr=True)) as show_stage:
+            show_stage(f"training {2 * self.iterations + 1} iterations")
             from ante.bench.profile import profile
             from ante.training.settings.config import TrainConfig, read_config
 

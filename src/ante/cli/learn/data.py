@@ -229,6 +229,7 @@ class Clone:
         """Train, write the policy and print the result. Raises BadDataset, NothingToLearn."""
         from rich.console import Console
 
+        from ante.tables import stages
         from ante.training.datasets.read import Dataset
         from ante.training.players.cloning import CloneSettings, Epoch, clone
 
@@ -242,7 +243,8 @@ class Clone:
             )
 
         settings = CloneSettings(self.epochs, self.batch, self.lr, self.hidden, held=self.held, seed=self.seed)
-        with console.status(f"training on {self.dataset}"):
+        with stages(console) as show_stage:
+            show_stage(f"training on {self.dataset}")
             epochs = clone(Dataset(self.dataset), self.out, settings, print_epoch)
         if self.json:
             print(json.dumps([asdict(each) for each in epochs], indent=1))

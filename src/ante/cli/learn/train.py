@@ -63,6 +63,9 @@ class Train:
 
 def train_command(arguments: Sequence[str]) -> int:
     """Run `ante train`, with a flag for each setting; defaults come from a preset, --config or the resumed run."""
+    from rich.console import Console
+
+    from ante.tables import stages
     from ante.training.run_store.lock import check_free
     from ante.training.settings.config import check_resumed
 
@@ -80,7 +83,9 @@ def train_command(arguments: Sequence[str]) -> int:
     # SPEED: waiting threads sleep instead of spinning; otherwise training next to other processes is ten times slower.
     # OpenMP reads this when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    from ante.training.run.loop import train
+    with stages(Console(stderr=True)) as show_stage:
+        show_stage("loading PyTorch and Ray")
+        from ante.training.run.loop import train
 
     compile_missing()  # before Ray's processes compile, each for itself and in silence
     train(settings, resume=command.resume is not None)

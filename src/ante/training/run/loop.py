@@ -26,7 +26,7 @@ from ante.messages import masked
 from ante.metrics import without_values
 from ante.recording.starts import read_starts
 from ante.stopping import TERMINATIONS, Stops, stopping
-from ante.tables import paper
+from ante.tables import paper, stages
 from ante.training.baselines.external import ExternalAlgorithm
 from ante.training.rllib.algorithm import NoRunner
 from ante.training.rllib.build import build
@@ -88,18 +88,19 @@ class Session:
             self.publisher.checkpoint(saved.folder, saved.metadata, saved.best)
 
 
-def begin(config: TrainConfig, resume: bool) -> tuple[Algorithm, Progressed]:
+def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) -> tuple[Algorithm, Progressed]:
     """Restore the algorithm from its last checkpoint, or build a new one. Raises BadCheckpoint."""
     if not (resume and (config.folder / "checkpoints" / "latest.json").exists()):
         done = Progressed(sizes=Sizes(config.algo.minibatch, config.resources.games_per_runner))
-        algorithm = build_sized(config, done.sizes)
+        algorithm = build_sized(config, done.sizes, show_stage)
         config.folder.mkdir(parents=True, exist_ok=True)
         write_text(config.folder / "config.yaml", config.to_yaml())
         write_machine(config.folder)
         return algorithm, done
     checkpoint, metadata = find_checkpoint(config.folder / "checkpoints")
     done = progressed(config, metadata)
-    algorithm = build_sized(config, done.sizes)
+    algorithm = build_sized(config, done.sizes, show_stage)
+    show_stage(f"loading {checkpoint}")
     restore_algorithm(algorithm, checkpoint)
     if config.games.curriculum:
         algorithm.set_stage(done.stage)
@@ -129,10 +130,12 @@ def fits(config: TrainConfig, sizes: Sizes) -> bool:
     return True
 
 
-def build_sized(config: TrainConfig, sizes: Sizes) -> Algorithm:
+def build_sized(config: TrainConfig, sizes: Sizes, show_stage: Callable[[str], None]) -> Algorithm:
     """Build the algorithm with these sizes, and start Ray if needed."""
     if not config.algo.external:
+        show_stage("starting Ray")
         start_ray(config)
+    show_stage("building the policy and the games")
     return build(sized(config, sizes))
 
 
@@ -243,8 +246,8 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
     """
     again, losses, reached = True, 0, -1
     while again:
-        with session.console.status("starting" if config.algo.external else "starting Ray"):
-            algorithm, done = begin(config, resume)
+        with stages(session.console) as show_stage:
+            algorithm, done = begin(config, resume, show_stage)
         session.followers.begin()
         session.stops.listen()  # Ray replaces the SIGTERM handler when it starts
         if done.iteration:
@@ -398,28 +401,28 @@ def must_shrink(done: Progressed, session: Session) -> bool:
 def conclude(config: TrainConfig, console: Console) -> None:
     """Evaluate the best checkpoint and the baselines, print the tables, write videos and the report."""
     reports: list[Report] = []
-    with console.status("") as status:
+    with stages(console) as show_stage:
 
         def advance(_: int) -> None:
-            status.update(f"evaluating on {config.evaluation.games} fresh games")
+            show_stage(f"evaluating on {config.evaluation.games} fresh games")
 
         evaluated = evaluate_run(config, advance)
         reports += [report for _, report in evaluated]
         player, report = evaluated[0]
-        status.update("writing videos")
+        show_stage("writing videos")
         write_report(config, report)
         advice = ""
         if config.hints.source != "off":
             from ante.training.players.advised import advice_effect
 
-            status.update("playing with advice")
+            show_stage("playing with advice")
             try:
                 advice = str(advice_effect(config, report))
             except BalatroError as error:  # a missing advisor does not prevent the report
                 advice = f"not measured: {masked(error)}"
         steps = find_checkpoint(config.folder / "checkpoints", "best")[1]["timesteps"]
         video, best = write_best(config, keep_games(config, player, report, steps, final=True))
-        status.update("writing the report")
+        show_stage("writing the report")
         page = write_page(config.folder)
     out = paper()
     out.print(players_table(reports))

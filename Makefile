@@ -134,11 +134,14 @@ replays: warm  ## regenerate the recorded games of tests/golden/replays; review 
 	$(PY) tools/write_replays.py
 
 PIN = .venv/bin/uv pip compile pyproject.toml --python-version 3.11 --no-header --no-annotate --no-emit-index-url --generate-hashes --quiet
-IMAGE_EXTRAS = --extra train --extra gpu --extra s3 --extra hints --extra cluster --extra data --extra track
+CPU_EXTRAS = --extra train --extra s3 --extra hints --extra cluster --extra data --extra track
+IMAGE_EXTRAS = $(CPU_EXTRAS) --extra gpu
 
 lock: setup  ## pin the newest versions that pyproject.toml allows; images have the same
 	$(PIN) --extra dev --upgrade -o requirements/all.txt
 	$(PIN) $(IMAGE_EXTRAS) -c requirements/all.txt -o requirements/image.txt
+	without=$$(grep -oE '^(torch|triton|cuda-[a-z-]+|nvidia-[a-z0-9-]+)==' requirements/image.txt | sed 's/^/--no-emit-package /; s/==//'); \
+	  $(PIN) $(CPU_EXTRAS) $$without -c requirements/all.txt -o requirements/image-cpu.txt
 	$(PIN) $(IMAGE_EXTRAS) --extra notebook -c requirements/all.txt -o requirements/notebook.txt
 	echo cyclonedx-bom | $(PIN:pyproject.toml=-) -c requirements/all.txt -o requirements/sbom.txt
 

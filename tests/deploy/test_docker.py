@@ -11,7 +11,9 @@ DOCKERFILES = [ROOT / "Dockerfile.ray", *sorted((ROOT / "docker").iterdir())]
 
 
 def pins(name: str) -> set[str]:
-    return set((ROOT / "requirements" / name).read_text().split())
+    """Return every pin and hash of a requirement file."""
+    lines = (ROOT / "requirements" / name).read_text().splitlines()
+    return {word for line in lines if not line.startswith("#") for word in line.split()}
 
 
 @pytest.mark.parametrize("file", DOCKERFILES, ids=lambda file: file.name)
@@ -60,5 +62,9 @@ def test_images_run_as_a_user_and_say_no_secret(file: Path) -> None:
 def test_images_have_the_tested_versions() -> None:
     assert pins("image.txt") <= pins("all.txt")
     assert pins("image.txt") <= pins("notebook.txt")
+    without = pins("image.txt") - pins("image-cpu.txt")
+    packages = {pin.partition("==")[0] for pin in without if "==" in pin}
+    assert pins("image-cpu.txt") < pins("image.txt")
+    assert all(re.match(r"(torch|triton|numba-cuda|cuda-|nvidia-)", name) for name in packages), packages
     named = {pin.split("==")[0]: pin for pin in pins("all.txt")}
     assert all(named.get(pin.split("==")[0], pin) == pin for pin in pins("notebook.txt"))

@@ -98,14 +98,16 @@ class Ray:
         return next(each.environ()["RAY_AUTH_TOKEN"] for each in self.tree if "raylet" in each.name())
 
 
-LET_IN = ("accepted", "no HTTP")  # the token is accepted; a job that waits for a free core times out
+LET_IN = ("accepted", "waiting")  # the token is accepted; a job waits for a free core
 
 
-def post(host: str, port: int, token: str | None = None) -> str:
+def post(host: str, port: int, token: str | None = None, command: str = "true") -> str:
     """Post a job and return the status of the response, or why there is none."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
-        answer = requests.post(f"http://{host}:{port}{JOBS}", json={"entrypoint": "true"}, headers=headers, timeout=60)
+        answer = requests.post(f"http://{host}:{port}{JOBS}", json={"entrypoint": command}, headers=headers, timeout=60)
+    except requests.ReadTimeout:
+        return "waiting"
     except requests.RequestException:
         return "no HTTP"
     return "accepted" if "submission_id" in answer.text else str(answer.status_code)
@@ -180,17 +182,19 @@ def test_a_training_listens_on_loopback_alone(training: tuple[Ray, Path]) -> Non
             socket.create_connection((own_address(), port), timeout=10)
 
 
-def test_nobody_without_the_token_of_a_training_is_served(training: tuple[Ray, Path]) -> None:
+def test_nobody_without_the_token_of_a_training_is_served(training: tuple[Ray, Path], tmp_path: Path) -> None:
     ray, _ = training
     agent, gcs = int(ray.named(r"agent.*--listen-port=(\d+)")), ray.named(r"--gcs-address=(\S+)")
     if agent not in ray.ports:
         pytest.skip(f"another Ray of this machine uses port {agent}")
-    posts = {port: post("127.0.0.1", port) for port in ray.ports}
+    mine = tmp_path / "executed"
+    posts = {port: post("127.0.0.1", port, command=f"touch {mine}") for port in ray.ports}
     assert posts[agent] == "401" and "accepted" not in posts.values(), posts
-    assert post("127.0.0.1", agent, "f" * 64) == "403"
-    assert post("127.0.0.1", agent, ray.token) in LET_IN
+    assert post("127.0.0.1", agent, "f" * 64, f"touch {mine}") == "403"
+    assert post("127.0.0.1", agent, ray.token) in LET_IN, "the same request with the token is served"
     assert join(gcs).startswith("refused") and join(gcs, "f" * 64).startswith("refused")
     assert join(gcs, ray.token).startswith("joined 1")
+    assert not mine.exists(), "a job without the token was executed"
 
 
 def test_the_token_of_a_training_is_in_no_command_line_and_no_file(training: tuple[Ray, Path]) -> None:
@@ -203,18 +207,21 @@ def test_the_token_of_a_training_is_in_no_command_line_and_no_file(training: tup
     assert not (Path.home() / ".ray/auth_token").exists()
 
 
-def test_a_ray_on_the_address_of_the_machine_is_guarded_by_its_token(token_alone: Ray) -> None:
+def test_a_ray_on_the_address_of_the_machine_is_guarded_by_its_token(token_alone: Ray, tmp_path: Path) -> None:
     here = own_address()
     open_ports = sorted({port for address, port in token_alone.sockets if address not in LOOPBACK})
     assert len(open_ports) >= 8
     agent = int(token_alone.named(r"agent.*--listen-port=(\d+)"))
     if agent not in open_ports:
         pytest.skip(f"another Ray of this machine uses port {agent}")
-    posts = {port: post(here, port) for port in open_ports}
+    mine = tmp_path / "executed"
+    posts = {port: post(here, port, command=f"touch {mine}") for port in open_ports}
     assert posts[agent] == "401" and "accepted" not in posts.values(), posts
+    assert post(here, agent, "f" * 64, f"touch {mine}") == "403"
     calls = {port: call(here, port) for port in open_ports}
     assert not [port for port, found in calls.items() if "OK" in found], calls
     assert sum("UNAUTHENTICATED" in found for found in calls.values()) >= 4, calls
     gcs = token_alone.named(r"--gcs-address=(\S+)")
     assert gcs.startswith(here) and join(gcs).startswith("refused")
     assert join(gcs, token_alone.token).startswith("joined 1") and post(here, agent, token_alone.token) in LET_IN
+    assert not mine.exists(), "a job without the token was executed"

@@ -1,105 +1,143 @@
-"""Every optional import belongs to an extra, and the error names it."""
+"""Each extra of the wheel alone, in a clean environment: what it promises, also for another user with a read-only HOME.
 
-import ast
-import re
+Needs the network or uv's cache, which holds every pinned package after `make setup`.
+"""
+
+import os
+import shutil
+import subprocess
 import sys
-import tomllib
+import tempfile
 from collections.abc import Iterator
-from importlib.metadata import packages_distributions
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from ante.errors import EXTRAS
+from tests.test_wheel import NOBODY, ROOT, built, interpreter_of_all
 
-ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-CORE = {"ante", "numpy", "numba", "gymnasium"}
-BY_OTHERS = {
-    "numba_cuda",
-    "duckdb",
-    "tensorboard",
-}  # imported by name, by torch, or in code of docs/how-to/datasets.md
-OF_CLI = {"tyro", "pydantic", "yaml", "rich"}  # not in other extras: see NotInstalled
-
-
-def imported() -> set[str]:
-    """Return the packages that the sources import, except the standard library."""
-    found = set[str]()
-    for file in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Import):
-                found |= {each.name.partition(".")[0] for each in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found.add(node.module.partition(".")[0])
-    return found - set(sys.stdlib_module_names)
-
-
-def test_every_package_beyond_the_core_has_an_extra_that_exists() -> None:
-    assert imported() - CORE - OF_CLI == set(EXTRAS) - BY_OTHERS
-    assert set(EXTRAS.values()) | {"cli"} <= set(PROJECT["optional-dependencies"])
-
-
-INCLUDED = {"psutil": "ray", "botocore": "boto3", "urllib3": "boto3"}  # packages that another one contains or requires
-ENTRIES = {  # the module that a user of an extra imports first
-    "cli": "ante.cli",
-    "train": "ante.training.run.loop",
-    "watch": "ante.watch.report",
-    "s3": "ante.storage.s3",
-    "hints": "ante.hints.desk",
-    "data": "ante.training.datasets.export",
+pytest.importorskip("hatchling", reason="make setup installs hatchling")
+pytestmark = pytest.mark.nightly
+GAME = """
+import gymnasium
+env = gymnasium.make("ante.env:ante/Balatro-v1")
+env.reset(seed=1)
+for _ in range(20):
+    env.step(env.action_space.sample())
+print("played")
+"""
+DEVICE = """
+from ante.engine.drivers import cuda
+print(cuda.__name__)
+"""
+PAGES = """
+from ante.http.server import HttpServer
+import prometheus_client
+print("served")
+"""
+TINY = "--steps 4096 --evaluation.games 4 --resources.games-per-runner 16 --algo.batch 2048 --algo.minibatch 512"
+# Commands of each extra, and a word of their output.
+PROMISES = {
+    "": [(["-c", GAME], "played")],
+    "cli": [
+        ("seed TESTSEED", "Joker"),
+        ("eval rules --games 3", "rules"),
+        ("replay record greedy --seed TESTSEED", "seed TESTSEED"),
+        ("fuzz --decisions 2000", "2,000"),
+    ],
+    "watch": [
+        ("replay record greedy --seed TESTSEED --out game.txt", ""),
+        ("watch game.txt --video game.mp4", "game.mp4"),
+    ],
+    "train": [(f"train --preset quick --name tiny {TINY}", "report.html"), ("curves runs/tiny", "curves")],
+    "gpu": [(["-c", DEVICE], "cuda")],
+    "s3": [("artifacts ls store", "no publications")],
+    "sb3": [(f"train --algo.kind sb3-ppo --name tiny {TINY}", "report.html")],
+    "data": [("data export greedy --out data --games 3", ""), ("data stats data", "3")],
+    "hints": [("hints ask TESTSEED@8", "rules")],
+    "metrics": [(["-c", PAGES], "served")],
+    "track": [("track --help", "wandb")],
+    "notebook": [(["-m", "jupyterlab", "--version"], "4.")],
+    "cluster": [("images --quiet", "ray"), ("cluster render --name tiny", "RayJob")],
 }
 
 
-def at_import(body: list[ast.stmt]) -> Iterator[str]:
-    """Yield the modules that these statements import when their module is imported."""
-    for node in body:
-        if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{each.name}" for each in node.names)
-        elif isinstance(node, ast.Try):
-            yield from at_import(node.body)
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test):
-            yield from at_import(node.body)
+@dataclass(frozen=True)
+class Place:
+    """What all environments share: the wheel, a Python that any user may run, and compiled code."""
+
+    folder: Path
+    wheel: Path
+    python: str
+    everybody: bool
+
+    def install(self, extra: str) -> Path:
+        """Return the Python of a new environment with the wheel and one extra, in the pinned versions."""
+        uv, venv = str(Path(sys.executable).with_name("uv")), self.folder / f"venv-{extra}"
+        wanted = f"ante-balatro[{extra}] @ file://{self.wheel}" if extra else str(self.wheel)
+        subprocess.run([uv, "venv", "--quiet", "--python", self.python, str(venv)], check=True)
+        command = [uv, "pip", "install", "--quiet", "--python", str(venv), "-c", "requirements/all.txt", wanted]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return venv / "bin" / "python"
+
+    def variables(self, home: Path) -> dict[str, str]:
+        """Return the environment of a process with this home."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "XDG", "ANTE"))}
+        return {**kept, "HOME": str(home), "ANTE_CACHE_DIR": str(self.folder / "cache"), "COLUMNS": "120"}
+
+    def start(self, python: Path, words: list[str] | str, cwd: Path, home: Path, user: int) -> subprocess.Popen[str]:
+        """Start a command of Ante, or of Python, as a user."""
+        parts = ["-m", "ante.cli", *words.split()] if isinstance(words, str) else words
+        other = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
+        return subprocess.Popen(
+            [*other, str(python), *parts],
+            cwd=cwd,
+            env=self.variables(home),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
 
 
-def packages_of(module: str) -> set[str]:
-    """Return the packages that importing a module of ours imports, except the standard library."""
-    todo, seen, found = [module], set[str](), set[str]()
-    while todo:
-        name = todo.pop()
-        parts = name.split(".")
-        if name in seen or parts[0] != "ante":
-            found |= {parts[0]} - {"ante"}
-            continue
-        seen.add(name)
-        file = (ROOT / "src").joinpath(*parts)
-        for each in (file / "__init__.py", file.with_suffix(".py")):
-            if each.is_file():
-                todo += at_import(ast.parse(each.read_text()).body)
-        todo.append(".".join(parts[:-1]) or "ante")
-    return found - set(sys.stdlib_module_names)
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    root = os.name == "posix" and os.geteuid() == 0
+    python = (interpreter_of_all() if root else None) or os.path.realpath(sys.executable)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        place = Place(folder, built(ROOT, "wheel", tmp_path_factory.mktemp("wheel")), python, root)
+        shutil.copy(place.wheel, folder)
+        python = place.install("cli")
+        subprocess.run([str(python), "-m", "ante.cli", "warmup"], env=place.variables(folder), check=True)
+        subprocess.run(["chmod", "-R", "a+rwX", str(folder / "cache")], check=True)
+        yield place
 
 
-def required(extra: str) -> set[str]:
-    """Return the distributions of an extra and of the extras that it includes."""
-    found = set[str]()
-    for text in PROJECT["optional-dependencies"][extra]:
-        if ours := re.match(r"ante-balatro\[(.*)\]", text):
-            found |= {name for each in ours[1].split(",") for name in required(each)}
-        else:
-            found.add(re.split(r"[\[<>=~ ]", text)[0].lower().replace("_", "-"))
-    return found
+def ends(process: subprocess.Popen[str], expected: str) -> None:
+    said = process.communicate(timeout=900)[0]
+    assert process.returncode == 0 and expected in said, said[-3000:]
 
 
-@pytest.mark.parametrize("extra", ENTRIES)
-def test_an_extra_alone_installs_what_its_entry_imports(extra: str) -> None:
-    core = {re.split(r"[\[<>=~ ]", text)[0].lower() for text in PROJECT["dependencies"]}
-    distributions = packages_distributions()
-    names = {
-        package: {name.lower().replace("_", "-") for name in distributions[package]} | {INCLUDED.get(package)}
-        for package in packages_of(ENTRIES[extra])
-    }
-    assert {package for package, found in names.items() if not found & (required(extra) | core)} == set()
+@pytest.mark.parametrize("extra", PROMISES, ids=lambda extra: extra or "none")
+def test_an_extra_alone_does_what_it_promises(extra: str, place: Place) -> None:
+    python = place.folder / "venv-cli" / "bin" / "python" if extra == "cli" else place.install(extra)
+    own = place.folder / f"own-{extra}"
+    own.mkdir()
+    for words, expected in PROMISES[extra]:
+        ends(place.start(python, words, own, own, 0), expected)
+    if not (place.everybody and interpreter_of_all()):
+        pytest.skip("another user: only root can start its processes, of a Python that it may run")
+    home = place.folder / f"home-{extra}"
+    home.mkdir(mode=0o555)
+    pair = [place.folder / f"{name}-{extra}" for name in ("first", "second")]
+    for each in pair:
+        each.mkdir()
+        each.chmod(0o777)
+    for words, expected in PROMISES[extra]:
+        for process in [place.start(python, words, each, home, NOBODY) for each in pair]:
+            ends(process, expected)
+    assert list(home.iterdir()) == []
+    shutil.rmtree(place.folder / f"venv-{extra}")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -115,7 +116,10 @@ def test_bad_options_are_one_sentence(words: list[str], message: str, capsys: py
 def test_an_interrupted_game_is_saved_and_the_terminal_restored(tmp_path: Path, number: int, code: int) -> None:
     other, here = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(COMMAND, stdin=here, stdout=here, stderr=here, cwd=tmp_path, env=environment) as run:
+    heeds = partial(signal.signal, number, signal.SIG_DFL)  # a test run in the background ignores SIGINT
+    with subprocess.Popen(
+        COMMAND, stdin=here, stdout=here, stderr=here, cwd=tmp_path, env=environment, preexec_fn=heeds
+    ) as run:
         os.close(here)
         os.write(other, b"e")
         seen = b""

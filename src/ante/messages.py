@@ -1,4 +1,4 @@
-"""Untrusted text in messages: masking of secrets, removal of control characters, limited length."""
+"""Text in messages: secrets masked, control characters removed, limited length, plurals."""
 
 import os
 import re
@@ -84,3 +84,8 @@ def check_url(url: str) -> None:
         port = 0
     if not parts.hostname or port == 0:
         raise ValueError("it must contain a host, optionally with a port from 1 to 65535 after a colon")
+
+
+def number_of(count: int, noun: str) -> str:
+    """Return a number with its noun: `1 blind`, `2 blinds`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ante.deploy.settings import BadSettings, make_settings, one_value
@@ -187,6 +187,7 @@ kinds = st.fixed_dictionaries({}, optional={f"{group}.kind": st.sampled_from([*e
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(kinds, st.dictionaries(known, nested, max_size=4))
+@example({}, {"steps": 9007199254740994.0})
 def test_any_values_are_a_configuration_or_a_bad_one(kind: dict[str, str], values: dict[str, Any]) -> None:
     try:
         config = make_config({**kind, **values})

@@ -134,7 +134,9 @@ def test_a_profile_is_drawn_and_printed(
     found = json.loads(out)
     assert (code, found["games"]) == (0, 2)
     assert found["blinds"]["value"] == np.mean([each.blinds for each in games])
-    assert "beaten when played" in run(str(tmp_path / "games"))[1]
+    said = run(str(tmp_path / "games"))[1]
+    assert "beaten when played" in said and "nan" not in said
+    assert "jokers: none was held in 20 games: play more --games" in said
     assert "there is no player 'gredy'" in run("gredy")[2]
     assert "contains no replays" in run(str(tmp_path))[2]
 

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from ante.files import whole
 from ante.stats.profile import Profile
@@ -74,6 +75,7 @@ def draw_money(axes: Axes, profile: Profile) -> None:
     rounds = [row.round for row in rows]
     axes.fill_between(rounds, [row.low for row in rows], [row.high for row in rows], alpha=0.25)
     axes.plot(rounds, [row.median for row in rows])
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("rounds")
     axes.grid(alpha=0.3)
     axes.set_title("dollars at the start of the shop, quartiles", fontsize=10)
@@ -82,8 +84,16 @@ def draw_money(axes: Axes, profile: Profile) -> None:
 def bars(axes: Axes, names: list[str], values: list[float], title: str) -> None:
     """Plot horizontal bars, the first on top."""
     axes.barh(range(len(names)), values[::-1])
+    if not names:
+        write_in(axes, "none in enough games")
     axes.set_yticks(range(len(names)), names[::-1], fontsize=7)
     axes.set_title(title, fontsize=10)
+
+
+def write_in(axes: Axes, words: str) -> None:
+    """Write in an empty plot why it is empty."""
+    axes.text(0.5, 0.5, words, ha="center", transform=axes.transAxes, color="grey")
+    axes.set_xticks([])
 
 
 def draw_pairs(axes: Axes, profile: Profile) -> None:
@@ -93,8 +103,7 @@ def draw_pairs(axes: Axes, profile: Profile) -> None:
         axes.plot([row.blinds.low, row.blinds.high], [place, place], color="C0")
         axes.plot(row.blinds.value, place, "o", color="C0", markersize=4)
     if not rows:
-        axes.text(0.5, 0.5, "no pair was held in enough games", ha="center", transform=axes.transAxes, color="grey")
-        axes.set_xticks([])
+        write_in(axes, "no pair was held in enough games")
     axes.axvline(0, color="grey", linewidth=1)
     axes.set_yticks(range(len(rows)), [f"{row.one} + {row.other} ({row.games})" for row in rows], fontsize=7)
     axes.set_title("additional blinds, once together", fontsize=10)

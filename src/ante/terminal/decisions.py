@@ -13,6 +13,7 @@ from ante.engine.items.vouchers import boss_can_be_rerolled, boss_reroll_price
 from ante.engine.options import has_set
 from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.env.text import PHASES, item_name
+from ante.messages import number_of
 from ante.terminal.bindings import HAND_WORDS, Binding, Group, places
 from ante.terminal.session import Session
 
@@ -185,7 +186,7 @@ def why_not_use(session: Session, binding: Binding, slot: int) -> str:
     if most and not has_hand(s):
         return f"{item_name(item)} acts on hand cards: use it {HAND_WORDS}"
     if most and not least <= chosen <= most:
-        wanted = f"{least} to {most} cards" if least < most else f"{most} card{'s' if most > 1 else ''}"
+        wanted = f"{least} to {most} cards" if least < most else number_of(most, "card")
         return f"{item_name(item)} takes {wanted}: {chosen} {'is' if chosen == 1 else 'are'} selected"
     return f"{item_name(item)} has no effect now, {condition(int(item.id))}"
 

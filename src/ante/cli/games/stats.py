@@ -1,6 +1,7 @@
 """`ante stats`: statistics of a player's games."""
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -70,7 +71,7 @@ class Stats:
         if self.json:
             print(json.dumps(plain(asdict(profile)), indent=1))
         else:
-            show(profile)
+            show(profile, self.fewest)
         return 0
 
     def gather(self) -> "tuple[str, int, Iterator[Game]]":
@@ -119,8 +120,8 @@ class Stats:
         return player.name, len(seeds), ((game.heading, game.decisions) for batch in batches for game in batch)
 
 
-def show(profile: "Profile") -> None:
-    """Print the statistics as tables."""
+def show(profile: "Profile", fewest: int) -> None:
+    """Print the statistics as tables; without jokers or pairs, a sentence in place of an empty table."""
     from rich.table import Table
 
     from ante.agents.report import percent
@@ -129,16 +130,17 @@ def show(profile: "Profile") -> None:
     console = paper()
     console.print(
         f"[bold]{profile.player}[/bold]: {profile.games} games, won {percent(profile.wins)}, ante "
-        f"{spread(profile.ante, '.2f')}, {spread(profile.blinds, '.2f')} blinds beaten, {profile.hands_per_blind:.2f} hands "
+        f"{spread(profile.ante, '.2f')}, {spread(profile.blinds, '.2f')} blinds beaten, {known(profile.hands_per_blind)} hands "
         f"per beaten blind, best hand {profile.best_hand:,.0f} chips"
     )
     blinds = Table("ante", "blind", "beaten when played", "hands", "discards")
     for row in profile.blind_rows:
-        blinds.add_row(str(row.ante), row.blind, percent(row.beaten), f"{row.hands:.2f}", f"{row.discards:.2f}")
+        blinds.add_row(str(row.ante), row.blind, percent(row.beaten), known(row.hands), known(row.discards))
     console.print(blinds)
     hands = ", ".join(f"{name} {share.rate:.0%}" for name, share in profile.hands.items() if share.rate >= 0.005)
     money = ", ".join(f"{row.round}: ${row.median:.0f}" for row in profile.money if row.round % 3 == 1)
-    console.print(f"hands played: {hands}\nmedian money at the shop after a round: {money}")
+    console.print(f"hands played: {hands}\nmedian money at the shop after a round: {money or 'no shop was reached'}")
+    few = "games: play more --games, or lower --fewest"
     jokers = Table(
         "joker",
         "taken when offered",
@@ -151,7 +153,7 @@ def show(profile: "Profile") -> None:
         jokers.add_row(
             each.joker, percent(each.picked), f"{each.games}", spread(each.blinds, "+.2f"), spread(each.wins, "+.1%")
         )
-    console.print(jokers)
+    console.print(jokers if jokers.row_count else f"jokers: none was held in {fewest} {few}")
     pairs = Table(
         "together",
         "games",
@@ -170,4 +172,9 @@ def show(profile: "Profile") -> None:
             spread(pair.blinds, "+.2f"),
             f"{pair.beyond:+.2f}",
         )
-    console.print(pairs)
+    console.print(pairs if pairs.row_count else f"pairs of jokers: none was held together in {fewest} {few}")
+
+
+def known(value: float) -> str:
+    """Return a mean as text; a dash for the mean of nothing."""
+    return "-" if math.isnan(value) else f"{value:.2f}"

@@ -22,7 +22,7 @@ from ante.agents.evaluate import Report
 from ante.agents.report import blinds_table, players_table
 from ante.errors import BalatroError
 from ante.files import write_text
-from ante.messages import masked
+from ante.messages import masked, number_of
 from ante.metrics import without_values
 from ante.recording.starts import read_starts
 from ante.stopping import TERMINATIONS, Stops, stopping
@@ -430,6 +430,9 @@ def conclude(config: TrainConfig, console: Console) -> None:
     if advice:
         say(out, f"advice      {advice}")
     say(out, f"run         {config.folder}\nevaluation  {config.folder / 'evaluation.json'}")
-    say(out, f"video       {video}: seed {best.seed}, {best.outcome} in ante {best.ante}, {best.blinds} blinds beaten")
+    say(
+        out,
+        f"video       {video}: seed {best.seed}, {best.outcome} in ante {best.ante}, {number_of(best.blinds, 'blind')} beaten",
+    )
     say(out, f"report      {page}: open it in a browser, or run ante watch {config.folder} --serve")
     say(out, f"curves      tensorboard --logdir {config.runs}")

@@ -41,7 +41,7 @@ def check_plain(value: Any, truth: bool) -> None:
     if isinstance(value, bool):
         if not truth:
             raise ValueError("the value cannot be true or false")
-    elif isinstance(value, int):
+    elif isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
         if abs(value) > LARGEST:
             raise ValueError("the number is too large")
     elif isinstance(value, str):

@@ -26,6 +26,7 @@ from ante.engine.shop import pack_price, reroll_price, voucher_price
 from ante.env.observe import focus_target, selected_hand
 from ante.env.observe_items import jokers_hidden
 from ante.env.text import number, run_name, seed_of
+from ante.messages import number_of
 from ante.watch.render.canvas import BOLD, Box, Canvas, Colour
 
 FELT: Colour = (38, 84, 68)
@@ -114,7 +115,13 @@ def draw_table(canvas: Canvas, s: Any, layout: Layout) -> None:
     elif s.phase == Phase.ROUND_END:
         draw_banner(canvas, layout.table, f"${s.payout}", "to cash out", GOLD)
     elif s.phase == Phase.OVER:
-        draw_banner(canvas, layout.table, "GAME OVER", f"ante {s.ante}, {s.round_number - 1} blinds beaten", RED)
+        draw_banner(
+            canvas,
+            layout.table,
+            "GAME OVER",
+            f"ante {s.ante}, {number_of(int(s.round_number) - 1, 'blind')} beaten",
+            RED,
+        )
     else:
         draw_play(canvas, s, layout.table)
     if s.n_hand and s.phase in (Phase.PLAY, Phase.PACK, Phase.OVER):

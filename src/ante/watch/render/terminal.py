@@ -8,6 +8,7 @@ from rich.text import Text
 
 from ante.env.games import Games, Outcome
 from ante.env.text import action_name, describe, macro_name
+from ante.messages import number_of
 from ante.watch.episode import Choose
 
 
@@ -36,5 +37,6 @@ def ending(games: Games) -> str:
     """Return a sentence about how the game ended."""
     info = games.info()
     return (
-        f"{info['outcome'][0]} in ante {info['ante'][0]} with {info['blinds'][0]} blinds beaten, seed {games.seeds[0]}"
+        f"{info['outcome'][0]} in ante {info['ante'][0]} with {number_of(info['blinds'][0], 'blind')} beaten, "
+        f"seed {games.seeds[0]}"
     )

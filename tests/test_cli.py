@@ -49,6 +49,7 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         "images",
         "hints",
         "watch",
+        "runs",
     ],
 )
 def test_help_of_each_command_shows_an_example(command: str) -> None:

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import stat
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from ante.errors import BalatroError, shown
 LARGEST = 64 << 20  # bytes of a file that is read into memory, compressed or not
 LARGEST_TABLE = 1 << 28  # bytes of a CSV file
 DEEPEST = 50  # nesting depth of JSON
+FOLDER_LOCK = ".lock"  # in the folder of a run or a population; held during training
+PROBE_SECONDS = 0.05  # far longer than `is_held` holds a lock
 BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')  # brackets and strings of valid JSON
 KINDS = {
     stat.S_ISDIR: "a folder",
@@ -193,9 +196,7 @@ def held(lock: Path, about: str = "") -> Iterator[bool]:
     """
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("a") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not acquired(stream.fileno()):
             yield False
             return
         if about:
@@ -203,3 +204,29 @@ def held(lock: Path, about: str = "") -> Iterator[bool]:
             stream.write(about)
             stream.flush()
         yield True
+
+
+def acquired(file: int) -> bool:
+    """Lock an open file for this process alone and return whether it worked; a reader's probe delays it only."""
+    for pause in (PROBE_SECONDS, 0.0):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(pause)
+    return False
+
+
+def is_held(lock: Path) -> bool:
+    """Return whether a process holds a lock file. The file of a process that ended is free, and so is a missing one."""
+    try:
+        with opened(lock) as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            except OSError:  # the file system has no locks
+                return False
+    except Unreadable:
+        return False
+    return False

@@ -42,6 +42,7 @@ from ante.cli.learn.data import Clone, Data
 from ante.cli.learn.hints import Hints
 from ante.cli.learn.population import Population
 from ante.cli.learn.reward import RewardCommand
+from ante.cli.learn.runs import Runs
 from ante.cli.learn.track import Track
 from ante.cli.learn.train import Curves, Export, Train, train_command
 from ante.cli.options import check_options, check_words
@@ -54,6 +55,7 @@ GROUPS: dict[str, dict[str, type]] = {
     "Play and watch": {"play": Play, "eval": Eval, "watch": Watch, "replay": Replay, "seed": Seed},
     "Train": {
         "train": Train,
+        "runs": Runs,
         "compare": Compare,
         "population": Population,
         "curves": Curves,

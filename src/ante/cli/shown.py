@@ -1,8 +1,10 @@
 """Formatting of sizes, times, tables and progress for the terminal."""
 
 import json
+import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
@@ -45,6 +47,31 @@ def size(count: int) -> str:
 def when(seconds: float) -> str:
     """Return a timestamp in human-readable form (UTC)."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def short(count: float) -> str:
+    """Return a count in at most five characters, such as 24.0M; empty if it is unknown."""
+    if math.isnan(count):
+        return ""
+    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(count) >= unit:
+            return f"{count / unit:.{0 if abs(count) >= 100 * unit else 1}f}{letter}"
+    return f"{count:.0f}"
+
+
+def span(seconds: float) -> str:
+    """Return a duration in human-readable form; empty if it is unknown."""
+    if math.isnan(seconds):
+        return ""
+    for least, unit, name in ((172_800, 86_400, "days"), (5400, 3600, "h"), (90, 60, "min")):
+        if seconds >= least:
+            return f"{seconds / unit:.{1 if name == 'h' else 0}f} {name}"
+    return f"{max(0.0, seconds):.0f} s"
+
+
+def ago(moment: float) -> str:
+    """Return how long ago a moment was, given in seconds since 1970."""
+    return f"{span(time.time() - moment)} ago"
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
@@ -22,6 +21,7 @@ from ante.experiments.running import PLAYERS, REPORT, is_done, own_report
 from ante.experiments.spec import FILE, Cell, Spec, cells_of, kept_spec
 from ante.files import NoFile, Unreadable, read_json, read_object, read_text, whole_rows, write_text
 from ante.league.ratings import SAMPLES, Interval, interval, weights
+from ante.watch.runs import differing
 
 MEASURES = ("ante", "blinds", "win", "reward")  # of each game in the final evaluation
 CURVES = ("blinds", "ante", "win_rate", "return")  # columns of metrics.csv
@@ -292,13 +292,8 @@ def found(cell: Cell, spec: Spec, columns: Columns, out: Path) -> Found:
 def differences(cells: Sequence[Cell]) -> dict[str, dict[str, Any]]:
     """Return settings that differ between entries: setting -> entry -> value."""
     first = {cell.entry: cell.config.flat_values() for cell in reversed(cells)}
-    follow = ("name", "runs", "seed")
     order = dict.fromkeys(cell.entry for cell in cells)
-    return {
-        key: {entry: first[entry].get(key) for entry in order}
-        for key in dict.fromkeys(key for values in first.values() for key in values)
-        if key not in follow and len({yaml.safe_dump(values.get(key)) for values in first.values()}) > 1
-    }
+    return differing({entry: first[entry] for entry in order}, ("name", "runs", "seed"))
 
 
 def machine_of(cells: Sequence[Cell]) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ante.cli import outcome
-from ante.training.run_store.lock import LOCK, BadFolder, RunGone, RunInUse, RunTaken, check_free, locked
+from ante.files import FOLDER_LOCK
+from ante.training.run_store.lock import BadFolder, RunGone, RunInUse, RunTaken, check_free, locked
 from ante.training.settings.config import make_config
 
 HOLD = """
@@ -59,7 +60,7 @@ def test_a_second_training_of_a_live_run_is_refused_and_names_the_first(
     said = capsys.readouterr().err
     assert f"run runs/first is being trained by process {first.pid} on {socket.gethostname()!r} since" in said
     assert "another --name" in said and "Traceback" not in said
-    assert {*folder.rglob("*")} == {*before, folder / LOCK}
+    assert {*folder.rglob("*")} == {*before, folder / FOLDER_LOCK}
     assert (folder / "checkpoints" / "kept").read_text() == "as it was"
 
 
@@ -98,7 +99,7 @@ def test_processes_that_outlive_a_training_do_not_hold_its_lock(tmp_path: Path) 
 @pytest.mark.parametrize("text", ["", "x", "[1]", '{"pid": "x"}', "[" * 100_000, "\0" * 2000])
 def test_a_lock_that_says_nothing_sensible_is_a_lock(text: str, tmp_path: Path) -> None:
     with another_training(tmp_path / "run"):
-        (tmp_path / "run" / LOCK).write_text(text)
+        (tmp_path / "run" / FOLDER_LOCK).write_text(text)
         with pytest.raises(RunInUse, match="another process"), locked(tmp_path / "run"):
             pass
 

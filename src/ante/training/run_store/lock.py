@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ante.errors import BalatroError
-from ante.files import held
+from ante.files import FOLDER_LOCK, held
 
-LOCK = ".lock"  # in a run's folder
 NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 MOST = 1000  # maximum number of characters read from it
 
@@ -43,7 +42,7 @@ class RunLock:
 
     def in_place(self) -> bool:
         """Return whether the folder is still the one that was locked."""
-        return self.inode is None or inode_of(self.folder / LOCK) == self.inode
+        return self.inode is None or inode_of(self.folder / FOLDER_LOCK) == self.inode
 
     def check(self) -> None:
         """Raise RunGone if the folder was moved or deleted, so that nothing is written to its name."""
@@ -63,7 +62,7 @@ def locked(folder: Path, kind: str = "run", other: str = "choose another --name 
     Processes on other machines are excluded too if the shared file system supports flock, as NFS does. Without support
     for locks no process is excluded.
     """
-    file = folder / LOCK
+    file = folder / FOLDER_LOCK
     with ExitStack() as stack:
         mine: bool | None = None
         try:

@@ -50,7 +50,7 @@ class LiveRun:
         except (BalatroError, OSError) as error:
             return {"trouble": str(error)}
         compared = data | {"run": {name: value for name, value in data["run"].items() if name != "written"}}
-        return {"version": hashlib.sha256(stored(compared).encode()).hexdigest()[:16], "data": data}
+        return {"version": version_of(compared), "data": data}
 
     def trace(self, name: str) -> dict[str, str]:
         """Return the packed steps of an episode that ended after the page was written, or {trouble}."""
@@ -59,3 +59,8 @@ class LiveRun:
             return trace_of(self.folder, entry, None) if entry else {"trouble": "the run no longer has this episode."}
         except (BalatroError, OSError) as error:
             return {"trouble": str(error)}
+
+
+def version_of(data: Any) -> str:
+    """Return 16 hex digits that identify the data of a page."""
+    return hashlib.sha256(stored(data).encode()).hexdigest()[:16]

@@ -28,11 +28,12 @@ def inline(script: str) -> str:
     return f'\n"use strict";\n{script}\n'
 
 
-def security_policy(script: str, live: bool = False) -> str:
-    """Return the Content-Security-Policy of a page: this script, pictures and videos; with `live`, requests to its server."""
-    digest = base64.b64encode(hashlib.sha256(inline(script).encode()).digest()).decode()
+def security_policy(*scripts: str, live: bool = False) -> str:
+    """Return the Content-Security-Policy of a page: these scripts, pictures and videos; with `live`, requests to its server."""
+    digests = [base64.b64encode(hashlib.sha256(inline(each).encode()).digest()).decode() for each in scripts]
+    allowed = " ".join(f"'sha256-{each}'" for each in digests)
     return (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
         f"{CONNECT if live else ''}img-src 'self' data: file: http: https:; media-src 'self' file: http: https:; "
         "base-uri 'none'; form-action 'none'"
     )
@@ -42,7 +43,7 @@ def page(title: str, body: str, style: str, script: str, data: Any, extras: str 
     """Return a whole page; `extras` are elements next to its data; a `live` page may send requests to its server."""
     parts = {
         "title": html.escape(title.encode(errors="replace").decode()),
-        "policy": security_policy(script, live),
+        "policy": security_policy(script, live=live),
         "style": style,
         "body": body,
         "data": stored(data),

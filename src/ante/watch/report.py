@@ -30,7 +30,17 @@ POINTS = 400  # most points of a curve; longer curves are averaged
 TRACES = 200  # episodes that can be played step by step
 CURVES = tuple(metric for metric in METRICS if metric.curve)
 LIVE_SCRIPT = "live.js"
-SCRIPTS = ("common.js", "curves.js", "summary.js", "table.js", "player.js", "gallery.js", LIVE_SCRIPT, "main.js")
+SCRIPTS = (
+    "common.js",
+    "axes.js",
+    "curves.js",
+    "summary.js",
+    "table.js",
+    "player.js",
+    "gallery.js",
+    LIVE_SCRIPT,
+    "main.js",
+)
 Link = Callable[[str], str]
 
 
@@ -240,4 +250,4 @@ def scripts(live: bool = False) -> str:
 
 def policy(live: bool = False) -> str:
     """Return the Content-Security-Policy of the report."""
-    return security_policy(scripts(live), live)
+    return security_policy(scripts(live), live=live)

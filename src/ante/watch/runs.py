@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,10 +76,14 @@ class Listing:
     others: dict[str, str]
 
 
-def list_runs(folder: Path, copied: bool = False) -> Listing:
+Read = Callable[[Path, str, bool], RunSummary]
+
+
+def list_runs(folder: Path, copied: bool = False, read: Read | None = None) -> Listing:
     """Read all runs below a folder; the folder itself may be a run. Raises NotARun if it does not exist.
 
     copied  whether the files were copied from a store, which has no locks
+    read    reads a run instead of `read_run`
     """
     if not folder.is_dir():
         raise NotARun(f"there is no folder {folder}: give the folder of runs, or of a run, such as runs/ppo")
@@ -87,7 +91,7 @@ def list_runs(folder: Path, copied: bool = False) -> Listing:
     for each in candidates(folder):
         name = each.relative_to(folder).as_posix() if each != folder else folder.absolute().name
         try:
-            runs.append(read_run(each, name, copied))
+            runs.append((read or read_run)(each, name, copied))
         except (BalatroError, OSError) as error:
             others[name] = str(error)
     return Listing(runs, others)
@@ -213,6 +217,12 @@ def highest(rows: Sequence[Mapping[str, str]], name: str) -> float:
     """Return the highest number of a column, NaN if it has none."""
     known = [value for row in rows if not math.isnan(value := number(row.get(name)))]
     return max(known, default=math.nan)
+
+
+def marks_of(folder: Path) -> tuple[object, ...]:
+    """Return what changes whenever the summary of a run may change."""
+    facts = [os.stat(file) if os.path.exists(file := folder / name) else None for name in RUN_FILES]
+    return is_held(folder / FOLDER_LOCK), *((each.st_mtime_ns, each.st_size) if each else None for each in facts)
 
 
 def modified(file: Path) -> float:

@@ -6,7 +6,7 @@ For a page that follows the run it also serves `live.json` and the steps of new 
 import logging
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -46,8 +46,14 @@ def server_of(
     live    the run's current data, for a page written with an interval
     """
     files = RunFiles(folder, report or folder / REPORT, fetch)
-    security = ("Content-Security-Policy", f"{policy(live is not None)}; frame-ancestors 'none'")
-    routes = [*live_routes(live), Route("/{name:path}", files.answer, methods=["GET"])]
+    return listening(
+        [*live_routes(live), Route("/{name:path}", files.answer, methods=["GET"])], port, policy(live is not None)
+    )
+
+
+def listening(routes: Sequence[Route], port: int, allowed: str) -> HttpServer:
+    """Return a server that listens on the loopback interface, with this Content-Security-Policy. Raises CannotServe."""
+    security = ("Content-Security-Policy", f"{allowed}; frame-ancestors 'none'")
     try:
         return HttpServer(routes, port=port, headers=(security, ("Cache-Control", "no-cache")))
     except (OSError, OverflowError) as error:

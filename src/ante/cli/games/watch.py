@@ -14,12 +14,14 @@ from ante.cli.shown import game_bar
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
+    from ante.http.server import HttpServer
     from ante.storage.store import Store
     from ante.watch.live import LiveRun
     from ante.watch.notes import Explained
     from ante.watch.report import Link, Report
 
 LONGEST_LINK = 7 * 24  # hours, the limit of S3
+RUNS = "runs"  # the folder of runs by default
 SMALL = (
     "config.yaml",
     "machine.json",
@@ -38,19 +40,22 @@ class Watch:
 
     The report of a local run is RUN/report.html and needs no server. The report of a run in a bucket is written to the
     current folder with links to its videos, which are valid for --hours. With --serve, this machine serves the videos,
-    and the page follows the run: new metrics, checkpoints and episodes appear without a reload.
+    and the page follows the run: new metrics, checkpoints and episodes appear without a reload. Without RUN, or for a
+    folder with several runs, --serve shows all of them, compares their curves, and links to the report of each.
 
     Try:
       ante watch runs/ppo
       ante watch runs/ppo --serve --port 8000
+      ante watch --serve                              (all runs in ./runs)
       ante watch runs/ppo --player runs/ppo           (probabilities for all episodes)
       ante watch s3://bucket/runs/ppo --out ppo.html
       ante watch game.txt --video game.mp4 --player white-stake
       ante watch game.txt --video game.mp4 --player white-stake --hints rules
     """
 
-    what: Positional[Annotated[str, arg(metavar="RUN|REPLAY")]]
-    """Folder of a run, its URL in a store (s3://bucket/runs/NAME), or the file of a replay."""
+    what: Positional[Annotated[str, arg(metavar="RUN|REPLAY")]] = ""
+    """Folder of a run, its URL in a store (s3://bucket/runs/NAME), or the file of a replay; with --serve also a folder
+    with several runs, ./runs by default."""
     out: Annotated[Path | None, arg(aliases=["-o"])] = None
     """File of the report; RUN/report.html by default, NAME-report.html here for a run in a store."""
     video: Path | None = None
@@ -79,6 +84,8 @@ class Watch:
         self.check()
         if self.is_replay():
             return self.write_replay_video()
+        if self.is_folder_of_runs():
+            return self.serve_all(Path(self.what or RUNS))
         if "://" not in self.what:
             return self.report(Path(self.what))
         from ante.storage.opening import open_store
@@ -100,12 +107,29 @@ class Watch:
             raise BalatroError("--hints requires --player with a run's folder")
         if self.is_replay() and not self.video:
             raise BalatroError(f"a replay requires --video: ante watch {self.what} --video game.mp4")
-        if "://" not in self.what and not Path(self.what).exists():
-            raise BalatroError(f"{self.what} does not exist: give a run's folder, its URL in a store, or a replay file")
+        if not self.what and not self.serve:
+            raise BalatroError(f"no run was given: try ante watch {RUNS}/NAME, or ante watch --serve for all runs")
+        if "://" not in self.what and not Path(self.what or RUNS).exists():
+            raise BalatroError(
+                f"{self.what or RUNS} does not exist: give a run's folder, its URL in a store, or a replay file"
+            )
 
     def is_replay(self) -> bool:
         """Return whether the path is a file."""
         return "://" not in self.what and Path(self.what).is_file()
+
+    def is_folder_of_runs(self) -> bool:
+        """Return whether to serve all runs in a folder."""
+        from ante.watch.runs import is_run
+
+        return self.serve and "://" not in self.what and not is_run(Path(self.what or RUNS))
+
+    def serve_all(self, folder: Path) -> int:
+        """Serve a page of all runs in a folder, until Ctrl-C."""
+        from ante.watch.index import index_server
+
+        with index_server(folder, self.port) as server:
+            return self.until_stopped(server)
 
     def explained(self) -> "Explained | None":
         """Return the player that annotates decisions, if any. Raises BalatroError."""
@@ -184,23 +208,28 @@ class Watch:
 
     def follow(self, run: Path, report: "Report", live: "LiveRun", fetch: Any = lambda _: None) -> int:
         """Serve a page that follows the run, until Ctrl-C."""
-        import webbrowser
-
-        from ante.http.server import LOOPBACK
         from ante.watch.report import REPORT
         from ante.watch.serve import server_of
 
         with TemporaryDirectory(prefix="ante-watch-") as place:
             page = report.write(Path(place).resolve() / REPORT, live.seconds)
             with server_of(run, self.port, fetch, page, live) as server:
-                address = f"http://{LOOPBACK}:{server.port}/"
-                print(f"{address}   (Ctrl-C stops)", flush=True)
-                if self.open:
-                    webbrowser.open(address)
-                try:
-                    server.serve_forever()
-                except KeyboardInterrupt:
-                    print()
+                return self.until_stopped(server)
+
+    def until_stopped(self, server: "HttpServer") -> int:
+        """Print the address of a server, open it if requested, and serve until Ctrl-C."""
+        import webbrowser
+
+        from ante.http.server import LOOPBACK
+
+        address = f"http://{LOOPBACK}:{server.port}/"
+        print(f"{address}   (Ctrl-C stops)", flush=True)
+        if self.open:
+            webbrowser.open(address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
         return 0
 
 

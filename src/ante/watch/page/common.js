@@ -65,3 +65,11 @@ function ticks(low, high) {
   for (let x = Math.ceil(low / step) * step; x <= high + step * 1e-6; x += step) found.push(Math.abs(x) < step / 1e6 ? 0 : x);
   return found;
 }
+
+// The line of a page that follows runs: what it shows, or why it cannot.
+function sayState(words, trouble = false) {
+  const box = byId("live");
+  box.hidden = false;
+  box.classList.toggle("lost", trouble);
+  if (box.textContent !== words) box.textContent = words;
+}

@@ -1,43 +1,18 @@
 // Learning curves as SVG, with the value under the pointer.
-const W = 360, H = 150, LEFT = 38, BOTTOM = 18, TOP = 8, RIGHT = 6;
-
 function drawCurve({ name, evaluated, title, percent: inPercent }) {
   const steps = data.curves.steps, values = data.curves.columns[name], tried = evaluated ? data.curves.columns[evaluated] : null;
   const shown = [...values, ...(tried || [])].filter(known);
   if (!shown.length) return null;
   const say = (x) => (inPercent ? percent(x, 1) : short(x));
-  let low = Math.min(...shown), high = Math.max(...shown);
-  if (low > 0 && low < 0.6 * high) low = 0;
-  if (high - low < 1e-9) { high += Math.abs(high) * 0.1 || 1; }
   const far = steps[steps.length - 1] || 1;
-  const x = (step) => LEFT + ((W - LEFT - RIGHT) * step) / far;
-  const y = (value) => TOP + (H - TOP - BOTTOM) * (1 - (value - low) / (high - low));
-  const marks = ticks(low, high), digits = inPercent ? digitsOf(marks) : 0;
-  const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": title });
-  for (const value of marks) {
-    picture.append(svg("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: y(value), y2: y(value) }));
-    const label = svg("text", { x: LEFT - 5, y: y(value) + 3.5, "text-anchor": "end" });
-    label.textContent = inPercent ? percent(value, digits) : short(value);
-    picture.append(label);
-  }
-  for (const step of ticks(0, far).slice(1)) {
-    const label = svg("text", { x: x(step), y: H - 4, "text-anchor": "middle" });
-    label.textContent = short(step);
-    if (x(step) < W - 12) picture.append(label);
-  }
+  const { picture, x, y } = drawAxes(title, shown, far, inPercent);
   for (const resumed of data.curves.resumes) {
     const mark = svg("line", { class: "resume", x1: x(resumed), x2: x(resumed), y1: TOP, y2: H - BOTTOM });
     mark.append(svg("title"));
     mark.firstChild.textContent = `resumed at ${short(resumed)} decisions`;
     picture.append(mark);
   }
-  let path = "", pen = "M";
-  values.forEach((value, i) => {
-    if (!known(value)) { pen = "M"; return; }
-    path += `${pen}${x(steps[i]).toFixed(1)},${y(value).toFixed(1)}`;
-    pen = "L";
-  });
-  picture.append(svg("path", { class: "line", d: path }));
+  picture.append(drawLine(steps, values, x, y));
   (tried || []).forEach((value, i) => known(value) && picture.append(svg("circle", { class: "dot", cx: x(steps[i]), cy: y(value), r: 3 })));
   const now = el("b", {}, say(values.filter(known).at(-1)));
   const chart = el("div.chart", { "data-curve": name }, el("h3", {}, title, now), picture);

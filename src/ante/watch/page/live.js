@@ -40,13 +40,6 @@ function lately() {
   return `follows the run: update ${short(data.curves.total.iteration)}${data.checkpoint ? `, checkpoint ${data.checkpoint}` : ""}${since}`;
 }
 
-function sayState(words, trouble = false) {
-  const box = byId("live");
-  box.hidden = false;
-  box.classList.toggle("lost", trouble);
-  if (box.textContent !== words) box.textContent = words;
-}
-
 // The steps of an episode that ended after the page was sent.
 async function fetchTrace(episode) {
   try {

@@ -1,0 +1,169 @@
+"""A page of all runs below a folder that follows them, with a comparison of their curves and a live report of each."""
+
+import math
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse
+from starlette.routing import Route
+
+from ante.errors import BalatroError
+from ante.http.server import HttpServer
+from ante.watch.live import POLL_SECONDS, LiveRun, version_of
+from ante.watch.pages import page, part, security_policy
+from ante.watch.report import check_run, curves, drawn, read_data, scripts
+from ante.watch.runs import METRICS, RunSummary, list_runs, marks_of, read_run
+from ante.watch.serve import MEDIA, TYPES, listening, real
+
+MOST_COMPARED = 16  # runs whose curves one request returns
+
+
+class LiveRuns:
+    """Reads the runs below a folder again when the list is older than `seconds`. Any thread may call its methods."""
+
+    def __init__(self, folder: Path, seconds: float = POLL_SECONDS) -> None:
+        self.folder, self.seconds = folder, seconds
+        self._lock, self._answer, self._read_at = threading.Lock(), dict[str, Any](), float("-inf")
+        self._known: dict[Path, tuple[Any, RunSummary]] = {}
+        self._followed: dict[str, LiveRun] = {}
+
+    def changes(self, version: str = "") -> dict[str, Any]:
+        """Return all runs with their version, only the version if the page has it, or {trouble}."""
+        with self._lock:
+            if time.monotonic() - self._read_at >= self.seconds / 2:
+                self._answer, self._read_at = self._read(), time.monotonic()
+            answer = self._answer
+        return {"version": version} if answer.get("version") == version else answer
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = list_runs(self.folder, read=self._summary)
+        except (BalatroError, OSError) as error:
+            return {"trouble": str(error)}
+        self._followed = {run.name: self._followed.get(run.name) or LiveRun(run.folder) for run in found.runs}
+        newest = sorted(found.runs, key=lambda run: run.changed, reverse=True)
+        data = {"runs": [row_of(run) for run in newest], "others": found.others}
+        return {"version": version_of(data), "data": data}
+
+    def _summary(self, folder: Path, name: str, copied: bool) -> RunSummary:
+        """Return a run's summary; its files are read again only if they changed."""
+        marks = marks_of(folder)
+        if folder not in self._known or self._known[folder][0] != marks:
+            self._known[folder] = marks, read_run(folder, name, copied)
+        return self._known[folder][1]
+
+    def run(self, name: str) -> LiveRun | None:
+        """Return the run of a name in the list."""
+        self.changes()
+        return self._followed.get(name)
+
+    def curves(self, names: list[str]) -> dict[str, Any]:
+        """Return the curves of these runs by name; runs that do not exist or cannot be read are left out."""
+        found = {}
+        for name in names[:MOST_COMPARED]:
+            run = self.run(name)
+            try:
+                found.update({name: curves(run.folder / METRICS)} if run else {})
+            except (BalatroError, OSError):  # the list names the reason
+                continue
+        return found
+
+
+def row_of(run: RunSummary) -> dict[str, Any]:
+    """Return a run's data for the table."""
+    row: dict[str, Any] = {name: getattr(run, name) for name in ("name", "state", "kind", "game")}
+    row |= {name: known(run.metric(name)) for name in ("steps", "seconds", "blinds")}
+    row |= {"wins": known(run.metric("win_rate")), "best": known(run.best["blinds"]), "target": known(run.target)}
+    tried = run.evaluation
+    return row | {"changed": run.changed, "evaluation": {"blinds": list(map(known, tried.blinds))} if tried else None}
+
+
+def known(value: float) -> float | None:
+    """Return a finite number, else None."""
+    return value if math.isfinite(value) else None
+
+
+def index_page(name: str, seconds: float) -> str:
+    """Return the HTML of the page, which requests its data from the server."""
+    return page(name, part("index.html"), part("page.css"), index_script(), {"name": name, "live": seconds}, live=True)
+
+
+def index_script() -> str:
+    """Return the page's JavaScript."""
+    return "\n".join(map(part, ("common.js", "axes.js", "index.js")))
+
+
+def index_server(folder: Path, port: int = 0, seconds: float = POLL_SECONDS) -> HttpServer:
+    """Return a server of the page and of the runs' reports, videos and posters. Raises CannotServe.
+
+    The name of a run in a request must be one of the list, so no path can lead out of the folder.
+    """
+    pages = Pages(LiveRuns(folder, seconds), folder.absolute().name)
+    routes = {
+        "/": pages.index,
+        "/live.json": pages.changes,
+        "/curves.json": pages.curves,
+        "/run/{run:path}/live.json": pages.run_changes,
+        "/run/{run:path}/traces/{name}": pages.trace,
+        "/run/{run:path}/episodes/{file}": pages.media,
+        "/run/{run:path}/": pages.report,
+    }
+    allowed = security_policy(index_script(), scripts(live=True), live=True)
+    return listening([Route(path, answer, methods=["GET"]) for path, answer in routes.items()], port, allowed)
+
+
+class Pages:
+    """The answers to requests."""
+
+    def __init__(self, runs: LiveRuns, name: str) -> None:
+        self.runs, self.name = runs, name
+
+    def index(self, _: Request) -> HTMLResponse:
+        """Return the page of all runs."""
+        return HTMLResponse(index_page(self.name, self.runs.seconds))
+
+    def changes(self, request: Request) -> JSONResponse:
+        """Return the list of runs, if it changed."""
+        return JSONResponse(self.runs.changes(request.query_params.get("version", "")))
+
+    def curves(self, request: Request) -> JSONResponse:
+        """Return the curves of the runs that the query names."""
+        return JSONResponse(self.runs.curves(request.query_params.getlist("run")))
+
+    def report(self, request: Request) -> HTMLResponse:
+        """Return the live report of a run; the page requests the steps of its episodes when they are opened."""
+        run = self.run(request)
+        try:
+            check_run(run.folder)
+            data = read_data(run.folder, quote, {}) | {"live": run.seconds}
+        except (BalatroError, OSError) as error:
+            raise HTTPException(404, str(error)) from None
+        return HTMLResponse(drawn(run.folder.name, data, {}))
+
+    def run_changes(self, request: Request) -> JSONResponse:
+        """Return the data of a run, if it changed."""
+        return JSONResponse(self.run(request).changes(request.query_params.get("version", "")))
+
+    def trace(self, request: Request) -> JSONResponse:
+        """Return the steps of an episode."""
+        return JSONResponse(self.run(request).trace(request.path_params["name"]))
+
+    def media(self, request: Request) -> FileResponse:
+        """Return a video or poster of a run."""
+        name = f"episodes/{request.path_params['file']}"
+        file = real(self.run(request).folder, name) if MEDIA.fullmatch(name) else None
+        if file is None:
+            raise HTTPException(404, "no such file of this run")
+        return FileResponse(file, media_type=TYPES[file.suffix], stat_result=file.stat())
+
+    def run(self, request: Request) -> LiveRun:
+        """Return the run that a request names."""
+        run = self.runs.run(request.path_params["run"])
+        if run is None:
+            raise HTTPException(404, "no such run")
+        return run

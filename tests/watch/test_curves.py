@@ -1,6 +1,7 @@
 """Learning curves: metrics are read exactly and shown in the image."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,11 @@ import pytest
 pytest.importorskip("matplotlib")
 cv2 = pytest.importorskip("cv2")
 
-from ante.watch.curves import NoCurves, draw_curves, read_curves, smooth  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+from ante.training.settings.config import make_config  # noqa: E402
+from ante.watch.curves import NoCurves, draw_curves, draw_lines, draw_panel, read_curves, smooth  # noqa: E402
+from ante.watch.published import PLAYERS  # noqa: E402
 
 HEADER = "iteration,steps,seconds,blinds,ante,win_rate,entropy"
 
@@ -50,8 +55,48 @@ def test_the_picture_holds_a_line_for_each_run(tmp_path: Path) -> None:
         )
         for name, rise in (("one", 0.1), ("two", 0.2))
     ]
-    file = draw_curves([read_curves(each) for each in runs], tmp_path / "curves.png", "Two runs", {"greedy": 8.7})
+    file = draw_curves([read_curves(each) for each in runs], tmp_path / "curves.png", "Two runs")
     pixels = cv2.imread(str(file))[:, :, ::-1].reshape(-1, 3).astype(int)
     for color in ((0x1F, 0x77, 0xB4), (0xFF, 0x7F, 0x0E)):
         assert (np.abs(pixels - color).max(axis=1) < 12).sum() > 500
     assert {each.name for each in tmp_path.iterdir()} == {"one", "two", "curves.png"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({}, True),
+        ({"seed": 3, "games.reward": "blinds"}, True),
+        ({"games.deck": "b_blue"}, False),
+        ({"games.stake": 2}, False),
+        ({"games.max_decisions": 500}, False),
+        ({"games.challenge": "c_omelette_1"}, False),
+        ({"games.curriculum": [{"goal": 2, "promote": 0.5}]}, False),
+    ],
+)
+def test_other_players_are_drawn_only_for_their_game(tmp_path: Path, changes: dict[str, Any], same: bool) -> None:
+    folder = run(tmp_path / "one", [f"{i},{i},{i},{i / 10},1,0,2" for i in range(1, 60)])
+    (folder / "config.yaml").write_text(make_config(changes).to_yaml())
+    lines = read_curves(folder).lines
+    assert set(lines) == ({"blinds", "ante", "win_rate"} if same else set())
+    figure = Figure()
+    axes = figure.add_subplot()
+    draw_panel(axes, [read_curves(folder)], "blinds", "blinds")
+    draw_lines(axes, lines.get("blinds", {}), 1.0)
+    labels = [text.get_text() for text in axes.texts]
+    assert labels == (["random", "greedy"] if same else []), "those below the curve, and the next one above"
+    assert (axes.get_ylim()[1] > PLAYERS["greedy"]["blinds"]) == same
+
+
+def test_the_lines_are_the_figures_of_the_model_card() -> None:
+    text = (Path(__file__).parents[2] / "models" / "white-stake" / "README.md").read_text()
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| `")
+    ]
+    found = {}
+    for player, wins, ante, blinds, _ in rows:
+        name = player.split("`")[1].removeprefix("models/")
+        if "most likely" not in player:
+            share = round(float(wins.split(" %")[0]) / 100, 6)
+            found[name] = {"blinds": float(blinds.split()[0]), "ante": float(ante.split()[0]), "win_rate": share}
+    assert found == PLAYERS

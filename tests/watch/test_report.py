@@ -90,6 +90,10 @@ def test_it_opens_from_a_file_with_curves_episodes_and_no_complaints(browser: An
         assert blinds.locator("circle").count() == 10
         heights = [float(point.split(",")[1]) for point in path[1:].split("L")]
         assert heights == sorted(heights, reverse=True), "more blinds are plotted higher"
+        players = blinds.locator("line.player")
+        assert [players.nth(i).get_attribute("data-player") for i in range(players.count())] == ["random", "greedy"]
+        assert page.locator("[data-curve=entropy] line.player").count() == 0
+        assert "test panel, Red Deck, White Stake" in words(page.locator("#legend"))
         assert page.locator(".episode").count() == 24
         report = json.loads((run / "evaluation.json").read_text())
         assert f"{report['mean_blinds']:.2f}" in page.inner_text("#tiles")

@@ -16,8 +16,8 @@ from ante.errors import BalatroError
 from ante.http.server import HttpServer
 from ante.watch.live import POLL_SECONDS, LiveRun, version_of
 from ante.watch.pages import page, part, security_policy
-from ante.watch.report import check_run, curves, drawn, read_data, scripts
-from ante.watch.runs import METRICS, RunSummary, list_runs, marks_of, read_run
+from ante.watch.report import check_run, curves, drawn, published, read_data, scripts
+from ante.watch.runs import CONFIG, METRICS, RunSummary, flat_settings, list_runs, marks_of, read_run
 from ante.watch.serve import MEDIA, TYPES, listening, real
 
 MOST_COMPARED = 16  # runs whose curves one request returns
@@ -68,7 +68,10 @@ class LiveRuns:
         for name in names[:MOST_COMPARED]:
             run = self.run(name)
             try:
-                found.update({name: curves(run.folder / METRICS)} if run else {})
+                if run:
+                    found[name] = curves(run.folder / METRICS) | {
+                        "published": published(flat_settings(run.folder / CONFIG))
+                    }
             except (BalatroError, OSError):  # the list names the reason
                 continue
         return found

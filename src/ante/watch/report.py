@@ -21,6 +21,8 @@ from ante.watch.episode import annotate, read_episode
 from ante.watch.gallery import FOLDER, Entry, read_index
 from ante.watch.notes import Explained, Note, read_notes
 from ante.watch.pages import page, part, security_policy
+from ante.watch.published import LEGEND, published_lines
+from ante.watch.runs import flattened
 from ante.watch.trace import packed, steps_of
 from ante.watch.window import comparable_rows, resumes
 from ante.yaml_files import read_yaml
@@ -112,9 +114,11 @@ def check_run(run: Path) -> None:
 
 def read_data(run: Path, link: Link, played: dict[str, dict[str, str]]) -> dict[str, Any]:
     """Return the data of the page. `played` are the results of `trace_of` by episode. Raises NoReport, BadIndex."""
+    described = about(run)
     return {
-        "run": about(run),
+        "run": described,
         "curves": curves(run / "metrics.csv"),
+        "published": published(described["config"]),
         "evaluation": evaluation(run / "evaluation.json"),
         "hints": {name: read_json(run / "hints" / f"{name}.json") for name in ("ledger", "effect")},
         "episodes": [row_of(entry, link, played.get(entry.name, {})) for entry in reversed(read_index(run))],
@@ -171,6 +175,11 @@ def about(run: Path) -> dict[str, Any]:
         raise NoReport(str(error)) from None
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return {"name": run.name, "config": config, "machine": read_json(run / "machine.json"), "written": written}
+
+
+def published(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the results of other players in a run's game, by metric, and the text of their legend."""
+    return {"lines": published_lines(dict(flattened(config))), "legend": LEGEND}
 
 
 def read_json(file: Path) -> dict[str, Any]:

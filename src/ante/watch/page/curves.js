@@ -5,7 +5,7 @@ function drawCurve({ name, evaluated, title, percent: inPercent }) {
   if (!shown.length) return null;
   const say = (x) => (inPercent ? percent(x, 1) : short(x));
   const far = steps[steps.length - 1] || 1;
-  const { picture, x, y } = drawAxes(title, shown, far, inPercent);
+  const { picture, x, y } = drawAxes(title, shown, far, inPercent, data.published.lines[name]);
   for (const resumed of data.curves.resumes) {
     const mark = svg("line", { class: "resume", x1: x(resumed), x2: x(resumed), y1: TOP, y2: H - BOTTOM });
     mark.append(svg("title"));
@@ -41,7 +41,8 @@ function drawCurves() {
   byId("more-curves").hidden = allCurves || charts.length <= FIRST;
   const evaluated = data.curves.drawn.some(({ evaluated }) => evaluated && data.curves.columns[evaluated].some(known));
   byId("legend").replaceChildren(el("i"), "while training", ...(evaluated ? [el("i.dots"), "evaluated on the seed panel"] : []),
-    ...(data.curves.resumes.length ? [el("i.resumed"), "resumed"] : []));
+    ...(data.curves.resumes.length ? [el("i.resumed"), "resumed"] : []),
+    ...(Object.keys(data.published.lines).length ? [el("i.players"), data.published.legend] : []));
 }
 
 byId("more-curves").addEventListener("click", () => { allCurves = true; drawCurves(); });

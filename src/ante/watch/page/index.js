@@ -78,7 +78,14 @@ function drawComparison() {
   const metrics = new Map(found.flatMap((name) => index.curves[name].drawn.map((each) => [each.name, each])));
   const charts = [...metrics.values()].map((metric) => drawMetric(metric, found)).filter(Boolean);
   byId("curves").replaceChildren(...(charts.length ? charts : [el("p.soft", {}, "Choose runs in the table to compare their curves.")]));
-  byId("legend").replaceChildren(...found.flatMap((name) => [el("i", { style: `background:${colour(name)}` }), name]));
+  const { lines, legend } = published(found);
+  byId("legend").replaceChildren(...found.flatMap((name) => [el("i", { style: `background:${colour(name)}` }), name]), ...(Object.keys(lines).length ? [el("i.players"), legend] : []));
+}
+
+// The results of other players if all runs play their game.
+function published(runs) {
+  const all = runs.map((run) => index.curves[run].published);
+  return all.length && all.every(({ lines }) => Object.keys(lines).length) ? all[0] : { lines: {} };
 }
 
 function drawMetric({ name, title, percent: inPercent }, runs) {
@@ -86,7 +93,7 @@ function drawMetric({ name, title, percent: inPercent }, runs) {
   if (!lines.length) return null;
   const shown = lines.flatMap((run) => index.curves[run].columns[name].filter(known));
   const far = Math.max(...lines.map((run) => index.curves[run].steps.at(-1))) || 1;
-  const { picture, x, y } = drawAxes(title, shown, far, inPercent);
+  const { picture, x, y } = drawAxes(title, shown, far, inPercent, published(runs).lines[name]);
   for (const run of lines) {
     const line = drawLine(index.curves[run].steps, index.curves[run].columns[name], x, y, { "data-run": run, style: `stroke:${colour(run)}` });
     line.append(svg("title"));

@@ -2,7 +2,7 @@
 const live = { version: "", seen: {}, changed: Date.now() };
 const REDRAW = {
   run: [drawHead, drawDetails], curves: [drawHead, drawTiles, drawCurves], evaluation: [drawTiles, drawEvaluation],
-  hints: [drawHints], episodes: [drawFilters, drawGallery], checkpoint: [],
+  published: [drawCurves], hints: [drawHints], episodes: [drawFilters, drawGallery], checkpoint: [],
 };
 
 async function follow() {

@@ -313,7 +313,7 @@ def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: 
         watching(config, algorithm, session.console) as hints,
     ):
         while done.steps < config.steps and not session.stops and not less:
-            clock = time.perf_counter()
+            clock, before = time.perf_counter(), done.seconds
             result = algorithm.train()
             done.row = row_of(result, done, time.perf_counter() - clock)
             done.row |= memory_columns(session.gauge, done.sizes)
@@ -331,7 +331,7 @@ def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: 
                 )
             less, better = must_shrink(done, session), done.row["eval_blinds"] > done.best_trial
             promote(config, algorithm, done, session.console)
-            if done.iteration % config.checkpoints.every == 0 or less or better:
+            if config.checkpoints.due(done.iteration, before, done.seconds) or less or better:
                 session.save(config, algorithm, done)
             session.followers.look()
             if session.publisher:

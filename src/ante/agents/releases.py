@@ -24,6 +24,13 @@ def policy_folder(name: str | Path) -> Path:
     return next((folder for folder in found if (folder / "policy.json").is_file()), given)
 
 
+def policy_at(name: str, checkpoint: str = "best") -> tuple[Path, str]:
+    """Return the folder of a policy, as `policy_folder`, and the checkpoint: that of RUN@CHECKPOINT, or the given one."""
+    if "@" in name and not Path(name).exists():
+        name, _, checkpoint = name.rpartition("@")
+    return policy_folder(name), checkpoint
+
+
 def released_policies() -> list[str]:
     """Return the names of the policies that are part of the package."""
     return sorted({file.parent.name for place in PLACES for file in place.glob("*/policy.json")})

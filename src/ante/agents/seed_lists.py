@@ -3,6 +3,7 @@
 panel             test: the thousand games of published results, `--panel`; they choose nothing
 validation_seeds  a thousand games that choose the best checkpoint of a run and rate players in a league
 evaluation_seeds  the final evaluation of a run, and `ante eval`
+strength_seeds    the games of `ante bench strength`
 dataset_seeds     the games of exported datasets, from which policies learn
 
 Training draws random seeds. It meets a seed of these lists once in millions of games.
@@ -17,7 +18,7 @@ from ante.errors import BalatroError, UnknownSeed
 from ante.files import Unreadable, read_text
 
 FOLDER = Path(__file__).with_name("seeds")
-EVALUATION, DATASET = 0x65766C, 0x646174  # spawn keys, unlike the small ones of a run's generators
+EVALUATION, DATASET, STRENGTH = 0x65766C, 0x646174, 0x737472  # spawn keys, unlike the small ones of a run's generators
 PANEL, VALIDATION = FOLDER / "panel.txt", FOLDER / "validation.txt"
 
 
@@ -68,6 +69,13 @@ def evaluation_seeds(games: int, draw: int = 0) -> list[str]:
 def dataset_seeds(games: int, draw: int = 0) -> list[str]:
     """Return the first seeds of a dataset's list; each number `draw` gives another list."""
     return random_seeds(games, DATASET, draw)
+
+
+def strength_seeds(games: int) -> list[str]:
+    """Return the seeds of the benchmark of strength: distinct, and none of the test panel and the validation seeds."""
+    taken = {*panel(), *validation_seeds()}
+    drawn = dict.fromkeys(random_seeds(games + len(taken), STRENGTH, 0))
+    return [seed for seed in drawn if seed not in taken][:games]
 
 
 def random_seeds(games: int, purpose: int, draw: int) -> list[str]:

@@ -72,12 +72,17 @@ def check_cells(cells: Sequence[Cell]) -> None:
 
 def steps_of(cell: Cell) -> int:
     """Return the environment steps recorded in the metrics."""
+    return int(reached(cell, "steps"))
+
+
+def reached(cell: Cell, column: str) -> float:
+    """Return the last value of a column of the metrics, such as steps or seconds; 0 before the first row."""
     try:
         with (cell.folder / "metrics.csv").open(newline="") as stream:
-            steps = [row["steps"] for row in csv.DictReader(stream)]
-        return int(steps[-1]) if steps else 0
+            values = [row[column] for row in csv.DictReader(stream)]
+        return float(values[-1]) if values else 0.0
     except (OSError, ValueError, TypeError, KeyError):  # the line may be incomplete
-        return 0
+        return 0.0
 
 
 @dataclass
@@ -123,13 +128,18 @@ class Watched:
 
 def begin(cell: Cell, spec: Spec) -> Running:
     """Return a cell with all remaining commands."""
-    cell.folder.parent.mkdir(parents=True, exist_ok=True)
-    write_text(config_file(cell), cell.config.to_yaml())
-    left: list[tuple[str, ...]] = [(*ANTE, "train", "--config", str(config_file(cell)), "--resume", "auto")]
+    left = [training(cell)]
     if spec.panel:
         panel = ("--seeds", str(spec.panel), "--games", str(spec.eval_games))
         left.append((*ANTE, "eval", str(cell.folder), *panel, *rules(cell), "--out", str(own_report(cell))))
     return Running(cell, left)
+
+
+def training(cell: Cell) -> tuple[str, ...]:
+    """Write the settings of a cell, and return the command that starts or continues its training."""
+    cell.folder.parent.mkdir(parents=True, exist_ok=True)
+    write_text(config_file(cell), cell.config.to_yaml())
+    return (*ANTE, "train", "--config", str(config_file(cell)), "--resume", "auto")
 
 
 def rules(cell: Cell) -> tuple[str, ...]:

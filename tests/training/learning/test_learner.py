@@ -73,6 +73,32 @@ def test_schedules_follow_the_steps_and_are_exact_after_a_resume(algorithm: Any,
         assert row["curr_entropy_coeff"] == pytest.approx(np.interp(steps, [0, 2048], [0.1, 0.0]), abs=1e-7), i
 
 
+@pytest.mark.parametrize("settings", [{}, {"algo.kind": "dqn"}, {"resources.learners": 2, "resources.runners": 1}])
+def test_the_optimizers_step_with_the_scheduled_rate_after_a_resume_too(
+    algorithm: Any, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    settings = {"algo.lr": ((0, 1e-3), (2048, 2e-4)), **settings}
+    made = algorithm(**settings)
+    for rate in (1e-3, 8e-4):
+        made.train()
+        assert rates(made) == [pytest.approx([rate])] * max(1, made.run.resources.learners)
+    save(made, made.run, tmp_path / "here")
+    fresh = algorithm(**settings)
+    restore(fresh, tmp_path / "here")
+    for rate in (6e-4, 4e-4, 2e-4, 2e-4):
+        fresh.train()
+        assert rates(fresh) == [pytest.approx([rate])] * max(1, made.run.resources.learners)
+
+
+def rates(made: Any) -> list[list[float]]:
+    """Return the learning rates with which each learner's Adam made its last step."""
+
+    def of(learner: Any) -> list[float]:
+        return [float(group["lr"]) for group in learner.get_optimizer().param_groups]
+
+    return [answer.get() for answer in made.learner_group.foreach_learner(of)]
+
+
 def test_normalised_rewards_and_values_are_the_games_own_after_a_resume_too(algorithm: Any, tmp_path: Path) -> None:
     from ante.training.numerics.normalisation import mean_and_spread
 

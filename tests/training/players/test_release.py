@@ -6,48 +6,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ante.training.settings.config import make_config
-from tests.support.checkpoints import write_policy
+from tests.support.checkpoints import make_run
 from tests.support.tiny import tiny_network
 
 torch = pytest.importorskip("torch")
 
 from ante.env.games import Games  # noqa: E402
 from ante.training.players.release import ABOUT, BadRelease, is_release, read_release, write_release  # noqa: E402
-from ante.training.policies.registry import load_policy, make_player, new_policy  # noqa: E402
-from ante.training.run_store.checkpoints import save_checkpoint  # noqa: E402
+from ante.training.policies.registry import load_policy, make_player  # noqa: E402
 from ante.training.run_store.manifest import BadCheckpoint, seal  # noqa: E402
 from ante.training.run_store.weights import WEIGHTS  # noqa: E402
 from ante.training.settings.policies import POLICIES  # noqa: E402
 
-METADATA = {"timesteps": 1000, "games": 20, "seconds": 6.0, "iteration": 2, "timestamp": "2026-01-01T00:00:00Z"}
 
-
-def make_run(folder: Path, policy: str, scale: float = 1.0) -> Path:
-    """Return a run of this policy with one checkpoint, as training writes it."""
-    torch.manual_seed(3)
-    config = make_config(
-        {"name": folder.name, "runs": str(folder.parent), "games.reorder": "jokers", **tiny_network(policy)}
-    )
-    module = new_policy(config)
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.mul_(scale)
-    folder.mkdir(parents=True)
-    (folder / "config.yaml").write_text(config.to_yaml())
-    save_checkpoint(
-        folder / "checkpoints",
-        1000,
-        lambda at: write_policy(module, config, at),
-        METADATA,
-        best=True,
-    )
-    return folder
+def made_run(folder: Path, policy: str, scale: float = 1.0) -> Path:
+    """Return a run of this kind of policy with one checkpoint."""
+    return make_run(folder, {"games.reorder": "jokers", **tiny_network(policy)}, scale)
 
 
 @pytest.mark.parametrize("policy", sorted(POLICIES.known))
 def test_a_released_policy_plays_like_its_run(policy: str, tmp_path: Path) -> None:
-    run = make_run(tmp_path / "run", policy)
+    run = made_run(tmp_path / "run", policy)
     folder = write_release(run, tmp_path / "out")
     assert is_release(folder)
     assert not is_release(run)
@@ -70,7 +49,7 @@ def test_a_released_policy_plays_like_its_run(policy: str, tmp_path: Path) -> No
 
 
 def test_a_model_card_is_never_overwritten_and_an_edited_one_is_sealed_again(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "run", "mlp")
+    run = made_run(tmp_path / "run", "mlp")
     folder = write_release(run, tmp_path / "out")
     for text in ("mine", "mine, edited"):
         (folder / "README.md").write_text(text)
@@ -94,7 +73,7 @@ def test_a_model_card_is_never_overwritten_and_an_edited_one_is_sealed_again(tmp
     ],
 )
 def test_damaged_releases_are_refused(harm: str, words: str, tmp_path: Path) -> None:
-    folder = write_release(make_run(tmp_path / "run", "mlp"), tmp_path / "out")
+    folder = write_release(made_run(tmp_path / "run", "mlp"), tmp_path / "out")
     about = json.loads((folder / ABOUT).read_text())
     if harm == "weights":
         data = bytearray((folder / WEIGHTS).read_bytes())
@@ -113,7 +92,7 @@ def test_damaged_releases_are_refused(harm: str, words: str, tmp_path: Path) -> 
 
 
 def test_weights_that_do_not_fit_are_not_released(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "run", "mlp", scale=1e9)
+    run = made_run(tmp_path / "run", "mlp", scale=1e9)
     with pytest.raises(BadRelease, match="float16"):
         write_release(run, tmp_path / "out")
     assert not (tmp_path / "out").exists()

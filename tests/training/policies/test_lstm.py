@@ -207,6 +207,22 @@ def test_notes_follow_the_game_as_the_player_does() -> None:
     assert [note.value for note in notes] == pytest.approx(wanted, abs=1e-3)
 
 
+def test_a_new_memory_has_orthogonal_gates_and_forgets_slowly() -> None:
+    from ante.training.policies.registry import new_policy
+
+    torch.manual_seed(0)
+    settings = fitting("lstm", {"hidden": (24,), "memory": 16, "sequence": 8})
+    cell = new_policy(make_config(settings)).cell
+    for weights in (cell.weight_ih_l0, cell.weight_hh_l0):
+        for gate in weights.detach().view(4, 16, -1):
+            np.testing.assert_allclose(gate @ gate.T, np.eye(16), atol=1e-5)
+    zeros, start = torch.zeros(10, 1, 24), (torch.zeros(1, 1, 16), torch.ones(1, 1, 16))
+    with torch.no_grad():
+        cell.weight_hh_l0.zero_()  # the biases alone
+        left = cell(zeros, start)[1][1]
+    np.testing.assert_allclose(left, (1 / (1 + np.exp(-1.0))) ** 10 * np.ones((1, 1, 16)), rtol=1e-4)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("policy", "least", "most"), [("lstm", 0.95, 1.0), ("mlp", 0.3, 0.7)])
 def test_only_a_memory_wins_the_game_of_recall(policy: str, least: float, most: float) -> None:

@@ -1,6 +1,7 @@
 """`ante train` on the command line: a run, its folder, resuming, stopping, and errors."""
 
 import csv
+import hashlib
 import json
 import os
 import signal
@@ -95,6 +96,20 @@ def test_a_trained_policy_is_evaluated_and_played(place: Path) -> None:
     done = ante("play", "runs/small", "--seed", "TESTSEED", "--video", "a.mp4", cwd=place)
     assert done.returncode == 0, done.stderr
     assert (place / "a.mp4").stat().st_size > 5000
+
+
+def test_another_run_starts_from_it_and_its_release_says_so(place: Path) -> None:
+    done = ante("train", "--from", "runs/small", "--name", "other", "--steps", "512", *SMALL[:-2], cwd=place)
+    assert done.returncode == 0, done.stderr
+    (ancestor,) = json.loads((place / "runs" / "other" / "lineage.json").read_text())["lineage"]
+    best = json.loads((place / "runs" / "small" / "checkpoints" / "best.json").read_text())["checkpoint"]
+    weights = place / "runs" / "small" / "checkpoints" / best / "weights.npz"
+    assert ancestor["weights_sha256"] == hashlib.sha256(weights.read_bytes()).hexdigest()
+    assert ante("export", "runs/other", "models/other", cwd=place).returncode == 0
+    assert f"started from | `small`, checkpoint {best}" in (place / "models" / "other" / "README.md").read_text()
+    done = ante("train", "--from", "runs/small", "--name", "wide", *SMALL, "--policy.hidden", "64", cwd=place)
+    assert (done.returncode, (place / "runs" / "wide").exists()) == (2, False)
+    assert "runs/small has policy.hidden [32], but this run has policy.hidden [64]" in done.stderr
 
 
 def test_a_run_is_not_overwritten(place: Path) -> None:

@@ -123,6 +123,8 @@ def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
         ("--policy.kind shortlist --algo.kind ppo", "laptop", {}),
         ("--preset quick --steps 9", "quick", {"steps": 9}),
         ("--preset quick --algo.kind a2c", "quick", {"algo.kind": "a2c"}),
+        ("--from white-stake --seed 4", "laptop", {"init_from": "white-stake", "seed": 4}),
+        ("--init-from=white-stake", "laptop", {"init_from": "white-stake"}),
         ("--policy.kind lstm", None, {"policy.kind": "lstm"}),
         ("--algo.kind dqn --seed 1", None, {"algo.kind": "dqn", "seed": 1}),
     ],

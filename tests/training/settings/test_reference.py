@@ -47,4 +47,6 @@ def test_help_shows_at_most_25_options_at_the_top_and_the_others_by_group() -> N
     assert len(top) <= 25 and {"--policy.kind", "--algo.lr", "--games.deck", "--resources.runners"} <= set(top)
     assert "--policy.memory" in options["policy options"]
     shown = set(top) | {each for found in options.values() for each in found}
-    assert shown >= {f"--{flag.path.replace('_', '-')}" for flag in flags_of({"policy": {"kind": "lstm"}})}
+    assert shown >= {
+        f"--{flag.alias or flag.path.replace('_', '-')}" for flag in flags_of({"policy": {"kind": "lstm"}})
+    }

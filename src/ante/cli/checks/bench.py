@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tyro.conf import Positional
 
-from ante.cli.options import Count, Decisions
+from ante.cli.options import Count, Decisions, Fewest, Number, Positive
 from ante.cli.shown import paper
 from ante.errors import BalatroError
 
@@ -38,6 +38,8 @@ class Bench:
              sampled (seconds; only if named)
     hints    training steps per second with and without hints: rules, and an LLM that is slow, down, hanging or
              returning invalid answers; seconds until the alert (about five minutes; only if named)
+    strength minutes of training until a recipe wins as many games as the released policy, less at most 3 points
+             (docs/explanation/performance.md; hours; only if named, and alone)
     track    milliseconds of the training loop per row, with and without trackers (a minute; only if named)
 
     Try:
@@ -46,12 +48,19 @@ class Bench:
       ante bench start --cold       (recompiles everything, which takes minutes)
       ante bench train --json --out train.json
       ante bench upload --store s3://game-runs/bench
+      ante bench strength --out strength/laptop              (repeat the command to continue)
+      ante bench strength --preset mine.yaml --seeds 0 1 2 3 4 --minutes 10 20 40 --games 2000 --out strength/mine
     """
 
     parts: Positional[
-        tuple[Literal["engine", "env", "profile", "start", "gpu", "train", "upload", "replay", "hints", "track"], ...]
+        tuple[
+            Literal[
+                "engine", "env", "profile", "start", "gpu", "train", "upload", "replay", "hints", "track", "strength"
+            ],
+            ...,
+        ]
     ] = ()
-    """What to measure; by default everything except gpu, train, upload, replay, hints and track."""
+    """What to measure; by default engine, env, profile and start."""
     decisions: Decisions = 500_000
     """Decisions per repeat; each measurement has six repeats."""
     repeats: Count = 5
@@ -63,10 +72,22 @@ class Bench:
     json: bool = False
     """Print one JSON object: machine, and rows (keys name, value, unit, low, high, games, threads), profiles."""
     out: Path | None = None
-    """Also write that JSON to a file."""
+    """Also write that JSON to a file; for strength, the folder of its runs and results, by default strength/PRESET."""
+    preset: str = "laptop"
+    """Recipe of strength: a preset or a YAML file of settings."""
+    seeds: tuple[Number, ...] = (0, 1, 2)
+    """Training seeds of strength; a finished measurement can be continued with further ones."""
+    minutes: tuple[Positive, ...] = (5, 10, 15, 20, 30, 40, 50, 60)
+    """Milestones of strength, in minutes of training time."""
+    games: Fewest = 4000
+    """Games of strength at each milestone, on seeds that are used only here."""
+    likeliest: bool = False
+    """Strength: both policies take their most likely action instead of sampling."""
 
     def run(self) -> int:
         """Measure and print."""
+        if "strength" in self.parts:
+            return self.run_strength()
         from rich.console import Console
 
         from ante.bench import engine_speed
@@ -106,6 +127,16 @@ class Bench:
         else:
             print_bench(rows, profiles)
         return 0
+
+    def run_strength(self) -> int:
+        """Measure time to strength and print its table. Raises BalatroError."""
+        if self.parts != ("strength",):
+            raise BalatroError("strength takes hours and has its own options: run ante bench strength by itself")
+        from ante.cli.checks.strength import run_plan
+        from ante.experiments.strength.plan import plan_of
+
+        plan = plan_of(self.preset, self.seeds, self.minutes, self.games, self.likeliest)
+        return run_plan(plan, self.out or Path("strength") / plan.recipe, self.json)
 
 
 def sampled_rows() -> list["Row"]:

@@ -36,11 +36,16 @@ class Train:
       ante train --config mine.yaml --seed 1
       ante train --policy.kind lstm --policy.memory 256
       ante train --games.start-states ante4.states --name late      (ante replay states writes such a file)
+      ante train --from white-stake --games.stake 2 --steps 4000000 --name red-stake
+      ante train --from runs/first --algo.lr 1e-4 --algo.critic-warmup 20 --name second
       ante train --resume runs/first --steps 1000000
       ante train --name first --store s3://game-runs/runs --resume auto
 
     Without --preset and --config, the preset laptop is used. If --policy.kind or --algo.kind selects another kind, no
     preset is used, and each setting has its own default. The first line of the output names the preset.
+
+    --from starts a new run with the weights of a run's best checkpoint or of a release; policy.kind and the sizes of the
+    network must be the same. --resume continues a run itself, with its own settings.
 
     With --store the run is also stored in a bucket. --resume auto then continues it on any machine, or starts it if it
     does not exist yet, for example in a pod that may be restarted (docs/how-to/artifacts.md).

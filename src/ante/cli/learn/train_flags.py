@@ -46,6 +46,12 @@ class Flag:
         return "" if first else self.path.rpartition(".")[0]
 
     @property
+    def alias(self) -> str:
+        """A second name of the flag; empty for most."""
+        extra = self.declared.json_schema_extra
+        return str(extra.get("alias", "")) if isinstance(extra, dict) else ""
+
+    @property
     def name(self) -> str:
         """Its field in the parsed result."""
         return self.path.replace(".", "__")
@@ -58,7 +64,10 @@ class Flag:
             kind = Fixed[Any]  # a list of groups can only be set in a file
         return (
             self.name,
-            Annotated[kind, arg(name=own, help=self.declared.description)],
+            Annotated[
+                kind,
+                arg(name=own, aliases=[f"--{self.alias}"] if self.alias else None, help=self.declared.description),
+            ],
             field(default_factory=lambda: self.value),
         )
 
@@ -95,7 +104,7 @@ def parse(arguments: Sequence[str], command: type[Any], given: Mapping[str, Any]
         BadConfig: For an unknown flag; it suggests the most similar setting.
     """
     flags = flags_of(values)
-    check_known(arguments, {flag.path for flag in flags} | set(given) | {"help"})
+    check_known(arguments, {name for flag in flags for name in (flag.path, flag.alias) if name} | set(given) | {"help"})
     groups = {
         group: make_dataclass(group, [flag.field() for flag in flags if flag.group == group], frozen=True)
         for group in dict.fromkeys(flag.group for flag in flags if flag.group)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.core import COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from torch.nn import functional
 
 from ante.training.compat import advance_weights_version, includes_component, weights_version
@@ -152,10 +152,12 @@ class QLearner(FragmentLearner):
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Restore what `get_state` returned."""
+        """Restore what `get_state` returned; with weights alone, the target network equals the online network."""
         super().set_state(state)
         if TARGET in state:
             self._target.load_state_dict({name: torch.from_numpy(value) for name, value in state[TARGET].items()})
+        elif COMPONENT_RL_MODULE in state:  # weights alone, at a warm start
+            self._update_target()
         if REPLAY in state:
             self.replay.restore(state[REPLAY])
             self.updates = state[UPDATES]

@@ -76,6 +76,7 @@ class PPOLearner(FragmentLearner):
         kept = rollout.actions, rollout.log_probs, self._normal(rollout.advantages), targets
         self._log_explained()
         lag = weights_version(self) - rollout.version
+        warming_up = weights_version(self) < self.config.critic_warmup
         advance_weights_version(self)
         far = KL_TOLERANCE * (self.config.kl_stop or float("inf"))
         units = policy.sequences(rollout.rows) if hasattr(policy, "sequences") else None
@@ -93,7 +94,8 @@ class PPOLearner(FragmentLearner):
             if means[KL] > far:
                 break
             with span("optimizer"):
-                self.apply_gradients(self.postprocess_gradients(gradients))
+                used = value_head_only(policy, gradients) if warming_up else gradients
+                self.apply_gradients(self.postprocess_gradients(used))
             done += 1
         self._log_terms()
         self._log_update(sums / seen, lag, epochs * done / len(groups), rows)
@@ -223,6 +225,14 @@ class PPOLearner(FragmentLearner):
         for name, value in (*zip(LOSS_METRICS, means, strict=True), ("policy_lag", lag), ("epochs", epochs)):
             self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
         self._log_trained(rows * epochs)
+
+
+def value_head_only(policy: Any, gradients: Gradients) -> Gradients:
+    """Return the gradients of the value's output layer; the optimizer leaves the other parameters unchanged."""
+    head = set(policy.value.parameters())
+    for parameter in gradients.keys() - head:
+        parameter.grad = None
+    return {parameter: each for parameter, each in gradients.items() if parameter in head}
 
 
 def shuffled_parts(units: list[NDArray[np.int64]], rng: np.random.Generator, parts: int) -> list[NDArray[np.int64]]:

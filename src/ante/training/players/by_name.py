@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import Player
-from ante.agents.releases import policy_folder, released_policies
+from ante.agents.releases import policy_at, released_policies
 from ante.errors import BalatroError
 from ante.plugins import PLAYERS, BadPlugin, is_plugin, load, registered
 
@@ -29,9 +29,7 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> Player:
         return RulesPlayer()
     if is_plugin(PLAYERS, name) and not Path(name).is_dir():
         return external_player(name)
-    if "@" in name and not Path(name).exists():
-        name, _, checkpoint = name.rpartition("@")
-    folder = policy_folder(name)
+    folder, checkpoint = policy_at(name, checkpoint)
     if not folder.is_dir():
         known = ", ".join((*AGENTS, "rules", *registered(PLAYERS), *released_policies()))
         raise BalatroError(

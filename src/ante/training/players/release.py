@@ -17,6 +17,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from ante.agents.evaluate import Player
 from ante.files import write_text
 from ante.training.policies.registry import SETTINGS, load_policy, make_player, read_policy
+from ante.training.run_store.lineage import Ancestor, Lineage, as_json, read_lineage
 from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, seal, verified
 from ante.training.run_store.weights import WEIGHTS, write_weights
 from ante.training.settings.config import TrainConfig, read_config
@@ -49,16 +50,23 @@ def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
         return folder
     policy, metadata = load_policy(run, pointer)
     kept = ("timesteps", "games", "seconds", "iteration", "timestamp")
-    return write_policy(policy, read_config(run / "config.yaml"), {name: metadata[name] for name in kept}, folder)
+    trained = {name: metadata[name] for name in kept}
+    return write_policy(policy, read_config(run / "config.yaml"), trained, folder, lineage=read_lineage(run))
 
 
 def write_policy(
-    policy: TorchRLModule, config: TrainConfig, trained: dict[str, Any], folder: Path, how: str = "PPO"
+    policy: TorchRLModule,
+    config: TrainConfig,
+    trained: dict[str, Any],
+    folder: Path,
+    how: str = "PPO",
+    lineage: Lineage = (),
 ) -> Path:
     """Write a policy to `folder` as a release and return the folder; an existing model card is kept.
 
     trained  timesteps, games and seconds of training, and other values for the manifest
     how      training method, for the model card
+    lineage  the policies whose weights training started from
 
     Raises BadRelease if a weight does not fit into float16.
     """
@@ -73,10 +81,11 @@ def write_policy(
         "policy": config.policy.kind,
         "parameters": int(sum(value.size for value in weights.values())),
         "trained": trained,
+        **as_json(lineage),
     }
     write_text(folder / SETTINGS, config.with_changes({"name": folder.name, "runs": "runs"}).to_yaml())
     if not (folder / CARD).exists():
-        write_text(folder / CARD, card(folder.name, config, about, how))
+        write_text(folder / CARD, card(folder.name, config, about, how, lineage))
     seal(folder, ABOUT, about)  # last, so that an incomplete folder is not a release
     return folder
 
@@ -106,9 +115,10 @@ def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False)
     return make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").games.reorder)
 
 
-def card(name: str, config: TrainConfig, about: dict[str, Any], how: str) -> str:
+def card(name: str, config: TrainConfig, about: dict[str, Any], how: str, lineage: Lineage = ()) -> str:
     """Return a model card without evaluation results; the user adds them."""
     trained = about["trained"]
+    started = f"\n| started from | {', then '.join(map(described, reversed(lineage)))} |" if lineage else ""
     return f"""# {name}
 
 A `{about["policy"]}` policy for Balatro with {about["parameters"]:,} parameters in float16.
@@ -116,10 +126,16 @@ A `{about["policy"]}` policy for Balatro with {about["parameters"]:,} parameters
 | | |
 | --- | --- |
 | trained on | {config.games.deck}, stake {config.games.stake}; {trained["timesteps"]:,} decisions, {trained["games"]:,} games |
-| training | {how}, settings in `config.yaml`, seed {config.seed}; {trained["seconds"] / 60:.0f} minutes |
+| training | {how}, settings in `config.yaml`, seed {config.seed}; {trained["seconds"] / 60:.0f} minutes |{started}
 | use | `ante eval {name} --panel`, `ante play {name}` with the path of this folder |
 
 ## Evaluation
 
 Not evaluated yet. Run `ante eval` with this folder and `--panel`, and add its table here.
 """
+
+
+def described(ancestor: Ancestor) -> str:
+    """Return a policy of the lineage as text for a model card."""
+    checkpoint = f", checkpoint {ancestor.checkpoint}" if ancestor.checkpoint else ""
+    return f"`{ancestor.name}`{checkpoint}: {ancestor.steps:,} decisions, SHA-256 of its weights `{ancestor.weights_sha256}`"

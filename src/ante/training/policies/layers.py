@@ -11,6 +11,8 @@ from torch import nn
 
 Layer = TypeVar("Layer", bound=nn.Module)
 HIDDEN_GAIN = 2**0.5  # gain of orthogonal weights before SiLU or ReLU, which halve the variance
+FORGET_BIAS = 1.0
+FORGET_GATE = 1  # PyTorch orders the gates as input, forget, cell, output
 POLICY_HEAD_GAIN = 0.01  # gain of the last policy layer: the initial policy is nearly uniform
 
 
@@ -28,6 +30,24 @@ def shared_layers(size: int, widths: tuple[int, ...] | list[int]) -> list[nn.Mod
         layers += [orthogonal(nn.Linear(size, width)), nn.SiLU()]
         size = width
     return layers
+
+
+def recurrent(cell: nn.LSTM) -> nn.LSTM:
+    """Initialise the four gates of each layer and return the LSTM: orthogonal weights, zero biases, open forget gates.
+
+    The weights of each gate are orthogonal with gain 1. The two bias vectors of a layer are added; one of them opens
+    the forget gate at first (sigmoid of FORGET_BIAS), so that the state and its gradient last longer.
+    """
+    for name, parameter in cell.named_parameters():
+        gates = parameter.detach().chunk(4)
+        if name.startswith("weight"):
+            for gate in gates:
+                nn.init.orthogonal_(gate)
+        else:
+            nn.init.zeros_(parameter)
+            if name.startswith("bias_ih"):
+                nn.init.constant_(gates[FORGET_GATE], FORGET_BIAS)
+    return cell
 
 
 class ValueHead(nn.Linear):  # type: ignore[misc]

@@ -25,7 +25,7 @@ from ante.env.layout import FLAT_SIZE, masked_space
 from ante.training.numerics import torch_ops
 from ante.training.numerics.distributions import OFF, log_softmax
 from ante.training.numerics.packed_rows import flat_row_t, pack_flat
-from ante.training.policies.layers import heads, orthogonal, shared_layers
+from ante.training.policies.layers import heads, orthogonal, recurrent, shared_layers
 from ante.training.policies.mlp_rows import DeviceRows, FilledRows, FirstLayer
 from ante.training.policies.protocol import Choice, GamePolicy, GameState
 
@@ -134,7 +134,7 @@ class RecurrentPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
         features  width of the encoder; memory  width of the LSTM; length  truncation length of backpropagation through
                   time
         """
-        self.cell = nn.LSTM(features, memory)
+        self.cell = recurrent(nn.LSTM(features, memory))
         self.policy, self.value = heads(features + memory, actions)
         self.width, self.length = memory, length
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import ray
 from ray.rllib.algorithms.algorithm import Algorithm
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
-from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE
+from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.utils.metrics import (
     ENV_RUNNER_RESULTS,
@@ -262,6 +262,11 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             tag = self._tag("weights")
             group.fetch_ready_async_reqs(tags=tag)  # handles errors of failed runners
             group.foreach_env_runner_async("set_state", tag=tag, kwargs={"state": ray.put(weights)})
+
+    def start_from(self, weights: dict[str, Any]) -> None:
+        """Replace the initial weights of all learners and runners, before the first iteration."""
+        self.learner_group.set_weights({DEFAULT_MODULE_ID: weights})
+        self._send_weights()
 
     def set_state(self, state: dict[str, Any]) -> None:
         """See Algorithm; and send the restored weights to all runners."""

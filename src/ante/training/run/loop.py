@@ -41,7 +41,9 @@ from ante.training.run.metrics import Metrics
 from ante.training.run.progress import Progressed, complete_after, progressed, row_of, save
 from ante.training.run.prometheus import RunExporter, Runners, exporting
 from ante.training.run.videos import keep_games, write_best
+from ante.training.run.warm_start import read_start
 from ante.training.run_store.checkpoints import find_checkpoint
+from ante.training.run_store.lineage import write_lineage
 from ante.training.run_store.lock import RunLock, check_free, locked
 from ante.training.run_store.restore import restore_run
 from ante.training.run_store.session import fetching, publishing, say
@@ -89,11 +91,15 @@ class Session:
 
 
 def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) -> tuple[Algorithm, Progressed]:
-    """Restore the algorithm from its last checkpoint, or build a new one. Raises BadCheckpoint."""
+    """Restore the algorithm from its last checkpoint, or build a new one. Raises BadCheckpoint, BadStart."""
     if not (resume and (config.folder / "checkpoints" / "latest.json").exists()):
+        start = read_start(config)
         done = Progressed(sizes=Sizes(config.algo.minibatch, config.resources.games_per_runner))
         algorithm = build_sized(config, done.sizes, show_stage)
         config.folder.mkdir(parents=True, exist_ok=True)
+        if start:
+            algorithm.start_from(start.weights)
+            write_lineage(config.folder, start.lineage)
         write_text(config.folder / "config.yaml", config.to_yaml())
         write_machine(config.folder)
         return algorithm, done
@@ -153,7 +159,7 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
     """Train until config.steps or Ctrl-C, then evaluate; return the run's folder. A complete run is left as it is.
 
     With a store the run is uploaded too, and a resumed run continues from the store's copy if that has more steps.
-    Raises BadConfig, BadStarts, BadCheckpoint, RunTaken, RunInUse, RunGone, CannotServe, CannotSave, BadVideo, StorageError, or
+    Raises BadConfig, BadStart, BadStarts, BadCheckpoint, RunTaken, RunInUse, RunGone, CannotServe, CannotSave, BadVideo, StorageError, or
     NotUploaded if uploads are incomplete.
     """
     console = Console(stderr=True)
@@ -161,6 +167,7 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
         read_starts(Path(config.games.start_states))  # validate before starting anything
     if not resume:
         check_free(config.folder)
+        read_start(config)  # validate before starting anything
     with locked(config.folder) as lock, exporting(config) as exporter:
         if resume:
             with fetching(config, console) as progress:
@@ -306,7 +313,7 @@ def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: 
         watching(config, algorithm, session.console) as hints,
     ):
         while done.steps < config.steps and not session.stops and not less:
-            clock = time.perf_counter()
+            clock, before = time.perf_counter(), done.seconds
             result = algorithm.train()
             done.row = row_of(result, done, time.perf_counter() - clock)
             done.row |= memory_columns(session.gauge, done.sizes)
@@ -324,7 +331,7 @@ def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: 
                 )
             less, better = must_shrink(done, session), done.row["eval_blinds"] > done.best_trial
             promote(config, algorithm, done, session.console)
-            if done.iteration % config.checkpoints.every == 0 or less or better:
+            if config.checkpoints.due(done.iteration, before, done.seconds) or less or better:
                 session.save(config, algorithm, done)
             session.followers.look()
             if session.publisher:

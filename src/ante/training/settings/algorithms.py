@@ -215,6 +215,17 @@ class Normalised(ActorCritic):
     )
 
 
+class CriticWarmup(ActorCritic):
+    """Updates in which only the value function learns."""
+
+    critic_warmup: int = setting(
+        0,
+        "Updates at the start of the run that train only the output layer of the value function.",
+        "10 to 50 with init_from, if rewards or games differ from those that the policy was trained on.",
+        ge=0,
+    )
+
+
 class Accumulated(Clipped):
     """Gradient accumulation and early stopping of updates."""
 
@@ -246,7 +257,7 @@ class Accumulated(Clipped):
 
 
 @ALGORITHMS.register
-class Ppo(Accumulated, ValueClip, Normalised, Overlap):
+class Ppo(Accumulated, ValueClip, Normalised, CriticWarmup, Overlap):
     """Proximal policy optimisation."""
 
     implementation = "ante.training.rllib.ppo:FastPPOConfig"
@@ -254,7 +265,7 @@ class Ppo(Accumulated, ValueClip, Normalised, Overlap):
 
 
 @ALGORITHMS.register
-class Appo(Accumulated, ValueClip, Normalised, Ahead):
+class Appo(Accumulated, ValueClip, Normalised, CriticWarmup, Ahead):
     """Asynchronous PPO, corrected for policy lag with V-trace."""
 
     implementation = "ante.training.rllib.ppo:FastAPPOConfig"
@@ -267,7 +278,7 @@ class Appo(Accumulated, ValueClip, Normalised, Ahead):
 
 
 @ALGORITHMS.register
-class A2c(ValueClip, Normalised, Fragments):
+class A2c(ValueClip, Normalised, CriticWarmup, Fragments):
     """Advantage actor-critic: one gradient step for each batch, without clipping."""
 
     implementation = "ante.training.rllib.ppo:FastA2CConfig"

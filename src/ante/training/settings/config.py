@@ -71,6 +71,15 @@ class TrainConfig(Settings):
         ge=0,
         le=2**31 - 1,
     )
+    init_from: str | None = setting(
+        None,
+        "Policy whose weights the run starts from: the folder of a run (its best checkpoint, or RUN@CHECKPOINT), a "
+        "release, or the name of a released policy.",
+        "To train a policy further with another deck, stake, reward or learning rate; the network must be the same.",
+        first=True,
+        alias="from",
+        min_length=1,
+    )
     policy: Annotated[SerializeAsAny[PolicySettings], BeforeValidator(POLICIES.make)] = POLICIES.make({})
     algo: Annotated[SerializeAsAny[AlgoSettings], BeforeValidator(ALGORITHMS.make)] = ALGORITHMS.make({})
     games: GamesSettings = GamesSettings()

@@ -67,7 +67,14 @@ RunName = Annotated[str, AfterValidator(check_run_name)]
 
 
 def setting(
-    default: Any, description: str, when: str = "", *, first: bool = False, resumable: bool = False, **limits: Any
+    default: Any,
+    description: str,
+    when: str = "",
+    *,
+    first: bool = False,
+    resumable: bool = False,
+    alias: str = "",
+    **limits: Any,
 ) -> Any:
     """Declare a field.
 
@@ -77,9 +84,10 @@ def setting(
         when: When to change it, one sentence.
         first: Whether the setting is among the first in `ante train --help`.
         resumable: Whether a resumed run may change it.
+        alias: A second, shorter name of its flag.
         limits: Range or pattern, as in pydantic's Field: ge, gt, le, lt, pattern.
     """
-    marks: dict[str, Any] = {"when": when, "first": first, "resumable": resumable}
+    marks: dict[str, Any] = {"when": when, "first": first, "resumable": resumable, "alias": alias}
     return Field(default, description=description, json_schema_extra=marks, **limits)
 
 

@@ -13,7 +13,6 @@ class HintSettings(Settings):
         "off",
         "Advisor for decisions where the policy is uncertain: none, rule-based, or the LLM at LLM_ENDPOINT.",
         "rules for a faster start; llm with a model in the cluster or on the network (docs/how-to/hints.md).",
-        first=True,
     )
     share: float = setting(
         0.05,

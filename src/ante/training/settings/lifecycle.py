@@ -1,6 +1,7 @@
 """Settings of a run's outputs: checkpoints, evaluations, videos, uploads, tracking."""
 
 import re
+from itertools import pairwise
 from typing import Literal
 
 from pydantic import field_validator
@@ -20,6 +21,12 @@ class CheckpointSettings(Settings):
         resumable=True,
         ge=1,
     )
+    minutes: tuple[float, ...] = setting(
+        (),
+        "Minutes of training time at which further checkpoints are written, in increasing order.",
+        "To compare policies after equal training time, with keep 0; ante bench strength sets both.",
+        resumable=True,
+    )
     keep: int = setting(
         3,
         "Newest checkpoints to keep in addition to the best one; 0 = all.",
@@ -27,6 +34,17 @@ class CheckpointSettings(Settings):
         resumable=True,
         ge=0,
     )
+
+    @field_validator("minutes")
+    @classmethod
+    def _in_order(cls, minutes: tuple[float, ...]) -> tuple[float, ...]:
+        if any(one >= two for one, two in pairwise((0.0, *minutes))):
+            raise ValueError("minutes must be above 0 and in increasing order")
+        return minutes
+
+    def due(self, iteration: int, before: float, now: float) -> bool:
+        """Return whether a checkpoint is due after an iteration that took training from `before` to `now` seconds."""
+        return iteration % self.every == 0 or any(before < 60.0 * minute <= now for minute in self.minutes)
 
 
 class EvaluationSettings(Settings):

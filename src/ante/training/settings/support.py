@@ -22,6 +22,7 @@ class Feature(StrEnum):
     PRACTICE = "practice"
     START_STATES = "start states"
     CURRICULUM = "curriculum"
+    WARM_START = "warm start"
     GAMES_ON_GPU = "games on a GPU"
     RUNNERS = "env runner processes"
     LEARNER = "a learner process"
@@ -68,6 +69,7 @@ USES = (
     Use(Feature.PRACTICE, "games.practice", "0"),
     Use(Feature.START_STATES, "games.start_states", "null"),
     Use(Feature.CURRICULUM, "games.curriculum", "[]"),
+    Use(Feature.WARM_START, "init_from", "null"),
     Use(Feature.GAMES_ON_GPU, "resources.games_on", "cpu", lambda device: device == "gpu"),
     Use(Feature.RUNNERS, "resources.runners", "0"),
     Use(Feature.LEARNER, "resources.learners", "0"),

@@ -32,7 +32,9 @@ from ante.training.rllib.checkpoint import restore_algorithm, write_algorithm
 from ante.training.rllib.cluster import ray_of_our_own
 from ante.training.run.memory_budget import Sizes
 from ante.training.run.progress import Progressed, row_of
+from ante.training.run.warm_start import read_start
 from ante.training.run_store.checkpoints import METADATA, read_metadata, save_checkpoint
+from ante.training.run_store.lineage import LINEAGE, read_lineage, write_lineage
 from ante.training.run_store.lock import locked
 from ante.training.run_store.manifest import FILES, seal
 from ante.training.sampling.games import rules
@@ -93,7 +95,9 @@ def learn(trial: dict[str, Any], space: Space) -> None:
         again = {**start["report"], "values": start["values"]}
         checkpoint = tune.Checkpoint.from_directory(start["folder"])
         tune.report(again, checkpoint=checkpoint)
-    algorithm = build(config)
+    algorithm: Any = build(config)
+    if not checkpoint and (warm := read_start(config)):
+        algorithm.start_from(warm.weights)
     done, parent = Progressed(sizes=Sizes(config.algo.minibatch, config.resources.games_per_runner)), number
     if checkpoint:
         with checkpoint.as_directory() as place:
@@ -302,15 +306,22 @@ def keep_space(space: Space) -> None:
     write_text(file, text)
 
 
+def keep_lineage(space: Space) -> None:
+    """Save the lineage of the policy from which the members start, if there is one. Raises BadStart, BadCheckpoint."""
+    if not (space.folder / LINEAGE).exists() and (warm := read_start(space.member(space.starts()[0], 0))):
+        write_lineage(space.folder, warm.lineage)
+
+
 def train_population(space: Space, control: bool, bar: Callable[[int, str], Any]) -> "PopulationResult":
     """Train the population and, with `control`, its initial settings without exploitation.
 
     bar  returns a context manager that yields a progress callback: (total steps, text). A stopped population resumes.
-    Raises BadConfig, BrokenMember, BadCheckpoint, Unreadable, and RunInUse if another process trains it.
+    Raises BadConfig, BadStart, BrokenMember, BadCheckpoint, Unreadable, and RunInUse if another process trains it.
     """
     total, found = space.population * space.steps, dict[str, list[Member]]()
     with locked(space.folder, "population", "change name in its file"), ray_of_our_own():
         keep_space(space)
+        keep_lineage(space)
         for name in ("population", "control") if control else ("population",):
             with bar(total, name) as advance:
                 checkpoints = fit(space, name, name == "population", advance)
@@ -371,6 +382,8 @@ class PopulationResult:
         shutil.rmtree(config.folder, ignore_errors=True)
         config.folder.mkdir(parents=True)
         write_text(config.folder / "config.yaml", config.to_yaml())
+        if lineage := read_lineage(space.folder):
+            write_lineage(config.folder, lineage)
         counted = read_metadata(best.checkpoint / MEMBER)
         metadata = {"timesteps": counted["steps"], "games": counted["games"], "seconds": counted["seconds"]}
 

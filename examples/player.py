@@ -1,7 +1,7 @@
 """A custom player: plays five random cards, buys nothing.
 
     ante eval examples.player:Hasty greedy --games 100
-    ante watch examples.player:Hasty
+    ante play examples.player:Hasty --seed TESTSEED
 
 An installed package can register it under a name with an entry point of group `ante.players`.
 """

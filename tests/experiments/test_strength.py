@@ -1,6 +1,7 @@
 """Time to strength: training to milestones, games of checkpoints and of the reference, statistics, continuation."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,6 +44,7 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def trainer(monkeypatch: pytest.MonkeyPatch, policy: Path) -> None:
     monkeypatch.setenv("POLICY_OF_THE_STUB", str(policy))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # of the tests
     monkeypatch.setattr(running, "ANTE", (sys.executable, str(Path(__file__).with_name("timed_trainer.py"))))
     monkeypatch.setattr("ante.experiments.strength.measure.LOOK_SECONDS", 0.02)
 

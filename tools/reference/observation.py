@@ -1,6 +1,9 @@
 """The reference of observations and actions, generated from `ante.env.layout` and `ante.engine.actions`."""
 
+import inspect
 import re
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from tools.reference.tables import cell, table
@@ -37,8 +40,8 @@ SHORTLIST = """
 ## The shortlist view
 
 `ante/BalatroShortlist-v1` lists at most 25 whole decisions; an action is an index into this list. `import ante.lookahead` registers it. A
-list may leave out legal decisions, and illegal candidates, such as items that are too expensive, have mask 0. The meaning of the estimates
-of each verb is in [`ante.lookahead.records`](modules.md). `env.unwrapped.describe_candidates()` returns the list as text.
+list may leave out legal decisions, and illegal candidates, such as items that are too expensive, have mask 0.
+`env.unwrapped.describe_candidates()` returns the list as text.
 """
 
 
@@ -110,7 +113,7 @@ def shortlist() -> str:
         re.findall(r"^(\w+) +\(.*?\) ?\w*[,:] ((?:.|\n )*)", (view.__doc__ or "").replace("int8:", "int8,"), re.M)
     )
     spaces = [
-        (f"`{name}`", str(space.dtype), f"`{space.shape}`", cell(" ".join(about[name].split())))
+        (f"`{name}`", str(space.dtype), f"`{space.shape}`", bounds(space), cell(" ".join(about[name].split())))
         for name, space in view.shortlist_space().items()
     ]
     kinds = []
@@ -122,12 +125,55 @@ def shortlist() -> str:
     return "\n".join(
         [
             SHORTLIST,
-            table(("key", "type", "shape", "content"), spaces),
+            table(("key", "type", "shape", "range", "content"), spaces),
             "\nBlocks of `candidates`, one for each kind of candidate:\n",
             table(("kind", "columns", "verbs"), kinds),
             f"\nColumns of a block; estimates, whose meaning depends on the verb, and prices are divided by {view.ONE:g}:\n",
             table(("from", "content"), numbers),
+            "\n`flags` are, in this order: " + ", ".join(f"`{name}`" for name in flags()) + ".\n",
+            "\nEstimates of plays, discards and planets, in order. Other verbs estimate the effect on the jokers.\n",
+            table(("verb", "estimate", "content"), estimates()),
             "\nColumns of `candidate_ids`:\n",
             table(("column", "content", "number of values"), ids),
+            "\n`purpose` is 1 + the number of the poker hand for a play, and for other candidates: "
+            + ", ".join(f"{value} `{name}`" for name, value in purposes())
+            + ".\n",
         ]
     )
+
+
+def bounds(space: Any) -> str:
+    """Return the least and the largest value of a space."""
+    return f"{space.low.min():g} to {space.high.max():g}"
+
+
+def flags() -> list[str]:
+    """Return the names of a candidate's flags, from bit 0."""
+    from ante.lookahead import records
+
+    [names] = re.findall(r"^(.+) = FLAGS", inspect.getsource(records), re.M)
+    found = names.split(", ")
+    assert [getattr(records, name) for name in found] == list(records.FLAGS)
+    return [name.lower() for name in found]
+
+
+def purposes() -> list[tuple[str, int]]:
+    """Return name and number of the purposes of discards and swaps."""
+    from ante.lookahead import records
+
+    names = [(name, value) for name, value in vars(records).items() if name.startswith("PURPOSE_")]
+    return [
+        (name.removeprefix("PURPOSE_").lower().replace("_", " "), value)
+        for name, value in sorted(names, key=itemgetter(1))
+    ]
+
+
+def estimates() -> list[tuple[str, str, str]]:
+    """Return verb, name and comment of each estimate in the source of the records."""
+    from ante.lookahead import records
+
+    found = []
+    for verb, block in re.findall(r'columns\(\s*"(PLAY|DISCARD)",\n(.*?)\n\)', inspect.getsource(records), re.S):
+        for name, about in re.findall(r'"(\w+)",  # (.*)', block):
+            found.append((f"`{verb}`", f"`{name}`", cell(about)))
+    return found

@@ -5,8 +5,10 @@ tests/training/rllib/test_compat.py; if Ray no longer has one, the functions her
 """
 
 import logging
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import ray
@@ -14,6 +16,7 @@ from ray._private import ray_constants
 from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]
 from ray.rllib.callbacks.utils import make_callback  # not annotated as public API
 from ray.rllib.core.learner.training_data import TrainingData  # not annotated as public API
+from ray.tune.trainable import trainable
 
 from ante.errors import BalatroError
 
@@ -23,6 +26,7 @@ __all__ = [
     "advance_weights_version",
     "be_quiet",
     "includes_component",
+    "leave_home_alone",
     "loopback_only",
     "make_callback",
     "read_authentication",
@@ -36,6 +40,7 @@ LR_SCHEDULES = "_optimizer_lr_schedules"  # of Learner: {optimizer: Scheduler}
 WEIGHTS_VERSION = "_weights_seq_no"  # of Learner: the number of updates of its weights
 CHECK_COMPONENT = "_check_component"  # of Checkpointable: whether a call of get_state requests a component
 BEYOND_LOOPBACK = "ENABLE_RAY_CLUSTER"  # of ray_constants: whether a started Ray listens beyond 127.0.0.1
+LOG_FOLDERS = "DEFAULT_STORAGE_PATH"  # of ray.tune.trainable.trainable: where algorithms create folders for logs
 KEEP_METRICS = "_no_metrics_reduce"  # keyword of Learner.update: the caller reduces the metrics itself
 
 
@@ -54,6 +59,18 @@ def private(owner: Any, name: str) -> Any:
     if not hasattr(owner, name):
         raise IncompatibleRay(owner, name)
     return getattr(owner, name)
+
+
+@cache
+def leave_home_alone() -> tempfile.TemporaryDirectory[str]:
+    """Let algorithms create their folders for logs in a temporary folder, which ends with this process.
+
+    Without this, each adds one to ~/ray_results, which may be read-only.
+    """
+    private(trainable, LOG_FOLDERS)
+    folder = tempfile.TemporaryDirectory(prefix="ante-")
+    setattr(trainable, LOG_FOLDERS, folder.name)
+    return folder
 
 
 def be_quiet() -> None:

@@ -20,13 +20,14 @@ from ante.training.run_store.checkpoints import (
     point_best,
     save_checkpoint,
 )
-from tests.training.players.test_release import METADATA, make_run
+from tests.support.checkpoints import METADATA
+from tests.training.players.test_release import made_run
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run with two checkpoints, the first of which is the best."""
-    folder = make_run(tmp_path_factory.mktemp("runs") / "ppo", "mlp")
+    folder = made_run(tmp_path_factory.mktemp("runs") / "ppo", "mlp")
     first, metadata = find_checkpoint(folder / "checkpoints", "best")
 
     def copy(aside: Path) -> None:

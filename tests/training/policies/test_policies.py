@@ -63,6 +63,7 @@ def test_a_policy_trains_reproducibly_continues_and_plays(policy: str, local_ray
 
     config = make_config({**tiny_network(policy), "runs": str(tmp_path), **SMALL})
     made, second = (build(config) for _ in range(2))
+    assert not Path(made.logdir).is_relative_to(Path.home() / "ray_results"), "home may be read-only"
     first = made.learner_group._learner.module["default_policy"].unwrapped()
     assert type(first) is policy_class(config)
     before = {name: value.copy() for name, value in first.get_state().items()}

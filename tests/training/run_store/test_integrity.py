@@ -437,9 +437,9 @@ def test_weights_that_are_not_finite_are_neither_written_nor_loaded(value: float
     from ante.training.policies.registry import load_policy
     from ante.training.run_store.weights import NotFinite
     from tests.support.checkpoints import write_policy
-    from tests.training.players.test_release import make_run
+    from tests.training.players.test_release import made_run
 
-    run = make_run(tmp_path / "run", "mlp")
+    run = made_run(tmp_path / "run", "mlp")
     policy, _ = load_policy(run)
     with torch.no_grad():
         policy.value.weight[0, 3] = value

@@ -7,6 +7,7 @@ from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
 from ray.tune.registry import register_env
 
 from ante.training.baselines.external import ExternalAlgorithm
+from ante.training.compat import leave_home_alone
 from ante.training.policies.registry import implementation_of
 from ante.training.rllib.algorithm import FastConfig
 from ante.training.rllib.cluster import check_resources, start_ray
@@ -36,6 +37,7 @@ def build(config: TrainConfig) -> Algorithm | ExternalAlgorithm:
         external: ExternalAlgorithm = implementation_of(config.algo, ExternalAlgorithm)(config)
         return external
     start_ray()
+    leave_home_alone()
     check_resources(config)
     register_env(ENV, make_env)
     made: Any = rllib_config(config)

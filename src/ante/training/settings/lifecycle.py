@@ -136,7 +136,7 @@ class UploadSettings(Settings):
     grace_seconds: float = setting(
         25.0,
         "How long a terminated run waits for uploads, counted from SIGTERM.",
-        "Slightly less than the platform's grace period (30 seconds in Kubernetes).",
+        "Slightly less than the grace period of the platform: 30 seconds by default in Kubernetes, 120 in the chart's pods.",
         resumable=True,
         ge=0,
     )

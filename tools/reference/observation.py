@@ -131,7 +131,8 @@ def shortlist() -> str:
             f"\nColumns of a block; estimates, whose meaning depends on the verb, and prices are divided by {view.ONE:g}:\n",
             table(("from", "content"), numbers),
             "\n`flags` are, in this order: " + ", ".join(f"`{name}`" for name in flags()) + ".\n",
-            "\nEstimates of plays, discards and planets, in order. Other verbs estimate the effect on the jokers.\n",
+            "\nEstimates of plays and discards, in order, before the division: `log` is 20 per decade, `ratio` 50 per decade "
+            "around 128, `chance` 250 for 1, `count` 50 per card. The first estimates of a joker are its gain for each tested reference hand, as `ratio`.\n",
             table(("verb", "estimate", "content"), estimates()),
             "\nColumns of `candidate_ids`:\n",
             table(("column", "content", "number of values"), ids),

@@ -254,7 +254,7 @@ def test_a_stopped_run_goes_on_with_its_replay(local_ray: None, tmp_path: Path) 
     save(config, run, done)
     before = run.learner_group._learner.replay.state()
     run.stop()
-    again, went_on = begin(config, resume=True)
+    again, went_on = begin(config, True, lambda stage: None)
     learner = again.learner_group._learner
     after = learner.replay.state()
     assert after["arrays"] == before["arrays"] and after["spans"] == before["spans"]

@@ -7,7 +7,7 @@ from ante.metrics import METRICS
 SETTINGS = """# Settings
 
 All settings of `ante train`, by group. In a file: `algo: {lr: 2.0e-4}`; as a flag: `--algo.lr 2e-4`. The column *kinds* lists the
-values of `kind` that have the setting. The column *default* is the value that a setting has if neither a preset nor a file sets it; `ante train`
+values of `kind` that have the setting; *resume* marks those that `--resume` may change. The column *default* is the value that a setting has if neither a preset nor a file sets it; `ante train`
 without arguments uses the preset `laptop`. [Train](../how-to/train.md) explains how settings are given and combined.
 
 """

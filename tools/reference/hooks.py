@@ -28,6 +28,7 @@ GENERATED: dict[str, Callable[[], str]] = {
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LINK = re.compile(r"(\]\()([\w./-]+)")
 MENTION = re.compile(r"\bdocs/([\w/-]+/)?([\w-]+)\.md\b")
+NOTEBOOK_LINK = re.compile(r'href="(?:\.\./docs/([\w/-]+)\.md|([\w-]+)\.ipynb)')
 COPIES = "files/"  # folder in the site of the repository's other files
 
 
@@ -101,3 +102,10 @@ def linked_mentions(markdown: str, folder: str) -> str:
 
     parts = re.split(r"(```.*?```|`[^`\n]*`)", markdown, flags=re.DOTALL)
     return "".join(part if part.startswith("`") else MENTION.sub(link, part) for part in parts)
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """Rewrite the links of a notebook, which MkDocs does not see, to pages of the site."""
+    if not page.file.src_uri.startswith("notebooks/"):
+        return html
+    return NOTEBOOK_LINK.sub(lambda link: f'href="{"../" + link[1] if link[1] else link[2]}.html', html)

@@ -31,7 +31,15 @@ def settings_page() -> str:
     from ante.training.settings.reference import table as group_table
 
     groups = [group_table(group).replace("### ", "## ", 1) for group in HEADINGS]
-    return SETTINGS + "\n\n".join(groups) + "\n"
+    return SETTINGS + "\n\n".join([*groups, presets()]) + "\n"
+
+
+def presets() -> str:
+    """Return the files of all presets."""
+    from ante.training.presets.lookup import preset_file, preset_names
+
+    parts = ["## Presets\n\nThe files of `ante train --preset NAME`. A setting that a file does not name has the default of the tables above."]
+    return "\n\n".join(parts + [f"### {name}\n\n```yaml\n{preset_file(name).read_text().rstrip()}\n```" for name in preset_names()])
 
 
 def metrics_page() -> str:

@@ -22,8 +22,8 @@ from ante.engine.actions import count_bits
 from ante.engine.core.state import MAX_PLAYED, Kind, Phase, new_states
 from ante.engine.effects.poker import find_hand
 from ante.engine.jokers.lineup import refresh_lineup
-from ante.lookahead.card_sets import FACE_DOWN_VALUE, MOST_POSITIONS, card_value, least_valuable, most_valuable
 from ante.lookahead.candidates import list_candidates
+from ante.lookahead.card_sets import FACE_DOWN_VALUE, MOST_POSITIONS, card_value, least_valuable, most_valuable
 from ante.lookahead.plays import N_SETS, SETS_PER_HAND, find_plays
 from tests.lookahead.test_candidates import facts_of, some_games
 

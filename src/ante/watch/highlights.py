@@ -6,7 +6,6 @@ followed by the deck and stake or the challenge, `win:b_red:1`: the first win of
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ante.catalog.hands import HANDS
 from ante.env.replay import Heading
@@ -40,8 +39,8 @@ def first_win(heading: Heading) -> str:
     return f"win:{heading.challenge}" if heading.challenge else f"win:{heading.deck}:{heading.stake}"
 
 
-def hand_rank(number: Any) -> Any:
-    """Return the rank of a Hand, or of an array of them: 1 for a High Card to 12 for a Flush Five."""
+def hand_rank(number: int) -> int:
+    """Return the rank of a Hand: 1 for a High Card to 12 for a Flush Five."""
     return len(HANDS) - number
 
 

@@ -6,7 +6,7 @@ checkpoints (`ante.training.run.highlights`).
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -48,25 +48,22 @@ class PlayedGame:
 class BestGames:
     """The best games by rule.
 
-    games  the game that is best by each rule
+    games    the game that is best by each rule, until it is taken
+    figures  its figure by rule, also after that
     """
 
     def __init__(self) -> None:
         self.games: dict[str, PlayedGame] = {}
-        self._figures: dict[str, float] = {}
+        self.figures: dict[str, float] = {}
 
     def add(self, games: Iterable[PlayedGame]) -> None:
         """Add each game to `games` for the rules by which it is best."""
         for game in games:
-            for rule in ahead(game.figures, self._figures):
-                self.games[rule], self._figures[rule] = game, game.figures[rule]
-
-    def is_ahead(self, figures: Mapping[str, float]) -> bool:
-        """Return whether a game with these figures would be best by a rule."""
-        return bool(ahead(figures, self._figures))
+            for rule in ahead(game.figures, self.figures):
+                self.games[rule], self.figures[rule] = game, game.figures[rule]
 
     def take(self) -> list[PlayedGame]:
-        """Empty `games` and return each once. Later games are still compared with them."""
+        """Empty `games` and return each game once."""
         taken = list({id(game): game for game in self.games.values()}.values())
         self.games = {}
         return taken
@@ -94,34 +91,32 @@ class Highlights(RunnerHook):
     def fragment_begins(self, steps: int) -> None:
         """See RunnerHook."""
         self._whole &= self.games.steps == self._recorded
+        self._states = self.games.states.view(
+            np.ndarray
+        )  # SPEED: a view of recarrays takes longer than a step's record
+        self._totals = self._states["hand_total"]
 
     def stepped(self, t: int) -> None:
         """See RunnerHook."""
-        games = self.games
-        self._actions[self._all, games.steps - 1] = self.runner.decisions
-        np.maximum(self._highest_hand, games.states.view(np.ndarray)["hand_total"], out=self._highest_hand)
+        self._actions[self._all, self.games.steps - 1] = self.runner.decisions
+        np.maximum(self._highest_hand, self._totals, out=self._highest_hand)
 
     def ended(self, which: NDArray[np.int64]) -> None:
         """See RunnerHook."""
-        which = which[self._whole[which] & ~self.runner.begun[which]]
-        for i, figures in zip(which.tolist(), self._figures_of(which), strict=True):
-            if self.best.is_ahead(figures):
-                self.best.add([self._game(i, figures)])
-
-    def _figures_of(self, which: NDArray[np.int64]) -> Iterator[dict[str, float]]:
-        """Yield the figures of these finished games by rule."""
-        games, states = self.games, self.games.states.view(np.ndarray)
-        decisions, jokers = states["decisions"][which], states["n_jokers"][which]
-        beaten = states["round_number"][which] - np.isin(states["phase"][which], (Phase.PLAY, Phase.OVER))
-        highest = np.minimum(self._highest_hand[which], sys.float_info.max)
-        rank = hand_rank((states["plays"][which] > 0).argmax(axis=1))  # hands are numbered from the best one
-        won = (games.outcome[which] == Outcome.WON) & (games.goal == WIN_ANTE)
-        all_games = {"highest_hand": highest, "most_blinds": beaten, "longest_game": decisions}
-        wins = {"shortest_win": decisions, "fewest_jokers": jokers, "best_poker_hand": rank}
-        for row, i in enumerate(which.tolist()):
-            columns = all_games | wins if won[row] else all_games
-            first = {first_win(self._heading(i)): 1.0} if won[row] else {}
-            yield {rule: float(column[row]) for rule, column in columns.items()} | first
+        games, states = self.games, self._states
+        phases, won = states["phase"][which], games.outcome[which] == Outcome.WON
+        figures = {
+            "highest_hand": self._highest_hand[which],
+            "most_blinds": states["round_number"][which] - ((phases == Phase.PLAY) | (phases == Phase.OVER)),
+            "longest_game": states["decisions"][which],
+        }
+        promising = won if games.goal == WIN_ANTE else np.zeros_like(won)
+        for rule, column in figures.items():
+            promising = promising | (column > self.best.figures.get(rule, -1.0))
+        promising &= self._whole[which] & ~self.runner.begun[which]
+        for row in np.flatnonzero(promising).tolist():
+            found = {rule: min(float(column[row]), sys.float_info.max) for rule, column in figures.items()}
+            self.best.add([self._game(int(which[row]), found)])
 
     def _heading(self, i: int) -> Heading:
         games = self.games
@@ -129,9 +124,14 @@ class Highlights(RunnerHook):
         return Heading(games.seeds[i], deck, int(games.stakes[i]), challenge)
 
     def _game(self, i: int, figures: dict[str, float]) -> PlayedGame:
-        games, actions = self.games, self._actions[i, : self.games.steps[i]].copy()
+        """Return a finished game, with the figures of wins added if it was won."""
+        games, heading, s = self.games, self._heading(i), self.games.states[i]
+        if games.outcome[i] == Outcome.WON and games.goal == WIN_ANTE:
+            best_hand = int(np.flatnonzero(s.plays)[0])  # hands are numbered from the best one
+            figures = figures | {"shortest_win": figures["longest_game"], "fewest_jokers": float(s.n_jokers)}
+            figures |= {"best_poker_hand": float(hand_rank(best_hand)), first_win(heading): 1.0}
         total = float(self.runner.tally.returns[i] + games.rewards[i])
-        return PlayedGame(self._heading(i), actions, games.discrete, total, figures)
+        return PlayedGame(heading, self._actions[i, : games.steps[i]].copy(), games.discrete, total, figures)
 
     def renewed(self, which: NDArray[np.int64]) -> None:
         """See RunnerHook."""

@@ -2,22 +2,25 @@
 
 import hashlib
 import time
-from collections import deque
-from dataclasses import dataclass
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ante.agents.evaluate import Player
 from ante.env.games import REORDERS, Games
+from ante.env.text import macro_name
 from ante.errors import BalatroError
 from ante.search.budget import Budget
 from ante.search.halving import Comparison, stages_of
 from ante.search.protocol import Positions, Searchable
 from ante.search.rollouts import Simulator
+from ante.watch.notes import Explained, Note
 
-MOST_WORLDS = 4096
 FIRST_COST = 1.0  # milliseconds of one simulation before any is measured
+KEPT = 10_000  # findings of single games, for notes
 AVERAGED = 20_000  # simulations over which its cost is averaged
 
 
@@ -82,8 +85,10 @@ class SearchPlayer:
         self._games: Games | None = None
         self._saved = np.zeros(0)
         self._cost, self._measured = FIRST_COST, 0
-        self.findings: deque[Finding] = deque(maxlen=1)
-        self.spent = 0.0
+        self._explaining = player
+        self._kept: OrderedDict[bytes, Finding] = OrderedDict()
+        self.findings: list[Finding] = []
+        self.milliseconds = 0.0
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return a macro decision for each game (n,) int64, -1 where a game is over."""
@@ -93,9 +98,28 @@ class SearchPlayer:
         found = self.search(Positions.of(games, which), self._saved[which])
         for i, finding in zip(which, found, strict=True):
             actions[i] = finding.decision
+            if games.n == 1:
+                self._keep(games.states.tobytes(), finding)
             self._saved[i] -= finding.comparison.simulations if finding.comparison else 0
-        self.findings = deque(found, maxlen=max(1, len(found)))
+        self.findings = found
         return actions
+
+    def explain(self, games: Games, taken: int) -> Note:
+        """Return the player's Note on a decision of one game, with what was searched; see `watch.notes.Explained`."""
+        key = games.states.tobytes()
+        if key not in self._kept:
+            self.choose(games, np.ones(1, dtype=np.bool_))
+        found = self._kept[key]
+        note = (
+            self._explaining.explain(games, taken) if isinstance(self._explaining, Explained) else Note(None, (), None)
+        )
+        return replace(note, search=finding_text(games.states[0], found))
+
+    def _keep(self, key: bytes, finding: Finding) -> None:
+        """Store a finding for `explain`, and drop the oldest one beyond KEPT."""
+        self._kept[key] = finding
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
 
     def _save(self, games: Games, which: NDArray[np.int64]) -> None:
         """Add the budget of one decision, in simulations, to that of each game; a new game starts with one."""
@@ -124,7 +148,7 @@ class SearchPlayer:
     def _measure(self, begun: float, simulations: int) -> None:
         """Update the cost of a simulation, in milliseconds; the first search also loads code and does not count."""
         elapsed = 1000.0 * (time.process_time() - begun)
-        self.spent += elapsed
+        self.milliseconds += elapsed
         if simulations and self._measured:
             weight = max(1.0 / self._measured, min(1.0, simulations / AVERAGED))
             self._cost += weight * (elapsed / simulations - self._cost)
@@ -171,3 +195,19 @@ class SearchPlayer:
             return Finding(int(comparison.decisions[0]), None, 0)
         chosen = comparison.chosen(self.settings.certainty)
         return Finding(int(comparison.decisions[chosen]), comparison, chosen)
+
+
+def finding_text(s: Any, finding: Finding) -> str:
+    """Return what was searched and why the choice changed, as text; empty if nothing was searched."""
+    comparison = finding.comparison
+    if comparison is None:
+        return ""
+    default = float(np.nanmean(comparison.ratings[0]))
+    said = f"{len(comparison.decisions)} decisions in {comparison.simulations} simulations"
+    best = finding.chosen or next((i for i in comparison.left[1:]), 0)
+    mean, error = comparison.gain(best)
+    names = macro_name(s, int(comparison.decisions[0])), macro_name(s, int(comparison.decisions[best]))
+    rated = (
+        f"{names[1]} is rated {100 * mean:+.1f} ± {100 * error:.1f} points against {names[0]} ({100 * default:.0f} %)"
+    )
+    return f"{said}; {'changed: ' if finding.chosen else 'kept: '}{rated}"

@@ -45,7 +45,7 @@ class Positions:
 
     def first(self, n: int) -> "Positions":
         """Return the first n positions, as views."""
-        return Positions(self.states[:n], self.observations[:n], self.flat[:n], self.reorder)
+        return Positions(as_records(self.states[:n]), as_records(self.observations[:n]), self.flat[:n], self.reorder)
 
 
 class Views(NamedTuple):

@@ -65,8 +65,10 @@ def read_win_head(folder: Path, weights_sha256: str) -> WinHead | None:
         return None
     try:
         with np.load(file, allow_pickle=False) as kept:
-            weights = (kept[name].astype(np.float32) for name in ("hidden", "hidden_bias", "output", "output_bias"))
-            head = WinHead(*weights, weights_sha256=str(kept["weights_sha256"]))
+            first, second, third, fourth = (
+                kept[name].astype(np.float32) for name in ("hidden", "hidden_bias", "output", "output_bias")
+            )
+            head = WinHead(first, second, third, fourth, str(kept["weights_sha256"]))
     except (OSError, ValueError, KeyError) as error:
         raise BadWinHead(f"cannot read {file}: {error}; fit it again with ante calibrate, or delete it") from None
     if head.weights_sha256 != weights_sha256:

@@ -3,6 +3,7 @@
 weights.npz   the parameters as float16, by name
 config.yaml   the configuration of the run, which also defines the policy class
 README.md     the model card; written once, then edited by hand
+win.npz       optional: the probability of winning, for search (`ante calibrate`)
 policy.json   the manifest: training data, size and digest of every other file (run_store.manifest)
 
 After an edit of the model card, `ante export FOLDER FOLDER` seals the folder again.
@@ -17,8 +18,9 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from ante.agents.evaluate import Player
 from ante.files import write_text
 from ante.training.policies.registry import SETTINGS, load_policy, make_player, read_policy
+from ante.training.policies.win_head import WIN_HEAD, WinHead, read_win_head
 from ante.training.run_store.lineage import Ancestor, Lineage, as_json, read_lineage
-from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, seal, verified
+from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verified, verify_files
 from ante.training.run_store.weights import WEIGHTS, write_weights
 from ante.training.settings.config import TrainConfig, read_config
 
@@ -104,6 +106,15 @@ def digest_of_weights(about: dict[str, Any]) -> str:
     return str(about[FILES][WEIGHTS]["sha256"])
 
 
+def write_win_head(head: WinHead, folder: Path) -> Path:
+    """Add a win head to a release and return its file. Raises BadCheckpoint."""
+    about = read_manifest(folder, ABOUT)
+    verify_files(folder, ABOUT, about, (WIN_HEAD,) if WIN_HEAD in about[FILES] else ())
+    file = head.write(folder)
+    seal(folder, ABOUT, {key: value for key, value in about.items() if key not in (FILES, SEAL)})
+    return file
+
+
 def policy_from(folder: Path, checkpoint: str = "best") -> TorchRLModule:
     """Return the policy of a run's checkpoint or of a release. Raises BadCheckpoint, BadConfig."""
     return (read_release(folder) if is_release(folder) else load_policy(folder, checkpoint))[0]
@@ -111,8 +122,15 @@ def policy_from(folder: Path, checkpoint: str = "best") -> TorchRLModule:
 
 def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False) -> Player:
     """Return the player of a run's checkpoint (or best, latest) or of a release. Raises BadCheckpoint, BadConfig."""
-    policy = policy_from(folder, checkpoint)
-    return make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").games.reorder)
+    head = None
+    if is_release(folder):
+        policy, about = read_release(folder)
+        head = read_win_head(folder, digest_of_weights(about))
+    else:
+        policy = load_policy(folder, checkpoint)[0]
+    player = make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").games.reorder)
+    player.win_head = head
+    return player
 
 
 def card(name: str, config: TrainConfig, about: dict[str, Any], how: str, lineage: Lineage = ()) -> str:

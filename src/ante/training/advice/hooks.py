@@ -24,6 +24,8 @@ from ante.training.policies.protocol import Choice
 from ante.training.sampling.fragment import Rollout, Trajectory, end_to_end
 from ante.training.sampling.hooks import RunnerHook, shaped
 from ante.training.sampling.runner import BatchRunner
+from ante.training.sampling.saved_fragments import read_rows, save_rows
+from ante.training.sampling.saved_games import read_generators, save_generators
 from ante.training.settings.schedule import value_at
 
 BANK = 4096  # most recent hinted positions, used for imitation
@@ -92,6 +94,14 @@ class AskForHints(RunnerHook):
         last = potential_of(trajectory.extra["list"], weights)
         return trajectory.rewards + np.float32(scale) * shaped(trajectory, potentials, last, self.runner.config.gamma)
 
+    def saved(self) -> dict[str, Any]:
+        """See RunnerHook; the hinted positions from which games may start, without pending requests."""
+        return self._asks.saved()
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """See RunnerHook."""
+        self._asks.restore(saved)
+
     def finish(self, trajectory: Trajectory) -> None:
         """See RunnerHook."""
         self._asks.exchange()
@@ -138,6 +148,22 @@ class Imitation(LossTerm):
                 self.rows.append(rollout.labelled.rows[k : k + 1])
                 self.actions.append(int(action))
         self.few = max(1, minibatch // PART)
+
+    def saved(self) -> dict[str, Any]:
+        """See LossTerm; the hinted positions and the generator of the samples."""
+        rows = save_rows(end_to_end(list(self.rows))) if self.rows else None
+        return {"rows": rows, "actions": np.array(self.actions, dtype=np.int64), "rng": save_generators([self._draws])}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """See LossTerm."""
+        actions, rows = saved["actions"], saved["rows"]
+        (self._draws,) = read_generators(saved["rng"], 1)
+        self.rows.clear()
+        self.actions.clear()
+        if rows is not None:
+            found = read_rows(rows, self._row_t, BANK)
+            self.rows.extend(found[k : k + 1] for k in range(len(actions)))
+            self.actions.extend(map(int, actions))
 
     def loss(self, policy: Any) -> torch.Tensor | None:
         """See LossTerm."""

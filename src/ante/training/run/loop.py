@@ -107,7 +107,7 @@ def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) 
     done = progressed(config, metadata)
     algorithm = build_sized(config, done.sizes, show_stage)
     show_stage(f"loading {checkpoint}")
-    restore_algorithm(algorithm, checkpoint)
+    done.games_anew = restore_algorithm(algorithm, checkpoint)
     if config.games.curriculum:
         algorithm.set_stage(done.stage)
     write_text(config.folder / "config.yaml", config.to_yaml())
@@ -260,6 +260,8 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
         if done.iteration:
             words = f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games"
             session.console.print(words, soft_wrap=True)
+            if done.games_anew:
+                session.console.print(f"games in progress begin anew: {done.games_anew}", soft_wrap=True)
         session.gauge.take()  # discard earlier readings
         try:
             session.exporter.row = {"steps": done.steps, "games": done.games, "iteration": done.iteration}

@@ -21,7 +21,11 @@ from ante.training.settings.config import TrainConfig
 
 @dataclass
 class Progressed:
-    """The progress of a run; `saved` is the iteration of its last checkpoint, 0 if there is none."""
+    """The progress of a run.
+
+    saved       iteration of its last checkpoint, 0 if there is none
+    games_anew  why the games of the checkpoint are not continued; empty if they are
+    """
 
     steps: int = 0
     games: int = 0
@@ -33,6 +37,7 @@ class Progressed:
     sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
     stage: int = 1
     saved: int = 0
+    games_anew: str = ""
 
 
 def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str, float]:

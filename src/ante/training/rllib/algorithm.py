@@ -28,10 +28,10 @@ from ray.rllib.utils.metrics import (
 
 from ante.errors import BalatroError
 from ante.recording.starts import starts_bytes
+from ante.training.compat import metrics_of, state_of_metrics
 from ante.training.learning.learner import FragmentLearner, share_cores
 from ante.training.numerics.normalisation import SCALES
 from ante.training.policies.mlp_rows import PackedPolicy
-from ante.training.compat import metrics_of, state_of_metrics
 from ante.training.policies.registry import network_of, policy_class
 from ante.training.rllib.run_settings import set_resources
 from ante.training.sampling.callbacks import warn_of_unsupported
@@ -304,7 +304,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
     def restore_sampling(self, state: dict[str, Any] | None) -> str:
         """Continue with the games of `sampling_state`, after `set_state`.
 
-        Returns why that is not possible, or not for all runners, or an empty string. The other games begin anew.
+        Returns why that is not possible, or not for all runners, or an empty string. The other games begin again.
         """
         shape = max(1, self.config.num_env_runners), self.config.num_envs_per_env_runner
         if state is None or not state["states"]:

@@ -32,7 +32,6 @@ from ante.training.run_store.state_files import read_state, write_state
 from ante.training.run_store.weights import write_weights
 from ante.training.settings.config import TrainConfig
 
-
 SAMPLING = "sampling"  # key of the games in state.json
 
 
@@ -56,7 +55,7 @@ def restore_algorithm(algorithm: Any, folder: Path, games: bool = True) -> str:
         games: Whether to continue the games of the checkpoint.
 
     Returns:
-        Why games begin anew, or an empty string if all continue.
+        Why games begin again, or an empty string if all continue.
     """
     weights = {name: value.numpy() for name, value in read_policy(folder).state_dict().items()}
     state = read_state(folder)

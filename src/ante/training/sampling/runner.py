@@ -413,7 +413,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
     def restore_sampler(self, states: Any) -> str:
         """Continue from this runner's own one of the `sampler_state`s of all runners, or a reference to them.
 
-        Returns why that is not possible, in which case all games begin anew, or an empty string.
+        Returns why that is not possible, in which case all games begin again, or an empty string.
         """
         states = ray.get(states) if isinstance(states, ray.ObjectRef) else states
         state = next((each for each in states if each["index"] == self.index), None)

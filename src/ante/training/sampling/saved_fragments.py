@@ -64,8 +64,8 @@ def read_rows(saved: dict[str, Any], row_t: np.dtype[Any], most: int) -> NDArray
 def check_fragment(fragment: Fragment) -> None:
     """Check types and shapes of a fragment that was read, and that its numbers are finite. Raises ValueError."""
     shape = fragment.rows.shape
-    kinds = {name: np.float32 for name in ("log_probs", "advantages", "targets", "rewards")}
-    kinds |= {"actions": np.int64, "cut": np.bool_, "terminal": np.bool_}
+    kinds = dict.fromkeys(("log_probs", "advantages", "targets", "rewards"), "f4")
+    kinds |= {"actions": "i8", "cut": "?", "terminal": "?"}
     for name in kinds.keys() & {each.name for each in fields(fragment)}:
         found = array_like(getattr(fragment, name), np.empty(shape, dtype=kinds[name]), name)
         if not np.isfinite(found).all():

@@ -28,14 +28,16 @@ from ray.rllib.utils.metrics import (
 
 from ante.errors import BalatroError
 from ante.recording.starts import starts_bytes
+from ante.training.compat import metrics_of, state_of_metrics
 from ante.training.learning.learner import FragmentLearner, share_cores
 from ante.training.numerics.normalisation import SCALES
 from ante.training.policies.mlp_rows import PackedPolicy
 from ante.training.policies.registry import network_of, policy_class
 from ante.training.rllib.run_settings import set_resources
 from ante.training.sampling.callbacks import warn_of_unsupported
-from ante.training.sampling.highlights import HIGHLIGHTS, BestGames
+from ante.training.sampling.highlights import HIGHLIGHTS, BestGames, read_game
 from ante.training.sampling.runner import ADVANTAGES, STAGE, BatchRunner
+from ante.training.sampling.saved_fragments import read_fragment, save_fragment
 from ante.training.sampling.training_data import Fragments
 from ante.training.settings.config import TrainConfig
 from ante.training.spans import span
@@ -289,6 +291,65 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         ready = [gather() for gather in self._ahead]
         self._ahead = deque(partial(list, fragments) for fragments in ready)
 
+    def sampling_state(self) -> dict[str, Any]:
+        """Return what sampling continues from as plain values: games of all runners, batches sampled ahead here.
+
+        Batches that other processes have sampled ahead stay with them and are not part of it.
+        """
+        self.play_ahead()
+        group, ahead = self.env_runner_group, []
+        if self.config.num_env_runners > 0:
+            options = {"local_env_runner": False, "timeout_seconds": self.config.sample_timeout_s}
+            found = group.foreach_env_runner("sampler_state", **options)
+        else:
+            found = [group.local_env_runner.sampler_state()]
+            ahead = [[saved_ahead(*each) for each in batch()] for batch in self._ahead]
+        return {
+            "runners": max(1, self.config.num_env_runners),
+            "games": self.config.num_envs_per_env_runner,
+            "states": [state for state in found if state is not None],
+            "ahead": ahead,
+        }
+
+    def restore_sampling(self, state: dict[str, Any] | None) -> str:
+        """Continue with the games of `sampling_state`, after `set_state`.
+
+        Returns why that is not possible, or not for all runners, or an empty string. The other games begin again.
+        """
+        shape = max(1, self.config.num_env_runners), self.config.num_envs_per_env_runner
+        if state is None or not state["states"]:
+            return "the checkpoint contains no games"
+        if (state["runners"], state["games"]) != shape:
+            return "the checkpoint has {} x {} games, and this run {} x {}".format(
+                state["runners"], state["games"], *shape
+            )
+        if self.config.num_env_runners == 0:
+            return self._restore_here(state)
+        reference, group = ray.put(state["states"]), self.env_runner_group
+        restore = partial(BatchRunner.restore_sampler, states=reference)
+        return "; ".join(filter(None, group.foreach_env_runner(restore, local_env_runner=False)))
+
+    def _restore_here(self, state: dict[str, Any]) -> str:
+        """`restore_sampling` with the games in this process."""
+        runner = self.env_runner_group.local_env_runner
+        try:
+            ahead = [[self._read_ahead(each) for each in batch] for batch in state["ahead"]]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            return f"a batch sampled ahead does not fit this version ({type(error).__name__}: {error})"
+        if len(ahead) != self.config.lag and ahead:
+            return f"the checkpoint has {len(ahead)} batches sampled ahead, and this run samples {self.config.lag}"
+        if not (why := runner.restore_sampler(state["states"])):
+            self._ahead = deque(partial(list, batch) for batch in ahead)
+        return str(why)
+
+    def _read_ahead(self, saved: dict[str, Any]) -> Fragment:
+        """Return what `saved_ahead` returned."""
+        runner = self.env_runner_group.local_env_runner
+        most = int(self.config.get_rollout_fragment_length(worker_index=0)) * self.config.num_envs_per_env_runner
+        fragment = read_fragment(saved["fragment"], runner.module.row_t, most)
+        metrics = metrics_of(saved["metrics"]) | {HIGHLIGHTS: [read_game(each) for each in saved["highlights"]]}
+        return ray.put(fragment) if self.config.num_learners > 0 else fragment, metrics
+
     def _drop_ahead(self) -> None:
         """Discard batches sampled ahead."""
         self.play_ahead()
@@ -300,3 +361,13 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         if self._thread is not None:
             self._thread.shutdown(wait=True)
         super().cleanup()
+
+
+def saved_ahead(fragment: Any, metrics: dict[str, Any]) -> dict[str, Any]:
+    """Return a fragment or a reference to one, and its runner's metrics, as plain values."""
+    played = ray.get(fragment) if isinstance(fragment, ray.ObjectRef) else fragment
+    return {
+        "fragment": save_fragment(played),
+        "highlights": [game.saved() for game in metrics.get(HIGHLIGHTS, ())],
+        "metrics": state_of_metrics({name: each for name, each in metrics.items() if name != HIGHLIGHTS}),
+    }

@@ -39,7 +39,7 @@ from ante.training.run.machine import write_machine
 from ante.training.run.memory import MemoryGauge, memory_table
 from ante.training.run.memory_budget import Budget, Sizes
 from ante.training.run.metrics import Metrics
-from ante.training.run.progress import Progressed, complete_after, progressed, row_of, save
+from ante.training.run.progress import Progressed, complete_after, configured, progressed, row_of, save
 from ante.training.run.prometheus import RunExporter, Runners, exporting
 from ante.training.run.videos import keep_games, write_best
 from ante.training.run.warm_start import read_start
@@ -100,7 +100,7 @@ def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) 
     """Restore the algorithm from its last checkpoint, or build a new one. Raises BadCheckpoint, BadStart."""
     if not (resume and (config.folder / "checkpoints" / "latest.json").exists()):
         start = read_start(config)
-        done = Progressed(sizes=Sizes(config.algo.minibatch, config.resources.games_per_runner))
+        done = Progressed(sizes=configured(config))
         algorithm = build_sized(config, done.sizes, show_stage)
         config.folder.mkdir(parents=True, exist_ok=True)
         if start:
@@ -113,7 +113,7 @@ def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) 
     done = progressed(config, metadata)
     algorithm = build_sized(config, done.sizes, show_stage)
     show_stage(f"loading {checkpoint}")
-    restore_algorithm(algorithm, checkpoint)
+    done.games_restarted = restore_algorithm(algorithm, checkpoint)
     if config.games.curriculum:
         algorithm.set_stage(done.stage)
     write_text(config.folder / "config.yaml", config.to_yaml())
@@ -266,6 +266,8 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
         if done.iteration:
             words = f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games"
             session.console.print(words, soft_wrap=True)
+            if done.games_restarted:
+                session.console.print(f"games in progress begin again: {done.games_restarted}", soft_wrap=True)
         session.gauge.take()  # discard earlier readings
         try:
             session.exporter.row = {"steps": done.steps, "games": done.games, "iteration": done.iteration}

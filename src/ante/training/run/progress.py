@@ -21,7 +21,11 @@ from ante.training.settings.config import TrainConfig
 
 @dataclass
 class Progressed:
-    """The progress of a run; `saved` is the iteration of its last checkpoint, 0 if there is none."""
+    """The progress of a run.
+
+    saved       iteration of its last checkpoint, 0 if there is none
+    games_restarted  why the games of the checkpoint are not continued; empty if they are
+    """
 
     steps: int = 0
     games: int = 0
@@ -33,6 +37,7 @@ class Progressed:
     sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
     stage: int = 1
     saved: int = 0
+    games_restarted: str = ""
 
 
 def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str, float]:
@@ -64,10 +69,11 @@ def reported(source: Source, results: Mapping[str, Any]) -> dict[str, float]:
 
 
 def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
-    """Return the progress of a checkpoint. Sizes reduced for memory are kept until the budget changes."""
-    sizes = Sizes(config.algo.minibatch, config.resources.games_per_runner)
-    if metadata.get("memory_gb") == config.resources.memory_gb:
-        sizes = Sizes(metadata["minibatch"], metadata["games_per_runner"])
+    """Return the progress of a checkpoint. Sizes reduced for memory are kept until they or the budget are changed."""
+    sizes, reduced = configured(config), Sizes(metadata["minibatch"], metadata["games_per_runner"])
+    before = metadata.get("configured_games", config.resources.games_per_runner)
+    if (metadata.get("memory_gb"), before) == (config.resources.memory_gb, sizes.games):
+        sizes = reduced
     return Progressed(
         steps=metadata["timesteps"],
         games=metadata["games"],
@@ -79,6 +85,11 @@ def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
         stage=metadata.get("stage", 1),
         saved=metadata["iteration"],
     )
+
+
+def configured(config: TrainConfig) -> Sizes:
+    """Return the sizes of the configuration."""
+    return Sizes(config.algo.minibatch, config.resources.games_per_runner)
 
 
 def complete_after(config: TrainConfig) -> int | None:
@@ -131,6 +142,7 @@ def save(
         "memory_gb": config.resources.memory_gb,
         "minibatch": done.sizes.minibatch,
         "games_per_runner": done.sizes.games,
+        "configured_games": config.resources.games_per_runner,
         "stage": done.stage,
         "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ante.engine.core.state import Phase
 from ante.env.games import Games, Outcome
 from ante.training.policies.protocol import with_frames
+from ante.training.sampling.saved_games import array_like
 
 WINDOW = 200  # number of games in every moving average
 BOSS, JOKER = 1, 2  # bits of `Trajectory.marks`
@@ -250,6 +251,18 @@ class EpisodeTally:
         won = outcome == Outcome.WON  # a win raises the ante in the same step, so the game reached the previous one
         lines = zip(self.returns[ended], steps, antes - won, beaten, won, strict=True)
         self.last.extend(tuple(map(float, line)) for line in lines)
+
+    def saved(self) -> dict[str, NDArray[np.float64]]:
+        """Return the returns of the current games and the rows of the last ones as arrays, for checkpoints."""
+        return {"returns": self.returns.copy(), "last": np.array(self.last).reshape(-1, len(MEANS))}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Set the statistics of as many games to what `saved` returned. Raises ValueError."""
+        last = saved["last"]
+        self.returns = array_like(saved["returns"], self.returns, "returns").copy()
+        last = array_like(last, np.empty((min(len(last), WINDOW), len(MEANS))), "last games")
+        self.last = deque(map(tuple, last.tolist()), maxlen=WINDOW)
+        self.games = 0
 
     def means(self) -> dict[str, float]:
         """Return means over the last games, with the names in MEANS; NaN before the first game ends."""

@@ -3,7 +3,8 @@
 import time
 import traceback
 from collections.abc import Callable
-from typing import Any
+from operator import index
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -23,6 +24,7 @@ from ray.rllib.utils.metrics import (
 )
 
 from ante.env.games import Games, Outcome
+from ante.errors import BalatroError
 from ante.training.compat import includes_component, make_callback
 from ante.training.numerics import row_kernels
 from ante.training.numerics.advantages import values_after
@@ -34,6 +36,7 @@ from ante.training.sampling.fragment import EpisodeTally, Rollout, Trajectory, e
 from ante.training.sampling.highlights import Highlights
 from ante.training.sampling.hooks import EpisodeEnds, RunnerHook, SavedStarts
 from ante.training.sampling.practice import Practice
+from ante.training.sampling.saved_games import array_like, read_games, save_games
 from ante.training.spans import span
 
 STAGE = "stage"  # key in the states and metrics of runners
@@ -51,7 +54,12 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
     tally  statistics of games that started from the beginning
     decisions  (n,) int64, what the games played in the last step
     hooks  RunnerHooks (hooks.py): saved starts, practice, callbacks, highlights, and the configuration's `runner_hooks`
+
+    Class-level data:
+        saves_games  whether a checkpoint can contain the games
     """
+
+    saves_games: ClassVar[bool] = True
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
@@ -387,6 +395,70 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.num_env_steps_sampled_lifetime = state.get(
             NUM_ENV_STEPS_SAMPLED_LIFETIME, self.num_env_steps_sampled_lifetime
         )
+
+    def sampler_state(self) -> dict[str, Any] | None:
+        """Return what sampling continues from after the last fragment, without weights and counters, as plain values.
+
+        None if the games have not begun, or are on a device.
+        """
+        if not self._dealt or not self.saves_games:
+            return None
+        assert self.games is not None
+        return {
+            "index": self.index,
+            "stage": self._current_stage,
+            "games": save_games(self.games),
+            "policy": self.state.saved(),
+            "rng": self._rng.get_state().numpy(),
+            "begun": self.begun.copy(),
+            "tally": self.tally.saved(),
+            "discounted": self._discounted.copy(),
+            "hooks": [{"kind": type(hook).__name__, "state": hook.saved()} for hook in self.hooks],
+            "metrics": self.metrics.get_state(),
+        }
+
+    def restore_sampler(self, states: Any) -> str:
+        """Continue from this runner's own one of the `sampler_state`s of all runners, or a reference to them.
+
+        Returns why that is not possible, in which case all games begin again, or an empty string.
+        """
+        states = ray.get(states) if isinstance(states, ray.ObjectRef) else states
+        state = next((each for each in states if each["index"] == self.index), None)
+        if state is None or not self.saves_games:
+            return f"those of env runner {self.index} were not saved"
+        try:
+            self._restore_sampler(state)
+        except (BalatroError, KeyError, TypeError, ValueError, RuntimeError, AttributeError, OverflowError) as error:
+            self._dealt = False
+            self.make_env()
+            return f"those of env runner {self.index} do not fit this version ({type(error).__name__}: {error})"
+        return ""
+
+    def _restore_sampler(self, state: dict[str, Any]) -> None:
+        """Restore a state of `sampler_state`. Raises many kinds of errors if it does not fit; see the caller."""
+        wanted, self.stage = self.stage, index(state["stage"])
+        try:
+            if not 1 <= self.stage <= len(self.config.stages):
+                raise ValueError(f"stage {self.stage} is not one of the {len(self.config.stages)} stages")
+            self.make_env()
+        finally:
+            self.stage = wanted
+        assert self.games is not None
+        saved, n = read_games(state["games"], self.games), self.games.n
+        self._rng = torch.Generator(self._device)
+        self._rng.set_state(torch.from_numpy(state["rng"].copy()))
+        self.state = self.module.make_state(n, self.index)
+        self.state.restore(state["policy"])
+        self.begun = array_like(state["begun"], np.empty(n, dtype=np.bool_), "games that started elsewhere").copy()
+        self._discounted = array_like(state["discounted"], np.empty(n), "discounted returns").copy()
+        self.tally.restore(state["tally"])
+        saved.put(self.games)
+        if [each["kind"] for each in state["hooks"]] != [type(hook).__name__ for hook in self.hooks]:
+            raise ValueError(f"the hooks are not {', '.join(each['kind'] for each in state['hooks']) or 'none'}")
+        for hook, each in zip(self.hooks, state["hooks"], strict=True):
+            hook.restore(each["state"])
+        self.metrics.set_state(state["metrics"])
+        self._dealt = True
 
     def get_ctor_args_and_kwargs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the constructor arguments of this runner."""

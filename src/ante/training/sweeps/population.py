@@ -102,7 +102,8 @@ def learn(trial: dict[str, Any], space: Space) -> None:
     if checkpoint:
         with checkpoint.as_directory() as place:
             before = read_metadata(Path(place) / MEMBER)
-            restore_algorithm(algorithm, Path(place) / MEMBER)
+            own = before["member"] == number  # a copy of another member plays games of its own
+            restore_algorithm(algorithm, Path(place) / MEMBER, games=own)
         parent = before["member"]
         done = replace(done, **{name: before[name] for name in COUNTED})
     while done.steps < config.steps:

@@ -155,9 +155,9 @@ class Bench:
 
 def sampled_rows() -> list["Row"]:
     """Return the rows of `ante bench gpu` that need Ray and torch. Raises NoDevice."""
-    from ante.bench.device import sampling_rows
+    from ante.bench.figures import gpu_rows
 
-    return sampling_rows()
+    return gpu_rows()
 
 
 def training_rows(repeats: int) -> list["Row"]:

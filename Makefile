@@ -20,14 +20,14 @@ help:  ## list the targets
 setup: $(STAMP)  ## virtual environment with everything pinned, and this package in it
 
 $(STAMP): requirements/all.txt pyproject.toml
-	@python=$$(command -v python3.11 || command -v python3); \
-	"$$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
-	  || { echo "make: Python 3.11 is needed, found $$("$$python" --version): install it and run make again" >&2; exit 1; }; \
-	test -x $(PY) || "$$python" -m venv .venv
-	$(PY) -m pip install --quiet uv==$(UV_VERSION)
-	.venv/bin/uv pip install $(UV_OUTPUT) --python $(PY) -r requirements/all.txt
+	@test -x $(PY) || { python=$$(tools/python.sh) && tools/progress.sh "creating .venv" "$$python" -m venv .venv; }
+	tools/progress.sh "installing uv" $(PY) -m pip install --quiet uv==$(UV_VERSION)
+	tools/progress.sh "installing packages" .venv/bin/uv pip install $(UV_OUTPUT) --python $(PY) -r requirements/all.txt
 	.venv/bin/uv pip install --quiet --python $(PY) --no-deps -e .
-	$(PY) -m compileall -q -j 0 -x py312 $(IMPORTED:%=.venv/lib/python3.11/site-packages/%) src
+	@packages=$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+	  for each in $(IMPORTED:%="$$packages/%") src; do \
+	    tools/progress.sh "compiling the bytecode of $${each##*/}" $(PY) -m compileall -q -j 0 -x py312_ "$$each" || exit 1; \
+	  done
 	@touch $@
 
 warm: setup  ## compile the engine once, into the cache that everything shares

@@ -29,6 +29,18 @@ from ante.engine.effects.moments import (  # noqa: E402
 
 ENGINE = ROOT / "src" / "ante" / "engine"
 NOT_EFFECTS = {"__init__", "dispatch", "lineup", "copying"}
+LINEUP_MOMENTS = '''
+ACTS_AT = moments_of(Joker)
+
+
+@rule
+def lineup_moments(s):
+    """Return the moments at which some joker of the line-up acts, debuffed or not, as bits 1 << Moment."""
+    bits = 0
+    for slot in range(s.n_jokers):
+        bits |= ACTS_AT[s.jokers[slot].id]
+    return bits
+'''
 
 
 @dataclass(frozen=True)
@@ -165,8 +177,9 @@ def source(dispatcher: Dispatcher) -> str:
     text += "from ante.engine.core.rule import rule\n"
     if dispatcher is JOKERS:
         text += "from ante.engine.core.state import MAX_JOKERS\n"
+        text += "from ante.engine.effects.moments import moments_of\n"
         text += f"from ante.engine.jokers import (\n{''.join(f'    {name},{chr(10)}' for name in used)})\n"
-        text += "from ante.engine.jokers.copying import resolve, working\n"
+        text += f"from ante.engine.jokers.copying import resolve, working\n{LINEUP_MOMENTS}"
     else:
         text += f"from ante.engine.{package} import {', '.join(used)}\n"
     return text + "\n\n" + "\n\n".join(moment_source(moment, dispatcher) for moment in dispatcher.moments)

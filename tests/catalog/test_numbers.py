@@ -47,6 +47,7 @@ from tests.support.table import in_round, own
 
 # Numbers without an effect, each with the reason.
 UNREAD: dict[str, str] = {}
+ALL_MOMENTS = -1
 
 Scenario = Callable[[], Any]
 
@@ -129,7 +130,7 @@ def hand_scored(hand: int) -> bytes:
     """Score a poker hand of level 3 without cards."""
     s = game("round", hand_type=hand, n_played=0, n_hand=0)
     s.levels[:] = 3
-    scoring.evaluate(s)
+    scoring.evaluate(s, ALL_MOMENTS)
     return fingerprint(s)
 
 
@@ -140,12 +141,12 @@ def card_scored(enhancement: int, edition: int, seal: int) -> bytes:
         card = s.cards[s.hand[0]]
         card.rank, card.enhancement, card.edition, card.seal = rank, enhancement, edition, seal
         s.score_mult += 1.0
-        scoring.score_card(s, int(s.hand[0]))
-        scoring.hold_card(s, int(s.hand[0]))
+        scoring.score_card(s, int(s.hand[0]), ALL_MOMENTS)
+        scoring.hold_card(s, int(s.hand[0]), ALL_MOMENTS)
     for trial in range(20):
         s.played[0], s.n_played, s.scoring[0] = trial, 1, 1
         s.cards[trial].enhancement = enhancement
-        scoring.break_cards(s)
+        scoring.break_cards(s, ALL_MOMENTS)
     s.cards[s.hand[0]].enhancement = enhancement
     rounds.held_cards_at_round_end(s)
     return fingerprint(s)
@@ -167,7 +168,7 @@ def joker_with_edition(edition: int) -> bytes:
     s = game("round", score_chips=1.0, score_mult=1.0)
     own(s, "j_egg")
     s.jokers[0].edition = edition
-    scoring.score_joker(s, 0)
+    scoring.score_joker(s, 0, ALL_MOMENTS)
     return fingerprint(s)
 
 

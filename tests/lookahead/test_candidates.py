@@ -19,9 +19,10 @@ from ante.engine.step import step
 from ante.env.games import Games
 from ante.env.observe import REORDER_NONE
 from ante.lookahead.candidates import CandidateLister, decision_of, decisions_of, list_candidates
+from ante.lookahead.card_sets import hand_facts_t, read_hand
 from ante.lookahead.consumables import cards_for
 from ante.lookahead.describe import describe_candidate
-from ante.lookahead.determinised import score_of
+from ante.lookahead.determinised import N_COPIES, score_of
 from ante.lookahead.records import (
     BEATS_BLIND,
     LEGAL,
@@ -45,6 +46,13 @@ from tests.env.test_observe import shuffle_what_is_hidden
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 PAIR = int(Hand.PAIR) - FIRST_REFERENCE_HAND
+
+
+def facts_of(s: np.record) -> np.record:
+    """Return the facts of a game's hand, without unseen cards."""
+    facts = np.zeros(1, dtype=hand_facts_t).view(np.recarray)[0]
+    read_hand(s, np.zeros((4, 13), dtype=np.int8), facts)
+    return facts
 
 
 def some_games(n: int, seed: int, one_chip: int) -> np.recarray:
@@ -153,7 +161,7 @@ def test_nothing_hidden_is_listed(seed: int, one_chip: int) -> None:
 
 def test_strengths_follow_the_rules() -> None:
     """Computed by hand: base chips and mult of each hand, and the chips of the scored cards."""
-    strengths, copies = np.zeros(N_REFERENCE_HANDS), new_states(2)
+    strengths, copies = np.zeros(N_REFERENCE_HANDS), new_states(N_COPIES)
     write_strengths(in_round(), copies, 0, strengths)
     by_hand = {
         Hand.STRAIGHT_FLUSH: (100 + 35) * 8,
@@ -170,16 +178,16 @@ def test_strengths_follow_the_rules() -> None:
 
 
 def test_gains_and_losses_of_a_joker_are_those_of_the_rules() -> None:
-    strengths, gains, copies = np.zeros(N_REFERENCE_HANDS), np.zeros(N_TESTED_HANDS), new_states(2)
+    strengths, gains, copies = np.zeros(N_REFERENCE_HANDS), np.zeros(N_TESTED_HANDS), new_states(N_COPIES)
     s = in_round()
     item = in_round(Joker.JOKER).jokers[0]
     write_strengths(s, copies, most_common_suit(s), strengths)
-    gains_with_joker(s, copies, 0, strengths, item, -1, gains)
+    gains_with_joker(copies, 0, strengths, item, -1, gains)
     assert gains[3] == pytest.approx(math.log10(30 * 6 / 60))  # a pair with +4 Mult
     owner = in_round(Joker.JOKER)
     write_strengths(owner, copies, 0, strengths)
     assert strengths[PAIR] == pytest.approx(math.log10(30 * 6))
-    gains_without_joker(owner, copies, 0, strengths, 0, gains)
+    gains_without_joker(copies, 0, strengths, 0, gains)
     assert gains[3] == pytest.approx(math.log10(60 / (30 * 6)))
     assert owner.n_jokers == 1
 
@@ -218,12 +226,12 @@ def test_consumables_are_used_on_fitting_cards() -> None:
     s = in_round()
     for i, (rank, suit) in enumerate([(14, 0), (13, 1), (9, 0), (7, 2), (5, 3), (4, 0), (3, 1), (2, 2)]):
         s.cards[s.hand[i]].rank, s.cards[s.hand[i]].suit = rank, suit
-    assert cards_for(s, int(Consumable.HANGED_MAN)) == 0b11000000
-    assert cards_for(s, int(Consumable.MAGICIAN)) == 0b00000011
-    assert cards_for(s, int(Consumable.WORLD)) == 0b00011010  # the best that are not Spades
+    assert cards_for(s, facts_of(s), int(Consumable.HANGED_MAN)) == 0b11000000
+    assert cards_for(s, facts_of(s), int(Consumable.MAGICIAN)) == 0b00000011
+    assert cards_for(s, facts_of(s), int(Consumable.WORLD)) == 0b00011010  # the best that are not Spades
     s.cards[s.hand[7]].enhancement = Enhancement.GLASS
-    assert cards_for(s, int(Consumable.DEATH)) == 0b11000000  # the 3 becomes a Glass card
-    assert cards_for(s, int(Consumable.PLUTO)) == 0
+    assert cards_for(s, facts_of(s), int(Consumable.DEATH)) == 0b11000000  # the 3 becomes a Glass card
+    assert cards_for(s, facts_of(s), int(Consumable.PLUTO)) == 0
 
 
 def test_the_purpose_of_a_play_is_the_hand_that_it_makes() -> None:

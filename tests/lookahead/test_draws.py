@@ -8,11 +8,12 @@ import pytest
 
 from ante.catalog.hands import Hand
 from ante.engine.actions import Verb, pack_action
-from ante.engine.core.state import MAX_HAND
+from ante.engine.core.state import MAX_CARDS, MAX_HAND
 from ante.engine.run import new_run
 from ante.engine.step import step
-from ante.lookahead.draws import best_strength, chance_of, draws_t, list_unseen, sample_draws
+from ante.lookahead.draws import best_strength, chance_of, draws_t, list_unseen, remainder, sample_draws, with_card
 from ante.lookahead.reference_hands import FIRST_REFERENCE_HAND, N_REFERENCE_HANDS
+from tests.lookahead.test_candidates import facts_of
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 Card = tuple[int, int]
@@ -40,12 +41,12 @@ def hand_of(cards: tuple[Card, ...]) -> Hand:
     return Hand.PAIR if groups[0] == 2 else Hand.HIGH_CARD
 
 
-def scratch(cards: list[Card]) -> np.record:
-    """Return scratch space with these cards."""
-    d = np.zeros(1, dtype=draws_t).view(np.recarray)[0]
-    for i, (rank, suit) in enumerate(cards):
-        d.hand[i] = 4 * (rank - 2) + suit
-    return d
+def as_set(cards: list[Card]) -> tuple[int, ...]:
+    """Return a set of cards as `best_strength` takes it."""
+    found = 0, 0, 0, 0, 0
+    for rank, suit in cards:
+        found = with_card(*found, 4 * (rank - 2) + suit)
+    return found
 
 
 @pytest.mark.parametrize("seed", range(60 if COMPILED else 4))
@@ -59,7 +60,7 @@ def test_the_best_kind_is_the_best_of_all_sets(seed: int) -> None:
         cards = [deck[i] for i in rng.permutation(len(deck))[: rng.integers(1, 10)]]
         sets = [each for size in range(1, 6) for each in combinations(cards, size)]
         best = max(strengths[hand_of(each) - FIRST_REFERENCE_HAND] for each in sets)
-        assert best_strength(scratch(cards), len(cards), strengths) == best
+        assert best_strength(*as_set(cards), strengths) == best
 
 
 def test_probabilities_of_draws_equal_those_of_counting() -> None:
@@ -79,7 +80,7 @@ def test_probabilities_of_draws_equal_those_of_counting() -> None:
     assert d.n_unseen == 44
     total, enough, runs = 0.0, 0.0, 2000 if COMPILED else 20
     for _ in range(runs):
-        sample_draws(s, 0b1111, 3, strengths, 1.5, d)
+        sample_draws(s, 0b1111, 3, strengths, 1.5, facts_of(s), d)
         total, enough = total + d.mean_strength / runs, enough + d.success_rate / runs
     exact = 1 - (35 * 34 * 33) / (44 * 43 * 42)
     assert total == pytest.approx(2 * enough)
@@ -95,9 +96,9 @@ def test_all_unseen_cards_can_be_drawn_and_no_more() -> None:
     list_unseen(unknown, d)
     strengths = np.zeros(N_REFERENCE_HANDS)
     strengths[Hand.FOUR_OF_A_KIND - FIRST_REFERENCE_HAND] = 3.0
-    sample_draws(s, 0, 5, strengths, 2.5, d)
+    sample_draws(s, 0, 5, strengths, 2.5, facts_of(s), d)
     assert (d.mean_strength, d.success_rate) == (3.0, 1.0)
-    sample_draws(s, 0, 3, strengths, 2.5, d)
+    sample_draws(s, 0, 3, strengths, 2.5, facts_of(s), d)
     assert (d.mean_strength, d.success_rate) == (0.0, 0.0)
     assert s.n_hand <= MAX_HAND
 
@@ -109,3 +110,11 @@ def test_chances_are_those_of_counting(outs: int, pile: int, draws: int, needed:
     drawn = list(combinations(range(pile), min(draws, pile)))
     hits = sum(sum(card < outs for card in cards) >= needed for cards in drawn)
     assert chance_of(outs, pile, min(draws, pile), needed) == pytest.approx(hits / len(drawn))
+
+
+def test_remainders_without_a_division_are_exact() -> None:
+    rng = np.random.default_rng(1)
+    for n in range(1, MAX_CARDS + 1):
+        near = [k * n + d for k in rng.integers(1, (1 << 31) // n, 20) for d in (-1, 0, 1)]
+        for x in (0, 1, (1 << 31) - 1, *near):
+            assert remainder(int(x), n) == x % n

@@ -20,7 +20,6 @@ PAGES = {
             "ante.lookahead",
             "ante.lookahead.candidates",
             "ante.lookahead.environments",
-            "ante.lookahead.determinised",
             "ante.lookahead.describe",
         ),
     ),

@@ -10,7 +10,7 @@ from ante.catalog.decks import Deck
 from ante.engine.core.arithmetic import floor_of
 from ante.engine.core.rng import Stream, chance
 from ante.engine.core.rule import rule
-from ante.engine.core.state import Debuff, Place
+from ante.engine.core.state import Debuff
 from ante.engine.core.tables import (
     EDITION_CHIPS,
     EDITION_MULT,
@@ -32,6 +32,7 @@ from ante.engine.core.tables import (
     SEAL_RETRIGGERS,
 )
 from ante.engine.effects.boss_dispatch import boss_hand_allowed, boss_hand_begins, boss_hand_valued
+from ante.engine.effects.moments import Moment
 from ante.engine.effects.poker import find_hand
 from ante.engine.effects.verbs import destroy_card
 from ante.engine.items.vouchers import observe_planets
@@ -40,13 +41,15 @@ from ante.engine.jokers.dispatch import (
     fire_boss_triggered,
     fire_card_held,
     fire_card_scored,
+    fire_deck_counted,
     fire_hand_begins,
     fire_hand_destroys,
     fire_hand_scored,
+    fire_other_joker_scored,
     fire_repeat_held,
     fire_repeat_scored,
     joker_scored,
-    other_joker_scored,
+    lineup_moments,
 )
 from ante.engine.jokers.growing import count_for_loyalty
 from ante.engine.jokers.lineup import fire_additions
@@ -67,39 +70,34 @@ def score_hand(s):
     s.plays_round[hand] += 1
     s.hands_played_run += 1
     s.hand_refused = 0 if boss_hand_allowed(s, 0) else 1
-    if s.n_jokers:
-        take_tally(s)
+    moments = lineup_moments(s)
+    if moments & 1 << int(Moment.DECK_COUNTED):
+        fire_deck_counted(s, 0)
     if not s.hand_refused:
-        evaluate(s)
+        evaluate(s, moments)
     s.hand_total = floor_of(s.score_chips * s.score_mult)
     s.chips += s.hand_total
     if s.boss_triggered or s.hand_refused:
         fire_boss_triggered(s, 0)
     if not s.hand_refused:
-        break_cards(s)
-    fire_hand_scored(s, 0)
+        break_cards(s, moments)
+    if moments & 1 << int(Moment.HAND_SCORED):
+        fire_hand_scored(s, 0)
     wear_cards(s)
     count_for_loyalty(s)
 
 
 @rule
-def take_tally(s):
-    """Count the full deck before the hand, for jokers that do not count changes during the hand."""
-    s.tally_steel, s.tally_stone, s.tally_enhanced = 0, 0, 0
-    for i in range(s.n_cards):
-        c = s.cards[i]
-        if c.place != Place.GONE:
-            s.tally_steel += c.enhancement == Enhancement.STEEL
-            s.tally_stone += c.enhancement == Enhancement.STONE
-            s.tally_enhanced += c.enhancement != Enhancement.NONE
+def evaluate(s, moments):
+    """Compute chips and mult of a hand that the boss allows.
 
-
-@rule
-def evaluate(s):
-    """Compute chips and mult of a hand that the boss allows."""
+    SPEED: most line-ups act at few of the moments that come once per card: those are fired only if a joker acts then.
+    moments  those of `lineup_moments`; no effect of these moments adds a joker
+    """
     boss_hand_begins(s, 0)
     s.money_in_hand = s.dollars
-    fire_hand_begins(s, 0)
+    if moments & 1 << int(Moment.HAND_BEGINS):
+        fire_hand_begins(s, 0)
     fire_additions(s)
     hand = int(s.hand_type)
     levels = float(s.levels[hand] - 1)
@@ -109,11 +107,11 @@ def evaluate(s):
     boss_hand_valued(s, 0)
     for i in range(s.n_played):
         if s.scoring[i]:
-            score_card(s, int(s.played[i]))
+            score_card(s, int(s.played[i]), moments)
     for i in range(s.n_hand):
-        hold_card(s, int(s.hand[i]))
+        hold_card(s, int(s.hand[i]), moments)
     for slot in range(s.n_jokers):
-        score_joker(s, slot)
+        score_joker(s, slot, moments)
     observe_planets(s)
     cap_chips(s)
     if s.deck_id == Deck.PLASMA:
@@ -143,17 +141,19 @@ def wear_cards(s):
 
 
 @rule
-def score_card(s, card):
-    """Score one card with all its triggers. A debuffed card has no effect."""
+def score_card(s, card, moments):
+    """Score one card with all its triggers; moments as in `evaluate`. A debuffed card has no effect."""
     c = s.cards[card]
     if c.debuffed:
         s.boss_triggered = 1
         return
     s.repeats = SEAL_RETRIGGERS[c.seal]
-    fire_repeat_scored(s, card)
+    if moments & 1 << int(Moment.REPEAT_SCORED):
+        fire_repeat_scored(s, card)
     for _ in range(1 + int(s.repeats)):
         trigger_card(s, card)
-        fire_card_scored(s, card)
+        if moments & 1 << int(Moment.CARD_SCORED):
+            fire_card_scored(s, card)
 
 
 @rule
@@ -195,24 +195,28 @@ def trigger_lucky(s):
 
 
 @rule
-def hold_card(s, card):
-    """Apply one card held in hand with all its triggers."""
+def hold_card(s, card, moments):
+    """Apply one card held in hand with all its triggers; moments as in `evaluate`."""
     c = s.cards[card]
-    if c.debuffed:
-        return
-    if c.enhancement != Enhancement.STEEL and s.n_jokers == 0:
+    fires = moments & 1 << int(Moment.CARD_HELD) != 0
+    if c.debuffed or (c.enhancement != Enhancement.STEEL and not fires):
         return
     s.repeats = SEAL_RETRIGGERS[c.seal]
-    fire_repeat_held(s, card)
+    if moments & 1 << int(Moment.REPEAT_HELD):
+        fire_repeat_held(s, card)
     for _ in range(1 + int(s.repeats)):
         if c.enhancement == Enhancement.STEEL:
             s.score_mult *= ENHANCEMENT_HELD_X_MULT[Enhancement.STEEL]
-        fire_card_held(s, card)
+        if fires:
+            fire_card_held(s, card)
 
 
 @rule
-def score_joker(s, slot):
-    """Apply one joker: Foil or Holographic, its effect, the effects of other jokers on it, Polychrome."""
+def score_joker(s, slot, moments):
+    """Apply one joker: Foil or Holographic, its effect, the effects of other jokers on it, Polychrome.
+
+    moments  as in `evaluate`
+    """
     item = s.jokers[slot]
     if not item.debuffed:
         if item.edition == Edition.FOIL:
@@ -224,24 +228,21 @@ def score_joker(s, slot):
             s.acting = slot
             s.copying = 1 if me != slot else 0
             joker_scored(s, me, int(s.jokers[me].id), 0)
-    for other in range(s.n_jokers):
-        me = resolve(s, other)
-        if me >= 0:
-            s.acting = other
-            s.copying = 1 if me != other else 0
-            other_joker_scored(s, me, int(s.jokers[me].id), slot)
+    if moments & 1 << int(Moment.OTHER_JOKER_SCORED):
+        fire_other_joker_scored(s, slot)
     if not item.debuffed and item.edition == Edition.POLYCHROME:
         s.score_mult *= EDITION_X_MULT[Edition.POLYCHROME]
 
 
 @rule
-def break_cards(s):
-    """Destroy cards after scoring, in scoring order: by jokers, then Glass cards that break."""
+def break_cards(s, moments):
+    """Destroy cards after scoring, in scoring order: by jokers, then Glass cards that break; moments as in `evaluate`."""
     for i in range(s.n_played):
         card = int(s.played[i])
         if not s.scoring[i]:
             continue
-        fire_hand_destroys(s, card)
+        if moments & 1 << int(Moment.HAND_DESTROYS):
+            fire_hand_destroys(s, card)
         c = s.cards[card]
         if c.enhancement == Enhancement.GLASS and not c.debuffed:
             if chance(

@@ -23,15 +23,21 @@ from ante.engine.shop import reroll_price
 from ante.env.games import Games
 from ante.env.layout import new_observations
 from ante.env.observe import REORDER_JOKERS, REORDER_NONE, focus_target, observe_all
-from ante.lookahead.card_sets import MOST_POSITIONS
+from ante.lookahead.card_sets import hand_facts_t, read_hand
 from ante.lookahead.consumables import list_consumables
+from ante.lookahead.determinised import N_COPIES
 from ante.lookahead.discards import list_discards
 from ante.lookahead.draws import draws_t, list_unseen
 from ante.lookahead.items import write_price
 from ante.lookahead.jokers import list_moves, list_sales
 from ante.lookahead.plays import N_SETS, list_plays
 from ante.lookahead.records import LEGAL, MAX_CANDIDATES, TAG_BASE, add_candidate, candidates_t, clear_candidate
-from ante.lookahead.reference_hands import N_REFERENCE_HANDS, N_TESTED_HANDS, most_common_suit, write_strengths
+from ante.lookahead.reference_hands import (
+    N_REFERENCE_HANDS,
+    N_TESTED_HANDS,
+    most_common_suit,
+    write_strengths,
+)
 from ante.lookahead.shop import list_pack, list_shop
 
 MOST_STRENGTH = 32000.0  # thousandths
@@ -42,10 +48,14 @@ workspace_t = np.dtype(
     [
         ("strengths", "f8", (N_REFERENCE_HANDS,)),
         ("gains", "f8", (N_TESTED_HANDS,)),
-        ("card_values", "f8", (MOST_POSITIONS,)),
+        ("hand", hand_facts_t),
         ("sets", "i8", (N_SETS,)),
         ("scores", "f8", (N_SETS,)),
         ("hands", "i8", (N_SETS,)),
+        ("needed", "f8"),  # log10 of the chips that are missing to beat the blind
+        ("log_hands_left", "f8"),
+        ("strength_now", "f8"),  # of the current hand
+        ("first_discard", "i8"),  # index in the list
         ("draws", draws_t),
     ],
     align=True,
@@ -75,7 +85,7 @@ class CandidateLister:
     """Lists the candidates of batches of games; owns the scratch space."""
 
     def __init__(self) -> None:
-        self._copies = new_states(2)
+        self._copies = new_states(N_COPIES)
         self._workspace = np.zeros(1, dtype=workspace_t).view(np.recarray)
 
     def write(self, games: Games, out: np.recarray) -> None:
@@ -101,7 +111,7 @@ def write_candidates(s, o, reorder, copies, w, out):
     s        one record; unchanged after the call
     o        its observation_t
     reorder  which reordering is allowed, as in `observe`
-    copies   (2,) state_t, scratch space
+    copies   (N_COPIES,) state_t, scratch space
     w        workspace_t, scratch space
     out      candidates_t, overwritten
     """
@@ -117,11 +127,12 @@ def write_candidates(s, o, reorder, copies, w, out):
             out.strengths[k] = int(min(MOST_STRENGTH, 1000.0 * w.strengths[k]))
         out.needed = int(100.0 * log10_of(max(1.0, focus_target(s) - float(s.chips))))
         list_phase_actions(s, out)
+        read_hand(s, o.unknown, w.hand)
         weakest = list_sales(s, copies, w, out, suit)
         if s.phase == Phase.PLAY:
             list_unseen(o.unknown, w.draws)
             list_plays(s, copies, w, out)
-            list_discards(s, o, w, out)
+            list_discards(s, w, out)
         elif s.phase == Phase.SHOP:
             list_shop(s, copies, w, out, suit, weakest)
         elif s.phase == Phase.PACK:

@@ -11,12 +11,8 @@ from ante.engine.core.tables import C_MAX_CARDS
 from ante.engine.items.prices import sell_value
 from ante.env.entities.ids import CONSUMABLE_BASE
 from ante.lookahead.card_sets import (
-    all_positions,
-    card_value,
     least_valuable,
     most_valuable,
-    positions_of_suit,
-    visible_positions,
 )
 from ante.lookahead.items import list_item
 from ante.lookahead.records import LEGAL, OWNED, add_candidate, as_byte
@@ -40,7 +36,7 @@ def list_consumables(s, copies, w, out, suit):
     """List the consumables held: for use, and in the shop for sale."""
     for slot in range(min(MOST_CONSUMABLES, int(s.n_consumables))):
         item = s.consumables[slot]
-        cards = cards_for(s, int(item.id))
+        cards = cards_for(s, w.hand, int(item.id))
         flags = OWNED | (LEGAL if can_use_held(s, slot, cards) else 0)
         list_item(s, copies, w, out, Verb.USE, slot, cards, item, flags, suit, -1)
         if s.phase == Phase.SHOP:
@@ -51,33 +47,32 @@ def list_consumables(s, copies, w, out, suit):
 
 
 @rule
-def cards_for(s, consumable):
-    """Return the hand positions that suit a consumable best; 0 if it takes none or none exist."""
+def cards_for(s, h, consumable):
+    """Return the hand positions that suit a consumable best; 0 if it takes none or none exist. h: hand_facts_t."""
     most = int(C_MAX_CARDS[consumable])
     if consumable == Consumable.AURA:
         most = 1
     if most == 0 or not has_hand(s):
         return 0
     how = CARDS_FOR[consumable]
-    visible = visible_positions(s)
-    excluded = all_positions(s) & ~visible
+    excluded = h.all & ~h.visible
     if how == LEAST_VALUABLE:
-        return least_valuable(s, excluded, most)
+        return least_valuable(s, h, excluded, most)
     if how == LOW_AND_BETTER:
-        return low_and_better(s, visible)
+        return low_and_better(s, h)
     if how == OTHER_SUIT:
-        excluded |= positions_of_suit(s, SUIT_GIVEN[consumable])
-    return most_valuable(s, excluded, most, consumable == Consumable.AURA)
+        excluded |= h.suits[SUIT_GIVEN[consumable]]
+    return most_valuable(s, h, excluded, most, consumable == Consumable.AURA)
 
 
 @rule
-def low_and_better(s, visible):
+def low_and_better(s, h):
     """Return a low card and a better one to its right, for Death: the left one becomes a copy of the right one."""
     best, most = 0, 0.0
     for i in range(s.n_hand):
         for j in range(i + 1, s.n_hand):
-            if (visible >> i) & 1 and (visible >> j) & 1:
-                gain = card_value(s.cards[s.hand[j]]) - card_value(s.cards[s.hand[i]])
+            if (h.visible >> i) & 1 and (h.visible >> j) & 1:
+                gain = h.values[j] - h.values[i]
                 if gain > most or best == 0:
                     best, most = (1 << i) | (1 << j), gain
     return best

@@ -9,6 +9,10 @@ from ante.engine.core.state import STREAM_SLOTS
 from ante.engine.rounds import score_cards
 from ante.env.observe_items import jokers_hidden
 
+# Scratch copies of a game: one in which a hand is scored, the position before it, and the round of the reference hands.
+# SPEED: a copied record costs less than the scoring of a hand; only making the position anew for each hand costs more.
+N_COPIES = 3
+SCORED, BASE, ROUND = range(N_COPIES)
 OTHER_STREAMS = 0.4142135623730951  # a seed hash that no run has
 
 

@@ -1,27 +1,23 @@
 """Candidate discards: one for each purpose, with its probability of success and the result of sampled draws."""
 
 from ante.engine.actions import Verb, can_discard, count_bits
-from ante.engine.core.arithmetic import log10_of
 from ante.engine.core.rule import rule
 from ante.engine.core.state import MAX_PLAYED
 from ante.env.layout import N_SUITS
 from ante.lookahead.card_sets import (
-    all_positions,
     best_straight,
     least_valuable,
     positions_of_most_common_rank,
     positions_of_pairs,
-    positions_of_suit,
     straight_positions,
 )
 from ante.lookahead.draws import (
     best_strength,
     flush_chance,
+    kept_cards,
     rank_chance,
     sample_draws,
     straight_chance,
-    take_kept,
-    unseen_of_suit,
 )
 from ante.lookahead.records import (
     BYTES_PER_CARD,
@@ -43,62 +39,60 @@ LEAST_SUITED = 2  # cards of a suit from which a flush is a purpose
 
 
 @rule
-def list_discards(s, o, w, out):
+def list_discards(s, w, out):
     """List discards by their purpose. Plays must already be listed."""
     if s.discards_left <= 0:
         return
-    first = int(out.n)
-    everything = all_positions(s)
-    now = best_strength(w.draws, take_kept(s, everything, w.draws), w.strengths)
+    h = w.hand
+    w.first_discard = out.n
+    once, twice, thrice, four, suits = kept_cards(s, h.all, h)
+    w.strength_now = best_strength(once, twice, thrice, four, suits, w.strengths)
     for suit in range(N_SUITS):
-        kept = positions_of_suit(s, suit)
+        kept = h.suits[suit]
         if count_bits(kept) >= LEAST_SUITED:
-            chance = flush_chance(s, kept, unseen_of_suit(o.unknown, suit))
-            add_discard(s, w, out, first, kept, MAX_PLAYED, PURPOSE_FLUSH, chance, now)
-    straight = best_straight(s, o.unknown)
-    kept = straight_positions(s, straight)
-    chance = straight_chance(s, o.unknown, kept, straight)
-    add_discard(s, w, out, first, kept, MAX_PLAYED, PURPOSE_STRAIGHT, chance, now)
-    kept = positions_of_pairs(s)
+            chance = flush_chance(s, kept, h.unseen_suits[suit])
+            add_discard(s, w, out, kept, MAX_PLAYED, PURPOSE_FLUSH, chance)
+    straight = best_straight(h)
+    kept = straight_positions(h, straight)
+    chance = straight_chance(s, h, kept, straight)
+    add_discard(s, w, out, kept, MAX_PLAYED, PURPOSE_STRAIGHT, chance)
+    kept = positions_of_pairs(h)
     if kept:
-        chance = rank_chance(s, o.unknown, kept)
-        add_discard(s, w, out, first, kept, MAX_PLAYED, PURPOSE_PAIRS, chance, now)
-    kept = positions_of_most_common_rank(s)
-    chance = rank_chance(s, o.unknown, kept)
-    add_discard(s, w, out, first, kept, MAX_PLAYED, PURPOSE_MOST_OF_A_RANK, chance, now)
-    for k in range(first):
+        chance = rank_chance(s, h, kept)
+        add_discard(s, w, out, kept, MAX_PLAYED, PURPOSE_PAIRS, chance)
+    kept = positions_of_most_common_rank(h)
+    chance = rank_chance(s, h, kept)
+    add_discard(s, w, out, kept, MAX_PLAYED, PURPOSE_MOST_OF_A_RANK, chance)
+    for k in range(w.first_discard):
         if out.entries[k].verb == Verb.PLAY:
-            add_discard(s, w, out, first, int(out.entries[k].cards), MAX_PLAYED, PURPOSE_BEST_PLAY, 0.0, now)
+            add_discard(s, w, out, int(out.entries[k].cards), MAX_PLAYED, PURPOSE_BEST_PLAY, 0.0)
             break
     for most in (1, 3, 5):
-        kept = everything & ~least_valuable(s, 0, most)
-        add_discard(s, w, out, first, kept, most, PURPOSE_LEAST_VALUABLE, 0.0, now)
+        kept = h.all & ~least_valuable(s, h, 0, most)
+        add_discard(s, w, out, kept, most, PURPOSE_LEAST_VALUABLE, 0.0)
 
 
 @rule
-def add_discard(s, w, out, first, kept, most, purpose, chance, now):
+def add_discard(s, w, out, kept, most, purpose, chance):
     """List the discard of up to `most` cards outside of `kept`, unless it is already listed or illegal.
 
-    first   index of the first discard in the list
     chance  probability that its purpose is achieved
-    now     strength of the current hand
     """
-    cards = least_valuable(s, kept, most)
-    if not can_discard(s, cards):
-        return
-    for k in range(first, out.n):
+    cards = least_valuable(s, w.hand, kept, most)
+    for k in range(w.first_discard, out.n):
         if out.entries[k].cards == cards:
             return
+    if not can_discard(s, cards):
+        return
     k = add_candidate(out, Verb.DISCARD, 0, cards, 0, LEGAL)
     if k < 0:
         return
     e = out.entries[k]
-    wanted = log10_of(max(1.0, float(s.target) - float(s.chips)))
-    sample_draws(s, all_positions(s) & ~cards, count_bits(cards), w.strengths, wanted, w.draws)
+    sample_draws(s, w.hand.all & ~cards, count_bits(cards), w.strengths, w.needed, w.hand, w.draws)
     e.purpose = purpose
     e.estimates[DISCARD.next] = log_byte(w.draws.mean_strength)
-    e.estimates[DISCARD.next_to_needed] = ratio_byte(w.draws.mean_strength - wanted)
+    e.estimates[DISCARD.next_to_needed] = ratio_byte(w.draws.mean_strength - w.needed)
     e.estimates[DISCARD.success] = chance_byte(chance)
     e.estimates[DISCARD.cards] = BYTES_PER_CARD * count_bits(cards)
     e.estimates[DISCARD.next_beats] = chance_byte(w.draws.success_rate)
-    e.estimates[DISCARD.gain] = ratio_byte(w.draws.mean_strength - now)
+    e.estimates[DISCARD.gain] = ratio_byte(w.draws.mean_strength - w.strength_now)

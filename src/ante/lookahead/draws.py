@@ -7,19 +7,19 @@ not depend on the real draw pile.
 
 import numpy as np
 
-from ante.catalog.cards import ACE, Enhancement
+from ante.catalog.cards import ACE
 from ante.catalog.hands import Hand
 from ante.engine.actions import count_bits
 from ante.engine.core.rule import rule
-from ante.engine.core.state import MAX_CARDS, MAX_HAND, MAX_PLAYED
-from ante.engine.drivers.random_play import below
+from ante.engine.core.state import MAX_CARDS, MAX_PLAYED
+from ante.engine.drivers.random_play import HIGH_31, LEFT_13, LEFT_17, RIGHT_7
 from ante.env.layout import FIRST_RANK, N_RANKS, N_SUITS
-from ante.lookahead.card_sets import STRAIGHT_CARDS, positions_of_rank, rank_in_straight, unseen_of_rank
+from ante.lookahead.card_sets import NO_CARD, STRAIGHT_CARDS, rank_in_straight
 from ante.lookahead.reference_hands import FIRST_REFERENCE_HAND
 
 SAMPLES = 12
 SUIT_BITS = (N_SUITS - 1).bit_length()  # SPEED: cards are decoded by shifts; Python's // and % check signs
-RNG_STATE = 0x2545F491
+RNG_STATE = np.uint64(0x2545F491)
 STRAIGHT_FLUSH, FOUR, FULL_HOUSE, FLUSH, STRAIGHT, THREE, TWO_PAIR, PAIR, HIGH_CARD = (
     int(hand) - FIRST_REFERENCE_HAND
     for hand in (
@@ -28,15 +28,20 @@ STRAIGHT_FLUSH, FOUR, FULL_HOUSE, FLUSH, STRAIGHT, THREE, TWO_PAIR, PAIR, HIGH_C
     )
 )  # fmt: skip
 
+# A set of cards, for the best poker hand in it, is five numbers: the ranks that it has at least once, twice, three and
+# four times, as bits from FIRST_RANK on, and SUIT_COUNT bits per suit with the number of its cards.
+SUIT_COUNT = 12
+ALL_RANKS = (1 << N_RANKS) - 1
+FLUSHES = sum((1 << SUIT_COUNT - 1) << SUIT_COUNT * suit for suit in range(N_SUITS))
+TO_FLUSHES = sum(((1 << SUIT_COUNT - 1) - MAX_PLAYED) << SUIT_COUNT * suit for suit in range(N_SUITS))
+PART_OF = 1.0 / np.maximum(1, np.arange(MAX_CARDS + 1))  # SPEED: a product and a correction instead of a division
+
 # Scratch space and results.
 draws_t = np.dtype(
     [
         ("unseen", "i1", (MAX_CARDS,)),  # N_SUITS (rank - FIRST_RANK) + suit of each unseen card
         ("n_unseen", "i4"),
-        ("hand", "i1", (2 * MAX_HAND,)),  # the same for the cards of a sample
-        ("ranks", "i1", (ACE + 1,)),
-        ("suits", "i1", (N_SUITS,)),
-        ("rng", "u8", (1,)),
+        ("rng", "u8"),
         ("mean_strength", "f8"),  # results of `sample_draws`
         ("success_rate", "f8"),
     ],
@@ -47,7 +52,7 @@ draws_t = np.dtype(
 @rule
 def list_unseen(unknown, d):
     """List the unseen cards in a fixed order and reset the generator; unknown (N_SUITS, N_RANKS) as observed."""
-    d.rng[0] = RNG_STATE
+    d.rng = RNG_STATE
     n = 0
     for rank in range(N_RANKS):
         for suit in range(N_SUITS):
@@ -59,87 +64,94 @@ def list_unseen(unknown, d):
 
 
 @rule
-def take_kept(s, kept, d):
-    """Write the face-up cards of a set that have a rank into d.hand. Returns their number."""
-    n = 0
-    for i in range(s.n_hand):
-        c = s.cards[s.hand[i]]
-        if (kept >> i) & 1 and not c.face_down and c.enhancement != Enhancement.STONE:
-            d.hand[n] = N_SUITS * (int(c.rank) - FIRST_RANK) + int(c.suit)
-            n += 1
-    return n
+def with_card(once, twice, thrice, four, suits, card):
+    """Return a set of cards with one more: N_SUITS (rank - FIRST_RANK) + suit."""
+    rank = 1 << (card >> SUIT_BITS)
+    four |= thrice & rank
+    thrice |= twice & rank
+    twice |= once & rank
+    return once | rank, twice, thrice, four, suits + (1 << SUIT_COUNT * (card & (N_SUITS - 1)))
 
 
 @rule
-def best_strength(d, n, strengths):
-    """Return the strength of the best poker hand among the first n cards of d.hand; strengths (N_REFERENCE_HANDS,)."""
-    for i in range(ACE + 1):
-        d.ranks[i] = 0
-    for suit in range(N_SUITS):
-        d.suits[suit] = 0
-    for i in range(n):
-        d.ranks[(d.hand[i] >> SUIT_BITS) + FIRST_RANK] += 1
-        d.suits[d.hand[i] & (N_SUITS - 1)] += 1
-    pairs, threes, fours = 0, 0, 0
-    run, longest = 1 if d.ranks[ACE] else 0, 0
-    for rank in range(FIRST_RANK, ACE + 1):
-        held = d.ranks[rank]
-        run = run + 1 if held else 0
-        longest = max(longest, run)
-        pairs += 1 if held >= 2 else 0
-        threes += 1 if held >= 3 else 0
-        fours += 1 if held >= 4 else 0
-    best = strengths[HIGH_CARD] if n else 0.0
-    if pairs:
+def kept_cards(s, kept, h):
+    """Return the set of the face-up cards that have a rank among these hand positions."""
+    once, twice, thrice, four, suits = 0, 0, 0, 0, 0
+    for i in range(s.n_hand):
+        if (kept >> i) & 1 and h.cards[i] != NO_CARD:
+            once, twice, thrice, four, suits = with_card(once, twice, thrice, four, suits, h.cards[i])
+    return once, twice, thrice, four, suits
+
+
+@rule
+def best_strength(once, twice, thrice, four, suits, strengths):
+    """Return the strength of the best poker hand in a set of cards; strengths (N_REFERENCE_HANDS,)."""
+    best = strengths[HIGH_CARD] if once else 0.0
+    if twice:
         best = max(best, strengths[PAIR])
-    if pairs >= 2:
-        best = max(best, strengths[TWO_PAIR])
-    if threes:
-        best = max(best, strengths[THREE])
-    if threes and pairs >= 2:
-        best = max(best, strengths[FULL_HOUSE])
-    if fours:
-        best = max(best, strengths[FOUR])
-    if longest >= 5:
+        several = twice & (twice - 1)
+        if several:
+            best = max(best, strengths[TWO_PAIR])
+        if thrice:
+            best = max(best, strengths[THREE])
+            if several:
+                best = max(best, strengths[FULL_HOUSE])
+            if four:
+                best = max(best, strengths[FOUR])
+    from_ace = (once << 1 & ALL_RANKS << 1) | once >> N_RANKS - 1  # the Ace is also below the Two
+    runs = from_ace & from_ace >> 1
+    runs &= runs >> 2
+    if runs & from_ace >> 4:
         best = max(best, strengths[STRAIGHT])
-    for suit in range(N_SUITS):
-        if d.suits[suit] >= 5:
-            best = max(best, strengths[FLUSH])
+    if suits + TO_FLUSHES & FLUSHES:
+        best = max(best, strengths[FLUSH])
     return best
 
 
 @rule
-def sample_draws(s, kept, draws, strengths, wanted, d):
+def sample_draws(s, kept, draws, strengths, wanted, h, d):
     """Draw `draws` unseen cards to the kept hand cards, SAMPLES times.
 
     strengths  (N_REFERENCE_HANDS,)
     wanted     log10 of the chips that count as a success
+    h          hand_facts_t
     d          draws_t whose unseen cards are listed; mean_strength and success_rate are overwritten
     """
-    n = take_kept(s, kept, d)
-    draws = min(draws, int(d.n_unseen))
+    once, twice, thrice, four, suits = kept_cards(s, kept, h)
+    unseen = int(d.n_unseen)
+    draws = min(draws, unseen)
     total, hits = 0.0, 0
+    random = d.rng
     for _ in range(SAMPLES):
+        now, now_2, now_3, now_4, now_suits = once, twice, thrice, four, suits
         for k in range(draws):
-            j = k + below(d.rng, int(d.n_unseen) - k)
+            random = shuffled_bits(random)
+            j = k + remainder(np.int64(random >> HIGH_31), unseen - k)
             card = d.unseen[j]
             d.unseen[j] = d.unseen[k]
             d.unseen[k] = card
-            d.hand[n + k] = card
-        strength = best_strength(d, n + draws, strengths)
+            now, now_2, now_3, now_4, now_suits = with_card(now, now_2, now_3, now_4, now_suits, int(card))
+        strength = best_strength(now, now_2, now_3, now_4, now_suits, strengths)
         total += strength
         hits += 1 if strength >= wanted else 0
+    d.rng = random
     d.mean_strength = total / SAMPLES
     d.success_rate = hits / float(SAMPLES)
 
 
 @rule
-def unseen_of_suit(unknown, suit):
-    """Return the number of unseen cards of this suit; unknown (N_SUITS, N_RANKS)."""
-    n = 0
-    for rank in range(N_RANKS):
-        n += int(unknown[suit, rank])
-    return n
+def shuffled_bits(x):
+    """Return the next state of the generator, uint64; its highest 31 bits are random (`random_play.below`)."""
+    x = x ^ (x << LEFT_13)
+    x = x ^ (x >> RIGHT_7)
+    return x ^ (x << LEFT_17)
+
+
+@rule
+def remainder(x, n):
+    """Return x modulo n, for 0 <= x < 2**31 and 1 <= n <= MAX_CARDS. The rounded product is never too large."""
+    rest = x - n * int(x * PART_OF[n])
+    return rest - n if rest >= n else rest
 
 
 @rule
@@ -176,23 +188,23 @@ def flush_chance(s, kept, outs):
 
 
 @rule
-def straight_chance(s, unknown, kept, first_rank):
+def straight_chance(s, h, kept, first_rank):
     """Return the approximate probability that a straight is completed, with missing ranks treated as independent."""
     drawn = min(MAX_PLAYED, int(s.n_hand) - count_bits(kept))
     chance = 1.0
     for step in range(STRAIGHT_CARDS):
         rank = rank_in_straight(first_rank, step)
-        if not positions_of_rank(s, rank):
-            chance *= chance_of(unseen_of_rank(unknown, rank), int(s.n_deck), drawn, 1)
+        if not h.ranks[rank]:
+            chance *= chance_of(h.unseen_ranks[rank], int(s.n_deck), drawn, 1)
     return chance
 
 
 @rule
-def rank_chance(s, unknown, kept):
+def rank_chance(s, h, kept):
     """Return the probability that discarding all other cards draws one more card of the kept ranks."""
     outs = 0
     for rank in range(FIRST_RANK, ACE + 1):
-        if positions_of_rank(s, rank) & kept:
-            outs += unseen_of_rank(unknown, rank)
+        if h.ranks[rank] & kept:
+            outs += h.unseen_ranks[rank]
     drawn = min(MAX_PLAYED, int(s.n_hand) - count_bits(kept))
     return chance_of(outs, int(s.n_deck), drawn, 1)

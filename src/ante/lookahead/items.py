@@ -45,7 +45,7 @@ def list_item(s, copies, w, out, verb, slot, cards, item, flags, suit, weakest):
     e = out.entries[k]
     e.trait = trait_of(item.enhancement, item.edition, item.seal)
     if item.kind == Kind.JOKER and s.n_jokers < MAX_JOKERS:
-        gains_with_joker(s, copies, suit, w.strengths, item, replaced_slot(s, item, weakest), w.gains)
+        gains_with_joker(copies, suit, w.strengths, item, replaced_slot(s, item, weakest), w.gains)
         write_gains(e, w.gains)
     elif item.kind == Kind.CONSUMABLE:
         write_planet(s, e, int(item.id), w.strengths)

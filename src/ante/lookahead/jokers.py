@@ -30,7 +30,7 @@ def list_sales(s, copies, w, out, suit):
         item = s.jokers[slot]
         if s.phase == Phase.SHOP or s.phase == Phase.PACK or item.id == Joker.LUCHADOR:
             sellable = not item.stickers & Sticker.ETERNAL
-            gains_without_joker(s, copies, suit, w.strengths, slot, w.gains)
+            gains_without_joker(copies, suit, w.strengths, slot, w.gains)
             flags = OWNED | sticker_flags(item) | (LEGAL if sellable else 0)
             k = add_candidate(out, Verb.SELL_JOKER, slot, 0, JOKER_BASE + int(item.id), flags)
             if k >= 0:
@@ -51,7 +51,7 @@ def list_moves(s, copies, w, out, suit):
     if s.phase != Phase.BLIND_SELECT:
         return
     for slot in range(s.n_jokers - 1):
-        gains_from_move(s, copies, suit, w.strengths, slot, w.gains)
+        gains_from_move(copies, suit, w.strengths, slot, w.gains)
         if w.gains.sum() > LEAST_GAIN and can_move_joker(s, slot, slot + 1):
             item_id = JOKER_BASE + int(s.jokers[slot].id)
             k = add_candidate(out, Verb.MOVE_JOKER, slot, 0, item_id, LEGAL | OWNED)

@@ -3,15 +3,17 @@
 import numpy as np
 
 from ante.catalog.blinds import Blind
+from ante.catalog.cards import N_SUITS
 from ante.catalog.hands import Hand
 from ante.engine.core.arithmetic import log10_of
 from ante.engine.core.rule import rule
 from ante.engine.core.state import MAX_CARDS, Phase, Place
 from ante.engine.jokers.lineup import refresh_lineup
-from ante.lookahead.determinised import determinise, score_in_copy, swap_jokers
+from ante.lookahead.determinised import BASE, ROUND, SCORED, determinise, score_in_copy, swap_jokers
 
 DEALT = 8  # cards of a reference hand, both played and held
 FIRST_DEALT = MAX_CARDS - DEALT
+SUIT_COUNT = 8  # bits; more than MAX_CARDS
 
 # A reference hand for each Hand from Straight Flush on: the number of played cards, and each card's rank and suit,
 # relative to the most common suit of the deck.
@@ -40,12 +42,12 @@ LEAST_SCORE = 1.0  # minimum in chips; lower scores are replaced by it
 
 @rule
 def begin_reference_round(s, copies):
-    """Make copies[1] a determinised copy of the game in an ordinary round, with DEALT blank cards in hand.
+    """Make copies[ROUND] a determinised copy of the game in an ordinary round, with DEALT blank cards in hand.
 
     None of them belongs to the deck, so the counts of jokers do not change.
     """
-    copies[1] = s
-    t = copies[1]
+    copies[ROUND] = s
+    t = copies[ROUND]
     determinise(s, t)
     t.phase = Phase.PLAY
     t.blind = Blind.NONE
@@ -71,24 +73,26 @@ def begin_reference_round(s, copies):
 
 
 @rule
-def strength_of(copies, which, suit):
-    """Return the strength of reference hand `which` in the round of copies[1]. copies[0] is changed."""
-    t = copies[1]
+def strength_of(copies, place, which, suit):
+    """Return the strength of reference hand `which` in the round of copies[place]. copies[SCORED] is changed."""
+    copies[SCORED] = copies[place]
+    t = copies[SCORED]
     for i in range(DEALT):
         t.cards[FIRST_DEALT + i].rank = REFERENCE_CARDS[which, i, 0]
         t.cards[FIRST_DEALT + i].suit = (REFERENCE_CARDS[which, i, 1] + suit) & 3
-    copies[0] = t
-    return log10_of(max(LEAST_SCORE, score_in_copy(copies[0], REFERENCE_PLAYED[which])))
+    return log10_of(max(LEAST_SCORE, score_in_copy(t, REFERENCE_PLAYED[which])))
 
 
 @rule
 def most_common_suit(s):
     """Return the most common suit of the deck, the first of equal ones."""
+    counts = 0  # SUIT_COUNT bits per suit
+    for i in range(s.n_cards):
+        if s.cards[i].place != Place.GONE:
+            counts += 1 << SUIT_COUNT * int(s.cards[i].suit)
     best, most = 0, -1
-    for suit in range(4):
-        n = 0
-        for i in range(s.n_cards):
-            n += 1 if s.cards[i].suit == suit and s.cards[i].place != Place.GONE else 0
+    for suit in range(N_SUITS):
+        n = (counts >> SUIT_COUNT * suit) & ((1 << SUIT_COUNT) - 1)
         if n > most:
             best, most = suit, n
     return best
@@ -98,36 +102,37 @@ def most_common_suit(s):
 def write_strengths(s, copies, suit, strengths):
     """Write the strength of each reference hand with the jokers and levels of the game.
 
-    copies     (2,) state_t, changed
+    copies     (N_COPIES,) state_t, changed; copies[ROUND] is the reference round of the game
     suit       the most common suit of the deck
     strengths  (N_REFERENCE_HANDS,) float64, overwritten
     """
     begin_reference_round(s, copies)
     for which in range(N_REFERENCE_HANDS):
-        strengths[which] = strength_of(copies, which, suit)
+        strengths[which] = strength_of(copies, ROUND, which, suit)
 
 
 @rule
 def write_gains(copies, suit, strengths, gains):
-    """Write the gains of the tested hands in the round of copies[1]: gains (N_TESTED_HANDS,), overwritten."""
+    """Write the gains of the tested hands in the round of copies[BASE]: gains (N_TESTED_HANDS,), overwritten."""
+    refresh_lineup(copies[BASE])
     for k in range(N_TESTED_HANDS):
-        gains[k] = strength_of(copies, TESTED_HANDS[k], suit) - strengths[TESTED_HANDS[k]]
+        gains[k] = strength_of(copies, BASE, TESTED_HANDS[k], suit) - strengths[TESTED_HANDS[k]]
 
 
 @rule
-def gains_with_joker(s, copies, suit, strengths, item, leaving, gains):
+def gains_with_joker(copies, suit, strengths, item, leaving, gains):
     """Write the gains by one more joker: gains (N_TESTED_HANDS,), overwritten.
 
+    copies   (N_COPIES,) state_t, after `write_strengths`; copies[ROUND] is unchanged
     item     an item of the shop or a pack
     leaving  the slot of the joker that it replaces, -1 if there is room
     """
-    begin_reference_round(s, copies)
-    t = copies[1]
+    copies[BASE] = copies[ROUND]
+    t = copies[BASE]
     if leaving >= 0:
         remove_joker(t, leaving)
     t.jokers[t.n_jokers] = item
     t.n_jokers += 1
-    refresh_lineup(t)
     write_gains(copies, suit, strengths, gains)
 
 
@@ -140,18 +145,16 @@ def remove_joker(t, slot):
 
 
 @rule
-def gains_without_joker(s, copies, suit, strengths, slot, gains):
-    """Write the gains by losing the joker of a slot: gains (N_TESTED_HANDS,), overwritten."""
-    begin_reference_round(s, copies)
-    remove_joker(copies[1], slot)
-    refresh_lineup(copies[1])
+def gains_without_joker(copies, suit, strengths, slot, gains):
+    """Write the gains by losing the joker of a slot; copies and gains as in `gains_with_joker`."""
+    copies[BASE] = copies[ROUND]
+    remove_joker(copies[BASE], slot)
     write_gains(copies, suit, strengths, gains)
 
 
 @rule
-def gains_from_move(s, copies, suit, strengths, slot, gains):
-    """Write the gains by swapping a joker with its right neighbour: gains (N_TESTED_HANDS,), overwritten."""
-    begin_reference_round(s, copies)
-    swap_jokers(copies[1], slot, slot + 1)
-    refresh_lineup(copies[1])
+def gains_from_move(copies, suit, strengths, slot, gains):
+    """Write the gains by swapping a joker with its right neighbour; copies and gains as in `gains_with_joker`."""
+    copies[BASE] = copies[ROUND]
+    swap_jokers(copies[BASE], slot, slot + 1)
     write_gains(copies, suit, strengths, gains)

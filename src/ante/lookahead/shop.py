@@ -58,7 +58,7 @@ def list_pack(s, copies, w, out, suit, weakest):
     for slot in range(s.n_pack):
         item = s.pack[slot]
         if item.kind != Kind.NONE:
-            cards = cards_for(s, int(item.id)) if item.kind == Kind.CONSUMABLE else 0
+            cards = cards_for(s, w.hand, int(item.id)) if item.kind == Kind.CONSUMABLE else 0
             flags = LEGAL if can_pick(s, slot, cards) else 0
             k = list_item(s, copies, w, out, Verb.PICK, slot, cards, item, flags, suit, weakest)
             if item.kind == Kind.JOKER:

@@ -149,7 +149,7 @@ def test_practice_positions_are_kept_while_deck_and_stake_are() -> None:
     )
     made.train()
     runner = made.env_runner
-    (kept,) = runner.hooks
+    kept = runner.hooks[0]
     kept._kept[64:65].view(np.uint8)[:] = runner.games.states[:1].view(np.uint8)  # as if a game had reached ante 2
     kept._kept["ante"][64], kept._counts[1] = 2, 1
     made.set_stage(2)

@@ -42,7 +42,7 @@ class Eval:
     """
 
     players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|RUN ...")]]
-    """Baselines, or folders of runs or releases."""
+    """random, greedy, rules, white-stake, a folder of a run or release, or your own player as module:Class."""
     panel: bool = False
     """Play the test panel, for results that are published: 1,000 seeds, Red Deck, White Stake, all items unlocked."""
     games: Count | None = None

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ante.engine.core.rule import rule
 
 
@@ -42,6 +45,7 @@ class Moment(IntEnum):
     CONSUMABLE_USED = 25  # (Consumable number)
     BOSS_TRIGGERED = 26  # the boss's ability took effect when a hand was played (0)
     BLIND_SKIPPED = 27  # (0)
+    DECK_COUNTED = 28  # before a hand scores: count cards whose changes during the hand do not count (0)
 
 
 class BossMoment(Enum):
@@ -100,6 +104,15 @@ class Effect:
 
 
 EFFECTS: list[Effect] = []
+
+
+def moments_of(items: type[IntEnum]) -> NDArray[np.int64]:
+    """Return the moments at which each of the items acts, as bits 1 << moment, of all effects registered so far."""
+    bits = np.zeros(len(items), dtype=np.int64)
+    for effect in EFFECTS:
+        if isinstance(effect.item, items) and effect.moment is not None:
+            bits[effect.item] |= 1 << effect.moment.value
+    return bits
 
 
 def on(moment: Enum, *items: IntEnum, copied: bool = True) -> Callable[[Callable[..., Any]], Any]:

@@ -3,6 +3,7 @@
 from ante.catalog.cards import FRONTS, Enhancement
 from ante.catalog.jokers import Joker
 from ante.engine.core.rng import Stream, pick, roll
+from ante.engine.core.state import Place
 from ante.engine.core.tables import (
     FRONT_RANK,
     FRONT_SUIT,
@@ -20,6 +21,18 @@ from ante.engine.items.card_array import add_card, put_in_deck, put_in_hand
 from ante.engine.items.packs import seal_of
 
 N_FRONTS = len(FRONTS)
+
+
+@on(Moment.DECK_COUNTED, Joker.STEEL_JOKER, Joker.STONE, Joker.DRIVERS_LICENSE, copied=False)
+def count_deck(s, me, joker, card):
+    """Count the full deck before the hand; these three do not count changes during the hand."""
+    s.tally_steel, s.tally_stone, s.tally_enhanced = 0, 0, 0
+    for i in range(s.n_cards):
+        c = s.cards[i]
+        if c.place != Place.GONE:
+            s.tally_steel += c.enhancement == Enhancement.STEEL
+            s.tally_stone += c.enhancement == Enhancement.STONE
+            s.tally_enhanced += c.enhancement != Enhancement.NONE
 
 
 # Steel Joker: X mult grows with each Steel card of the full deck.

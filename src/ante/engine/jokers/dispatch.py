@@ -6,6 +6,7 @@
 from ante.catalog.jokers import Joker
 from ante.engine.core.rule import rule
 from ante.engine.core.state import MAX_JOKERS
+from ante.engine.effects.moments import moments_of
 from ante.engine.jokers import (
     consumables,
     deck,
@@ -19,6 +20,17 @@ from ante.engine.jokers import (
     suits,
 )
 from ante.engine.jokers.copying import resolve, working
+
+ACTS_AT = moments_of(Joker)
+
+
+@rule
+def lineup_moments(s):
+    """Return the moments at which some joker of the line-up acts, debuffed or not, as bits 1 << Moment."""
+    bits = 0
+    for slot in range(s.n_jokers):
+        bits |= ACTS_AT[s.jokers[slot].id]
+    return bits
 
 
 @rule
@@ -800,3 +812,23 @@ def fire_blind_skipped(s, card):
             s.acting = slot
             s.copying = 1 if me != slot else 0
             blind_skipped(s, me, int(s.jokers[me].id), card)
+
+
+@rule
+def deck_counted(s, me, joker, card):
+    """DECK_COUNTED: the joker's own effect, if it has one."""
+    if not s.copying and (joker == Joker.STEEL_JOKER or joker == Joker.STONE or joker == Joker.DRIVERS_LICENSE):
+        deck.count_deck(s, me, joker, card)
+
+
+@rule
+def fire_deck_counted(s, card):
+    """DECK_COUNTED for every working joker, left to right."""
+    for slot in range(MAX_JOKERS):
+        if slot >= s.n_jokers:
+            break
+        me = resolve(s, slot)
+        if me >= 0:
+            s.acting = slot
+            s.copying = 1 if me != slot else 0
+            deck_counted(s, me, int(s.jokers[me].id), card)

@@ -34,6 +34,7 @@ from ante.training.policies.mlp_rows import PackedPolicy
 from ante.training.policies.registry import network_of, policy_class
 from ante.training.rllib.run_settings import set_resources
 from ante.training.sampling.callbacks import warn_of_unsupported
+from ante.training.sampling.highlights import HIGHLIGHTS, BestGames
 from ante.training.sampling.runner import ADVANTAGES, STAGE, BatchRunner
 from ante.training.sampling.training_data import Fragments
 from ante.training.settings.config import TrainConfig
@@ -65,6 +66,7 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
         truncate_every     steps after which advantages are truncated and bootstrapped; None for the fragment length
         practice           share of games that start from saved positions (practice.py)
         starts             saved states from which all games start, from recording.starts; None for new games
+        highlights         keep the first wins, best and oddest games (highlights.py); needs whole games on a CPU
         stages             options of `Games` by stage (curriculum.py); evaluation uses the last one
         normalise_rewards  divide rewards by the standard deviation of discounted returns
         normalise_values   standardise value targets
@@ -83,6 +85,7 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
         self.truncate_every: int | None = None
         self.practice = 0.0
         self.starts: bytes | None = None
+        self.highlights = False
         self.stages: tuple[dict[str, Any], ...] = ({},)
         self.normalise_rewards = False
         self.normalise_values = False
@@ -126,6 +129,7 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
         self.practice = run.games.practice
         self.starts = starts_bytes(Path(run.games.start_states)) if run.games.start_states else None
         self.stages = tuple(stage.rules for stage in run.games.stages)
+        self.highlights = resources.games_on == "cpu" and not self.starts
         if resources.games_on == "gpu":
             from ante.training.sampling.cuda_runner import DeviceRunner, MirrorRunner
 
@@ -141,13 +145,17 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
 
 
 class FastAlgorithm(Algorithm):  # type: ignore[misc]
-    """An algorithm whose batches stay packed arrays from sampling to the gradient."""
+    """An algorithm whose batches stay packed arrays from sampling to the gradient.
+
+    highlights  the best games of all runners, until they are taken
+    """
 
     def setup(self, config: Any) -> None:
         """See Algorithm; sampling starts with the first training step."""
         warn_of_unsupported(config)
         share_cores(config)  # before the weights are initialised: the number of threads affects their last digits
         self._stage = 1
+        self.highlights = BestGames()
         self._ahead: deque[Callable[[], list[Fragment]]] = deque()
         self._launched = 0
         self._thread: ThreadPoolExecutor | None = None
@@ -166,6 +174,8 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             self._ahead.append(self._launch())
         self.metrics.log_value("wait_seconds", time.perf_counter() - begin, window=1)
         steps = self.metrics.peek((ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME), default=0)
+        for _, metrics in ready:
+            self.highlights.add(metrics.pop(HIGHLIGHTS, ()))
         self.metrics.aggregate([metrics for _, metrics in ready], key=ENV_RUNNER_RESULTS)
         learned = self.learner_group.update(
             training_data=Fragments([fragment for fragment, _ in ready]),

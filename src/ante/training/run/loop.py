@@ -28,12 +28,13 @@ from ante.recording.starts import read_starts
 from ante.stopping import TERMINATIONS, Stops, stopping
 from ante.tables import paper, stages
 from ante.training.baselines.external import ExternalAlgorithm
-from ante.training.rllib.algorithm import NoRunner
+from ante.training.rllib.algorithm import FastAlgorithm, NoRunner
 from ante.training.rllib.build import build
 from ante.training.rllib.checkpoint import restore_algorithm
 from ante.training.rllib.cluster import start_ray
 from ante.training.run.console import TrainView
 from ante.training.run.evaluate import evaluate_run, trial, write_report
+from ante.training.run.highlights import keep_highlights
 from ante.training.run.machine import write_machine
 from ante.training.run.memory import MemoryGauge, memory_table
 from ante.training.run.memory_budget import Budget, Sizes
@@ -83,9 +84,14 @@ class Session:
     publisher: Publisher | None = None
 
     def save(self, config: TrainConfig, algorithm: Algorithm, done: Progressed) -> None:
-        """Save a checkpoint of the run and queue it for upload. Raises RunGone, CannotSave."""
+        """Save a checkpoint of the run with its highlights and queue it for upload. Raises RunGone, CannotSave."""
         self.lock.check()
         saved = save(config, algorithm, done, self.lock.check)
+        if isinstance(algorithm, FastAlgorithm):
+            try:
+                keep_highlights(config, algorithm.highlights, done.steps)
+            except (BalatroError, OSError) as error:  # as for the games of an evaluation
+                say(self.console, f"highlights of training were not saved: {error}")
         if self.publisher:
             self.publisher.checkpoint(saved.folder, saved.metadata, saved.best)
 

@@ -68,6 +68,10 @@ class RunnerHook:
     def finish(self, trajectory: Trajectory) -> None:
         """Extend a fragment that has been played."""
 
+    def metrics(self) -> dict[str, Any]:
+        """Return entries for the runner's next metrics; `FastAlgorithm` removes them before RLlib reads the rest."""
+        return {}
+
 
 class SavedStarts(RunnerHook):
     """Starts all games from saved positions, sampled uniformly."""

@@ -31,6 +31,7 @@ from ante.training.numerics.precision import precision
 from ante.training.policies.protocol import Choice, on_host
 from ante.training.sampling.callbacks import has_callback
 from ante.training.sampling.fragment import EpisodeTally, Rollout, Trajectory, end_to_end
+from ante.training.sampling.highlights import Highlights
 from ante.training.sampling.hooks import EpisodeEnds, RunnerHook, SavedStarts
 from ante.training.sampling.practice import Practice
 from ante.training.spans import span
@@ -48,7 +49,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
 
     games  the games; state the policy's state; begun (n,) bool: whether a game started from a saved position
     tally  statistics of games that started from the beginning
-    hooks  RunnerHooks (hooks.py): saved starts, practice, callbacks, and the configuration's `runner_hooks`
+    decisions  (n,) int64, what the games played in the last step
+    hooks  RunnerHooks (hooks.py): saved starts, practice, callbacks, highlights, and the configuration's `runner_hooks`
     """
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
@@ -77,7 +79,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.module.to(self._device)
 
     def _make_hooks(self) -> list[RunnerHook]:
-        """Create the sampling hooks. Evaluation runners use no practice."""
+        """Create the sampling hooks. Evaluation runners use no practice and keep no highlights."""
         config = self.config
         kinds: list[Callable[[BatchRunner], RunnerHook]] = []
         if config.starts and not config.in_evaluation:
@@ -86,6 +88,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             kinds.append(Practice)
         if has_callback("on_episode_end", config.callbacks_class, config.callbacks_on_episode_end):
             kinds.append(EpisodeEnds)
+        if config.highlights and not config.in_evaluation:
+            kinds.append(Highlights)
         return [kind(self) for kind in (*kinds, *config.runner_hooks)]
 
     def _calls(self, moment: str) -> list[Callable[..., Any]]:
@@ -232,9 +236,9 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             state.advance(everyone, choice.carry)
             for call in before_step:
                 call(t)
-            decisions = policy.decisions(rows[t], actions[t])
+            self.decisions = policy.decisions(rows[t], actions[t])
             with span("env"):
-                games.step(decisions)
+                games.step(self.decisions)
             rewards[t] = games.rewards
             for call in stepped:
                 call(t)
@@ -344,8 +348,11 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.tally.games = 0
 
     def get_metrics(self) -> dict[str, Any]:
-        """Return metrics since the last call."""
-        return dict(self.metrics.reduce())
+        """Return metrics since the last call, and those of the hooks."""
+        found = dict(self.metrics.reduce())
+        for call in self._calls("metrics"):
+            found |= call()
+        return found
 
     def get_spaces(self) -> dict[str, tuple[gymnasium.Space[Any], gymnasium.Space[Any]]]:
         """Return the observation and action spaces of the policy."""

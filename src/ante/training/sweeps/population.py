@@ -288,7 +288,7 @@ def points_of(file: Path, number: int) -> tuple[Point, ...]:
 
 
 def member_of(space: Space, number: int, points: tuple[Point, ...], checkpoint: Path) -> Member:
-    """Return a member from its comparisons and its last checkpoint, evaluated on seeds that chose nothing."""
+    """Return a member from its comparisons and its last checkpoint, evaluated on evaluation seeds."""
     read_metadata(checkpoint / MEMBER)
     policy = read_policy(checkpoint / MEMBER)
     config = space.member(points[-1].values, 0)

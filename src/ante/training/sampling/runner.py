@@ -291,9 +291,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         for call in self._calls("finish"):
             call(played)
         self.num_env_steps_sampled_lifetime += len(played)
-        return (
-            played if self.config.fragment_kind == TRAJECTORY else self._estimated(played, self._denormalised(values))
-        )
+        return played if self.config.fragment_kind == TRAJECTORY else self._estimated(played, values)
 
     def _observe(self, out: NDArray[Any]) -> None:
         """Write the policy's observations of all games: out (n,) row_t, overwritten."""
@@ -330,11 +328,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         aside = torch.Generator(self._device).manual_seed(0)  # does not advance the generator of actions
         with span("forward"):
             values = on_host(self.module.act(self.state.view(rows), aside).values)
-        return self._denormalised(values)
-
-    def _denormalised(self, outputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the values for outputs of the value head, same shape, undoing their normalisation."""
-        return self.scales.values(outputs) if self.config.normalise_values else outputs
+        return values
 
     def _log(self, fragments: list[Rollout | Trajectory], seconds: float) -> None:
         """Log metrics since the last `get_metrics`."""

@@ -125,7 +125,7 @@ def test_bf16_points_the_same_way() -> None:
     rows = played(made)[1]
     batch = batch_of(made, rows)
     wanted = torch.cat([each.flatten() for each in dense_gradients(made, rows, batch)[1]])
-    with precision("on", "cpu"):
+    with precision(True, "cpu"):
         gradients, _ = made.ppo_gradient(made.stage(rows)[np.arange(len(rows))], batch, *WEIGHTS)
     found = torch.cat([gradient.flatten() for gradient in gradients])
     assert found.dtype == torch.float32

@@ -72,9 +72,8 @@ class AskForHints(RunnerHook):
 
     @property
     def prior(self) -> float:
-        """The current probability of following a hint."""
-        steps = self.runner.num_env_steps_sampled_lifetime * max(1, self.runner.config.num_env_runners)
-        return value_at(self.runner.config.hints.prior, steps)
+        """The current probability of following a hint, by the steps of the run when the weights were sent."""
+        return value_at(self.runner.config.hints.prior, self.runner.global_steps)
 
     def ended(self, which: NDArray[np.int64]) -> None:
         """See RunnerHook."""

@@ -155,7 +155,8 @@ class QLearner(FragmentLearner):
         """Restore what `get_state` returned; with weights alone, the target network equals the online network."""
         super().set_state(state)
         if TARGET in state:
-            self._target.load_state_dict({name: torch.from_numpy(value) for name, value in state[TARGET].items()})
+            saved = {name: torch.from_numpy(value) for name, value in state[TARGET].items()}
+            self._target.load_state_dict(self._target.state_dict() | saved)  # earlier versions lack the value's scale
         elif COMPONENT_RL_MODULE in state:  # weights alone, at a warm start
             self._update_target()
         if REPLAY in state:

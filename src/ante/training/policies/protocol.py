@@ -128,7 +128,8 @@ class GamePolicy:
         bf16             whether `bf16: auto` selects bf16 on machines that support it
         packs_on_device  whether rows hold the flat view only, which a CUDA device can pack (`act_octets`)
 
-    `value` is the output layer of the value function, one unit wide; value normalisation rescales it.
+    `value` is the output layer of the value function, one unit wide. Value normalisation needs a `layers.ValueHead`.
+    Values are in units of the reward, after its normalisation.
 
     A policy may also define these methods:
 

@@ -82,9 +82,11 @@ def read_policy(folder: Path, config: TrainConfig | None = None) -> TorchRLModul
     config = config or read_config(folder / SETTINGS)
     policy = new_policy(config)
     own = {name: value.numpy() for name, value in policy.state_dict().items()}
-    policy.load_state_dict({name: torch.from_numpy(value) for name, value in read_weights(folder, own).items()})
-    found: TorchRLModule = policy
-    return found
+    added = [name for name, _ in policy.named_buffers() if name.startswith("value.")]  # not in earlier versions
+    found = read_weights(folder, own, added)
+    policy.load_state_dict({name: torch.from_numpy(value) for name, value in found.items()})
+    read: TorchRLModule = policy
+    return read
 
 
 def make_player(policy: Any, name: str, likeliest: bool = False, seed: int = 0, reorder: str = "none") -> PolicyPlayer:

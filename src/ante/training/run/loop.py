@@ -28,6 +28,7 @@ from ante.recording.starts import read_starts
 from ante.stopping import TERMINATIONS, Stops, stopping
 from ante.tables import paper, stages
 from ante.training.baselines.external import ExternalAlgorithm
+from ante.training.numerics.precision import BF16, FLOAT32
 from ante.training.rllib.algorithm import FastAlgorithm, NoRunner
 from ante.training.rllib.build import build
 from ante.training.rllib.checkpoint import restore_algorithm
@@ -101,7 +102,7 @@ def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) 
     if not (resume and (config.folder / "checkpoints" / "latest.json").exists()):
         start = read_start(config)
         done = Progressed(sizes=configured(config))
-        algorithm = build_sized(config, done.sizes, show_stage)
+        algorithm = build_sized(config, done, show_stage)
         config.folder.mkdir(parents=True, exist_ok=True)
         if start:
             algorithm.start_from(start.weights)
@@ -111,7 +112,7 @@ def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) 
         return algorithm, done
     checkpoint, metadata = find_checkpoint(config.folder / "checkpoints")
     done = progressed(config, metadata)
-    algorithm = build_sized(config, done.sizes, show_stage)
+    algorithm = build_sized(config, done, show_stage)
     show_stage(f"loading {checkpoint}")
     done.games_restarted = restore_algorithm(algorithm, checkpoint)
     if config.games.curriculum:
@@ -142,13 +143,20 @@ def fits(config: TrainConfig, sizes: Sizes) -> bool:
     return True
 
 
-def build_sized(config: TrainConfig, sizes: Sizes, show_stage: Callable[[str], None]) -> Algorithm:
-    """Build the algorithm with these sizes, and start Ray if needed."""
+def build_sized(config: TrainConfig, done: Progressed, show_stage: Callable[[str], None]) -> Algorithm:
+    """Build the algorithm with the sizes in `done`, and start Ray if needed.
+
+    The precision is the one in `done`, and is decided and set there at the start of a run.
+    """
     if not config.algo.external:
         show_stage("starting Ray")
         start_ray(config)
     show_stage("building the policy and the games")
-    return build(sized(config, sizes))
+    if done.precision and config.resources.bf16 == "auto":
+        config = config.with_changes({"resources.bf16": "on" if done.precision == BF16 else "off"})
+    algorithm = build(sized(config, done.sizes))
+    done.precision = BF16 if getattr(getattr(algorithm, "config", None), "bf16", False) else FLOAT32
+    return algorithm
 
 
 def promote(config: TrainConfig, algorithm: Algorithm, done: Progressed, console: Console) -> None:

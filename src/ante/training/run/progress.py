@@ -23,7 +23,8 @@ from ante.training.settings.config import TrainConfig
 class Progressed:
     """The progress of a run.
 
-    saved       iteration of its last checkpoint, 0 if there is none
+    saved            iteration of its last checkpoint, 0 if there is none
+    precision        float32 or bf16, which the run has used since its start; empty before
     games_restarted  why the games of the checkpoint are not continued; empty if they are
     """
 
@@ -37,6 +38,7 @@ class Progressed:
     sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
     stage: int = 1
     saved: int = 0
+    precision: str = ""
     games_restarted: str = ""
 
 
@@ -84,6 +86,7 @@ def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
         sizes=sizes,
         stage=metadata.get("stage", 1),
         saved=metadata["iteration"],
+        precision=metadata.get("precision", ""),
     )
 
 
@@ -144,6 +147,7 @@ def save(
         "games_per_runner": done.sizes.games,
         "configured_games": config.resources.games_per_runner,
         "stage": done.stage,
+        "precision": done.precision,
         "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     folder = save_checkpoint(

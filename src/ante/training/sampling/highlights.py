@@ -123,7 +123,9 @@ class Highlights(RunnerHook):
         self._all = np.arange(n)
         self._actions = np.empty((n, self.games.limit), dtype=np.int64)  # memory is used for the steps that are played
         self._highest_hand: NDArray[np.float64] = np.zeros(n)
-        self._recorded: NDArray[np.int64] = np.zeros(n, dtype=np.int64)  # steps of the current games at the end of a fragment
+        self._recorded: NDArray[np.int64] = np.zeros(
+            n, dtype=np.int64
+        )  # steps of the current games at the end of a fragment
         self._whole: NDArray[np.bool_] = np.ones(n, dtype=np.bool_)  # games whose steps are all recorded
 
     def fragment_begins(self, steps: int) -> None:

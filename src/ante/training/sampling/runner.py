@@ -32,7 +32,7 @@ from ante.training.numerics.normalisation import SCALES, Scales, discounted, not
 from ante.training.numerics.precision import precision
 from ante.training.policies.protocol import Choice, on_host
 from ante.training.sampling.callbacks import has_callback
-from ante.training.sampling.fragment import EpisodeTally, Rollout, Trajectory, end_to_end
+from ante.training.sampling.fragment import EpisodeTally, Rollout, Sampled, Trajectory, end_to_end
 from ante.training.sampling.highlights import Highlights
 from ante.training.sampling.hooks import EpisodeEnds, RunnerHook, SavedStarts
 from ante.training.sampling.practice import Practice
@@ -40,6 +40,7 @@ from ante.training.sampling.saved_games import array_like, read_games, save_game
 from ante.training.spans import span
 
 STAGE = "stage"  # key in the states and metrics of runners
+GLOBAL_STEPS = "global_steps"  # key in the states of runners
 TRAJECTORY, ADVANTAGES = "trajectory", "advantages"  # kinds of fragments
 
 
@@ -72,6 +73,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self._weights_seq_no = 0
         self._greedy = False
         self.stage = self._current_stage = 1  # curriculum stages: requested, and in play
+        self.global_steps = 0  # of the whole run, when the weights were sent
         self.scales = Scales()
         self.num_env_steps_sampled_lifetime: int = 0
         self.make_module()
@@ -201,7 +203,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         )
         return fragments
 
-    def try_fragment(self) -> tuple[Any, dict[str, Any]] | str:
+    def try_fragment(self) -> Sampled | str:
         """Return `fragment`, or the traceback of an error: RLlib would restart the runner and hide the error."""
         try:
             return self.fragment()
@@ -210,10 +212,11 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         except Exception:
             return traceback.format_exc()
 
-    def fragment(self) -> tuple[Any, dict[str, Any]]:
-        """Return one fragment as an object reference, and the metrics. Only these two pass through the driver."""
+    def fragment(self, by_reference: bool = True) -> Sampled:
+        """Return one fragment with its metrics; as an object reference, so that no steps pass through the driver."""
         (fragment,) = self.sample()
-        return ray.put(fragment), self.get_metrics()
+        held = ray.put(fragment) if by_reference else fragment
+        return Sampled(held, self.get_metrics(), self.tally.take(), self._current_stage)
 
     def _play(self, steps: int) -> Rollout | Trajectory:
         """Play `steps` steps in every game and return the fragment to send."""
@@ -295,9 +298,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         for call in self._calls("finish"):
             call(played)
         self.num_env_steps_sampled_lifetime += len(played)
-        return (
-            played if self.config.fragment_kind == TRAJECTORY else self._estimated(played, self._denormalised(values))
-        )
+        return played if self.config.fragment_kind == TRAJECTORY else self._estimated(played, values)
 
     def _observe(self, out: NDArray[Any]) -> None:
         """Write the policy's observations of all games: out (n,) row_t, overwritten."""
@@ -334,11 +335,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         aside = torch.Generator(self._device).manual_seed(0)  # does not advance the generator of actions
         with span("forward"):
             values = on_host(self.module.act(self.state.view(rows), aside).values)
-        return self._denormalised(values)
-
-    def _denormalised(self, outputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the values for outputs of the value head, same shape, undoing their normalisation."""
-        return self.scales.values(outputs) if self.config.normalise_values else outputs
+        return values
 
     def _log(self, fragments: list[Rollout | Trajectory], seconds: float) -> None:
         """Log metrics since the last `get_metrics`."""
@@ -390,6 +387,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             self.module.set_state(weights.get(DEFAULT_MODULE_ID, weights))
             self._weights_seq_no = int(state.get(WEIGHTS_SEQ_NO, 0))
         self.stage = int(state.get(STAGE, self.stage))
+        self.global_steps = int(state.get(GLOBAL_STEPS, self.global_steps))
         if SCALES in state:
             self.scales.restore(state[SCALES])
         self.num_env_steps_sampled_lifetime = state.get(

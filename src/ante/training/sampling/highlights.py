@@ -88,6 +88,9 @@ class Highlights(RunnerHook):
     def __init__(self, runner: "BatchRunner") -> None:
         super().__init__(runner)
         self.best = BestGames()
+        self._recorded: NDArray[np.int64]
+        self._highest_hand: NDArray[np.float64]
+        self._whole: NDArray[np.bool_]
 
     def dealt(self, seeds: np.random.SeedSequence, before: Games | None) -> None:
         """See RunnerHook."""
@@ -122,11 +125,11 @@ class Highlights(RunnerHook):
         n = self.games.n
         self._all = np.arange(n)
         self._actions = np.empty((n, self.games.limit), dtype=np.int64)  # memory is used for the steps that are played
-        self._highest_hand: NDArray[np.float64] = np.zeros(n)
-        self._recorded: NDArray[np.int64] = np.zeros(
+        self._highest_hand = np.zeros(n)
+        self._recorded = np.zeros(
             n, dtype=np.int64
         )  # steps of the current games at the end of a fragment
-        self._whole: NDArray[np.bool_] = np.ones(n, dtype=np.bool_)  # games whose steps are all recorded
+        self._whole = np.ones(n, dtype=np.bool_)  # games whose steps are all recorded
 
     def fragment_begins(self, steps: int) -> None:
         """See RunnerHook."""

@@ -162,6 +162,18 @@ def test_a_restored_run_has_the_same_weights_optimizer_and_runner(tmp_path: Path
     fresh.stop()
 
 
+def test_runners_know_the_steps_of_the_run_after_a_resume_too(tmp_path: Path) -> None:
+    made = algorithm()
+    curve(made, 2)
+    assert made.env_runner.global_steps == 1024
+    save(made, made.run, tmp_path / "here")
+    fresh = algorithm(**{"resources.games_per_runner": 8})
+    restore(fresh, tmp_path / "here")
+    assert fresh.env_runner.global_steps == 1024
+    made.stop()
+    fresh.stop()
+
+
 @pytest.mark.parametrize("overlap", [False, True])
 def test_a_killed_runner_costs_samples_not_the_run(overlap: bool) -> None:
     import time

@@ -43,6 +43,19 @@ class ReplaySample:
     weights: NDArray[np.float32]
     corrections: NDArray[np.float32]
 
+    def part(self, which: NDArray[np.int64]) -> "ReplaySample":
+        """Return the steps at these indices of the sample."""
+        rows, nexts = (octets_of(each)[which].view(each.dtype)[:, 0] for each in (self.rows, self.nexts))
+        return ReplaySample(
+            self.places[which],
+            rows,
+            nexts,
+            self.actions[which],
+            self.returns[which],
+            self.weights[which],
+            self.corrections[which],
+        )
+
 
 @dataclass
 class Replay:

@@ -123,7 +123,7 @@ def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) 
 
 
 def sized(config: TrainConfig, sizes: Sizes) -> TrainConfig:
-    """Return the configuration with these sizes. Minibatches keep their size if the algorithm accumulates gradients.
+    """Return the configuration with these sizes. Gradient steps stay the same: smaller minibatches are accumulated.
 
     Raises BadConfig if they do not fit the other settings.
     """
@@ -135,7 +135,9 @@ def sized(config: TrainConfig, sizes: Sizes) -> TrainConfig:
 
 
 def fits(config: TrainConfig, sizes: Sizes) -> bool:
-    """Return whether a run can continue with these sizes."""
+    """Return whether a run can continue with these sizes and the same gradient steps."""
+    if sizes.minibatch < config.algo.minibatch and not config.algo.accumulates:
+        return False
     try:
         sized(config, sizes)
     except BadConfig:

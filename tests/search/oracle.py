@@ -25,8 +25,6 @@ def oracle(player: Player, budget: Budget, settings: Settings, seed: int = 0) ->
     """Return a player that searches like `SearchPlayer`, but in the true future."""
     found = SearchPlayer(player, budget, settings, seed)
     assert isinstance(player, Searchable)
-    found._simulator = TrueFuture(
-        player.thinker(), REORDERS[player.reorder], settings.rounds, settings.decisions
-    )
+    found._simulator = TrueFuture(player.thinker(), REORDERS[player.reorder], settings.rounds, settings.decisions)
     found.name = f"{player.name} that knows the future"
     return found

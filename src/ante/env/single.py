@@ -41,7 +41,9 @@ class IllegalAction(BalatroError, ValueError):
 
     def __init__(self, action: str, legal: str, game: int | None = None) -> None:
         where = "" if game is None else f" in game {game}"
-        super().__init__(f"illegal action{where}: {action}. Legal now: {legal}. Choose a number that the action mask allows")
+        super().__init__(
+            f"illegal action{where}: {action}. Legal now: {legal}. Choose a number that the action mask allows"
+        )
 
 
 def action_number(action: Any) -> int:

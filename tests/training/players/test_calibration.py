@@ -21,7 +21,7 @@ def positions(games: int) -> Positions:
 
 
 def test_the_fit_finds_what_decides_games_and_is_calibrated() -> None:
-    fit = fitted(positions(4000), 0, "abc")
+    fit = fitted(positions(12000), 0, "abc")
     assert fit.loss < fit.constant - 0.05
     features = np.zeros((3, 6), dtype=np.float32)
     features[:, 0] = (-1.5, 0.0, 1.5)

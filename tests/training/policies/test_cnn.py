@@ -179,7 +179,7 @@ def test_a_cnn_reads_its_frames() -> None:
 
 def test_a_player_keeps_the_stacks_of_games_separate_and_can_be_queried_twice() -> None:
     """In parallel, alone, with every query repeated, and with games reset in the same place."""
-    from ante.training.policies.registry import make_player
+    from ante.training.acting.player import make_player
 
     torch.manual_seed(0)
     policy = made(**SMALL)[0].module
@@ -200,7 +200,7 @@ def test_notes_use_the_observations_of_the_player() -> None:
     """Values from a replay equal those of the game played card by card, selected from left to right."""
     from ante.engine.actions import Verb, pack_action, to_macro
     from ante.env.replay import Heading
-    from ante.training.policies.registry import make_player
+    from ante.training.acting.player import make_player
     from ante.watch.episode import Episode, annotate, begin
 
     torch.manual_seed(0)

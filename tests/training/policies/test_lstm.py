@@ -150,7 +150,7 @@ def test_an_update_uses_whole_sequences_and_learns() -> None:
 
 def test_a_player_keeps_the_memory_of_games_separate_and_can_be_queried_twice() -> None:
     """In parallel, alone, and with every query repeated: the same games."""
-    from ante.training.policies.registry import make_player
+    from ante.training.acting.player import make_player
 
     torch.manual_seed(0)
     policy = made(**SMALL)[0].module
@@ -179,7 +179,7 @@ def test_notes_follow_the_game_as_the_player_does() -> None:
     """The memory is the same if cards were selected from left to right."""
     from ante.engine.actions import Verb, pack_action, to_macro
     from ante.env.replay import Heading
-    from ante.training.policies.registry import make_player
+    from ante.training.acting.player import make_player
     from ante.watch.episode import Episode, annotate, begin
 
     torch.manual_seed(0)

@@ -17,8 +17,9 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from ante.agents.evaluate import Player
 from ante.files import write_text
-from ante.training.policies.registry import SETTINGS, load_policy, make_player, read_policy
-from ante.training.policies.win_head import WIN_HEAD, WinHead, read_win_head
+from ante.training.acting.player import make_player
+from ante.training.acting.win_head import WIN_HEAD, WinHead, read_win_head
+from ante.training.policies.registry import SETTINGS, load_policy, read_policy
 from ante.training.run_store.lineage import Ancestor, Lineage, as_json, read_lineage
 from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verified, verify_files
 from ante.training.run_store.weights import WEIGHTS, write_weights

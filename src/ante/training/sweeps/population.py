@@ -26,7 +26,8 @@ from ante.agents.seed_lists import evaluation_seeds
 from ante.errors import BalatroError
 from ante.files import Unreadable, parse_json, read_text, write_text
 from ante.paths import inside
-from ante.training.policies.registry import make_player, read_policy
+from ante.training.acting.player import make_player
+from ante.training.policies.registry import read_policy
 from ante.training.rllib.build import build
 from ante.training.rllib.checkpoint import restore_algorithm, write_algorithm
 from ante.training.rllib.cluster import ray_of_our_own

@@ -3,91 +3,59 @@
 Rows are packed lists (`policies/shortlist.py`). The entries of a minibatch are concatenated row by row; those of row m
 are `ends[m - 1]` (0 for the first row) to `ends[m]`. Kernels compile as those of `row_kernels.py`.
 
-SPEED: an entry has few nonzero numbers and flags, so adding up weight rows costs less than a product with the block of
-columns of all kinds, and nothing of that block is stored.
+SPEED: an entry has few nonzero numbers and flags. As a sparse row of one table, its embeddings and columns are added up
+by `row_kernels.sparse_forward`; a kernel with a loop for each of them took three times as long.
 """
 
 import numpy as np
 
-from ante.lookahead.records import LEGAL, N_ESTIMATES, N_FLAGS, N_KINDS
+from ante.lookahead.records import LEGAL, N_ESTIMATES, N_FLAGS
 from ante.training.numerics.row_kernels import kernel
 
-N_IDS = 4  # item, verb, trait, purpose
+N_IDS, VERB = 4, 1  # item, verb, trait, purpose; the index of the verb
 N_NUMBERS = N_ESTIMATES + 1  # estimates and price
 N_KNOWN = 1 + N_NUMBERS + N_FLAGS  # columns of one kind: a constant, the numbers, the flags
-N_COLUMNS = N_KINDS * N_KNOWN
+MOST_TERMS = N_IDS + N_KNOWN
 MASK_BYTES = 4  # of a row's candidates
 
 
 @kernel
-def end_rows(starts, which, ends):
-    """Write the cumulative number of entries of a minibatch: starts (n + 1,) of all rows, which (m,), ends (m,) int64."""
-    end = 0
-    for m in range(len(which)):
-        end += starts[which[m] + 1] - starts[which[m]]
-        ends[m] = end
+def list_terms(ids, numbers, flags, kinds, firsts, starts, columns, values):
+    """Write each entry as a sparse row of the table of all embeddings and columns; returns nothing.
 
-
-@kernel
-def embed(starts, which, kinds, ids, numbers, flags, items, verbs, traits, purposes, weight, bias, out):
-    """Write the sum of each entry's embeddings and of its kind's columns.
-
-    starts   (n + 1,) int64: offsets of all rows in ids (k, N_IDS), numbers (k, N_NUMBERS) float32, flags (k,) int64
-    which    (m,) int64, rows of this minibatch
+    ids      (k, N_IDS) int64, numbers (k, N_NUMBERS) float32, flags (k,) int64 of all entries
     kinds    (verbs,) int64
-    items, verbs, traits, purposes   embeddings, (.., width) float32
-    weight   (N_COLUMNS, width) float32, and bias (width,) float32
-    out      (entries, width) float32, overwritten
+    firsts   (N_IDS + 1,) int64: the first row of each embedding in the table, and of the columns of the first kind
+    starts   (k + 1,) int64, columns and values (k MOST_TERMS,) int32 and float32 in CSR layout, overwritten
     """
-    width, at = len(bias), 0
-    for m in range(len(which)):
-        for e in range(starts[which[m]], starts[which[m] + 1]):
-            item, verb, trait, purpose = ids[e, 0], ids[e, 1], ids[e, 2], ids[e, 3]
-            column = kinds[verb] * N_KNOWN
-            for k in range(width):
-                out[at, k] = (items[item, k] + verbs[verb, k]) + (traits[trait, k] + purposes[purpose, k])
-            for k in range(width):
-                out[at, k] += bias[k] + weight[column, k]
-            for j in range(N_NUMBERS):
-                x = numbers[e, j]
-                if x != 0.0:
-                    for k in range(width):
-                        out[at, k] += x * weight[column + 1 + j, k]
-            bits, j = flags[e], column + 1 + N_NUMBERS
-            while bits:
-                if bits & 1:
-                    for k in range(width):
-                        out[at, k] += weight[j, k]
-                bits >>= 1
-                j += 1
+    at = 0
+    starts[0] = 0
+    for e in range(len(ids)):
+        for j in range(N_IDS):
+            columns[at], values[at] = firsts[j] + ids[e, j], 1.0
             at += 1
+        column = firsts[N_IDS] + kinds[ids[e, VERB]] * N_KNOWN
+        columns[at], values[at] = column, 1.0
+        at += 1
+        for j in range(N_NUMBERS):
+            if numbers[e, j] != 0.0:
+                columns[at], values[at] = column + 1 + j, numbers[e, j]
+                at += 1
+        for j in range(N_FLAGS):
+            if (flags[e] >> j) & 1:
+                columns[at], values[at] = column + 1 + N_NUMBERS + j, 1.0
+                at += 1
+        starts[e + 1] = at
 
 
 @kernel
-def embed_backward(starts, which, kinds, ids, numbers, flags, slope, items, verbs, traits, purposes, weight):
-    """Add the gradients of `embed`, from the output's slope (entries, width) float32, to the last five arguments."""
-    width, at = slope.shape[1], 0
+def entries_of(starts, which, ends, entries):
+    """Write the indices of a minibatch's entries: starts (n + 1,) of all rows, which and ends (m,), entries (k,) int64."""
+    at = 0
     for m in range(len(which)):
-        for e in range(starts[which[m]], starts[which[m] + 1]):
-            item, verb, trait, purpose = ids[e, 0], ids[e, 1], ids[e, 2], ids[e, 3]
-            column = kinds[verb] * N_KNOWN
-            for k in range(width):
-                items[item, k] += slope[at, k]
-                verbs[verb, k] += slope[at, k]
-                traits[trait, k] += slope[at, k]
-                purposes[purpose, k] += slope[at, k]
-            for j in range(N_NUMBERS):
-                x = numbers[e, j]
-                if x != 0.0:
-                    for k in range(width):
-                        weight[column + 1 + j, k] += x * slope[at, k]
-            bits, j = flags[e], column + 1 + N_NUMBERS
-            while bits:
-                if bits & 1:
-                    for k in range(width):
-                        weight[j, k] += slope[at, k]
-                bits >>= 1
-                j += 1
+        first = starts[which[m]] - at
+        while at < ends[m]:
+            entries[at] = first + at
             at += 1
 
 

@@ -33,7 +33,7 @@ from ante.lookahead.records import (
     candidates_t,
 )
 from ante.lookahead.reference_hands import N_REFERENCE_HANDS
-from ante.training.numerics import row_kernels, torch_ops
+from ante.training.numerics import list_kernels, row_kernels, torch_ops
 from ante.training.numerics.distributions import OFF, entropy, sample_logits
 from ante.training.numerics.packed_rows import flat_row_t, octets_of, pack_flat
 from ante.training.policies.layers import ValueHead
@@ -46,6 +46,9 @@ row_t = np.dtype([("flat", flat_row_t), ("list", candidates_t)])
 AT_LIST = flat_row_t.itemsize
 END_LIST = AT_LIST + candidates_t.itemsize
 N_GLOBALS = N_REFERENCE_HANDS + 1
+N_TRAITS = N_ENHANCEMENTS * N_EDITIONS * N_SEALS
+# First row of items, verbs, traits, purposes and columns in the table of all embeddings of a candidate.
+TABLE = np.cumsum([0, N_CANDIDATE_ITEMS, N_VERBS, N_TRAITS, N_PURPOSES])
 
 
 class ListedRows:
@@ -67,6 +70,12 @@ class ListedRows:
         self.flags = entries["flag_bits"].astype(np.int64)
         numbers = np.concatenate([entries["estimates"], entries["price"][:, None]], axis=1)
         self.numbers = numbers.astype(np.float32) / np.float32(128.0)
+        self.sparse = (
+            np.empty(len(self.ids) + 1, dtype=np.int64),
+            np.empty(len(self.ids) * list_kernels.MOST_TERMS, dtype=np.int32),
+            np.empty(len(self.ids) * list_kernels.MOST_TERMS, dtype=np.float32),
+        )
+        list_kernels.list_terms(self.ids, self.numbers, self.flags, KIND_OF_VERB, TABLE, *self.sparse)
         self.globals = np.concatenate([lists["strengths"] / 2000.0, lists["needed"][:, None] / 200.0], axis=1).astype(
             np.float32
         )
@@ -80,25 +89,29 @@ class ListedRows:
         """Return the rows at these indices of the whole; nothing is copied."""
         part = object.__new__(ListedRows)
         part.counts, part.starts, part.ids, part.numbers = self.counts, self.starts, self.ids, self.numbers
-        part.flags = self.flags
+        part.flags, part.sparse = self.flags, self.sparse
         part.globals, part.rows, part.filled, part.which = self.globals, self.rows, self.filled[which], which
         return part
-
-    def listed(self) -> tuple[NDArray[Any], ...]:
-        """Return what the kernels read: offsets of all rows, the rows of the minibatch, kinds, ids, numbers, flags."""
-        return self.starts, self.which, KIND_OF_VERB, self.ids, self.numbers, self.flags
 
     def ends(self) -> NDArray[np.int64]:
         """Return the cumulative number of candidates of the minibatch, (m,)."""
         return np.cumsum(self.counts[self.which])
 
+    def indices(self) -> NDArray[np.int64]:
+        """Return the indices of the minibatch's candidates among those of all rows, row by row."""
+        ends = self.ends()
+        found = np.empty(ends[-1], dtype=np.int64)
+        list_kernels.entries_of(self.starts, self.which, ends, found)
+        return found
+
+    def terms(self) -> tuple[NDArray[Any], ...]:
+        """Return candidates as sparse rows of `TABLE`: starts, columns and values of all, indices of the minibatch's."""
+        return *self.sparse, self.indices()
+
     def entries(self) -> tuple[torch.Tensor, ...]:
         """Return ids (m, 4), flags (m,), numbers (m, 7), row and index in its list (m,) of the concatenated candidates."""
-        counts = self.counts[self.which]
-        rows = np.repeat(np.arange(len(counts)), counts)
-        begin = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        places = np.arange(len(rows)) - begin[rows]
-        at = self.starts[self.which][rows] + places
+        rows, at = np.repeat(np.arange(len(self)), self.counts[self.which]), self.indices()
+        places = at - self.starts[self.which][rows]
         return tuple(torch.from_numpy(each) for each in (self.ids[at], self.flags[at], self.numbers[at], rows, places))
 
 
@@ -110,7 +123,7 @@ class EntryEncoder(nn.Module):  # type: ignore[misc]
         self.register_buffer("kinds", torch.from_numpy(KIND_OF_VERB), persistent=False)
         self.things, self.verbs = nn.Embedding(N_CANDIDATE_ITEMS, width), nn.Embedding(N_VERBS, width)
         self.aims = nn.Embedding(N_PURPOSES, width)
-        self.traits = nn.Embedding(N_ENHANCEMENTS * N_EDITIONS * N_SEALS, width)
+        self.traits = nn.Embedding(N_TRAITS, width)
         for table in (self.things, self.verbs, self.aims, self.traits):
             nn.init.normal_(table.weight, std=0.3)
         self.numbers = nn.Linear(N_KINDS * (1 + N_ESTIMATES + 1 + N_FLAGS), width)
@@ -215,7 +228,8 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
         mean = torch.zeros(len(rows), entries.shape[1], dtype=entries.dtype, device=self.device)
         mean = mean.index_add(0, row, entries) / counts.clamp(min=1)[:, None]
         begin = (torch.cumsum(counts, 0) - counts).clamp(max=max(0, len(row) - 1))
-        trunk = self.trunk(torch.cat([table, mean.float(), entries[begin].float()], dim=1))
+        first = torch.where(counts[:, None] > 0, entries[begin], 0.0)  # an empty list has no entry
+        trunk = self.trunk(torch.cat([table, mean.float(), first.float()], dim=1))
         return Read(trunk, entries, ids, flags, row, place)
 
     def weigh(self, read: "Read", trunk: torch.Tensor, more: torch.Tensor | float = 0.0) -> torch.Tensor:

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from ante.lookahead.records import MAX_CANDIDATES
-from ante.training.numerics import list_kernels
+from ante.training.numerics import list_kernels, row_kernels
 from ante.training.numerics.distributions import OFF
 from ante.training.policies.mlp_rows import Features, activated, sparse_gradient, sparse_output
 
@@ -48,8 +48,8 @@ class ShortlistNet:
             self._cast(each) for each in (policy.entries.mix, policy.key, policy.query)
         )
         encoder = policy.entries
-        self._tables = [each.weight.detach() for each in tables_of(encoder)]
-        self._columns = encoder.numbers.weight.detach().t().contiguous()
+        parts = *(each.weight for each in tables_of(encoder)), encoder.numbers.weight.t()
+        self._table, self._sizes = torch.cat([each.detach() for each in parts]), [len(each) for each in parts]
 
     def _cast(self, layer: nn.Linear) -> tuple[torch.Tensor, torch.Tensor]:
         return layer.weight.detach().to(self._dtype), layer.bias.detach().to(self._dtype)
@@ -75,13 +75,8 @@ class ShortlistNet:
     def _encoded(self, rows: Any, k: int) -> list[Features]:
         """Return the candidates after each layer of their encoder."""
         encoder = self._policy.entries
-        x = torch.empty(k, self._columns.shape[1])
-        arrays = (
-            *(each.numpy() for each in self._tables),
-            self._columns.numpy(),
-            encoder.numbers.bias.detach().numpy(),
-        )
-        list_kernels.embed(*rows.listed(), *arrays, x.numpy())
+        x = encoder.numbers.bias.detach().repeat(k, 1)
+        row_kernels.sparse_forward(*rows.terms(), self._table.numpy(), x.numpy())
         embedded = activated(x, self._dtype)
         weight, bias = self._mix
         return [embedded, activated(torch.addmm(bias, embedded.kept, weight.t()), self._dtype)]
@@ -97,8 +92,7 @@ class ShortlistNet:
         policy, m = self._policy, len(rows)
         scores = torch.mv(entries[-1].kept, policy.score.weight[0]) + policy.score.bias
         logits, legal = torch.empty(m, MAX_CANDIDATES), np.empty((m, list_kernels.MASK_BYTES), dtype=np.uint8)
-        starts, which, _, _, _, flags = rows.listed()
-        list_kernels.score_rows(starts, which, flags, scores.numpy(), OFF, logits.numpy(), legal)
+        list_kernels.score_rows(rows.starts, rows.which, rows.flags, scores.numpy(), OFF, logits.numpy(), legal)
         values = torch.mv(layers[-1].kept.float(), policy.value.weight[0]) + policy.value.bias
         return Passed(layers, entries, known, ends, logits, legal, values)
 
@@ -169,12 +163,13 @@ class ShortlistNet:
         slope = silu_backward(back, mixed.plain.float())
         back = (self._linear(encoder.mix, slope, embedded.kept, found) @ self._mix[0]).float()
         slope = silu_backward(back, embedded.plain)
-        sums = [torch.zeros_like(each) for each in (*self._tables, self._columns)]
-        list_kernels.embed_backward(*rows.listed(), slope.numpy(), *(each.numpy() for each in sums))
-        found.update(zip((each.weight for each in tables_of(encoder)), sums[:-1], strict=True))
-        found[encoder.numbers.weight], found[encoder.numbers.bias] = sums[-1].t(), slope.sum(dim=0)
+        sums = torch.zeros_like(self._table)
+        row_kernels.sparse_backward(*rows.terms(), slope.numpy(), sums.numpy())
+        *tables, columns = sums.split(self._sizes)
+        found.update(zip((each.weight for each in tables_of(encoder)), tables, strict=True))
+        found[encoder.numbers.weight], found[encoder.numbers.bias] = columns.t(), slope.sum(dim=0)
 
 
 def tables_of(encoder: Any) -> tuple[nn.Embedding, ...]:
-    """Return the embeddings of an entry in the order of the kernels' arguments."""
+    """Return the embeddings of an entry in the order of `list_terms`."""
     return encoder.things, encoder.verbs, encoder.traits, encoder.aims

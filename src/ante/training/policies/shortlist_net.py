@@ -93,7 +93,8 @@ class ShortlistNet:
         scores = torch.mv(entries[-1].kept, policy.score.weight[0]) + policy.score.bias
         logits, legal = torch.empty(m, MAX_CANDIDATES), np.empty((m, list_kernels.MASK_BYTES), dtype=np.uint8)
         list_kernels.score_rows(rows.starts, rows.which, rows.flags, scores.numpy(), OFF, logits.numpy(), legal)
-        values = torch.mv(layers[-1].kept.float(), policy.value.weight[0]) + policy.value.bias
+        weight, bias = policy.value.scaled()
+        values = torch.mv(layers[-1].kept.float(), weight) + bias
         return Passed(layers, entries, known, ends, logits, legal, values)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
@@ -103,11 +104,11 @@ class ShortlistNet:
         """Return the gradients of all parameters from those of logits and values."""
         with torch.autocast("cpu", enabled=False):
             found: dict[nn.Parameter, torch.Tensor] = {}
+            head = self._policy.value
             d_entries, d_query = self._score_gradients(out, d_logits, found)
-            d_trunk = torch.outer(d_values, self._policy.value.weight[0]).addmm_(d_query, self._policy.query.weight)
+            d_trunk = torch.outer(d_values, head.scaled()[0]).addmm_(d_query, self._policy.query.weight)
             last = out.layers[-1].kept.float()
-            found[self._policy.value.weight] = torch.mv(last.t(), d_values)[None]
-            found[self._policy.value.bias] = d_values.sum()[None]
+            found[head.weight], found[head.bias] = head.gradients(last, d_values)
             d_joined = self._trunk_gradients(out, d_trunk, found)
             first = out.layers[0].plain.shape[1]
             list_kernels.pool_backward(out.ends, d_joined[:, first:].contiguous().numpy(), d_entries.numpy())

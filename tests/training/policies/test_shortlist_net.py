@@ -104,3 +104,22 @@ def test_a_changed_weight_changes_the_next_action(policy: ShortlistPolicy, rows:
     with torch.no_grad():
         policy.value.bias -= 1.0
     assert torch.allclose(after, before + 1.0, atol=1e-5)
+
+
+def test_a_scaled_value_has_the_gradients_of_autograd(policy: ShortlistPolicy, rows: np.ndarray) -> None:
+    """With value normalisation the head's outputs are multiplied by the standard deviation of the targets."""
+    which, staged = np.arange(1, 200), policy.stage(rows)
+    try:
+        policy.value.set_moments(np.array([10.0, 20.0, 130.0]))  # mean 2, standard deviation 3
+        batch = batch_of(policy, rows[which])
+        found = policy.ppo_gradient(staged[which], batch, *WEIGHTS)
+        policy.zero_grad()
+        tensors = [torch.from_numpy(each) for each in batch]
+        torch_ops.ppo(policy.evaluate(staged[which], tensors[0]), *tensors[1:], *WEIGHTS)[0].backward()
+    finally:
+        policy.value.set_moments(np.zeros(3))
+    assert found is not None
+    for (name, parameter), gradient in zip(policy.named_parameters(), found[0], strict=True):
+        if name.startswith(("value", "trunk", "first")):
+            scale = float(parameter.grad.abs().max())
+            assert torch.allclose(gradient, parameter.grad, atol=1e-3 * scale, rtol=1e-3), name

@@ -14,6 +14,7 @@ from ante.training.policies.shortlist_net import ShortlistNet  # noqa: E402
 from tests.support.lists import small  # noqa: E402
 
 WEIGHTS = 0.2, 0.5, 0.01, 30.0
+INVARIANT = "score.bias"  # adds the same to all scores of a row, so its gradient is 0 up to rounding
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +23,8 @@ def policy() -> ShortlistPolicy:
     with torch.no_grad():
         for parameter in found.parameters():  # no output is close to 0, no bias is 0
             parameter += 0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(parameter.numel()))
+        found.value.spread.fill_(2.5)
+        found.value.mean.fill_(-1.0)
     return found
 
 
@@ -80,8 +83,8 @@ def test_gradients_are_those_of_autograd(policy: ShortlistPolicy, rows: np.ndarr
     for (name, parameter), gradient in zip(policy.named_parameters(), found[0], strict=True):
         assert gradient.shape == parameter.shape
         scale = float(parameter.grad.abs().max())
-        assert scale > 0.0, name
-        assert torch.allclose(gradient, parameter.grad, atol=1e-3 * scale, rtol=1e-3), name
+        assert scale > (0.0 if name == INVARIANT else 1e-6), name
+        assert torch.allclose(gradient, parameter.grad, atol=max(1e-3 * scale, 1e-7), rtol=1e-3), name
 
 
 def test_gradients_in_bf16_are_close(policy: ShortlistPolicy, rows: np.ndarray) -> None:
@@ -90,8 +93,11 @@ def test_gradients_in_bf16_are_close(policy: ShortlistPolicy, rows: np.ndarray) 
     exact, _ = policy.ppo_gradient(staged, batch, *WEIGHTS)  # type: ignore[misc]
     with precision("on", "cpu"):
         rounded, _ = policy.ppo_gradient(staged, batch, *WEIGHTS)  # type: ignore[misc]
-    for one, two in zip(exact, rounded, strict=True):
+    for (name, _), one, two in zip(policy.named_parameters(), exact, rounded, strict=True):
         assert one.dtype == two.dtype == torch.float32
+        if name == INVARIANT:
+            assert abs(float(two)) < 1e-4
+            continue
         cosine = torch.nn.functional.cosine_similarity(one.flatten(), two.flatten(), dim=0)
         assert cosine > 0.99
 
@@ -103,23 +109,4 @@ def test_a_changed_weight_changes_the_next_action(policy: ShortlistPolicy, rows:
     after = policy.act(rows[1:50], None, likeliest=True).values
     with torch.no_grad():
         policy.value.bias -= 1.0
-    assert torch.allclose(after, before + 1.0, atol=1e-5)
-
-
-def test_a_scaled_value_has_the_gradients_of_autograd(policy: ShortlistPolicy, rows: np.ndarray) -> None:
-    """With value normalisation the head's outputs are multiplied by the standard deviation of the targets."""
-    which, staged = np.arange(1, 200), policy.stage(rows)
-    try:
-        policy.value.set_moments(np.array([10.0, 20.0, 130.0]))  # mean 2, standard deviation 3
-        batch = batch_of(policy, rows[which])
-        found = policy.ppo_gradient(staged[which], batch, *WEIGHTS)
-        policy.zero_grad()
-        tensors = [torch.from_numpy(each) for each in batch]
-        torch_ops.ppo(policy.evaluate(staged[which], tensors[0]), *tensors[1:], *WEIGHTS)[0].backward()
-    finally:
-        policy.value.set_moments(np.zeros(3))
-    assert found is not None
-    for (name, parameter), gradient in zip(policy.named_parameters(), found[0], strict=True):
-        if name.startswith(("value", "trunk", "first")):
-            scale = float(parameter.grad.abs().max())
-            assert torch.allclose(gradient, parameter.grad, atol=1e-3 * scale, rtol=1e-3), name
+    assert torch.allclose(after, before + policy.value.spread, atol=1e-5)

@@ -40,9 +40,9 @@ from ante.training.run_store.lock import locked
 from ante.training.run_store.manifest import FILES, seal
 from ante.training.sampling.games import rules
 from ante.training.settings.config import BadConfig
+from ante.training.sweeps.ancestry import Track, draw_lineage
 from ante.training.sweeps.saved import MEMBER, SavedMember, resume_points, saved_members
 from ante.training.sweeps.space import Space
-from ante.watch.lineage import Track, draw_lineage
 
 COUNTED = ("steps", "games", "seconds", "iteration")
 Advance = Callable[[int], None]

@@ -71,7 +71,11 @@ ENCODINGS = [
     ("count", "50 times the number of cards"),
 ]
 ITEM_ESTIMATES = [
-    ("joker that is offered or held", "1 to 4", "ratio: score with and without the joker, for Full House, Flush, Straight and Pair"),
+    (
+        "joker that is offered or held",
+        "1 to 4",
+        "ratio: score with and without the joker, for Full House, Flush, Straight and Pair",
+    ),
     ("joker that is held", "5", "128 + the value that the joker has grown to"),
     ("Planet card", "1", "log: score of a typical hand of its kind"),
     ("Planet card", "2", "10 times the level of its hand"),
@@ -184,7 +188,9 @@ def shortlist() -> str:
             table(("candidate", "estimate", "content"), [*estimates(), *ITEM_ESTIMATES]),
             "\nAll other candidates, such as Tarot cards, vouchers and packs, have only the two estimates of purchases.\n",
             "\n`strengths` has ten numbers: the logarithm (base 10) of the score that a typical hand of each kind reaches with the jokers "
-            "and levels of the game, divided by 2, for " + ", ".join(f"`{name}`" for name in reference_hands()) + ", in this order; "
+            "and levels of the game, divided by 2, for "
+            + ", ".join(f"`{name}`" for name in reference_hands())
+            + ", in this order; "
             "then the logarithm of the chips that are missing to beat the blind, divided by 2.\n",
             "\nColumns of `candidate_ids`:\n",
             table(("column", "content", "number of values"), ids),

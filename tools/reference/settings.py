@@ -38,8 +38,12 @@ def presets() -> str:
     """Return the files of all presets."""
     from ante.training.presets.lookup import preset_file, preset_names
 
-    parts = ["## Presets\n\nThe files of `ante train --preset NAME`. A setting that a file does not name has the default of the tables above."]
-    return "\n\n".join(parts + [f"### {name}\n\n```yaml\n{preset_file(name).read_text().rstrip()}\n```" for name in preset_names()])
+    parts = [
+        "## Presets\n\nThe files of `ante train --preset NAME`. A setting that a file does not name has the default of the tables above."
+    ]
+    return "\n\n".join(
+        parts + [f"### {name}\n\n```yaml\n{preset_file(name).read_text().rstrip()}\n```" for name in preset_names()]
+    )
 
 
 def metrics_page() -> str:

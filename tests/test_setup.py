@@ -1,6 +1,7 @@
 """`make setup`: which Python it takes, that it is never silent in a log, and that the pinned versions work on Python 3.12."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,17 @@ def test_a_long_command_reports_progress_in_a_log() -> None:
 
 def test_the_exit_status_of_a_command_is_passed_on() -> None:
     assert progress("sh", "-c", "exit 3").returncode == 3
+
+
+def pins(name: str) -> dict[str, str]:
+    """Return the version of each package of a file of requirements."""
+    return dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements" / name).read_text(), re.MULTILINE))
+
+
+def test_jupyterlab_changes_no_version_that_setup_installs() -> None:
+    ours, added = pins("all.txt"), pins("notebook.txt")
+    assert "jupyterlab" in added and len(ours) > 100
+    assert {name: version for name, version in added.items() if ours.get(name, version) != version} == {}
 
 
 @pytest.mark.nightly

@@ -31,6 +31,8 @@ ENGINE = ROOT / "src" / "ante" / "engine"
 NOT_EFFECTS = {"__init__", "dispatch", "lineup", "copying"}
 LINEUP_MOMENTS = '''
 ACTS_AT = moments_of(Joker)
+MAY_ACT_AT = ACTS_AT.copy()
+MAY_ACT_AT[[Joker.BLUEPRINT, Joker.BRAINSTORM]] = -1  # like any other joker
 
 
 @rule
@@ -159,6 +161,8 @@ def fire_{name}(s, card):
     for slot in {slots}:
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & {1 << moment.value}:
+            continue
         me = {own}
         if me >= 0:
             s.acting = slot

@@ -7,9 +7,9 @@ import numpy as np
 from ante.engine.core.state import copy_states
 from ante.engine.run import set_seed
 from ante.env.games import Games, observe_games
-from ante.training.policies.player import PolicyPlayer
+from ante.training.acting.player import PolicyPlayer
+from ante.training.acting.win_head import WinHead
 from ante.training.policies.shortlist import ShortlistPolicy
-from ante.training.policies.win_head import WinHead
 from tests.search.test_determinise import change_what_is_hidden
 from tests.support.lists import small
 

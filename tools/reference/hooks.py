@@ -40,12 +40,12 @@ def on_files(files: Files, config: Any) -> Files:
     for notebook in NOTEBOOKS:
         files.append(File(f"notebooks/{notebook.name}", str(ROOT), config.site_dir, config.use_directory_urls))
     for path in sorted(linked(files)):
-        files.append(File.generated(config, COPIES + path, abs_src_path=str(ROOT / path)))
+        files.append(File.generated(config, path, abs_src_path=str(ROOT / source(path))))
     return files
 
 
 def linked(files: Files) -> set[str]:
-    """Return the files outside docs/ that pages link to, including pages that are such files."""
+    """Return the places in the site of files outside docs/ that pages link to, including pages that are such files."""
     waiting = [
         file.src_uri
         for file in files.documentation_pages()
@@ -56,25 +56,33 @@ def linked(files: Files) -> set[str]:
         page = waiting.pop()
         for _, target in LINK.findall((ROOT / source(page)).read_text()):
             place = site_path(page, target)
-            if place.startswith(COPIES) and place.removeprefix(COPIES) not in found:
-                found.add(place.removeprefix(COPIES))
+            if place.startswith(COPIES) and place not in found:
+                found.add(place)
                 waiting += [place] if place.endswith(".md") else []
     return found
 
 
 def source(page: str) -> str:
-    """Return the path in the repository of a page of the site."""
-    return page.removeprefix(COPIES) if page.startswith(COPIES) else f"docs/{page}"
+    """Return the path in the repository of a page or copied file of the site."""
+    if not page.startswith(COPIES):
+        return f"docs/{page}"
+    path = page.removeprefix(COPIES)
+    return path if (ROOT / path).is_file() else path.removesuffix(".md") + "/README.md"
 
 
 def site_path(page: str, target: str) -> str:
-    """Return the path in the site of a file that a page links to; "" if the link names no file of the repository."""
+    """Return the path in the site of a file that a page links to; "" if the link names no file of the repository.
+
+    FOLDER/README.md becomes FOLDER.md: MkDocs would make it the index page of its section.
+    """
     path = posixpath.normpath(posixpath.join(posixpath.dirname(source(page)), target))
     if not (ROOT / path).is_file():
         return ""
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
-    return path if path.startswith("notebooks/") else COPIES + path
+    if path.startswith("notebooks/"):
+        return path
+    return COPIES + (posixpath.dirname(path) + ".md" if posixpath.basename(path) == "README.md" else path)
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:

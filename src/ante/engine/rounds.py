@@ -116,6 +116,13 @@ def skip_blind(s):
 @rule
 def score_cards(s, cards):
     """Move the cards at these hand positions from the hand to the table and score them."""
+    put_on_table(s, cards)
+    score_hand(s)
+
+
+@rule
+def put_on_table(s, cards):
+    """Move the cards at these hand positions from the hand to the table; the boss may discard others from the hand."""
     s.hands_left -= 1
     s.n_played = take_from_hand(s, cards)
     for i in range(s.n_played):
@@ -129,7 +136,6 @@ def score_cards(s, cards):
     hooked = boss_cards_played(s, 0)
     if hooked:
         discard_taken(s, hooked, True)
-    score_hand(s)
 
 
 @rule

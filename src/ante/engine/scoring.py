@@ -61,6 +61,21 @@ def score_hand(s):
 
     The caller has removed them from the hand and counted the hand as used; cards that break are destroyed here.
     """
+    moments = value_hand(s)
+    s.chips += s.hand_total
+    if s.boss_triggered or s.hand_refused:
+        fire_boss_triggered(s, 0)
+    if not s.hand_refused:
+        break_cards(s, moments)
+    if moments & 1 << int(Moment.HAND_SCORED):
+        fire_hand_scored(s, 0)
+    wear_cards(s)
+    count_for_loyalty(s)
+
+
+@rule
+def value_hand(s):
+    """Write the total of the cards in s.played to s.hand_total, without what follows. Returns `lineup_moments`."""
     find_hand(s)
     hand = int(s.hand_type)
     s.last_hand = hand
@@ -76,15 +91,7 @@ def score_hand(s):
     if not s.hand_refused:
         evaluate(s, moments)
     s.hand_total = floor_of(s.score_chips * s.score_mult)
-    s.chips += s.hand_total
-    if s.boss_triggered or s.hand_refused:
-        fire_boss_triggered(s, 0)
-    if not s.hand_refused:
-        break_cards(s, moments)
-    if moments & 1 << int(Moment.HAND_SCORED):
-        fire_hand_scored(s, 0)
-    wear_cards(s)
-    count_for_loyalty(s)
+    return moments
 
 
 @rule

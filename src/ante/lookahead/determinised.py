@@ -6,11 +6,12 @@ sorted by id. A score thus uses no more information than a player has.
 
 from ante.engine.core.rule import rule
 from ante.engine.core.state import STREAM_SLOTS
-from ante.engine.rounds import score_cards
+from ante.engine.rounds import put_on_table
+from ante.engine.scoring import value_hand
 from ante.env.observe_items import jokers_hidden
 
 # Scratch copies of a game: one in which a hand is scored, the position before it, and the round of the reference hands.
-# SPEED: a copied record costs less than the scoring of a hand; only making the position anew for each hand costs more.
+# SPEED: a copied record costs less than the scoring of a hand; only making the position again for each hand costs more.
 N_COPIES = 3
 SCORED, BASE, ROUND = range(N_COPIES)
 OTHER_STREAMS = 0.4142135623730951  # a seed hash that no run has
@@ -66,7 +67,7 @@ def positions_in_copy(s, cards):
 def score_of(s, copies, cards):
     """Return the chips that these hand positions, none of them face down, would score now.
 
-    copies  (2,) state_t, changed: copies[0] is the game after that hand
+    copies  (2,) state_t, changed: copies[0] is the game with that hand on the table
     """
     copies[0] = s
     determinise(s, copies[0])
@@ -76,6 +77,6 @@ def score_of(s, copies, cards):
 @rule
 def score_in_copy(copy, cards):
     """Return the chips that these hand positions score in a copy, which is changed."""
-    copy.hand_total = 0.0
-    score_cards(copy, cards)
+    put_on_table(copy, cards)
+    value_hand(copy)
     return float(copy.hand_total)

@@ -20,7 +20,6 @@ from ante.env.text import number
 from ante.lookahead.determinised import determinise, positions_in_copy, score_in_copy, score_of
 
 DRAWS = 256  # copies with different random streams
-AFTER_SCORE = (Stream["GLASS"],)  # drawn after the score is known
 SOURCES = {
     Stream["LUCKY_MULT"]: "Lucky cards",
     Stream["LUCKY_MONEY"]: "Lucky cards",
@@ -93,7 +92,7 @@ def preview_of(s: Any, cards: int) -> Preview | None:
 def sources_of(copy: Any) -> tuple[str, ...]:
     """Return the effects whose random streams a copy has drawn from and that can change the score."""
     streams = {(int(identity) - 1) & 0xFF for identity in copy.stream_ids if identity}
-    drawn = (Stream(stream) for stream in sorted(streams) if stream not in AFTER_SCORE)
+    drawn = (Stream(stream) for stream in sorted(streams))
     return tuple(dict.fromkeys(SOURCES.get(stream, stream.name.lower().replace("_", " ")) for stream in drawn))
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ante.training.acting.win_head import BadWinHead, read_win_head
 from ante.training.players.calibration import NotCalibrated, Positions, calibrate, fitted
-from ante.training.policies.win_head import BadWinHead, read_win_head
 
 
 def positions(games: int) -> Positions:

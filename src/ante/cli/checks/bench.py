@@ -35,6 +35,8 @@ class Bench:
              (docs/how-to/gpu.md); only if named
     train    training steps per second of Ante, stock RLlib, SB3 and a hand-written loop, interleaved; fraction of the
              upper bound; time per part (about five minutes; only if named)
+    decision microseconds per decision of the shortlist policy on one core: list of candidates by phase, forward pass,
+             gradient (a minute; only if named)
     upload   a train step with and without a concurrent 64 MB upload (docs/how-to/artifacts.md; only if named)
     replay   DQN's replay buffer on real positions: bytes, compression relative to float32, steps per second written and
              sampled (seconds; only if named)
@@ -66,6 +68,7 @@ class Bench:
                 "start",
                 "gpu",
                 "train",
+                "decision",
                 "upload",
                 "replay",
                 "hints",
@@ -80,7 +83,7 @@ class Bench:
     decisions: Decisions = 500_000
     """Decisions per repeat; each measurement has six repeats."""
     repeats: Count = 5
-    """Repeats of each variant; train, upload, replay, hints and track only."""
+    """Repeats of each variant; train, decision, upload, replay, hints and track only."""
     store: str | None = None
     """Destination of upload: s3://bucket/prefix or a folder. Uploaded objects are deleted at the end."""
     cold: bool = False
@@ -124,6 +127,7 @@ class Bench:
             "start": lambda: engine_speed.start_rows(self.cold),
             "gpu": lambda: [*engine_speed.device_rows(), *sampled_rows()],
             "train": lambda: training_rows(self.repeats),
+            "decision": lambda: decided_rows(self.repeats),
             "upload": lambda: uploading_rows(self.store, self.repeats),
             "replay": lambda: replayed_rows(self.repeats),
             "hints": lambda: hinted_rows(self.repeats),
@@ -173,9 +177,9 @@ class Bench:
 
 def sampled_rows() -> list["Row"]:
     """Return the rows of `ante bench gpu` that need Ray and torch. Raises NoDevice."""
-    from ante.bench.device import sampling_rows
+    from ante.bench.figures import gpu_rows
 
-    return sampling_rows()
+    return gpu_rows()
 
 
 def training_rows(repeats: int) -> list["Row"]:
@@ -188,6 +192,13 @@ def training_rows(repeats: int) -> list["Row"]:
     from ante.bench.contest import train_rows
 
     return train_rows(repeats)
+
+
+def decided_rows(repeats: int) -> list["Row"]:
+    """Return the rows of `ante bench decision`, which needs Ray and torch."""
+    from ante.bench.decisions import decision_rows
+
+    return decision_rows(repeats)
 
 
 def uploading_rows(store: str | None, repeats: int) -> list["Row"]:

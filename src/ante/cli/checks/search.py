@@ -10,14 +10,14 @@ from ante.cli.players import player_of
 from ante.cli.shown import game_bar, paper
 
 if TYPE_CHECKING:
-    from ante.bench.search_campaign import BudgetRow
+    from ante.experiments.search_campaign import BudgetRow
 
 
 def run_search(player: str, budgets: Sequence[str], games: int, out: Path, as_json: bool) -> int:
     """Play a campaign and print its results. Raises BalatroError."""
     import torch
 
-    from ante.bench.search_campaign import RESULTS, run_campaign
+    from ante.experiments.search_campaign import RESULTS, run_campaign
     from ante.search.budget import budget_of
 
     torch.set_num_threads(1)  # budgets are milliseconds of one core

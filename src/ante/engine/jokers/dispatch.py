@@ -22,6 +22,8 @@ from ante.engine.jokers import (
 from ante.engine.jokers.copying import resolve, working
 
 ACTS_AT = moments_of(Joker)
+MAY_ACT_AT = ACTS_AT.copy()
+MAY_ACT_AT[[Joker.BLUEPRINT, Joker.BRAINSTORM]] = -1  # like any other joker
 
 
 @rule
@@ -72,6 +74,8 @@ def fire_while_held(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 1:
+            continue
         me = working(s, slot)
         if me >= 0:
             s.acting = slot
@@ -104,6 +108,8 @@ def fire_blind_chosen(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 2:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -124,6 +130,8 @@ def fire_first_hand_drawn(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 4:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -162,6 +170,8 @@ def fire_hand_begins(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 8:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -218,6 +228,8 @@ def fire_card_scored(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 16:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -246,6 +258,8 @@ def fire_repeat_scored(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 32:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -272,6 +286,8 @@ def fire_card_held(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 64:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -292,6 +308,8 @@ def fire_repeat_held(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 128:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -380,6 +398,8 @@ def fire_joker_scored(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 256:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -400,6 +420,8 @@ def fire_other_joker_scored(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 512:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -422,6 +444,8 @@ def fire_hand_scored(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 1024:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -442,6 +466,8 @@ def fire_hand_destroys(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 2048:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -466,6 +492,8 @@ def fire_discard_begins(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 4096:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -496,6 +524,8 @@ def fire_card_discarded(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 8192:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -516,6 +546,8 @@ def fire_cards_added(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 16384:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -536,6 +568,8 @@ def fire_face_destroyed(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 32768:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -556,6 +590,8 @@ def fire_glass_destroyed(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 65536:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -596,6 +632,8 @@ def fire_round_ends(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 131072:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -624,6 +662,8 @@ def fire_round_dollars(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 262144:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -644,6 +684,8 @@ def fire_shop_rerolled(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 524288:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -664,6 +706,8 @@ def fire_shop_left(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 1048576:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -684,6 +728,8 @@ def fire_pack_opened(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 2097152:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -704,6 +750,8 @@ def fire_pack_skipped(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 4194304:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -724,6 +772,8 @@ def fire_card_sold(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 8388608:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -748,6 +798,8 @@ def fire_self_sold(s, card):
     for slot in range(card, card + 1):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 16777216:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -768,6 +820,8 @@ def fire_consumable_used(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 33554432:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -788,6 +842,8 @@ def fire_boss_triggered(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 67108864:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -807,6 +863,8 @@ def fire_blind_skipped(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 134217728:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot
@@ -827,6 +885,8 @@ def fire_deck_counted(s, card):
     for slot in range(MAX_JOKERS):
         if slot >= s.n_jokers:
             break
+        if not MAY_ACT_AT[s.jokers[slot].id] & 268435456:
+            continue
         me = resolve(s, slot)
         if me >= 0:
             s.acting = slot

@@ -1,4 +1,4 @@
-"""Fits a policy's probability of winning (`policies.win_head`) to games that it plays by itself.
+"""Fits a policy's probability of winning (`acting.win_head`) to games that it plays by itself.
 
 The games are played with the policy's likeliest decisions, one in ten of them sampled for variety. A tenth of the games
 is held out, and the epoch with the least loss on them is kept.
@@ -20,10 +20,10 @@ from ante.errors import BalatroError
 from ante.lookahead.candidates import CandidateLister, decisions_of
 from ante.lookahead.records import candidates_t
 from ante.search.protocol import as_records
+from ante.training.acting.shortlist_inference import ShortlistInference
+from ante.training.acting.win_head import WinHead
 from ante.training.players.release import digest_of_weights, is_release, read_release, write_win_head
 from ante.training.policies.shortlist import ShortlistPolicy
-from ante.training.policies.shortlist_inference import ShortlistInference
-from ante.training.policies.win_head import WinHead
 
 TOGETHER = 256  # games played together
 KEPT, SAMPLED = 0.35, 0.1  # parts of the positions that are kept, and of the decisions that are sampled

@@ -1,6 +1,6 @@
 """Released policies: small folders of plain files, read without Ray and without pickles.
 
-weights.npz   the parameters as float16, by name
+weights.npz   the parameters as float16 and the buffers as they are, by name
 config.yaml   the configuration of the run, which also defines the policy class
 README.md     the model card; written once, then edited by hand
 win.npz       optional: the probability of winning, for search (`ante calibrate`)
@@ -17,8 +17,9 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from ante.agents.evaluate import Player
 from ante.files import write_text
-from ante.training.policies.registry import SETTINGS, load_policy, make_player, read_policy
-from ante.training.policies.win_head import WIN_HEAD, WinHead, read_win_head
+from ante.training.acting.player import make_player
+from ante.training.acting.win_head import WIN_HEAD, WinHead, read_win_head
+from ante.training.policies.registry import SETTINGS, load_policy, read_policy
 from ante.training.run_store.lineage import Ancestor, Lineage, as_json, read_lineage
 from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verified, verify_files
 from ante.training.run_store.weights import WEIGHTS, write_weights
@@ -73,15 +74,17 @@ def write_policy(
     Raises BadRelease if a weight does not fit into float16.
     """
     weights = {name: value.numpy() for name, value in policy.state_dict().items()}
-    for name, value in weights.items():
+    parameters = {name for name, _ in policy.named_parameters()}  # buffers, such as the scale of values, stay exact
+    for name in parameters:
+        value = weights[name]
         if value.dtype.kind == "f" and not np.abs(value).max(initial=0.0) <= LARGEST:
             raise BadRelease(f"weight {name} of {config.name} exceeds the range of float16: choose another checkpoint")
     folder.mkdir(parents=True, exist_ok=True)
-    packed = {name: value.astype(np.float16) if value.dtype.kind == "f" else value for name, value in weights.items()}
+    packed = {name: value.astype(np.float16) if name in parameters else value for name, value in weights.items()}
     write_weights(packed, folder, compressed=True)
     about = {
         "policy": config.policy.kind,
-        "parameters": int(sum(value.size for value in weights.values())),
+        "parameters": int(sum(weights[name].size for name in parameters)),
         "trained": trained,
         **as_json(lineage),
     }

@@ -110,7 +110,7 @@ class CastNet:
             self._full = self._first.weight[self._columns].to(dtype), self._first.bias.to(dtype)
             self._layers = [(layer.weight.to(dtype), layer.bias.to(dtype)) for layer in linear]
             self._policy = policy.policy.weight.to(dtype), policy.policy.bias.to(dtype)
-        self._value = policy.value
+        self._head, self._value = policy.value, policy.value.scaled()
 
     def features(self, rows: FilledRows) -> list[Features]:
         """Return the outputs of all shared layers, first to last."""
@@ -130,7 +130,8 @@ class CastNet:
 
     def values(self, features: torch.Tensor) -> torch.Tensor:
         """Return values (m,) float32 of the last layer's output."""
-        return torch.mv(features.float(), self._value.weight[0]) + self._value.bias
+        weight, bias = self._value
+        return torch.mv(features.float(), weight) + bias
 
     def gradients(
         self, rows: FilledRows, features: list[Features], d_logits: torch.Tensor, d_values: torch.Tensor
@@ -138,8 +139,8 @@ class CastNet:
         """Return gradients of all parameters in the policy's order: shared layers, then policy, then value."""
         last, slope = features[-1].kept, d_logits.to(self._dtype)
         heads = [slope.t() @ last, d_logits.sum(dim=0)]
-        heads += [torch.mv(last.t().float(), d_values).unsqueeze(0), d_values.sum().unsqueeze(0)]
-        back = torch.addmm(torch.outer(d_values, self._value.weight[0]).to(self._dtype), slope, self._policy[0])
+        heads += self._head.gradients(last.float(), d_values)
+        back = torch.addmm(torch.outer(d_values, self._value[0]).to(self._dtype), slope, self._policy[0])
         found: list[torch.Tensor] = []
         for depth in range(len(features) - 1, 0, -1):
             slope = torch.ops.aten.silu_backward(back, features[depth].plain)
@@ -147,19 +148,11 @@ class CastNet:
             back = slope @ self._layers[depth - 1][0]
         slope = torch.ops.aten.silu_backward(back.float(), features[0].plain)
         return [
-            self._first_gradient(rows, slope),
+            sparse_gradient(self._first.weight.shape, rows, slope, self._dtype),
             slope.sum(dim=0),
             *(each.float() for each in found),
             *(each.float() for each in heads),
         ]
-
-    def _first_gradient(self, rows: FilledRows, slope: torch.Tensor) -> torch.Tensor:
-        """Return the gradient of the first weight, (inputs, width), from the output's, (m, width) float32."""
-        out = torch.zeros(self._first.weight.shape)
-        listed = rows.starts, rows.columns, rows.values, rows.which
-        row_kernels.sparse_backward(*listed, slope.numpy(), out.numpy())
-        out[self._columns] = (rows.full.to(self._dtype).t() @ slope.to(self._dtype)).float()
-        return out
 
 
 def activated(plain: torch.Tensor, dtype: torch.dtype) -> Features:
@@ -196,22 +189,30 @@ class SparseFirst(torch.autograd.Function):  # type: ignore[misc]
         ctx: Any, weight: torch.Tensor, bias: torch.Tensor, rows: FilledRows, dtype: torch.dtype
     ) -> torch.Tensor:
         """Return (m, width) float32."""
-        columns = torch.from_numpy(FULL)
         ctx.rows, ctx.dtype, ctx.shape = rows, dtype, weight.shape
-        out = torch.addmm(bias.to(dtype), rows.full.to(dtype), weight.detach()[columns].to(dtype)).float()
-        row_kernels.sparse_forward(
-            rows.starts, rows.columns, rows.values, rows.which, weight.detach().numpy(), out.numpy()
-        )
-        return out
+        return sparse_output(weight.detach(), bias.detach(), rows, dtype)
 
     @staticmethod
     def backward(ctx: Any, slope: torch.Tensor) -> tuple[Any, ...]:
         """Return the gradients of weight and bias."""
-        rows, out = ctx.rows, torch.zeros(ctx.shape)
         slope = slope.float().contiguous()
-        row_kernels.sparse_backward(rows.starts, rows.columns, rows.values, rows.which, slope.numpy(), out.numpy())
-        out[torch.from_numpy(FULL)] = (rows.full.to(ctx.dtype).t() @ slope.to(ctx.dtype)).float()
-        return out, slope.sum(dim=0), None, None
+        return sparse_gradient(ctx.shape, ctx.rows, slope, ctx.dtype), slope.sum(dim=0), None, None
+
+
+def sparse_output(weight: torch.Tensor, bias: torch.Tensor, rows: FilledRows, dtype: torch.dtype) -> torch.Tensor:
+    """Return the first layer's output on sparse rows, (m, width) float32, with products in `dtype`."""
+    columns = torch.from_numpy(FULL)
+    out = torch.addmm(bias.to(dtype), rows.full.to(dtype), weight[columns].to(dtype)).float()
+    row_kernels.sparse_forward(rows.starts, rows.columns, rows.values, rows.which, weight.numpy(), out.numpy())
+    return out
+
+
+def sparse_gradient(shape: torch.Size, rows: FilledRows, slope: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Return the gradient of the first weight, (inputs, width), from the output's, (m, width) float32."""
+    out = torch.zeros(shape)
+    row_kernels.sparse_backward(rows.starts, rows.columns, rows.values, rows.which, slope.numpy(), out.numpy())
+    out[torch.from_numpy(FULL)] = (rows.full.to(dtype).t() @ slope.to(dtype)).float()
+    return out
 
 
 class DeviceRows:

@@ -192,7 +192,7 @@ class PlannerPolicy(ShortlistPolicy):
 
     def entry_logs(self, read: Read, plans: torch.Tensor) -> torch.Tensor:
         """Return log-probabilities of the candidates given these plans (m,), (m, MAX_CANDIDATES)."""
-        under, (_, verb, _, aim, _) = plans[read.row], read.ids.unbind(1)
+        under, (_, verb, _, aim) = plans[read.row], read.ids.unbind(1)
         lean = self.lean[0] * self.fits[under, aim] + self.lean[1] * self.buys[under, verb]
         return self.weigh(read, self.informed(read, plans), lean).log_softmax(dim=1)
 
@@ -281,6 +281,14 @@ class PlannerPolicy(ShortlistPolicy):
         decisions = self.decisions(seen[np.zeros_like(numbers)], numbers)
         value, plan = float(self.values_of(read, held)[0]), in_words(int(held[0]))
         return note_of(decisions, on_host(found[numbers]), taken, value, plan=plan), on_host(held)
+
+    def score_actions(self, rows: Any, actions: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        """See GamePolicy."""
+        log_probs, _, values = self.evaluate(rows, actions)
+        return log_probs, values
+
+    def ppo_gradient(self, *_: Any) -> None:
+        """Return None: autograd computes the gradients, since the network depends on plans."""
 
     def evaluate(self, rows: Any, actions: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return log-probabilities, entropies and values, (m,) each with gradient.

@@ -33,18 +33,22 @@ from ante.lookahead.records import (
     candidates_t,
 )
 from ante.lookahead.reference_hands import N_REFERENCE_HANDS
-from ante.training.numerics import torch_ops
+from ante.training.numerics import list_kernels, row_kernels, torch_ops
 from ante.training.numerics.distributions import OFF, entropy, sample_logits
 from ante.training.numerics.packed_rows import flat_row_t, octets_of, pack_flat
 from ante.training.policies.layers import ValueHead
-from ante.training.policies.mlp_rows import FilledRows, FirstLayer
+from ante.training.policies.mlp_rows import FilledRows, FirstLayer, product_dtype
 from ante.training.policies.protocol import Choice, GamePolicy
+from ante.training.policies.shortlist_net import ShortlistNet
 from ante.watch.notes import Note, note_of
 
 row_t = np.dtype([("flat", flat_row_t), ("list", candidates_t)])
 AT_LIST = flat_row_t.itemsize
 END_LIST = AT_LIST + candidates_t.itemsize
 N_GLOBALS = N_REFERENCE_HANDS + 1
+N_TRAITS = N_ENHANCEMENTS * N_EDITIONS * N_SEALS
+# First row of items, verbs, traits, purposes and columns in the table of all embeddings of a candidate.
+TABLE = np.cumsum([0, N_CANDIDATE_ITEMS, N_VERBS, N_TRAITS, N_PURPOSES])
 
 
 class ListedRows:
@@ -60,11 +64,18 @@ class ListedRows:
         self.counts = lists["n"].astype(np.int64)
         self.starts = np.concatenate([[0], np.cumsum(self.counts)])
         entries = lists["entries"][np.arange(MAX_CANDIDATES) < self.counts[:, None]]
-        self.ids = np.stack(
-            [entries[name] for name in ("item_id", "verb", "trait", "purpose", "flag_bits")], axis=1
-        ).astype(np.int64)
+        self.ids = np.stack([entries[name] for name in ("item_id", "verb", "trait", "purpose")], axis=1).astype(
+            np.int64
+        )
+        self.flags = entries["flag_bits"].astype(np.int64)
         numbers = np.concatenate([entries["estimates"], entries["price"][:, None]], axis=1)
         self.numbers = numbers.astype(np.float32) / np.float32(128.0)
+        self.sparse = (
+            np.empty(len(self.ids) + 1, dtype=np.int64),
+            np.empty(len(self.ids) * list_kernels.MOST_TERMS, dtype=np.int32),
+            np.empty(len(self.ids) * list_kernels.MOST_TERMS, dtype=np.float32),
+        )
+        list_kernels.list_terms(self.ids, self.numbers, self.flags, KIND_OF_VERB, TABLE, *self.sparse)
         self.globals = np.concatenate([lists["strengths"] / 2000.0, lists["needed"][:, None] / 200.0], axis=1).astype(
             np.float32
         )
@@ -78,17 +89,30 @@ class ListedRows:
         """Return the rows at these indices of the whole; nothing is copied."""
         part = object.__new__(ListedRows)
         part.counts, part.starts, part.ids, part.numbers = self.counts, self.starts, self.ids, self.numbers
+        part.flags, part.sparse = self.flags, self.sparse
         part.globals, part.rows, part.filled, part.which = self.globals, self.rows, self.filled[which], which
         return part
 
-    def entries(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return ids (m, 5), numbers (m, 7), row and index in its list (m,) of the concatenated candidates."""
-        counts = self.counts[self.which]
-        rows = np.repeat(np.arange(len(counts)), counts)
-        begin = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        places = np.arange(len(rows)) - begin[rows]
-        at = self.starts[self.which][rows] + places
-        return tuple(torch.from_numpy(each) for each in (self.ids[at], self.numbers[at], rows, places))  # type: ignore[return-value]
+    def ends(self) -> NDArray[np.int64]:
+        """Return the cumulative number of candidates of the minibatch, (m,)."""
+        return np.cumsum(self.counts[self.which])
+
+    def indices(self) -> NDArray[np.int64]:
+        """Return the indices of the minibatch's candidates among those of all rows, row by row."""
+        ends = self.ends()
+        found = np.empty(ends[-1], dtype=np.int64)
+        list_kernels.entries_of(self.starts, self.which, ends, found)
+        return found
+
+    def terms(self) -> tuple[NDArray[Any], ...]:
+        """Return candidates as sparse rows of `TABLE`: starts, columns and values of all, indices of the minibatch's."""
+        return *self.sparse, self.indices()
+
+    def entries(self) -> tuple[torch.Tensor, ...]:
+        """Return ids (m, 4), flags (m,), numbers (m, 7), row and index in its list (m,) of the concatenated candidates."""
+        rows, at = np.repeat(np.arange(len(self)), self.counts[self.which]), self.indices()
+        places = at - self.starts[self.which][rows]
+        return tuple(torch.from_numpy(each) for each in (self.ids[at], self.flags[at], self.numbers[at], rows, places))
 
 
 class EntryEncoder(nn.Module):  # type: ignore[misc]
@@ -99,15 +123,15 @@ class EntryEncoder(nn.Module):  # type: ignore[misc]
         self.register_buffer("kinds", torch.from_numpy(KIND_OF_VERB), persistent=False)
         self.things, self.verbs = nn.Embedding(N_CANDIDATE_ITEMS, width), nn.Embedding(N_VERBS, width)
         self.aims = nn.Embedding(N_PURPOSES, width)
-        self.traits = nn.Embedding(N_ENHANCEMENTS * N_EDITIONS * N_SEALS, width)
+        self.traits = nn.Embedding(N_TRAITS, width)
         for table in (self.things, self.verbs, self.aims, self.traits):
             nn.init.normal_(table.weight, std=0.3)
         self.numbers = nn.Linear(N_KINDS * (1 + N_ESTIMATES + 1 + N_FLAGS), width)
         self.mix = nn.Linear(width, width)
 
-    def forward(self, ids: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+    def forward(self, ids: torch.Tensor, marks: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
         """Return (m, width)."""
-        thing, verb, trait, aim, marks = ids.unbind(1)
+        thing, verb, trait, aim = ids.unbind(1)
         bits = ((marks[:, None] >> torch.arange(N_FLAGS, device=ids.device)) & 1).float()
         known = torch.cat([torch.ones_like(bits[:, :1]), numbers, bits], dim=1)
         kinds = functional.one_hot(self.kinds[verb], N_KINDS).float()
@@ -121,12 +145,13 @@ class Read:
     """Features of a minibatch of m rows.
 
     trunk    (m, size), features of the whole game
-    entries  (k, width), the concatenated candidates; ids (k, 5), row (k,) and index in its list (k,) of each
+    entries  (k, width), the concatenated candidates; ids (k, 4), flags, row and index in its list (k,) of each
     """
 
     trunk: torch.Tensor
     entries: torch.Tensor
     ids: torch.Tensor
+    flags: torch.Tensor
     row: torch.Tensor
     place: torch.Tensor
 
@@ -195,16 +220,17 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
 
     def read(self, rows: ListedRows) -> "Read":
         """Return the network's features of a minibatch."""
-        ids, numbers, row, place = (each.to(self.device) for each in rows.entries())
-        entries = self.entries(ids, numbers)
+        ids, flags, numbers, row, place = (each.to(self.device) for each in rows.entries())
+        entries = self.entries(ids, flags, numbers)
         known = torch.from_numpy(rows.globals[rows.which]).to(self.device)
         table = functional.silu(self.table(rows) + self.globals(known))
         counts = torch.from_numpy(rows.counts[rows.which]).to(self.device)
         mean = torch.zeros(len(rows), entries.shape[1], dtype=entries.dtype, device=self.device)
         mean = mean.index_add(0, row, entries) / counts.clamp(min=1)[:, None]
         begin = (torch.cumsum(counts, 0) - counts).clamp(max=max(0, len(row) - 1))
-        trunk = self.trunk(torch.cat([table, mean.float(), entries[begin].float()], dim=1))
-        return Read(trunk, entries, ids, row, place)
+        first = torch.where(counts[:, None] > 0, entries[begin], 0.0)  # an empty list has no entry
+        trunk = self.trunk(torch.cat([table, mean.float(), first.float()], dim=1))
+        return Read(trunk, entries, ids, flags, row, place)
 
     def weigh(self, read: "Read", trunk: torch.Tensor, more: torch.Tensor | float = 0.0) -> torch.Tensor:
         """Return logits (m, MAX_CANDIDATES) of the candidates given a trunk (m, size), OFF for illegal or missing ones.
@@ -213,10 +239,17 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
         """
         summed = self.key(read.entries) + self.query(trunk)[read.row]
         scores = self.score(functional.silu(summed)).squeeze(1).float() + more
-        scores = torch.where(read.ids[:, 4] & LEGAL != 0, scores, OFF)
+        scores = torch.where(read.flags & LEGAL != 0, scores, OFF)
         return torch.full((len(trunk), MAX_CANDIDATES), OFF, device=self.device).index_put(
             (read.row, read.place), scores
         )
+
+    def outputs(self, rows: ListedRows) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the same as `heads` without gradient, on a CPU without autograd's passes (`shortlist_net.py`)."""
+        if self.device.type != "cpu":
+            return self.heads(rows)
+        out = ShortlistNet(self, product_dtype()).passed(rows)
+        return out.logits, out.values
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def act(
@@ -227,7 +260,7 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
         uniforms: NDArray[np.float32] | None = None,
     ) -> Choice:
         """Choose a candidate in each row; see GamePolicy."""
-        logits, values = self.heads(ListedRows(seen))
+        logits, values = self.outputs(ListedRows(seen))
         chosen = logits.argmax(dim=1) if likeliest else sample_logits(logits, rng)
         log_probs = logits.log_softmax(dim=1).gather(1, chosen[:, None])[:, 0]
         return Choice(chosen, log_probs, values)
@@ -235,7 +268,7 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def action_log_probs(self, seen: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor, None]:
         """See GamePolicy; log-probabilities of all candidates."""
-        logits, values = self.heads(ListedRows(seen))
+        logits, values = self.outputs(ListedRows(seen))
         return logits.log_softmax(dim=1), values, None
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
@@ -248,7 +281,7 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
         uniforms: NDArray[np.float32] | None = None,
     ) -> tuple[Note, Any]:
         """See GamePolicy. Decisions that are not candidates have probability 0."""
-        logits, values = self.heads(ListedRows(seen))
+        logits, values = self.outputs(ListedRows(seen))
         numbers = np.arange(int(seen["list"]["n"][0]))
         decisions = self.decisions(seen[np.zeros_like(numbers)], numbers)
         return note_of(decisions, logits.softmax(dim=1)[0, numbers].cpu().numpy(), taken, float(values[0])), None
@@ -263,6 +296,25 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
         logs = logits.log_softmax(dim=1)
         chosen = torch.as_tensor(actions, device=self.device)
         return logs.gather(1, chosen[:, None])[:, 0], entropy(logs), values
+
+    def score_actions(self, rows: NDArray[Any], actions: NDArray[np.int64]) -> tuple[Any, Any]:
+        """See GamePolicy."""
+        logits, values = self.outputs(ListedRows(rows))
+        return logits.log_softmax(dim=1).gather(1, torch.as_tensor(actions, device=self.device)[:, None])[:, 0], values
+
+    def ppo_gradient(
+        self, rows: ListedRows, batch: tuple[Any, ...], *weights: float
+    ) -> tuple[list[torch.Tensor], torch.Tensor] | None:
+        """See GamePolicy; None off the CPU, where autograd is used."""
+        if self.device.type != "cpu":
+            return None
+        net = ShortlistNet(self, product_dtype())
+        out = net.passed(rows)
+        slopes, sums = (torch.empty_like(out.logits), torch.empty_like(out.values)), torch.zeros(5, dtype=torch.float64)
+        arrays = [slopes[0].numpy(), slopes[1].numpy(), sums.numpy()]
+        row_kernels.ppo_loss(out.logits.numpy(), out.values.numpy(), out.legal, *batch, *weights, *arrays)
+        found = net.gradients(rows, out, *slopes)
+        return [found[parameter] for parameter in self.parameters()], sums
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
         return {Columns.ACTION_DIST_INPUTS: self.heads(self.stage(rows_of(batch[Columns.OBS], self.row_t)))[0]}

@@ -21,6 +21,7 @@ from ante.env.games import Games, Outcome
 from ante.env.replay import Heading
 from ante.training.sampling.fragment import Trajectory
 from ante.training.sampling.hooks import RunnerHook
+from ante.training.sampling.saved_games import array_like
 from ante.watch.highlights import ahead, first_win, hand_rank
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ class PlayedGame:
     discrete: bool
     total: float
     figures: dict[str, float]
+
+    def saved(self) -> dict[str, Any]:
+        """Return the game as plain values, for checkpoints."""
+        return vars(self) | {"heading": vars(self.heading)}
+
+
+def read_game(saved: dict[str, Any]) -> PlayedGame:
+    """Return a game from the values of `PlayedGame.saved`. Raises TypeError or KeyError."""
+    return PlayedGame(**saved | {"heading": Heading(**saved["heading"])})
 
 
 class BestGames:
@@ -78,9 +88,40 @@ class Highlights(RunnerHook):
     def __init__(self, runner: "BatchRunner") -> None:
         super().__init__(runner)
         self.best = BestGames()
+        self._recorded: NDArray[np.int64]
+        self._highest_hand: NDArray[np.float64]
+        self._whole: NDArray[np.bool_]
 
     def dealt(self, seeds: np.random.SeedSequence, before: Games | None) -> None:
         """See RunnerHook."""
+        self._prepare()
+
+    def saved(self) -> dict[str, Any]:
+        """See RunnerHook: the actions of the games in progress, one after the other, and the best figures."""
+        steps = self._recorded
+        played = [actions[:n] for actions, n in zip(self._actions, steps, strict=True)]
+        return {
+            "steps": steps.copy(),
+            "actions": np.concatenate(played),
+            "highest_hand": self._highest_hand.copy(),
+            "whole": self._whole.copy(),
+            "figures": dict(self.best.figures),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """See RunnerHook."""
+        self._prepare()
+        self._recorded = array_like(saved["steps"], self._recorded, "steps of highlights").copy()
+        self._highest_hand = array_like(saved["highest_hand"], self._highest_hand, "highest hands").copy()
+        self._whole = array_like(saved["whole"], self._whole, "games that are whole").copy()
+        if not ((self._recorded >= 0) & (self._recorded < self.games.limit)).all():
+            raise ValueError("the steps of highlights are out of range")
+        actions = array_like(saved["actions"], np.empty(self._recorded.sum(), dtype=np.int64), "actions of highlights")
+        for i, played in enumerate(np.split(actions, np.cumsum(self._recorded)[:-1])):
+            self._actions[i, : len(played)] = played
+        self.best.figures = {str(rule): float(figure) for rule, figure in saved["figures"].items()}
+
+    def _prepare(self) -> None:
         n = self.games.n
         self._all = np.arange(n)
         self._actions = np.empty((n, self.games.limit), dtype=np.int64)  # memory is used for the steps that are played

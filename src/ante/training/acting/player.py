@@ -12,10 +12,12 @@ from ante.engine.core.state import MAX_HAND, restore_states
 from ante.env.games import REORDERS, Games
 from ante.search.player import NotSearchable
 from ante.search.protocol import Thinker
+from ante.training.acting.thinker import ShortlistThinker
+from ante.training.acting.win_head import WinHead
+from ante.training.policies.mlp import MaskedPolicy
+from ante.training.policies.mlp_rows import PackedPolicy, packed_policy
 from ante.training.policies.protocol import GamePolicy, on_host
 from ante.training.policies.shortlist import ShortlistPolicy
-from ante.training.policies.thinker import ShortlistThinker
-from ante.training.policies.win_head import WinHead
 from ante.watch.notes import Note
 
 
@@ -162,3 +164,10 @@ class PolicyPlayer:
                 self.name, f"a {kind} on {self.policy.device.type} has no candidates for a whole decision"
             )
         return ShortlistThinker(self.policy, self.win_head)
+
+
+def make_player(policy: Any, name: str, likeliest: bool = False, seed: int = 0, reorder: str = "none") -> PolicyPlayer:
+    """Return a trained policy as a player for evaluation and videos; `reorder` is the setting its games used."""
+    if isinstance(policy, MaskedPolicy) and not isinstance(policy, PackedPolicy):
+        policy = packed_policy(policy)
+    return PolicyPlayer(policy, name, likeliest, seed, reorder)

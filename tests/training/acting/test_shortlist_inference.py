@@ -7,8 +7,8 @@ import torch
 from ante.env.games import Games
 from ante.lookahead.candidates import CandidateLister
 from ante.lookahead.records import candidates_t
+from ante.training.acting.shortlist_inference import ShortlistInference
 from ante.training.policies.shortlist import ListedRows, ShortlistPolicy
-from ante.training.policies.shortlist_inference import ShortlistInference
 from tests.support.lists import small
 
 

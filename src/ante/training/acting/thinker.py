@@ -9,9 +9,9 @@ from ante.env.reward import BLINDS_OF_A_RUN, REWARDS
 from ante.lookahead.candidates import CandidateLister, decisions_of
 from ante.lookahead.records import MAX_CANDIDATES, candidates_t
 from ante.search.protocol import Positions, Views, as_records
+from ante.training.acting.shortlist_inference import Outputs, ShortlistInference
+from ante.training.acting.win_head import WinHead
 from ante.training.policies.shortlist import ShortlistPolicy
-from ante.training.policies.shortlist_inference import Outputs, ShortlistInference
-from ante.training.policies.win_head import WinHead
 
 
 class ShortlistThinker:

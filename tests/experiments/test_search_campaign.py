@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ante.agents.seed_lists import panel, validation_seeds
-from ante.bench import search_campaign
-from ante.bench.search_campaign import (
+from ante.experiments import search_campaign
+from ante.experiments.search_campaign import (
     BadCampaign,
     GameLine,
     append_lines,

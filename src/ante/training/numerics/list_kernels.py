@@ -1,0 +1,152 @@
+"""Kernels of the shortlist policy's candidates: unpacking lists, embedding entries, and sums over each row's entries.
+
+Rows are packed lists (`policies/shortlist.py`). The entries of a minibatch are concatenated row by row; those of row m
+are `ends[m - 1]` (0 for the first row) to `ends[m]`. Kernels compile as those of `row_kernels.py`.
+
+SPEED: an entry has few nonzero numbers and flags. As a sparse row of one table, its embeddings and columns are added up
+by `row_kernels.sparse_forward`; a kernel with a loop for each of them took three times as long.
+"""
+
+import numpy as np
+
+from ante.lookahead.records import LEGAL, N_ESTIMATES, N_FLAGS
+from ante.training.numerics.row_kernels import kernel
+
+N_IDS, VERB = 4, 1  # item, verb, trait, purpose; the index of the verb
+N_NUMBERS = N_ESTIMATES + 1  # estimates and price
+N_KNOWN = 1 + N_NUMBERS + N_FLAGS  # columns of one kind: a constant, the numbers, the flags
+MOST_TERMS = N_IDS + N_KNOWN
+MASK_BYTES = 4  # of a row's candidates
+
+
+@kernel
+def list_terms(ids, numbers, flags, kinds, firsts, starts, columns, values):
+    """Write each entry as a sparse row of the table of all embeddings and columns; returns nothing.
+
+    ids      (k, N_IDS) int64, numbers (k, N_NUMBERS) float32, flags (k,) int64 of all entries
+    kinds    (verbs,) int64
+    firsts   (N_IDS + 1,) int64: the first row of each embedding in the table, and of the columns of the first kind
+    starts   (k + 1,) int64, columns and values (k MOST_TERMS,) int32 and float32 in CSR layout, overwritten
+    """
+    at = 0
+    starts[0] = 0
+    for e in range(len(ids)):
+        for j in range(N_IDS):
+            columns[at], values[at] = firsts[j] + ids[e, j], 1.0
+            at += 1
+        column = firsts[N_IDS] + kinds[ids[e, VERB]] * N_KNOWN
+        columns[at], values[at] = column, 1.0
+        at += 1
+        for j in range(N_NUMBERS):
+            if numbers[e, j] != 0.0:
+                columns[at], values[at] = column + 1 + j, numbers[e, j]
+                at += 1
+        for j in range(N_FLAGS):
+            if (flags[e] >> j) & 1:
+                columns[at], values[at] = column + 1 + N_NUMBERS + j, 1.0
+                at += 1
+        starts[e + 1] = at
+
+
+@kernel
+def entries_of(starts, which, ends, entries):
+    """Write the indices of a minibatch's entries: starts (n + 1,) of all rows, which and ends (m,), entries (k,) int64."""
+    at = 0
+    for m in range(len(which)):
+        first = starts[which[m]] - at
+        while at < ends[m]:
+            entries[at] = first + at
+            at += 1
+
+
+@kernel
+def pool(ends, entries, out):
+    """Write each row's mean and first entry: entries (k, width) float32, out (m, 2 width) float32, overwritten.
+
+    A row without entries receives 0.
+    """
+    width, at = entries.shape[1], 0
+    for m in range(len(ends)):
+        n = ends[m] - at
+        for k in range(2 * width):
+            out[m, k] = 0.0
+        if n > 0:
+            for k in range(width):
+                out[m, width + k] = entries[at, k]
+            for e in range(at, ends[m]):
+                for k in range(width):
+                    out[m, k] += entries[e, k]
+            share = np.float32(1.0) / np.float32(n)
+            for k in range(width):
+                out[m, k] *= share
+        at = ends[m]
+
+
+@kernel
+def pool_backward(ends, slope, out):
+    """Add the gradient of `pool`, from slope (m, 2 width) float32, to that of the entries, out (k, width) float32."""
+    width, at = out.shape[1], 0
+    for m in range(len(ends)):
+        if ends[m] > at:
+            share = np.float32(1.0) / np.float32(ends[m] - at)
+            for e in range(at, ends[m]):
+                for k in range(width):
+                    out[e, k] += share * slope[m, k]
+            for k in range(width):
+                out[at, k] += slope[m, width + k]
+        at = ends[m]
+
+
+@kernel
+def add_to_entries(ends, rows, out):
+    """Add to each entry the vector of its row: rows (m, width) float32, out (k, width) float32."""
+    at = 0
+    for m in range(len(ends)):
+        for e in range(at, ends[m]):
+            for k in range(rows.shape[1]):
+                out[e, k] += rows[m, k]
+        at = ends[m]
+
+
+@kernel
+def sum_entries(ends, entries, out):
+    """Write the sum of each row's entries: entries (k, width) float32, out (m, width) float32, overwritten."""
+    at = 0
+    for m in range(len(ends)):
+        for k in range(entries.shape[1]):
+            out[m, k] = 0.0
+        for e in range(at, ends[m]):
+            for k in range(entries.shape[1]):
+                out[m, k] += entries[e, k]
+        at = ends[m]
+
+
+@kernel
+def score_rows(starts, which, flags, scores, off, logits, legal):
+    """Write scores of entries as logits of rows: scores (entries,) float32 in the order of the minibatch.
+
+    off     logit of illegal or missing entries
+    logits  (m, most) float32, overwritten
+    legal   (m, MASK_BYTES) uint8, overwritten: bit j of byte k is set if entry 8 k + j is legal
+    """
+    at = 0
+    for m in range(len(which)):
+        first, end = starts[which[m]], starts[which[m] + 1]
+        logits[m, :] = off
+        legal[m, :] = 0
+        for e in range(first, end):
+            j = e - first
+            if flags[e] & LEGAL:
+                logits[m, j] = scores[at]
+                legal[m, j >> 3] |= 1 << (j & 7)
+            at += 1
+
+
+@kernel
+def slopes_of_scores(ends, d_logits, out):
+    """Write the gradient of each entry's score: d_logits (m, most) float32, 0 where illegal; out (entries,) float32."""
+    at = 0
+    for m in range(len(ends)):
+        for e in range(at, ends[m]):
+            out[e] = d_logits[m, e - at]
+        at = ends[m]

@@ -1,6 +1,9 @@
 """Search: decisions are legal, depend on nothing hidden, are reproducible, and follow the evidence."""
 
+import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from ante.env.games import Games
 from ante.search.budget import BadBudget, Budget, budget_of
 from ante.search.halving import Comparison, stages_of
 from ante.search.player import NotSearchable, SearchPlayer, Settings
+from ante.watch.notes import read_notes, write_notes
 from tests.search.made import small_player, some_games, with_other_hidden_state
 
 EAGER = Settings(least=1e-6, certainty=0.5, share=1.0)  # replaces many decisions
@@ -120,3 +124,21 @@ def test_stages_use_the_budget_and_halve_the_candidates(candidates: int, simulat
     assert used <= max(candidates, simulations) * 1.1 + candidates
     assert used >= 0.6 * simulations or simulations < 4 * candidates
     assert stages_of(1, simulations) == []
+
+
+def test_notes_say_what_was_searched_and_survive_a_file(tmp_path: Path) -> None:
+    games = some_games(1, 25)
+    player = SearchPlayer(small_player(), Budget(60), EAGER)
+    action = int(player.choose(games, np.ones(1, dtype=np.bool_))[0])
+    note = player.explain(games, action)
+    assert note.options
+    assert re.search(r"\d decisions in \d+ simulations; (changed|kept): .+ is rated [+-]\d+\.\d ± \d", note.search)
+    write_notes(tmp_path / "game.notes.json.gz", player.name, [note])
+    assert read_notes(tmp_path / "game.notes.json.gz") == ("small with search 60", [note])
+
+
+def test_notes_of_older_versions_are_read(tmp_path: Path) -> None:
+    for row in ([1.0, [], None, "hint"], [1.0, [], None, "hint", "plan"]):
+        (tmp_path / "old.json").write_text(json.dumps({"player": "old", "notes": [row]}))
+        ((note,),) = (read_notes(tmp_path / "old.json")[1],)
+        assert (note.hint, note.search) == ("hint", "")

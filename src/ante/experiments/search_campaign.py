@@ -106,7 +106,7 @@ def phrase_of(folder: Path) -> str:
         phrase = read_text(folder / PHRASE).strip()
     except Unreadable as error:
         raise BadCampaign(
-            f"{error}; write a phrase to this file, and publish its SHA-256 before you tune the search"
+            f"{error}; write a secret phrase to this file, and publish its SHA-256 before you tune the search"
         ) from None
     if not phrase:
         raise BadCampaign(f"{folder / PHRASE} is empty: write a phrase to it")

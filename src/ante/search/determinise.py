@@ -9,7 +9,7 @@ the items that pools cannot offer at present.
 
 Games that agree in what is seen have equal copies, byte by byte: cards and jokers are brought into a canonical order
 before they are shuffled. The player may know more than is kept: which cards of a pack's hand were put under the draw
-pile, and what the place of a face-down card in the sorted hand reveals about its rank.
+pile, and which ranks are possible at the place of a face-down card in the sorted hand.
 """
 
 import numpy as np

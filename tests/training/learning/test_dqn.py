@@ -187,7 +187,7 @@ def test_rare_steps_are_marked() -> None:
             break
     assert np.any(seen), "a joker was gained"
     states = runner.games.states
-    (hook,) = runner.hooks
+    *_, hook = runner.hooks
     hook.fragment_begins(1)
     hook._before = np.full(16, Phase.PLAY), states.n_jokers.copy()
     states.phase[:], states.beat_boss[:] = Phase.ROUND_END, np.arange(16) % 2

@@ -230,9 +230,10 @@ def test_appo_repeats_itself_learns_and_goes_on_from_a_checkpoint(algorithm: Any
     restore(fresh, tmp_path / "here")
     here = weights(made)
     assert all(np.array_equal(here[name], value) for name, value in weights(fresh).items())
-    went_on = metrics_of(fresh)
-    assert went_on["policy_lag"] == 0, "no batches are sampled ahead across a resume"
-    assert went_on["vf_loss"] < np.mean(losses[:3])
+    one, two = metrics_of(made), metrics_of(fresh)
+    for name in ("policy_lag", "vf_loss", "entropy"):
+        assert one[name] == two[name], f"{name}: the checkpoint contains the batches sampled ahead"
+    assert two["policy_lag"] > 0
 
 
 def test_health_of_an_update_is_logged(algorithm: Any) -> None:

@@ -346,7 +346,7 @@ def test_an_update_gives_the_weights_of_plain_torch() -> None:
             torch.nn.utils.clip_grad_norm_(dense.parameters(), 0.5)
             optimizer.step()
     start = made.env_runner.module.get_state()
-    for name, value in dense.get_state().items():
+    for name, value in ((name, each.detach().numpy()) for name, each in dense.named_parameters()):
         moved = np.abs(value - start[name])
         assert moved.max() > 2e-3, f"{name} has learned"
         off = np.abs(weights(made)[name] - value)

@@ -76,6 +76,15 @@ class ValueHead(nn.Linear):  # type: ignore[misc]
         with torch.autocast(features.device.type, enabled=False):
             return super().forward(features.float()) * self.spread + self.mean
 
+    def scaled(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the weight (size,) and bias (1,) of the linear map from features to values, without gradient."""
+        return self.weight.detach()[0] * self.spread, self.bias.detach() * self.spread + self.mean
+
+    def gradients(self, features: torch.Tensor, slope: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the gradients of weight and bias for features (n, size) and the gradient of the values (n,)."""
+        own = slope * self.spread
+        return torch.mv(features.t(), own).unsqueeze(0), own.sum().unsqueeze(0)
+
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def see_targets(self, seen: Moments) -> None:
         """Update the statistics with the moments of a batch of targets; the values are unchanged (PopArt)."""

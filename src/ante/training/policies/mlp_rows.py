@@ -110,9 +110,7 @@ class CastNet:
             self._full = self._first.weight[self._columns].to(dtype), self._first.bias.to(dtype)
             self._layers = [(layer.weight.to(dtype), layer.bias.to(dtype)) for layer in linear]
             self._policy = policy.policy.weight.to(dtype), policy.policy.bias.to(dtype)
-            head = policy.value  # its outputs are scaled by the spread, as in ValueHead.forward
-            self._spread = head.spread
-            self._value = head.weight[0] * head.spread, head.bias * head.spread + head.mean
+        self._head, self._value = policy.value, policy.value.scaled()
 
     def features(self, rows: FilledRows) -> list[Features]:
         """Return the outputs of all shared layers, first to last."""
@@ -141,8 +139,7 @@ class CastNet:
         """Return gradients of all parameters in the policy's order: shared layers, then policy, then value."""
         last, slope = features[-1].kept, d_logits.to(self._dtype)
         heads = [slope.t() @ last, d_logits.sum(dim=0)]
-        d_outputs = d_values * self._spread
-        heads += [torch.mv(last.t().float(), d_outputs).unsqueeze(0), d_outputs.sum().unsqueeze(0)]
+        heads += self._head.gradients(last.float(), d_values)
         back = torch.addmm(torch.outer(d_values, self._value[0]).to(self._dtype), slope, self._policy[0])
         found: list[torch.Tensor] = []
         for depth in range(len(features) - 1, 0, -1):

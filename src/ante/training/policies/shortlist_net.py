@@ -93,9 +93,8 @@ class ShortlistNet:
         scores = torch.mv(entries[-1].kept, policy.score.weight[0]) + policy.score.bias
         logits, legal = torch.empty(m, MAX_CANDIDATES), np.empty((m, list_kernels.MASK_BYTES), dtype=np.uint8)
         list_kernels.score_rows(rows.starts, rows.which, rows.flags, scores.numpy(), OFF, logits.numpy(), legal)
-        head = policy.value  # its outputs are scaled by the spread, as in ValueHead.forward
-        outputs = torch.mv(layers[-1].kept.float(), head.weight[0]) + head.bias
-        values = outputs * head.spread + head.mean
+        weight, bias = policy.value.scaled()
+        values = torch.mv(layers[-1].kept.float(), weight) + bias
         return Passed(layers, entries, known, ends, logits, legal, values)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
@@ -105,12 +104,11 @@ class ShortlistNet:
         """Return the gradients of all parameters from those of logits and values."""
         with torch.autocast("cpu", enabled=False):
             found: dict[nn.Parameter, torch.Tensor] = {}
+            head = self._policy.value
             d_entries, d_query = self._score_gradients(out, d_logits, found)
-            head, d_outputs = self._policy.value, d_values * self._policy.value.spread
-            d_trunk = torch.outer(d_outputs, head.weight[0]).addmm_(d_query, self._policy.query.weight)
+            d_trunk = torch.outer(d_values, head.scaled()[0]).addmm_(d_query, self._policy.query.weight)
             last = out.layers[-1].kept.float()
-            found[head.weight] = torch.mv(last.t(), d_outputs)[None]
-            found[head.bias] = d_outputs.sum()[None]
+            found[head.weight], found[head.bias] = head.gradients(last, d_values)
             d_joined = self._trunk_gradients(out, d_trunk, found)
             first = out.layers[0].plain.shape[1]
             list_kernels.pool_backward(out.ends, d_joined[:, first:].contiguous().numpy(), d_entries.numpy())

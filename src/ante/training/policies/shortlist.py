@@ -39,7 +39,7 @@ from ante.training.numerics.packed_rows import flat_row_t, octets_of, pack_flat
 from ante.training.policies.layers import ValueHead
 from ante.training.policies.mlp_rows import FilledRows, FirstLayer, product_dtype
 from ante.training.policies.protocol import Choice, GamePolicy
-from ante.training.policies.shortlist_net import ShortlistNet
+from ante.training.policies.shortlist_net import PART, ShortlistGradient, ShortlistNet
 from ante.watch.notes import Note, note_of
 
 row_t = np.dtype([("flat", flat_row_t), ("list", candidates_t)])
@@ -308,13 +308,17 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
         """See GamePolicy; None off the CPU, where autograd is used."""
         if self.device.type != "cpu":
             return None
-        net = ShortlistNet(self, product_dtype())
-        out = net.passed(rows)
-        slopes, sums = (torch.empty_like(out.logits), torch.empty_like(out.values)), torch.zeros(5, dtype=torch.float64)
-        arrays = [slopes[0].numpy(), slopes[1].numpy(), sums.numpy()]
-        row_kernels.ppo_loss(out.logits.numpy(), out.values.numpy(), out.legal, *batch, *weights, *arrays)
-        found = net.gradients(rows, out, *slopes)
-        return [found[parameter] for parameter in self.parameters()], sums
+        net, sums = ShortlistGradient(self, product_dtype()), torch.zeros(5, dtype=torch.float64)
+        for at in range(0, len(rows), PART):
+            some, means = rows[rows.which[at : at + PART]], torch.zeros(5, dtype=torch.float64)
+            share, out = len(some) / len(rows), net.passed(some)
+            slopes = torch.empty_like(out.logits), torch.empty_like(out.values)
+            arrays = [slopes[0].numpy(), slopes[1].numpy(), means.numpy()]
+            part = [each[at : at + PART] for each in batch]
+            row_kernels.ppo_loss(out.logits.numpy(), out.values.numpy(), out.legal, *part, *weights, *arrays)
+            net.add(some, out, slopes[0].mul_(share), slopes[1].mul_(share))
+            sums += share * means
+        return net.gradients(), sums
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
         return {Columns.ACTION_DIST_INPUTS: self.heads(self.stage(rows_of(batch[Columns.OBS], self.row_t)))[0]}

@@ -14,8 +14,10 @@ from torch import nn
 from ante.lookahead.records import MAX_CANDIDATES
 from ante.training.numerics import list_kernels, row_kernels
 from ante.training.numerics.distributions import OFF
-from ante.training.policies.mlp_rows import Features, activated, sparse_gradient, sparse_output
+from ante.training.numerics.packed_rows import FULL
+from ante.training.policies.mlp_rows import Features, activated, sparse_output
 
+PART = 2048  # rows of a part of a minibatch
 silu, silu_backward = nn.functional.silu, torch.ops.aten.silu_backward
 
 
@@ -64,7 +66,7 @@ class ShortlistNet:
             table = sparse_output(first.weight.detach(), first.bias.detach(), rows.filled, self._dtype)
             table = torch.addmm(table, known, self._policy.globals.weight.t()).add_(self._policy.globals.bias)
             pooled = torch.empty(len(rows), 2 * entries[1].plain.shape[1])
-            list_kernels.pool(ends, silu(entries[1].plain.float()).numpy(), pooled.numpy())
+            list_kernels.pool(ends, entries[1].kept.float().numpy(), pooled.numpy())
             joined = torch.cat([silu(table), pooled], dim=1).to(self._dtype)
             layers = [Features(table, joined)]
             for weight, bias in self._trunk:
@@ -97,78 +99,96 @@ class ShortlistNet:
         values = torch.mv(layers[-1].kept.float(), weight) + bias
         return Passed(layers, entries, known, ends, logits, legal, values)
 
+
+class ShortlistGradient(ShortlistNet):
+    """Sums of the gradients of all parameters over parts of a minibatch.
+
+    Parts of PART rows limit the memory of large minibatches; parts of 128 to 512 rows were not faster.
+    """
+
+    def __init__(self, policy: Any, dtype: torch.dtype) -> None:
+        super().__init__(policy, dtype)
+        self._sums = {parameter: torch.zeros_like(parameter.detach()) for parameter in policy.parameters()}
+        self._table_sum = torch.zeros_like(self._table)
+        self._full_sum = torch.zeros(len(FULL), policy.first.weight.shape[1])
+
     @torch.no_grad()  # type: ignore[untyped-decorator]
-    def gradients(
-        self, rows: Any, out: Passed, d_logits: torch.Tensor, d_values: torch.Tensor
-    ) -> dict[nn.Parameter, torch.Tensor]:
-        """Return the gradients of all parameters from those of logits and values."""
+    def add(self, rows: Any, out: Passed, d_logits: torch.Tensor, d_values: torch.Tensor) -> None:
+        """Add the gradients of a part, given those of its logits and values."""
         with torch.autocast("cpu", enabled=False):
-            found: dict[nn.Parameter, torch.Tensor] = {}
-            head = self._policy.value
-            d_entries, d_query = self._score_gradients(out, d_logits, found)
+            head, trunk = self._policy.value, out.layers[-1].kept
+            d_entries, d_query = self._add_scores(out, d_logits)
+            for parameter, gradient in zip(
+                (head.weight, head.bias), head.gradients(trunk.float(), d_values), strict=True
+            ):
+                self._sums[parameter] += gradient
             d_trunk = torch.outer(d_values, head.scaled()[0]).addmm_(d_query, self._policy.query.weight)
-            last = out.layers[-1].kept.float()
-            found[head.weight], found[head.bias] = head.gradients(last, d_values)
-            d_joined = self._trunk_gradients(out, d_trunk, found)
+            d_joined = self._add_trunk(out, d_trunk)
             first = out.layers[0].plain.shape[1]
             list_kernels.pool_backward(out.ends, d_joined[:, first:].contiguous().numpy(), d_entries.numpy())
-            self._entry_gradients(rows, out, d_entries, found)
-            slope = silu_backward(d_joined[:, :first].contiguous(), out.layers[0].plain)
-            shape = self._policy.first.weight.shape
-            found[self._policy.first.weight] = sparse_gradient(shape, rows.filled, slope, self._dtype)
-            found[self._policy.globals.weight] = slope.t() @ out.known
-            found[self._policy.first.bias] = slope.sum(dim=0)
-            found[self._policy.globals.bias] = found[self._policy.first.bias].clone()
-            return found
+            self._add_entries(rows, out, d_entries)
+            self._add_first(rows, out, silu_backward(d_joined[:, :first].contiguous(), out.layers[0].plain))
 
-    def _linear(
-        self, layer: nn.Linear, slope: torch.Tensor, below: torch.Tensor, found: dict[nn.Parameter, torch.Tensor]
-    ) -> torch.Tensor:
-        """Add the gradients of a layer, from those of its output and from its input, and return the cast slope."""
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def gradients(self) -> list[torch.Tensor]:
+        """Return the gradients of all parameters in the policy's order."""
+        encoder = self._policy.entries
+        *tables, columns = self._table_sum.split(self._sizes)
+        for table, found in zip(tables_of(encoder), tables, strict=True):
+            self._sums[table.weight] = found
+        self._sums[encoder.numbers.weight] = columns.t()
+        self._sums[self._policy.first.weight][torch.from_numpy(FULL)] = self._full_sum
+        return [self._sums[parameter] for parameter in self._policy.parameters()]
+
+    def _add(self, layer: nn.Linear, slope: torch.Tensor, below: torch.Tensor) -> torch.Tensor:
+        """Add the gradients of a layer, from that of its output and from its input; return the former in the dtype."""
         cast = slope.to(self._dtype)
-        found[layer.weight], found[layer.bias] = (cast.t() @ below).float(), slope.sum(dim=0)
+        self._sums[layer.weight] += cast.t() @ below
+        self._sums[layer.bias] += slope.sum(dim=0)
         return cast
 
-    def _score_gradients(
-        self, out: Passed, d_logits: torch.Tensor, found: dict[nn.Parameter, torch.Tensor]
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def _add_scores(self, out: Passed, d_logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Add the gradients of scores, keys and queries; return those of encoded entries and of queries, float32."""
         policy, compared, encoded = self._policy, out.entries[-1], out.entries[1].kept
         d_scores = torch.empty(len(encoded))
         list_kernels.slopes_of_scores(out.ends, d_logits.numpy(), d_scores.numpy())
-        found[policy.score.weight] = torch.mv(compared.kept.t(), d_scores)[None]
-        found[policy.score.bias] = d_scores.sum()[None]
+        self._sums[policy.score.weight] += torch.mv(compared.kept.t(), d_scores)
+        self._sums[policy.score.bias] += d_scores.sum()
         slope = silu_backward(torch.outer(d_scores, policy.score.weight[0]), compared.plain)
         d_query = torch.empty(len(out.ends), slope.shape[1])
         list_kernels.sum_entries(out.ends, slope.numpy(), d_query.numpy())
-        d_entries = (self._linear(policy.key, slope, encoded, found) @ self._key[0]).float()
-        self._linear(policy.query, d_query, out.layers[-1].kept, found)
+        d_entries = (self._add(policy.key, slope, encoded) @ self._key[0]).float()
+        self._add(policy.query, d_query, out.layers[-1].kept)
         return d_entries, d_query
 
-    def _trunk_gradients(
-        self, out: Passed, back: torch.Tensor, found: dict[nn.Parameter, torch.Tensor]
-    ) -> torch.Tensor:
+    def _add_trunk(self, out: Passed, back: torch.Tensor) -> torch.Tensor:
         """Add the gradients of the trunk and return that of its input, (m, size) float32."""
         linear = [layer for layer in self._policy.trunk if isinstance(layer, nn.Linear)]
         for depth in range(len(linear), 0, -1):
             slope = silu_backward(back, out.layers[depth].plain.float())
-            cast = self._linear(linear[depth - 1], slope, out.layers[depth - 1].kept, found)
+            cast = self._add(linear[depth - 1], slope, out.layers[depth - 1].kept)
             back = (cast @ self._trunk[depth - 1][0]).float()
         return back
 
-    def _entry_gradients(
-        self, rows: Any, out: Passed, back: torch.Tensor, found: dict[nn.Parameter, torch.Tensor]
-    ) -> None:
+    def _add_entries(self, rows: Any, out: Passed, back: torch.Tensor) -> None:
         """Add the gradients of the encoder from that of its output."""
         encoder, (embedded, mixed, _) = self._policy.entries, out.entries
         slope = silu_backward(back, mixed.plain.float())
-        back = (self._linear(encoder.mix, slope, embedded.kept, found) @ self._mix[0]).float()
+        back = (self._add(encoder.mix, slope, embedded.kept) @ self._mix[0]).float()
         slope = silu_backward(back, embedded.plain)
-        sums = torch.zeros_like(self._table)
-        row_kernels.sparse_backward(*rows.terms(), slope.numpy(), sums.numpy())
-        *tables, columns = sums.split(self._sizes)
-        found.update(zip((each.weight for each in tables_of(encoder)), tables, strict=True))
-        found[encoder.numbers.weight], found[encoder.numbers.bias] = columns.t(), slope.sum(dim=0)
+        row_kernels.sparse_backward(*rows.terms(), slope.numpy(), self._table_sum.numpy())
+        self._sums[encoder.numbers.bias] += slope.sum(dim=0)
+
+    def _add_first(self, rows: Any, out: Passed, slope: torch.Tensor) -> None:
+        """Add the gradients of the first layers of flat observations and of numbers of the list."""
+        first, numbers, filled = self._policy.first, self._policy.globals, rows.filled
+        listed = filled.starts, filled.columns, filled.values, filled.which
+        row_kernels.sparse_backward(*listed, slope.numpy(), self._sums[first.weight].numpy())
+        self._full_sum += filled.full.to(self._dtype).t() @ slope.to(self._dtype)
+        total = slope.sum(dim=0)
+        self._sums[first.bias] += total
+        self._sums[numbers.bias] += total
+        self._sums[numbers.weight] += slope.t() @ out.known
 
 
 def tables_of(encoder: Any) -> tuple[nn.Embedding, ...]:

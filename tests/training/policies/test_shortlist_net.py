@@ -95,7 +95,7 @@ def test_gradients_in_bf16_are_close(policy: ShortlistPolicy, rows: np.ndarray) 
         rounded, _ = policy.ppo_gradient(staged, batch, *WEIGHTS)  # type: ignore[misc]
     for (name, _), one, two in zip(policy.named_parameters(), exact, rounded, strict=True):
         assert one.dtype == two.dtype == torch.float32
-        if name == "score.bias":  # 0 but for rounding, since it adds the same number to all scores of a row
+        if name == "score.bias":  # 0 except for rounding, since it adds the same number to all scores of a row
             assert one.abs().max() < 1e-6
             continue
         cosine = torch.nn.functional.cosine_similarity(one.flatten(), two.flatten(), dim=0)

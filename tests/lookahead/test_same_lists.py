@@ -86,7 +86,7 @@ def bits_of(places: tuple[int, ...]) -> int:
 
 
 def test_plays_found_are_those_of_trying_every_set() -> None:
-    """The reference requests the hand of every set from the rules and sorts by value; of equal ones, the last one wins."""
+    """The reference finds the hand of every set by the rules and sorts by value; of equal ones, the last one wins."""
     copies, some = new_states(1), 0
     for s in rounds(60 if COMPILED else 2):
         copies[0] = s

@@ -127,7 +127,7 @@ def score_rows(starts, which, flags, scores, off, logits, legal):
 
     off     logit of illegal or missing entries
     logits  (m, most) float32, overwritten
-    legal   (m, MASK_BYTES) uint8, overwritten: bit j of byte k is set if entry 8 k + j is legal
+    legal   (m, MASK_BYTES) uint8, overwritten: bit j of byte k is 1 if entry 8 k + j is legal
     """
     at = 0
     for m in range(len(which)):

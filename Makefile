@@ -20,14 +20,14 @@ help:  ## list the targets
 setup: $(STAMP)  ## virtual environment with everything pinned, and this package in it
 
 $(STAMP): requirements/all.txt pyproject.toml
-	@python=$$(command -v python3.11 || command -v python3); \
-	"$$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
-	  || { echo "make: Python 3.11 is needed, found $$("$$python" --version): install it and run make again" >&2; exit 1; }; \
-	test -x $(PY) || "$$python" -m venv .venv
-	$(PY) -m pip install --quiet uv==$(UV_VERSION)
-	.venv/bin/uv pip install $(UV_OUTPUT) --python $(PY) -r requirements/all.txt
+	@test -x $(PY) || { python=$$(tools/python.sh) && tools/progress.sh "creating .venv" "$$python" -m venv .venv; }
+	tools/progress.sh "installing uv" $(PY) -m pip install --quiet uv==$(UV_VERSION)
+	tools/progress.sh "installing packages" .venv/bin/uv pip install $(UV_OUTPUT) --python $(PY) -r requirements/all.txt
 	.venv/bin/uv pip install --quiet --python $(PY) --no-deps -e .
-	$(PY) -m compileall -q -j 0 -x py312 $(IMPORTED:%=.venv/lib/python3.11/site-packages/%) src
+	@packages=$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+	  for each in $(IMPORTED:%="$$packages/%") src; do \
+	    tools/progress.sh "compiling the bytecode of $${each##*/}" $(PY) -m compileall -q -j 0 -x py312_ "$$each" || exit 1; \
+	  done
 	@touch $@
 
 warm: setup  ## compile the engine once, into the cache that everything shares
@@ -95,7 +95,7 @@ generated: warm  ## check that generated files are fresh
 	$(PY) tools/write_dashboard.py --check
 	$(PY) tools/write_manifests.py --check
 	$(PY) -m tools.reference.architecture --check
-	$(PY) tools/write_screens.py --check
+	$(PY) -m tools.write_screens --check
 
 types: setup  ## mypy
 	.venv/bin/mypy
@@ -113,6 +113,10 @@ bench: warm  ## speed and memory of engine and environments
 dispatch: setup  ## generate the dispatchers of jokers, bosses and consumables
 	$(PY) tools/write_dispatch.py
 
+notebooks: setup  ## add JupyterLab to .venv and open the notebooks
+	tools/progress.sh "installing JupyterLab" .venv/bin/uv pip install $(UV_OUTPUT) --python $(PY) -r requirements/notebook.txt
+	.venv/bin/jupyter lab notebooks
+
 docs: setup  ## build the documentation site into build/site, offline, warnings are errors
 	NO_MKDOCS_2_WARNING=1 NUMBA_DISABLE_JIT=1 $(PY) -m mkdocs --quiet build
 
@@ -122,8 +126,8 @@ docs-serve: setup  ## show the documentation site at http://127.0.0.1:8000 and r
 architecture: setup  ## generate docs/pictures/architecture.svg from the layers of pyproject.toml
 	$(PY) -m tools.reference.architecture
 
-screens: warm  ## generate docs/pictures/terminal.svg from the keys on its page
-	$(PY) tools/write_screens.py
+screens: warm  ## generate the pictures and the recording of the terminal from their keys
+	$(PY) -m tools.write_screens
 
 chart: setup  ## generate the chart's values, schema, dashboard and reviewed renders; review the diff
 	$(PY) tools/write_chart.py
@@ -151,4 +155,4 @@ wheel: setup  ## build the sdist and the wheel of ante-balatro into dist/
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup sbom fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch docs docs-serve architecture screens chart replays lock wheel clean
+.PHONY: help setup sbom fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch notebooks docs docs-serve architecture screens chart replays lock wheel clean

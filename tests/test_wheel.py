@@ -106,7 +106,9 @@ def interpreter_of_all() -> str | None:
     """Return a Python of this version that any user may run, or None."""
     version = "{}.{}".format(*sys.version_info)
     for python in (os.path.realpath(sys.executable), f"/usr/bin/python{version}"):
-        command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", python, "-c", ""]
+        # setpriv can start a Python in a folder that is closed to the user, whose own processes then cannot start it
+        again = "import subprocess, sys; subprocess.run([sys.executable, '-c', ''], check=True)"
+        command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", python, "-c", again]
         try:
             if subprocess.run(command, cwd="/", capture_output=True).returncode == 0:
                 return python

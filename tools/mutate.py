@@ -121,7 +121,7 @@ def environment(source: Path) -> dict[str, str]:
 
 def reached(area: str, folder: Path) -> Reached:
     """Return, for each file and line, the tests that reach it, quickest first."""
-    database, log = folder / f"{area}.coverage", folder / f"{area}.log"
+    database, log = folder / f"{area}.coverage", folder / f"{area}-tests.txt"
     if not log.is_file():
         config = folder / "coveragerc"
         sources = "".join(f"\n    {ROOT / 'src/ante' / part}" for part in AREAS[area][0])  # tracing is slow elsewhere
@@ -146,6 +146,8 @@ def reached(area: str, folder: Path) -> Reached:
         found[str(Path(name).relative_to(ROOT))] = {
             line: sorted(tests, key=lambda test: (seconds.get(test, 0.0), test)) for line, tests in tests_of.items()
         }
+    if not any(found.values()):
+        sys.exit(f"{database} records no test: delete it and {log}, then run the command again")
     return found
 
 

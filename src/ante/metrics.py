@@ -113,7 +113,7 @@ METRICS = (
     Metric(
         name="games_counted",
         source="runners",
-        help="Finished games in the means of return, ante, blinds and win_rate, averaged over runners; fast path only.",
+        help="Finished games in the means of return, ante, blinds and win_rate, at most 200; fast path only.",
     ),
     Metric(
         name="stage",

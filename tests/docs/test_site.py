@@ -10,6 +10,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -113,3 +114,15 @@ def test_no_page_names_a_content_network(site: Path) -> None:
         if "comparisons" not in file.parts:
             found = [each for each in loaded.findall(file.read_text()) if "rel=canonical" not in each]
             assert not found, f"{file.relative_to(site)}: {found[:3]}"
+
+
+def test_no_link_of_a_page_is_dead(site: Path) -> None:
+    links = [
+        (page, urlsplit(target))
+        for page in site.rglob("*.html")
+        for target in re.findall(r'(?:href|src)="([^"#][^"]*)"', page.read_text())
+    ]
+    local = [(page, link.path) for page, link in links if not link.scheme and not link.netloc and link.path]
+    roots = {page: site if path.startswith("/") else page.parent for page, path in local}
+    dead = [(str(page), path) for page, path in local if not (roots[page] / unquote(path).lstrip("/")).exists()]
+    assert len(local) > 1000 and not dead

@@ -171,6 +171,7 @@ def changed(before: dict[str, str]) -> set[str]:
     return {layer for layer in before if before[layer] != after[layer]}
 
 
+@pytest.mark.slow
 def test_a_function_is_compiled_once_for_every_kind_of_integer(package: Package) -> None:
     program = """
 import json
@@ -185,6 +186,7 @@ print(json.dumps({"points": points, "signatures": [str(each) for each in bonus.s
     assert found["signatures"] == ["(int64,)"]
 
 
+@pytest.mark.slow
 def test_compiled_code_is_loaded_by_the_next_process(package: Package) -> None:
     first, second = package.play(), package.play()
     assert [first["points"], second["points"]] == [802, 802]
@@ -193,6 +195,7 @@ def test_compiled_code_is_loaded_by_the_next_process(package: Package) -> None:
     assert {file.parent for file in package.files()} == {Path(first["folder"])}
 
 
+@pytest.mark.slow
 def test_a_cold_start_is_announced_once_and_a_command_may_compile_first(package: Package) -> None:
     assert "minutes, once per version" in said_by(package.start())
     assert said_by(package.start()) == "", "the code is in the cache"
@@ -313,6 +316,7 @@ def test_settings_of_the_compiler_name_the_folder(here: Path, monkeypatch: pytes
     assert changed(before) == set(before)
 
 
+@pytest.mark.slow
 def test_processes_may_compile_the_same_at_once(package: Package) -> None:
     both = [package.start() for _ in range(2)]
     assert [output_of(process)["points"] for process in both] == [802, 802]
@@ -320,6 +324,7 @@ def test_processes_may_compile_the_same_at_once(package: Package) -> None:
     assert not list(package.root.rglob("*.code.*")) + list(package.root.rglob(".*.code"))
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_made_costs_one_warning(package: Package) -> None:
     (package.root / "file").touch()
     found = package.play(ANTE_CACHE_DIR=str(package.root / "file/cache"))
@@ -332,6 +337,7 @@ def test_a_folder_that_cannot_be_made_costs_one_warning(package: Package) -> Non
     assert package.play(ANTE_CACHE_DIR=str(package.root / "file/cache"))["points"] == 82
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_one_warning_and_leaves_no_half_files(package: Package) -> None:
     found = package.play(prepare=fill_disk)
     assert found["points"] == 802
@@ -339,6 +345,7 @@ def test_a_full_disk_costs_one_warning_and_leaves_no_half_files(package: Package
     assert not list(package.root.rglob("*.code*"))
 
 
+@pytest.mark.slow
 def test_a_warm_cache_is_read_where_it_cannot_be_written(package: Package) -> None:
     folder = Path(package.play()["folder"])
     for each in (folder, *folder.iterdir()):
@@ -374,6 +381,7 @@ def test_damage_is_noticed(tmp_path: Path, damage: str) -> None:
     assert compile_cache.read(file) is None
 
 
+@pytest.mark.slow
 def test_damaged_code_is_compiled_anew_and_replaced(package: Package) -> None:
     package.play()
     for file in package.files():
@@ -389,6 +397,7 @@ def break_file(file: Path, damage: str) -> None:
     file.write_bytes({"truncated": content[: len(content) // 2], "empty": b"", "flipped": content}[damage])
 
 
+@pytest.mark.slow
 def test_another_cpu_compiles_for_itself(package: Package) -> None:
     mark = PLAY + "\ncompile_cache.mark_complete()"
     found = [
@@ -409,6 +418,7 @@ def test_a_part_that_was_removed_is_not_complete(here: Path) -> None:
     assert not compile_cache.is_complete()
 
 
+@pytest.mark.slow
 def test_the_users_numba_configuration_is_left_alone(package: Package) -> None:
     user = package.root / "user"
     user.mkdir()
@@ -423,6 +433,7 @@ def test_the_users_numba_configuration_is_left_alone(package: Package) -> None:
     assert [file.is_relative_to(own) for file in package.root.rglob("*.nbi")] == [True]
 
 
+@pytest.mark.slow
 def test_the_users_numba_folder_keeps_names_by_hash(package: Package) -> None:
     own = {"NUMBA_CACHE_DIR": str(package.root / "own")}
     before = package.play(**own)

@@ -73,6 +73,7 @@ def every_legal_decision(s: np.record) -> set[int]:
     return {a for a in found if not cards_of(a) or (a & ((1 << 22) - 1)) not in found}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="brute force is too slow uncompiled")
 def test_the_enumeration_is_what_brute_force_finds() -> None:
     for s, expected in legal_decisions_of_games():

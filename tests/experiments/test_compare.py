@@ -231,14 +231,14 @@ def test_runs_that_have_begun_keep_their_settings(tmp_path: Path) -> None:
     assert len(prepare(longer, tmp_path)) == 4
 
 
-def test_a_separate_panel_is_used_for_all_entries(tmp_path: Path) -> None:
+def test_a_separate_seed_file_is_used_for_all_entries(tmp_path: Path) -> None:
     (tmp_path / "seeds.txt").write_text("\n".join(f"SEED{i}" for i in range(1, 8)))
     with pytest.raises(BalatroError, match="fewer than 8 games"):
-        cells_of(spec_of(panel=tmp_path / "seeds.txt"), tmp_path)
-    spec, out = spec_of(panel=tmp_path / "seeds.txt", eval_games=6, seeds=[0]), tmp_path / "out"
+        cells_of(spec_of(seed_file=tmp_path / "seeds.txt"), tmp_path)
+    spec, out = spec_of(seed_file=tmp_path / "seeds.txt", eval_games=6, seeds=[0]), tmp_path / "out"
     results, failed = run(spec, out, prepare(spec, out), 1, Watched())
     assert failed == [] and {row.games for row in results.rows} == {6}
-    assert (out / "slow" / "seed-0" / "panel.json").is_file() and prepare(spec, out) == []
+    assert (out / "slow" / "seed-0" / "own-seeds.json").is_file() and prepare(spec, out) == []
 
 
 def test_an_ablation_leaves_out_one_term_at_a_time_and_keeps_the_rest(tmp_path: Path) -> None:

@@ -1,13 +1,17 @@
 """The command `ante hints`."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from ante.cli import main
 from ante.hints.fake import FakeServer
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -67,6 +71,15 @@ def test_ask_shows_prompt_picture_and_answers(
     assert all(advice["text"] in names for advice in found["answers"].values())
     with open(frame, "rb") as stream:
         assert stream.read(4) == b"\x89PNG"
+
+
+def test_the_position_of_the_documentation_has_several_options(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [position] = set(re.findall(r"hints ask (\w+@\d+)", (ROOT / "docs" / "how-to" / "hints.md").read_text()))
+    assert position in (ROOT / "src" / "ante" / "cli" / "learn" / "hints.py").read_text()
+    run(monkeypatch, "hints", "ask", position, "--json")
+    assert len(json.loads(capsys.readouterr().out)["options"]) > 3
 
 
 def test_a_replay_can_be_asked_about(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,10 @@ def test_gymnasium_accepts_the_environment() -> None:
 @pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
 def test_gymnasium_makes_vectors(mode: str) -> None:
     made = gymnasium.make_vec(f"ante.lookahead:{NAME}", 3, vectorization_mode=mode)
-    observed, _ = made.reset(seed=1)
+    observed, info = made.reset(seed=1)
+    assert "seed" in info and "action_mask" not in info, (
+        "the mask of the discrete view would be mistaken for the list's"
+    )
     assert observed["candidates"].shape == (3, MAX_CANDIDATES, made.single_observation_space["candidates"].shape[1])
     for _ in range(20):
         observed, *_ = made.step(made.action_space.sample() if mode != "sync" else observed["action_mask"].argmax(1))

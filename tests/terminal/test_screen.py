@@ -2,15 +2,19 @@
 
 import io
 import re
+from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
-from tools.write_screens import FILE, page_keys, picture
+from rich.text import Text
+from tools.recording import recording
+from tools.write_screens import GAME_KEYS, GAME_SEED, page_keys, pictures, stale
 
 from ante.catalog.cards import Suit
 from ante.engine.core.state import Phase
 from ante.terminal.console import show
 from ante.terminal.faces import ASCII, symbols_for
+from ante.terminal.reading import keys_of_line
 from ante.terminal.screen import screen
 from ante.terminal.sections import Look
 from tests.support.table import deal, facing, give, hand_of, in_round, own, redeal, to_shop
@@ -178,10 +182,34 @@ def test_a_long_page_scrolls() -> None:
     assert "up and down scroll" in first[-1] and first[1] != last[1]
 
 
-def test_the_picture_of_the_documentation_shows_the_keys_of_its_page() -> None:
+def test_the_pictures_of_the_documentation_show_their_keys() -> None:
     """After a change: make screens."""
     assert page_keys() == ["e", "23", "h"]
-    assert FILE.read_text() == picture()
+    assert stale(pictures()) == []
+
+
+def test_the_recorded_game_is_won_and_each_of_its_lines_acts() -> None:
+    game = new_game(GAME_SEED)
+    for line in GAME_KEYS.read_text().splitlines():
+        before = (len(game.session.actions), game.session.selected, game.page, game.advice)
+        said = press(game, keys_of_line(line))
+        assert (len(game.session.actions), game.session.selected, game.page, game.advice) != before or line[0] == "#", (
+            said
+        )
+    assert game.session.s.won and game.session.s.ante == 9 and len(game.session.actions) == 183
+
+
+def test_a_recording_stores_equal_lines_once_and_shows_each_screen_in_its_time() -> None:
+    one, two = Text("same & same"), Text.assemble(("red", "bold red"), "  two")
+    drawn_svg = ElementTree.fromstring(recording([([one, two], 1.0), ([one, Text()], 3.0)], 20, 2, "a <title>"))
+    svg = {"": "http://www.w3.org/2000/svg"}
+    words = [text.text for text in drawn_svg.findall(".//text", svg)]
+    assert words == ["same & same", "red", "two"]
+    used = [[use.get("href") for use in g.findall("use", svg)] for g in drawn_svg.findall(".//g/g/g", svg)]
+    assert used == [["#l0", "#l1"], ["#l0"]]
+    style = drawn_svg.findtext("style", namespaces=svg) or ""
+    assert "0.000% { transform: translateX(-0px); }" in style and "25.000% { transform: translateX(-192px); }" in style
+    assert drawn_svg.findtext("title", namespaces=svg) == "a <title>"
 
 
 def test_the_screen_uses_the_width() -> None:

@@ -76,8 +76,8 @@ def options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, ...]]:
         if action.dest == "help" or isinstance(action.choices, dict):
             continue
         names = ", ".join(f"`{each}`" for each in action.option_strings)
-        metavar = str(action.metavar or "")
-        words, default = split_help(str(action.help or ""))
+        metavar = str(action.metavar or "").replace("{None}|", "")  # no value is the default
+        words, default = split_help(str(action.help or "").replace(" (repeatable)", ""))
         value = "" if not action.option_strings or not metavar else f"`{metavar}`"
         default = default if default in ("", "required") else f"`{default}`"
         yield names or f"`{metavar}`", value, default, cell(words)  # a pipe in a code span needs no escape

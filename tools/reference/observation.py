@@ -10,8 +10,34 @@ from tools.reference.tables import cell, table
 
 HEAD = """# Observations and actions
 
-An observation contains nothing that is hidden from a player of the game. `observation="dict"` gives the fields of the first table,
-`"flat"` the vector of the second, `"masked"` the vector together with its action mask.
+An observation contains nothing that is hidden from a player of the game. Choose a view:
+
+| environment | observation | action | use it |
+| --- | --- | --- | --- |
+| `ante/BalatroShortlist-v1` | dict: [candidates](#the-shortlist-view), flat vector, mask | index of a candidate, a whole decision | first: it learns the most by far |
+| `ante/Balatro-v1`, `observation="masked"` | dict: `observations` (the [flat vector](#flat-observation)) and `action_mask` | [discrete](#actions) | networks on one vector |
+| `ante/Balatro-v1`, `observation="flat"` | the flat vector alone; the mask is `info["action_mask"]` | discrete | libraries that accept only a vector |
+| `ante/Balatro-v1`, `observation="dict"` (default) | dict of the [fields](#dict-observation), with `action_mask` | discrete, or `actions="structured"` | your own encoders of cards and items |
+
+256 games at once, with random legal candidates:
+
+```python
+import gymnasium
+import numpy as np
+import ante.lookahead  # registers ante/BalatroShortlist-v1
+
+envs = gymnasium.make_vec("ante/BalatroShortlist-v1", num_envs=256, vectorization_mode="vector_entry_point")
+observation, info = envs.reset(seed=0)
+rng = np.random.default_rng(0)
+for _ in range(100):
+    mask = observation["action_mask"].astype(bool)  # (256, 25)
+    mask[~mask.any(axis=1), 0] = True  # games that ended in the last step: any action starts the next game
+    actions = np.where(mask, rng.random(mask.shape), -1.0).argmax(axis=1)
+    observation, rewards, terminated, truncated, info = envs.step(actions)
+```
+
+`info` contains `ante`, `round`, `blinds` (beaten), `blind`, `chips`, `target`, `money`, `outcome`, `seed` and `overflows`, and in `ante/Balatro-v1` also
+`action_mask`, the mask of the discrete view. In a vector environment these are arrays, and Gymnasium's `_NAME` marks the games that they describe.
 
 """
 
@@ -23,8 +49,10 @@ A macro action is one int64, which `ante.engine.actions.pack_action` composes fr
 
 """
 DISCRETE = """
-The discrete view (`Discrete({size})`) numbers single steps: select cards one by one, then act on the selection.
-`action_mask` marks the legal numbers.
+The discrete view (`Discrete({size})`) numbers single steps: select cards one by one, then act on the selection. `action_mask` marks the legal
+numbers. The n-th number of a verb refers to the n-th slot from the left. `SELECT` adds a card to the selection and is illegal for a selected
+card; `CLEAR` empties the selection. `MOVE_JOKER` and `MOVE_CARD` exchange a slot with its right neighbour. `SORT_HAND` sorts by rank (34) or suit (35).
+With `actions="structured"` an action is a dict of the parts of a macro action, with `cards` as 24 zeros and ones.
 
 The last observation of a game has an empty mask, because no action is legal. In a vector environment with `NEXT_STEP` autoreset this row is
 returned once, and the next action of that game is ignored. Give such rows a legal number before you sample:
@@ -34,6 +62,27 @@ mask[~mask.any(axis=1), 0] = 1
 ```
 
 """
+
+
+ENCODINGS = [
+    ("log", "20 times the logarithm (base 10), which is between 0 and 12.75"),
+    ("ratio", "128 + 50 times the logarithm (base 10) of the ratio: 128 is a ratio of 1, 178 of 10, 78 of 0.1"),
+    ("chance", "250 times the probability"),
+    ("count", "50 times the number of cards"),
+]
+ITEM_ESTIMATES = [
+    (
+        "joker that is offered or held",
+        "1 to 4",
+        "ratio: score with and without the joker, for Full House, Flush, Straight and Pair",
+    ),
+    ("joker that is held", "5", "128 + the value that the joker has grown to"),
+    ("Planet card", "1", "log: score of a typical hand of its kind"),
+    ("Planet card", "2", "10 times the level of its hand"),
+    ("Planet card", "3", "4 times the number of times that its hand was played"),
+    ("purchase", "5", "20 + dollars left afterwards"),
+    ("purchase", "6", "40 times the dollars of interest lost, modulo 256 if interest is gained"),
+]
 
 
 SHORTLIST = """
@@ -95,7 +144,8 @@ def page() -> str:
             HEAD + "## Dict observation\n",
             table(("field", "type", "shape", "range", "content", "columns"), fields),
             "\n## Flat observation\n",
-            f"A float32 vector of {FLAT_SIZE} numbers, each between {-FLAT_LIMIT:g} and {FLAT_LIMIT:g}.\n",
+            f"A float32 vector of {FLAT_SIZE} numbers, each between {-FLAT_LIMIT:g} and {FLAT_LIMIT:g}. It contains the 13 leftmost cards of the hand; "
+            "the dict has all of them.\n",
             table(("from", "part", "width", "content"), flat),
             actions(),
             shortlist(),
@@ -128,19 +178,56 @@ def shortlist() -> str:
             table(("key", "type", "shape", "range", "content"), spaces),
             "\nBlocks of `candidates`, one for each kind of candidate:\n",
             table(("kind", "columns", "verbs"), kinds),
-            f"\nColumns of a block; estimates, whose meaning depends on the verb, and prices are divided by {view.ONE:g}:\n",
+            "\nColumns of a block:\n",
             table(("from", "content"), numbers),
-            "\n`flags` are, in this order: " + ", ".join(f"`{name}`" for name in flags()) + ".\n",
-            "\nEstimates of plays and discards, in order, before the division: `log` is 20 per decade, `ratio` 50 per decade "
-            "around 128, `chance` 250 for 1, `count` 50 per card. The first estimates of a joker are its gain for each tested reference hand, as `ratio`.\n",
-            table(("verb", "estimate", "content"), estimates()),
+            f"\nThe price and the six estimates are integers from 0 to 255 divided by {view.ONE:g}. The price is in dollars; for a sale it is the sell value. "
+            "`flags` are, in this order: " + ", ".join(f"`{name}`" for name in flags()) + ".\n",
+            "\nAn estimate is encoded as a byte before the division:\n",
+            table(("encoding", "byte"), ENCODINGS),
+            "\nThe estimates of a candidate depend on its verb and item:\n",
+            table(("candidate", "estimate", "content"), [*estimates(), *ITEM_ESTIMATES]),
+            "\nAll other candidates, such as Tarot cards, vouchers and packs, have only the two estimates of purchases.\n",
+            "\n`strengths` has ten numbers: the logarithm (base 10) of the score that a typical hand of each kind reaches with the jokers "
+            "and levels of the game, divided by 2, for "
+            + ", ".join(f"`{name}`" for name in reference_hands())
+            + ", in this order; "
+            "then the logarithm of the chips that are missing to beat the blind, divided by 2.\n",
             "\nColumns of `candidate_ids`:\n",
             table(("column", "content", "number of values"), ids),
+            "\n`item` and `trait` use the item ids of `ante.env.entities.ids`:\n",
+            table(("`item`", "meaning"), item_ids()),
+            "\n`trait` is (enhancement x number of editions + edition) x number of seals + seal, with the numbers of `ante.catalog.cards`.\n",
             "\n`purpose` is 1 + the number of the poker hand for a play, and for other candidates: "
             + ", ".join(f"{value} `{name}`" for name, value in purposes())
             + ".\n",
         ]
     )
+
+
+def reference_hands() -> list[str]:
+    """Return the names of the poker hands of `strengths`."""
+    from ante.catalog.hands import Hand
+    from ante.lookahead.reference_hands import FIRST_REFERENCE_HAND, N_REFERENCE_HANDS
+
+    return [hand.name.lower().replace("_", " ") for hand in list(Hand)[FIRST_REFERENCE_HAND:][:N_REFERENCE_HANDS]]
+
+
+def item_ids() -> list[tuple[str, str]]:
+    """Return the first id of each class of items and its meaning."""
+    from ante.env.entities import ids
+    from ante.lookahead.records import TAG_BASE
+
+    return [
+        ("0", "none"),
+        (str(ids.FACE_DOWN_CARD), "face-down card"),
+        (str(ids.STONE_CARD), "Stone card"),
+        (f"{ids.CARD_BASE} + 13 x suit + rank - 2", "playing card"),
+        (f"{ids.JOKER_BASE} + number of the joker", "joker, counted from 1"),
+        (f"{ids.CONSUMABLE_BASE} + number of the consumable", "consumable, counted from 1"),
+        (f"{ids.VOUCHER_BASE} + number of the voucher", "voucher, counted from 1"),
+        (f"{ids.BOOSTER_BASE} + kind of the pack", "booster pack, counted from 0"),
+        (f"{TAG_BASE} + number of the tag", "tag"),
+    ]
 
 
 def bounds(space: Any) -> str:

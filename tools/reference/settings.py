@@ -7,7 +7,7 @@ from ante.metrics import METRICS
 SETTINGS = """# Settings
 
 All settings of `ante train`, by group. In a file: `algo: {lr: 2.0e-4}`; as a flag: `--algo.lr 2e-4`. The column *kinds* lists the
-values of `kind` that have the setting. The column *default* is the value that a setting has if neither a preset nor a file sets it; `ante train`
+values of `kind` that have the setting; *resume* marks those that `--resume` may change. The column *default* is the value that a setting has if neither a preset nor a file sets it; `ante train`
 without arguments uses the preset `laptop`. [Train](../how-to/train.md) explains how settings are given and combined.
 
 """
@@ -31,7 +31,19 @@ def settings_page() -> str:
     from ante.training.settings.reference import table as group_table
 
     groups = [group_table(group).replace("### ", "## ", 1) for group in HEADINGS]
-    return SETTINGS + "\n\n".join(groups) + "\n"
+    return SETTINGS + "\n\n".join([*groups, presets()]) + "\n"
+
+
+def presets() -> str:
+    """Return the files of all presets."""
+    from ante.training.presets.lookup import preset_file, preset_names
+
+    parts = [
+        "## Presets\n\nThe files of `ante train --preset NAME`. A setting that a file does not name has the default of the tables above."
+    ]
+    return "\n\n".join(
+        parts + [f"### {name}\n\n```yaml\n{preset_file(name).read_text().rstrip()}\n```" for name in preset_names()]
+    )
 
 
 def metrics_page() -> str:

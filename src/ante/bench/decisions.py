@@ -81,7 +81,7 @@ def network_rows(
     rng, found, kind = torch.Generator().manual_seed(1), [], "bf16" if bf16 == "on" else "float32"
     parts = [np.random.default_rng(0).permutation(len(rows))[k * MINIBATCH :][:MINIBATCH] for k in range(4)]
     ones = np.ones(len(rows), dtype=np.float32)
-    with precision(bf16, "cpu"):
+    with precision(bf16 == "on", "cpu"):
         for games in ACTING:
             some = [rows[at : at + games] for at in range(0, 16 * games, games)]
             times = clocked(lambda some=some: [policy.act(each, rng) for each in some], 16 * games, repeats)  # type: ignore[misc]

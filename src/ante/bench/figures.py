@@ -1,26 +1,29 @@
-"""Training speed and resources of this machine: the training part of `ante doctor`."""
+"""Training speed and resources of this machine: the training parts of `ante doctor` and `ante bench gpu`."""
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ante.bench.engine_speed import vector_row
+from ante.bench.engine_speed import Row, rate, vector_row
 from ante.training.compat import be_quiet
 from ante.training.numerics.precision import precision
 from ante.training.policies.protocol import on_host
 from ante.training.rllib.build import fast_config
 from ante.training.sampling.runner import BatchRunner
-from ante.training.settings.config import TrainConfig
+from ante.training.settings.config import TrainConfig, make_config
 
 BATCHES = (1, 64, 256, 1024)
 STEPS = 8192  # steps for measuring the sampling rate
 SECONDS = 1.0  # time for measuring the latencies of one batch, with at most CALLS calls
 CALLS = 1000
 WARM_CALLS = 5
+GPU_GAMES = (64, 1024, 4096, 16_384)
+GPU_STEPS = 64  # per game and repeat
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,27 @@ def sampling_rate(runner: BatchRunner) -> float:
     begin = time.perf_counter()
     steps = sum(map(len, runner.sample(num_timesteps=STEPS)))
     return steps / (time.perf_counter() - begin)
+
+
+def gpu_rows() -> list[Row]:
+    """Return steps per second of an env runner with its policy (mlp) on a GPU, by place and number of games.
+
+    Raises NoDevice, and NotInstalled without the extra `gpu`.
+    """
+    be_quiet()
+    rows = []
+    for n in GPU_GAMES:
+        for place in ("gpu", "cpu"):
+            runner = make_runner(make_config({"resources.games_on": place, "resources.runner_gpus": 1.0}), n)
+            name = f"sampling, mlp on the GPU, games on the {place.upper()}"
+            rows.append(rate(name, "steps/s", partial(sampled, runner, GPU_STEPS * n), n))
+            del runner  # frees its memory
+    return rows
+
+
+def sampled(runner: BatchRunner, steps: int) -> float:
+    """Sample at least this many steps over all games, and return their number."""
+    return float(sum(map(len, runner.sample(num_timesteps=steps))))
 
 
 def latencies(runner: BatchRunner, batch: int) -> list[Figure]:

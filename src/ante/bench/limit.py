@@ -88,7 +88,7 @@ class DenseWork:
 
     def __init__(self, config: TrainConfig, rows: NDArray[Any], bf16: bool) -> None:
         self.config, self.n = config, len(rows)
-        self.bf16 = "on" if bf16 else "off"
+        self.bf16 = bf16
         self.policy = network(MaskedPolicy, config)
         self.optimizer = torch.optim.Adam(self.policy.parameters(), lr=1e-5, fused=True)
         flat = torch.from_numpy(unpack(rows)[0])

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import pyarrow
 import torch
 from numpy.typing import NDArray
 
@@ -17,8 +16,9 @@ from ante.bench.engine_speed import Row, rate, row_of
 from ante.engine.actions import N_DISCRETE
 from ante.env.games import Games, Outcome
 from ante.env.layout import FLAT_SIZE
-from ante.training.learning.replay_buffer import CODEC, Replay
+from ante.training.learning.replay_buffer import Replay
 from ante.training.numerics import torch_ops
+from ante.training.numerics.compression import CODEC, compressed
 from ante.training.numerics.packed_rows import flat_row_t, octets_of, pack_flat
 from ante.training.sampling.fragment import Trajectory
 
@@ -88,7 +88,7 @@ def sizes(trace: Trajectory, flat: NDArray[np.float32], replay: Replay) -> list[
     dense, row = 4.0 * FLAT_SIZE, float(flat_row_t.itemsize)
     state = replay.state()
     saved = sum(len(each) for each in state["arrays"].values()) / state["used"]
-    squeezed = len(pyarrow.compress(flat.tobytes(), CODEC, asbytes=True)) / len(flat)
+    squeezed = len(compressed(flat)) / len(flat)
     lines = (
         ("replay: a position in float32", dense, "bytes"),
         ("replay: a position packed", row, "bytes"),

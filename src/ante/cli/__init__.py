@@ -37,6 +37,7 @@ from ante.cli.games.replay import Replay
 from ante.cli.games.seeds import Seed
 from ante.cli.games.stats import Stats
 from ante.cli.games.watch import Watch
+from ante.cli.learn.calibrate import Calibrate
 from ante.cli.learn.compare import Compare
 from ante.cli.learn.data import Clone, Data
 from ante.cli.learn.hints import Hints
@@ -60,6 +61,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "population": Population,
         "curves": Curves,
         "export": Export,
+        "calibrate": Calibrate,
         "track": Track,
         "reward": RewardCommand,
         "hints": Hints,

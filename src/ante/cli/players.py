@@ -7,6 +7,7 @@ from ante.errors import BalatroError
 
 if TYPE_CHECKING:
     from ante.agents.evaluate import Player
+    from ante.search.player import SearchPlayer
     from ante.training.players.advised import AdvisedPlayer
 
 
@@ -18,6 +19,14 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
     from ante.training.players.by_name import player_of as found
 
     return found(name, likeliest, checkpoint)
+
+
+def searching(player: "Player", budget: str) -> "SearchPlayer":
+    """Return a player that improves this one by search. Raises BadBudget, NotSearchable."""
+    from ante.search.budget import budget_of
+    from ante.search.player import SearchPlayer
+
+    return SearchPlayer(player, budget_of(budget))
 
 
 def advised_player_of(

@@ -41,7 +41,9 @@ class IllegalAction(BalatroError, ValueError):
 
     def __init__(self, action: str, legal: str, game: int | None = None) -> None:
         where = "" if game is None else f" in game {game}"
-        super().__init__(f"illegal action{where}: {action}. Legal now: {legal}. Follow info['action_mask']")
+        super().__init__(
+            f"illegal action{where}: {action}. Legal now: {legal}. Choose a number that the action mask allows"
+        )
 
 
 def action_number(action: Any) -> int:
@@ -239,9 +241,12 @@ class BalatroEnv(gymnasium.Env[Any, Any]):
             return {"observations": games.flat[0].copy(), "action_mask": games.masks[0].copy()}
         return {name: view[0].copy() for name, view in games.observed().items()}
 
+    def _game_info(self) -> dict[str, NDArray[Any]]:
+        return self.games.info()
+
     def _info(self) -> dict[str, Any]:
         plain: dict[str, Any] = {}
-        for name, values in self.games.info().items():
+        for name, values in self._game_info().items():
             value = values[0]
             plain[name] = value.item() if isinstance(value, np.generic) else value
         return plain

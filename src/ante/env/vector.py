@@ -181,7 +181,7 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
         last = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(ended):
             last[i] = self._one(int(i))
-        final = {name: (values, ended.copy()) for name, values in self.games.info().items()}
+        final = {name: (values, ended.copy()) for name, values in self._game_info().items()}
         self.games.reset(np.flatnonzero(ended))
         self._ended = np.zeros_like(ended)
         infos = self._infos(self._every)
@@ -231,9 +231,12 @@ class BalatroVectorEnv(VectorEnv[Any, Any, Any]):
             return {"observations": games.flat[i].copy(), "action_mask": games.masks[i].copy()}
         return {name: view[i].copy() for name, view in games.observed().items()}
 
+    def _game_info(self) -> dict[str, NDArray[Any]]:
+        return self.games.info()
+
     def _infos(self, mask: NDArray[np.bool_]) -> dict[str, Any]:
         infos: dict[str, Any] = {}
-        for name, values in self.games.info().items():
+        for name, values in self._game_info().items():
             infos[name] = values if mask.all() else _blank_where(~mask, values)
             infos[f"_{name}"] = mask.copy()
         return infos

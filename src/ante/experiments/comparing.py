@@ -23,8 +23,8 @@ def prepare(spec: Spec, out: Path) -> list[Cell]:
 
 def games(spec: Spec) -> tuple[object, ...]:
     """Return the settings that determine the other players' games."""
-    panel = spec.panel.resolve() if spec.panel else None
-    return spec.players, spec.eval_games, panel
+    seeds = spec.seed_file.resolve() if spec.seed_file else None
+    return spec.players, spec.eval_games, seeds
 
 
 def run(

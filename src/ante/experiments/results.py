@@ -219,7 +219,7 @@ def table(spec: Spec, cells: Sequence[Cell], metrics: dict[str, Columns], out: P
     runs: dict[str, list[Cell]] = {}
     for entry in spec.entries:
         runs[entry] = [cell for cell in cells if cell.entry == entry and is_done(cell, spec)]
-        files = [own_report(cell) if spec.panel else cell.folder / REPORT for cell in runs[entry]]
+        files = [own_report(cell) if spec.seed_file else cell.folder / REPORT for cell in runs[entry]]
         reports = [read_reports(file, spec.eval_games)[0] for file in files]
         if reports:
             played[entry] = np.array([games_of(report) for report in reports])
@@ -249,7 +249,7 @@ def samples(games: NDArray[np.float64], drawn: NDArray[np.float64], rng: np.rand
 
 
 def measured(games: NDArray[np.float64], sampled: NDArray[np.float64], measure: str) -> Interval:
-    """Return mean and interval of a measure, (seeds, games); intervals of shares are at least as wide as Wilson's."""
+    """Return mean and interval of a measure, (seeds, games); intervals of shares are at least as wide as Wilson intervals."""
     found = interval(games.mean(), sampled)
     if measure != "win":
         return found

@@ -32,13 +32,13 @@ def is_done(cell: Cell, spec: Spec) -> bool:
         evaluated = read_object(cell.folder / REPORT)["games"]
     except (BadCheckpoint, OSError, ValueError, KeyError):
         return False
-    own = spec.panel is None or has_games(own_report(cell), spec.eval_games)
+    own = spec.seed_file is None or has_games(own_report(cell), spec.eval_games)
     return bool(reached >= cell.config.steps and evaluated == cell.config.evaluation.games and own)
 
 
 def own_report(cell: Cell) -> Path:
-    """Return the file of a run's evaluation on the comparison's own panel."""
-    return cell.folder / "panel.json"
+    """Return the file of a run's evaluation on the comparison's own seeds."""
+    return cell.folder / "own-seeds.json"
 
 
 def has_games(file: Path, games: int) -> bool:
@@ -129,9 +129,9 @@ class Watched:
 def begin(cell: Cell, spec: Spec) -> Running:
     """Return a cell with all remaining commands."""
     left = [training(cell)]
-    if spec.panel:
-        panel = ("--seeds", str(spec.panel), "--games", str(spec.eval_games))
-        left.append((*ANTE, "eval", str(cell.folder), *panel, *rules(cell), "--out", str(own_report(cell))))
+    if spec.seed_file:
+        seeds = ("--seeds", str(spec.seed_file), "--games", str(spec.eval_games))
+        left.append((*ANTE, "eval", str(cell.folder), *seeds, *rules(cell), "--out", str(own_report(cell))))
     return Running(cell, left)
 
 
@@ -200,8 +200,8 @@ def play_others(spec: Spec, out: Path, cell: Cell) -> None:
     """Play the same games with the other players, by the rules of this cell. Raises BalatroError."""
     if not spec.players or has_games(out / PLAYERS, spec.eval_games):
         return
-    panel = ("--seeds", str(spec.panel)) if spec.panel else ()
-    words = (*ANTE, "eval", *spec.players, "--games", str(spec.eval_games), *panel, *rules(cell))
+    seeds = ("--seeds", str(spec.seed_file)) if spec.seed_file else ()
+    words = (*ANTE, "eval", *spec.players, "--games", str(spec.eval_games), *seeds, *rules(cell))
     done = subprocess.run(
         (*words, "--out", str(out / PLAYERS)), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )

@@ -49,7 +49,7 @@ class Spec(Settings):
     )
     steps: int = Field(200_000, ge=1, description="Environment steps of each run.")
     eval_games: int = Field(200, ge=2, description="Games in each final evaluation, the same for all entries.")
-    panel: Path | None = Field(
+    seed_file: Path | None = Field(
         None,
         description="File of evaluation seeds, relative to the specification; by default those of the runs' final evaluations.",
     )
@@ -112,7 +112,7 @@ def read_spec(file: Path) -> Spec:
         name: entry.model_copy(update={"config": settings_file(entry.config, place) if entry.config else None})
         for name, entry in spec.entries.items()
     }
-    return spec.model_copy(update={"entries": entries, "panel": place / spec.panel if spec.panel else None})
+    return spec.model_copy(update={"entries": entries, "seed_file": place / spec.seed_file if spec.seed_file else None})
 
 
 def make_spec(values: dict[str, Any]) -> Spec:
@@ -130,8 +130,8 @@ def cells_of(spec: Spec, out: Path) -> list[Cell]:
 
     Raises BadSpec, BadConfig, BadSeedsFile.
     """
-    if spec.panel:
-        read_seeds(spec.panel, spec.eval_games)
+    if spec.seed_file:
+        read_seeds(spec.seed_file, spec.eval_games)
     return [Cell(name, config_of(spec, name, seed, out)) for seed in spec.seeds for name in spec.entries]
 
 
@@ -162,8 +162,8 @@ def keep_spec(spec: Spec, out: Path) -> None:
             remove(whole, path)
         entries[name] = {"settings": whole}
     values = spec.model_dump(mode="json") | {"entries": entries, "settings": {}}
-    if spec.panel:
-        values["panel"] = str(spec.panel.resolve())
+    if spec.seed_file:
+        values["seed_file"] = str(spec.seed_file.resolve())
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / FILE, yaml.safe_dump(values, sort_keys=False))
 

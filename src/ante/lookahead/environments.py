@@ -7,11 +7,14 @@ The environments take the arguments of `ante/Balatro-v1` except `actions` and `o
 five cards are played by one action. Observations are dictionaries of
 
 observations   (FLAT_SIZE,) float32, the flat view of the whole game, as in `ante/Balatro-v1`
-strengths      (N_STRENGTHS,) float32: log10 of the score of each reference hand, then of the missing chips, halved
+strengths      (N_STRENGTHS,) float32: half the log10 of the score of each reference hand, then half that of the missing
+               chips
 candidates     (MAX_CANDIDATES, N_FEATURES) float32: a block of `NUMBER` columns for each kind of candidate, all zero
                except the block of the candidate's own kind
 candidate_ids  (MAX_CANDIDATES, 4) int32, for embeddings: columns `CANDIDATE_ID`, each below its number in ID_SIZES
 action_mask    (MAX_CANDIDATES,) int8: 1 for a legal candidate. A finished game has none
+
+The info has no `action_mask`.
 """
 
 from typing import Any
@@ -188,7 +191,16 @@ def settings_of(settings: dict[str, Any]) -> dict[str, Any]:
     return {"reorder": "jokers", **settings, "actions": "structured", "observation": "flat"}
 
 
-class BalatroShortlistEnv(BalatroEnv):
+class OfCandidates:
+    """Environments of candidates: the mask is in the observation, and not that of the discrete view in the info."""
+
+    games: Games
+
+    def _game_info(self) -> dict[str, NDArray[Any]]:
+        return {name: values for name, values in self.games.info().items() if name != "action_mask"}
+
+
+class BalatroShortlistEnv(OfCandidates, BalatroEnv):
     """One run of Balatro in which an action is the index of a candidate. Arguments as of `BalatroEnv`."""
 
     def __init__(self, **settings: Any) -> None:
@@ -215,7 +227,7 @@ class BalatroShortlistEnv(BalatroEnv):
         return {name: view[0].copy() for name, view in self.shortlists.write(self.games).items()}
 
 
-class BalatroShortlistVectorEnv(BalatroVectorEnv):
+class BalatroShortlistVectorEnv(OfCandidates, BalatroVectorEnv):
     """num_envs runs in which an action is the index of a candidate. Arguments as of `BalatroVectorEnv`."""
 
     def __init__(self, num_envs: int = 1, **settings: Any) -> None:

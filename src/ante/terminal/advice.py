@@ -65,7 +65,7 @@ class Adviser:
 
 
 def policy_lines(player: Explained, states: np.recarray, selected: int) -> list[str]:
-    """Return the likeliest decisions of a policy, and its plan if it has one.
+    """Return the likeliest decisions of a policy, and its plan and search if it has them.
 
     The policy does not receive the game's past: one with memory starts from its initial state.
     """
@@ -78,7 +78,8 @@ def policy_lines(player: Explained, states: np.recarray, selected: int) -> list[
         f"{chance:4.0%}  {decision_name(s, action)}{reasons(s, action, facts.get(action, ''))}"
         for action, chance in note.options[:TOP]
     ]
-    return lines + ([f"Its plan: {note.plan}"] if note.plan else [])
+    lines += [f"Its plan: {note.plan}"] if note.plan else []
+    return lines + ([f"Its search: {note.search}"] if note.search else [])
 
 
 def listed(states: np.recarray) -> Any:

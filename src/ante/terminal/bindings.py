@@ -57,7 +57,7 @@ class Binding:
 
 
 BINDINGS = (
-    Binding(CARDS, "card", "select card 1 to 10 or let it go", Group.CARDS, phases=HAND),
+    Binding(CARDS, "card", "select or deselect card 1 to 10", Group.CARDS, phases=HAND),
     Binding(LEFT, "", "move the cursor left", Group.CARDS, phases=HAND),
     Binding(RIGHT, "", "move the cursor right", Group.CARDS, phases=HAND),
     Binding(SPACE, "", "select the card at the cursor", Group.CARDS, phases=HAND),

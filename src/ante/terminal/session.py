@@ -83,7 +83,7 @@ class Session:
         return self.actions.pop()
 
     def toggle(self, position: int) -> str:
-        """Select a hand card or let it go. Returns an explanation if that is not possible, else an empty text."""
+        """Select or deselect a hand card. Returns an explanation if that is not possible, else an empty text."""
         bit = 1 << position
         if self.selected & bit:
             if self.forced() & bit:

@@ -16,6 +16,7 @@ from ray._private import ray_constants
 from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]
 from ray.rllib.callbacks.utils import make_callback  # not annotated as public API
 from ray.rllib.core.learner.training_data import TrainingData  # not annotated as public API
+from ray.rllib.utils.metrics.metrics_logger import MetricsLogger
 from ray.tune.trainable import trainable
 
 from ante.errors import BalatroError
@@ -29,9 +30,11 @@ __all__ = [
     "leave_home_alone",
     "loopback_only",
     "make_callback",
+    "metrics_of",
     "read_authentication",
     "reduced_metrics",
     "set_learning_rates",
+    "state_of_metrics",
     "weights_version",
 ]
 
@@ -127,3 +130,17 @@ def reduced_metrics(learner: Any, keywords: dict[str, Any]) -> dict[str, Any] | 
 def includes_component(owner: Any, name: str, components: Any, not_components: Any) -> bool:
     """Return whether a call of `owner.get_state(components, not_components=...)` requests this component."""
     return bool(private(owner, CHECK_COMPONENT)(name, components, not_components))
+
+
+def state_of_metrics(reduced: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of `MetricsLogger.reduce` as plain values."""
+    logger = MetricsLogger()
+    logger.stats = reduced
+    return dict(logger.get_state())
+
+
+def metrics_of(state: dict[str, Any]) -> dict[str, Any]:
+    """Return what `state_of_metrics` was given."""
+    logger = MetricsLogger()
+    logger.set_state(state)
+    return dict(logger.stats)

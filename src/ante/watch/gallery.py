@@ -5,7 +5,7 @@ Each episode has a gzipped replay; some have notes (the player's estimates), a v
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -54,6 +54,7 @@ class Entry:
     jokers   names of the jokers held at the end
     state    fingerprint of the last record: shows whether the engine still plays the same game
     why      the reasons for its video
+    highlights  for a game of training, the rules by which it is the best one, with its figures
     """
 
     name: FileName
@@ -74,6 +75,7 @@ class Entry:
     notes: FileName | None = None
     video: FileName | None = None
     poster: FileName | None = None
+    highlights: dict[str, FiniteFloat] = field(default_factory=dict)
 
     @property
     def replay(self) -> str:
@@ -99,7 +101,7 @@ def read_index(run: Path) -> list[Entry]:
     file = run / FOLDER / INDEX
     try:
         rows = IndexForm.model_validate(read_json(file)).episodes
-        known = {field.name for field in fields(Entry)}
+        known = {each.name for each in fields(Entry)}
         # through JSON, because strict validation accepts a list for a tuple only there
         text = json.dumps([{name: value for name, value in row.items() if name in known} for row in rows])
         return ENTRIES.validate_json(text)
@@ -157,24 +159,38 @@ def write_poster(file: Path, episode: Episode, notes: Sequence[Note] | None, abo
 def add_episodes(run: Path, new: Sequence[Entry], most_episodes: int, most_videos: int) -> list[Entry]:
     """Add episodes to the index, delete those beyond the limits, and return the entries of the new index.
 
-    An episode of the same name is replaced. The oldest are deleted first, a video before its replay. The first win is
-    never deleted. Raises BadPath, and deletes nothing, if the index names a file outside the run's episodes.
+    An episode of the same name is replaced. The oldest are deleted first, a video before its replay. The first win and
+    the highlights of training are never deleted. Raises BadPath, and deletes nothing, if the index names a file outside the run's episodes.
     """
     old = read_index(run)
     names = {entry.name for entry in new}
     entries, gone = within([*(entry for entry in old if entry.name not in names), *new], most_episodes, most_videos)
+    rewrite_index(run, entries, gone)
+    return entries
+
+
+def replace_highlights(run: Path, new: Sequence[Entry]) -> None:
+    """Replace the highlights of the index by these, and delete the files of those that are left out. Raises BadPath."""
+    old = read_index(run)
+    names = {entry.name for entry in new}
+    gone = [name for entry in old if entry.highlights and entry.name not in names for name in entry.files]
+    entries = [*(entry for entry in old if not entry.highlights), *new]
+    rewrite_index(run, sorted(entries, key=lambda entry: (entry.final, entry.steps)), gone)
+
+
+def rewrite_index(run: Path, entries: Iterable[Entry], gone: Iterable[str]) -> None:
+    """Write the index of these episodes, then delete the files `gone`. Raises BadPath, and changes nothing."""
     files = [inside(run / FOLDER, name) for name in gone]
     write_index(run, entries)
     for file in files:
         file.unlink(missing_ok=True)
-    return entries
 
 
 def within(entries: Sequence[Entry], most_episodes: int, most_videos: int) -> tuple[list[Entry], list[str]]:
     """Return the entries to keep, in their order, and the names of the files to delete."""
 
     def deletable(entry: Entry) -> bool:
-        return not set(PERMANENT) & set(entry.why)
+        return not entry.highlights and not set(PERMANENT) & set(entry.why)
 
     filmed = [entry for entry in entries if entry.video]
     dropped_videos = [entry for entry in filmed if deletable(entry)][: max(0, len(filmed) - most_videos)]

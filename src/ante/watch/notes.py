@@ -1,4 +1,4 @@
-"""A player's estimates for its decisions: value, likeliest options, hint and plan, stored next to a replay."""
+"""A player's estimates for its decisions: value, likeliest options, hint, plan and search, stored next to a replay."""
 
 import gzip
 import json
@@ -35,6 +35,7 @@ class Note:
     chance   probability of the decision taken; None if it was not among the player's options
     hint     hint that the player received, empty without one
     plan     plan for this blind or shop, empty for players without plans
+    search   what was searched and why the choice changed, empty for players without search
     """
 
     value: float | None
@@ -42,6 +43,7 @@ class Note:
     chance: float | None
     hint: str = ""
     plan: str = ""
+    search: str = ""
 
 
 @runtime_checkable
@@ -68,26 +70,28 @@ def note_of(
 
 
 def write_notes(file: Path, player: str, notes: Iterable[Note]) -> None:
-    """Write notes to a gzipped JSON file: {player, notes: [[value, [[decision, probability] ...], chance, hint, plan] ...]}."""
-    rows = [[note.value, note.options, note.chance, note.hint, note.plan] for note in notes]
+    """Write notes to a gzipped JSON file: {player, notes: [[value, [[decision, probability] ...], chance, hint, plan, search] ...]}."""
+    rows = [[note.value, note.options, note.chance, note.hint, note.plan, note.search] for note in notes]
     text = json.dumps({"player": player, "notes": rows}, separators=(",", ":"))
     with whole(file) as aside:
         aside.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
-KeptNote = tuple[FiniteFloat | None, tuple[tuple[Decision, Chance], ...], Chance | None, str, str]
+KeptNote = tuple[FiniteFloat | None, tuple[tuple[Decision, Chance], ...], Chance | None, str, str, str]
+WITHOUT_PLAN = 4  # columns of a row of the oldest version
 
 
-def with_plan(row: Any) -> Any:
-    """Add an empty plan to a row of an older version, which stored no plans."""
-    return [*row, ""] if isinstance(row, list) and len(row) == 4 else row
+def completed(row: Any) -> Any:
+    """Add empty texts to a row of an older version, which stored no plan or no search."""
+    missing = len(KeptNote.__args__) - len(row) if isinstance(row, list) else 0  # type: ignore[attr-defined]
+    return [*row, *[""] * missing] if missing and len(row) >= WITHOUT_PLAN else row
 
 
 class KeptNotes(BaseModel):
-    """The contents of a notes file; a plan is optional."""
+    """The contents of a notes file; plan and search are optional."""
 
     player: str
-    notes: list[Annotated[KeptNote, BeforeValidator(with_plan)]]
+    notes: list[Annotated[KeptNote, BeforeValidator(completed)]]
 
 
 def read_notes(file: Path) -> tuple[str, list[Note]]:

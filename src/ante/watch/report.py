@@ -19,6 +19,7 @@ from ante.files import NoFile, Unreadable, read_object, whole_rows, write_text
 from ante.metrics import METRICS
 from ante.watch.episode import annotate, read_episode
 from ante.watch.gallery import FOLDER, Entry, read_index
+from ante.watch.highlights import described
 from ante.watch.notes import Explained, Note, read_notes
 from ante.watch.pages import page, part, security_policy
 from ante.watch.published import LEGEND, published_lines
@@ -91,7 +92,7 @@ def read_report(
 
     link     maps a path in the run's folder to the URL that a browser loads
     player   annotates episodes that have no notes
-    traces   how many episodes can be played step by step; those with videos come first, then the newest
+    traces   how many episodes can be played step by step; those with videos and highlights come first, then the newest
     advance  called after each replayed episode
     """
     check_run(run)
@@ -133,8 +134,8 @@ def links_from(file: Path, run: Path) -> Link:
 
 
 def first_of(entries: Sequence[Entry], most: int) -> list[Entry]:
-    """Return the episodes that can be played: those with videos first, then the newest."""
-    ranked = sorted(enumerate(entries), key=lambda pair: (pair[1].video is None, -pair[0]))
+    """Return the episodes that can be played: those with videos and highlights first, then the newest."""
+    ranked = sorted(enumerate(entries), key=lambda pair: (not (pair[1].video or pair[1].highlights), -pair[0]))
     return [entry for _, entry in ranked[:most]]
 
 
@@ -164,6 +165,7 @@ def row_of(entry: Entry, link: Link, played: dict[str, str]) -> dict[str, Any]:
     names = ("name", "seed", "outcome", "ante", "blinds", "decisions", "reward", "steps", "final", "jokers", "why")
     row = {name: getattr(entry, name) for name in names}
     row |= {name: link(f"{FOLDER}/{getattr(entry, name)}") for name in ("video", "poster") if getattr(entry, name)}
+    row["highlights"] = [described(rule, figure) for rule, figure in entry.highlights.items()]
     return row | {"replay": f"{FOLDER}/{entry.replay}"} | {k: v for k, v in played.items() if k != "trace" and v}
 
 

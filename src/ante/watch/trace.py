@@ -11,7 +11,7 @@ A step is a dict without the fields that do not apply. Names are those of `ante.
     blinds       [name, target, tag or effect] of the ante's three, deck0 = index of the next one
     said         the decision taken here, cards = hand positions it acts on; at the end (end = 1) how the game ended, and
                  state = the record's fingerprint
-    options      [words, probability, 1 if taken] each, value, hint, plan
+    options      [words, probability, 1 if taken] each, value, hint, plan, search
 """
 
 import base64
@@ -86,7 +86,8 @@ def thoughts(s: Any, action: int, note: Note, step: Step) -> Step:
     found: Step = {"options": options}
     if note.value is not None:
         found["value"] = round(note.value, 3)
-    return found | {name: said for name, said in (("hint", note.hint), ("plan", note.plan)) if said}
+    said = {"hint": note.hint, "plan": note.plan, "search": note.search}
+    return found | {name: text for name, text in said.items() if text}
 
 
 def table_of(s: Any, played: bool) -> Step:

@@ -136,7 +136,7 @@ def test_without_hints_nothing_is_different(run: Callable[..., Any]) -> None:
 def test_what_is_reported_as_log_probability_is_that_of_the_mixture(run: Callable[..., Any]) -> None:
     algorithm = run(**{"hints.source": "rules", "hints.prior": 1.0, "hints.imitation": 0.0})
     runner = algorithm.env_runner
-    (hook,) = runner.hooks
+    *_, hook = runner.hooks
     until(algorithm, lambda *_: len(hook.hinting._kept) > 8)
     games = runner.games
     hook.renewed(np.arange(games.n))

@@ -187,12 +187,28 @@ def test_rare_steps_are_marked() -> None:
             break
     assert np.any(seen), "a joker was gained"
     states = runner.games.states
-    (hook,) = runner.hooks
+    *_, hook = runner.hooks
     hook.fragment_begins(1)
     hook._before = np.full(16, Phase.PLAY), states.n_jokers.copy()
     states.phase[:], states.beat_boss[:] = Phase.ROUND_END, np.arange(16) % 2
     hook.stepped(0)
     assert np.array_equal(hook._marks[0] & BOSS != 0, np.arange(16) % 2 == 1)
+
+
+def test_smaller_minibatches_accumulated_make_the_same_gradient_steps() -> None:
+    settings = {**SMALL, "algo.batch": 512, "algo.replay_after": 500, "algo.lr": 1e-3, "algo.epochs": 1}
+    runner, whole = made(**settings, **{"algo.minibatch": 256})
+    quarters = made(**settings, **{"algo.minibatch": 64, "algo.accumulate": 4})[1]
+    quarters._policy().set_state(whole._policy().get_state())
+    quarters._update_target()
+    begin = {name: np.array(value) for name, value in whole._policy().get_state().items()}
+    for k in range(3):
+        trace = runner.sample()[0]
+        rows = [feed(each, trace, 512 * (k + 1)) for each in (whole, quarters)]
+        assert int(rows[0]["updates"]) == int(rows[1]["updates"]) == 2 * (k + 1)
+    for (name, one), two in zip(whole._policy().named_parameters(), quarters._policy().parameters(), strict=True):
+        moved = np.abs(one.detach().numpy() - begin[name]).max()
+        assert moved > 1e-4 and np.quantile(np.abs((one - two).detach().numpy()), 0.99) < 0.02 * moved, name
 
 
 def test_a_restored_learner_continues_identically(tmp_path: Path) -> None:

@@ -174,6 +174,7 @@ def test_the_tree_is_the_sum_of_its_leaves() -> None:
             assert (leaves[drawn] > 0).all(), "steps without priority are not sampled, also at the edges"
 
 
+@pytest.mark.slow
 def test_no_masked_action_is_ever_chosen_in_a_million() -> None:
     rng, n, actions = np.random.default_rng(0), 100_000, 143
     seen = np.zeros(2, dtype=np.int64)  # greedy choices, explored choices

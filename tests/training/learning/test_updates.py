@@ -1,5 +1,6 @@
 """Updates of the fast learner with a runner in the same process and without Ray: accumulation, early stop, V-trace."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def test_two_minibatches_together_make_the_step_of_one_twice_as_large() -> None:
     (rollout,) = runner.sample()
     one, two, other = (learned(learner, rollout)[0] for learner in (whole, halves, each))
     assert [steps_of(learner) for learner in (whole, halves, each)] == [8, 8, 16]
-    for name in one:
+    for name in (name for name, _ in whole._policy().named_parameters()):
         moved = np.abs(one[name] - begin[name]).max()
         assert np.quantile(np.abs(two[name] - one[name]), 0.99) < 0.02 * moved, name
     assert np.abs(other["trunk.0.weight"] - one["trunk.0.weight"]).max() > 1e-3, "twice as many steps differ"
@@ -141,3 +142,85 @@ def test_a2c_makes_one_step_from_a_batch() -> None:
     _, metrics = learned(learner, rollout)
     assert steps_of(learner) == 1
     assert float(metrics["mean_kl_loss"]) == pytest.approx(0.0, abs=1e-4)
+
+
+def learned_from_high_returns() -> tuple[Any, Any]:
+    """Return a learner with value normalisation and the rollout that it has learned: value targets of 40 to 60."""
+    runner, learner = made(**{"algo.normalise_values": True, "algo.lr": 5e-3, "algo.epochs": 8})
+    (rollout,) = runner.sample()
+    spread = (rollout.targets - rollout.targets.mean()) / rollout.targets.std()
+    rollout.targets[:] = 50 + 5 * np.clip(spread, -2, 2)
+    for _ in range(6):
+        learned(learner, rollout)
+    return learner, rollout
+
+
+def values_of(policy: Any, rollout: Any) -> np.ndarray:
+    with torch.no_grad():
+        return np.asarray(policy.evaluate(rollout.rows, rollout.actions)[2])
+
+
+def test_released_values_are_in_units_of_the_reward_and_start_another_run_too(tmp_path: Path) -> None:
+    from ante.training.players.release import read_release, write_policy
+    from ante.training.settings.config import make_config
+
+    learner, rollout = learned_from_high_returns()
+    config = make_config(SMALL).with_changes({"algo.normalise_values": True})
+    write_policy(learner._policy(), config, {"timesteps": 1, "games": 1, "seconds": 1.0}, tmp_path / "high")
+    policy, _ = read_release(tmp_path / "high")
+    values = values_of(policy, rollout)
+    assert abs(values.mean() - rollout.targets.mean()) < 1 and np.corrcoef(values, rollout.targets)[0, 1] > 0.5
+    assert float(policy.value.spread) > 2 and float(policy.value.mean) > 40
+    for normalise in (True, False):
+        _, other = made(**{"algo.normalise_values": normalise, "algo.lr": 1e-9})
+        other._policy().set_state({name: value.numpy() for name, value in policy.state_dict().items()})
+        learned(other, rollout)
+        np.testing.assert_allclose(values_of(other._policy(), rollout), values, rtol=1e-3)
+        assert (float(other._policy().value.mean) > 40) == normalise
+
+
+def test_values_of_a_checkpoint_with_separate_scales_are_restored() -> None:
+    """Earlier versions stored the moments of value targets beside the weights."""
+    learner, rollout = learned_from_high_returns()
+    head, state = learner._policy().value, learner.get_state()
+    count, mean, spread = (float(each) for each in (head.count, head.mean, head.spread))
+    state["scales"]["targets"] = np.array([count, count * mean, count * (spread**2 + mean**2)])
+    blank = {"value.count": 0.0, "value.mean": 0.0, "value.spread": 1.0}
+    for name, value in blank.items():
+        state["rl_module"]["default_policy"][name] = np.full(1, value, dtype=np.float32)
+    _, fresh = made(**{"algo.normalise_values": True})
+    fresh.set_state(state)
+    np.testing.assert_allclose(values_of(fresh._policy(), rollout), values_of(learner._policy(), rollout), rtol=1e-4)
+
+
+def test_a_policy_whose_value_cannot_be_normalised_is_refused() -> None:
+    from ante.training.learning.ppo import BadHead
+    from ante.training.policies.mlp_rows import PackedPolicy
+
+    setup = PackedPolicy.setup
+
+    def plain(policy: Any) -> None:
+        setup(policy)
+        policy.value = torch.nn.Linear(32, 1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PackedPolicy, "setup", plain)
+        with pytest.raises(BadHead, match="needs a policy whose value is a ValueHead"):
+            made(**{"algo.normalise_values": True})
+
+
+def test_weights_without_scales_of_values_are_read(tmp_path: Path) -> None:
+    """Releases and checkpoints of earlier versions, such as models/white-stake, have none."""
+    from ante.training.policies.registry import new_policy, read_policy
+    from ante.training.run_store.weights import write_weights
+    from ante.training.settings.config import make_config
+
+    config = make_config(SMALL)
+    weights = {name: value.numpy() for name, value in new_policy(config).state_dict().items()}
+    (tmp_path / "config.yaml").write_text(config.to_yaml())
+    write_weights(
+        {name: each for name, each in weights.items() if name[6:] not in ("count", "mean", "spread")}, tmp_path
+    )
+    found = read_policy(tmp_path)
+    assert (float(found.value.mean), float(found.value.spread)) == (0.0, 1.0)
+    assert np.array_equal(found.value.weight.detach().numpy(), weights["value.weight"])

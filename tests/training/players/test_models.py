@@ -18,7 +18,7 @@ MODELS = Path(__file__).parents[3] / "models"
 @pytest.mark.parametrize("folder", [MODELS / "white-stake"], ids=lambda folder: folder.name)
 def test_a_release_is_whole_small_and_described(folder: Path) -> None:
     policy, about = read_release(folder)
-    assert about["parameters"] == sum(value.numel() for value in policy.state_dict().values())
+    assert about["parameters"] == sum(value.numel() for value in policy.parameters())
     assert sum(file.stat().st_size for file in folder.iterdir()) < 2_000_000
     card = (folder / "README.md").read_text()
     assert f"{about['parameters']:,} parameters" in card

@@ -12,8 +12,9 @@ from tests.support.tiny import tiny_network
 torch = pytest.importorskip("torch")
 
 from ante.env.games import Games  # noqa: E402
+from ante.training.acting.player import make_player  # noqa: E402
 from ante.training.players.release import ABOUT, BadRelease, is_release, read_release, write_release  # noqa: E402
-from ante.training.policies.registry import load_policy, make_player  # noqa: E402
+from ante.training.policies.registry import load_policy  # noqa: E402
 from ante.training.run_store.manifest import BadCheckpoint, seal  # noqa: E402
 from ante.training.run_store.weights import WEIGHTS  # noqa: E402
 from ante.training.settings.policies import POLICIES  # noqa: E402

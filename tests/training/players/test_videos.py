@@ -8,7 +8,8 @@ from ante.agents.baselines import Baseline
 from ante.agents.evaluate import GameRecord, Player
 from ante.engine.actions import Verb, cards_of, to_macro, verb_of
 from ante.env.games import Games
-from ante.training.policies.registry import make_player, new_policy
+from ante.training.acting.player import make_player
+from ante.training.policies.registry import new_policy
 from ante.training.run.videos import choose, in_short
 from ante.training.settings.config import BadConfig, make_config
 from ante.training.settings.policies import POLICIES

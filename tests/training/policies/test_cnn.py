@@ -147,7 +147,8 @@ def test_a_cnn_learns_from_frames_alone_and_equal_seeds_give_equal_weights() -> 
             after, _metrics = learned(learner, runner.sample()[0])
             runner.set_state(learner.get_state())
         ends.append(after)
-        assert all(not np.array_equal(before[name], value) for name, value in after.items())
+        weights = dict(learner._policy().named_parameters())
+        assert all(not np.array_equal(before[name], after[name]) for name in weights)
     assert all(np.array_equal(ends[0][name], value) for name, value in ends[1].items())
 
 
@@ -178,7 +179,7 @@ def test_a_cnn_reads_its_frames() -> None:
 
 def test_a_player_keeps_the_stacks_of_games_separate_and_can_be_queried_twice() -> None:
     """In parallel, alone, with every query repeated, and with games reset in the same place."""
-    from ante.training.policies.registry import make_player
+    from ante.training.acting.player import make_player
 
     torch.manual_seed(0)
     policy = made(**SMALL)[0].module
@@ -199,7 +200,7 @@ def test_notes_use_the_observations_of_the_player() -> None:
     """Values from a replay equal those of the game played card by card, selected from left to right."""
     from ante.engine.actions import Verb, pack_action, to_macro
     from ante.env.replay import Heading
-    from ante.training.policies.registry import make_player
+    from ante.training.acting.player import make_player
     from ante.watch.episode import Episode, annotate, begin
 
     torch.manual_seed(0)

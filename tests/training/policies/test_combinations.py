@@ -43,8 +43,8 @@ def test_an_lstm_learns_from_hints_and_keeps_its_memory(monkeypatch: pytest.Monk
 @slow_uncompiled
 def test_an_lstm_with_an_advisor_plays_as_without_where_nobody_may_be_asked() -> None:
     from ante.env.games import Games
+    from ante.training.acting.player import make_player
     from ante.training.players.advised import AdvisedPlayer
-    from ante.training.policies.registry import make_player
 
     policy = made(**{"policy.kind": "lstm", "policy.memory": 8})[0].module
     with torch.no_grad():

@@ -238,7 +238,7 @@ def test_no_drawn_decision_is_ever_refused(reorder: str, deck: str, stake: int, 
 def test_the_player_plays_whole_games_alike_from_one_seed() -> None:
     from ante.agents.evaluate import evaluate
     from ante.agents.seed_lists import evaluation_seeds
-    from ante.training.policies.player import PolicyPlayer
+    from ante.training.acting.player import PolicyPlayer
 
     made = policy(5)
     one, two = (evaluate(PolicyPlayer(made, "x", seed=3), evaluation_seeds(4), max_decisions=150) for _ in range(2))
@@ -249,8 +249,8 @@ def test_the_player_plays_whole_games_alike_from_one_seed() -> None:
 def test_a_run_s_checkpoint_is_loaded_as_the_player_of_its_policy(tmp_path: Any) -> None:
     from ante.agents.evaluate import evaluate
     from ante.agents.seed_lists import evaluation_seeds
-    from ante.training.policies.player import PolicyPlayer
-    from ante.training.policies.registry import load_policy, make_player
+    from ante.training.acting.player import PolicyPlayer, make_player
+    from ante.training.policies.registry import load_policy
     from ante.training.run_store.checkpoints import save_checkpoint
     from ante.training.settings.config import make_config
     from tests.support.checkpoints import write_policy

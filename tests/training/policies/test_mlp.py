@@ -26,7 +26,7 @@ def policy(seed: int = 0):
 
 @pytest.mark.parametrize("likeliest", [False, True])
 def test_every_choice_is_legal_to_the_end_of_the_game(likeliest: bool) -> None:
-    from ante.training.policies.registry import make_player
+    from ante.training.acting.player import make_player
 
     games = Games(32, "b_plasma", 5, reorder="none", max_decisions=300)
     games.reset()
@@ -57,7 +57,7 @@ def test_probabilities_of_illegal_actions_are_zero_and_entropy_is_finite() -> No
 def test_the_same_seed_samples_the_same_game() -> None:
     from ante.agents.evaluate import evaluate
     from ante.agents.seed_lists import evaluation_seeds
-    from ante.training.policies.registry import make_player
+    from ante.training.acting.player import make_player
 
     made = policy()
     one, two = (evaluate(make_player(made, "x", seed=3), evaluation_seeds(4), max_decisions=200) for _ in range(2))

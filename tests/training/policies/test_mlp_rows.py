@@ -104,6 +104,7 @@ def test_the_loss_for_other_devices_has_the_same_gradient() -> None:
     from ante.training.policies.mlp_rows import DeviceRows
 
     made = policy()
+    made.value.set_moments(np.array([10.0, 20.0, 130.0]))  # mean 2, standard deviation 3
     rows = played(made)[1]
     batch, which = batch_of(made, rows), np.arange(7, 150)
     part = tuple(each[which] for each in batch)
@@ -125,7 +126,7 @@ def test_bf16_points_the_same_way() -> None:
     rows = played(made)[1]
     batch = batch_of(made, rows)
     wanted = torch.cat([each.flatten() for each in dense_gradients(made, rows, batch)[1]])
-    with precision("on", "cpu"):
+    with precision(True, "cpu"):
         gradients, _ = made.ppo_gradient(made.stage(rows)[np.arange(len(rows))], batch, *WEIGHTS)
     found = torch.cat([gradient.flatten() for gradient in gradients])
     assert found.dtype == torch.float32

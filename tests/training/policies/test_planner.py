@@ -13,6 +13,7 @@ from ante.engine.actions import Verb, is_legal  # noqa: E402
 from ante.engine.core.state import Phase  # noqa: E402
 from ante.env.games import Games  # noqa: E402
 from ante.lookahead.records import LEGAL, MAX_CANDIDATES  # noqa: E402
+from ante.training.acting.player import PolicyPlayer  # noqa: E402
 from ante.training.policies.planner import (  # noqa: E402
     N_PLANS,
     PLANS,
@@ -24,7 +25,6 @@ from ante.training.policies.planner import (  # noqa: E402
     in_words,
     periods,
 )
-from ante.training.policies.player import PolicyPlayer  # noqa: E402
 from ante.training.policies.shortlist import ShortlistPolicy  # noqa: E402
 from ante.training.sampling.fragment import end_to_end  # noqa: E402
 from tests.support.lists import small  # noqa: E402

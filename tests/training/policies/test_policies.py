@@ -19,7 +19,8 @@ SMALL: dict[str, Any] = {
 
 
 def test_every_policy_is_made_from_the_configuration() -> None:
-    from ante.training.policies.registry import make_player, new_policy
+    from ante.training.acting.player import make_player
+    from ante.training.policies.registry import new_policy
     from ante.training.settings.policies import POLICIES
 
     sizes = {}

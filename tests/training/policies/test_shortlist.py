@@ -14,11 +14,11 @@ from ante.env.games import Games  # noqa: E402
 from ante.env.layout import FLAT_SIZE  # noqa: E402
 from ante.env.reward import blinds_beaten  # noqa: E402
 from ante.lookahead.records import LEGAL  # noqa: E402
+from ante.training.acting.player import PolicyPlayer  # noqa: E402
 from ante.training.numerics.distributions import OFF  # noqa: E402
 from ante.training.numerics.packed_rows import octets_of  # noqa: E402
 from ante.training.numerics.torch_ops import unpack_octets  # noqa: E402
 from ante.training.policies.mlp_rows import FilledRows, FirstLayer, SparseFirst  # noqa: E402
-from ante.training.policies.player import PolicyPlayer  # noqa: E402
 from ante.training.policies.shortlist import (  # noqa: E402
     ListedRows,
     ShortlistPolicy,

@@ -46,3 +46,23 @@ def test_what_was_chosen_below_the_floors_stays(sizes: Sizes) -> None:
 
 def test_an_odd_size_stops_at_the_floor() -> None:
     assert Sizes(100, 64).smaller() == Sizes(64, 64)
+
+
+@pytest.mark.parametrize("kind", ["ppo", "appo", "a2c", "dqn", "rllib-ppo", "sb3-maskable-ppo"])
+def test_smaller_minibatches_leave_the_gradient_steps_as_they_are_or_are_not_used(kind: str) -> None:
+    """An algorithm that cannot accumulate gradients gets fewer games instead."""
+    pytest.importorskip("torch")
+    from ante.training.run.loop import fits, sized
+    from ante.training.settings.config import make_config
+
+    settings = {"policy.kind": "mlp", "algo.kind": kind, "algo.batch": 4096, "algo.minibatch": 1024}
+    config = make_config({**settings, "resources.games_per_runner": 64})
+    smaller = Sizes(1024, 64).smaller(lambda sizes: fits(config, sizes))
+    if kind in ("rllib-ppo", "sb3-maskable-ppo"):
+        assert smaller == Sizes(1024, 32)
+        return
+    assert smaller == Sizes(512, 64)
+    for minibatch in (1024, 512, 64):
+        algo = sized(config, Sizes(minibatch, 64)).algo
+        assert algo.minibatch == minibatch
+        assert algo.update.accumulate * minibatch == (4096 if kind == "a2c" else 1024)

@@ -215,7 +215,8 @@ def test_short_evaluations_choose_the_best_checkpoint_and_change_nothing_else(
 ) -> None:
     from ante.agents.evaluate import evaluate
     from ante.agents.seed_lists import evaluation_seeds
-    from ante.training.policies.registry import load_policy, make_player
+    from ante.training.acting.player import make_player
+    from ante.training.policies.registry import load_policy
 
     blind = run(monkeypatch, tmp_path, name="blind", steps=256 * 4, **{"algo.lr": 0.01})
     seen = run(

@@ -82,7 +82,8 @@ def test_a_run_leaves_everything_in_its_folder(place: Path) -> None:
     report = json.loads((run / "evaluation.json").read_text())
     assert (report["player"], report["games"], report["deck"]) == ("small", 4, "b_blue")
     index = json.loads((run / "episodes" / "index.json").read_text())["episodes"]
-    assert len(index) == 4 and sum("best" in row["why"] for row in index) == 1
+    assert sum(row["final"] for row in index) == 4 and sum("best" in row["why"] for row in index) == 1
+    assert {"highest_hand", "most_blinds", "longest_game"} == {rule for row in index for rule in row["highlights"]}
     assert all((run / "episodes" / row[name]).is_file() for row in index for name in ("replay", "notes") if row[name])
     assert json.loads((run / "machine.json").read_text())["cores"] >= 1
     assert (run / "report.html").read_text().count("data-trace=") > len(index)

@@ -34,7 +34,7 @@ def test_the_next_stage_begins_once_a_full_window_of_this_one_is_won_often_enoug
     stages = make_config({"games.curriculum": CURRICULUM}).games.stages
     assert mastered(stages, 1, line(), 10)
     assert not mastered(stages, 1, line(win_rate=0.49), 10)
-    assert not mastered(stages, 1, line(games_counted=9.5), 10), "one of two runners has nine games"
+    assert not mastered(stages, 1, line(games_counted=9.5), 10), "the window is not full"
     assert not mastered(stages, 1, line(win_rate=math.nan, games_counted=0), 10)
     assert not mastered(stages, 2, line(), 10), "games of the previous stage, sampled ahead"
     assert not mastered(stages, 2, line(stage=1.5), 10), "runners at different stages"
@@ -133,7 +133,7 @@ def test_runners_change_over_together_and_count_the_new_games_only(settings: dic
     assert [result["stage"] for result in results] == stages
     assert played(made) == [(3, 6, 1, 2)] * max(1, runners)
     third_stage = results[stages.index(3)]
-    assert third_stage["games_counted"] * max(1, runners) == third_stage["num_episodes"], (
+    assert third_stage["games_counted"] == min(200, third_stage["num_episodes"]), (
         "games of the first stage are not counted"
     )
     assert made.env_runner_group.local_env_runner.get_state()["stage"] == 3, "the stage that restarted runners receive"
@@ -149,7 +149,7 @@ def test_practice_positions_are_kept_while_deck_and_stake_are() -> None:
     )
     made.train()
     runner = made.env_runner
-    (kept,) = runner.hooks
+    kept = runner.hooks[0]
     kept._kept[64:65].view(np.uint8)[:] = runner.games.states[:1].view(np.uint8)  # as if a game had reached ante 2
     kept._kept["ante"][64], kept._counts[1] = 2, 1
     made.set_stage(2)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tyro.conf import Positional
 
+from ante.agents.releases import WHITE_STAKE
 from ante.cli.options import Count, Decisions, Fewest, Number, Positive
 from ante.cli.shown import paper
 from ante.errors import BalatroError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 BENCH_PARTS = ("engine", "env", "profile", "start")
+STRENGTH_GAMES, SEARCH_GAMES = 4000, 500
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Bench:
              returning invalid answers; seconds until the alert (about five minutes; only if named)
     strength minutes of training until a recipe wins as many games as the released policy, less at most 3 points
              (docs/explanation/performance.md; hours; only if named, and alone)
+    search   games won by a policy with search, for each budget, on seeds fixed by a phrase in the folder of --out
+             (docs/explanation/search.md; hours; only if named, and alone)
     track    milliseconds of the training loop per row, with and without trackers (a minute; only if named)
 
     Try:
@@ -52,6 +56,7 @@ class Bench:
       ante bench upload --store s3://game-runs/bench
       ante bench strength --out strength/laptop              (repeat the command to continue)
       ante bench strength --preset mine.yaml --seeds 0 1 2 3 4 --minutes 10 20 40 --games 2000 --out strength/mine
+      ante bench search --budgets 16ms 64ms --games 100 --out docs/comparisons/search    (repeat the command to continue)
     """
 
     parts: Positional[
@@ -69,6 +74,7 @@ class Bench:
                 "hints",
                 "track",
                 "strength",
+                "search",
             ],
             ...,
         ]
@@ -85,15 +91,21 @@ class Bench:
     json: bool = False
     """Print one JSON object: machine, and rows (keys name, value, unit, low, high, games, threads), profiles."""
     out: Path | None = None
-    """Also write that JSON to a file; for strength, the folder of its runs and results, by default strength/PRESET."""
+    """Also write that JSON to a file; for strength and search, the folder of their results, by default strength/PRESET and
+    search."""
     preset: str = "laptop"
     """Recipe of strength: a preset or a YAML file of settings."""
     seeds: tuple[Number, ...] = (0, 1, 2)
     """Training seeds of strength; a finished measurement can be continued with further ones."""
     minutes: tuple[Positive, ...] = (5, 10, 15, 20, 30, 40, 50, 60)
     """Milestones of strength, in minutes of training time."""
-    games: Fewest = 4000
-    """Games of strength at each milestone, on seeds that are used only here."""
+    games: Fewest | None = None
+    """Games of strength at each milestone, on seeds that are used only here: 4,000 by default. Games of search for each
+    budget: 500 by default."""
+    budgets: tuple[str, ...] = ("4ms", "16ms", "64ms", "250ms")
+    """Budgets of search: simulations per decision, such as 200, or milliseconds, such as 16ms."""
+    player: str = WHITE_STAKE
+    """Policy of search: a released one, or the folder of a run or a release."""
     likeliest: bool = False
     """Strength: both policies take their most likely action instead of sampling."""
 
@@ -101,6 +113,8 @@ class Bench:
         """Measure and print."""
         if "strength" in self.parts:
             return self.run_strength()
+        if "search" in self.parts:
+            return self.run_search()
         from rich.console import Console
 
         from ante.bench import engine_speed
@@ -149,15 +163,23 @@ class Bench:
         from ante.cli.checks.strength import run_plan
         from ante.experiments.strength.plan import plan_of
 
-        plan = plan_of(self.preset, self.seeds, self.minutes, self.games, self.likeliest)
+        plan = plan_of(self.preset, self.seeds, self.minutes, self.games or STRENGTH_GAMES, self.likeliest)
         return run_plan(plan, self.out or Path("strength") / plan.recipe, self.json)
+
+    def run_search(self) -> int:
+        """Play a campaign of searched games and print its table. Raises BalatroError."""
+        if self.parts != ("search",):
+            raise BalatroError("search takes hours and has its own options: run ante bench search by itself")
+        from ante.cli.checks.search import run_search
+
+        return run_search(self.player, self.budgets, self.games or SEARCH_GAMES, self.out or Path("search"), self.json)
 
 
 def sampled_rows() -> list["Row"]:
     """Return the rows of `ante bench gpu` that need Ray and torch. Raises NoDevice."""
-    from ante.bench.device import sampling_rows
+    from ante.bench.figures import gpu_rows
 
-    return sampling_rows()
+    return gpu_rows()
 
 
 def training_rows(repeats: int) -> list["Row"]:

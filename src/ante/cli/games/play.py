@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 from ante.agents.releases import WHITE_STAKE, policy_folder
 from ante.cli.games.seeds import locked_keys
 from ante.cli.options import Count, Number, Seconds, Share, Stake, VideoSide, lines_of
-from ante.cli.players import advised_player_of, player_of
+from ante.cli.players import advised_player_of, player_of, searching
 from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
 
@@ -38,10 +38,11 @@ class Eval:
       ante eval runs/ppo --draw 1                                  (1,000 other games)
       ante eval random --seeds my-seeds.txt --deck b_plasma --stake 3 --json
       ante eval white-stake --hints rules --games 200       (with and without hints, on the same seeds)
+      ante eval white-stake --search 16ms --likeliest --games 50   (with and without search, on the same seeds)
     """
 
     players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|RUN ...")]]
-    """Baselines, or folders of runs or releases."""
+    """random, greedy, rules, white-stake, a folder of a run or release, or your own player as module:Class."""
     panel: bool = False
     """Play the test panel, for results that are published: 1,000 seeds, Red Deck, White Stake, all items unlocked."""
     games: Count | None = None
@@ -68,6 +69,8 @@ class Eval:
     """Largest share of any 1,000 consecutive decisions for which hints are requested."""
     hint_confidence: Share = 0.7
     """Probability of the most likely action below which a policy counts as unsure."""
+    search: str | None = None
+    """Evaluate each policy again with search: simulations per decision, such as 200, or milliseconds, such as 16ms."""
     json: bool = False
     """Print the report with all games as one JSON object; a list for several players."""
     out: Annotated[Path | None, arg(aliases=("--save",))] = None
@@ -114,13 +117,17 @@ class Eval:
         return evaluation_seeds(self.games or GAMES, self.draw)
 
     def all_players(self) -> list["Player"]:
-        """Return the players; with --hints, each policy also with hints. Raises BalatroError."""
+        """Return the players; with --hints or --search, each policy also with that. Raises BalatroError."""
+        if self.search is not None and self.hints != "off":
+            raise BalatroError("--search and --hints both replace decisions: leave out one of them")
         players: list[Player] = []
         for name in self.players:
             players.append(player_of(name, self.likeliest, self.checkpoint))
             if self.hints != "off" and policy_folder(name).is_dir():
                 budget = self.hint_share, self.hint_confidence
                 players.append(advised_player_of(name, self.hints, self.likeliest, self.checkpoint, *budget))
+            if self.search is not None:
+                players.append(searching(players[-1], self.search))
         if self.hints != "off" and len(players) == len(self.players):
             raise BalatroError(
                 "--hints requires a trained policy: give a run's folder, or evaluate the advisor with ante eval rules"
@@ -171,6 +178,7 @@ class Play:
       ante play runs/ppo --video game.mp4 --size 1280 720
       ante play --start-states ante3.states --start 2        (ante replay states writes such a file)
       ante play white-stake --hints rules --video advised.mp4
+      ante play white-stake --search 16ms
     """
 
     player: Positional[Annotated[str, arg(metavar="me|random|greedy|RUN")]] = "me"
@@ -201,6 +209,9 @@ class Play:
     """Use the policy's most likely action instead of sampling."""
     hints: Literal["off", "rules", "llm"] = "off"
     """Follow hints for unsure decisions, from rules or the LLM at LLM_ENDPOINT; a video shows the hints."""
+    search: str | None = None
+    """Improve each decision by search: simulations per decision, such as 200, or milliseconds, such as 16ms; a video
+    shows what was searched."""
     save: Path | None = None
     """File for your game, a replay; by default ante-SEED.txt here if you play on a terminal, none otherwise."""
     resume: Path | None = None
@@ -311,12 +322,17 @@ class Play:
                 raise BalatroError("--video requires a player: random, greedy or a run's folder")
             if self.hints != "off":
                 raise BalatroError("--hints requires a trained policy: give a run's folder or white-stake")
+            if self.search is not None:
+                raise BalatroError("--search requires a trained policy: give a run's folder or white-stake")
             return None
         if self.save or self.resume:
             raise BalatroError(f"--save and --resume are for your own games: leave out {self.player}")
+        if self.search is not None and self.hints != "off":
+            raise BalatroError("--search and --hints both replace decisions: leave out one of them")
         if self.hints != "off":
             return advised_player_of(self.player, self.hints, self.likeliest, self.checkpoint)
-        return player_of(self.player, self.likeliest, self.checkpoint)
+        player = player_of(self.player, self.likeliest, self.checkpoint)
+        return player if self.search is None else searching(player, self.search)
 
 
 DEFAULTS = {field.name: field.default for field in fields(Play)}

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from tyro.conf import Positional, arg
 
 from ante.cli.options import Number, Port, Positive, VideoSide
-from ante.cli.players import advised_player_of, player_of
+from ante.cli.players import advised_player_of, player_of, searching
 from ante.cli.shown import game_bar
 from ante.errors import BalatroError
 
@@ -68,6 +68,8 @@ class Watch:
     """Checkpoint of that player: best or latest."""
     hints: Literal["off", "rules", "llm"] = "off"
     """Also show hints for that player's unsure decisions, from rules or the LLM at LLM_ENDPOINT."""
+    search: str | None = None
+    """Also show what that player's search finds: simulations per decision, such as 200, or milliseconds, such as 16ms."""
     serve: bool = False
     """Serve the report on this machine until Ctrl-C; the page follows the run."""
     port: Port = 0
@@ -105,6 +107,8 @@ class Watch:
             raise BalatroError(f"--video requires a replay, not {self.what}: give one of RUN/episodes/*.txt.gz")
         if self.hints != "off" and self.player is None:
             raise BalatroError("--hints requires --player with a run's folder")
+        if self.search is not None and (self.player is None or self.hints != "off"):
+            raise BalatroError("--search requires --player with a run's folder, and no --hints")
         if self.is_replay() and not self.video:
             raise BalatroError(f"a replay requires --video: ante watch {self.what} --video game.mp4")
         if not self.what and not self.serve:
@@ -140,6 +144,8 @@ class Watch:
         if self.hints != "off":
             return advised_player_of(self.player, self.hints, likeliest=False, checkpoint=self.checkpoint)
         player = player_of(self.player, likeliest=False, checkpoint=self.checkpoint)
+        if self.search is not None:
+            return searching(player, self.search)
         if not isinstance(player, Explained):
             raise BalatroError(f"{self.player} has no probabilities: give a run's folder, or white-stake")
         return player

@@ -150,9 +150,9 @@ class AskHint:
     The position is a game SEED after STEP decisions of the rule-based advisor, or a replay file before LINE.
 
     Try:
-      ante hints ask TESTSEED@12
+      ante hints ask TESTSEED@20
       ante hints ask tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt@40 --picture frame.png
-      ante hints ask TESTSEED@12 --by llm
+      ante hints ask TESTSEED@20 --by llm
     """
 
     position: Positional[Annotated[str, arg(metavar="SEED@STEP|REPLAY@LINE")]]
@@ -239,7 +239,7 @@ def state_of(position: str, deck: str = "b_red", stake: int = 1) -> Any:
 
     name, at, number = position.rpartition("@")
     if not at or not number.isdigit():
-        raise BalatroError(f"{position!r} is not a position: write SEED@STEP such as TESTSEED@12, or FILE@LINE")
+        raise BalatroError(f"{position!r} is not a position: write SEED@STEP such as TESTSEED@20, or FILE@LINE")
     if Path(name).is_file():
         from ante.engine.core.state import new_states
         from ante.env.replay import read_file, state_at
@@ -333,7 +333,7 @@ class Hints:
 
     Try:
       ante hints probe
-      ante hints ask TESTSEED@12
+      ante hints ask TESTSEED@20
       ante train --hints.source rules
     """
 

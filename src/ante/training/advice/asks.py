@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ante.engine.actions import DISCRETE, FIRST, Verb, cards_of, target_of, to_of, verb_of
 from ante.engine.core.state import Phase, new_states
+from ante.engine.validation import validate_states
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
 from ante.hints.broker import Delivered, hint_field, plain
@@ -22,6 +23,13 @@ from ante.lookahead.candidates import decisions_of
 from ante.training.advice.mailbox import BrokerLost, Mailbox
 from ante.training.policies.protocol import GamePolicy
 from ante.training.sampling.fragment import Labelled, end_to_end
+from ante.training.sampling.saved_games import (
+    array_like,
+    read_generators,
+    read_records,
+    save_generators,
+    save_records,
+)
 from ante.training.settings.schedule import Schedule
 
 EXCHANGE_EVERY = 16  # steps between exchanges with the broker
@@ -229,6 +237,25 @@ class HintRequester:
             ask.record |= {"hint": hint_field(advice, agreed), "used_llm": advice.source != "rules", **plain(advice)}  # type: ignore[union-attr]
         ask.record["seconds"] = delivered.seconds
         self._settle(ask)
+
+    def saved(self) -> dict[str, Any]:
+        """Return the hinted positions from which games may start, and what games follow, as plain values."""
+        states = end_to_end([state for state, _ in self._kept]) if self._kept else new_states(0)
+        return {
+            "states": save_records(states),
+            "actions": np.array([action for _, action in self._kept], dtype=np.int64),
+            "followed": self.followed.copy(),
+            "rng": save_generators([self._rng]),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Set what `saved` returned, for as many games. Raises ValueError or BadState if it does not fit."""
+        actions = saved["actions"].tolist()
+        states = read_records(saved["states"], min(len(actions), KEPT))
+        validate_states(states)
+        self.followed = array_like(saved["followed"], self.followed, "followed hints").copy()
+        (self._rng,) = read_generators(saved["rng"], 1)
+        self._kept = deque(((states[k : k + 1], action) for k, action in enumerate(actions)), maxlen=KEPT)
 
     def labelled(self) -> Labelled | None:
         """Return the hinted positions since the last call, or None."""

@@ -24,6 +24,8 @@ from ante.training.policies.protocol import Choice
 from ante.training.sampling.fragment import Rollout, Trajectory, end_to_end
 from ante.training.sampling.hooks import RunnerHook, shaped
 from ante.training.sampling.runner import BatchRunner
+from ante.training.sampling.saved_fragments import read_rows, save_rows
+from ante.training.sampling.saved_games import read_generators, save_generators
 from ante.training.settings.schedule import value_at
 
 BANK = 4096  # most recent hinted positions, used for imitation
@@ -70,9 +72,8 @@ class AskForHints(RunnerHook):
 
     @property
     def prior(self) -> float:
-        """The current probability of following a hint."""
-        steps = self.runner.num_env_steps_sampled_lifetime * max(1, self.runner.config.num_env_runners)
-        return value_at(self.runner.config.hints.prior, steps)
+        """The current probability of following a hint, by the steps of the run when the weights were sent."""
+        return value_at(self.runner.config.hints.prior, self.runner.global_steps)
 
     def ended(self, which: NDArray[np.int64]) -> None:
         """See RunnerHook."""
@@ -91,6 +92,14 @@ class AskForHints(RunnerHook):
         potentials = potential_of(trajectory.rows["list"], weights).reshape(trajectory.rewards.shape)
         last = potential_of(trajectory.extra["list"], weights)
         return trajectory.rewards + np.float32(scale) * shaped(trajectory, potentials, last, self.runner.config.gamma)
+
+    def saved(self) -> dict[str, Any]:
+        """See RunnerHook; the hinted positions from which games may start, without pending requests."""
+        return self._asks.saved()
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """See RunnerHook."""
+        self._asks.restore(saved)
 
     def finish(self, trajectory: Trajectory) -> None:
         """See RunnerHook."""
@@ -126,6 +135,7 @@ class Imitation(LossTerm):
         self.actions: deque[int] = deque(maxlen=BANK)
         self.few = 1
         self._draws = np.random.default_rng(config.seed or 0)
+        self._bank: dict[str, Any] | None = None  # restored positions, read once the dtype of the rows is known
 
     def schedule(self, steps: int) -> None:
         """See LossTerm."""
@@ -133,11 +143,28 @@ class Imitation(LossTerm):
 
     def begin(self, rollout: Rollout, minibatch: int) -> None:
         """See LossTerm."""
+        if self._bank and self._bank["rows"] is not None:
+            self._add(read_rows(self._bank["rows"], rollout.rows.dtype, BANK), self._bank["actions"])
+        self._bank = None
         if rollout.labelled is not None:
-            for k, action in enumerate(rollout.labelled.actions):
-                self.rows.append(rollout.labelled.rows[k : k + 1])
-                self.actions.append(int(action))
+            self._add(rollout.labelled.rows, rollout.labelled.actions)
         self.few = max(1, minibatch // PART)
+
+    def saved(self) -> dict[str, Any]:
+        """See LossTerm; the hinted positions and the generator of the samples."""
+        rows = save_rows(end_to_end(list(self.rows))) if self.rows else None
+        bank = self._bank or {"rows": rows, "actions": np.array(self.actions, dtype=np.int64)}
+        return {"bank": bank, "rng": save_generators([self._draws])}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """See LossTerm."""
+        (self._draws,) = read_generators(saved["rng"], 1)
+        self._bank = saved["bank"]
+
+    def _add(self, rows: NDArray[Any], actions: NDArray[np.int64]) -> None:
+        """Add hinted positions (k,)."""
+        self.rows.extend(rows[k : k + 1] for k in range(len(actions)))
+        self.actions.extend(map(int, actions))
 
     def loss(self, policy: Any) -> torch.Tensor | None:
         """See LossTerm."""

@@ -18,7 +18,7 @@ class ExternalAlgorithm(ABC):
 
     @abstractmethod
     def policy(self) -> TorchRLModule:
-        """Return a copy of the current policy, of a class that `policies.registry.make_player` accepts."""
+        """Return a copy of the current policy, of a class that `acting.player.make_player` accepts."""
 
     @abstractmethod
     def own_state(self) -> dict[str, Any]:

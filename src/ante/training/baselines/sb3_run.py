@@ -131,4 +131,5 @@ def copy_into(policy: PackedPolicy, model: BaseAlgorithm) -> None:
             policy.value.weight.zero_()
             policy.value.bias.zero_()
         else:
-            policy.value.load_state_dict(net.value_net.state_dict())
+            policy.value.weight.copy_(net.value_net.weight)
+            policy.value.bias.copy_(net.value_net.bias)

@@ -15,7 +15,7 @@ from ray.rllib.core import COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from torch.nn import functional
 
 from ante.training.compat import advance_weights_version, includes_component, weights_version
-from ante.training.learning.learner import FragmentLearner
+from ante.training.learning.learner import FragmentLearner, Gradients
 from ante.training.learning.replay_buffer import Replay, ReplaySample
 from ante.training.sampling.fragment import Trajectory
 from ante.training.sampling.training_data import Fragments
@@ -40,6 +40,7 @@ class QPlan:
     priority_correction: Schedule
     boss_weight: float
     joker_weight: float
+    accumulate: int
 
     @classmethod
     def of(cls, config: TrainConfig) -> "QPlan":
@@ -84,7 +85,7 @@ class QLearner(FragmentLearner):
         for trace in traces:
             assert isinstance(trace, Trajectory)
             self.replay.add(trace)
-        size = minibatch or played
+        size = (minibatch or played) * self.config.q.accumulate
         steps = epochs * played // size if before + played >= self.config.q.replay_after else 0
         self._log_steps(self._train_on_samples(steps, size, before), lag, steps * size / max(1, played), steps * size)
         advance_weights_version(self)
@@ -94,22 +95,37 @@ class QLearner(FragmentLearner):
         return lost
 
     def _train_on_samples(self, steps: int, size: int, before: int) -> NDArray[np.float64]:
-        """Take a number of gradient steps on `size` steps each; return the mean loss and action value (NaN if none)."""
+        """Take a number of gradient steps on `size` steps each; return the mean loss and action value (NaN if none).
+
+        The steps of one gradient step are sampled together and processed in `accumulate` parts.
+        """
         rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
         correction, sums = value_at(self.config.q.priority_correction, before), np.zeros(2)
         for _ in range(steps):
             drawn = self.replay.draw(size, rng, correction)
             with span("gradient"):
-                loss, errors, q_mean = self._loss(drawn)
-                gradients = self.compute_gradients({DEFAULT_MODULE_ID: loss})
+                gradients, errors, means = self._gradients(drawn)
             with span("optimizer"):
                 self.apply_gradients(self.postprocess_gradients(gradients))
             self.replay.update_priorities(drawn.places, errors)
             self.updates += 1
             if self.updates % self.config.q.target_every == 0:
                 self._update_target()
-            sums += float(loss.detach()), q_mean
+            sums += means
         return sums / steps if steps else np.full(2, np.nan)
+
+    def _gradients(self, drawn: ReplaySample) -> tuple[Gradients, NDArray[np.float32], NDArray[np.float64]]:
+        """Return the gradient of the mean loss of a sample, its TD errors (m,), mean loss and mean action value."""
+        total: Gradients = {}
+        errors, means = [], np.zeros(2)
+        for part in np.array_split(np.arange(len(drawn.places)), self.config.q.accumulate):
+            share = len(part) / len(drawn.places)
+            loss, found, q_mean = self._loss(drawn.part(part) if share < 1.0 else drawn)
+            gradients = self.compute_gradients({DEFAULT_MODULE_ID: share * loss})
+            total = {key: total[key] + each for key, each in gradients.items()} if total else gradients
+            errors.append(found)
+            means += share * np.array([float(loss.detach()), q_mean])
+        return total, np.concatenate(errors), means
 
     def _loss(self, drawn: ReplaySample) -> tuple[torch.Tensor, NDArray[np.float32], float]:
         """Return the loss () of sampled steps with gradient, their TD errors (m,), and the mean action value."""
@@ -155,7 +171,8 @@ class QLearner(FragmentLearner):
         """Restore what `get_state` returned; with weights alone, the target network equals the online network."""
         super().set_state(state)
         if TARGET in state:
-            self._target.load_state_dict({name: torch.from_numpy(value) for name, value in state[TARGET].items()})
+            saved = {name: torch.from_numpy(value) for name, value in state[TARGET].items()}
+            self._target.load_state_dict(self._target.state_dict() | saved)  # earlier versions lack the value's scale
         elif COMPONENT_RL_MODULE in state:  # weights alone, at a warm start
             self._update_target()
         if REPLAY in state:

@@ -4,11 +4,12 @@ import math
 import time
 from abc import abstractmethod
 from collections import defaultdict
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import torch
-from ray.rllib.core import ALL_MODULES, DEFAULT_MODULE_ID
+from ray.rllib.core import ALL_MODULES, COMPONENT_OPTIMIZER, DEFAULT_MODULE_ID
 from ray.rllib.core.learner.torch.torch_learner import TorchLearner
 from ray.rllib.utils.metrics import (
     NUM_ENV_STEPS_SAMPLED_LIFETIME,
@@ -16,12 +17,14 @@ from ray.rllib.utils.metrics import (
     NUM_MODULE_STEPS_TRAINED_LIFETIME,
 )
 
-from ante.training.compat import reduced_metrics, set_learning_rates
+from ante.training.compat import includes_component, reduced_metrics, set_learning_rates
 from ante.training.numerics.normalisation import SCALES, Scales
 from ante.training.numerics.precision import precision
+from ante.training.policies.layers import ValueHead
 from ante.training.sampling.training_data import Fragments
 
 Gradients = dict[Any, torch.Tensor]
+TERMS = "terms"  # in the learner's state
 
 
 class FragmentLearner(TorchLearner):  # type: ignore[misc]
@@ -125,15 +128,29 @@ class FragmentLearner(TorchLearner):  # type: ignore[misc]
             self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED), rows, reduce="sum")
             self.metrics.log_value((key, NUM_MODULE_STEPS_TRAINED_LIFETIME), rows, reduce="lifetime_sum")
 
-    def get_state(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """See PPO; with the normalisation statistics."""
-        return {**super().get_state(*args, **kwargs), SCALES: self.scales.state()}
+    def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """See Learner; with the normalisation statistics and, if requested, the state of the loss terms."""
+        state = super().get_state(components, not_components=not_components, **kwargs)
+        if includes_component(self, TERMS, components, not_components):
+            state[TERMS] = {term.name: term.saved() for term in self.terms}
+        return {**state, SCALES: self.scales.state()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """See PPO; with the normalisation statistics."""
+        """See Learner; with the normalisation statistics and the loss terms, if they are included.
+
+        The optimizer's state is copied: its arrays may lie in Ray's object store, where all learners of a machine would
+        update them.
+        """
+        if COMPONENT_OPTIMIZER in state:
+            state = {**state, COMPONENT_OPTIMIZER: deepcopy(state[COMPONENT_OPTIMIZER])}
         super().set_state(state)
+        for term in self.terms:
+            if term.name in state.get(TERMS, {}):
+                term.restore(state[TERMS][term.name])
         if SCALES in state:  # missing in older checkpoints
             self.scales.restore(state[SCALES])
+            if "targets" in state[SCALES] and isinstance(self._policy().value, ValueHead):  # of older checkpoints
+                self._policy().value.set_moments(np.array(state[SCALES]["targets"]))
 
     def postprocess_gradients_for_module(
         self, *, module_id: str, config: Any = None, module_gradients_dict: Gradients

@@ -28,3 +28,10 @@ class LossTerm:
     def loss(self, policy: Any) -> torch.Tensor | None:
         """Return the loss () of one gradient step, with gradient and without the weight, or None."""
         raise NotImplementedError
+
+    def saved(self) -> dict[str, Any]:
+        """Return the term's state between two updates as plain values, for checkpoints; nothing by default."""
+        return {}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Set the state to what `saved` returned. Raises ValueError, KeyError or TypeError if it does not fit."""

@@ -10,12 +10,14 @@ from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 from ray.rllib.utils.schedules.scheduler import Scheduler
 
+from ante.errors import BalatroError
 from ante.training.compat import advance_weights_version, weights_version
 from ante.training.learning.learner import FragmentLearner, Gradients
 from ante.training.numerics import torch_ops
 from ante.training.numerics.advantages import values_after, vtrace
-from ante.training.numerics.normalisation import mean_and_spread, moments
+from ante.training.numerics.normalisation import mean_and_spread, moments, nothing
 from ante.training.numerics.precision import precision
+from ante.training.policies.layers import ValueHead
 from ante.training.policies.mlp_rows import DeviceRows
 from ante.training.policies.protocol import on_host, with_frames
 from ante.training.sampling.fragment import Rollout, Trajectory, joined
@@ -23,10 +25,14 @@ from ante.training.sampling.training_data import Fragments
 from ante.training.spans import span
 
 LOSS_METRICS = ("policy_loss", "vf_loss", "entropy", "mean_kl_loss", "clipped")
-KL = LOSS_METRICS.index("mean_kl_loss")
+VALUE_LOSS, KL = LOSS_METRICS.index("vf_loss"), LOSS_METRICS.index("mean_kl_loss")
 KL_TOLERANCE = 1.5  # an update stops early above this multiple of the KL target
 RATIO_TOP = 1.0  # clipping thresholds rho-bar and c-bar of V-trace
 FORWARD_ROWS = 4096  # rows per forward pass
+
+
+class BadHead(BalatroError, TypeError):
+    """A policy whose value cannot be normalised."""
 
 
 class PPOLearner(FragmentLearner):
@@ -39,6 +45,13 @@ class PPOLearner(FragmentLearner):
     def build(self) -> None:
         """See FragmentLearner; also create the schedule of the entropy bonus."""
         super().build()
+        value = self._policy().value
+        if self.config.normalise_values and not isinstance(value, ValueHead):
+            raise BadHead(
+                f"algo.normalise_values needs a policy whose value is a ValueHead (ante.training.policies.layers), not a "
+                f"{type(value).__name__}: use one, or leave normalise_values off"
+            )
+        self._value_scale = 1.0  # standard deviation of value targets
         self._errors: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []  # targets, and targets - values
         self._entropy = Scheduler(self.config.entropy_coeff, framework=self.framework, device=self.device)
 
@@ -70,10 +83,10 @@ class PPOLearner(FragmentLearner):
         policy = self._policy()
         for term in self.terms:
             term.begin(rollout, minibatch)
-        targets = self._scaled(policy, rollout)
+        self._see_targets(policy, rollout)
         with span("stage"):
             staged = self._staged(policy, rollout.seen)
-        kept = rollout.actions, rollout.log_probs, self._normal(rollout.advantages), targets
+        kept = rollout.actions, rollout.log_probs, self._normal(rollout.advantages), rollout.targets
         self._log_explained()
         lag = weights_version(self) - rollout.version
         warming_up = weights_version(self) < self.config.critic_warmup
@@ -111,8 +124,6 @@ class PPOLearner(FragmentLearner):
             log_probs, values = score_actions(policy, seen, played.actions.reshape(-1))
             aside = torch.Generator(self.device).manual_seed(0)
             extra = on_host(policy.act(with_frames(played.extra, played.frames), aside).values)
-        if config.normalise_values:
-            values, extra = self.scales.values(values), self.scales.values(extra)
         values, ratios = values.reshape(shape), np.exp(log_probs.reshape(shape) - played.log_probs)
         after = values_after(values, extra, played.places, played.terminal)
         advantages, targets = np.empty_like(values), np.empty_like(values)
@@ -127,14 +138,18 @@ class PPOLearner(FragmentLearner):
             return policy.stage(rows)
         return rows if self.device.type == "cpu" else DeviceRows(rows, self.device)
 
-    def _scaled(self, policy: Any, rollout: Rollout) -> NDArray[np.float32]:
-        """Return the targets of the value head, (n,), and update the normalisation statistics with this batch."""
+    def _see_targets(self, policy: Any, rollout: Rollout) -> None:
+        """Update the normalisation statistics with this batch.
+
+        Without value normalisation, statistics from the start of the run (`init_from`) become part of the weights.
+        """
         seen = self._summed(np.stack([rollout.returns, moments(rollout.targets)]))
         self.scales.returns = self.scales.returns + seen[0]
-        if not self.config.normalise_values:
-            return rollout.targets
-        self.scales.see_targets(seen[1], policy.value)
-        return self.scales.outputs(rollout.targets)
+        if self.config.normalise_values:
+            policy.value.see_targets(seen[1])
+        elif isinstance(policy.value, ValueHead):
+            policy.value.set_scale(nothing())
+        self._value_scale = float(policy.value.spread) if isinstance(policy.value, ValueHead) else 1.0
 
     def _normal(self, advantages: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return advantages with mean 0 and standard deviation 1 over the rows of all learners, (n,) float32."""
@@ -184,8 +199,9 @@ class PPOLearner(FragmentLearner):
     def _minibatch(self, policy: Any, rows: Any, batch: tuple[Any, ...]) -> tuple[Gradients, NDArray[np.float64]]:
         """Compute the gradients of one minibatch and the means in LOSS_METRICS."""
         entropy = self._entropy.get_current_value()
-        config = self.config
-        weights = tuple(map(float, (config.clip_param, config.vf_loss_coeff, entropy, config.vf_clip_param)))
+        config, square = self.config, self._value_scale**2  # the value loss is that of standardised values
+        limits = config.vf_loss_coeff / square, entropy, config.vf_clip_param * square
+        weights = tuple(map(float, (config.clip_param, *limits)))
         with precision(config.bf16, self.device.type):
             by_hand = policy.ppo_gradient(rows, batch, *weights) if hasattr(policy, "ppo_gradient") else None
             if by_hand:
@@ -197,7 +213,9 @@ class PPOLearner(FragmentLearner):
                 loss, sums = torch_ops.ppo(policy.evaluate(rows, actions), log_probs, advantages, targets, *weights)
         if not by_hand:
             gradients = self.compute_gradients({DEFAULT_MODULE_ID: loss})
-        return gradients, np.asarray(sums.cpu(), dtype=np.float64)
+        means = np.asarray(sums.cpu(), dtype=np.float64).copy()
+        means[VALUE_LOSS] /= square
+        return gradients, means
 
     def _averaged(self, gradients: Gradients, means: NDArray[np.float64]) -> tuple[Gradients, NDArray[np.float64]]:
         """Return the means over all learners in one all-reduce, since the loss bypasses DDP's forward."""

@@ -11,16 +11,15 @@ from operator import index
 from typing import Any
 
 import numpy as np
-import pyarrow
 from numpy.typing import NDArray
 
 from ante.training.numerics.advantages import nstep
+from ante.training.numerics.compression import compressed, decompressed
 from ante.training.numerics.packed_rows import octets_of
 from ante.training.numerics.replay_kernels import draw_places, set_priorities, zero_priorities
 from ante.training.sampling.fragment import BOSS, JOKER, Trajectory
 
 LEAST_ERROR = 1e-3  # minimum priority: steps without an error are still sampled
-CODEC = "zstd"
 ARRAYS = ("actions", "nexts", "returns", "weights", "stress")  # in addition to rows and priorities
 
 
@@ -43,6 +42,19 @@ class ReplaySample:
     returns: NDArray[np.float32]
     weights: NDArray[np.float32]
     corrections: NDArray[np.float32]
+
+    def part(self, which: NDArray[np.int64]) -> "ReplaySample":
+        """Return the steps at these indices of the sample."""
+        rows, nexts = (octets_of(each)[which].view(each.dtype)[:, 0] for each in (self.rows, self.nexts))
+        return ReplaySample(
+            self.places[which],
+            rows,
+            nexts,
+            self.actions[which],
+            self.returns[which],
+            self.weights[which],
+            self.corrections[which],
+        )
 
 
 @dataclass
@@ -176,7 +188,7 @@ class Replay:
         """Return the complete state, compressed."""
         used = max((end for _, end, _ in self._spans), default=0)
         kept = self._views(used)
-        squeezed = {name: pyarrow.compress(array.tobytes(), CODEC, asbytes=True) for name, array in kept.items()}
+        squeezed = {name: compressed(array) for name, array in kept.items()}
         return {"used": used, "spans": list(self._spans), "at": self._at, "top": self._top, "arrays": squeezed}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -191,7 +203,7 @@ class Replay:
         check_spans(spans, used, at, self.capacity)
         kept = self._views(used)
         for name, array in kept.items():
-            array[:] = decompressed(name, state["arrays"][name], array)
+            array[:] = decompressed(f"{name} of a replay buffer", state["arrays"][name], array)
         priorities = kept["priorities"].copy()
         self._check_steps(spans, priorities)
         if not (math.isfinite(top) and top > 0.0):
@@ -236,17 +248,6 @@ def check_spans(spans: list[tuple[int, ...]], used: int, at: int, capacity: int)
     back = sum(begin < end for (begin, _, _), end in zip(spans[1:], ends, strict=False))  # where the ring starts again
     if spans and (at != ends[-1] or back > 1 or (back and ends[-1] > spans[0][0]) or max(ends) != used):
         raise ValueError(f"replay buffer: fragments overlap or are not in order, or {at} is not after the newest")
-
-
-def decompressed(name: str, packed: object, like: NDArray[Any]) -> NDArray[Any]:
-    """Return a compressed array with the type and shape of `like`. Raises ValueError."""
-    try:
-        plain = pyarrow.decompress(packed, like.nbytes, CODEC, asbytes=True)
-    except (OSError, TypeError, pyarrow.ArrowException) as error:
-        raise ValueError(f"the {name} of a replay buffer cannot be decompressed: {error}") from None
-    if len(plain) != like.nbytes:
-        raise ValueError(f"the {name} of a replay buffer have {len(plain)} bytes instead of {like.nbytes}")
-    return np.frombuffer(plain, dtype=like.dtype).reshape(like.shape)
 
 
 def places_after(trace: Trajectory) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Reward and value normalisation: running statistics of discounted returns and of value targets.
+"""Reward normalisation: running statistics of discounted returns. `policies.layers.ValueHead` normalises values.
 
 The learner updates them, its checkpoints store them, and runners receive them with the weights. Moments are three sums
 (count, sum, sum of squares), so those of two samples are combined by addition.
@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 Moments = NDArray[np.float64]
 SCALES = "scales"  # key in the states of learner and runner
-KEPT = 0.95  # decay of the moments of value targets per update: an effective window of 20 batches
 LEAST_SPREAD = 1e-4
 REWARD_LIMIT = 10.0  # clips normalised rewards: a first win among thousands of games must not dominate
 
@@ -39,46 +37,22 @@ def mean_and_spread(of: Moments) -> tuple[float, float]:
 
 @dataclass
 class Scales:
-    """Moments of discounted returns and of value targets.
-
-    returns  of all rewards so far, discounted up to each step from the start of its game
-    targets  of value targets, exponentially decayed
-    """
+    """Moments of discounted returns: of all rewards so far, discounted up to each step from the start of its game."""
 
     returns: Moments = field(default_factory=nothing)
-    targets: Moments = field(default_factory=nothing)
 
     def state(self) -> dict[str, Moments]:
         """Return a copy that can be saved and sent."""
-        return {"returns": self.returns.copy(), "targets": self.targets.copy()}
+        return {"returns": self.returns.copy()}
 
     def restore(self, state: dict[str, Moments]) -> None:
         """Restore a saved state."""
-        self.returns, self.targets = np.array(state["returns"]), np.array(state["targets"])
+        self.returns = np.array(state["returns"])
 
     def rewards(self, rewards: NDArray[np.float32], own: Moments) -> NDArray[np.float32]:
         """Return rewards in units of the returns' standard deviation, (t, n); `own`: this fragment's moments."""
         spread = mean_and_spread(self.returns + own)[1]
         return np.clip(rewards / np.float32(spread), -REWARD_LIMIT, REWARD_LIMIT)
-
-    def values(self, outputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the values for outputs of the network, same shape."""
-        mean, spread = mean_and_spread(self.targets)
-        return outputs * np.float32(spread) + np.float32(mean)
-
-    def outputs(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the network outputs for these values: the inverse of `values`."""
-        mean, spread = mean_and_spread(self.targets)
-        return (values - np.float32(mean)) / np.float32(spread)
-
-    def see_targets(self, seen: Moments, head: torch.nn.Linear) -> None:
-        """Update the statistics of value targets and rescale the head so that its values are unchanged (PopArt)."""
-        mean, spread = mean_and_spread(self.targets)
-        self.targets = KEPT * self.targets + seen
-        new_mean, new_spread = mean_and_spread(self.targets)
-        with torch.no_grad():
-            head.weight.mul_(spread / new_spread)
-            head.bias.mul_(spread).add_(mean - new_mean).div_(new_spread)
 
 
 def discounted(rewards: NDArray[np.float32], cut: NDArray[np.bool_], discount: float, running: Moments) -> Moments:

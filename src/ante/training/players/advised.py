@@ -24,9 +24,9 @@ from ante.hints.ledger import GOOD, Ledger
 from ante.hints.question import lists_of, question_of, without_seed
 from ante.hints.rules import advise
 from ante.hints.settings import AdvisorSettings, read_settings
+from ante.training.acting.player import make_player
 from ante.training.advice.asks import HintRequest, number_of
 from ante.training.players.release import policy_from
-from ante.training.policies.registry import make_player
 from ante.training.sampling.games import rules
 from ante.training.settings.config import TrainConfig, read_config
 from ante.watch.episode import fingerprint

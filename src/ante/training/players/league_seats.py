@@ -45,8 +45,9 @@ def seat_of(entrant: Entrant) -> Seat:
     """Return the factory of a player's seat, seeded by the stretch. Raises BadLeague, BadCheckpoint, BadConfig."""
     if entrant.source in AGENTS:
         return lambda stretch: Baseline(entrant.source, seed=stretch)
+    from ante.training.acting.player import make_player
     from ante.training.players.release import digest_of_weights, read_release
-    from ante.training.policies.registry import load_policy, make_player
+    from ante.training.policies.registry import load_policy
 
     folder = policy_folder(entrant.source)
     if entrant.run:

@@ -1,8 +1,9 @@
 """Released policies: small folders of plain files, read without Ray and without pickles.
 
-weights.npz   the parameters as float16, by name
+weights.npz   the parameters as float16 and the buffers as they are, by name
 config.yaml   the configuration of the run, which also defines the policy class
 README.md     the model card; written once, then edited by hand
+win.npz       optional: the probability of winning, for search (`ante calibrate`)
 policy.json   the manifest: training data, size and digest of every other file (run_store.manifest)
 
 After an edit of the model card, `ante export FOLDER FOLDER` seals the folder again.
@@ -16,9 +17,11 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from ante.agents.evaluate import Player
 from ante.files import write_text
-from ante.training.policies.registry import SETTINGS, load_policy, make_player, read_policy
+from ante.training.acting.player import make_player
+from ante.training.acting.win_head import WIN_HEAD, WinHead, read_win_head
+from ante.training.policies.registry import SETTINGS, load_policy, read_policy
 from ante.training.run_store.lineage import Ancestor, Lineage, as_json, read_lineage
-from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, seal, verified
+from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verified, verify_files
 from ante.training.run_store.weights import WEIGHTS, write_weights
 from ante.training.settings.config import TrainConfig, read_config
 
@@ -71,15 +74,17 @@ def write_policy(
     Raises BadRelease if a weight does not fit into float16.
     """
     weights = {name: value.numpy() for name, value in policy.state_dict().items()}
-    for name, value in weights.items():
+    parameters = {name for name, _ in policy.named_parameters()}  # buffers, such as the scale of values, stay exact
+    for name in parameters:
+        value = weights[name]
         if value.dtype.kind == "f" and not np.abs(value).max(initial=0.0) <= LARGEST:
             raise BadRelease(f"weight {name} of {config.name} exceeds the range of float16: choose another checkpoint")
     folder.mkdir(parents=True, exist_ok=True)
-    packed = {name: value.astype(np.float16) if value.dtype.kind == "f" else value for name, value in weights.items()}
+    packed = {name: value.astype(np.float16) if name in parameters else value for name, value in weights.items()}
     write_weights(packed, folder, compressed=True)
     about = {
         "policy": config.policy.kind,
-        "parameters": int(sum(value.size for value in weights.values())),
+        "parameters": int(sum(weights[name].size for name in parameters)),
         "trained": trained,
         **as_json(lineage),
     }
@@ -104,6 +109,15 @@ def digest_of_weights(about: dict[str, Any]) -> str:
     return str(about[FILES][WEIGHTS]["sha256"])
 
 
+def write_win_head(head: WinHead, folder: Path) -> Path:
+    """Add a win head to a release and return its file. Raises BadCheckpoint."""
+    about = read_manifest(folder, ABOUT)
+    verify_files(folder, ABOUT, about, (WIN_HEAD,) if WIN_HEAD in about[FILES] else ())
+    file = head.write(folder)
+    seal(folder, ABOUT, {key: value for key, value in about.items() if key not in (FILES, SEAL)})
+    return file
+
+
 def policy_from(folder: Path, checkpoint: str = "best") -> TorchRLModule:
     """Return the policy of a run's checkpoint or of a release. Raises BadCheckpoint, BadConfig."""
     return (read_release(folder) if is_release(folder) else load_policy(folder, checkpoint))[0]
@@ -111,8 +125,15 @@ def policy_from(folder: Path, checkpoint: str = "best") -> TorchRLModule:
 
 def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False) -> Player:
     """Return the player of a run's checkpoint (or best, latest) or of a release. Raises BadCheckpoint, BadConfig."""
-    policy = policy_from(folder, checkpoint)
-    return make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").games.reorder)
+    head = None
+    if is_release(folder):
+        policy, about = read_release(folder)
+        head = read_win_head(folder, digest_of_weights(about))
+    else:
+        policy = load_policy(folder, checkpoint)[0]
+    player = make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").games.reorder)
+    player.win_head = head
+    return player
 
 
 def card(name: str, config: TrainConfig, about: dict[str, Any], how: str, lineage: Lineage = ()) -> str:

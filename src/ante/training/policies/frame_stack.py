@@ -57,6 +57,24 @@ class FrameStacks(GameState):
         """Mark these games as changed: the next `observe` renders them."""
         self._moved[which] = True
 
+    def saved(self) -> dict[str, Any]:
+        """See GameState; with the frames of the current stacks only."""
+        kept, places = np.unique(self.numbers, return_inverse=True)
+        numbers = places.reshape(self.numbers.shape).astype(np.int32)
+        return {"frames": self._buffer[kept], "numbers": numbers, "fresh": self._fresh, "moved": self._moved}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """See GameState."""
+        frames, numbers = saved["frames"], saved["numbers"]
+        fits = frames.dtype == np.uint8 and frames.shape[1:] == self._buffer.shape[1:]
+        fits = fits and (numbers.dtype, numbers.shape) == (self.numbers.dtype, self.numbers.shape)
+        if not fits or numbers.min() < 0 or numbers.max() >= len(frames):
+            raise ValueError("the frames do not fit this policy")
+        self._buffer, self._used = frames.copy(), len(frames)
+        self.numbers = numbers.copy()
+        for mine, theirs in ((self._fresh, saved["fresh"]), (self._moved, saved["moved"])):
+            mine[:] = theirs
+
     def _add(self, i: int, s: Any) -> None:
         """Append a frame rendered from the record `s` to the stack of game i."""
         from ante.watch.render.pixels import look

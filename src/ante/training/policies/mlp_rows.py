@@ -110,7 +110,7 @@ class CastNet:
             self._full = self._first.weight[self._columns].to(dtype), self._first.bias.to(dtype)
             self._layers = [(layer.weight.to(dtype), layer.bias.to(dtype)) for layer in linear]
             self._policy = policy.policy.weight.to(dtype), policy.policy.bias.to(dtype)
-        self._value = policy.value
+        self._head, self._value = policy.value, policy.value.scaled()
 
     def features(self, rows: FilledRows) -> list[Features]:
         """Return the outputs of all shared layers, first to last."""
@@ -130,7 +130,8 @@ class CastNet:
 
     def values(self, features: torch.Tensor) -> torch.Tensor:
         """Return values (m,) float32 of the last layer's output."""
-        return torch.mv(features.float(), self._value.weight[0]) + self._value.bias
+        weight, bias = self._value
+        return torch.mv(features.float(), weight) + bias
 
     def gradients(
         self, rows: FilledRows, features: list[Features], d_logits: torch.Tensor, d_values: torch.Tensor
@@ -138,8 +139,8 @@ class CastNet:
         """Return gradients of all parameters in the policy's order: shared layers, then policy, then value."""
         last, slope = features[-1].kept, d_logits.to(self._dtype)
         heads = [slope.t() @ last, d_logits.sum(dim=0)]
-        heads += [torch.mv(last.t().float(), d_values).unsqueeze(0), d_values.sum().unsqueeze(0)]
-        back = torch.addmm(torch.outer(d_values, self._value.weight[0]).to(self._dtype), slope, self._policy[0])
+        heads += self._head.gradients(last.float(), d_values)
+        back = torch.addmm(torch.outer(d_values, self._value[0]).to(self._dtype), slope, self._policy[0])
         found: list[torch.Tensor] = []
         for depth in range(len(features) - 1, 0, -1):
             slope = torch.ops.aten.silu_backward(back, features[depth].plain)

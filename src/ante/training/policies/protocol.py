@@ -95,6 +95,24 @@ class GameState:
         """Return numbers in [0, 1) that depend on each game's seed only, (n,), for reproducible choices; or None."""
         return None
 
+    def saved(self) -> dict[str, Any]:
+        """Return the state as plain values for a checkpoint; by default all attributes, arrays or numbers."""
+        return dict(vars(self))
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Set the state of as many games to what `saved` returned. Raises ValueError if it does not fit."""
+        own = vars(self)
+        if own.keys() != saved.keys():
+            raise ValueError(f"the policy's state has {', '.join(saved)}; expected: {', '.join(own)}")
+        for name, value in own.items():
+            found = saved[name]
+            same = type(found) is type(value)
+            if same and isinstance(value, np.ndarray):
+                same = (found.dtype, found.shape) == (value.dtype, value.shape)
+            if not same:
+                raise ValueError(f"{name} of the policy's state does not fit {type(self).__name__}")
+        own.update(saved)
+
     def copy(self) -> "GameState":
         """Return an independent copy."""
         return deepcopy(self)
@@ -110,7 +128,8 @@ class GamePolicy:
         bf16             whether `bf16: auto` selects bf16 on machines that support it
         packs_on_device  whether rows hold the flat view only, which a CUDA device can pack (`act_octets`)
 
-    `value` is the output layer of the value function, one unit wide; value normalisation rescales it.
+    `value` is the output layer of the value function, one unit wide. Value normalisation needs a `layers.ValueHead`.
+    Values are in units of the reward, after its normalisation.
 
     A policy may also define these methods:
 

@@ -1,4 +1,4 @@
-"""Maps settings to policies: implementation classes, checkpoints, players."""
+"""Maps settings to policies: implementation classes and checkpoints."""
 
 from importlib import import_module
 from pathlib import Path
@@ -9,9 +9,6 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from ante.errors import BalatroError
 from ante.training.compat import be_quiet
-from ante.training.policies.mlp import MaskedPolicy
-from ante.training.policies.mlp_rows import PackedPolicy, packed_policy
-from ante.training.policies.player import PolicyPlayer
 from ante.training.policies.protocol import GamePolicy
 from ante.training.run_store.checkpoints import find_checkpoint
 from ante.training.run_store.weights import read_weights
@@ -82,13 +79,8 @@ def read_policy(folder: Path, config: TrainConfig | None = None) -> TorchRLModul
     config = config or read_config(folder / SETTINGS)
     policy = new_policy(config)
     own = {name: value.numpy() for name, value in policy.state_dict().items()}
-    policy.load_state_dict({name: torch.from_numpy(value) for name, value in read_weights(folder, own).items()})
-    found: TorchRLModule = policy
-    return found
-
-
-def make_player(policy: Any, name: str, likeliest: bool = False, seed: int = 0, reorder: str = "none") -> PolicyPlayer:
-    """Return a trained policy as a player for evaluation and videos; `reorder` is the setting its games used."""
-    if isinstance(policy, MaskedPolicy) and not isinstance(policy, PackedPolicy):
-        policy = packed_policy(policy)
-    return PolicyPlayer(policy, name, likeliest, seed, reorder)
+    added = [name for name, _ in policy.named_buffers() if name.startswith("value.")]  # not in earlier versions
+    found = read_weights(folder, own, added)
+    policy.load_state_dict({name: torch.from_numpy(value) for name, value in found.items()})
+    read: TorchRLModule = policy
+    return read

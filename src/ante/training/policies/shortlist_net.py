@@ -95,7 +95,8 @@ class ShortlistNet:
         scores = torch.mv(entries[-1].kept, policy.score.weight[0]) + policy.score.bias
         logits, legal = torch.empty(m, MAX_CANDIDATES), np.empty((m, list_kernels.MASK_BYTES), dtype=np.uint8)
         list_kernels.score_rows(rows.starts, rows.which, rows.flags, scores.numpy(), OFF, logits.numpy(), legal)
-        values = torch.mv(layers[-1].kept.float(), policy.value.weight[0]) + policy.value.bias
+        weight, bias = policy.value.scaled()
+        values = torch.mv(layers[-1].kept.float(), weight) + bias
         return Passed(layers, entries, known, ends, logits, legal, values)
 
 
@@ -115,11 +116,13 @@ class ShortlistGradient(ShortlistNet):
     def add(self, rows: Any, out: Passed, d_logits: torch.Tensor, d_values: torch.Tensor) -> None:
         """Add the gradients of a part, given those of its logits and values."""
         with torch.autocast("cpu", enabled=False):
-            policy, trunk = self._policy, out.layers[-1].kept
+            head, trunk = self._policy.value, out.layers[-1].kept
             d_entries, d_query = self._add_scores(out, d_logits)
-            self._sums[policy.value.weight] += torch.mv(trunk.t().float(), d_values)
-            self._sums[policy.value.bias] += d_values.sum()
-            d_trunk = torch.outer(d_values, policy.value.weight[0]).addmm_(d_query, policy.query.weight)
+            for parameter, gradient in zip(
+                (head.weight, head.bias), head.gradients(trunk.float(), d_values), strict=True
+            ):
+                self._sums[parameter] += gradient
+            d_trunk = torch.outer(d_values, head.scaled()[0]).addmm_(d_query, self._policy.query.weight)
             d_joined = self._add_trunk(out, d_trunk)
             first = out.layers[0].plain.shape[1]
             list_kernels.pool_backward(out.ends, d_joined[:, first:].contiguous().numpy(), d_entries.numpy())

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import ray
 from ray.rllib.algorithms.algorithm import Algorithm
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
@@ -28,18 +29,23 @@ from ray.rllib.utils.metrics import (
 
 from ante.errors import BalatroError
 from ante.recording.starts import starts_bytes
+from ante.training.compat import metrics_of, state_of_metrics
 from ante.training.learning.learner import FragmentLearner, share_cores
 from ante.training.numerics.normalisation import SCALES
+from ante.training.numerics.precision import uses_bf16
 from ante.training.policies.mlp_rows import PackedPolicy
 from ante.training.policies.registry import network_of, policy_class
 from ante.training.rllib.run_settings import set_resources
 from ante.training.sampling.callbacks import warn_of_unsupported
-from ante.training.sampling.runner import ADVANTAGES, STAGE, BatchRunner
+from ante.training.sampling.fragment import MEANS, GameWindow, Sampled
+from ante.training.sampling.highlights import HIGHLIGHTS, BestGames, read_game
+from ante.training.sampling.runner import ADVANTAGES, GLOBAL_STEPS, STAGE, BatchRunner
+from ante.training.sampling.saved_fragments import read_fragment, save_fragment
+from ante.training.sampling.saved_games import array_like
 from ante.training.sampling.training_data import Fragments
 from ante.training.settings.config import TrainConfig
 from ante.training.spans import span
 
-Fragment = tuple[Any, dict[str, Any]]  # a fragment or a reference to one, and its runner's metrics
 POLL_SECONDS = 0.05
 
 
@@ -60,11 +66,12 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
         fragment_kind  what runners send: ADVANTAGES (`Rollout`) or TRAJECTORY (`Trajectory`)
 
     Attributes:
-        bf16               auto, on or off: network products in bf16; auto depends on the machine
+        bf16               whether network products are in bf16, in all processes
         lag                batches sampled ahead of the learner
         truncate_every     steps after which advantages are truncated and bootstrapped; None for the fragment length
         practice           share of games that start from saved positions (practice.py)
         starts             saved states from which all games start, from recording.starts; None for new games
+        highlights         keep the first wins, best and oddest games (highlights.py); needs whole games on a CPU
         stages             options of `Games` by stage (curriculum.py); evaluation uses the last one
         normalise_rewards  divide rewards by the standard deviation of discounted returns
         normalise_values   standardise value targets
@@ -78,11 +85,12 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
     fragment_kind: ClassVar[str] = ADVANTAGES
 
     def __init__(self, algo_class: Any = None) -> None:
-        self.bf16 = "auto"
+        self.bf16 = False
         self.lag = 0
         self.truncate_every: int | None = None
         self.practice = 0.0
         self.starts: bytes | None = None
+        self.highlights = False
         self.stages: tuple[dict[str, Any], ...] = ({},)
         self.normalise_rewards = False
         self.normalise_values = False
@@ -120,12 +128,14 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
             num_epochs=epochs,
         )
         self.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=1.0)
-        self.bf16 = resources.bf16 if policy.bf16 or resources.bf16 != "auto" else "off"
+        devices = {"cuda" if gpus else "cpu" for gpus in (resources.runner_gpus, resources.learner_gpus)}
+        self.bf16 = (policy.bf16 or resources.bf16 != "auto") and uses_bf16(resources.bf16, devices)
         self.lag = algo.ahead
         self.truncate_every = getattr(algo, "fragment", None)
         self.practice = run.games.practice
         self.starts = starts_bytes(Path(run.games.start_states)) if run.games.start_states else None
         self.stages = tuple(stage.rules for stage in run.games.stages)
+        self.highlights = resources.games_on == "cpu" and not self.starts
         if resources.games_on == "gpu":
             from ante.training.sampling.cuda_runner import DeviceRunner, MirrorRunner
 
@@ -141,15 +151,20 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
 
 
 class FastAlgorithm(Algorithm):  # type: ignore[misc]
-    """An algorithm whose batches stay packed arrays from sampling to the gradient."""
+    """An algorithm whose batches stay packed arrays from sampling to the gradient.
+
+    highlights  the best games of all runners, until they are taken
+    """
 
     def setup(self, config: Any) -> None:
         """See Algorithm; sampling starts with the first training step."""
         warn_of_unsupported(config)
         share_cores(config)  # before the weights are initialised: the number of threads affects their last digits
         self._stage = 1
-        self._ahead: deque[Callable[[], list[Fragment]]] = deque()
+        self.highlights = BestGames()
+        self._ahead: deque[Callable[[], list[Sampled]]] = deque()
         self._launched = 0
+        self.window = GameWindow()
         self._thread: ThreadPoolExecutor | None = None
         self._for_thread: dict[str, Any] | None = None  # weights for the next fragment sampled in the thread
         super().setup(config)
@@ -166,9 +181,11 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             self._ahead.append(self._launch())
         self.metrics.log_value("wait_seconds", time.perf_counter() - begin, window=1)
         steps = self.metrics.peek((ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME), default=0)
-        self.metrics.aggregate([metrics for _, metrics in ready], key=ENV_RUNNER_RESULTS)
+        for each in ready:
+            self.highlights.add(each.metrics.pop(HIGHLIGHTS, ()))
+        self._log_sampled(ready)
         learned = self.learner_group.update(
-            training_data=Fragments([fragment for fragment, _ in ready]),
+            training_data=Fragments([each.fragment for each in ready]),
             timesteps={NUM_ENV_STEPS_SAMPLED_LIFETIME: steps},
             num_epochs=self.config.num_epochs,
             minibatch_size=self.config.minibatch_size,
@@ -178,7 +195,19 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             with span("sync"):
                 self._send_weights()
 
-    def _first_recovered(self) -> list[Fragment]:
+    def _log_sampled(self, ready: list[Sampled]) -> None:
+        """Aggregate the metrics of fragments. Means are those of the last games of all runners together."""
+        for each in ready:
+            self.window.add(each.ended, each.stage)
+        own = (*MEANS, "games_counted", STAGE)  # those of one runner
+        metrics = [{name: stats for name, stats in each.metrics.items() if name not in own} for each in ready]
+        self.metrics.aggregate(metrics, key=ENV_RUNNER_RESULTS)
+        for name, mean in self.window.means().items():
+            self.metrics.log_value((ENV_RUNNER_RESULTS, name), mean, window=1)
+        if len(self.config.stages) > 1:
+            self.metrics.log_value((ENV_RUNNER_RESULTS, STAGE), self.window.stage, window=1)
+
+    def _first_recovered(self) -> list[Sampled]:
         """Return fragments of the first runners that recover after a total failure. Raises NoRunner at the limit."""
         deadline = time.monotonic() + self.config.sample_timeout_s
         while time.monotonic() < deadline:
@@ -190,7 +219,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             "check their logs, then continue with --resume"
         )
 
-    def _launch(self) -> Callable[[], list[Fragment]]:
+    def _launch(self) -> Callable[[], list[Sampled]]:
         """Start a fragment in all runners, queued after earlier ones; the returned function waits for the fragments."""
         if self.config.num_env_runners == 0:
             return self._launch_here()
@@ -203,23 +232,23 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         """Return the name of the next request: RLlib allows one pending request per name and runner."""
         return f"{what}{self._launched % max(1, self.config.lag)}"
 
-    def _launch_here(self) -> Callable[[], list[Fragment]]:
+    def _launch_here(self) -> Callable[[], list[Sampled]]:
         """`_launch` in this process: synchronous, or in a thread (compiled code releases the GIL)."""
         runner = self.env_runner_group.local_env_runner
         weights, self._for_thread = self._for_thread, None
 
-        def play() -> Fragment:
+        def play() -> Sampled:
             if weights is not None:
                 runner.set_state(weights)
-            return runner.fragment() if self.config.num_learners > 0 else (runner.sample()[0], runner.get_metrics())
+            return runner.fragment(by_reference=self.config.num_learners > 0)
 
         if not self.config.lag:
             return lambda: [play()]
         self._thread = self._thread or ThreadPoolExecutor(1, "sampling")
-        playing: Future[Fragment] = self._thread.submit(play)
+        playing: Future[Sampled] = self._thread.submit(play)
         return lambda: [playing.result()]
 
-    def _gathered(self, tag: str) -> list[Fragment]:
+    def _gathered(self, tag: str) -> list[Sampled]:
         """Return fragments of the healthy runners, in the runners' order; the fragment of a lost runner is lost.
 
         Raises RunnerFailed if the code of a runner raised an error.
@@ -248,11 +277,13 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             group.foreach_env_runner_async("set_state", tag=STAGE, kwargs={"state": {STAGE: stage}})
 
     def _send_weights(self) -> None:
-        """Send the learner's weights and the stage to all runners, before their next fragment."""
+        """Send the learner's weights, the stage and the steps so far to all runners, before their next fragment."""
         state = self.learner_group.get_state(
             components=f"{COMPONENT_LEARNER}/{COMPONENT_RL_MODULE}", inference_only=True
         )[COMPONENT_LEARNER]
-        weights = {key: state[key] for key in (COMPONENT_RL_MODULE, WEIGHTS_SEQ_NO, SCALES)} | {STAGE: self._stage}
+        steps = self.metrics.peek((ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME), default=0)
+        weights = {key: state[key] for key in (COMPONENT_RL_MODULE, WEIGHTS_SEQ_NO, SCALES)}
+        weights |= {STAGE: self._stage, GLOBAL_STEPS: int(steps)}
         group = self.env_runner_group
         if self._thread is not None and self._ahead:
             self._for_thread = deepcopy(weights)  # the learner updates the originals in place
@@ -272,12 +303,79 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         """See Algorithm; and send the restored weights to all runners."""
         self._drop_ahead()
         super().set_state(state)
+        for name in (*MEANS, "games_counted", STAGE):  # in older checkpoints they are means over runners
+            self.metrics.delete(ENV_RUNNER_RESULTS, name, key_error=False)
         self._send_weights()
 
     def play_ahead(self) -> None:
         """Wait for all sampling ahead to finish."""
         ready = [gather() for gather in self._ahead]
         self._ahead = deque(partial(list, fragments) for fragments in ready)
+
+    def sampling_state(self) -> dict[str, Any]:
+        """Return what sampling continues from as plain values: games of all runners, batches sampled ahead here.
+
+        Batches that other processes have sampled ahead stay with them and are not part of it.
+        """
+        self.play_ahead()
+        group, ahead = self.env_runner_group, []
+        if self.config.num_env_runners > 0:
+            options = {"local_env_runner": False, "timeout_seconds": self.config.sample_timeout_s}
+            found = group.foreach_env_runner("sampler_state", **options)
+        else:
+            found = [group.local_env_runner.sampler_state()]
+            ahead = [[save_sampled(each) for each in batch()] for batch in self._ahead]
+        return {
+            "runners": max(1, self.config.num_env_runners),
+            "games": self.config.num_envs_per_env_runner,
+            "states": [state for state in found if state is not None],
+            "ahead": ahead,
+            "window": self.window.saved(),
+        }
+
+    def restore_sampling(self, state: dict[str, Any] | None) -> str:
+        """Continue with the games of `sampling_state`, after `set_state`.
+
+        Returns why that is not possible, or not for all runners, or an empty string. The other games begin again.
+        """
+        shape = max(1, self.config.num_env_runners), self.config.num_envs_per_env_runner
+        if state is None:
+            return "the checkpoint contains no games"
+        self.window.restore(state["window"])
+        if not state["states"]:
+            return "the checkpoint contains no games"
+        if (state["runners"], state["games"]) != shape:
+            return "the checkpoint has {} x {} games, and this run {} x {}".format(
+                state["runners"], state["games"], *shape
+            )
+        if self.config.num_env_runners == 0:
+            return self._restore_here(state)
+        reference, group = ray.put(state["states"]), self.env_runner_group
+        restore = partial(BatchRunner.restore_sampler, states=reference)
+        return "; ".join(filter(None, group.foreach_env_runner(restore, local_env_runner=False)))
+
+    def _restore_here(self, state: dict[str, Any]) -> str:
+        """`restore_sampling` with the games in this process."""
+        runner = self.env_runner_group.local_env_runner
+        try:
+            ahead = [[self._read_ahead(each) for each in batch] for batch in state["ahead"]]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            return f"a batch sampled ahead does not fit this version ({type(error).__name__}: {error})"
+        if len(ahead) != self.config.lag and ahead:
+            return f"the checkpoint has {len(ahead)} batches sampled ahead, and this run samples {self.config.lag}"
+        if not (why := runner.restore_sampler(state["states"])):
+            self._ahead = deque(partial(list, batch) for batch in ahead)
+        return str(why)
+
+    def _read_ahead(self, saved: dict[str, Any]) -> Sampled:
+        """Return what `save_sampled` was given."""
+        runner = self.env_runner_group.local_env_runner
+        most = int(self.config.get_rollout_fragment_length(worker_index=0)) * self.config.num_envs_per_env_runner
+        fragment = read_fragment(saved["fragment"], runner.module.row_t, most)
+        held = ray.put(fragment) if self.config.num_learners > 0 else fragment
+        ended = array_like(saved["ended"], np.empty((len(saved["ended"]), len(MEANS))), "finished games")
+        metrics = metrics_of(saved["metrics"]) | {HIGHLIGHTS: [read_game(each) for each in saved["highlights"]]}
+        return Sampled(held, metrics, ended, int(saved["stage"]))
 
     def _drop_ahead(self) -> None:
         """Discard batches sampled ahead."""
@@ -290,3 +388,16 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         if self._thread is not None:
             self._thread.shutdown(wait=True)
         super().cleanup()
+
+
+def save_sampled(sampled: Sampled) -> dict[str, Any]:
+    """Return a fragment and what came with it as plain values."""
+    held = sampled.fragment
+    played = ray.get(held) if isinstance(held, ray.ObjectRef) else held
+    return {
+        "fragment": save_fragment(played),
+        "highlights": [game.saved() for game in sampled.metrics.get(HIGHLIGHTS, ())],
+        "metrics": state_of_metrics({name: each for name, each in sampled.metrics.items() if name != HIGHLIGHTS}),
+        "ended": sampled.ended,
+        "stage": sampled.stage,
+    }

@@ -12,8 +12,9 @@ from ante.agents.evaluate import Player, Report, evaluate
 from ante.agents.seed_lists import evaluation_seeds, validation_seeds
 from ante.files import write_text
 from ante.metrics import names_of
+from ante.training.acting.player import make_player
 from ante.training.baselines.external import ExternalAlgorithm
-from ante.training.policies.registry import load_policy, make_player
+from ante.training.policies.registry import load_policy
 from ante.training.sampling.games import rules
 from ante.training.settings.config import TrainConfig
 

@@ -28,17 +28,19 @@ from ante.recording.starts import read_starts
 from ante.stopping import TERMINATIONS, Stops, stopping
 from ante.tables import paper, stages
 from ante.training.baselines.external import ExternalAlgorithm
-from ante.training.rllib.algorithm import NoRunner
+from ante.training.numerics.precision import BF16, FLOAT32
+from ante.training.rllib.algorithm import FastAlgorithm, NoRunner
 from ante.training.rllib.build import build
 from ante.training.rllib.checkpoint import restore_algorithm
 from ante.training.rllib.cluster import start_ray
 from ante.training.run.console import TrainView
 from ante.training.run.evaluate import evaluate_run, trial, write_report
+from ante.training.run.highlights import keep_highlights
 from ante.training.run.machine import write_machine
 from ante.training.run.memory import MemoryGauge, memory_table
 from ante.training.run.memory_budget import Budget, Sizes
 from ante.training.run.metrics import Metrics
-from ante.training.run.progress import Progressed, complete_after, progressed, row_of, save
+from ante.training.run.progress import Progressed, complete_after, configured, progressed, row_of, save
 from ante.training.run.prometheus import RunExporter, Runners, exporting
 from ante.training.run.videos import keep_games, write_best
 from ante.training.run.warm_start import read_start
@@ -83,9 +85,14 @@ class Session:
     publisher: Publisher | None = None
 
     def save(self, config: TrainConfig, algorithm: Algorithm, done: Progressed) -> None:
-        """Save a checkpoint of the run and queue it for upload. Raises RunGone, CannotSave."""
+        """Save a checkpoint of the run with its highlights and queue it for upload. Raises RunGone, CannotSave."""
         self.lock.check()
         saved = save(config, algorithm, done, self.lock.check)
+        if isinstance(algorithm, FastAlgorithm):
+            try:
+                keep_highlights(config, algorithm.highlights, done.steps)
+            except (BalatroError, OSError) as error:  # as for the games of an evaluation
+                say(self.console, f"highlights of training were not saved: {error}")
         if self.publisher:
             self.publisher.checkpoint(saved.folder, saved.metadata, saved.best)
 
@@ -94,8 +101,8 @@ def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) 
     """Restore the algorithm from its last checkpoint, or build a new one. Raises BadCheckpoint, BadStart."""
     if not (resume and (config.folder / "checkpoints" / "latest.json").exists()):
         start = read_start(config)
-        done = Progressed(sizes=Sizes(config.algo.minibatch, config.resources.games_per_runner))
-        algorithm = build_sized(config, done.sizes, show_stage)
+        done = Progressed(sizes=configured(config))
+        algorithm = build_sized(config, done, show_stage)
         config.folder.mkdir(parents=True, exist_ok=True)
         if start:
             algorithm.start_from(start.weights)
@@ -105,9 +112,9 @@ def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) 
         return algorithm, done
     checkpoint, metadata = find_checkpoint(config.folder / "checkpoints")
     done = progressed(config, metadata)
-    algorithm = build_sized(config, done.sizes, show_stage)
+    algorithm = build_sized(config, done, show_stage)
     show_stage(f"loading {checkpoint}")
-    restore_algorithm(algorithm, checkpoint)
+    done.games_restarted = restore_algorithm(algorithm, checkpoint)
     if config.games.curriculum:
         algorithm.set_stage(done.stage)
     write_text(config.folder / "config.yaml", config.to_yaml())
@@ -116,7 +123,7 @@ def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) 
 
 
 def sized(config: TrainConfig, sizes: Sizes) -> TrainConfig:
-    """Return the configuration with these sizes. Minibatches keep their size if the algorithm accumulates gradients.
+    """Return the configuration with these sizes. Gradient steps stay the same: smaller minibatches are accumulated.
 
     Raises BadConfig if they do not fit the other settings.
     """
@@ -128,7 +135,9 @@ def sized(config: TrainConfig, sizes: Sizes) -> TrainConfig:
 
 
 def fits(config: TrainConfig, sizes: Sizes) -> bool:
-    """Return whether a run can continue with these sizes."""
+    """Return whether a run can continue with these sizes and the same gradient steps."""
+    if sizes.minibatch < config.algo.minibatch and not config.algo.accumulates:
+        return False
     try:
         sized(config, sizes)
     except BadConfig:
@@ -136,13 +145,20 @@ def fits(config: TrainConfig, sizes: Sizes) -> bool:
     return True
 
 
-def build_sized(config: TrainConfig, sizes: Sizes, show_stage: Callable[[str], None]) -> Algorithm:
-    """Build the algorithm with these sizes, and start Ray if needed."""
+def build_sized(config: TrainConfig, done: Progressed, show_stage: Callable[[str], None]) -> Algorithm:
+    """Build the algorithm with the sizes in `done`, and start Ray if needed.
+
+    The precision is the one in `done`, and is decided and set there at the start of a run.
+    """
     if not config.algo.external:
         show_stage("starting Ray")
         start_ray(config)
     show_stage("building the policy and the games")
-    return build(sized(config, sizes))
+    if done.precision and config.resources.bf16 == "auto":
+        config = config.with_changes({"resources.bf16": "on" if done.precision == BF16 else "off"})
+    algorithm = build(sized(config, done.sizes))
+    done.precision = BF16 if getattr(getattr(algorithm, "config", None), "bf16", False) else FLOAT32
+    return algorithm
 
 
 def promote(config: TrainConfig, algorithm: Algorithm, done: Progressed, console: Console) -> None:
@@ -260,6 +276,8 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
         if done.iteration:
             words = f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games"
             session.console.print(words, soft_wrap=True)
+            if done.games_restarted:
+                session.console.print(f"games in progress begin again: {done.games_restarted}", soft_wrap=True)
         session.gauge.take()  # discard earlier readings
         try:
             session.exporter.row = {"steps": done.steps, "games": done.games, "iteration": done.iteration}

@@ -21,7 +21,12 @@ from ante.training.settings.config import TrainConfig
 
 @dataclass
 class Progressed:
-    """The progress of a run; `saved` is the iteration of its last checkpoint, 0 if there is none."""
+    """The progress of a run.
+
+    saved            iteration of its last checkpoint, 0 if there is none
+    precision        float32 or bf16, which the run has used since its start; empty before
+    games_restarted  why the games of the checkpoint are not continued; empty if they are
+    """
 
     steps: int = 0
     games: int = 0
@@ -33,6 +38,8 @@ class Progressed:
     sizes: Sizes = field(default_factory=lambda: Sizes(0, 0))
     stage: int = 1
     saved: int = 0
+    precision: str = ""
+    games_restarted: str = ""
 
 
 def row_of(result: dict[str, Any], done: Progressed, seconds: float) -> dict[str, float]:
@@ -64,10 +71,11 @@ def reported(source: Source, results: Mapping[str, Any]) -> dict[str, float]:
 
 
 def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
-    """Return the progress of a checkpoint. Sizes reduced for memory are kept until the budget changes."""
-    sizes = Sizes(config.algo.minibatch, config.resources.games_per_runner)
-    if metadata.get("memory_gb") == config.resources.memory_gb:
-        sizes = Sizes(metadata["minibatch"], metadata["games_per_runner"])
+    """Return the progress of a checkpoint. Sizes reduced for memory are kept until they or the budget are changed."""
+    sizes, reduced = configured(config), Sizes(metadata["minibatch"], metadata["games_per_runner"])
+    before = metadata.get("configured_games", config.resources.games_per_runner)
+    if (metadata.get("memory_gb"), before) == (config.resources.memory_gb, sizes.games):
+        sizes = reduced
     return Progressed(
         steps=metadata["timesteps"],
         games=metadata["games"],
@@ -78,7 +86,13 @@ def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
         sizes=sizes,
         stage=metadata.get("stage", 1),
         saved=metadata["iteration"],
+        precision=metadata.get("precision", ""),
     )
+
+
+def configured(config: TrainConfig) -> Sizes:
+    """Return the sizes of the configuration."""
+    return Sizes(config.algo.minibatch, config.resources.games_per_runner)
 
 
 def complete_after(config: TrainConfig) -> int | None:
@@ -131,7 +145,9 @@ def save(
         "memory_gb": config.resources.memory_gb,
         "minibatch": done.sizes.minibatch,
         "games_per_runner": done.sizes.games,
+        "configured_games": config.resources.games_per_runner,
         "stage": done.stage,
+        "precision": done.precision,
         "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     folder = save_checkpoint(

@@ -19,7 +19,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +70,13 @@ def write_arrays(file: Path, arrays: Mapping[str, NDArray[Any]], compressed: boo
         os.fsync(stream.fileno())
 
 
-def read_arrays(file: Path, shapes: Shapes | None = None) -> Arrays:
+def read_arrays(file: Path, shapes: Shapes | None = None, optional: Collection[str] = ()) -> Arrays:
     """Return the arrays of an npz file by name. Raises BadCheckpoint.
 
     Args:
         file: A file written by `write_arrays` or `numpy.savez`.
         shapes: The shapes of exactly the expected arrays; required to read compressed arrays.
+        optional: Names of those that may be missing.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -90,7 +91,7 @@ def read_arrays(file: Path, shapes: Shapes | None = None) -> Arrays:
                 room -= array.nbytes if member.compress_type == zipfile.ZIP_STORED else 0
     except BROKEN as error:
         raise BadCheckpoint(f"{file} cannot be read: {error}") from None
-    if shapes is not None and (missing := sorted(shapes.keys() - found.keys())):
+    if shapes is not None and (missing := sorted(shapes.keys() - found.keys() - set(optional))):
         raise BadCheckpoint(f"{file} cannot be read: {missing[0]} is missing")
     return found
 

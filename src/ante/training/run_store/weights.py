@@ -1,6 +1,6 @@
 """The weights of a policy as a file: float32 in checkpoints, float16 in releases. Imports neither Ray nor torch."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +33,16 @@ def write_weights(weights: Mapping[str, NDArray[Any]], folder: Path, compressed:
     write_arrays(folder / WEIGHTS, weights, compressed)
 
 
-def read_weights(folder: Path, like: Mapping[str, NDArray[Any]]) -> Arrays:
+def read_weights(folder: Path, like: Mapping[str, NDArray[Any]], optional: Collection[str] = ()) -> Arrays:
     """Return the weights in a checkpoint or a release. Raises BadCheckpoint, NotFinite.
 
     Args:
         folder: A checkpoint or release whose files have been verified.
         like: Arrays with the expected names, shapes and types.
+        optional: Names of those that may be missing, because earlier versions had none; returned as in `like`.
     """
     file = folder / WEIGHTS
-    found = read_arrays(file, {name: value.shape for name, value in like.items()})
+    found = dict(like) | read_arrays(file, {name: value.shape for name, value in like.items()}, optional)
     check_finite(found, file)
     for name, value in like.items():
         if (value.dtype.kind == "f") != (found[name].dtype.kind == "f"):

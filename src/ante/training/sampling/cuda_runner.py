@@ -100,6 +100,8 @@ class MirrorRunner(BatchRunner):
     All games follow the rules of the current stage; none starts from a saved position.
     """
 
+    saves_games = False
+
     def _make_games(self, n: int, options: dict[str, Any]) -> None:
         """Create games on the device, mirrored on the host."""
         self.games = MirroredGames(n, **options, flat=self.module.flat, discrete=self.module.discrete)
@@ -118,6 +120,8 @@ class DeviceRunner(BatchRunner):
     games follow the rules of the current stage; none starts from a saved position. Raises NotOnDevice, and errors of
     DeviceGames.
     """
+
+    saves_games = False
 
     def _make_games(self, n: int, options: dict[str, Any]) -> None:
         """Create games on the device."""

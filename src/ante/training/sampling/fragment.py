@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ante.engine.core.state import Phase
 from ante.env.games import Games, Outcome
 from ante.training.policies.protocol import with_frames
+from ante.training.sampling.saved_games import array_like
 
 WINDOW = 200  # number of games in every moving average
 BOSS, JOKER = 1, 2  # bits of `Trajectory.marks`
@@ -218,11 +219,13 @@ class EpisodeTally:
 
     returns  (n,) float64, rewards of the current games so far
     last     one row of MEANS for each of the last WINDOW games
-    games    number of games that ended since the last `take`
+    fresh    the same of all games since the last `take`
+    games    number of games that ended since the last fragment, including those that are not in the means
     """
 
     returns: NDArray[np.float64]
     last: deque[tuple[float, ...]] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    fresh: list[tuple[float, ...]] = field(default_factory=list)
     games: int = 0
 
     def add(self, games: Games, ended: NDArray[np.int64], practice: NDArray[np.bool_]) -> None:
@@ -249,9 +252,73 @@ class EpisodeTally:
         beaten = rounds - np.isin(phases, (Phase.PLAY, Phase.OVER))  # as in reward.blinds_beaten
         won = outcome == Outcome.WON  # a win raises the ante in the same step, so the game reached the previous one
         lines = zip(self.returns[ended], steps, antes - won, beaten, won, strict=True)
-        self.last.extend(tuple(map(float, line)) for line in lines)
+        self.fresh += [tuple(map(float, line)) for line in lines]
+        self.last.extend(self.fresh[-len(ended) :] if len(ended) else ())
+
+    def take(self) -> NDArray[np.float64]:
+        """Return one row of MEANS for each game since the last call, (k, len(MEANS))."""
+        rows, self.fresh = np.array(self.fresh).reshape(-1, len(MEANS)), []
+        return rows
+
+    def saved(self) -> dict[str, NDArray[np.float64]]:
+        """Return the returns of the current games and the rows of the last ones as arrays, for checkpoints."""
+        return {"returns": self.returns.copy(), "last": np.array(self.last).reshape(-1, len(MEANS))}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Set the statistics of as many games to what `saved` returned. Raises ValueError."""
+        last = saved["last"]
+        self.returns = array_like(saved["returns"], self.returns, "returns").copy()
+        last = array_like(last, np.empty((min(len(last), WINDOW), len(MEANS))), "last games")
+        self.last = deque(map(tuple, last.tolist()), maxlen=WINDOW)
+        self.games = 0
 
     def means(self) -> dict[str, float]:
         """Return means over the last games, with the names in MEANS; NaN before the first game ends."""
         means = np.mean(self.last, axis=0).tolist() if self.last else [math.nan] * len(MEANS)
         return dict(zip(MEANS, means, strict=True))
+
+
+class Sampled(NamedTuple):
+    """What an env runner returns to the driver for each fragment.
+
+    fragment  the fragment, or a reference to one
+    metrics   its metrics, reduced
+    ended     (k, len(MEANS)) float64, a row for each game that ended and counts for the means
+    stage     the stage of the curriculum in which the games are played
+    """
+
+    fragment: Any
+    metrics: dict[str, Any]
+    ended: NDArray[np.float64]
+    stage: int
+
+
+class GameWindow:
+    """The last WINDOW finished games of a run, for any number of env runners. It is emptied by each new stage."""
+
+    def __init__(self) -> None:
+        self.last: deque[tuple[float, ...]] = deque(maxlen=WINDOW)
+        self.stage = 0
+
+    def add(self, ended: NDArray[np.float64], stage: int) -> None:
+        """Add finished games, (k, len(MEANS)); those of an earlier stage are ignored."""
+        if stage > self.stage:
+            self.last.clear()
+            self.stage = stage
+        if stage == self.stage:
+            self.last.extend(map(tuple, ended.tolist()))
+
+    def means(self) -> dict[str, float]:
+        """Return the means, with the names in MEANS, and the number of games; NaN before the first game ends."""
+        means = np.mean(self.last, axis=0).tolist() if self.last else [math.nan] * len(MEANS)
+        return {**dict(zip(MEANS, means, strict=True)), "games_counted": float(len(self.last))}
+
+    def saved(self) -> dict[str, Any]:
+        """Return the games as plain values, for checkpoints."""
+        return {"last": np.array(self.last).reshape(-1, len(MEANS)), "stage": self.stage}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Set the games to what `saved` returned. Raises ValueError."""
+        last = array_like(saved["last"], np.empty((min(len(saved["last"]), WINDOW), len(MEANS))), "last games")
+        self.last = deque(map(tuple, last.tolist()), maxlen=WINDOW)
+        self.stage = int(saved["stage"])

@@ -14,6 +14,7 @@ from ante.training.numerics.advantages import values_after
 from ante.training.policies.protocol import Choice, on_host
 from ante.training.sampling.callbacks import ended_games
 from ante.training.sampling.fragment import BOSS, JOKER, Trajectory
+from ante.training.sampling.saved_games import read_generators, save_generators
 
 if TYPE_CHECKING:
     from ante.training.sampling.runner import BatchRunner
@@ -68,6 +69,20 @@ class RunnerHook:
     def finish(self, trajectory: Trajectory) -> None:
         """Extend a fragment that has been played."""
 
+    def metrics(self) -> dict[str, Any]:
+        """Return entries for the runner's next metrics; `FastAlgorithm` removes them before RLlib reads the rest."""
+        return {}
+
+    def saved(self) -> dict[str, Any]:
+        """Return the hook's state between two fragments as plain values, for checkpoints; nothing by default."""
+        return {}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Set the state to what `saved` returned; called instead of `dealt`, once the games are restored.
+
+        Raises ValueError, KeyError or TypeError if it does not fit.
+        """
+
 
 class SavedStarts(RunnerHook):
     """Starts all games from saved positions, sampled uniformly."""
@@ -84,6 +99,14 @@ class SavedStarts(RunnerHook):
     def renewed(self, which: NDArray[np.int64]) -> None:
         """See RunnerHook."""
         stand(self.games, which, self._states[self._rng.integers(len(self._states), size=len(which))])
+
+    def saved(self) -> dict[str, Any]:
+        """See RunnerHook."""
+        return {"rng": save_generators([self._rng])}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """See RunnerHook."""
+        (self._rng,) = read_generators(saved["rng"], 1)
 
 
 class EpisodeEnds(RunnerHook):

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from ante.catalog.constants import WIN_ANTE
 from ante.engine.core.state import Phase, new_states
+from ante.engine.validation import validate_states
 from ante.env.games import Games
+from ante.training.numerics.packed_rows import octets_of
 from ante.training.sampling.hooks import RunnerHook
+from ante.training.sampling.saved_games import array_like, read_generators, read_records, save_generators, save_records
 
 KEPT = 64  # positions kept per ante; the oldest are overwritten first
 
@@ -62,3 +65,29 @@ class Practice(RunnerHook):
         self.games.put(chosen, self._kept[KEPT * rows + places], trusted=True)
         self._antes[chosen] = rows + 1
         self.runner.begun[chosen] = True
+
+    def saved(self) -> dict[str, Any]:
+        """See RunnerHook."""
+        return {
+            "antes": self._antes.copy(),
+            "counts": self._counts.copy(),
+            "kept": save_records(self._kept[self._filled()]),
+            "rng": save_generators([self._rng]),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """See RunnerHook."""
+        self._antes = array_like(saved["antes"], np.empty(self.games.n, dtype=np.int64), "antes").copy()
+        self._counts = array_like(saved["counts"], np.empty(WIN_ANTE, dtype=np.int64), "counts").copy()
+        if (self._counts < 0).any():
+            raise ValueError(f"the counts of kept positions are {self._counts.tolist()}: none can be negative")
+        filled = self._filled()
+        kept = read_records(saved["kept"], len(filled))
+        validate_states(kept)
+        self._kept = new_states(KEPT * WIN_ANTE)
+        octets_of(self._kept)[filled] = octets_of(kept)
+        (self._rng,) = read_generators(saved["rng"], 1)
+
+    def _filled(self) -> NDArray[np.int64]:
+        """Return the places of all kept positions, in order."""
+        return np.concatenate([KEPT * row + np.arange(min(count, KEPT)) for row, count in enumerate(self._counts)])

@@ -3,7 +3,8 @@
 import time
 import traceback
 from collections.abc import Callable
-from typing import Any
+from operator import index
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -23,6 +24,7 @@ from ray.rllib.utils.metrics import (
 )
 
 from ante.env.games import Games, Outcome
+from ante.errors import BalatroError
 from ante.training.compat import includes_component, make_callback
 from ante.training.numerics import row_kernels
 from ante.training.numerics.advantages import values_after
@@ -30,12 +32,15 @@ from ante.training.numerics.normalisation import SCALES, Scales, discounted, not
 from ante.training.numerics.precision import precision
 from ante.training.policies.protocol import Choice, on_host
 from ante.training.sampling.callbacks import has_callback
-from ante.training.sampling.fragment import EpisodeTally, Rollout, Trajectory, end_to_end
+from ante.training.sampling.fragment import EpisodeTally, Rollout, Sampled, Trajectory, end_to_end
+from ante.training.sampling.highlights import Highlights
 from ante.training.sampling.hooks import EpisodeEnds, RunnerHook, SavedStarts
 from ante.training.sampling.practice import Practice
+from ante.training.sampling.saved_games import array_like, read_games, save_games
 from ante.training.spans import span
 
 STAGE = "stage"  # key in the states and metrics of runners
+GLOBAL_STEPS = "global_steps"  # key in the states of runners
 TRAJECTORY, ADVANTAGES = "trajectory", "advantages"  # kinds of fragments
 
 
@@ -48,8 +53,14 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
 
     games  the games; state the policy's state; begun (n,) bool: whether a game started from a saved position
     tally  statistics of games that started from the beginning
-    hooks  RunnerHooks (hooks.py): saved starts, practice, callbacks, and the configuration's `runner_hooks`
+    decisions  (n,) int64, what the games played in the last step
+    hooks  RunnerHooks (hooks.py): saved starts, practice, callbacks, highlights, and the configuration's `runner_hooks`
+
+    Class-level data:
+        saves_games  whether a checkpoint can contain the games
     """
+
+    saves_games: ClassVar[bool] = True
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
@@ -62,6 +73,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self._weights_seq_no = 0
         self._greedy = False
         self.stage = self._current_stage = 1  # curriculum stages: requested, and in play
+        self.global_steps = 0  # of the whole run, when the weights were sent
         self.scales = Scales()
         self.num_env_steps_sampled_lifetime: int = 0
         self.make_module()
@@ -77,7 +89,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.module.to(self._device)
 
     def _make_hooks(self) -> list[RunnerHook]:
-        """Create the sampling hooks. Evaluation runners use no practice."""
+        """Create the sampling hooks. Evaluation runners use no practice and keep no highlights."""
         config = self.config
         kinds: list[Callable[[BatchRunner], RunnerHook]] = []
         if config.starts and not config.in_evaluation:
@@ -86,6 +98,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             kinds.append(Practice)
         if has_callback("on_episode_end", config.callbacks_class, config.callbacks_on_episode_end):
             kinds.append(EpisodeEnds)
+        if config.highlights and not config.in_evaluation:
+            kinds.append(Highlights)
         return [kind(self) for kind in (*kinds, *config.runner_hooks)]
 
     def _calls(self, moment: str) -> list[Callable[..., Any]]:
@@ -189,7 +203,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         )
         return fragments
 
-    def try_fragment(self) -> tuple[Any, dict[str, Any]] | str:
+    def try_fragment(self) -> Sampled | str:
         """Return `fragment`, or the traceback of an error: RLlib would restart the runner and hide the error."""
         try:
             return self.fragment()
@@ -198,10 +212,11 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         except Exception:
             return traceback.format_exc()
 
-    def fragment(self) -> tuple[Any, dict[str, Any]]:
-        """Return one fragment as an object reference, and the metrics. Only these two pass through the driver."""
+    def fragment(self, by_reference: bool = True) -> Sampled:
+        """Return one fragment with its metrics; as an object reference, so that no steps pass through the driver."""
         (fragment,) = self.sample()
-        return ray.put(fragment), self.get_metrics()
+        held = ray.put(fragment) if by_reference else fragment
+        return Sampled(held, self.get_metrics(), self.tally.take(), self._current_stage)
 
     def _play(self, steps: int) -> Rollout | Trajectory:
         """Play `steps` steps in every game and return the fragment to send."""
@@ -232,9 +247,9 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             state.advance(everyone, choice.carry)
             for call in before_step:
                 call(t)
-            decisions = policy.decisions(rows[t], actions[t])
+            self.decisions = policy.decisions(rows[t], actions[t])
             with span("env"):
-                games.step(decisions)
+                games.step(self.decisions)
             rewards[t] = games.rewards
             for call in stepped:
                 call(t)
@@ -283,9 +298,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         for call in self._calls("finish"):
             call(played)
         self.num_env_steps_sampled_lifetime += len(played)
-        return (
-            played if self.config.fragment_kind == TRAJECTORY else self._estimated(played, self._denormalised(values))
-        )
+        return played if self.config.fragment_kind == TRAJECTORY else self._estimated(played, values)
 
     def _observe(self, out: NDArray[Any]) -> None:
         """Write the policy's observations of all games: out (n,) row_t, overwritten."""
@@ -322,11 +335,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         aside = torch.Generator(self._device).manual_seed(0)  # does not advance the generator of actions
         with span("forward"):
             values = on_host(self.module.act(self.state.view(rows), aside).values)
-        return self._denormalised(values)
-
-    def _denormalised(self, outputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the values for outputs of the value head, same shape, undoing their normalisation."""
-        return self.scales.values(outputs) if self.config.normalise_values else outputs
+        return values
 
     def _log(self, fragments: list[Rollout | Trajectory], seconds: float) -> None:
         """Log metrics since the last `get_metrics`."""
@@ -344,8 +353,11 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.tally.games = 0
 
     def get_metrics(self) -> dict[str, Any]:
-        """Return metrics since the last call."""
-        return dict(self.metrics.reduce())
+        """Return metrics since the last call, and those of the hooks."""
+        found = dict(self.metrics.reduce())
+        for call in self._calls("metrics"):
+            found |= call()
+        return found
 
     def get_spaces(self) -> dict[str, tuple[gymnasium.Space[Any], gymnasium.Space[Any]]]:
         """Return the observation and action spaces of the policy."""
@@ -375,11 +387,76 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             self.module.set_state(weights.get(DEFAULT_MODULE_ID, weights))
             self._weights_seq_no = int(state.get(WEIGHTS_SEQ_NO, 0))
         self.stage = int(state.get(STAGE, self.stage))
+        self.global_steps = int(state.get(GLOBAL_STEPS, self.global_steps))
         if SCALES in state:
             self.scales.restore(state[SCALES])
         self.num_env_steps_sampled_lifetime = state.get(
             NUM_ENV_STEPS_SAMPLED_LIFETIME, self.num_env_steps_sampled_lifetime
         )
+
+    def sampler_state(self) -> dict[str, Any] | None:
+        """Return what sampling continues from after the last fragment, without weights and counters, as plain values.
+
+        None if the games have not begun, or are on a device.
+        """
+        if not self._dealt or not self.saves_games:
+            return None
+        assert self.games is not None
+        return {
+            "index": self.index,
+            "stage": self._current_stage,
+            "games": save_games(self.games),
+            "policy": self.state.saved(),
+            "rng": self._rng.get_state().numpy(),
+            "begun": self.begun.copy(),
+            "tally": self.tally.saved(),
+            "discounted": self._discounted.copy(),
+            "hooks": [{"kind": type(hook).__name__, "state": hook.saved()} for hook in self.hooks],
+            "metrics": self.metrics.get_state(),
+        }
+
+    def restore_sampler(self, states: Any) -> str:
+        """Continue from this runner's own one of the `sampler_state`s of all runners, or a reference to them.
+
+        Returns why that is not possible, in which case all games begin again, or an empty string.
+        """
+        states = ray.get(states) if isinstance(states, ray.ObjectRef) else states
+        state = next((each for each in states if each["index"] == self.index), None)
+        if state is None or not self.saves_games:
+            return f"those of env runner {self.index} were not saved"
+        try:
+            self._restore_sampler(state)
+        except (BalatroError, KeyError, TypeError, ValueError, RuntimeError, AttributeError, OverflowError) as error:
+            self._dealt = False
+            self.make_env()
+            return f"those of env runner {self.index} do not fit this version ({type(error).__name__}: {error})"
+        return ""
+
+    def _restore_sampler(self, state: dict[str, Any]) -> None:
+        """Restore a state of `sampler_state`. Raises many kinds of errors if it does not fit; see the caller."""
+        wanted, self.stage = self.stage, index(state["stage"])
+        try:
+            if not 1 <= self.stage <= len(self.config.stages):
+                raise ValueError(f"stage {self.stage} is not one of the {len(self.config.stages)} stages")
+            self.make_env()
+        finally:
+            self.stage = wanted
+        assert self.games is not None
+        saved, n = read_games(state["games"], self.games), self.games.n
+        self._rng = torch.Generator(self._device)
+        self._rng.set_state(torch.from_numpy(state["rng"].copy()))
+        self.state = self.module.make_state(n, self.index)
+        self.state.restore(state["policy"])
+        self.begun = array_like(state["begun"], np.empty(n, dtype=np.bool_), "games that started elsewhere").copy()
+        self._discounted = array_like(state["discounted"], np.empty(n), "discounted returns").copy()
+        self.tally.restore(state["tally"])
+        saved.put(self.games)
+        if [each["kind"] for each in state["hooks"]] != [type(hook).__name__ for hook in self.hooks]:
+            raise ValueError(f"the hooks are not {', '.join(each['kind'] for each in state['hooks']) or 'none'}")
+        for hook, each in zip(self.hooks, state["hooks"], strict=True):
+            hook.restore(each["state"])
+        self.metrics.set_state(state["metrics"])
+        self._dealt = True
 
     def get_ctor_args_and_kwargs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the constructor arguments of this runner."""

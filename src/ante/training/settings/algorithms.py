@@ -45,6 +45,7 @@ class AlgoSettings(Settings):
     supports  features that the algorithm supports
     needs     traits that it requires of the policy
     external  whether another library samples and trains, in one process and without Ray
+    accumulates  whether smaller minibatches leave the gradient steps as they are, by accumulation
     implementation  module:Class of the algorithm's configuration: derived from RLlib's AlgorithmConfig, with `configure(run)`, or
                     if `external`, from baselines.external.ExternalAlgorithm
     """
@@ -52,6 +53,7 @@ class AlgoSettings(Settings):
     supports: ClassVar[frozenset[Feature]] = ALL
     needs: ClassVar[frozenset[Trait]] = frozenset()
     external: ClassVar[bool] = False
+    accumulates: ClassVar[bool] = False
     implementation: ClassVar[str] = ""
 
     kind: str
@@ -226,8 +228,10 @@ class CriticWarmup(ActorCritic):
     )
 
 
-class Accumulated(Clipped):
-    """Gradient accumulation and early stopping of updates."""
+class Accumulated(Epochs):
+    """Gradient accumulation."""
+
+    accumulates = True
 
     accumulate: int = setting(
         1,
@@ -235,6 +239,24 @@ class Accumulated(Clipped):
         "If a minibatch of the desired size does not fit into memory.",
         ge=1,
     )
+
+    @property
+    def update(self) -> Update:
+        """The epochs, the minibatches of a step, no clipping."""
+        return Update(self.epochs, self.accumulate)
+
+    def check(self, config: TrainConfig) -> None:
+        """Raise ValueError if the minibatches of one step exceed a batch."""
+        if self.accumulate > 1 and self.minibatch * self.accumulate > self.batch:
+            raise ValueError(
+                f"algo.minibatch {self.minibatch} times algo.accumulate {self.accumulate} is larger than algo.batch "
+                f"{self.batch}; lower one of them or raise the batch"
+            )
+
+
+class EarlyStop(Accumulated, Clipped):
+    """Gradient accumulation and early stopping of updates."""
+
     kl_target: float | None = setting(
         None,
         "Stop an update early when the KL divergence exceeds 1.5 times this value; off by default.",
@@ -247,17 +269,9 @@ class Accumulated(Clipped):
         """The epochs, the minibatches of a step, the clipping range."""
         return Update(self.epochs, self.accumulate, self.clip)
 
-    def check(self, config: TrainConfig) -> None:
-        """Raise ValueError if the minibatches of one step exceed a batch."""
-        if self.accumulate > 1 and self.minibatch * self.accumulate > self.batch:
-            raise ValueError(
-                f"algo.minibatch {self.minibatch} times algo.accumulate {self.accumulate} is larger than algo.batch "
-                f"{self.batch}; lower one of them or raise the batch"
-            )
-
 
 @ALGORITHMS.register
-class Ppo(Accumulated, ValueClip, Normalised, CriticWarmup, Overlap):
+class Ppo(EarlyStop, ValueClip, Normalised, CriticWarmup, Overlap):
     """Proximal policy optimisation."""
 
     implementation = "ante.training.rllib.ppo:FastPPOConfig"
@@ -265,7 +279,7 @@ class Ppo(Accumulated, ValueClip, Normalised, CriticWarmup, Overlap):
 
 
 @ALGORITHMS.register
-class Appo(Accumulated, ValueClip, Normalised, CriticWarmup, Ahead):
+class Appo(EarlyStop, ValueClip, Normalised, CriticWarmup, Ahead):
     """Asynchronous PPO, corrected for policy lag with V-trace."""
 
     implementation = "ante.training.rllib.ppo:FastAPPOConfig"
@@ -281,6 +295,8 @@ class Appo(Accumulated, ValueClip, Normalised, CriticWarmup, Ahead):
 class A2c(ValueClip, Normalised, CriticWarmup, Fragments):
     """Advantage actor-critic: one gradient step for each batch, without clipping."""
 
+    accumulates = True
+
     implementation = "ante.training.rllib.ppo:FastA2CConfig"
     kind: Literal["a2c"] = kind_of("a2c")
 
@@ -294,7 +310,7 @@ class A2c(ValueClip, Normalised, CriticWarmup, Fragments):
 
 
 @ALGORITHMS.register
-class Dqn(Epochs, Overlap):
+class Dqn(Accumulated, Overlap):
     """Deep Q-learning with prioritised replay."""
 
     supports = ALL - {Feature.HINTS, Feature.HINT_SHAPING, Feature.LEARNERS}
@@ -368,7 +384,8 @@ class Dqn(Epochs, Overlap):
         return policy.q_implementation, policy.network() | {"duelling": self.duelling, "explore": explore}
 
     def check(self, config: TrainConfig) -> None:
-        """Raise ValueError if the replay buffer is smaller than two batches."""
+        """Raise ValueError if the replay buffer is smaller than two batches; see Accumulated."""
+        super().check(config)
         if self.replay < 2 * self.batch:
             raise ValueError(
                 f"algo.replay {self.replay} is smaller than two batches of {self.batch}; raise it or lower algo.batch"

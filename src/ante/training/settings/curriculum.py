@@ -42,9 +42,9 @@ class Stage(Settings):
 def mastered(stages: Sequence[Stage], stage: int, row: dict[str, float], window: int) -> bool:
     """Return whether the stage after `stage` (numbered from 1) begins; always False for the last one.
 
-    row     a row of metrics. It counts for a stage only if all its games were of that stage and every runner has a full
-            window of them: the first games to end are mostly short ones, which were lost
-    window  number of games in a runner's moving average
+    row     a row of metrics. It counts for a stage only if all its games were of that stage and the window is full: the
+            first games to end are mostly short ones, which were lost
+    window  number of games in the moving averages
     """
     if stage >= len(stages) or row["stage"] != stage or row["games_counted"] < window:
         return False

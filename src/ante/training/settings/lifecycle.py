@@ -52,7 +52,7 @@ class EvaluationSettings(Settings):
 
     games: int = setting(
         100,
-        "Games of the final evaluation, on seeds that chose nothing.",
+        "Games of the final evaluation, on evaluation seeds, which choose nothing.",
         "Higher for narrower intervals: 1,000 for published figures.",
         resumable=True,
         ge=1,

@@ -44,8 +44,11 @@ def limits(field: FieldInfo) -> str:
     return " ".join(words)
 
 
-def rows(group: str) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield name, default, kinds, description and advice of each setting of a group; kinds is empty if all have it."""
+def rows(group: str) -> Iterator[tuple[str, str, str, str, str, str]]:
+    """Yield name, default, kinds, description, advice and resume of each setting of a group.
+
+    kinds is empty if all have it; resume is "yes" if a resumed run may change it.
+    """
     known = KINDS[group].known if group in KINDS else {}
     classes: dict[str, Any] = {each: list(kinds.known.values()) for each, kinds in KINDS.items()}
     fields = {path: field for path, field in declared(TrainConfig, classes) if path.rpartition(".")[0] == group}
@@ -56,7 +59,8 @@ def rows(group: str) -> Iterator[tuple[str, str, str, str, str]]:
         marks = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
         limit = limits(field)
         about = f"{field.description} {limit[0].upper()}{limit[1:]}." if limit else str(field.description)
-        yield name, default, "" if len(owners) == len(known) else ", ".join(owners), about, str(marks.get("when", ""))
+        shared = "" if len(owners) == len(known) else ", ".join(owners)
+        yield name, default, shared, about, str(marks.get("when", "")), "yes" if marks.get("resumable") else ""
 
 
 def as_text() -> str:
@@ -67,8 +71,9 @@ def as_text() -> str:
 def table(group: str) -> str:
     """Return the table of one group, with a column of kinds if there are several."""
     kinds = group in KINDS
-    heads = ["setting", "default", *(["kinds"] if kinds else []), "what it does", "when to change it"]
+    heads = ["setting", "default", *(["kinds"] if kinds else []), "what it does", "when to change it", "resume"]
     lines = [f"### {HEADINGS[group]}", "", f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
-    for name, default, owners, about, when in rows(group):
-        lines.append(f"| {' | '.join([f'`{name}`', default, *([owners or 'all'] if kinds else []), about, when])} |")
+    for name, default, owners, about, when, resume in rows(group):
+        cells = [f"`{name}`", default, *([owners or "all"] if kinds else []), about, when, resume]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

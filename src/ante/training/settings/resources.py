@@ -73,7 +73,7 @@ class ResourceSettings(Settings):
     )
     bf16: Literal["auto", "on", "off"] = setting(
         "auto",
-        "Matrix products in bf16; auto detects hardware support.",
+        "Matrix products in bf16, in all processes; auto if all devices of the run support it.",
         "off to rule out rounding errors.",
     )
     memory_gb: float = setting(

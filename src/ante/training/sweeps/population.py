@@ -26,7 +26,8 @@ from ante.agents.seed_lists import evaluation_seeds
 from ante.errors import BalatroError
 from ante.files import Unreadable, parse_json, read_text, write_text
 from ante.paths import inside
-from ante.training.policies.registry import make_player, read_policy
+from ante.training.acting.player import make_player
+from ante.training.policies.registry import read_policy
 from ante.training.rllib.build import build
 from ante.training.rllib.checkpoint import restore_algorithm, write_algorithm
 from ante.training.rllib.cluster import ray_of_our_own
@@ -39,9 +40,9 @@ from ante.training.run_store.lock import locked
 from ante.training.run_store.manifest import FILES, seal
 from ante.training.sampling.games import rules
 from ante.training.settings.config import BadConfig
+from ante.training.sweeps.ancestry import Track, draw_lineage
 from ante.training.sweeps.saved import MEMBER, SavedMember, resume_points, saved_members
 from ante.training.sweeps.space import Space
-from ante.watch.lineage import Track, draw_lineage
 
 COUNTED = ("steps", "games", "seconds", "iteration")
 Advance = Callable[[int], None]
@@ -102,7 +103,8 @@ def learn(trial: dict[str, Any], space: Space) -> None:
     if checkpoint:
         with checkpoint.as_directory() as place:
             before = read_metadata(Path(place) / MEMBER)
-            restore_algorithm(algorithm, Path(place) / MEMBER)
+            own = before["member"] == number  # a copy of another member plays games of its own
+            restore_algorithm(algorithm, Path(place) / MEMBER, games=own)
         parent = before["member"]
         done = replace(done, **{name: before[name] for name in COUNTED})
     while done.steps < config.steps:
@@ -288,7 +290,7 @@ def points_of(file: Path, number: int) -> tuple[Point, ...]:
 
 
 def member_of(space: Space, number: int, points: tuple[Point, ...], checkpoint: Path) -> Member:
-    """Return a member from its comparisons and its last checkpoint, evaluated on seeds that chose nothing."""
+    """Return a member from its comparisons and its last checkpoint, evaluated on evaluation seeds."""
     read_metadata(checkpoint / MEMBER)
     policy = read_policy(checkpoint / MEMBER)
     config = space.member(points[-1].values, 0)

@@ -15,7 +15,7 @@ function drawFilters() {
   const counts = new Map();
   for (const each of episodes) for (const joker of new Set(each.jokers)) counts.set(joker, (counts.get(joker) || 0) + 1);
   const jokers = [...counts].sort((a, b) => a[0].localeCompare(b[0])).map(([name, count]) => [name, `${name} (${count})`]);
-  const kinds = [["video", "with video"], ["final", "closing evaluation"], ["thoughts", "with probabilities"]];
+  const kinds = [["video", "with video"], ["final", "closing evaluation"], ["training", "highlights of training"], ["thoughts", "with probabilities"]];
   const form = byId("filters");
   if (form.contains(document.activeElement)) return; // in use
   form.replaceChildren(
@@ -28,7 +28,7 @@ function drawFilters() {
 }
 
 function matches(episode) {
-  const kinds = { video: () => episode.video, final: () => episode.final, thoughts: () => episode.who };
+  const kinds = { video: () => episode.video, final: () => episode.final, training: () => episode.highlights.length, thoughts: () => episode.who };
   return (!filters.what || kinds[filters.what]()) && (!filters.outcome || episode.outcome === filters.outcome)
     && (!filters.ante || episode.ante === +filters.ante) && (!filters.joker || episode.jokers.includes(filters.joker))
     && episode.seed.includes(filters.seed.trim().toUpperCase());
@@ -49,7 +49,8 @@ function drawCard(episode) {
     el("span.words", {},
       el("span.first", {}, el("span", {}, episode.seed), el(`span.${episode.outcome}`, {}, won ? "won" : `${episode.outcome}, ante ${episode.ante}`)),
       el("span.second", {}, el("span", {}, `${counted(episode.blinds, "blind")} · ${counted(episode.decisions, "decision")}`), el("span", { title: "training decisions of the policy" }, short(episode.steps))),
-      el("span", {}, episode.final ? el("span.why.end", {}, "closing") : null, episode.why.map((each) => el("span.why", {}, WHY[each] || each)))));
+      el("span", {}, episode.final ? el("span.why.end", {}, "closing") : null, episode.why.map((each) => el("span.why", {}, WHY[each] || each)),
+        episode.highlights.length ? el("span.why.end", {}, "training") : null, episode.highlights.map((each) => el("span.why", {}, each)))));
 }
 
 // Videos first, then the newest.

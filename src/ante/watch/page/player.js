@@ -85,6 +85,7 @@ function drawMind(step) {
   }
   if (step.plan) parts.push(el("div.hint", {}, `plan: ${step.plan}`));
   if (step.hint) parts.push(el("div.hint", {}, `hint: ${pretty(step.hint)}`));
+  if (step.search) parts.push(el("div.hint", {}, `search: ${pretty(step.search)}`));
   const values = steps.map((each) => each.value);
   if (values.some(known)) parts.push(drawCourse(values, step.value));
   if (!step.options && !step.end) parts.push(el("p.soft", {}, "No probabilities were recorded for this episode: ", el("code", {}, "ante watch RUN --player RUN"), " computes them."));

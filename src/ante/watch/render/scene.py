@@ -176,13 +176,14 @@ def thought_of(s: Any, action: int, note: Note, values: tuple[float, ...]) -> Th
 
     Returns None for the Note of a player without estimates, such as a person.
     """
-    if not note.options and note.chance is None and not note.hint and not note.plan:
+    if not note.options and note.chance is None and not (note.hint or note.plan or note.search):
         return None
     rows = [(pretty(macro_name(s, option)), chance, option == action) for option, chance in note.options[:ROWS]]
     if not any(taken for _, _, taken in rows):
         rows = [*rows[: ROWS - 1], (pretty(macro_name(s, action)), note.chance or 0.0, True)]
     said = [f"plan: {note.plan}"] if note.plan else []
     said += [f"hint: {pretty(note.hint)}"] if note.hint else []
+    said += [f"search: {pretty(note.search)}"] if note.search else []
     return Thought(tuple(rows), values, "; ".join(said))
 
 

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from ante.engine.actions import Verb, pack_action
 from ante.engine.core.state import MAX_HAND, restore_states
 from ante.env.games import REORDERS, Games
+from ante.search.player import NotSearchable
+from ante.search.protocol import Thinker
+from ante.training.acting.thinker import ShortlistThinker
+from ante.training.acting.win_head import WinHead
+from ante.training.policies.mlp import MaskedPolicy
+from ante.training.policies.mlp_rows import PackedPolicy, packed_policy
 from ante.training.policies.protocol import GamePolicy, on_host
+from ante.training.policies.shortlist import ShortlistPolicy
 from ante.watch.notes import Note
 
 
@@ -103,6 +110,7 @@ class PolicyPlayer:
         self.name, self.policy, self.likeliest, self.reorder = name, policy, likeliest, reorder
         self.discrete = policy.discrete
         self.generator = torch.Generator(policy.device).manual_seed(seed)
+        self.win_head: WinHead | None = None
         self._playing: FollowedGames | None = None
         self._explaining: FollowedGames | None = None
 
@@ -147,3 +155,19 @@ class PolicyPlayer:
         note, carry = self.policy.explain(games, state.view(rows), taken, self.likeliest, uniforms)
         followed.chose(np.arange(1), carry)
         return note
+
+    def thinker(self) -> Thinker:
+        """Return what search needs of this policy. Raises NotSearchable for other policies than shortlists."""
+        if type(self.policy) is not ShortlistPolicy or self.policy.device.type != "cpu":
+            kind = type(self.policy).__name__
+            raise NotSearchable(
+                self.name, f"a {kind} on {self.policy.device.type} has no candidates for a whole decision"
+            )
+        return ShortlistThinker(self.policy, self.win_head)
+
+
+def make_player(policy: Any, name: str, likeliest: bool = False, seed: int = 0, reorder: str = "none") -> PolicyPlayer:
+    """Return a trained policy as a player for evaluation and videos; `reorder` is the setting its games used."""
+    if isinstance(policy, MaskedPolicy) and not isinstance(policy, PackedPolicy):
+        policy = packed_policy(policy)
+    return PolicyPlayer(policy, name, likeliest, seed, reorder)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import cv2
 
-from ante.watch.lineage import Track, ancestors, draw_lineage
+from ante.training.sweeps.ancestry import Track, ancestors, draw_lineage
 
 
 def made() -> list[Track]:

@@ -1,0 +1,51 @@
+"""The output of `ante bench search`: progress and table."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from ante.cli.players import player_of
+from ante.cli.shown import game_bar, paper
+
+if TYPE_CHECKING:
+    from ante.experiments.search_campaign import BudgetRow
+
+
+def run_search(player: str, budgets: Sequence[str], games: int, out: Path, as_json: bool) -> int:
+    """Play a campaign and print its results. Raises BalatroError."""
+    import torch
+
+    from ante.experiments.search_campaign import RESULTS, run_campaign
+    from ante.search.budget import budget_of
+
+    torch.set_num_threads(1)  # budgets are milliseconds of one core
+    rows = run_campaign(player_of(player, True, "best"), [budget_of(each) for each in budgets], games, out, game_bar)
+    if as_json:
+        print((out / RESULTS).read_text(), end="")
+    else:
+        paper().print(table(rows))
+    return 0
+
+
+def table(rows: Sequence["BudgetRow"]) -> Table:
+    """Return a row for each budget."""
+    from ante.agents.report import percent
+
+    shown = Table(title="games won by budget (95 % intervals)")
+    for head in (
+        "budget",
+        "games",
+        "won",
+        "ms per decision",
+        "simulations",
+        "changed",
+        "only search won",
+        "only alone won",
+    ):
+        shown.add_column(head, justify="left" if head == "budget" else "right")
+    for row in rows:
+        cells = f"{row.milliseconds:.2f}", f"{row.simulations:.1f}", f"{row.changed:.1%}", str(row.more), str(row.fewer)
+        shown.add_row(row.budget, str(row.wins.trials), percent(row.wins), *cells)
+    return shown

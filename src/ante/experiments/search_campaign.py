@@ -1,0 +1,311 @@
+"""Strength of search against its budget: games won for each budget, on seeds that were fixed before tuning.
+
+The seeds follow from a phrase in the campaign's folder. Its SHA-256 is published before the search is tuned, the phrase
+with the first results. Finished games are appended to one JSON-lines file per budget, so that a campaign can be
+interrupted and continued at any time, also from committed files.
+
+    phrase.txt       the phrase
+    alone.jsonl      the player without search
+    16ms.jsonl ...   with search, one file for each budget
+    results.json     wins with 95 % intervals for each budget
+    search.png       the same as a curve
+"""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.agents.evaluate import Player, Share, wilson
+from ante.catalog.blinds import Blind
+from ante.engine.core.state import SEED_LENGTH, Phase
+from ante.engine.run import SEED_ALPHABET
+from ante.env.games import Games, Outcome
+from ante.env.reward import blinds_beaten
+from ante.errors import BalatroError
+from ante.files import Unreadable, parse_json, read_text, write_text
+from ante.search.budget import Budget, budget_of
+from ante.search.player import Finding, SearchPlayer
+
+PHRASE, RESULTS, PICTURE, ALONE = "phrase.txt", "results.json", "search.png", "alone"
+BATCH = 16  # games played together; finished ones are stored when all of them have ended
+MOST_DECISIONS = 5000
+PHASES = ("blind", "hand", "boss", "cash-out", "shop", "pack")
+COLUMNS = ("decisions", "searched", "changed")
+
+Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
+
+
+class BadCampaign(BalatroError, ValueError):
+    """A campaign that cannot be continued."""
+
+
+@dataclass(frozen=True)
+class GameLine:
+    """One game of a campaign.
+
+    settings      of the search, empty for the player alone
+    ante, blinds  highest ante, blinds beaten
+    milliseconds  processor time per decision, the mean of the games that were played together
+    phases        decisions, decisions searched and decisions changed, by phase (PHASES)
+    """
+
+    seed: str
+    player: str
+    settings: dict[str, float]
+    won: bool
+    ante: int
+    blinds: int
+    decisions: int
+    simulations: int
+    milliseconds: float
+    phases: dict[str, list[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BudgetRow:
+    """The result of one budget, on games that the player alone has played too.
+
+    milliseconds, simulations  means per decision
+    changed                    fraction of decisions that search changed
+    more, fewer                games that only search, or only the player alone, has won
+    """
+
+    budget: str
+    wins: Share
+    milliseconds: float
+    simulations: float
+    changed: float
+    more: int
+    fewer: int
+
+
+def committed_seeds(phrase: str, games: int) -> list[str]:
+    """Return the game seeds of a phrase: the i-th from the SHA-256 of the phrase, a space and i, without repetition."""
+    found: dict[str, None] = {}
+    number = 0
+    while len(found) < games:
+        digest = hashlib.sha256(f"{phrase} {number}".encode()).digest()
+        letters = np.frombuffer(digest[:SEED_LENGTH], dtype=np.uint8) % len(SEED_ALPHABET)
+        found[SEED_ALPHABET[letters].tobytes().decode()] = None
+        number += 1
+    return list(found)
+
+
+def phrase_of(folder: Path) -> str:
+    """Return the phrase of a campaign. Raises BadCampaign."""
+    try:
+        phrase = read_text(folder / PHRASE).strip()
+    except Unreadable as error:
+        raise BadCampaign(
+            f"{error}; write a secret phrase to this file, and publish its SHA-256 before you tune the search"
+        ) from None
+    if not phrase:
+        raise BadCampaign(f"{folder / PHRASE} is empty: write a phrase to it")
+    return phrase
+
+
+def read_lines(file: Path) -> list[GameLine]:
+    """Return the games of a file; an incomplete last line is skipped. Raises Unreadable, BadCampaign."""
+    if not file.exists():
+        return []
+    lines = read_text(file).split("\n")
+    names = {each.name for each in fields(GameLine)}
+    found = []
+    for number, line in enumerate(lines[:-1], 1):
+        content = parse_json(line, f"{file}, line {number}")
+        if not isinstance(content, dict) or set(content) != names:
+            raise BadCampaign(f"{file}, line {number} is not a game of this version: choose another --out")
+        found.append(GameLine(**content))
+    return found
+
+
+def append_lines(file: Path, lines: Sequence[GameLine]) -> None:
+    """Append games, after removing an incomplete last line."""
+    whole = "".join(json.dumps(asdict(each)) + "\n" for each in lines)
+    with file.open("a+b") as stream:
+        stream.seek(0)
+        stream.truncate(stream.read().rfind(b"\n") + 1)
+        stream.write(whole.encode())
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def run_campaign(player: Player, budgets: Sequence[Budget], games: int, out: Path, bar: Bar) -> list[BudgetRow]:
+    """Play the missing games of the player alone and of each budget; return and write the results.
+
+    Raises BadCampaign, NotSearchable, Unreadable.
+    """
+    seeds = committed_seeds(phrase_of(out), games)
+    for name, each in [(ALONE, player), *((str(budget), SearchPlayer(player, budget)) for budget in budgets)]:
+        file, settings = out / f"{name}.jsonl", settings_of(each)
+        done = read_lines(file)
+        check_same(file, done, each.name, settings)
+        played = {line.seed for line in done}
+        missing = [seed for seed in seeds if seed not in played]
+        with bar(len(seeds), each.name) as advance:
+            advance(len(seeds) - len(missing))
+            for first in range(0, len(missing), BATCH):
+                batch = missing[first : first + BATCH]
+                append_lines(file, play_games(each, batch, settings))
+                advance(len(batch))
+    return write_results(out, len(seeds))
+
+
+def settings_of(player: Player) -> dict[str, float]:
+    """Return the settings of a search as numbers; none for other players."""
+    return asdict(player.settings) if isinstance(player, SearchPlayer) else {}
+
+
+def check_same(file: Path, done: Sequence[GameLine], player: str, settings: dict[str, float]) -> None:
+    """Raise BadCampaign if games were played by another player or with other settings."""
+    for line in done:
+        if (line.player, line.settings) != (player, settings):
+            raise BadCampaign(
+                f"{file} has games of {line.player} with settings {line.settings}, not of {player} with {settings}: "
+                "choose another --out"
+            )
+
+
+def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float]) -> list[GameLine]:
+    """Play one game of each seed to its end, together."""
+    games = Games(len(seeds), reorder=player.reorder, discrete=player.discrete, max_decisions=MOST_DECISIONS)
+    games.reset(options={"seed": list(seeds)})
+    playing = np.ones(games.n, dtype=np.bool_)
+    phases = np.zeros((games.n, len(PHASES), len(COLUMNS)), dtype=np.int64)
+    simulations = np.zeros(games.n, dtype=np.int64)
+    ended: dict[int, tuple[bool, int, int, int]] = {}
+    begun = time.process_time()
+    while playing.any():
+        which, before = np.flatnonzero(playing), phases_of(games.states)
+        actions = player.choose(games, playing)
+        if isinstance(player, SearchPlayer):
+            for i, found in zip(which, player.findings, strict=True):
+                phases[i, before[i]] += counts_of(found)
+                simulations[i] += found.comparison.simulations if found.comparison else 0
+        games.step(actions)
+        for i in np.flatnonzero(playing & (games.outcome != Outcome.PLAYING)):
+            won, s = games.outcome[i] == Outcome.WON, games.states[i]
+            ended[int(i)] = bool(won), int(s.ante) - int(won), int(blinds_beaten(s)), int(games.steps[i])
+        playing &= games.outcome == Outcome.PLAYING
+    spent = 1000.0 * (time.process_time() - begun) / sum(steps for *_, steps in ended.values())
+    return [
+        GameLine(
+            seeds[i],
+            player.name,
+            settings,
+            *ended[i],
+            int(simulations[i]),
+            round(spent, 3),
+            {name: phases[i, k].tolist() for k, name in enumerate(PHASES)} if settings else {},
+        )
+        for i in range(len(seeds))
+    ]
+
+
+def phases_of(states: np.recarray) -> NDArray[np.int64]:
+    """Return the index in PHASES of each game's decision."""
+    index = np.zeros(len(states), dtype=np.int64)
+    for phase, name in {
+        Phase.PLAY: "hand",
+        Phase.ROUND_END: "cash-out",
+        Phase.SHOP: "shop",
+        Phase.PACK: "pack",
+    }.items():
+        index[states["phase"] == phase] = PHASES.index(name)
+    boss = (states["phase"] == Phase.PLAY) & (states["blind"] > Blind.BIG)
+    index[boss] = PHASES.index("boss")
+    return index
+
+
+def counts_of(found: Finding) -> tuple[int, int, int]:
+    """Return a finding as counts: one decision, whether it was searched, whether it was changed."""
+    return 1, int(found.comparison is not None), int(found.chosen != 0)
+
+
+def write_results(out: Path, games: int) -> list[BudgetRow]:
+    """Write results and curve from all files of the folder, and return the rows by budget."""
+    alone = {line.seed: line for line in read_lines(out / f"{ALONE}.jsonl")}
+    rows = []
+    for file in sorted(out.glob("*.jsonl"), key=lambda each: order_of(each.stem)):
+        lines = [line for line in read_lines(file) if line.seed in alone]
+        if lines:
+            rows.append(row_of(file.stem, lines, alone))
+    content: dict[str, Any] = {
+        "phrase_sha256": hashlib.sha256(phrase_of(out).encode()).hexdigest(),
+        "budgets": [asdict(row) for row in rows],
+        "phases": {row.budget: phase_rows(out / f"{row.budget}.jsonl") for row in rows if row.budget != ALONE},
+    }
+    write_text(out / RESULTS, json.dumps(content, indent=1) + "\n")
+    draw(rows, out / PICTURE)
+    return rows
+
+
+def order_of(name: str) -> tuple[float, float]:
+    """Return the sort key of a budget: the player alone, then simulations, then milliseconds."""
+    if name == ALONE:
+        return 0.0, 0.0
+    budget = budget_of(name)
+    return budget.milliseconds, float(budget.simulations)
+
+
+def row_of(name: str, lines: Sequence[GameLine], alone: dict[str, GameLine]) -> BudgetRow:
+    """Return the result of a budget; wins and losses are compared with the same games of the player alone."""
+    decisions = sum(line.decisions for line in lines)
+    return BudgetRow(
+        budget=name,
+        wins=wilson(sum(line.won for line in lines), len(lines)),
+        milliseconds=round(sum(line.milliseconds * line.decisions for line in lines) / decisions, 3),
+        simulations=round(sum(line.simulations for line in lines) / decisions, 2),
+        changed=round(sum(row[2] for line in lines for row in line.phases.values()) / decisions, 4),
+        more=sum(line.won and not alone[line.seed].won for line in lines),
+        fewer=sum(alone[line.seed].won and not line.won for line in lines),
+    )
+
+
+def phase_rows(file: Path) -> dict[str, list[int]]:
+    """Return decisions, searched and changed ones, by phase."""
+    sums = {name: np.zeros(len(COLUMNS), dtype=np.int64) for name in PHASES}
+    for line in read_lines(file):
+        for name, counts in line.phases.items():
+            sums[name] += counts
+    return {name: counts.tolist() for name, counts in sums.items()}
+
+
+def draw(rows: Sequence[BudgetRow], file: Path) -> None:
+    """Write the curve of budgets in milliseconds: games won with 95 % intervals."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from ante.files import whole
+
+    points = [row for row in rows if row.budget == ALONE or row.budget.endswith("ms")]
+    figure = Figure(figsize=(7.0, 4.5), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    rates = 100.0 * np.array([row.wins.rate for row in points])
+    lows, highs = (100.0 * np.array([getattr(row.wins, name) for row in points]) for name in ("low", "high"))
+    errors = np.maximum(0.0, [rates - lows, highs - rates])  # of a rate of 0 or 1, rounded
+    axes.errorbar([row.milliseconds for row in points], rates, yerr=errors, marker="o", capsize=3)
+    for row, rate in zip(points, rates, strict=True):
+        axes.annotate(
+            f"{row.budget}, {row.wins.trials} games",
+            (row.milliseconds, rate),
+            (6, -12),
+            textcoords="offset points",
+            fontsize=8,
+        )
+    axes.set_xscale("log")
+    axes.set_xlabel("milliseconds of one core per decision")
+    axes.set_ylabel("games won, %")
+    axes.grid(alpha=0.25)
+    with whole(file) as aside:
+        figure.savefig(aside, format="png")

@@ -1,0 +1,51 @@
+"""The budget of a search: simulations or milliseconds per decision."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from ante.errors import BalatroError, shown
+
+GRAMMAR = re.compile(r"(\d+(?:\.\d+)?)(ms)?")
+MOST_SIMULATIONS, MOST_MILLISECONDS = 1_000_000, 3_600_000.0
+
+
+class BadBudget(BalatroError, ValueError):
+    """A budget that is not valid."""
+
+    def __init__(self, text: object) -> None:
+        super().__init__(
+            f"search budget {shown(text)} is not valid: give simulations per decision, such as 200, or milliseconds per "
+            "decision, such as 16ms"
+        )
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A mean budget per decision of a game, in one of two units; the other one is 0.
+
+    simulations   the search is deterministic for its seed
+    milliseconds  processor time; decisions that need no search leave their share to later ones
+    """
+
+    simulations: int = 0
+    milliseconds: float = 0.0
+
+    def __str__(self) -> str:
+        """Return the budget as `budget_of` parses it."""
+        return f"{self.milliseconds:g}ms" if self.milliseconds else str(self.simulations)
+
+
+def budget_of(text: str) -> Budget:
+    """Return the budget written as `200` (simulations) or `16ms` (milliseconds). Raises BadBudget."""
+    found = GRAMMAR.fullmatch(text.strip())
+    if not found:
+        raise BadBudget(text)
+    amount, unit = float(found[1]), found[2]
+    if unit:
+        if not 0.0 < amount <= MOST_MILLISECONDS:
+            raise BadBudget(text)
+        return Budget(milliseconds=amount)
+    if not (1 <= amount <= MOST_SIMULATIONS and math.floor(amount) == amount):
+        raise BadBudget(text)
+    return Budget(simulations=int(amount))

@@ -1,0 +1,213 @@
+"""A player that searches: it compares its candidates by simulations before it decides."""
+
+import hashlib
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.agents.evaluate import Player
+from ante.env.games import REORDERS, Games
+from ante.env.text import macro_name
+from ante.errors import BalatroError
+from ante.search.budget import Budget
+from ante.search.halving import Comparison, stages_of
+from ante.search.protocol import Positions, Searchable
+from ante.search.rollouts import Simulator
+from ante.watch.notes import Explained, Note
+
+FIRST_COST = 1.0  # milliseconds of one simulation before any is measured
+KEPT = 10_000  # findings of single games, for notes
+AVERAGED = 20_000  # simulations over which its cost is averaged
+
+
+class NotSearchable(BalatroError):
+    """A player that search cannot improve."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"--search is not supported with {name}: {reason}; use a shortlist policy such as white-stake")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a search, chosen on tuning seeds (docs/explanation/search.md).
+
+    candidates   number of decisions that are compared at most
+    least        least probability of a candidate
+    rounds       rounds until a simulation is cut; decisions until then at most
+    certainty    standard errors by which another decision must be better than the player's own
+    share        part of the saved budget that one decision uses
+    """
+
+    candidates: int = 6
+    least: float = 0.005
+    rounds: int = 2
+    decisions: int = 60
+    certainty: float = 1.0
+    share: float = 0.4
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was searched for one decision.
+
+    comparison  the candidates and their ratings; None if nothing was searched
+    chosen      index of the chosen candidate, 0 for the player's own decision
+    """
+
+    decision: int
+    comparison: Comparison | None
+    chosen: int
+
+
+class SearchPlayer:
+    """Improves a player's decisions by search; itself a player for evaluation, videos and the terminal.
+
+    Args:
+        player: The player to improve.
+        budget: Mean budget per decision.
+        settings: Settings of the search.
+        seed: Seed of the worlds. Decisions depend on it, on what is seen and, for a budget in milliseconds, on time.
+    """
+
+    def __init__(self, player: Player, budget: Budget, settings: Settings | None = None, seed: int = 0) -> None:
+        if not isinstance(player, Searchable):
+            raise NotSearchable(player.name, "it has no policy with candidates and values")
+        self.name, self.discrete, self.reorder = f"{player.name} with search {budget}", False, player.reorder
+        self.budget, self.settings, self.seed = budget, settings or Settings(), seed
+        self._thinker = player.thinker()
+        self._simulator = Simulator(
+            self._thinker, REORDERS[player.reorder], self.settings.rounds, self.settings.decisions
+        )
+        self._games: Games | None = None
+        self._saved = np.zeros(0)
+        self._cost, self._measured = FIRST_COST, 0
+        self._explaining = player
+        self._kept: OrderedDict[bytes, Finding] = OrderedDict()
+        self.findings: list[Finding] = []
+        self.milliseconds = 0.0
+
+    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return a macro decision for each game (n,) int64, -1 where a game is over."""
+        which = np.flatnonzero(playing)
+        self._save(games, which)
+        actions = np.full(games.n, -1, dtype=np.int64)
+        found = self.search(Positions.of(games, which), self._saved[which])
+        for i, finding in zip(which, found, strict=True):
+            actions[i] = finding.decision
+            if games.n == 1:
+                self._keep(games.states.tobytes(), finding)
+            self._saved[i] -= finding.comparison.simulations if finding.comparison else 0
+        self.findings = found
+        return actions
+
+    def explain(self, games: Games, taken: int) -> Note:
+        """Return the player's Note on a decision of one game, with what was searched; see `watch.notes.Explained`."""
+        key = games.states.tobytes()
+        if key not in self._kept:
+            self.choose(games, np.ones(1, dtype=np.bool_))
+        found = self._kept[key]
+        note = (
+            self._explaining.explain(games, taken) if isinstance(self._explaining, Explained) else Note(None, (), None)
+        )
+        return replace(note, search=finding_text(games.states[0], found))
+
+    def _keep(self, key: bytes, finding: Finding) -> None:
+        """Store a finding for `explain`, and drop the oldest one beyond KEPT."""
+        self._kept[key] = finding
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+
+    def _save(self, games: Games, which: NDArray[np.int64]) -> None:
+        """Add the budget of one decision, in simulations, to that of each game; a new game starts with one."""
+        if self._games is not games:
+            self._games, self._saved = games, np.zeros(games.n)
+        self._saved[games.steps == 0] = 0.0
+        self._saved[which] += self.budget.simulations or self.budget.milliseconds / self._cost
+
+    def search(self, positions: Positions, saved: NDArray[np.float64]) -> list[Finding]:
+        """Return a finding for each position; saved (n,) is the number of simulations that it may use at most."""
+        begun = time.process_time()
+        views = self._thinker.view(positions)
+        comparisons = [
+            self._comparison(positions, views.decisions[i], views.log_probs[i], i, float(saved[i]))
+            for i in range(len(saved))
+        ]
+        simulations = 0
+        while True:
+            open_ones = [i for i, each in enumerate(comparisons) if each.open()]
+            if not open_ones:
+                break
+            simulations += self._stage(positions, comparisons, open_ones)
+        self._measure(begun, simulations)
+        return [self._finding(each) for each in comparisons]
+
+    def _measure(self, begun: float, simulations: int) -> None:
+        """Update the cost of a simulation, in milliseconds; the first search also loads code and does not count."""
+        elapsed = 1000.0 * (time.process_time() - begun)
+        self.milliseconds += elapsed
+        if simulations and self._measured:
+            weight = max(1.0 / self._measured, min(1.0, simulations / AVERAGED))
+            self._cost += weight * (elapsed / simulations - self._cost)
+        self._measured += 1 if simulations else 0
+
+    def _comparison(
+        self, positions: Positions, decisions: NDArray[np.int64], log_probs: NDArray[np.float32], i: int, saved: float
+    ) -> Comparison:
+        """Return the candidates of one position, with their stages."""
+        order = np.argsort(-log_probs, kind="stable")[: self.settings.candidates]
+        order = order[log_probs[order] >= np.log(self.settings.least)]
+        stages = stages_of(len(order), int(self.settings.share * saved))
+        worlds = self._worlds(positions, i, sum(stages)) if stages else np.zeros(0, dtype=np.uint64)
+        return Comparison(decisions[order], log_probs[order].astype(np.float64), worlds, stages)
+
+    def _worlds(self, positions: Positions, i: int, n: int) -> NDArray[np.uint64]:
+        """Return the seeds of n worlds, which depend on the player's seed and on what is seen of the position."""
+        digest = hashlib.blake2b(positions.flat[i].tobytes(), digest_size=8).digest()
+        rng = np.random.Generator(np.random.PCG64([self.seed, int.from_bytes(digest, "little")]))
+        return rng.integers(1, 1 << 63, n, dtype=np.uint64)
+
+    def _stage(self, positions: Positions, comparisons: list[Comparison], which: list[int]) -> int:
+        """Simulate the next stage of comparisons. Returns the number of simulations."""
+        games, worlds, actions = [], [], []
+        for i in which:
+            each = comparisons[i]
+            seeds = each.worlds[each.next_worlds()]
+            games.append(np.full(len(each.left) * len(seeds), i, dtype=np.int64))
+            worlds.append(np.tile(seeds, len(each.left)))
+            actions.append(np.repeat(each.decisions[each.left], len(seeds)))
+        ratings = self._simulator.run(
+            positions.states, np.concatenate(games), np.concatenate(worlds), np.concatenate(actions)
+        )
+        at = 0
+        for i, part in zip(which, games, strict=True):
+            each = comparisons[i]
+            each.record(ratings[at : at + len(part)].reshape(len(each.left), -1))
+            at += len(part)
+        return len(ratings)
+
+    def _finding(self, comparison: Comparison) -> Finding:
+        """Return the decision of a comparison."""
+        if not comparison.used:
+            return Finding(int(comparison.decisions[0]), None, 0)
+        chosen = comparison.chosen(self.settings.certainty)
+        return Finding(int(comparison.decisions[chosen]), comparison, chosen)
+
+
+def finding_text(s: Any, finding: Finding) -> str:
+    """Return what was searched and why the choice changed, as text; empty if nothing was searched."""
+    comparison = finding.comparison
+    if comparison is None:
+        return ""
+    default = float(np.nanmean(comparison.ratings[0]))
+    said = f"{len(comparison.decisions)} decisions in {comparison.simulations} simulations"
+    best = finding.chosen or next((i for i in comparison.left[1:]), 0)
+    mean, error = comparison.gain(best)
+    names = macro_name(s, int(comparison.decisions[0])), macro_name(s, int(comparison.decisions[best]))
+    rated = (
+        f"{names[1]} is rated {100 * mean:+.1f} ± {100 * error:.1f} points against {names[0]} ({100 * default:.0f} %)"
+    )
+    return f"{said}; {'changed: ' if finding.chosen else 'kept: '}{rated}"

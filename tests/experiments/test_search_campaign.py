@@ -1,0 +1,95 @@
+"""Campaigns of search: seeds follow from the phrase, finished games are kept, results count each game once."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ante.agents.seed_lists import panel, validation_seeds
+from ante.experiments import search_campaign
+from ante.experiments.search_campaign import (
+    BadCampaign,
+    GameLine,
+    append_lines,
+    committed_seeds,
+    phrase_of,
+    read_lines,
+    run_campaign,
+    write_results,
+)
+from ante.search.budget import Budget
+from tests.search.made import small_player
+
+PUBLISHED = Path(__file__).parents[2] / "docs" / "comparisons" / "search"
+DECISION = Path(__file__).parents[2] / "docs" / "explanation" / "decisions" / "0025-search.md"
+
+
+@contextmanager
+def no_bar(total: int, about: str) -> Iterator[Callable[[int], None]]:
+    """Show nothing."""
+    yield lambda count: None
+
+
+def line(seed: str, won: bool, settings: dict[str, float] | None = None) -> GameLine:
+    """Return a game with 10 decisions."""
+    phases = {"shop": [4, 3, 1]} if settings else {}
+    return GameLine(seed, "small", settings or {}, won, 3, 8, 10, 50, 2.0, phases)
+
+
+def test_seeds_follow_from_the_phrase() -> None:
+    """The first letters by hand: the bytes of the SHA-256 modulo 34 index 123456789A...NP...Z."""
+    digest = hashlib.sha256(b"some phrase 0").digest()[:8]
+    first = "".join("123456789ABCDEFGHIJKLMNPQRSTUVWXYZ"[byte % 34] for byte in digest)
+    seeds = committed_seeds("some phrase", 300)
+    assert seeds[0] == first
+    assert len(set(seeds)) == 300
+    assert committed_seeds("some phrase", 5) == seeds[:5]
+    assert not set(seeds) & {*panel(), *validation_seeds()}
+
+
+def test_the_published_phrase_has_the_hash_that_was_committed_before_tuning() -> None:
+    digest = hashlib.sha256(phrase_of(PUBLISHED).encode()).hexdigest()
+    assert digest in DECISION.read_text()
+
+
+def test_a_campaign_continues_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_campaign, "BATCH", 2)
+    (tmp_path / "phrase.txt").write_text("a test\n")
+    player, budgets = small_player(), [Budget(8)]
+    run_campaign(player, budgets, 3, tmp_path, no_bar)
+    before = (tmp_path / "8.jsonl").read_text()
+    assert [each.seed for each in read_lines(tmp_path / "8.jsonl")] == committed_seeds("a test", 3)
+    with (tmp_path / "8.jsonl").open("a") as stream:
+        stream.write('{"seed": "BROKEN')  # the process was killed while writing
+    rows = run_campaign(player, budgets, 5, tmp_path, no_bar)
+    assert (tmp_path / "8.jsonl").read_text().startswith(before)
+    assert [each.seed for each in read_lines(tmp_path / "8.jsonl")] == committed_seeds("a test", 5)
+    assert [(row.budget, row.wins.trials) for row in rows] == [("alone", 5), ("8", 5)]
+    assert (tmp_path / "search.png").is_file()
+    with pytest.raises(BadCampaign, match="choose another --out"):
+        other = small_player()
+        other.name = "other"
+        run_campaign(other, budgets, 5, tmp_path, no_bar)
+
+
+def test_results_count_games_that_both_have_played(tmp_path: Path) -> None:
+    (tmp_path / "phrase.txt").write_text("a test\n")
+    settings = {"rounds": 2.0}
+    append_lines(tmp_path / "alone.jsonl", [line("A", True), line("B", False), line("C", False)])
+    append_lines(
+        tmp_path / "16ms.jsonl", [line("A", False, settings), line("B", True, settings), line("D", True, settings)]
+    )
+    alone, searched = write_results(tmp_path, 3)
+    assert (alone.budget, alone.wins.hits, alone.wins.trials) == ("alone", 1, 3)
+    assert (searched.wins.hits, searched.wins.trials, searched.more, searched.fewer) == (1, 2, 1, 1)
+    assert searched.changed == 0.1
+    kept = json.loads((tmp_path / "results.json").read_text())
+    assert kept["phases"]["16ms"]["shop"] == [12, 9, 3]
+
+
+def test_a_folder_without_a_phrase_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadCampaign, match="publish its SHA-256"):
+        run_campaign(small_player(), [], 3, tmp_path, no_bar)

@@ -1,0 +1,144 @@
+"""Search: decisions are legal, depend on nothing hidden, are reproducible, and follow the evidence."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ante.agents.baselines import Baseline
+from ante.env.games import Games
+from ante.search.budget import BadBudget, Budget, budget_of
+from ante.search.halving import Comparison, stages_of
+from ante.search.player import NotSearchable, SearchPlayer, Settings
+from ante.watch.notes import read_notes, write_notes
+from tests.search.made import small_player, some_games, with_other_hidden_state
+
+EAGER = Settings(least=1e-6, certainty=0.5, share=1.0)  # replaces many decisions
+ALL = np.ones(12, dtype=np.bool_)
+
+
+def searched(games: Games, simulations: int = 40, seed: int = 3, settings: Settings = EAGER) -> list[int]:
+    """Return the decisions of a new search player."""
+    player = SearchPlayer(small_player(), Budget(simulations), settings, seed)
+    return player.choose(games, np.ones(games.n, dtype=np.bool_)).tolist()  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("steps", [1, 9, 25, 60])
+def test_decisions_do_not_depend_on_what_is_hidden(steps: int) -> None:
+    games = some_games(12, steps)
+    decisions = searched(games)
+    assert decisions != small_player().choose(games, ALL).tolist()  # something was replaced
+    for seed in range(3):
+        assert searched(with_other_hidden_state(games, seed)) == decisions
+
+
+def test_a_budget_of_simulations_is_reproducible_and_leaves_the_games_alone() -> None:
+    games = some_games(12, 20)
+    before = games.states.tobytes(), games.observations.tobytes()
+    assert searched(games) == searched(games)
+    assert (games.states.tobytes(), games.observations.tobytes()) == before
+    assert len({tuple(searched(games, seed=seed)) for seed in range(6)}) > 1
+
+
+def test_a_game_is_searched_alone_as_in_a_batch() -> None:
+    games = some_games(6, 15)
+    player = SearchPlayer(small_player(), Budget(60), EAGER)
+    together = player.choose(games, np.ones(6, dtype=np.bool_))
+    for i in range(6):
+        only = np.zeros(6, dtype=np.bool_)
+        only[i] = True
+        alone = SearchPlayer(small_player(), Budget(60), EAGER).choose(games, only)
+        assert alone[i] == together[i]
+        assert (np.delete(alone, i) == -1).all()
+
+
+def test_every_decision_is_legal_and_the_mean_budget_is_kept() -> None:
+    games = some_games(8, 0)
+    player = SearchPlayer(small_player(), Budget(24), EAGER)
+    playing, decisions, simulations = np.ones(8, dtype=np.bool_), 0, 0
+    for _ in range(40):
+        actions = player.choose(games, playing)
+        decisions += int(playing.sum())
+        simulations += sum(each.comparison.simulations for each in player.findings if each.comparison)
+        assert games.refused(actions, renew=~playing) == -1
+        games.step(actions)
+        playing &= games.outcome == 0
+    assert 0.1 * decisions * 24 < simulations <= decisions * 24 * 1.05
+
+
+def test_a_budget_of_time_searches() -> None:
+    games = some_games(4, 5)
+    player = SearchPlayer(small_player(), budget_of("50ms"), EAGER)
+    for _ in range(3):
+        actions = player.choose(games, np.ones(4, dtype=np.bool_))
+        assert games.refused(actions) == -1
+    assert any(each.comparison for each in player.findings)
+
+
+def test_players_without_candidates_are_refused_with_the_way_out() -> None:
+    with pytest.raises(NotSearchable, match=r"greedy.*use a shortlist policy such as white-stake"):
+        SearchPlayer(Baseline("greedy"), Budget(10))
+
+
+@pytest.mark.parametrize("text", ["", "0", "-3", "1.5", "0ms", "ms", "16 s", "1e9", "9999999"])
+def test_budgets_that_are_refused(text: str) -> None:
+    with pytest.raises(BadBudget, match="such as 200, or milliseconds"):
+        budget_of(text)
+
+
+def test_budgets_are_written_as_they_are_read() -> None:
+    for text in ("200", "16ms", "0.5ms"):
+        assert str(budget_of(text)) == text
+
+
+def compared(*means: float, noise: float = 0.0, worlds: int = 32) -> Comparison:
+    """Return a finished comparison of candidates with these mean ratings."""
+    rng = np.random.default_rng(1)
+    each = Comparison(np.arange(len(means)), np.zeros(len(means)), np.arange(1, 1 + worlds, dtype=np.uint64), [worlds])
+    shared = rng.normal(size=worlds)  # the luck of a world, common to all candidates
+    each.record(np.array([mean + shared + noise * rng.normal(size=worlds) for mean in means]))
+    return each
+
+
+def test_a_better_candidate_replaces_the_default_only_with_evidence() -> None:
+    assert compared(0.5, 0.6, 0.4).chosen(1.0) == 1
+    assert compared(0.5, 0.4, 0.3).chosen(1.0) == 0
+    assert compared(0.5, 0.51, noise=1.0).chosen(1.0) == 0
+    mean, error = compared(0.5, 0.6).gain(1)
+    assert mean == pytest.approx(0.1)
+    assert error < 0.001  # the luck of the worlds cancels
+
+
+@pytest.mark.parametrize("candidates", [2, 3, 6, 12])
+@pytest.mark.parametrize("simulations", [1, 16, 100, 1000])
+def test_stages_use_the_budget_and_halve_the_candidates(candidates: int, simulations: int) -> None:
+    stages = stages_of(candidates, simulations)
+    counts, others = [], candidates - 1
+    for _ in stages:
+        counts.append(1 + others)
+        others = math.ceil(others / 2)
+    used = sum(count * worlds for count, worlds in zip(counts, stages, strict=True))
+    assert used <= max(candidates, simulations) * 1.1 + candidates
+    assert used >= 0.6 * simulations or simulations < 4 * candidates
+    assert stages_of(1, simulations) == []
+
+
+def test_notes_say_what_was_searched_and_survive_a_file(tmp_path: Path) -> None:
+    games = some_games(1, 25)
+    player = SearchPlayer(small_player(), Budget(60), EAGER)
+    action = int(player.choose(games, np.ones(1, dtype=np.bool_))[0])
+    note = player.explain(games, action)
+    assert note.options
+    assert re.search(r"\d decisions in \d+ simulations; (changed|kept): .+ is rated [+-]\d+\.\d ± \d", note.search)
+    write_notes(tmp_path / "game.notes.json.gz", player.name, [note])
+    assert read_notes(tmp_path / "game.notes.json.gz") == ("small with search 60", [note])
+
+
+def test_notes_of_older_versions_are_read(tmp_path: Path) -> None:
+    for row in ([1.0, [], None, "hint"], [1.0, [], None, "hint", "plan"]):
+        (tmp_path / "old.json").write_text(json.dumps({"player": "old", "notes": [row]}))
+        ((note,),) = (read_notes(tmp_path / "old.json")[1],)
+        assert (note.hint, note.search) == ("hint", "")

@@ -1,0 +1,50 @@
+"""The win head: fitted to outcomes, stored beside the weights, refused for other weights."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ante.training.acting.win_head import BadWinHead, read_win_head
+from ante.training.players.calibration import NotCalibrated, Positions, calibrate, fitted
+
+
+def positions(games: int) -> Positions:
+    """Return positions whose first feature decides how likely the game is won."""
+    rng = np.random.default_rng(0)
+    strength = rng.normal(size=games)
+    won = rng.random(games) < 1.0 / (1.0 + np.exp(-2.0 * strength))
+    game = np.repeat(np.arange(games), 10)
+    features = rng.normal(size=(len(game), 6))
+    features[:, 0] = strength[game]
+    return Positions(features.astype(np.float16), game, won[game])
+
+
+def test_the_fit_finds_what_decides_games_and_is_calibrated() -> None:
+    fit = fitted(positions(12000), 0, "abc")
+    assert fit.loss < fit.constant - 0.05
+    features = np.zeros((3, 6), dtype=np.float32)
+    features[:, 0] = (-1.5, 0.0, 1.5)
+    low, middle, high = fit.head(features)
+    assert low < 0.3 < middle < 0.7 < high
+
+
+def test_a_stored_head_belongs_to_its_weights(tmp_path: Path) -> None:
+    head = fitted(positions(200), 0, "abc").head
+    file = head.write(tmp_path)
+    again = read_win_head(tmp_path, "abc")
+    assert again is not None
+    features = np.random.default_rng(1).normal(size=(20, 6)).astype(np.float32)
+    np.testing.assert_allclose(again(features), head(features), atol=2e-3)  # float16
+    with pytest.raises(BadWinHead, match="other weights"):
+        read_win_head(tmp_path, "another")
+    file.write_bytes(b"damaged")
+    with pytest.raises(BadWinHead, match="ante calibrate"):
+        read_win_head(tmp_path, "abc")
+    file.unlink()
+    assert read_win_head(tmp_path, "abc") is None
+
+
+def test_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotCalibrated, match="ante export"):
+        calibrate(tmp_path, 10, 0, lambda count: None)

@@ -73,7 +73,7 @@ def test_rules_are_asked_imitated_and_written_down(run: Callable[..., Any], poli
     algorithm = run(**{"hints.source": "rules", "hints.prior": 0.5, "hints.shaping": shaping, "policy.kind": policy})
     learner, found = until(algorithm, lambda learner, found: "imitation_loss" in learner and len(found["rows"]) > 20)
     assert learner["imitation_loss"] > 0 and math.isfinite(learner["policy_loss"])
-    budget = algorithm.env_runner.hooks[0].hinting.budget
+    budget = algorithm.env_runner.hooks[-1].hinting.budget
     assert 0 < budget.asked <= 0.05 * budget.decisions
     assert found["figures"]["success"] == 1.0 and found["alarm"] is None
     assert {row["hint"]["source"] for row in found["rows"]} == {"rules"}
@@ -129,7 +129,8 @@ def test_an_llm_teaches_and_its_hints_are_logged(
 
 def test_without_hints_nothing_is_different(run: Callable[..., Any]) -> None:
     algorithm = run()
-    assert algorithm.env_runner.hooks == [] and algorithm.learner_group._learner.terms == []
+    hooks = [type(hook).__name__ for hook in algorithm.env_runner.hooks]
+    assert hooks == ["Highlights"] and algorithm.learner_group._learner.terms == []
     assert algorithm.env_runner.sample()[0].labelled is None
 
 

@@ -1,5 +1,6 @@
 """The highlights of a run: the best games of training by the rules of `ante.watch.highlights`, kept as replays."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ante.env.replay import outcome
@@ -11,20 +12,24 @@ from ante.watch.gallery import Entry, end_of, read_index, replace_highlights, wr
 from ante.watch.highlights import ahead
 
 
-def keep_highlights(config: TrainConfig, found: BestGames, steps: int) -> None:
+def keep_highlights(
+    config: TrainConfig, found: BestGames, steps: int, check: Callable[[], None] = lambda: None
+) -> None:
     """Write the games of training that are better than the highlights of the run, and delete those they replace.
 
     steps  environment steps of the policy's training
+    check  called before each write; raises RunGone if the run's folder was moved or deleted
     """
     holders = {rule: entry for entry in read_index(config.folder) for rule in entry.highlights}
     before = dict(holders)
     for game in found.take():
         rules = ahead(game.figures, {rule: entry.highlights[rule] for rule, entry in holders.items()})
         if rules:
-            entry = written(config, game, steps)
+            entry = written(config, game, steps, check)
             holders |= dict.fromkeys(rules, entry)
     if holders != before:
         kept = {entry.name: entry for entry in holders.values()}
+        check()
         replace_highlights(
             config.folder,
             [
@@ -34,7 +39,7 @@ def keep_highlights(config: TrainConfig, found: BestGames, steps: int) -> None:
         )
 
 
-def written(config: TrainConfig, game: PlayedGame, steps: int) -> Entry:
+def written(config: TrainConfig, game: PlayedGame, steps: int, check: Callable[[], None]) -> Entry:
     """Write the replay of a game of training and return its entry, with the game's figure by each rule."""
     episode, heading = recorded(game.heading, game.actions.tolist(), game.discrete), game.heading
     last, (jokers, state) = episode.end(), end_of(episode)
@@ -55,4 +60,5 @@ def written(config: TrainConfig, game: PlayedGame, steps: int) -> Entry:
         state=state,
         highlights=game.figures,
     )
+    check()
     return write_episode(config.folder, entry, episode, config.name, None, "", video=False)

@@ -87,12 +87,12 @@ class Session:
     def save(self, config: TrainConfig, algorithm: Algorithm, done: Progressed) -> None:
         """Save a checkpoint of the run with its highlights and queue it for upload. Raises RunGone, CannotSave."""
         self.lock.check()
-        saved = save(config, algorithm, done, self.lock.check)
         if isinstance(algorithm, FastAlgorithm):
             try:
-                keep_highlights(config, algorithm.highlights, done.steps)
+                keep_highlights(config, algorithm.highlights, done.steps, self.lock.check)
             except (BalatroError, OSError) as error:  # as for the games of an evaluation
                 say(self.console, f"highlights of training were not saved: {error}")
+        saved = save(config, algorithm, done, self.lock.check)
         if self.publisher:
             self.publisher.checkpoint(saved.folder, saved.metadata, saved.best)
 

@@ -91,13 +91,6 @@ class Simulator:
 
 
 @rule
-def copy_games(states, which, out):
-    """Write the games at these indices (k,) to out (k or more,) state_t."""
-    for i in range(len(which)):
-        out[i] = states[which[i]]
-
-
-@rule
 def advance(states, n, actions, number, left, ratings, cut_states, cut_number, n_cut, last):
     """Play one decision in the first n simulations, and what follows without a choice; keep the running ones first.
 

@@ -2,6 +2,7 @@
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -257,25 +258,39 @@ class EpisodeTally:
 
     def take(self) -> NDArray[np.float64]:
         """Return one row of MEANS for each game since the last call, (k, len(MEANS))."""
-        rows, self.fresh = np.array(self.fresh).reshape(-1, len(MEANS)), []
+        rows, self.fresh = rows_of(self.fresh), []
         return rows
 
     def saved(self) -> dict[str, NDArray[np.float64]]:
         """Return the returns of the current games and the rows of the last ones as arrays, for checkpoints."""
-        return {"returns": self.returns.copy(), "last": np.array(self.last).reshape(-1, len(MEANS))}
+        return {"returns": self.returns.copy(), "last": rows_of(self.last)}
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Set the statistics of as many games to what `saved` returned. Raises ValueError."""
-        last = saved["last"]
         self.returns = array_like(saved["returns"], self.returns, "returns").copy()
-        last = array_like(last, np.empty((min(len(last), WINDOW), len(MEANS))), "last games")
-        self.last = deque(map(tuple, last.tolist()), maxlen=WINDOW)
+        self.last = last_games(saved["last"])
         self.games = 0
 
     def means(self) -> dict[str, float]:
         """Return means over the last games, with the names in MEANS; NaN before the first game ends."""
-        means = np.mean(self.last, axis=0).tolist() if self.last else [math.nan] * len(MEANS)
-        return dict(zip(MEANS, means, strict=True))
+        return means_of(self.last)
+
+
+def means_of(last: Sequence[tuple[float, ...]]) -> dict[str, float]:
+    """Return means over rows of finished games, with the names in MEANS; NaN without rows."""
+    means = np.mean(last, axis=0).tolist() if last else [math.nan] * len(MEANS)
+    return dict(zip(MEANS, means, strict=True))
+
+
+def rows_of(last: Sequence[tuple[float, ...]]) -> NDArray[np.float64]:
+    """Return rows of finished games as an array (k, len(MEANS)), for checkpoints."""
+    return np.array(last).reshape(-1, len(MEANS))
+
+
+def last_games(rows: Any) -> deque[tuple[float, ...]]:
+    """Return the last WINDOW games from `rows_of`. Raises ValueError."""
+    checked = array_like(rows, np.empty((min(len(rows), WINDOW), len(MEANS))), "last games")
+    return deque(map(tuple, checked.tolist()), maxlen=WINDOW)
 
 
 class Sampled(NamedTuple):
@@ -310,15 +325,13 @@ class GameWindow:
 
     def means(self) -> dict[str, float]:
         """Return the means, with the names in MEANS, and the number of games; NaN before the first game ends."""
-        means = np.mean(self.last, axis=0).tolist() if self.last else [math.nan] * len(MEANS)
-        return {**dict(zip(MEANS, means, strict=True)), "games_counted": float(len(self.last))}
+        return {**means_of(self.last), "games_counted": float(len(self.last))}
 
     def saved(self) -> dict[str, Any]:
         """Return the games as plain values, for checkpoints."""
-        return {"last": np.array(self.last).reshape(-1, len(MEANS)), "stage": self.stage}
+        return {"last": rows_of(self.last), "stage": self.stage}
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Set the games to what `saved` returned. Raises ValueError."""
-        last = array_like(saved["last"], np.empty((min(len(saved["last"]), WINDOW), len(MEANS))), "last games")
-        self.last = deque(map(tuple, last.tolist()), maxlen=WINDOW)
+        self.last = last_games(saved["last"])
         self.stage = int(saved["stage"])

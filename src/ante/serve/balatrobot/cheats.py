@@ -27,13 +27,13 @@ from ante.engine.items.prices import price
 from ante.engine.jokers.lineup import refresh_lineup
 from ante.engine.shop import enter_shop, leave_shop
 from ante.engine.validation import COUNT_8, COUNT_16, COUNT_32
-from ante.serve.balatrobot.dialects import EDITION_NUMBERS, ENHANCEMENT_NUMBERS, SEAL_NUMBERS
+from ante.serve.balatrobot.dialects import EDITION_NUMBERS, ENHANCEMENT_NUMBERS, SEAL_NUMBERS, Dialect
 from ante.serve.balatrobot.gamestate import gamestate
 from ante.serve.balatrobot.protocol import Params, Refused
 from ante.serve.balatrobot.session import Session
 
 PREFIXES = {"j_": "joker", "c_": "consumable", "v_": "voucher", "p_": "pack"}
-KEY_FORMAT = "joker (j_*), consumable (c_*), voucher (v_*), or playing card (SUIT_RANK)"
+KEY_FORMAT = "joker (j_*), consumable (c_*), voucher (v_*),{} or playing card (SUIT_RANK)"
 PLACES = {
     "playing_card": ("Playing cards", "SELECTING_HAND"),
     "voucher": ("Vouchers", "SHOP"),
@@ -59,20 +59,20 @@ FIELDS = {
 
 def add(session: Session, params: Params) -> Any:
     """Add a card to the game."""
-    kind = kind_of(params["key"])
+    kind = kind_of(params["key"], session.dialect)
     check_place(session, kind)
     check_modifiers(kind, params)
     ADD[kind](session.s, params)
     return gamestate(session)
 
 
-def kind_of(key: str) -> str:
+def kind_of(key: str, dialect: Dialect) -> str:
     """Return the kind of a card by its key. Raises Refused."""
     if key[:2] in PREFIXES:
         return PREFIXES[key[:2]]
     if len(key) == 3 and key[0] in SUIT_LETTERS and key[1] == "_" and key[2] in RANK_LETTERS[2:]:
         return "playing_card"
-    raise Refused(f"Invalid card key format. Expected: {KEY_FORMAT}")
+    raise Refused(f"Invalid card key format. Expected: {KEY_FORMAT.format(' pack (p_*),' if dialect.keyed else '')}")
 
 
 def check_place(session: Session, kind: str) -> None:

@@ -156,7 +156,7 @@ def tag_of(number: int) -> Json:
 def keyed_fields(session: Session) -> Json:
     """Return the top-level fields that only dialect 2.0 has."""
     s = session.s
-    found: Json = {"paused": s.phase == Phase.OVER, "starting_deck_size": int(s.starting_deck_size)}
+    found: Json = {"paused": bool(s.phase == Phase.OVER), "starting_deck_size": int(s.starting_deck_size)}
     if s.challenge:
         found |= {"challenge": CHALLENGES[s.challenge].key, "deck": "b_challenge"}
     if s.last_consumable:

@@ -123,6 +123,8 @@ def checked(name: str, value: Any, field: Field) -> Any:
             return []
         if not isinstance(value, list):
             raise Refused(f"Field '{name}' must be an array")
+        while value and value[-1] is None:  # a list of the mod ends before its nulls
+            value = value[:-1]
         for place, item in enumerate(value):
             if field.items == "integer" and not is_integer(item):
                 raise Refused(f"Field '{name}' array item at index {place} must be of type integer")

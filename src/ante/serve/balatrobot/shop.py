@@ -17,10 +17,11 @@ from ante.serve.balatrobot.rounds import positions
 from ante.serve.balatrobot.session import Session
 
 EMPTY = {
-    "card": "No jokers/consumables/cards in the shop. Reroll to restock the shop",
-    "voucher": "No vouchers to redeem. Defeat boss blind to restock",
-    "pack": "No packs to open",
+    "card": "No jokers/consumables/cards in the shop. {}",
+    "voucher": "No vouchers to redeem. Defeat boss blind to restock.",
+    "pack": "No packs to open. Use `next_round` to advance to the next blind and restock the shop.",
 }
+RESTOCK = {"1.5": "Reroll to restock the shop", "2.0": "Use `reroll` to restock the shop."}
 BUYS = {"card": Verb.BUY, "voucher": Verb.BUY_VOUCHER, "pack": Verb.OPEN_PACK}
 NO_TARGETS = (0, 0)
 
@@ -32,7 +33,7 @@ def buy(session: Session, params: Params) -> Any:
     if len(params) > 1:
         raise Refused("Invalid arguments. Cannot provide more than one of: card, voucher, or pack")
     s, (what, index) = session.s, next(iter(params.items()))
-    slot = slot_of(s, what, index, EMPTY[what])
+    slot = slot_of(s, what, index, EMPTY[what].format(RESTOCK[session.dialect.name]))
     check_money(s, price_of(s, what, slot))
     if what == "card":
         check_room(s, s.row[slot], "Cannot purchase {} card, {} slots are full.", "BAD_REQUEST")
@@ -45,7 +46,7 @@ def buy_and_use(session: Session, params: Params) -> Any:
     if "card" not in params:
         raise Refused("Invalid arguments. You must provide: card")
     s = session.s
-    slot = slot_of(s, "card", params["card"], "No consumables in the shop. Use `reroll` to restock the shop.")
+    slot = slot_of(s, "card", params["card"], f"No consumables in the shop. {RESTOCK['2.0']}")
     check_money(s, price_of(s, "card", slot))
     name = item_name(s.row[slot])
     refused = Refused(f"Consumable '{name}' cannot be buy-and-used at this time.", "NOT_ALLOWED")
@@ -102,7 +103,12 @@ def check_room(s: Any, item: Any, message: str, name: str) -> None:
     count = int(s.n_jokers if joker else s.n_consumables)
     limit = int(slots) + int(negatives(held, count))
     if count >= limit:
-        raise Refused(f"{message.format(kind, kind)} Current: {count}, Limit: {limit}", name)
+        way_out = (
+            "Sell a joker using `sell` to free a slot."
+            if joker
+            else "Use `use` to activate a consumable or `sell` to remove one."
+        )
+        raise Refused(f"{message.format(kind, kind)} Current: {count}, Limit: {limit}. {way_out}", name)
 
 
 def reroll(session: Session, _: Params) -> Any:

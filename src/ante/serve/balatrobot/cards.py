@@ -135,8 +135,11 @@ def modifier(card: Any, dialect: Dialect) -> Json:
     return found
 
 
-def item(s: Any, found: Any, dialect: Dialect) -> Json:
-    """Return an item of the shop, of a pack, or owned."""
+def item(v: Any, found: Any, dialect: Dialect) -> Json:
+    """Return an item of the shop, of a pack, or owned.
+
+    v  the fields of the game's record
+    """
     if found.kind == Kind.PLAYING_CARD:
         card = playing_card(found, dialect, False, False)
         return {**card, "cost": costs(0 if found.stickers & FREE else found.cost)}
@@ -147,7 +150,7 @@ def item(s: Any, found: Any, dialect: Dialect) -> Json:
         "key": row.key,
         "set": "JOKER" if joker else SETS[row.set],
         "label": row.name,
-        "value": {"effect": joker_effect(s, found) if joker else consumable_effect(s, row)},
+        "value": {"effect": joker_effect(v, found) if joker else consumable_effect(v, row)},
         "modifier": or_list(modifier(found, dialect)),
         "state": or_list({"debuff": True} if found.debuffed else {}),
         "cost": {
@@ -157,21 +160,21 @@ def item(s: Any, found: Any, dialect: Dialect) -> Json:
     }
 
 
-def joker_effect(s: Any, joker: Any) -> str:
+def joker_effect(v: Any, joker: Any) -> str:
     """Return the text of a joker with its current target and the value it has grown to."""
     words = [sentence(JOKERS[joker.id].effect)]
-    target = target_words(s, joker)
+    target = target_words(v, joker)
     words += [f"(now {target})"] if target else []
     words += [f"(currently {joker.value:g})"] if joker.value else []
     return " ".join(words)
 
 
-def consumable_effect(s: Any, row: Any) -> str:
+def consumable_effect(v: Any, row: Any) -> str:
     """Return the text of a consumable; that of a Planet with the level of its hand and what it adds."""
     if row.set != Set.PLANET:
         return sentence(row.effect)
     hand = HANDS[row.hand]
-    level, mult, chips = s.levels[hand.hand], hand.mult_per_level, hand.chips_per_level
+    level, mult, chips = v.levels[hand.hand], hand.mult_per_level, hand.chips_per_level
     return f"(lvl.{level}) Level up {hand.name} +{mult} Mult and +{chips} chips"
 
 
@@ -181,9 +184,9 @@ def voucher(s: Any, number: int, id: int) -> Json:
     return offer(id, row.key, "VOUCHER", row.name, sentence(row.effect), int(voucher_price(s, number)))
 
 
-def pack(s: Any, slot: int, id: int) -> Json:
+def pack(s: Any, slot: int, number: int, id: int) -> Json:
     """Return a pack of the shop."""
-    row = PACKS[s.packs[slot]]
+    row = PACKS[number]
     about = f"Choose {row.choose} of {row.size} {row.kind.name.title()} cards"
     return offer(id, row.key, "BOOSTER", row.name, about, int(pack_price(s, slot)))
 

@@ -1,6 +1,7 @@
 """A session: one game, or the menu, and the file that holds a game."""
 
 import json
+from collections import namedtuple
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ import numpy as np
 
 from ante.catalog.blinds import Blind
 from ante.engine.actions import Verb, is_legal, pack_action
-from ante.engine.core.state import N_PANELS, Phase, load_state, save_state
+from ante.engine.core.state import N_PANELS, Phase, load_state, save_state, state_t
 from ante.engine.step import step
 from ante.engine.validation import BadState, validate_states
 from ante.serve.balatrobot.dialects import DIALECTS, Dialect
 from ante.serve.balatrobot.protocol import Refused
 
+Fields = namedtuple("Fields", state_t.names or ())  # type: ignore[misc]
 MENU = "MENU"
 STATES = {
     Phase.BLIND_SELECT: "BLIND_SELECT",
@@ -50,6 +52,13 @@ class Session:
     skipped: list[bool] = field(default_factory=lambda: [False] * N_PANELS)
     shops: int = 0
 
+    def fields(self) -> Any:
+        """Return the fields of the record as a tuple with names.
+
+        SPEED: 8 us for all, while each field of a record takes 2 us.
+        """
+        return Fields._make(self.s.item())
+
     @property
     def state(self) -> str:
         """The name of the state."""
@@ -80,20 +89,10 @@ class Session:
 
     def statuses(self) -> list[str]:
         """Return the status of the Small, Big and Boss Blind of this ante."""
-        s = self.s
-        on = int(s.blind_on_deck)
-        if s.phase == Phase.ROUND_END and s.beat_boss:
-            on = N_PANELS
+        v = self.fields()
+        on = N_PANELS if v.phase == Phase.ROUND_END and v.beat_boss else v.blind_on_deck
         passed = ["SKIPPED" if skipped else "DEFEATED" for skipped in self.skipped[:on]]
-        return (passed + [self.status_on_deck()] + ["UPCOMING"] * N_PANELS)[:N_PANELS]
-
-    def status_on_deck(self) -> str:
-        """Return the status of the next blind."""
-        s = self.s
-        if s.phase in (Phase.PLAY, Phase.OVER):
-            return "CURRENT" if s.blind != Blind.NONE else "SELECT"
-        selecting = s.phase == Phase.BLIND_SELECT or (s.phase == Phase.PACK and s.pack_return == Phase.BLIND_SELECT)
-        return "SELECT" if selecting else "UPCOMING"
+        return (passed + [status_on_deck(v)] + ["UPCOMING"] * N_PANELS)[:N_PANELS]
 
     def saved(self) -> bytes:
         """Return the contents of a file with this game."""
@@ -113,6 +112,14 @@ class Session:
         if found.get("file") != MARK or not is_heading(skipped, shops):
             raise BadSave("the first line is not that of a saved game")
         self.s, self.skipped, self.shops = s, skipped, shops
+
+
+def status_on_deck(v: Any) -> str:
+    """Return the status of the next blind."""
+    if v.phase in (Phase.PLAY, Phase.OVER):
+        return "CURRENT" if v.blind != Blind.NONE else "SELECT"
+    selecting = v.phase == Phase.BLIND_SELECT or (v.phase == Phase.PACK and v.pack_return == Phase.BLIND_SELECT)
+    return "SELECT" if selecting else "UPCOMING"
 
 
 def is_heading(skipped: Any, shops: Any) -> bool:

@@ -154,7 +154,7 @@ def test_sorting() -> None:
     assert [card["value"]["suit"] for card in by_suit] == sorted(
         (card["value"]["suit"] for card in by_suit), key="SHCD".index
     )
-    assert client.refused("sort", by="colour")[1] == "Sort 'by' must be \"rank\" or \"suit\", got \"colour\""
+    assert client.refused("sort", by="colour")[1] == 'Sort \'by\' must be "rank" or "suit", got "colour"'
     assert bot().refused("sort", by="suit")[1] == "Unknown method: sort"
 
 

@@ -106,11 +106,12 @@ def picture(s: Any) -> bytes:
     """Return the game as a PNG picture; an empty one for the menu."""
     import cv2
 
+    from ante.watch.render.canvas import BASE_HEIGHT, BASE_WIDTH
     from ante.watch.render.picture import png_of
 
     if s is not None:
         return png_of(s)
-    return bytes(cv2.imencode(".png", np.zeros((720, 1280, 3), dtype=np.uint8))[1])
+    return bytes(cv2.imencode(".png", np.zeros((BASE_HEIGHT, BASE_WIDTH, 3), dtype=np.uint8))[1])
 
 
 def file_of(session: Session, text: str) -> Path:

@@ -45,7 +45,7 @@ class ServeBalatrobot:
         """Serve until Ctrl-C."""
         from ante.http.server import LOOPBACK
         from ante.serve.balatrobot.dialects import DIALECTS
-        from ante.serve.balatrobot.server import server_of
+        from ante.serve.balatrobot.server import server_of, warm_up
         from ante.serve.balatrobot.session import Session
 
         if self.host != LOOPBACK and self.folder is None:
@@ -53,6 +53,7 @@ class ServeBalatrobot:
         if self.folder is not None and not self.folder.is_dir():
             raise BalatroError(f"--folder {self.folder} is not a folder: create it first")
         sessions = [Session(DIALECTS[self.dialect], self.fair, self.folder) for _ in range(self.sessions)]
+        warm_up()
         with server_of(sessions, self.host, self.port, self.names, self.testing) as server:
             for port in server.ports:
                 print(f"http://{self.host}:{port}/", flush=True)

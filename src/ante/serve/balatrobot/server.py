@@ -21,6 +21,16 @@ from ante.serve.balatrobot.session import Session
 DEFAULT_PORT = 12346
 LARGEST_BODY = 1 << 16  # bytes
 READING = ("gamestate", "health", "rpc.discover")  # methods that change nothing
+WARM_UP: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("start", {"deck": "RED", "stake": "WHITE"}),
+    ("select", {}),
+    ("discard", {"cards": [0]}),
+    ("set", {"chips": 1000, "money": 10}),
+    ("play", {"cards": [0]}),
+    ("cash_out", {}),
+    ("reroll", {}),
+    ("next_round", {}),
+)
 LOG = logging.getLogger(__name__)
 
 
@@ -65,6 +75,14 @@ class Desk:
         if method == "gamestate":
             self._state = found
         return result(id, found)
+
+
+def warm_up() -> None:
+    """Load the compiled engine, so that the first request does not wait for it."""
+    session = Session()
+    methods = methods_of(session.dialect)
+    for name, params in WARM_UP:
+        answer(session, methods, name, params)
 
 
 class Sessions:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ante.catalog.blinds import Blind
-from ante.engine.actions import Verb, is_legal, pack_action
-from ante.engine.core.state import N_PANELS, Phase, load_state, save_state, state_t
+from ante.engine.actions import Verb, pack_action
+from ante.engine.core.state import N_PANELS, Phase, Status, load_state, save_state, state_t
 from ante.engine.step import step
 from ante.engine.validation import BadState, validate_states
 from ante.serve.balatrobot.dialects import DIALECTS, Dialect
@@ -75,11 +75,9 @@ class Session:
     def act(self, verb: Verb, target: int = 0, to: int = 0, cards: int = 0, otherwise: Refused | None = None) -> None:
         """Take a decision. Raises Refused if it is illegal, `otherwise` if given."""
         s = self.s
-        action = int(pack_action(verb, target, to, cards))
-        if not is_legal(s, action):
-            raise otherwise or Refused(f"{verb.name.replace('_', ' ').lower()} is not possible now", "NOT_ALLOWED")
         panel, phase = int(s.blind_on_deck), int(s.phase)
-        step(s, action)
+        if step(s, int(pack_action(verb, target, to, cards))) == Status.ILLEGAL:
+            raise otherwise or Refused(f"{verb.name.replace('_', ' ').lower()} is not possible now", "NOT_ALLOWED")
         if verb == Verb.SKIP_BLIND:
             self.skipped[panel] = True
         if verb == Verb.CASH_OUT:

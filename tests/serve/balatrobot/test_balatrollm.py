@@ -35,7 +35,7 @@ def best_cards(prompt: str) -> list[int]:
 
 
 def decision(tools: Sequence[str], prompt: str) -> tuple[str, dict[str, Any]]:
-    """Return a tool and its arguments: it wants flushes, and buys the first card on every other turn in the shop."""
+    """Return a tool and its arguments: flushes if possible, and it buys the first card on every other turn in the shop."""
     turn = next(TURN)
     if "play" in tools:
         cards = best_cards(prompt)

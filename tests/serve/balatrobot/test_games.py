@@ -1,4 +1,4 @@
-"""Whole games of a client that knows only the protocol."""
+"""Whole games of a client that uses only the protocol."""
 
 import random
 from typing import Any

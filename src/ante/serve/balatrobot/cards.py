@@ -30,8 +30,8 @@ from ante.env.story import target_words
 from ante.serve.balatrobot.dialects import Dialect
 
 Json = dict[str, Any]
-Item = namedtuple("Item", item_t.names)  # type: ignore[misc]
-Card = namedtuple("Card", card_t.names)  # type: ignore[misc]
+Item = namedtuple("Item", item_t.names or ())  # type: ignore[misc]
+Card = namedtuple("Card", card_t.names or ())  # type: ignore[misc]
 
 FIRST_ITEM, FIRST_OFFER = 1 << 20, 1 << 40  # identifiers of items, and of vouchers and packs; those of cards are lower
 OFFERS = 16  # identifiers of a shop

@@ -133,7 +133,7 @@ def add_joker(s: Any, params: Params) -> None:
     check_space(int(s.n_jokers), MAX_JOKERS, "jokers")
     make_given_joker(s, number)
     made = s.made
-    made.edition = EDITION_NUMBERS.get(params.get("edition"), 0)
+    made.edition = EDITION_NUMBERS.get(params.get("edition", ""), 0)
     for name, sticker in (("eternal", Sticker.ETERNAL), ("perishable", Sticker.PERISHABLE), ("rental", Sticker.RENTAL)):
         if params.get(name):
             made.stickers |= int(sticker)
@@ -148,7 +148,7 @@ def add_consumable(s: Any, params: Params) -> None:
     number = known(consumable_numbers, params["key"])
     check_space(int(s.n_consumables), MAX_CONSUMABLES, "consumables")
     make_given_consumable(s, number)
-    s.made.edition = EDITION_NUMBERS.get(params.get("edition"), 0)
+    s.made.edition = EDITION_NUMBERS.get(params.get("edition", ""), 0)
     price(s, s.made)
     add_consumable_from_item(s, s.made)
 
@@ -167,12 +167,12 @@ def add_pack(s: Any, params: Params) -> None:
 
 
 def add_playing_card(s: Any, params: Params) -> None:
-    """Add a card at the right of the hand; jokers that watch the deck are not told, as in the mod."""
+    """Add a card at the right of the hand; no joker acts on it, as in the mod."""
     check_space(int(s.n_cards), MAX_CARDS, "playing cards")
     check_space(int(s.n_hand), MAX_HAND, "cards in the hand")
     suit, rank = SUIT_LETTERS.index(params["key"][0]), RANK_LETTERS.index(params["key"][2])
-    enhancement = ENHANCEMENT_NUMBERS.get(params.get("enhancement"), 0)
-    edition, seal = EDITION_NUMBERS.get(params.get("edition"), 0), SEAL_NUMBERS.get(params.get("seal"), 0)
+    enhancement = ENHANCEMENT_NUMBERS.get(params.get("enhancement", ""), 0)
+    edition, seal = EDITION_NUMBERS.get(params.get("edition", ""), 0), SEAL_NUMBERS.get(params.get("seal", ""), 0)
     card = int(add_card(s, rank, suit, enhancement, edition, seal))
     s.pending_added = 0
     debuff_card(s, card)

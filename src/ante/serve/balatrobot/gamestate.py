@@ -8,7 +8,7 @@ from typing import Any
 from ante.catalog.blinds import BLINDS, Blind
 from ante.catalog.cards import Edition
 from ante.catalog.challenges import CHALLENGES
-from ante.catalog.constants import REROLL_BASE
+from ante.catalog.constants import REROLL_BASE, SHOP_PACKS
 from ante.catalog.consumables import CONSUMABLES
 from ante.catalog.hands import HANDS, Hand
 from ante.catalog.packs import PACKS
@@ -19,7 +19,7 @@ from ante.engine.blinds import blind_target
 from ante.engine.core.state import MAX_PLAYED, Phase, Place
 from ante.engine.effects.active_boss import hand_limit
 from ante.engine.items.vouchers import boss_can_be_rerolled, boss_reroll_price, reroll_discount
-from ante.engine.shop import SHOP_PACKS, reroll_price, row_size
+from ante.engine.shop import reroll_price, row_size
 from ante.env.observe_items import jokers_hidden
 from ante.env.text import seed_of
 from ante.serve.balatrobot import cards as words

@@ -131,7 +131,7 @@ def echo(_: Session, params: Params) -> Any:
 
 
 def fail_on_request(_: Session, params: Params) -> Any:
-    """Fail if the parameters say so."""
+    """Fail, if `error_type` is `throw_error`."""
     if params["error_type"] == "throw_error":
         raise Refused("Intentional test error from endpoint execution", "INTERNAL_ERROR")
     return {"success": True}

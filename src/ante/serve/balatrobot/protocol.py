@@ -93,7 +93,7 @@ def is_integer(value: Any) -> bool:
 
 
 def check_params(given: Any, fields: dict[str, Field]) -> Params:
-    """Return the parameters that a method knows. null counts as absent and others are ignored. Raises Refused."""
+    """Return the parameters of a method. null counts as absent and others are ignored. Raises Refused."""
     if given is None or given is False or isinstance(given, list):
         given = {}
     if not isinstance(given, dict):

@@ -39,7 +39,7 @@ class CannotListen(BalatroError, OSError):
 
 
 class Desk:
-    """Answers the requests to one session.
+    """Reply to the requests of one session.
 
     testing  whether it has the methods of the mod's debug mode
     """

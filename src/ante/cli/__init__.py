@@ -50,6 +50,7 @@ from ante.cli.options import REGISTRY, check_options, check_words
 from ante.cli.platform.artifacts import Artifacts
 from ante.cli.platform.cluster import Cluster
 from ante.cli.platform.images import Images
+from ante.cli.platform.live import Live
 from ante.cli.platform.serve import Serve
 from ante.cli.shown import compile_missing
 
@@ -68,7 +69,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "hints": Hints,
     },
     "Study players and data": {"league": LeagueCommand, "stats": Stats, "data": Data, "clone": Clone},
-    "Serve other programs": {"serve": Serve},
+    "Serve other programs": {"serve": Serve, "live": Live},
     "Clusters and storage": {"cluster": Cluster, "artifacts": Artifacts, "images": Images},
     "Check and measure": {
         "doctor": Doctor,

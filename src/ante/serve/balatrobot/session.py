@@ -78,11 +78,15 @@ class Session:
         panel, phase = int(s.blind_on_deck), int(s.phase)
         if step(s, int(pack_action(verb, target, to, cards))) == Status.ILLEGAL:
             raise otherwise or Refused(f"{verb.name.replace('_', ' ').lower()} is not possible now", "NOT_ALLOWED")
+        self.follow(verb, panel, phase)
+
+    def follow(self, verb: Verb, panel: int, phase: int) -> None:
+        """Note a decision that was taken: its verb, and the blind on deck and the phase before it."""
         if verb == Verb.SKIP_BLIND:
             self.skipped[panel] = True
         if verb == Verb.CASH_OUT:
             self.shops += 1
-        if s.phase == Phase.SHOP and phase == Phase.ROUND_END and s.blind_on_deck == 0:
+        if self.s.phase == Phase.SHOP and phase == Phase.ROUND_END and self.s.blind_on_deck == 0:
             self.skipped = [False] * N_PANELS
 
     def statuses(self) -> list[str]:

@@ -48,8 +48,8 @@ class Live:
         """Play the games and print a line for each."""
         from ante.agents.seed_lists import evaluation_seeds
         from ante.cli.players import player_of
-        from ante.serve.balatrobot.bridge import Bridge, check_recording
-        from ante.serve.balatrobot.client import Client, Recorder
+        from ante.serve.live.bridge import Bridge, check_recording
+        from ante.serve.live.client import Client, Recorder
 
         client = Client(self.url)
         if self.check:

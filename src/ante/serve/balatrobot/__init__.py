@@ -3,7 +3,4 @@
 A request passes through `server` (HTTP), `protocol` (JSON-RPC), `methods` (parameters and states) and one of `runs`,
 `rounds`, `shop`, `cheats`, which change the game of a `session`. `gamestate` and `cards` describe that game in the
 words of a dialect (`dialects`).
-
-In the other direction, `client` calls any server of the protocol, `calls` expresses decisions of the engine as calls, and
-`bridge` lets a player of Ante play there and compares each state with the engine's own.
 """

@@ -26,11 +26,11 @@ from ante.engine.actions import (
 from ante.engine.core.state import Phase
 from ante.env.games import Games, Outcome
 from ante.errors import BalatroError, shown
-from ante.serve.balatrobot.calls import Call, call_of
-from ante.serve.balatrobot.client import Caller, Unreachable, recorded
 from ante.serve.balatrobot.dialects import DIALECTS, Dialect
 from ante.serve.balatrobot.gamestate import gamestate
 from ante.serve.balatrobot.session import Session
+from ante.serve.live.calls import Call, call_of
+from ante.serve.live.client import Caller, Unreachable, recorded
 
 NOT_COMPARED = (
     "id",
@@ -177,7 +177,7 @@ class Bridge:
     def send(self, call: Call, before: Any, session: Session, played: Played) -> Any:
         """Send a call and return the state after it. Raises StaleState if the game is no longer in the state `before`.
 
-        If the server does not reply, it may have taken the decision: its state tells whether the call is sent again.
+        If the server does not reply, it may have taken the decision: the call is sent again if its state is still `before`.
         """
         method, params = call
         try:

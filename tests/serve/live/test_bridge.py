@@ -11,8 +11,8 @@ import pytest
 from ante.agents.baselines import Baseline
 from ante.errors import BalatroError
 from ante.files import Unreadable
-from ante.serve.balatrobot.bridge import Bridge, Played, StaleState, check_recording, comparable, difference
-from ante.serve.balatrobot.client import Client, Recorder, RemoteError, Unreachable, result_of
+from ante.serve.live.bridge import Bridge, Played, StaleState, check_recording, comparable, difference
+from ante.serve.live.client import Client, Recorder, RemoteError, Unreachable, result_of
 from tests.serve.balatrobot.bot import Bot, bot
 
 
@@ -29,7 +29,7 @@ class Local:
     methods: list[str] = field(default_factory=list)
 
     def call(self, method: str, **params: Any) -> Any:
-        """See ante.serve.balatrobot.client.Caller."""
+        """See ante.serve.live.client.Caller."""
         self.calls += 1
         self.methods.append(method)
         body = {"jsonrpc": "2.0", "method": method, "params": params, "id": 1}

@@ -216,6 +216,9 @@ def test_the_fair_mode_hides_the_order_of_the_draw_pile_and_face_down_cards() ->
     assert all(card["state"] == [] for card in pile["cards"])
     order = [(card["value"]["suit"], card["value"]["rank"]) for card in pile["cards"]]
     assert order == sorted(order, key=lambda each: ("SHCD".index(each[0]), -"23456789TJQKA".index(each[1])))
+    s = client.desk.session.s
+    s.cards[s.hand[0]].forced = 1
+    assert client("set", money=3)["hand"]["cards"][0]["state"] == {"hidden": True, "highlight": True}
     assert client("health")["mode"] == "fair" and bot()("health")["mode"] == "faithful"
 
 

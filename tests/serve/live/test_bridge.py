@@ -166,6 +166,14 @@ def test_a_reply_that_is_none_of_the_protocol_is_named(reply: Any) -> None:
         result_of("play", {"error": {"message": "no", "data": {"name": "NOT_ALLOWED"}}})
 
 
+@pytest.mark.parametrize(
+    "url", ["", "127.0.0.1:12346", "https://a", "http://", "http://a:b", "http://a:99999", "http://["]
+)
+def test_an_address_that_is_none_is_named(url: str) -> None:
+    with pytest.raises(BalatroError, match="is not an address such as"):
+        Client(url)
+
+
 def test_a_recording_is_checked_against_another_server(tmp_path: Path) -> None:
     class Direct(Client):
         """A client of a session in this process."""

@@ -69,10 +69,11 @@ def playing_card(card: Any, dialect: Dialect, hidden: bool, highlighted: bool) -
     hidden       masked: nothing identifies it
     highlighted  a boss forces its selection
     """
-    face_down = bool(getattr(card, "face_down", 0))
     if hidden:
-        return masked("DEFAULT", "Base Card")
+        card_back = masked("DEFAULT", "Base Card")
+        return card_back | {"state": {"hidden": True, "highlight": True}} if highlighted else card_back
     face = f"{SUIT_LETTERS[card.suit]}_{RANK_LETTERS[card.rank]}"
+    face_down = bool(getattr(card, "face_down", 0))
     state = {"debuff": bool(card.debuffed), "hidden": face_down, "highlight": highlighted}
     return {
         "id": card.created,

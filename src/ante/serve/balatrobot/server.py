@@ -18,7 +18,6 @@ from ante.serve.balatrobot.openrpc import document
 from ante.serve.balatrobot.protocol import Malformed, Refused, encoded, error, read_request, result
 from ante.serve.balatrobot.session import Session
 
-DEFAULT_PORT = 12346
 LARGEST_BODY = 1 << 16  # bytes
 READING = ("gamestate", "health", "rpc.discover")  # methods that change nothing
 WARM_UP: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -44,10 +44,14 @@ class Client:
     """
 
     def __init__(self, url: str, seconds: float = SECONDS) -> None:
-        parts = urlsplit(url)
-        if parts.scheme != "http" or not parts.hostname:
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port or 80
+        except ValueError:
+            host = None
+        if not host or parts.scheme != "http":
             raise BalatroError(f"{shown(url)} is not an address such as http://127.0.0.1:12346")
-        self.host, self.port, self.seconds = parts.hostname, parts.port or 80, seconds
+        self.host, self.port, self.seconds = host, port, seconds
         self._ids = count(1)
 
     def call(self, method: str, **params: Any) -> Any:

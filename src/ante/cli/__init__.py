@@ -51,6 +51,7 @@ from ante.cli.options import check_options, check_words
 from ante.cli.platform.artifacts import Artifacts
 from ante.cli.platform.cluster import Cluster
 from ante.cli.platform.images import Images
+from ante.cli.platform.serve import Serve
 from ante.cli.shown import compile_missing
 
 GROUPS: dict[str, dict[str, type]] = {
@@ -68,6 +69,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "hints": Hints,
     },
     "Study players and data": {"league": LeagueCommand, "race": Race, "stats": Stats, "data": Data, "clone": Clone},
+    "Serve other programs": {"serve": Serve},
     "Clusters and storage": {"cluster": Cluster, "artifacts": Artifacts, "images": Images},
     "Check and measure": {
         "doctor": Doctor,

@@ -23,6 +23,7 @@ N_ACTIONS = N_DISCRETE + 1
 REWARDS = {Result.WON: 1.0, Result.LOST: -1.0}
 OBSERVATIONS = ("dict", "flat")
 RENDER_MODES = ("ansi",)
+Discrete = spaces.Discrete[Any]
 
 
 def view_space() -> spaces.Box:
@@ -65,7 +66,7 @@ class Table:
         self.started = False
         self.rng = seeding.np_random(None)[0]
         self.observation_spaces = {agent: self.new_space() for agent in AGENTS}
-        self.action_spaces = {agent: spaces.Discrete(N_ACTIONS) for agent in AGENTS}
+        self.action_spaces: dict[str, Discrete] = {agent: spaces.Discrete(N_ACTIONS) for agent in AGENTS}
 
     def new_space(self) -> spaces.Dict:
         """Return the space of one player's observation."""
@@ -178,7 +179,7 @@ class Table:
         return bool(self.races.truncated[0])
 
 
-class RaceEnv(AECEnv[str, dict[str, Any], int]):
+class RaceEnv(AECEnv[str, dict[str, Any], int]):  # type: ignore[misc]
     """A race in which the players take turns: PettingZoo's AEC interface. Keyword arguments are those of `Table`.
 
     After each action the turn passes to the opponent, unless the opponent waits; a player who waits has no turn. So
@@ -196,7 +197,7 @@ class RaceEnv(AECEnv[str, dict[str, Any], int]):
         self.table = Table(**settings)
         self.render_mode = self.table.render_mode
         self.possible_agents = list(AGENTS)
-        self.agents = []
+        self.agents: list[str] = []
         self.observation_spaces = self.table.observation_spaces
         self.action_spaces = self.table.action_spaces
 
@@ -204,7 +205,7 @@ class RaceEnv(AECEnv[str, dict[str, Any], int]):
         """Return the space of a player's observations."""
         return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Discrete:
+    def action_space(self, agent: str) -> Discrete:
         """Return the space of a player's actions."""
         return self.action_spaces[agent]
 
@@ -253,7 +254,7 @@ class RaceEnv(AECEnv[str, dict[str, Any], int]):
         self.table.closed = True
 
 
-class ParallelRaceEnv(ParallelEnv[str, dict[str, Any], int]):
+class ParallelRaceEnv(ParallelEnv[str, dict[str, Any], int]):  # type: ignore[misc]
     """A race in which both players act in each step: PettingZoo's parallel interface. Keyword arguments as in `Table`.
 
     A player who waits for a duel, or has no hand left in it, has one legal action: WAIT (the last one).
@@ -265,7 +266,7 @@ class ParallelRaceEnv(ParallelEnv[str, dict[str, Any], int]):
         self.table = Table(**settings)
         self.render_mode = self.table.render_mode
         self.possible_agents = list(AGENTS)
-        self.agents = []
+        self.agents: list[str] = []
         self.observation_spaces = self.table.observation_spaces
         self.action_spaces = self.table.action_spaces
 
@@ -273,7 +274,7 @@ class ParallelRaceEnv(ParallelEnv[str, dict[str, Any], int]):
         """Return the space of a player's observations."""
         return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Discrete:
+    def action_space(self, agent: str) -> Discrete:
         """Return the space of a player's actions."""
         return self.action_spaces[agent]
 

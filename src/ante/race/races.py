@@ -168,8 +168,13 @@ def play_races(players: tuple[Player, Player], seeds: Sequence[str], **settings:
 
     settings  of `Races`
     """
-    discrete, reorder = ((one, other) for one, other in ((p.discrete for p in players), (p.reorder for p in players)))
-    races = Races(len(seeds), discrete=discrete, reorder=reorder, **settings)
+    one, other = players
+    races = Races(
+        len(seeds),
+        discrete=(one.discrete, other.discrete),
+        reorder=(one.reorder, other.reorder),
+        **settings,
+    )
     races.reset({"seed": list(seeds)})
     actions = np.full((races.n, SEATS), -1, dtype=np.int64)
     while not races.ended.all():

@@ -5,7 +5,7 @@ Both players play the same seed, without end, and start with LIVES lives.
 - From FIRST_DUEL_ANTE on, the boss is replaced by a duel without an ability. It begins once both players have selected it.
   The target is the opponent's score. It ends when both have no hand left, or when the one without a hand is behind.
   The strictly lower score loses a life.
-- A failed ordinary blind costs a life, and the run goes on with the cash-out.
+- A failed ordinary blind costs a life, and the run continues with the cash-out.
 - Every blind pays its reward, beaten or not. A duel pays nothing for hands left.
 - After the loss of a life, the cash-out has COMEBACK_DOLLARS more for each life lost so far.
 - Items that change or disable bosses do not appear (BANNED).
@@ -106,7 +106,7 @@ def play(s: Any, race: Any, seat: int, decision: int) -> None:
         race.ready[seat] = 1
         return
     if race.duel:
-        s.target = np.inf  # a duel goes on beyond the opponent's score
+        s.target = np.inf  # a duel continues beyond the opponent's score
     if step(s, decision) == Status.LOST:
         if race.duel:
             race.finished[seat] = 1
@@ -166,7 +166,7 @@ def begin_duel(first: Any, second: Any, race: Any) -> None:
 
 
 def is_decided(first: Any, second: Any, race: Any) -> bool:
-    """Return whether the duel is over: nobody can play, or the player who cannot is behind."""
+    """Return whether the duel is over: neither player can play, or the one who cannot is behind."""
     if race.finished[0] and race.finished[1]:
         return True
     if race.finished[0]:

@@ -58,7 +58,7 @@ async def call_every_tool(client: Client) -> None:
 
 
 async def play_a_game(call: Caller) -> None:
-    """Start a game, play what the advisor says until the first hand is played, and end it."""
+    """Start a game, play what the advisor decides until the first hand is played, and end it."""
     game = await call("new_game", seed="TESTSEED")
     phases = []
     while game["phase"] in ("blind_select", "play") and len(phases) < 6:

@@ -23,4 +23,4 @@ class Serve:
 
     def run(self) -> int:
         """Run the chosen command."""
-        return self.command.run()
+        return self.command.run()  # type: ignore[union-attr]

@@ -30,11 +30,11 @@ Finder = Callable[[str], Player]
 
 
 class NoAdvice(BalatroError, ValueError):
-    """A player does not exist, or there is nothing to decide."""
+    """A player does not exist, or the game has no decision."""
 
 
 class Advisers:
-    """The players that can be asked: the rules, baselines, released policies, and runs of the folder.
+    """The players that give advice: the rules, baselines, released policies, and runs of the folder.
 
     finder  returns the player of a name or of a folder; raises BalatroError or ModuleNotFoundError
     """
@@ -68,12 +68,12 @@ class Advisers:
         """Return what a player decides in the game of `states` (1,). Raises NoAdvice and the errors of `player`."""
         s = states[0]
         if s.phase == Phase.OVER:
-            raise NoAdvice("the game is over: there is nothing to decide")
+            raise NoAdvice("the game is over: start another one")
         if name == RULES:
             return rules_advice(s)
         player = self.player(name)
         if player.discrete:
-            raise NoAdvice(f"{name} selects cards one by one: ask a player of whole decisions, such as {RULES}")
+            raise NoAdvice(f"{name} selects cards one by one: choose a player of whole decisions, such as {RULES}")
         games = games_at(copy_states(states), player.reorder)
         if isinstance(player, Explained):
             note = player.explain(games, -1)

@@ -1,4 +1,4 @@
-"""What the tools tell about runs and replays, and the files of runs that are resources. Nothing is written."""
+"""What the tools show of runs and replays, and the files of runs that are resources. Nothing is written."""
 
 import math
 from collections.abc import Iterator

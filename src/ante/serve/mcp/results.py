@@ -153,7 +153,7 @@ class GameView(Result):
     phase: str
     over: bool
     won: bool
-    """Whether the boss of ante 8 was beaten; such a game goes on until it is lost."""
+    """Whether the boss of ante 8 was beaten; such a game continues until it is lost."""
     text: str
     """The game as a player sees it."""
     choices: list[Choice]
@@ -175,6 +175,6 @@ class EndedGame(Result):
 
 
 class PlayerList(Result):
-    """The players that can be asked for decisions."""
+    """The players that can be queried for decisions."""
 
     players: list[str]

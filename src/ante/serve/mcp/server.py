@@ -22,7 +22,7 @@ MOST_BYTES = 1 << 20  # of a request
 MOST_SESSIONS = 64
 LONGEST_ERROR = 2000
 INSTRUCTIONS = (
-    "Ante plays Balatro. Inspect training runs, replays and seeds; ask players for decisions with reasons; play games "
+    "Ante plays Balatro. Inspect training runs, replays and seeds; query players for decisions with reasons; play games "
     "with new_game and play_game. Decisions are texts such as `play 0,3,4` with hand positions from 0. No tool starts, "
     "stops or changes a training."
 )

@@ -44,7 +44,7 @@ class BadArguments(BalatroError, ValueError):
 
 
 class Tools:
-    """The tools of one server. Calls run in threads; a lock lets one at a time play or ask a player."""
+    """The tools of one server. Calls run in threads; a lock lets one at a time play or query a player."""
 
     def __init__(self, runs: Path, finder: Finder) -> None:
         self.runs = RunFiles(runs)
@@ -85,7 +85,7 @@ class Tools:
         )
 
     def list_players(self) -> PlayerList:
-        """List the players that can be asked for decisions."""
+        """List the players that can be queried for decisions."""
         return PlayerList(players=self.advisers.names())
 
     def decide(
@@ -100,7 +100,7 @@ class Tools:
             Field(max_length=MOST_DECISIONS, description="Decisions since the start of the game of `seed`."),
         ] = [],  # noqa: B006  (pydantic copies it)
     ) -> Advice:
-        """Ask a player for a decision and its reasons, in a game of new_game, or after decisions on a seed."""
+        """Query a player for a decision and its reasons, in a game of new_game, or after decisions on a seed."""
         if bool(game) == bool(seed) or (game and decisions):
             raise BadArguments("give either game, or seed with decisions")
         with self.lock:

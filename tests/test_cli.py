@@ -40,6 +40,8 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         "artifacts",
         "data",
         "league",
+        "race",
+        "serve",
         "stats",
         "compare",
         "reward",

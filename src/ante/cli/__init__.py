@@ -33,6 +33,7 @@ from ante.cli.checks.golden import Golden
 from ante.cli.checks.profile import Profile
 from ante.cli.games.league import LeagueCommand
 from ante.cli.games.play import Eval, Play
+from ante.cli.games.race import Race
 from ante.cli.games.replay import Replay
 from ante.cli.games.seeds import Seed
 from ante.cli.games.stats import Stats
@@ -68,7 +69,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "reward": RewardCommand,
         "hints": Hints,
     },
-    "Study players and data": {"league": LeagueCommand, "stats": Stats, "data": Data, "clone": Clone},
+    "Study players and data": {"league": LeagueCommand, "race": Race, "stats": Stats, "data": Data, "clone": Clone},
     "Serve other programs": {"serve": Serve, "live": Live},
     "Clusters and storage": {"cluster": Cluster, "artifacts": Artifacts, "images": Images},
     "Check and measure": {

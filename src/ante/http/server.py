@@ -86,6 +86,7 @@ class HttpServer:
     port     0 for any free port; or a list of ports, `ports` has those in use
     names    accepted Host headers; None for any
     headers  additional headers of all responses
+    lifespan  context manager of the time in which the server serves, as in Starlette
     """
 
     def __init__(
@@ -95,9 +96,10 @@ class HttpServer:
         port: int | Sequence[int] = 0,
         names: tuple[str, ...] | None = OWN_NAMES,
         headers: tuple[tuple[str, str], ...] = (),
+        lifespan: Any = None,
     ) -> None:
         checks = [Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)] if names else []
-        app = Starlette(routes=routes, middleware=checks)
+        app = Starlette(routes=routes, middleware=checks, lifespan=lifespan)
         app.router.redirect_slashes = False
         self._sockets: list[socket.socket] = []
         try:
@@ -138,7 +140,7 @@ def bounded(app: Any, headers: list[tuple[str, str]]) -> Config:
         app,
         http=BoundedProtocol,
         ws="none",
-        lifespan="off",
+        lifespan="on",
         log_config=None,
         log_level="error",
         access_log=False,

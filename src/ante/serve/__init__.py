@@ -1,1 +1,1 @@
-"""Servers through which other programs use Ante: decisions over gRPC, and the protocol of Balatro bots."""
+"""Servers through which other programs use Ante: decisions over gRPC, the protocol of Balatro bots, and MCP."""

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from tyro.conf import Suppress, arg, subcommand
+from tyro.conf import arg, subcommand
 
 from ante.cli.platform.serve_balatrobot import ServeBalatrobot
+from ante.cli.platform.serve_mcp import ServeMcp
 
 
 @dataclass(frozen=True)
@@ -14,14 +15,13 @@ class Serve:
 
     Try:
       ante serve balatrobot --sessions 4
+      ante serve mcp
     """
 
     command: Annotated[
-        Annotated[ServeBalatrobot, subcommand("balatrobot")] | Annotated[None, Suppress],
-        arg(name=""),
+        Annotated[ServeBalatrobot, subcommand("balatrobot")] | Annotated[ServeMcp, subcommand("mcp")], arg(name="")
     ]
 
     def run(self) -> int:
         """Run the chosen command."""
-        assert self.command
         return self.command.run()

@@ -43,13 +43,11 @@ def test_each_place_inside_a_function_changes_once() -> None:
         assert text.splitlines() == lines
 
 
-def test_quick_tests_of_many_functions_and_files_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quick_tests_of_many_functions_and_files_are_chosen() -> None:
     seconds = {"a.py::one[1]": 0.1, "a.py::one[2]": 0.1, "a.py::two": 0.5, "b.py::three": 1.0, "b.py::slow": 9.0}
-    monkeypatch.setattr(mutate, "TESTS", 3)
-    assert mutate.chosen(seconds) == ["a.py::one[1]", "a.py::two", "b.py::three"]
-    monkeypatch.setattr(mutate, "TESTS", 9)
-    assert mutate.chosen(seconds) == ["a.py::one[1]", "a.py::one[2]", "a.py::two", "b.py::three"]
-    assert mutate.chosen({"a.py::slow": 9.0}) == ["a.py::slow"]
+    assert mutate.chosen(seconds, 3, 6.0) == ["a.py::one[1]", "a.py::two", "b.py::three"]
+    assert mutate.chosen(seconds, 9, 6.0) == ["a.py::one[1]", "a.py::one[2]", "a.py::two", "b.py::three"]
+    assert mutate.chosen({"a.py::slow": 9.0}, 9, 6.0) == ["a.py::slow"]
 
 
 def test_work_in_a_fork_returns_its_result_or_nothing_after_a_crash_or_a_limit() -> None:
@@ -68,10 +66,10 @@ def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(mutate, "ROOT", tmp_path)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.syspath_prepend(source)
-    results = [mutate.judge("spent.py", number, [str(test)], 5.0, source) for number in (0, 2)]
+    results = [mutate.judge("spent.py", number, {str(test): 0.1}, source) for number in (0, 2)]
     assert [(each["change"], each["end"], each["by"].rpartition("::")[2]) for each in results] == [
         ("money >= 0 -> money > 0", "survived", ""),
         ("money - 1 -> money + 1", "killed", "test_left"),
     ]
     assert (source / "spent.py").read_text() == package.read_text()
-    assert mutate.judge("spent.py", 0, [], 5.0, source)["end"] == "not reached"
+    assert mutate.judge("spent.py", 0, {}, source)["end"] == "not reached"

@@ -5,8 +5,8 @@
 
 Linux, Python 3.11; the code runs uncompiled (NUMBA_DISABLE_JIT=1) in a copy of `src/`. The tests of the area run once
 under coverage, which records the tests that reach each line. Each mutant then runs a few of the tests of its line, in a
-fork of a process that has imported the libraries, until one fails. A mutant that no test reaches or kills is a survivor;
-a test that exceeds its time limit counts as a kill.
+fork of a process that has imported the libraries, until one fails; if none does, it runs more of them. A mutant that no
+test reaches or kills is a survivor; tests that exceed the time limit count as a kill.
 
 The output has one JSON line per mutant, and a repeated command resumes after the last one. `--report` prints the score
 and the survivors. `--again TEST ...` runs the survivors again with these tests.
@@ -37,8 +37,8 @@ import pytest
 from coverage import Coverage
 
 Place = ast.expr | ast.stmt
-Reached = dict[str, dict[str, list[str]]]  # file, line, chosen tests
 Seconds = dict[str, float]  # of each test
+Reached = dict[str, dict[str, list[int]]]  # file, line, numbers of the tests
 Result = dict[str, Any]
 Results = dict[tuple[str, int], Result]
 
@@ -76,8 +76,8 @@ ENVIRONMENT = {
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     "PYTHONDONTWRITEBYTECODE": "1",  # a mutant must not leave its compiled file
 }
-LONGEST = 15.0  # CPU seconds of a test; slower tests are left out
-TESTS, BUDGET = 30, 6.0  # most tests per mutant, and most CPU seconds of these tests without a mutation
+LONGEST = 6.0  # CPU seconds of a test; slower tests are left out
+STAGES = ((30, 6.0), (400, 30.0))  # most tests per mutant, and most CPU seconds of these tests under coverage
 
 
 def changed(node: ast.AST) -> Place | None:
@@ -202,8 +202,8 @@ def too_slow(*_: object) -> None:
     pytest.skip("too slow for mutants")
 
 
-def recorded(area: str, source: Path) -> tuple[Reached, Seconds, dict[str, str]]:
-    """Run all tests of an area; return the tests chosen for each line, the seconds, and the tests that do not pass."""
+def recorded(area: str, source: Path) -> tuple[Seconds, Reached, dict[str, str]]:
+    """Run all tests of an area; return the seconds of each, the tests of each line, and the tests that do not pass."""
     sys.dont_write_bytecode = False
     signal.signal(signal.SIGPROF, too_slow)
     coverage = Coverage(data_file=None, source=[str(source / "ante" / part) for part in AREAS[area][0]])
@@ -212,17 +212,18 @@ def recorded(area: str, source: Path) -> tuple[Reached, Seconds, dict[str, str]]
     pytest.main(["-q", "-p", "no:cacheprovider", *AREAS[area][1]], plugins=[recorder])
     coverage.stop()
     seconds = {test: taken for test, taken in recorder.seconds.items() if test not in recorder.without}
+    numbers = {test: number for number, test in enumerate(seconds)}
     data, found = coverage.get_data(), {}
     for name in data.measured_files():
         lines = data.contexts_by_lineno(name).items()
         found[str(Path(name).relative_to(source.resolve()))] = {
-            str(line): chosen({test: seconds[test] for test in tests if test in seconds}) for line, tests in lines
+            str(line): sorted(numbers[test] for test in tests if test in numbers) for line, tests in lines
         }
-    return found, seconds, recorder.without
+    return seconds, found, recorder.without
 
 
-def chosen(seconds: Mapping[str, float]) -> list[str]:
-    """Return quick tests out of many files and functions, quickest first."""
+def chosen(seconds: Mapping[str, float], most: int, budget: float) -> list[str]:
+    """Return at most so many quick tests out of many files and functions within a budget of seconds, quickest first."""
     order = sorted(seconds, key=lambda test: (seconds[test], test))
     for group in ("[", "::"):  # the first test of each function, then the second ones; likewise of each file
         seen: Counter[str] = Counter()
@@ -234,7 +235,7 @@ def chosen(seconds: Mapping[str, float]) -> list[str]:
         order.sort(key=lambda test: turn[test])
     total, found = 0.0, []
     for test in order:
-        if len(found) < TESTS and (not found or total + seconds[test] <= BUDGET):
+        if len(found) < most and (not found or total + seconds[test] <= budget):
             found.append(test)
             total += seconds[test]
     return sorted(found, key=lambda test: seconds[test])
@@ -257,18 +258,22 @@ def first_failure(tests: list[str]) -> str:
     return failure.test or ("" if code in (0, 5) else f"exit status {int(code)}")
 
 
-def judge(name: str, number: int, tests: list[str], limit: float, source: Path) -> Result:
-    """Return the result of one mutant in these tests, with `source` as a scratch copy of `src/`."""
+def judge(name: str, number: int, seconds: Seconds, source: Path) -> Result:
+    """Return the result of one mutant in tests with these seconds, with `source` as a scratch copy of `src/`."""
     file, copied = ROOT / "src" / name, source / name
     text, line, change = mutated(file.read_text(), number)
+    end, by, run = "survived" if seconds else "not reached", "", set[str]()
     copied.write_text(text)
-    try:
-        failure = forked(first_failure, tests, limit=limit) if tests else ""
-    finally:
-        shutil.copy2(file, copied)
-    end = "not reached" if not tests else "survived" if failure == "" else "killed"
-    by = f"no result in {limit:.0f} s" if failure is None else failure
-    return {"file": name, "number": number, "line": line, "change": change, "end": end, "tests": len(tests), "by": by}
+    for most, budget in STAGES:
+        tests = [test for test in chosen(seconds, most, budget) if test not in run]
+        limit = LONGEST + 2 * sum(seconds[test] for test in tests)
+        if end == "survived" and tests:
+            failure = forked(first_failure, tests, limit=limit)
+            by = f"no result in {limit:.0f} s" if failure is None else failure
+            end = "killed" if by else "survived"
+            run.update(tests)
+    shutil.copy2(file, copied)
+    return {"file": name, "number": number, "line": line, "change": change, "end": end, "tests": len(run), "by": by}
 
 
 def sample(area: str, count: int, seed: int) -> list[tuple[str, int]]:
@@ -293,8 +298,8 @@ def show(results: list[Result]) -> None:
             print(f"  {each['end']:12} {each['file']}:{each['line']}  {each['change']}")
 
 
-def baseline(area: str, source: Path, file: Path) -> tuple[Reached, Seconds]:
-    """Return the tests chosen for each line and the seconds of each test, from a file if it exists."""
+def baseline(area: str, source: Path, file: Path) -> tuple[Seconds, Reached]:
+    """Return the seconds of each test and the tests of each line, from a file if it exists."""
     if not file.is_file():
         found = forked(recorded, area, source)
         if found is None:
@@ -302,8 +307,8 @@ def baseline(area: str, source: Path, file: Path) -> tuple[Reached, Seconds]:
         if failed := [test for test, outcome in found[2].items() if outcome == "failed"]:
             sys.exit("these tests fail before any mutation:\n" + "\n".join(failed))
         file.write_text(json.dumps(found))
-    reached, seconds, _ = json.loads(file.read_text())
-    return reached, seconds
+    seconds, reached, _ = json.loads(file.read_text())
+    return seconds, reached
 
 
 def main() -> None:
@@ -334,21 +339,24 @@ def main() -> None:
 
 def fresh(options: argparse.Namespace, done: Results, source: Path, out: Path) -> Iterator[Result]:
     """Yield the results of the mutants of the sample that have none."""
-    reached, seconds = baseline(options.area, source, out.with_name(f"{options.area}-tests.json"))
+    seconds, reached = baseline(options.area, source, out.with_name(f"{options.area}-tests.json"))
+    names = list(seconds)
     for name, number in sample(options.area, options.mutants, options.seed):
         if (name, number) not in done:
-            line = mutated((ROOT / "src" / name).read_text(), number)[1]
-            tests = reached.get(name, {}).get(str(line), [])
-            yield judge(name, number, tests, LONGEST + 3 * sum(seconds[test] for test in tests), source)
+            line = places((ROOT / "src" / name).read_text())[number].lineno
+            tests = [names[at] for at in reached.get(name, {}).get(str(line), ())]
+            yield judge(name, number, {test: seconds[test] for test in tests}, source)
 
 
 def again(done: Results, tests: list[str], source: Path) -> Iterator[Result]:
     """Yield the results of the survivors in other tests."""
+    begin = time.monotonic()
     if failure := forked(first_failure, tests):
         sys.exit(f"fails before any mutation: {failure}")
+    taken = (time.monotonic() - begin) / len(tests)
     for (name, number), result in list(done.items()):
         if result["end"] != "killed":
-            yield judge(name, number, tests, 10 * LONGEST, source)
+            yield judge(name, number, dict.fromkeys(tests, taken), source)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ante.engine.core.state import Phase
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
+from ante.files import plain
 
 BATCH = 128  # games played in parallel
 BLIND_NAMES = ("Small", "Big", "Boss")
@@ -92,15 +93,6 @@ class Report:
     def to_json(self) -> str:
         """Return the report with all its fields."""
         return json.dumps(plain(asdict(self)), indent=1)
-
-
-def plain(value: Any) -> Any:
-    """Return the data with None for numbers that JSON does not support."""
-    if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def wilson(hits: int, trials: int) -> Share:

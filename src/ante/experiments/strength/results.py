@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.agents.evaluate import Share, half_width, plain, wilson
+from ante.agents.evaluate import Share, half_width, wilson
 from ante.experiments.results import samples
 from ante.experiments.strength.plan import Plan
 from ante.experiments.strength.records import REFERENCE, Record, find
-from ante.files import write_text
+from ante.files import plain, write_text
 from ante.league.ratings import SAMPLES, Interval, interval, weights
 
 MARGIN = 0.03  # of win rates: three points

@@ -6,7 +6,7 @@ from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import Player
 from ante.agents.releases import policy_at, released_policies
 from ante.errors import BalatroError
-from ante.plugins import PLAYERS, BadPlugin, is_plugin, load, registered
+from ante.plugins import PLAYERS, BadPlugin, is_plugin, load, raised, registered
 
 
 def player_of(name: str, likeliest: bool, checkpoint: str) -> Player:
@@ -48,7 +48,10 @@ def external_player(name: str) -> Player:
         BadPlugin: The player cannot be loaded, or lacks an attribute of `ante.agents.evaluate.Player`.
     """
     found = load(PLAYERS, name)
-    player = found() if isinstance(found, type) else found
+    try:
+        player = found() if isinstance(found, type) else found
+    except Exception as error:
+        raise BadPlugin(f"{name!r} cannot be created without arguments: {raised(error)}") from error
     missing = [each for each in ("name", "discrete", "reorder", "choose") if not hasattr(player, each)]
     if missing:
         raise BadPlugin(

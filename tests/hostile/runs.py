@@ -66,7 +66,7 @@ def within_run(name: str) -> Callable[[Path], None]:
     """Return a reader of a run in which this file is replaced by the given one."""
 
     def read(file: Path) -> None:
-        run = Path(mkdtemp(dir=file.parent, prefix="run-"))
+        run = Path(mkdtemp(dir=file.parent if file.parent.is_dir() else None))
         try:
             write_example(run, name)
             if os.path.lexists(file):

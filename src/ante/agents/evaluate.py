@@ -13,6 +13,7 @@ from ante.engine.core.state import Phase
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
 from ante.files import plain
+from ante.plugins import BadPlugin
 
 BATCH = 128  # games played in parallel
 BLIND_NAMES = ("Small", "Big", "Boss")
@@ -170,6 +171,8 @@ def evaluate(
     reorder  allowed reordering; by default that of the player
     challenge, locked   as in `engine.run.new_run`
     advance  called with the number of games that ended since the last call
+
+    Raises BadPlugin, BadValue for a player whose actions are illegal or not numbers.
     """
     tally, records = Tally(), []
     for first in range(0, len(seeds), BATCH):
@@ -217,6 +220,7 @@ def play_batch(player: Player, games: Games, tally: Tally, advance: Callable[[in
     while playing.any():
         before = tally.look(games.states)
         actions = player.choose(games, playing)
+        check_legal(player, games, actions, playing)
         games.step(actions)
         tally.count(before, games.states)
         rewards += np.where(playing, games.rewards, 0.0)
@@ -229,6 +233,15 @@ def play_batch(player: Player, games: Games, tally: Tally, advance: Callable[[in
         if ended.any():
             advance(int(ended.sum()))
     return [record for record in records if record is not None]
+
+
+def check_legal(player: Player, games: Games, actions: NDArray[np.int64], playing: NDArray[np.bool_]) -> None:
+    """Raise BadPlugin for an action that is illegal, which would change nothing. Raises BadValue."""
+    i = games.refused(actions, ~playing)
+    if i >= 0:
+        raise BadPlugin(
+            f"player {player.name} chose {actions[i]}, which is illegal, in the game of seed {games.seeds[i]}"
+        )
 
 
 def record_of(games: Games, i: int, reward: float, actions: tuple[int, ...]) -> GameRecord:

@@ -39,6 +39,7 @@ from ante.search.player import Finding, SearchPlayer
 PHRASE, RESULTS, PICTURE, ALONE = "phrase.txt", "results.json", "search.png", "alone"
 BATCH = 16  # games played together; finished ones are stored when all of them have ended
 MOST_DECISIONS = 5000
+LONGEST_PHRASE = 1000
 COLUMNS = ("decisions", "searched", "changed")
 
 Count = Annotated[int, Field(ge=0, le=10**12)]
@@ -114,8 +115,8 @@ def phrase_of(folder: Path) -> str:
         raise BadCampaign(
             f"{error}; write a secret phrase to this file, and publish its SHA-256 before you tune the search"
         ) from None
-    if not phrase:
-        raise BadCampaign(f"{folder / PHRASE} is empty: write a phrase to it")
+    if not phrase.isprintable() or not 0 < len(phrase) <= LONGEST_PHRASE:
+        raise BadCampaign(f"{folder / PHRASE} must contain one line of at most {LONGEST_PHRASE} characters")
     return phrase
 
 

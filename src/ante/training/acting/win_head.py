@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.errors import BalatroError
-from ante.files import whole
+from ante.files import NoFile, Unreadable, check_regular, whole
 from ante.training.run_store.manifest import BadCheckpoint
 from ante.training.run_store.state_files import read_arrays
 
@@ -63,15 +63,16 @@ class WinHead:
 def read_win_head(folder: Path, weights_sha256: str) -> WinHead | None:
     """Return the head beside a policy's weights, None if there is none. Raises BadWinHead."""
     file = folder / WIN_HEAD
-    if not file.is_file():
-        return None
     try:
+        check_regular(file)
         found = read_arrays(file, text=("weights_sha256",))
         *parameters, belongs_to = (found[each.name] for each in fields(WinHead))
         head = WinHead(*(each.astype(np.float32) for each in parameters), str(belongs_to))
         check_head(head)
+    except NoFile:
+        return None
     except (ValueError, KeyError) as error:
-        cause = error if isinstance(error, BadCheckpoint) else f"{file} cannot be read: {error}"
+        cause = error if isinstance(error, BadCheckpoint | Unreadable) else f"{file} cannot be read: {error}"
         raise BadWinHead(f"{cause}; fit it again with ante calibrate, or delete it") from None
     if head.weights_sha256 != weights_sha256:
         raise BadWinHead(f"{file} was fitted to other weights: fit it again with ante calibrate, or delete it")

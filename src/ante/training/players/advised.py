@@ -12,11 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ante.agents.evaluate import Report, evaluate, paired_difference, plain
+from ante.agents.evaluate import Report, evaluate, paired_difference
 from ante.engine.core.state import copy_states
 from ante.env.games import Games
 from ante.errors import BalatroError
-from ante.files import write_text
+from ante.files import plain, write_text
 from ante.hints.advice import Advice
 from ante.hints.broker import hint_field
 from ante.hints.budget import DecisionBudget

@@ -80,6 +80,9 @@ EXTRAS = {
     "codeflare_sdk": "cluster",
     "requests": "cluster",
     "urllib3": "cluster",
+    "pettingzoo": "race",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
 }
 
 

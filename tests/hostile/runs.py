@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -95,7 +97,8 @@ def listed(run: Path) -> None:
     """Read a run as `ante runs` does."""
     found = read_run(run)
     table_of([found])
-    print_json(facts(found))
+    with redirect_stdout(StringIO()):
+        print_json(facts(found))
     for key in KEYS.values():
         sorted((found, found), key=key)
 

@@ -1,0 +1,1 @@
+"""Servers through which other programs use Ante: decisions over gRPC, and the protocol of Balatro bots."""

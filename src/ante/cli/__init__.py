@@ -50,6 +50,7 @@ from ante.cli.options import check_options, check_words
 from ante.cli.platform.artifacts import Artifacts
 from ante.cli.platform.cluster import Cluster
 from ante.cli.platform.images import Images
+from ante.cli.platform.serve import Serve
 from ante.cli.shown import compile_missing
 
 GROUPS: dict[str, dict[str, type]] = {
@@ -67,6 +68,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "hints": Hints,
     },
     "Study players and data": {"league": LeagueCommand, "stats": Stats, "data": Data, "clone": Clone},
+    "Serve other programs": {"serve": Serve},
     "Clusters and storage": {"cluster": Cluster, "artifacts": Artifacts, "images": Images},
     "Check and measure": {
         "doctor": Doctor,

@@ -110,9 +110,7 @@ class SearchPlayer:
         if key not in self._kept:
             self.choose(games, np.ones(1, dtype=np.bool_))
         found = self._kept[key]
-        note = (
-            self.player.explain(games, taken) if isinstance(self.player, Explained) else Note(None, (), None)
-        )
+        note = self.player.explain(games, taken) if isinstance(self.player, Explained) else Note(None, (), None)
         return replace(note, search=finding_text(games.states[0], found))
 
     def _keep(self, key: bytes, finding: Finding) -> None:

@@ -49,9 +49,13 @@ class Access:
         if self.token_env:
             found += environment.get(self.token_env, "").split()
         if (self.token_file or self.token_env) and not found:
-            raise BadAccess(f"there is no token in {self.token_file or self.token_env}: write one of {LEAST_TOKEN} characters")
+            raise BadAccess(
+                f"there is no token in {self.token_file or self.token_env}: write one of {LEAST_TOKEN} characters"
+            )
         if any(len(token) < LEAST_TOKEN for token in found):
-            raise BadAccess(f"a token has fewer than {LEAST_TOKEN} characters: use a longer one, such as openssl rand -hex 32")
+            raise BadAccess(
+                f"a token has fewer than {LEAST_TOKEN} characters: use a longer one, such as openssl rand -hex 32"
+            )
         return tuple(token.encode() for token in found)
 
     def credentials(self) -> grpc.ServerCredentials | None:

@@ -11,11 +11,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import grpc
-import numpy as np
 
 from ante.serve.decisions.positions import Refused
 from ante.serve.decisions.v1 import decisions_pb2 as pb
@@ -30,13 +29,11 @@ class Work:
 
     deadline  by time.monotonic()
     done      its decision, or a Refused
-    states    its position once known, (1,) state_t
     """
 
     query: "pb.Query"
     deadline: float
     done: "asyncio.Future[pb.Decision]"
-    states: np.recarray | None = field(default=None, repr=False)
 
     def refuse(self, refusal: Refused) -> None:
         """End without a decision, unless the work has ended."""
@@ -51,7 +48,7 @@ class Batcher:
     """A queue of work and the thread that decides it.
 
     Args:
-        decide: Returns a decision or Refused for each work of a batch; runs in the thread.
+        decide: Returns a decision or Refused for each query of a batch; runs in the thread.
         largest: Most works of a batch.
         waiting: Most works that wait; further ones are refused.
         is_stale: Returns whether a work became stale while it waited.
@@ -60,7 +57,7 @@ class Batcher:
 
     def __init__(
         self,
-        decide: Callable[[Sequence[Work]], Sequence[Result]],
+        decide: Callable[[Sequence[Any]], Sequence[Result]],
         largest: int,
         waiting: int,
         is_stale: Callable[[Work], bool] = lambda _: False,
@@ -113,10 +110,12 @@ class Batcher:
                 continue
             begin = time.monotonic()
             try:
-                results = await loop.run_in_executor(self._worker, self._decide, batch)
+                results = await loop.run_in_executor(self._worker, self._decide, [work.query for work in batch])
             except Exception:  # no caller awaits this task: the log has the cause, the clients a status without it
                 LOG.exception("a batch of %d failed", len(batch))
-                results = [Refused(grpc.StatusCode.INTERNAL, "internal error; the log of the server has the cause")] * len(batch)
+                results = [
+                    Refused(grpc.StatusCode.INTERNAL, "internal error; the log of the server has the cause")
+                ] * len(batch)
             self._observe(len(batch), time.monotonic() - begin)
             for work, result in zip(batch, results, strict=True):
                 if isinstance(result, Refused):

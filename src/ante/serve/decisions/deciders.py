@@ -223,13 +223,18 @@ def decider_of(name: str, digest: str, player: Player) -> Decider:
     """Return the decider of a player. Raises CannotDecide."""
     if isinstance(player, SearchPlayer):
         whole = SearchPlayer(player.player, player.budget, Settings(share=1.0))
-        return ThinkingDecider(player.name, digest, player.reorder, whole.thinker, whole)
+        assert isinstance(player.player, Searchable), "SearchPlayer checks it"
+        return ThinkingDecider(player.name, digest, player.reorder, player.player.thinker(), whole)
     if isinstance(player, AdvisedPlayer):
         check_memory(player.name, player.policy)
         return AdvisedDecider(player.name, digest, player, pb.STRATEGY_POLICY)
     if isinstance(player, PolicyPlayer):
         check_memory(player.name, player.policy)
-        if isinstance(player, Searchable) and type(player.policy) is ShortlistPolicy and player.policy.device.type == "cpu":
+        if (
+            isinstance(player, Searchable)
+            and type(player.policy) is ShortlistPolicy
+            and player.policy.device.type == "cpu"
+        ):
             return ThinkingDecider(name, digest, player.reorder, player.thinker())
         return StepwiseDecider(name, digest, player, pb.STRATEGY_POLICY)
     return StepwiseDecider(name, digest, player, pb.STRATEGY_SCRIPTED)

@@ -26,6 +26,7 @@ LARGEST_BATCH = 64
 MOST_WAITING = 1_024
 LONGEST_NAME = 64
 REMEMBERED = 4_096  # answers kept for repeated queries, and games whose sequence is known
+WARM_DECISIONS = 12  # until the first shop
 LATE = 0.7  # part of a query's time after which the rules decide
 
 
@@ -53,11 +54,13 @@ class Desk:
         self.exporter.waiting.set_function(lambda: len(self.player_queue))
 
     def warm(self) -> None:
-        """Decide one position by the player and by the rules, which loads their compiled code."""
-        run = pb.Query(request_id="warm", run=pb.Run(seed="TESTSEED"))
-        work = Work(run, 0.0, asyncio.Future(loop=asyncio.new_event_loop()))
-        self._decide([work])
-        self._decide_by_rules([work])
+        """Decide the first positions of a game by the rules, and some by the player, which loads their compiled code."""
+        actions: list[int] = []
+        for number in range(WARM_DECISIONS):
+            queries = [pb.Query(request_id="warm", run=pb.Run(seed="TESTSEED", actions=actions))]
+            if number in (1, WARM_DECISIONS - 1):
+                self._decide(queries)
+            actions.append(self._decide_by_rules(queries)[0].packed_action)
 
     def start(self) -> None:
         """Begin to decide; call it in the event loop."""
@@ -80,7 +83,9 @@ class Desk:
         check(query)
         place = fingerprint(query)
         if kept and kept[0] != place:
-            raise Refused(grpc.StatusCode.ALREADY_EXISTS, f"request_id {query.request_id!r} was used for another position")
+            raise Refused(
+                grpc.StatusCode.ALREADY_EXISTS, f"request_id {query.request_id!r} was used for another position"
+            )
         if kept is None:
             self._follow(query)
             task = asyncio.create_task(self._decided(query, deadline))
@@ -111,7 +116,7 @@ class Desk:
             self._sequences.popitem(last=False)
 
     def _is_stale(self, work: Work) -> bool:
-        return work.query.sequence < self._sequences.get(work.query.game_id, 0)
+        return bool(work.query.sequence < self._sequences.get(work.query.game_id, 0))
 
     async def _decided(self, query: "pb.Query", deadline: float) -> "pb.Decision":
         """Return the player's decision, or that of the rules if the player is missing, late or fails. Raises Refused."""
@@ -132,7 +137,7 @@ class Desk:
             raise expired()
         return late.done.result()
 
-    def _decide(self, batch: Sequence[Work]) -> Sequence[Result]:
+    def _decide(self, batch: Sequence[Any]) -> Sequence[Result]:
         """Decide a batch by the player; runs in the thread of its queue."""
         decider = self.decider
         if decider is None:
@@ -144,18 +149,18 @@ class Desk:
             self.exporter.failures.inc()
             return self._results(batch, self._rules[0], 0, f"the player {decider.name} failed")
 
-    def _decide_by_rules(self, batch: Sequence[Work]) -> Sequence[Result]:
+    def _decide_by_rules(self, batch: Sequence[Any]) -> Sequence[Result]:
         """Decide late work by the rules; runs in the thread of its queue."""
         name = self.decider.name if self.decider else "rules"
         return self._results(batch, self._rules[1], 1, f"the player {name} was late")
 
-    def _results(self, batch: Sequence[Work], decider: Decider, thread: int, reason: str = "") -> Sequence[Result]:
+    def _results(self, batch: Sequence[Any], decider: Decider, thread: int, reason: str = "") -> Sequence[Result]:
         """Return a decision or Refused for each work."""
         found: list[Result] = [None] * len(batch)
         placed = []
-        for i, work in enumerate(batch):
+        for i, query in enumerate(batch):
             try:
-                placed.append((i, position_of(work.query, self._runs[thread])))
+                placed.append((i, position_of(query, self._runs[thread])))
             except Refused as refusal:
                 found[i] = refusal
         if placed:
@@ -169,13 +174,13 @@ class Desk:
         self,
         which: Sequence[int],
         states: np.recarray,
-        batch: Sequence[Work],
+        batch: Sequence[Any],
         decider: Decider,
         thread: int,
         found: list[Result],
     ) -> None:
         """Write the results of works whose positions are known: which (n,) indices, states (n,) state_t."""
-        untrusted = np.array([batch[i].query.WhichOneof("position") not in ("run", "replay") for i in which])
+        untrusted = np.array([batch[i].WhichOneof("position") not in ("run", "replay") for i in which])
         faults = faults_of(states, untrusted)
         for k, refusal in faults.items():
             found[which[k]] = refusal
@@ -187,9 +192,11 @@ class Desk:
         hashes = hashes_of(games)
         choices = decider.decide(games)
         for k, state, seen, choice in zip(good, states, hashes, choices, strict=True):
-            query = batch[which[k]].query
+            query = batch[which[k]]
             if query.state_hash and query.state_hash != seen:
-                message = f"stale: the position has state hash {seen}, and the client is at {query.state_hash[:LONGEST_NAME]}"
+                message = (
+                    f"stale: the position has state hash {seen}, and the client is at {query.state_hash[:LONGEST_NAME]}"
+                )
                 found[which[k]] = Refused(grpc.StatusCode.FAILED_PRECONDITION, message)
                 continue
             if not is_legal(state, choice.decision):
@@ -249,6 +256,12 @@ def fingerprint(query: "pb.Query") -> bytes:
     """Return a digest of what a query asks."""
     kind = query.WhichOneof("position")
     value = getattr(query, kind)
-    data = value if kind == "record" else value.encode() if kind == "replay" else value.SerializeToString(deterministic=True)
+    data = (
+        value
+        if kind == "record"
+        else value.encode()
+        if kind == "replay"
+        else value.SerializeToString(deterministic=True)
+    )
     start = f"{kind} {query.game_id} {query.sequence} {query.state_hash} {query.alternatives} ".encode()
     return hashlib.blake2b(start + data, digest_size=16).digest()

@@ -16,7 +16,7 @@ from ante.engine.step import step
 from ante.engine.validation import BadState, validate_states
 from ante.env.games import Games
 from ante.env.layout import observation_t
-from ante.env.replay import BadReplay, Heading, action_text, heading_lines, read_decision, read_heading
+from ante.env.replay import Heading, action_text, heading_lines, read_decision, read_heading
 from ante.errors import BalatroError
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 
@@ -75,7 +75,9 @@ class Runs:
         for number in range(done, len(numbers)):
             action = numbers[number]
             if not 0 <= action < LARGEST_ACTION or step(s, action) == Status.ILLEGAL:
-                words = action_text(int(action)) if 0 <= action < LARGEST_ACTION and verb_of(action) < N_VERBS else action
+                words = (
+                    action_text(int(action)) if 0 <= action < LARGEST_ACTION and verb_of(action) < N_VERBS else action
+                )
                 raise malformed(f"decision {number + 1} of the run is illegal in its state: {words}")
 
     def _keep(self, key: bytes, states: np.recarray) -> None:

@@ -85,7 +85,9 @@ async def serving(desk: Desk, options: Options) -> AsyncIterator[int]:
     try:
         port = server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
     except (RuntimeError, OverflowError):
-        raise CannotListen(f"cannot listen on {address}: it is in use or not of this machine; choose another --port") from None
+        raise CannotListen(
+            f"cannot listen on {address}: it is in use or not of this machine; choose another --port"
+        ) from None
     await asyncio.to_thread(desk.warm)
     desk.start()
     await server.start()

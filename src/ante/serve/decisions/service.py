@@ -11,7 +11,7 @@ import grpc.aio
 
 from ante import __version__
 from ante.engine.core.state import VERSION, state_t
-from ante.serve.decisions.desk import LARGEST_BATCH, Desk
+from ante.serve.decisions.desk import Desk
 from ante.serve.decisions.positions import Refused, malformed
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.v1.decisions_pb2_grpc import DecisionServiceServicer

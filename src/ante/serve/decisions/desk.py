@@ -39,27 +39,28 @@ class Desk:
 
     Args:
         patience: Seconds until an answer of queries without deadline.
+        largest: Most queries that the player decides at a time.
     """
 
-    def __init__(self, decider: Decider | None, missing: str = "", patience: float = 5.0) -> None:
+    def __init__(
+        self, decider: Decider | None, missing: str = "", patience: float = 5.0, largest: int = LARGEST_BATCH
+    ) -> None:
         self.decider, self.missing, self.exporter = decider, missing, Exporter()
         self._patience = patience
         self._rules = [StepwiseDecider("rules", "", RulesPlayer(), pb.STRATEGY_FALLBACK) for _ in range(2)]  # of each
         self._answers: OrderedDict[str, tuple[bytes, asyncio.Task[Any]]] = OrderedDict()
         self._sequences: OrderedDict[str, int] = OrderedDict()
-        sizes = LARGEST_BATCH, MOST_WAITING, self._is_stale
-        self.player_queue = Batcher(self._decide, *sizes, self.exporter.observe_batch)
+        self.player_queue = Batcher(self._decide, largest, MOST_WAITING, self._is_stale, self.exporter.observe_batch)
         self.rules_queue = Batcher(self._decide_by_rules, LARGEST_BATCH, LARGEST_BATCH, self._is_stale)
         self._tables, self._runs = (Tables(), Tables()), (Runs(), Runs())  # queue's thread, as the rules
         self.exporter.waiting.set_function(lambda: len(self.player_queue))
 
     def warm(self) -> None:
-        """Decide the first positions of a game by the rules, and some by the player, which loads their compiled code."""
+        """Decide the first positions of a game by player and rules, which loads their compiled code."""
         actions: list[int] = []
-        for number in range(WARM_DECISIONS):
+        for _ in range(WARM_DECISIONS):
             queries = [pb.Query(request_id="warm", run=pb.Run(seed="TESTSEED", actions=actions))]
-            if number in (1, WARM_DECISIONS - 1):
-                self._decide(queries)
+            self._decide(queries)
             actions.append(self._decide_by_rules(queries)[0].packed_action)
 
     def start(self) -> None:

@@ -14,7 +14,7 @@ from ante.plugins import PLAYERS, is_plugin
 from ante.search.budget import budget_of
 from ante.search.player import SearchPlayer
 from ante.serve.decisions.deciders import Decider, decider_of
-from ante.serve.decisions.desk import Desk
+from ante.serve.decisions.desk import LARGEST_BATCH, Desk
 from ante.training.players.advised import advised_from
 from ante.training.players.by_name import player_of
 from ante.training.players.release import ABOUT, is_release
@@ -23,6 +23,7 @@ from ante.training.run_store.manifest import SEAL, BadCheckpoint, read_manifest
 
 LOG = logging.getLogger(__name__)
 POINTERS = ("best", "latest")
+SLOW_BATCH = 4
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class Source:
     checkpoint: str = "best"
     search: str | None = None
     hints: Literal["off", "rules", "llm"] = "off"
+
+    @property
+    def largest(self) -> int:
+        """Most queries to decide at a time: few if each one takes long, so that all of them are not late."""
+        return LARGEST_BATCH if self.search is None and self.hints != "llm" else SLOW_BATCH
 
     @property
     def folder(self) -> Path | None:

@@ -108,7 +108,7 @@ async def run(source: Source, options: Options, listening: Callable[[int], None]
     options.access.check_host(options.host)
     torch.set_num_threads(options.threads)
     sys.setswitchinterval(SWITCH_SECONDS)
-    desk = Desk(*first_decider(source), patience=options.patience)
+    desk = Desk(*first_decider(source), patience=options.patience, largest=source.largest)
     if desk.decider:
         desk.exporter.show_model(desk.decider.name, desk.decider.digest)
     else:

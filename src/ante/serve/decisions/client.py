@@ -28,7 +28,7 @@ MESSAGE_BYTES = 4 << 20
 LARGEST_FILE = 1 << 20
 FAILURES, OPEN_SECONDS = 5, 5.0  # of the circuit breaker
 OPTIONS = (("grpc.max_receive_message_length", MESSAGE_BYTES), ("grpc.initial_reconnect_backoff_ms", 100))
-STREAM_OPTIONS = (*OPTIONS, ("grpc.max_reconnect_backoff_ms", 500))
+STREAM_OPTIONS = (*OPTIONS, ("grpc.max_reconnect_backoff_ms", 500), ("grpc.use_local_subchannel_pool", 1))
 RECONNECT_SECONDS = 0.05  # between two attempts of a stream
 
 

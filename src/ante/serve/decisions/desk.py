@@ -202,22 +202,22 @@ class Desk:
                 continue
             if not is_legal(state, choice.decision):
                 raise RuntimeError(f"{decider.name} decided {choice.decision}, which is illegal")
-            found[which[k]] = message_of(state, choice, decider, seen, query.alternatives)
+            found[which[k]] = message_of(state, choice, decider, seen, query)
 
 
-def message_of(s: Any, choice: Choice, decider: Decider, seen: str, alternatives: int) -> "pb.Decision":
-    """Return a decision as a message."""
+def message_of(s: Any, choice: Choice, decider: Decider, seen: str, query: "pb.Query") -> "pb.Decision":
+    """Return the decision of a query as a message."""
     return pb.Decision(
         action=action_text(choice.decision),
         packed_action=choice.decision,
-        description=macro_name(s, choice.decision),
+        description=macro_name(s, choice.decision) if query.describe else "",
         strategy=choice.strategy,
         reason=choice.reason,
         confidence=choice.confidence,
         value=choice.value,
         alternatives=[
             pb.Alternative(action=action_text(each), packed_action=each, probability=chance)
-            for each, chance in choice.options[:alternatives]
+            for each, chance in choice.options[: query.alternatives]
         ],
         used_llm=choice.used_llm,
         player=decider.name,
@@ -264,5 +264,7 @@ def fingerprint(query: "pb.Query") -> bytes:
         if kind == "replay"
         else value.SerializeToString(deterministic=True)
     )
-    start = f"{kind} {query.game_id} {query.sequence} {query.state_hash} {query.alternatives} ".encode()
+    start = (
+        f"{kind} {query.game_id} {query.sequence} {query.state_hash} {query.alternatives} {query.describe} ".encode()
+    )
     return hashlib.blake2b(start + data, digest_size=16).digest()

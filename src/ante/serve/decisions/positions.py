@@ -16,7 +16,7 @@ from ante.engine.step import step
 from ante.engine.validation import BadState, validate_states
 from ante.env.games import Games
 from ante.env.layout import observation_t
-from ante.env.replay import Heading, action_text, heading_lines, read_decision, read_heading
+from ante.env.replay import Heading, action_text, read_decision, read_heading
 from ante.errors import BalatroError
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 
@@ -59,7 +59,7 @@ class Runs:
             numbers = np.asarray(actions, dtype=np.int64)
         except OverflowError:
             raise malformed("a packed decision exceeds 64 bits") from None
-        start = "\n".join(heading_lines(heading)).encode()
+        start = repr(heading).encode()
         for done in range(len(numbers), max(-1, len(numbers) - 1 - LOOKED_BACK), -1):
             if (found := self._kept.get(key_of(start, numbers[:done]))) is not None:
                 states = copy_states(found)

@@ -30,7 +30,7 @@ SWITCH_SECONDS = 0.0005  # after which the thread that decides lets the event lo
 OPTIONS = (
     ("grpc.max_receive_message_length", MESSAGE_BYTES),
     ("grpc.max_metadata_size", 16 << 10),
-    ("grpc.max_concurrent_streams", 256),  # of one connection
+    ("grpc.max_concurrent_streams", CALLS),  # of one connection
     ("grpc.so_reuseport", 0),  # a second server at this port is an error
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),

@@ -25,17 +25,17 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'ante/serve/decisions/v1/decisions.proto\x12\x17\x61nte.serve.decisions.v1\x1a\x1egoogle/protobuf/duration.proto\"\x17\n\x15GetServiceInfoRequest\"\xeb\x01\n\x16GetServiceInfoResponse\x12\x0e\n\x06player\x18\x01 \x01(\t\x12\x14\n\x0cmodel_digest\x18\x02 \x01(\t\x12\x33\n\x08strategy\x18\x03 \x01(\x0e\x32!.ante.serve.decisions.v1.Strategy\x12\x0f\n\x07reorder\x18\x04 \x01(\t\x12\x0f\n\x07version\x18\x05 \x01(\t\x12\x16\n\x0erecord_version\x18\x06 \x01(\r\x12\x14\n\x0crecord_bytes\x18\x07 \x01(\r\x12\x15\n\rmessage_bytes\x18\x08 \x01(\r\x12\x0f\n\x07queries\x18\t \x01(\r\"C\n\x12GetDecisionRequest\x12-\n\x05query\x18\x01 \x01(\x0b\x32\x1e.ante.serve.decisions.v1.Query\"F\n\x13GetDecisionResponse\x12/\n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x1f.ante.serve.decisions.v1.Answer\"F\n\x13GetDecisionsRequest\x12/\n\x07queries\x18\x01 \x03(\x0b\x32\x1e.ante.serve.decisions.v1.Query\"H\n\x14GetDecisionsResponse\x12\x30\n\x07\x61nswers\x18\x01 \x03(\x0b\x32\x1f.ante.serve.decisions.v1.Answer\"G\n\x16StreamDecisionsRequest\x12-\n\x05query\x18\x01 \x01(\x0b\x32\x1e.ante.serve.decisions.v1.Query\"J\n\x17StreamDecisionsResponse\x12/\n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x1f.ante.serve.decisions.v1.Answer\"\xa6\x02\n\x05Query\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07game_id\x18\x02 \x01(\t\x12\x10\n\x08sequence\x18\x03 \x01(\x04\x12\x12\n\nstate_hash\x18\x04 \x01(\t\x12\x33\n\x08priority\x18\x05 \x01(\x0e\x32!.ante.serve.decisions.v1.Priority\x12*\n\x07timeout\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0c\x61lternatives\x18\x07 \x01(\r\x12+\n\x03run\x18\n \x01(\x0b\x32\x1c.ante.serve.decisions.v1.RunH\x00\x12\x10\n\x06replay\x18\x0b \x01(\tH\x00\x12\x10\n\x06record\x18\x0c \x01(\x0cH\x00\x42\n\n\x08position\"T\n\x03Run\x12\x0c\n\x04seed\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x65\x63k\x18\x02 \x01(\t\x12\r\n\x05stake\x18\x03 \x01(\r\x12\x11\n\tchallenge\x18\x04 \x01(\t\x12\x0f\n\x07\x61\x63tions\x18\x05 \x03(\x03\"I\n\x0b\x41lternative\x12\x0e\n\x06\x61\x63tion\x18\x01 \x01(\t\x12\x15\n\rpacked_action\x18\x02 \x01(\x03\x12\x13\n\x0bprobability\x18\x03 \x01(\x01\"\xd9\x02\n\x08\x44\x65\x63ision\x12\x0e\n\x06\x61\x63tion\x18\x01 \x01(\t\x12\x15\n\rpacked_action\x18\x02 \x01(\x03\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x33\n\x08strategy\x18\x04 \x01(\x0e\x32!.ante.serve.decisions.v1.Strategy\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x17\n\nconfidence\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05value\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12:\n\x0c\x61lternatives\x18\x08 \x03(\x0b\x32$.ante.serve.decisions.v1.Alternative\x12\x10\n\x08used_llm\x18\t \x01(\x08\x12\x0e\n\x06player\x18\n \x01(\t\x12\x14\n\x0cmodel_digest\x18\x0b \x01(\t\x12\x12\n\nstate_hash\x18\x0c \x01(\tB\r\n\x0b_confidenceB\x08\n\x06_value\"\x92\x01\n\x06\x41nswer\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x35\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32!.ante.serve.decisions.v1.DecisionH\x00\x12\x33\n\x07refusal\x18\x03 \x01(\x0b\x32 .ante.serve.decisions.v1.RefusalH\x00\x42\x08\n\x06result\"(\n\x07Refusal\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0f\n\x07message\x18\x02 \x01(\t*Q\n\x08Priority\x12\x18\n\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x18\n\x14PRIORITY_INTERACTIVE\x10\x01\x12\x11\n\rPRIORITY_BULK\x10\x02*\x90\x01\n\x08Strategy\x12\x18\n\x14STRATEGY_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTRATEGY_POLICY\x10\x01\x12\x13\n\x0fSTRATEGY_SEARCH\x10\x02\x12\x12\n\x0eSTRATEGY_HINTS\x10\x03\x12\x15\n\x11STRATEGY_SCRIPTED\x10\x04\x12\x15\n\x11STRATEGY_FALLBACK\x10\x05\x32\xd5\x03\n\x0f\x44\x65\x63isionService\x12q\n\x0eGetServiceInfo\x12..ante.serve.decisions.v1.GetServiceInfoRequest\x1a/.ante.serve.decisions.v1.GetServiceInfoResponse\x12h\n\x0bGetDecision\x12+.ante.serve.decisions.v1.GetDecisionRequest\x1a,.ante.serve.decisions.v1.GetDecisionResponse\x12k\n\x0cGetDecisions\x12,.ante.serve.decisions.v1.GetDecisionsRequest\x1a-.ante.serve.decisions.v1.GetDecisionsResponse\x12x\n\x0fStreamDecisions\x12/.ante.serve.decisions.v1.StreamDecisionsRequest\x1a\x30.ante.serve.decisions.v1.StreamDecisionsResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'ante/serve/decisions/v1/decisions.proto\x12\x17\x61nte.serve.decisions.v1\x1a\x1egoogle/protobuf/duration.proto\"\x17\n\x15GetServiceInfoRequest\"\xeb\x01\n\x16GetServiceInfoResponse\x12\x0e\n\x06player\x18\x01 \x01(\t\x12\x14\n\x0cmodel_digest\x18\x02 \x01(\t\x12\x33\n\x08strategy\x18\x03 \x01(\x0e\x32!.ante.serve.decisions.v1.Strategy\x12\x0f\n\x07reorder\x18\x04 \x01(\t\x12\x0f\n\x07version\x18\x05 \x01(\t\x12\x16\n\x0erecord_version\x18\x06 \x01(\r\x12\x14\n\x0crecord_bytes\x18\x07 \x01(\r\x12\x15\n\rmessage_bytes\x18\x08 \x01(\r\x12\x0f\n\x07queries\x18\t \x01(\r\"C\n\x12GetDecisionRequest\x12-\n\x05query\x18\x01 \x01(\x0b\x32\x1e.ante.serve.decisions.v1.Query\"F\n\x13GetDecisionResponse\x12/\n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x1f.ante.serve.decisions.v1.Answer\"F\n\x13GetDecisionsRequest\x12/\n\x07queries\x18\x01 \x03(\x0b\x32\x1e.ante.serve.decisions.v1.Query\"H\n\x14GetDecisionsResponse\x12\x30\n\x07\x61nswers\x18\x01 \x03(\x0b\x32\x1f.ante.serve.decisions.v1.Answer\"G\n\x16StreamDecisionsRequest\x12-\n\x05query\x18\x01 \x01(\x0b\x32\x1e.ante.serve.decisions.v1.Query\"J\n\x17StreamDecisionsResponse\x12/\n\x06\x61nswer\x18\x01 \x01(\x0b\x32\x1f.ante.serve.decisions.v1.Answer\"\xb8\x02\n\x05Query\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07game_id\x18\x02 \x01(\t\x12\x10\n\x08sequence\x18\x03 \x01(\x04\x12\x12\n\nstate_hash\x18\x04 \x01(\t\x12\x33\n\x08priority\x18\x05 \x01(\x0e\x32!.ante.serve.decisions.v1.Priority\x12*\n\x07timeout\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0c\x61lternatives\x18\x07 \x01(\r\x12\x10\n\x08\x64\x65scribe\x18\x08 \x01(\x08\x12+\n\x03run\x18\n \x01(\x0b\x32\x1c.ante.serve.decisions.v1.RunH\x00\x12\x10\n\x06replay\x18\x0b \x01(\tH\x00\x12\x10\n\x06record\x18\x0c \x01(\x0cH\x00\x42\n\n\x08position\"T\n\x03Run\x12\x0c\n\x04seed\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x65\x63k\x18\x02 \x01(\t\x12\r\n\x05stake\x18\x03 \x01(\r\x12\x11\n\tchallenge\x18\x04 \x01(\t\x12\x0f\n\x07\x61\x63tions\x18\x05 \x03(\x03\"I\n\x0b\x41lternative\x12\x0e\n\x06\x61\x63tion\x18\x01 \x01(\t\x12\x15\n\rpacked_action\x18\x02 \x01(\x03\x12\x13\n\x0bprobability\x18\x03 \x01(\x01\"\xd9\x02\n\x08\x44\x65\x63ision\x12\x0e\n\x06\x61\x63tion\x18\x01 \x01(\t\x12\x15\n\rpacked_action\x18\x02 \x01(\x03\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x33\n\x08strategy\x18\x04 \x01(\x0e\x32!.ante.serve.decisions.v1.Strategy\x12\x0e\n\x06reason\x18\x05 \x01(\t\x12\x17\n\nconfidence\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05value\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12:\n\x0c\x61lternatives\x18\x08 \x03(\x0b\x32$.ante.serve.decisions.v1.Alternative\x12\x10\n\x08used_llm\x18\t \x01(\x08\x12\x0e\n\x06player\x18\n \x01(\t\x12\x14\n\x0cmodel_digest\x18\x0b \x01(\t\x12\x12\n\nstate_hash\x18\x0c \x01(\tB\r\n\x0b_confidenceB\x08\n\x06_value\"\x92\x01\n\x06\x41nswer\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x35\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32!.ante.serve.decisions.v1.DecisionH\x00\x12\x33\n\x07refusal\x18\x03 \x01(\x0b\x32 .ante.serve.decisions.v1.RefusalH\x00\x42\x08\n\x06result\"(\n\x07Refusal\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0f\n\x07message\x18\x02 \x01(\t*Q\n\x08Priority\x12\x18\n\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x18\n\x14PRIORITY_INTERACTIVE\x10\x01\x12\x11\n\rPRIORITY_BULK\x10\x02*\x90\x01\n\x08Strategy\x12\x18\n\x14STRATEGY_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTRATEGY_POLICY\x10\x01\x12\x13\n\x0fSTRATEGY_SEARCH\x10\x02\x12\x12\n\x0eSTRATEGY_HINTS\x10\x03\x12\x15\n\x11STRATEGY_SCRIPTED\x10\x04\x12\x15\n\x11STRATEGY_FALLBACK\x10\x05\x32\xd5\x03\n\x0f\x44\x65\x63isionService\x12q\n\x0eGetServiceInfo\x12..ante.serve.decisions.v1.GetServiceInfoRequest\x1a/.ante.serve.decisions.v1.GetServiceInfoResponse\x12h\n\x0bGetDecision\x12+.ante.serve.decisions.v1.GetDecisionRequest\x1a,.ante.serve.decisions.v1.GetDecisionResponse\x12k\n\x0cGetDecisions\x12,.ante.serve.decisions.v1.GetDecisionsRequest\x1a-.ante.serve.decisions.v1.GetDecisionsResponse\x12x\n\x0fStreamDecisions\x12/.ante.serve.decisions.v1.StreamDecisionsRequest\x1a\x30.ante.serve.decisions.v1.StreamDecisionsResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'ante.serve.decisions.v1.decisions_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PRIORITY']._serialized_start=1796
-  _globals['_PRIORITY']._serialized_end=1877
-  _globals['_STRATEGY']._serialized_start=1880
-  _globals['_STRATEGY']._serialized_end=2024
+  _globals['_PRIORITY']._serialized_start=1814
+  _globals['_PRIORITY']._serialized_end=1895
+  _globals['_STRATEGY']._serialized_start=1898
+  _globals['_STRATEGY']._serialized_end=2042
   _globals['_GETSERVICEINFOREQUEST']._serialized_start=100
   _globals['_GETSERVICEINFOREQUEST']._serialized_end=123
   _globals['_GETSERVICEINFORESPONSE']._serialized_start=126
@@ -53,17 +53,17 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_STREAMDECISIONSRESPONSE']._serialized_start=723
   _globals['_STREAMDECISIONSRESPONSE']._serialized_end=797
   _globals['_QUERY']._serialized_start=800
-  _globals['_QUERY']._serialized_end=1094
-  _globals['_RUN']._serialized_start=1096
-  _globals['_RUN']._serialized_end=1180
-  _globals['_ALTERNATIVE']._serialized_start=1182
-  _globals['_ALTERNATIVE']._serialized_end=1255
-  _globals['_DECISION']._serialized_start=1258
-  _globals['_DECISION']._serialized_end=1603
-  _globals['_ANSWER']._serialized_start=1606
-  _globals['_ANSWER']._serialized_end=1752
-  _globals['_REFUSAL']._serialized_start=1754
-  _globals['_REFUSAL']._serialized_end=1794
-  _globals['_DECISIONSERVICE']._serialized_start=2027
-  _globals['_DECISIONSERVICE']._serialized_end=2496
+  _globals['_QUERY']._serialized_end=1112
+  _globals['_RUN']._serialized_start=1114
+  _globals['_RUN']._serialized_end=1198
+  _globals['_ALTERNATIVE']._serialized_start=1200
+  _globals['_ALTERNATIVE']._serialized_end=1273
+  _globals['_DECISION']._serialized_start=1276
+  _globals['_DECISION']._serialized_end=1621
+  _globals['_ANSWER']._serialized_start=1624
+  _globals['_ANSWER']._serialized_end=1770
+  _globals['_REFUSAL']._serialized_start=1772
+  _globals['_REFUSAL']._serialized_end=1812
+  _globals['_DECISIONSERVICE']._serialized_start=2045
+  _globals['_DECISIONSERVICE']._serialized_end=2514
 # @@protoc_insertion_point(module_scope)

@@ -97,7 +97,7 @@ class StreamDecisionsResponse(_message.Message):
     def __init__(self, answer: _Optional[_Union[Answer, _Mapping]] = ...) -> None: ...
 
 class Query(_message.Message):
-    __slots__ = ("request_id", "game_id", "sequence", "state_hash", "priority", "timeout", "alternatives", "run", "replay", "record")
+    __slots__ = ("request_id", "game_id", "sequence", "state_hash", "priority", "timeout", "alternatives", "describe", "run", "replay", "record")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     GAME_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
@@ -105,6 +105,7 @@ class Query(_message.Message):
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
+    DESCRIBE_FIELD_NUMBER: _ClassVar[int]
     RUN_FIELD_NUMBER: _ClassVar[int]
     REPLAY_FIELD_NUMBER: _ClassVar[int]
     RECORD_FIELD_NUMBER: _ClassVar[int]
@@ -115,10 +116,11 @@ class Query(_message.Message):
     priority: Priority
     timeout: _duration_pb2.Duration
     alternatives: int
+    describe: bool
     run: Run
     replay: str
     record: bytes
-    def __init__(self, request_id: _Optional[str] = ..., game_id: _Optional[str] = ..., sequence: _Optional[int] = ..., state_hash: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., alternatives: _Optional[int] = ..., run: _Optional[_Union[Run, _Mapping]] = ..., replay: _Optional[str] = ..., record: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., game_id: _Optional[str] = ..., sequence: _Optional[int] = ..., state_hash: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., alternatives: _Optional[int] = ..., describe: _Optional[bool] = ..., run: _Optional[_Union[Run, _Mapping]] = ..., replay: _Optional[str] = ..., record: _Optional[bytes] = ...) -> None: ...
 
 class Run(_message.Message):
     __slots__ = ("seed", "deck", "stake", "challenge", "actions")

@@ -1,5 +1,6 @@
 """The service over gRPC: answers, order, deadlines, repeated and stale queries, the fallback, the graceful stop."""
 
+import asyncio
 import itertools
 import threading
 import time
@@ -17,9 +18,10 @@ from ante.agents.baselines import Baseline
 from ante.engine.core.state import save_state
 from ante.env.games import Games
 from ante.env.replay import Heading, write_replay
-from ante.serve.decisions.batching import BULK, INTERACTIVE
+from ante.serve.decisions.batching import BULK, INTERACTIVE, Batcher, Work
 from ante.serve.decisions.deciders import StepwiseDecider
 from ante.serve.decisions.desk import Desk
+from ante.serve.decisions.positions import Refused
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from tests.serve.decisions.conftest import Controlled, Running, asked, eventually, refusal, running
 
@@ -114,19 +116,35 @@ def test_interactive_queries_overtake_bulk_queries(service: Running, controlled:
         queue._largest = 64
 
 
-def test_a_query_whose_deadline_has_passed_is_not_computed(service: Running, controlled: Controlled) -> None:
+def test_a_query_whose_deadline_has_passed_is_refused(service: Running, controlled: Controlled) -> None:
     past = asked(new_id(), timeout=Duration(nanos=0))
     assert refusal(lambda: get(service, past))[0] is grpc.StatusCode.DEADLINE_EXCEEDED
-    controlled.go.clear()
-    first = service.stub().GetDecision.future(pb.GetDecisionRequest(query=asked(new_id())))
-    eventually(lambda: controlled.sizes == [1])
-    late = service.stub().GetDecision.future(pb.GetDecisionRequest(query=asked(new_id())), timeout=0.01)
-    assert late.exception(5).code() is grpc.StatusCode.DEADLINE_EXCEEDED
-    time.sleep(0.02)
-    controlled.go.set()
-    first.result(5)
-    get(service, asked(new_id()))
-    assert sum(controlled.sizes) == 2
+    assert controlled.sizes == []
+
+
+def test_work_that_expired_or_was_abandoned_while_it_waited_is_not_computed() -> None:
+    computed = list[str]()
+
+    def decide(queries: Any) -> Any:
+        computed.extend(each.request_id for each in queries)
+        return [each.request_id for each in queries]
+
+    async def main() -> tuple[Any, Any]:
+        queue, loop, now = Batcher(decide, 64, 3), asyncio.get_running_loop(), time.monotonic()
+        ages = {"late": now - 0.001, "left": now + 60, "good": now + 60}
+        works = {name: Work(asked(name), deadline, loop.create_future()) for name, deadline in ages.items()}
+        for work in works.values():
+            queue.put(work)
+        with pytest.raises(Refused, match="3 queries wait already") as full:
+            queue.put(works["good"])
+        assert full.value.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        works["left"].done.cancel()
+        queue.start()
+        found = await asyncio.gather(*(each.done for each in works.values()), return_exceptions=True)
+        await queue.stop()
+        return found[0].code, found[2]
+
+    assert asyncio.run(main()) == (grpc.StatusCode.DEADLINE_EXCEEDED, "good") and computed == ["good"]
 
 
 def test_the_rules_decide_when_the_player_is_late_and_the_answer_says_so(

@@ -9,6 +9,7 @@ from typing import Any
 
 import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError
 
 from ante.errors import BalatroError
 from ante.files import Unreadable, read_bytes
@@ -108,8 +109,32 @@ class TokenCheck(grpc.aio.ServerInterceptor):  # type: ignore[misc]
         return any([hmac.compare_digest(token, known) for known in self._tokens])
 
 
+class DecodeCheck(grpc.aio.ServerInterceptor):  # type: ignore[misc]
+    """Passes None to the service instead of a request that is not a message of the protocol.
+
+    By default grpc logs a stack trace and names the error to the client.
+    """
+
+    async def intercept_service(
+        self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: grpc.HandlerCallDetails
+    ) -> Any:
+        """See grpc.aio."""
+        handler = await continuation(handler_call_details)
+        if handler is None or handler.request_deserializer is None:
+            return handler
+        decode = handler.request_deserializer
+
+        def tolerant(data: bytes) -> Any:
+            try:
+                return decode(data)
+            except DecodeError:
+                return None
+
+        return remade(handler, method_of(handler), tolerant, handler.response_serializer)
+
+
 def refusing(handler: Any) -> Any:
-    """Return a handler of the same kind that refuses every call."""
+    """Return a handler of the same kind that refuses every call, without reading its requests."""
 
     async def refuse(_: Any, context: grpc.aio.ServicerContext) -> None:
         await context.abort(grpc.StatusCode.UNAUTHENTICATED, "send the metadata authorization: Bearer TOKEN")
@@ -118,15 +143,20 @@ def refusing(handler: Any) -> Any:
         await refuse(_, context)
         yield  # makes this function a generator, as grpc requires of streams
 
-    asked, answered = handler.request_streaming, handler.response_streaming
-    made = {
+    return remade(handler, refuse_stream if handler.response_streaming else refuse, None, None)
+
+
+def method_of(handler: Any) -> Any:
+    """Return the function of a handler."""
+    return handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
+
+
+def remade(handler: Any, method: Any, decode: Any, encode: Any) -> Any:
+    """Return a handler of the same kind with another function."""
+    make = {
         (False, False): grpc.unary_unary_rpc_method_handler,
         (False, True): grpc.unary_stream_rpc_method_handler,
         (True, False): grpc.stream_unary_rpc_method_handler,
         (True, True): grpc.stream_stream_rpc_method_handler,
-    }[asked, answered]
-    return made(
-        refuse_stream if answered else refuse,
-        request_deserializer=handler.request_deserializer,
-        response_serializer=handler.response_serializer,
-    )
+    }[handler.request_streaming, handler.response_streaming]
+    return make(method, request_deserializer=decode, response_serializer=encode)

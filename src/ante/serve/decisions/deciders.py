@@ -16,13 +16,12 @@ from ante.engine.actions import Verb, to_macro, verb_of
 from ante.engine.core.state import MAX_HAND, restore_states
 from ante.env.games import Games, observe_games
 from ante.errors import BalatroError
-from ante.search.player import SearchPlayer, Settings, finding_text
+from ante.search.player import NotSearchable, SearchPlayer, Settings, finding_text
 from ante.search.protocol import Positions, Searchable, Thinker
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.training.acting.player import PolicyPlayer
 from ante.training.players.advised import AdvisedPlayer
 from ante.training.policies.protocol import GameState, on_host
-from ante.training.policies.shortlist import ShortlistPolicy
 
 MOST_OPTIONS = 16
 MOST_SELECTIONS = 2 * MAX_HAND  # of cards, one by one, until a player of the discrete view must have decided
@@ -202,13 +201,23 @@ class StepwiseDecider:
 
 @dataclass
 class AdvisedDecider(StepwiseDecider):
-    """A policy with an advisor, which decides where the policy is unsure and the budget permits."""
+    """A policy with an advisor, which decides where the policy is unsure and the budget permits.
+
+    Attributes:
+        alone: The policy without advisor, for probabilities and values; None for others than shortlists.
+    """
+
+    alone: ThinkingDecider | None = None
 
     def decide(self, games: Games) -> list[Choice]:
         """See Decider."""
         assert isinstance(self.player, AdvisedPlayer)
+        views = self.alone.decide(games) if self.alone else []
         try:
             found = super().decide(games)
+            for choice, view in zip(found, views, strict=bool(views)):
+                choice.options, choice.value = view.options, view.value
+                choice.confidence = dict(view.options).get(choice.decision)
             hints = {seed: hint for (seed, _), hint in self.player.hints.items()}
             for choice, seed in zip(found, games.seeds, strict=True):
                 if hint := hints.get(seed):
@@ -227,17 +236,19 @@ def decider_of(name: str, digest: str, player: Player) -> Decider:
         return ThinkingDecider(player.name, digest, player.reorder, player.player.thinker(), whole)
     if isinstance(player, AdvisedPlayer):
         check_memory(player.name, player.policy)
-        return AdvisedDecider(player.name, digest, player, pb.STRATEGY_POLICY)
+        return AdvisedDecider(player.name, digest, player, pb.STRATEGY_POLICY, thinking(player.alone, digest))
     if isinstance(player, PolicyPlayer):
         check_memory(player.name, player.policy)
-        if (
-            isinstance(player, Searchable)
-            and type(player.policy) is ShortlistPolicy
-            and player.policy.device.type == "cpu"
-        ):
-            return ThinkingDecider(name, digest, player.reorder, player.thinker())
-        return StepwiseDecider(name, digest, player, pb.STRATEGY_POLICY)
+        return thinking(player, digest) or StepwiseDecider(name, digest, player, pb.STRATEGY_POLICY)
     return StepwiseDecider(name, digest, player, pb.STRATEGY_SCRIPTED)
+
+
+def thinking(player: PolicyPlayer, digest: str) -> ThinkingDecider | None:
+    """Return the decider of a shortlist policy; None for other policies."""
+    try:
+        return ThinkingDecider(player.name, digest, player.reorder, player.thinker())
+    except NotSearchable:
+        return None
 
 
 def check_memory(name: str, policy: Any) -> None:

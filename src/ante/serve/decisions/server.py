@@ -16,7 +16,7 @@ from grpc_reflection.v1alpha import reflection
 
 from ante.errors import BalatroError
 from ante.http.metrics_page import metrics_page
-from ante.serve.decisions.access import Access, TokenCheck
+from ante.serve.decisions.access import Access, DecodeCheck, TokenCheck
 from ante.serve.decisions.desk import Desk
 from ante.serve.decisions.models import Source, first_decider, follow
 from ante.serve.decisions.service import MESSAGE_BYTES, DecisionService
@@ -74,7 +74,7 @@ async def serving(desk: Desk, options: Options) -> AsyncIterator[int]:
     Raises CannotListen, BadAccess.
     """
     tokens = options.access.tokens()
-    interceptors = [TokenCheck(tokens)] if tokens else []
+    interceptors = [*([TokenCheck(tokens)] if tokens else []), DecodeCheck()]
     server = grpc.aio.server(interceptors=interceptors, options=OPTIONS, maximum_concurrent_rpcs=CALLS)
     service, checks = DecisionService(desk), health.aio.HealthServicer()
     pb_grpc.add_DecisionServiceServicer_to_server(service, server)

@@ -20,6 +20,7 @@ MESSAGE_BYTES = 1 << 20
 MOST_QUERIES = 64  # of GetDecisions
 STREAMED = 64  # queries of one stream that are decided at a time; the client's next ones wait in its connection
 CODES = {code: code.value[0] for code in grpc.StatusCode}
+NO_MESSAGE = "the request is not a message of this protocol"
 Context = Any
 
 
@@ -55,7 +56,7 @@ class DecisionService(DecisionServiceServicer):  # type: ignore[misc]
         self, request: "pb.GetDecisionRequest", context: Context
     ) -> "pb.GetDecisionResponse":
         """See decisions.proto."""
-        answer = await self._answer(request.query, "GetDecision", context.time_remaining())
+        answer = await self._answer(request and request.query, "GetDecision", context.time_remaining())
         if answer.HasField("refusal"):
             await context.abort(code_of(answer.refusal), answer.refusal.message)
         return pb.GetDecisionResponse(answer=answer)
@@ -64,8 +65,9 @@ class DecisionService(DecisionServiceServicer):  # type: ignore[misc]
         self, request: "pb.GetDecisionsRequest", context: Context
     ) -> "pb.GetDecisionsResponse":
         """See decisions.proto."""
-        if len(request.queries) > MOST_QUERIES:
-            refusal = malformed(f"the request has {len(request.queries)} queries: send at most {MOST_QUERIES}")
+        if request is None or len(request.queries) > MOST_QUERIES:
+            many = f"the request has {len(request.queries)} queries: send at most {MOST_QUERIES}" if request else ""
+            refusal = malformed(many or NO_MESSAGE)
             await context.abort(refusal.code, str(refusal))
         left = context.time_remaining()
         answers = await asyncio.gather(*(self._answer(query, "GetDecisions", left) for query in request.queries))
@@ -88,7 +90,7 @@ class DecisionService(DecisionServiceServicer):  # type: ignore[misc]
         async def read() -> None:
             async for request in requests:
                 await room.acquire()
-                tasks.add(task := asyncio.create_task(answer(request.query)))
+                tasks.add(task := asyncio.create_task(answer(request and request.query)))
                 task.add_done_callback(tasks.discard)
 
         reading, draining = asyncio.create_task(read()), asyncio.create_task(self._draining.wait())
@@ -112,17 +114,19 @@ class DecisionService(DecisionServiceServicer):  # type: ignore[misc]
             with suppress(asyncio.CancelledError, Exception):
                 await reading
 
-    async def _answer(self, query: "pb.Query", method: str, seconds: float | None) -> "pb.Answer":
-        """Return the answer to a query that must be answered in `seconds`, if given."""
+    async def _answer(self, query: "pb.Query | None", method: str, seconds: float | None) -> "pb.Answer":
+        """Return the answer to a query, None for a malformed request, that must be answered in `seconds`, if given."""
         exporter, begin = self._desk.exporter, time.monotonic()
         try:
+            if query is None:
+                raise malformed(NO_MESSAGE)
             decision = await self._desk.decision(query, seconds)
             exporter.queries.labels(method, pb.Strategy.Name(decision.strategy)).inc()
             return pb.Answer(request_id=query.request_id, decision=decision)
         except Refused as refusal:
             exporter.queries.labels(method, refusal.code.name).inc()
             found = pb.Refusal(code=CODES[refusal.code], message=str(refusal))
-            return pb.Answer(request_id=query.request_id[:64], refusal=found)
+            return pb.Answer(request_id=query.request_id[:64] if query else "", refusal=found)
         finally:
             exporter.seconds.labels(method).observe(time.monotonic() - begin)
 

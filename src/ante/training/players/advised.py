@@ -40,6 +40,7 @@ class AdvisedPlayer:
 
     hints     by (seed, step of the game): text, agreed, source
     ledger    counts of requests by result
+    alone     the policy without advisor
     asks_llm  whether the advisor is an LLM instead of the rules
     """
 
@@ -63,7 +64,7 @@ class AdvisedPlayer:
         self.hints: dict[tuple[str, int], dict[str, Any]] = {}
         self.ledger = Ledger()
         self.policy, self._likeliest, self._confidence = policy, likeliest, confidence
-        self._alone = make_player(policy, name, likeliest, seed, reorder)
+        self.alone = make_player(policy, name, likeliest, seed, reorder)
         self._played: set[str] = set()  # seeds
         self._hint_texts: dict[str, str] = {}  # texts of hints, by the fingerprint of the game
         self._budget, self._picture = DecisionBudget(share), picture
@@ -85,7 +86,7 @@ class AdvisedPlayer:
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return one action for each game (n,) int64, -1 for games that are not in play."""
-        followed, which = self._alone.played(games), np.flatnonzero(playing)
+        followed, which = self.alone.played(games), np.flatnonzero(playing)
         rows = followed.rows()
         self._played.update(str(games.seeds[i]) for i in which)
         logs, _, carry = self.policy.action_log_probs(followed.state.view(rows[which]))
@@ -100,13 +101,13 @@ class AdvisedPlayer:
     def explain(self, games: Games, taken: int) -> Note:
         """See `watch.notes.Explained`. For games of other players, the advisor is called now, within the budget."""
         if str(games.seeds[0]) not in self._played:
-            followed = self._alone.explained(games)
+            followed = self.alone.explained(games)
             rows = followed.rows()
             number = number_of(self.policy, HintRequest(rows, copy_states(games.states), 0, {}), taken)
             sure = self.policy.action_log_probs(followed.state.view(rows))[0].cpu().amax(dim=1).exp().numpy()
             chosen = np.array([-1 if number is None else number])
             self._advised(games, rows, np.zeros(1, dtype=np.int64), sure, chosen)
-        return replace(self._alone.explain(games, taken), hint=self._hint_texts.get(fingerprint(games.states[0]), ""))
+        return replace(self.alone.explain(games, taken), hint=self._hint_texts.get(fingerprint(games.states[0]), ""))
 
     def _drawn(self, logs: torch.Tensor) -> NDArray[np.int64]:
         """Return actions (n,), sampled or most likely, from log-probabilities (n, actions)."""

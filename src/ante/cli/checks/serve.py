@@ -9,22 +9,23 @@ from ante.cli.shown import paper
 def run_serve(player: str, url: str | None, rate: float, seconds: float, out: Path | None, as_json: bool) -> int:
     """Measure a server at this URL, or one that is started for it, and print the table. Raises BalatroError."""
     import asyncio
-    from contextlib import nullcontext
+    from contextlib import AbstractContextManager, nullcontext
 
     from rich.console import Console
     from rich.table import Table
 
     from ante.machine import machine
-    from ante.serve.decisions.load import load_rows, own_server
+    from ante.serve.decisions.load import LoadRow, load_rows, own_server
     from ante.tables import stages
 
-    with stages(Console(stderr=True)) as show_stage, nullcontext((url, None)) if url else own_server(player) as server:
+    started: AbstractContextManager[tuple[str, int | None]] = nullcontext((url, None)) if url else own_server(player)
+    with stages(Console(stderr=True)) as show_stage, started as (address, pid):
         show_stage("recording games")
 
-        def advance(row: object) -> None:
-            show_stage(f"measured: {row}")
+        def advance(row: LoadRow) -> None:
+            show_stage(f"measured: {row.callers} callers, {row.kind}, p95 {row.p95:.1f} ms")
 
-        rows = asyncio.run(load_rows(*server, rate, seconds, advance))  # type: ignore[arg-type]
+        rows = asyncio.run(load_rows(address, pid, rate, seconds, advance))
     text = json.dumps(
         {"machine": machine(), "player": url or player, "rows": [row.as_json() for row in rows]}, indent=1
     )

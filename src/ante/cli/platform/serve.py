@@ -23,4 +23,5 @@ class Serve:
 
     def run(self) -> int:
         """Run the chosen command."""
+        assert self.command
         return self.command.run()

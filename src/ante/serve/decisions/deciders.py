@@ -57,21 +57,27 @@ class Choice:
 
 
 class Decider(Protocol):
-    """What the service needs of a player.
+    """What the service needs of a player."""
 
-    Attributes:
-        name: Name of the player.
-        digest: SHA-256 of its model, in hex; empty without one.
-        strategy: What decides, unless a single decision says otherwise.
-        discrete: Whether its tables have the discrete view.
-        reorder: The reordering that it uses.
-    """
+    @property
+    def name(self) -> str:
+        """Name of the player."""
 
-    name: str
-    digest: str
-    strategy: "pb.Strategy"
-    discrete: bool
-    reorder: str
+    @property
+    def digest(self) -> str:
+        """Seal of its model, SHA-256 in hex; empty without one."""
+
+    @property
+    def strategy(self) -> "pb.Strategy":
+        """What decides, unless a single decision says otherwise."""
+
+    @property
+    def discrete(self) -> bool:
+        """Whether its tables have the discrete view."""
+
+    @property
+    def reorder(self) -> str:
+        """The reordering that it uses."""
 
     def decide(self, games: Games) -> list[Choice]:
         """Return a choice for every game, none of which is over. The games may be changed."""

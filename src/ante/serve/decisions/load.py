@@ -73,7 +73,7 @@ Call = Callable[[list[Any]], Awaitable[list[Any]]]
 
 
 @contextmanager
-def own_server(player: str, *words: str) -> Iterator[tuple[str, int]]:
+def own_server(player: str, *words: str) -> Iterator[tuple[str, int | None]]:
     """Start a server with this player in a process; yield its URL and process id. Raises BalatroError."""
     command = [sys.executable, "-m", "ante.cli", "serve", "decisions", player, "--port", "0", *words]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:

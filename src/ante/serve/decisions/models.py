@@ -78,8 +78,8 @@ class Source:
         if self.hints != "off":
             if self.folder is None:
                 raise BalatroError(f"--hints requires a trained policy, not {self.name}: give a run or a release")
-            player = advised_from(folder, self.hints, checkpoint=checkpoint, likeliest=True)
-            return decider_of(player.name, digest, player)
+            advised = advised_from(folder, self.hints, checkpoint=checkpoint, likeliest=True)
+            return decider_of(advised.name, digest, advised)
         player = player_of(self.name, True, self.checkpoint)
         if self.search is not None:
             player = SearchPlayer(player, budget_of(self.search))

@@ -21,7 +21,7 @@ from ante.serve.decisions.v1.decisions_pb2_grpc import DecisionServiceStub
 
 
 class Controlled(StepwiseDecider):
-    """The greedy player, which waits until the test lets it go on, and notes the ids of its batches."""
+    """The greedy player, which waits until the test lets it continue, and notes the ids of its batches."""
 
     def __init__(self) -> None:
         super().__init__("controlled", "d" * 64, Baseline("greedy"), pb.STRATEGY_POLICY)
@@ -84,7 +84,7 @@ def controlled() -> Controlled:
 @pytest.fixture(scope="package")
 def shared(controlled: Controlled) -> Iterator[Running]:
     """One service for all tests that need no other options."""
-    with running(Desk(controlled, patience=2.0)) as server:
+    with running(Desk(controlled, answer_seconds=2.0)) as server:
         yield server
 
 

@@ -1,4 +1,4 @@
-"""The service against hostile clients: every bad input gets a clear status, and the service goes on."""
+"""The service against hostile clients: every bad input gets a clear status, and the service continues."""
 
 import socket
 import struct

@@ -257,7 +257,7 @@ def record() -> bytes:
 
 def test_a_stopping_server_completes_its_calls_and_refuses_new_ones(rules: StepwiseDecider) -> None:
     slow = Controlled()
-    with running(Desk(slow, patience=2.0)) as server:
+    with running(Desk(slow, answer_seconds=2.0)) as server:
         channel = grpc.insecure_channel(server.address)
         health = health_pb2_grpc.HealthStub(channel)
         slow.go.clear()

@@ -10,7 +10,7 @@ from tyro.conf import Positional
 
 from ante.cli.options import Port
 
-Patience = Annotated[float, Field(gt=0, le=3600)]
+Within = Annotated[float, Field(gt=0, le=3600)]
 Pause = Annotated[float, Field(ge=0, le=3600)]
 Threads = Annotated[int, Field(ge=1, le=256)]
 
@@ -37,7 +37,7 @@ class ServeDecisions:
     search: str | None = None
     """Improve every decision by search: simulations, such as 200, or milliseconds, such as 16ms."""
     hints: Literal["off", "rules", "llm"] = "off"
-    """Ask for hints when the policy is unsure, from rules or the LLM at LLM_ENDPOINT."""
+    """Request hints when the policy is unsure, from rules or the LLM at LLM_ENDPOINT."""
     host: str = "127.0.0.1"
     """Address to listen on; others than the loopback interface require a token or certificates of clients."""
     port: Port = 50051
@@ -56,7 +56,7 @@ class ServeDecisions:
     """Port of metrics for Prometheus at the same address; 0 for none."""
     threads: Threads = 1
     """Threads of PyTorch."""
-    patience: Patience = 5.0
+    answer_seconds: Within = 5.0
     """Seconds until an answer of queries without a deadline; at 70 % of it the rules decide."""
     reload: Pause = 5.0
     """Seconds between two looks for another checkpoint; 0 never looks."""
@@ -82,7 +82,7 @@ class ServeDecisions:
             access,
             self.metrics_port,
             self.threads,
-            self.patience,
+            self.answer_seconds,
             self.reload,
             self.lame_duck,
             self.grace,

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
@@ -29,7 +30,7 @@ LARGEST_FILE = 1 << 20
 FAILURES, OPEN_SECONDS = 5, 5.0  # of the circuit breaker
 OPTIONS = (("grpc.max_receive_message_length", MESSAGE_BYTES), ("grpc.initial_reconnect_backoff_ms", 100))
 STREAM_OPTIONS = (*OPTIONS, ("grpc.max_reconnect_backoff_ms", 500), ("grpc.use_local_subchannel_pool", 1))
-RECONNECT_SECONDS = 0.05  # between two attempts of a stream
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds before a stream connects again
 
 
 class NoDecision(BalatroError):
@@ -219,7 +220,7 @@ class DecisionStream:
 
     async def _run(self) -> None:
         """Connect again and again."""
-        stub = DecisionServiceStub(self._channel)
+        stub, failures = DecisionServiceStub(self._channel), 0
         while True:
             self.connections += 1
             self._unsent = asyncio.Queue()
@@ -228,11 +229,15 @@ class DecisionStream:
             try:
                 call = stub.StreamDecisions(self._requests(self._unsent), metadata=self._address.metadata)
                 async for response in call:
+                    failures = 0
                     self._deliver(response.answer)
             except grpc.aio.AioRpcError as error:
                 if error.code() not in RETRIED:
                     self._fail(NoDecision(error.code(), error.details() or ""))
-            await asyncio.sleep(RECONNECT_SECONDS)
+            failures += 1
+            await asyncio.sleep(
+                random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, SHORTEST_PAUSE * 2.0 ** min(failures, 10))
+            )
 
     async def _requests(self, unsent: "asyncio.Queue[Any]") -> AsyncIterator["pb.StreamDecisionsRequest"]:
         while True:

@@ -1,7 +1,7 @@
 """Deciders: players that decide single positions, with probabilities and values where they have them.
 
 A player usually follows whole games. The service sees positions one at a time, so a decider places them into a table of
-games and asks the player there. A player that remembers earlier decisions is refused.
+games, in which the player decides. A player that remembers earlier decisions is refused.
 """
 
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ class Decider(Protocol):
 
     @property
     def strategy(self) -> "pb.Strategy":
-        """What decides, unless a single decision says otherwise."""
+        """What decides, unless a single decision states otherwise."""
 
     @property
     def discrete(self) -> bool:

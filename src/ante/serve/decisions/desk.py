@@ -38,15 +38,15 @@ class Desk:
         missing: Why the player is missing.
 
     Args:
-        patience: Seconds until an answer of queries without deadline.
+        answer_seconds: Seconds until an answer of queries without deadline.
         largest: Most queries that the player decides at a time.
     """
 
     def __init__(
-        self, decider: Decider | None, missing: str = "", patience: float = 5.0, largest: int = LARGEST_BATCH
+        self, decider: Decider | None, missing: str = "", answer_seconds: float = 5.0, largest: int = LARGEST_BATCH
     ) -> None:
         self.decider, self.missing, self.exporter = decider, missing, Exporter()
-        self._patience = patience
+        self._answer_seconds = answer_seconds
         self._rules = [StepwiseDecider("rules", "", RulesPlayer(), pb.STRATEGY_FALLBACK) for _ in range(2)]  # of each
         self._answers: OrderedDict[str, tuple[bytes, asyncio.Task[Any]]] = OrderedDict()
         self._sequences: OrderedDict[str, int] = OrderedDict()
@@ -79,7 +79,7 @@ class Desk:
         A repeated query shares the decision of the first; a caller that gives up does not cancel it for the others.
         """
         begin = time.monotonic()
-        deadline = begin + time_left(query, seconds, self._patience)
+        deadline = begin + time_left(query, seconds, self._answer_seconds)
         kept = self._answers.get(query.request_id)
         check(query)
         place = fingerprint(query)
@@ -123,8 +123,7 @@ class Desk:
         """Return the player's decision, or that of the rules if the player is missing, late or fails. Raises Refused."""
         work = Work(query, deadline, asyncio.get_running_loop().create_future())
         self.player_queue.put(work)
-        patience = LATE * (deadline - time.monotonic())
-        await asyncio.wait([work.done], timeout=patience)
+        await asyncio.wait([work.done], timeout=LATE * (deadline - time.monotonic()))
         if work.done.done():
             return work.done.result()
         work.done.cancel()
@@ -145,7 +144,7 @@ class Desk:
             return self._results(batch, self._rules[0], 0, self.missing)
         try:
             return self._results(batch, decider, 0)
-        except Exception:  # of a player from another package, say: the log has the cause, the rules decide
+        except Exception:  # such as one of a player from another package: the log has the cause, the rules decide
             LOG.exception("the player %s failed", decider.name)
             self.exporter.failures.inc()
             return self._results(batch, self._rules[0], 0, f"the player {decider.name} failed")
@@ -242,19 +241,19 @@ def check(query: "pb.Query") -> None:
         raise malformed("the query has no position: set run, replay or record")
 
 
-def time_left(query: "pb.Query", seconds: float | None, patience: float) -> float:
+def time_left(query: "pb.Query", seconds: float | None, otherwise: float) -> float:
     """Return the seconds until a query must be answered. Raises Refused if they have passed."""
     limits = [seconds] if seconds is not None else []
     if query.HasField("timeout"):
         limits.append(query.timeout.seconds + 1e-9 * query.timeout.nanos)
-    left = min(limits, default=patience)
+    left = min(limits, default=otherwise)
     if left <= 0:
         raise expired()
     return left
 
 
 def fingerprint(query: "pb.Query") -> bytes:
-    """Return a digest of what a query asks."""
+    """Return a digest of what a query requests."""
     kind = query.WhichOneof("position")
     value = getattr(query, kind)
     data = (

@@ -7,7 +7,7 @@ SIZES = (1, 2, 4, 8, 16, 32, 64)
 
 
 class Exporter:
-    """The metrics of one server, in a registry of their own."""
+    """The metrics of one server, in a separate registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

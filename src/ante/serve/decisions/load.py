@@ -128,7 +128,7 @@ class Caller:
             for length in range(len(actions)):
                 yield seed, actions[:length]
 
-    async def ask(self, due: float, counted: bool) -> None:
+    async def request(self, due: float, counted: bool) -> None:
         """Send the next query or queries."""
         queries = [
             pb.Query(request_id=f"{random.getrandbits(64):x}", run=pb.Run(seed=seed, actions=actions))
@@ -145,16 +145,16 @@ class Caller:
             self.late += sum(each.strategy == pb.STRATEGY_FALLBACK for each in decisions)
 
     async def closed(self, begin: float, end: float) -> None:
-        """Ask again and again until the end; what begins before `begin` is not counted."""
+        """Send query after query until the end; what begins before `begin` is not counted."""
         while (now := time.perf_counter()) < end:
-            await self.ask(now, now >= begin)
+            await self.request(now, now >= begin)
 
     async def open(self, dues: list[float], begin: float) -> None:
-        """Ask at these times, several at once if answers take longer."""
+        """Send queries at these times, several at once if answers take longer."""
         tasks = []
         for due in dues:
             await asyncio.sleep(due - time.perf_counter())
-            tasks.append(asyncio.create_task(self.ask(due, due >= begin)))
+            tasks.append(asyncio.create_task(self.request(due, due >= begin)))
         await asyncio.gather(*tasks)
 
 

@@ -1,4 +1,4 @@
-"""A player that asks a decision service; `ante eval grpc://HOST:PORT` plays it."""
+"""A player whose decisions come from a decision service; `ante eval grpc://HOST:PORT` plays it."""
 
 from uuid import uuid4
 

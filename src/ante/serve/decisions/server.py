@@ -50,7 +50,7 @@ class Options:
         port: 0 for any free port.
         metrics_port: Port of /metrics at the same host; 0 for none.
         threads: Threads of PyTorch.
-        patience: Seconds until an answer of queries without a deadline.
+        answer_seconds: Seconds until an answer of queries without a deadline.
         reload: Seconds between two looks for another checkpoint; 0 for none.
         lame_duck: Seconds from a termination until calls are refused; health checks fail at once.
         grace: Seconds that calls in progress then have.
@@ -61,7 +61,7 @@ class Options:
     access: Access = field(default_factory=Access)
     metrics_port: int = 0
     threads: int = 1
-    patience: float = 5.0
+    answer_seconds: float = 5.0
     reload: float = 5.0
     lame_duck: float = 0.0
     grace: float = 10.0
@@ -108,7 +108,7 @@ async def run(source: Source, options: Options, listening: Callable[[int], None]
     options.access.check_host(options.host)
     torch.set_num_threads(options.threads)
     sys.setswitchinterval(SWITCH_SECONDS)
-    desk = Desk(*first_decider(source), patience=options.patience, largest=source.largest)
+    desk = Desk(*first_decider(source), answer_seconds=options.answer_seconds, largest=source.largest)
     if desk.decider:
         desk.exporter.show_model(desk.decider.name, desk.decider.digest)
     else:

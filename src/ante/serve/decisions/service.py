@@ -25,7 +25,7 @@ Context = Any
 
 
 class DecisionService(DecisionServiceServicer):  # type: ignore[misc]
-    """Answers the calls. After `drain`, streams end once their queries are answered."""
+    """The calls of one server. After `drain`, streams end once their queries are answered."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk

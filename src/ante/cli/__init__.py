@@ -46,7 +46,7 @@ from ante.cli.learn.reward import RewardCommand
 from ante.cli.learn.runs import Runs
 from ante.cli.learn.track import Track
 from ante.cli.learn.train import Curves, Export, Train, train_command
-from ante.cli.options import check_options, check_words
+from ante.cli.options import REGISTRY, check_options, check_words
 from ante.cli.platform.artifacts import Artifacts
 from ante.cli.platform.cluster import Cluster
 from ante.cli.platform.images import Images
@@ -151,7 +151,7 @@ def ran(arguments: list[str]) -> Any:
         return train_command(arguments[1:])
     if first not in COMMANDS and not first.startswith("-"):
         raise UnknownCommand(first)
-    command: Any = tyro.cli(Command, prog="ante", description=ABOUT, args=arguments)  # type: ignore[call-overload]
+    command: Any = tyro.cli(Command, prog="ante", description=ABOUT, args=arguments, registry=REGISTRY)  # type: ignore[call-overload]
     check_options(command)
     when_cold(compile_missing)
     return command.run()

@@ -47,12 +47,13 @@ class Desk:
     ) -> None:
         self.decider, self.missing, self.exporter = decider, missing, Exporter()
         self._answer_seconds = answer_seconds
-        self._rules = [StepwiseDecider("rules", "", RulesPlayer(), pb.STRATEGY_FALLBACK) for _ in range(2)]  # of each
+        # Scratch space of the thread of each queue.
+        self._rules = [StepwiseDecider("rules", "", RulesPlayer(), pb.STRATEGY_FALLBACK) for _ in range(2)]
+        self._tables, self._runs = (Tables(), Tables()), (Runs(), Runs())
         self._answers: OrderedDict[str, tuple[bytes, asyncio.Task[Any]]] = OrderedDict()
         self._sequences: OrderedDict[str, int] = OrderedDict()
         self.player_queue = Batcher(self._decide, largest, MOST_WAITING, self._is_stale, self.exporter.observe_batch)
         self.rules_queue = Batcher(self._decide_by_rules, LARGEST_BATCH, LARGEST_BATCH, self._is_stale)
-        self._tables, self._runs = (Tables(), Tables()), (Runs(), Runs())  # queue's thread, as the rules
         self.exporter.waiting.set_function(lambda: len(self.player_queue))
 
     def warm(self) -> None:

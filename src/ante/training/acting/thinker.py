@@ -42,10 +42,10 @@ class ShortlistThinker:
     def view(self, positions: Positions) -> Views:
         """Return log-probabilities of all candidates, and ratings."""
         found, lists = self._outputs(positions)
-        every = np.arange(MAX_CANDIDATES)
-        columns = [decisions_of(lists["entries"], np.full(len(lists), k)) for k in every]
+        entries = lists["entries"].reshape(-1, 1)
+        decisions = decisions_of(entries, np.zeros(len(entries), dtype=np.int64))
         log_probs = torch.from_numpy(found.logits).log_softmax(dim=1).numpy()
-        return Views(np.stack(columns, axis=1), log_probs, self._ratings(positions, found))
+        return Views(decisions.reshape(-1, MAX_CANDIDATES), log_probs, self._ratings(positions, found))
 
     def decide(self, positions: Positions) -> NDArray[np.int64]:
         """Return the likeliest candidates."""

@@ -223,7 +223,7 @@ def recorded(area: str, source: Path) -> tuple[Seconds, Reached, dict[str, str]]
 
 
 def chosen(seconds: Mapping[str, float], most: int, budget: float) -> list[str]:
-    """Return at most so many quick tests out of many files and functions within a budget of seconds, quickest first."""
+    """Return at most `most` quick tests out of many files and functions, within a budget of seconds, quickest first."""
     order = sorted(seconds, key=lambda test: (seconds[test], test))
     for group in ("[", "::"):  # the first test of each function, then the second ones; likewise of each file
         seen: Counter[str] = Counter()

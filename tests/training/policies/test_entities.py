@@ -258,7 +258,7 @@ def test_a_run_s_checkpoint_is_loaded_as_the_player_of_its_policy(tmp_path: Any)
     config = make_config({"policy.kind": "entities"})
     made = policy(11, **config.policy.network())
     write = lambda folder: write_policy(made, config, folder)  # noqa: E731
-    save_checkpoint(tmp_path / "checkpoints", 1, write, {"policy": "entities"}, best=True)
+    save_checkpoint(tmp_path / "checkpoints", 1, write, {"timesteps": 1, "policy": "entities"}, best=True)
     loaded, metadata = load_policy(tmp_path)
     players = [make_player(loaded, "x", likeliest=True), PolicyPlayer(made, "x", likeliest=True)]
     reports = [evaluate(player, evaluation_seeds(2), max_decisions=60) for player in players]

@@ -16,7 +16,7 @@ import pytest
 from ante.errors import BalatroError
 from ante.paths import BadPath, check_name, check_path, inside
 from ante.training.run_store import state_files
-from ante.training.run_store.checkpoints import find_checkpoint, save_checkpoint
+from ante.training.run_store.checkpoints import find_checkpoint, intact_checkpoints, save_checkpoint, with_facts
 from ante.training.run_store.manifest import BadCheckpoint, seal, verified
 from ante.training.run_store.state_files import read_arrays, read_state, write_arrays, write_state
 
@@ -38,7 +38,7 @@ def fill(folder: Path) -> None:
 
 
 def a_checkpoint(tmp_path: Path) -> tuple[Path, Callable[[], Any]]:
-    target = save_checkpoint(tmp_path / "checkpoints", 300, fill, {"reward": 1.0, "best": -np.inf}, best=True)
+    target = save_checkpoint(tmp_path / "checkpoints", 300, fill, {"timesteps": 300, "best": -np.inf}, best=True)
     return target, lambda: find_checkpoint(tmp_path / "checkpoints")
 
 
@@ -149,6 +149,40 @@ def test_swapped_and_extra_files_are_refused(made: tuple[Path, Callable[[], Any]
             read()
         (folder / name).unlink()
     read()
+
+
+@pytest.mark.parametrize(
+    "name", ["timesteps", "games", "seconds", "iteration", "minibatch", "games_per_runner", "stage"]
+)
+@pytest.mark.parametrize("value", [None, True, -1, 10**30, "x", [], {}, float("nan")])
+def test_a_sealed_checkpoint_with_odd_facts_is_refused_in_a_sentence(name: str, value: Any, tmp_path: Path) -> None:
+    facts = {"timesteps": 300, "games": 2, "seconds": 1.5, "iteration": 1} | {name: value}
+    save_checkpoint(tmp_path, 300, fill, facts, best=True)
+    for read in (lambda: find_checkpoint(tmp_path), lambda: find_checkpoint(tmp_path, "000000000300")):
+        with pytest.raises(BadCheckpoint, match=f"is not one of a training: {name}"):
+            read()
+    assert list(intact_checkpoints(tmp_path)) == []
+
+
+def test_facts_that_are_missing_are_named(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path, 300, fill, {"games": 2}, best=True)
+    with pytest.raises(BadCheckpoint, match="timesteps"):
+        find_checkpoint(tmp_path)
+    with pytest.raises(BadCheckpoint, match="minibatch is missing"):
+        with_facts(tmp_path, {"timesteps": 3}, ("minibatch",))
+
+
+@pytest.mark.parametrize(
+    "trained", [None, True, 3, "x", [], {}, {"timesteps": "x"}, {"timesteps": -1}, {"timesteps": 1, "games": []}]
+)
+def test_a_sealed_release_with_odd_facts_is_refused_in_a_sentence(trained: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from ante.training.players.release import BadRelease, read_release
+
+    folder, _ = a_release(tmp_path)
+    seal(folder, "policy.json", {"policy": "shortlist", "parameters": 3, "trained": trained})
+    with pytest.raises(BadRelease, match="training"):
+        read_release(folder)
 
 
 def test_a_checkpoint_in_the_place_of_another_is_refused(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ LEFT = re.compile(r"\.\d+(-\d+)?\..+")  # incomplete folders of killed runs
 
 
 Count = Annotated[int, Field(ge=0, le=10**15)]
-Size = Annotated[int, Field(ge=1, le=10**9)]
+Size = Annotated[int, Field(ge=0, le=10**9)]  # 0 for algorithms that have none
 
 
 class Facts(BaseModel):
@@ -52,15 +52,15 @@ class Facts(BaseModel):
 
     timesteps: Count
     games: Count = 0
-    seconds: Annotated[FiniteFloat, Field(ge=0.0)] = 0.0
+    seconds: Annotated[FiniteFloat, Field(ge=0.0, le=1e12)] = 0.0
     iteration: Count = 0
-    minibatch: Size = 1
-    games_per_runner: Size = 1
-    configured_games: Size = 1
+    minibatch: Size = 0
+    games_per_runner: Size = 0
+    configured_games: Size = 0
     best_reward: float = 0.0
     best_trial: float = 0.0
     memory_gb: float | None = None
-    stage: Size = 1
+    stage: Annotated[int, Field(ge=1, le=10**6)] = 1
     precision: str = ""
 
 

@@ -35,7 +35,7 @@ def no_bar(total: int, about: str) -> Iterator[Callable[[int], None]]:
 
 def line(seed: str, won: bool, settings: dict[str, float] | None = None) -> GameLine:
     """Return a game with 10 decisions."""
-    phases = {"shop": [4, 3, 1]} if settings else {}
+    phases = {"shop": [4, 3, 1, 0.5]} if settings else {}
     return GameLine(seed, "small", settings or {}, won, 3, 8, 10, 50, 2.0, phases)
 
 
@@ -87,7 +87,7 @@ def test_results_count_games_that_both_have_played(tmp_path: Path) -> None:
     assert (searched.wins.hits, searched.wins.trials, searched.more, searched.fewer) == (1, 2, 1, 1)
     assert searched.changed == 0.1
     kept = json.loads((tmp_path / "results.json").read_text())
-    assert kept["phases"]["16ms"]["shop"] == [12, 9, 3]
+    assert kept["phases"]["16ms"]["shop"] == [12, 9, 3, 1.5]
 
 
 def test_a_folder_without_a_phrase_is_refused(tmp_path: Path) -> None:

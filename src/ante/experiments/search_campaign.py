@@ -25,21 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.agents.evaluate import Player, Share, wilson
-from ante.catalog.blinds import Blind
-from ante.engine.core.state import SEED_LENGTH, Phase
+from ante.engine.core.state import SEED_LENGTH
 from ante.engine.run import SEED_ALPHABET
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
 from ante.errors import BalatroError
 from ante.files import Unreadable, parse_json, read_text, write_text
 from ante.search.budget import Budget, budget_of
+from ante.search.phases import PHASES, phases_of
 from ante.search.player import Finding, SearchPlayer
 
 PHRASE, RESULTS, PICTURE, ALONE = "phrase.txt", "results.json", "search.png", "alone"
 BATCH = 16  # games played together; finished ones are stored when all of them have ended
 MOST_DECISIONS = 5000
-PHASES = ("blind", "hand", "boss", "cash-out", "shop", "pack")
-COLUMNS = ("decisions", "searched", "changed")
+COLUMNS = ("decisions", "searched", "changed", "gain")
 
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
 
@@ -55,7 +54,7 @@ class GameLine:
     settings      of the search, empty for the player alone
     ante, blinds  highest ante, blinds beaten
     milliseconds  processor time per decision, the mean of the games that were played together
-    phases        decisions, decisions searched and decisions changed, by phase (PHASES)
+    phases        decisions, decisions searched, decisions changed, and their expected gain in percent of wins, by phase
     """
 
     seed: str
@@ -67,7 +66,7 @@ class GameLine:
     decisions: int
     simulations: int
     milliseconds: float
-    phases: dict[str, list[int]] = field(default_factory=dict)
+    phases: dict[str, list[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -180,7 +179,7 @@ def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float])
     games = Games(len(seeds), reorder=player.reorder, discrete=player.discrete, max_decisions=MOST_DECISIONS)
     games.reset(options={"seed": list(seeds)})
     playing = np.ones(games.n, dtype=np.bool_)
-    phases = np.zeros((games.n, len(PHASES), len(COLUMNS)), dtype=np.int64)
+    phases = np.zeros((games.n, len(PHASES), len(COLUMNS)))
     simulations = np.zeros(games.n, dtype=np.int64)
     ended: dict[int, tuple[bool, int, int, int]] = {}
     begun = time.process_time()
@@ -205,30 +204,16 @@ def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float])
             *ended[i],
             int(simulations[i]),
             round(spent, 3),
-            {name: phases[i, k].tolist() for k, name in enumerate(PHASES)} if settings else {},
+            {name: np.round(phases[i, k], 2).tolist() for k, name in enumerate(PHASES)} if settings else {},
         )
         for i in range(len(seeds))
     ]
 
 
-def phases_of(states: np.recarray) -> NDArray[np.int64]:
-    """Return the index in PHASES of each game's decision."""
-    index = np.zeros(len(states), dtype=np.int64)
-    for phase, name in {
-        Phase.PLAY: "hand",
-        Phase.ROUND_END: "cash-out",
-        Phase.SHOP: "shop",
-        Phase.PACK: "pack",
-    }.items():
-        index[states["phase"] == phase] = PHASES.index(name)
-    boss = (states["phase"] == Phase.PLAY) & (states["blind"] > Blind.BIG)
-    index[boss] = PHASES.index("boss")
-    return index
-
-
-def counts_of(found: Finding) -> tuple[int, int, int]:
-    """Return a finding as counts: one decision, whether it was searched, whether it was changed."""
-    return 1, int(found.comparison is not None), int(found.chosen != 0)
+def counts_of(found: Finding) -> tuple[int, int, int, float]:
+    """Return a finding as COLUMNS of one decision."""
+    gain = 100.0 * found.comparison.advantage(found.chosen)[0] if found.comparison and found.chosen else 0.0
+    return 1, int(found.comparison is not None), int(found.chosen != 0), gain
 
 
 def write_results(out: Path, games: int) -> list[BudgetRow]:
@@ -271,13 +256,13 @@ def row_of(name: str, lines: Sequence[GameLine], alone: dict[str, GameLine]) -> 
     )
 
 
-def phase_rows(file: Path) -> dict[str, list[int]]:
-    """Return decisions, searched and changed ones, by phase."""
-    sums = {name: np.zeros(len(COLUMNS), dtype=np.int64) for name in PHASES}
+def phase_rows(file: Path) -> dict[str, list[float]]:
+    """Return the sums of COLUMNS by phase."""
+    sums = {name: np.zeros(len(COLUMNS)) for name in PHASES}
     for line in read_lines(file):
         for name, counts in line.phases.items():
             sums[name] += counts
-    return {name: counts.tolist() for name, counts in sums.items()}
+    return {name: np.round(counts, 1).tolist() for name, counts in sums.items()}
 
 
 def draw(rows: Sequence[BudgetRow], file: Path) -> None:

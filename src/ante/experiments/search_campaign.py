@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ante.agents.evaluate import Player, Share, wilson
 from ante.engine.core.state import SEED_LENGTH

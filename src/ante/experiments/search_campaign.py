@@ -9,6 +9,7 @@ interrupted and continued at any time, also from committed files.
     16ms.jsonl ...   with search, one file for each budget
     results.json     wins with 95 % intervals for each budget
     search.png       the same as a curve
+    games/           games to learn from (`search_lessons.py`)
 """
 
 import hashlib
@@ -29,6 +30,7 @@ from ante.engine.run import SEED_ALPHABET
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
 from ante.errors import BalatroError
+from ante.experiments.search_lessons import Story
 from ante.files import Unreadable, parse_json, read_text, write_text
 from ante.search.budget import Budget, budget_of
 from ante.search.phases import PHASES, phases_of
@@ -149,11 +151,15 @@ def run_campaign(player: Player, budgets: Sequence[Budget], games: int, out: Pat
         check_same(file, done, each.name, settings)
         played = {line.seed for line in done}
         missing = [seed for seed in seeds if seed not in played]
+        lost = {line.seed for line in read_lines(out / f"{ALONE}.jsonl") if not line.won} if settings else set()
         with bar(len(seeds), each.name) as advance:
             advance(len(seeds) - len(missing))
             for first in range(0, len(missing), BATCH):
                 batch = missing[first : first + BATCH]
-                append_lines(file, play_games(each, batch, settings))
+                story = Story(batch)
+                lines = play_games(each, batch, settings, story)
+                append_lines(file, lines)
+                story.keep(out, name, [line.seed for line in lines if line.won and line.seed in lost])
                 advance(len(batch))
     return write_results(out, len(seeds))
 
@@ -173,8 +179,8 @@ def check_same(file: Path, done: Sequence[GameLine], player: str, settings: dict
             )
 
 
-def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float]) -> list[GameLine]:
-    """Play one game of each seed to its end, together."""
+def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float], story: Story) -> list[GameLine]:
+    """Play one game of each seed to its end, together, and record it in the story."""
     games = Games(len(seeds), reorder=player.reorder, discrete=player.discrete, max_decisions=MOST_DECISIONS)
     games.reset(options={"seed": list(seeds)})
     playing = np.ones(games.n, dtype=np.bool_)
@@ -189,10 +195,12 @@ def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float])
             for i, found in zip(which, player.findings, strict=True):
                 phases[i, before[i]] += counts_of(found)
                 simulations[i] += found.comparison.simulations if found.comparison else 0
+        story.decided(games, which, actions, getattr(player, "findings", ()))
         games.step(actions)
         for i in np.flatnonzero(playing & (games.outcome != Outcome.PLAYING)):
             won, s = games.outcome[i] == Outcome.WON, games.states[i]
             ended[int(i)] = bool(won), int(s.ante) - int(won), int(blinds_beaten(s)), int(games.steps[i])
+            story.ended(games, int(i))
         playing &= games.outcome == Outcome.PLAYING
     spent = 1000.0 * (time.process_time() - begun) / sum(steps for *_, steps in ended.values())
     return [
@@ -211,8 +219,7 @@ def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float])
 
 def counts_of(found: Finding) -> tuple[int, int, int, float]:
     """Return a finding as COLUMNS of one decision."""
-    gain = 100.0 * found.comparison.advantage(found.chosen)[0] if found.comparison and found.chosen else 0.0
-    return 1, int(found.comparison is not None), int(found.chosen != 0), gain
+    return 1, int(found.comparison is not None), int(found.chosen != 0), found.gain
 
 
 def write_results(out: Path, games: int) -> list[BudgetRow]:

@@ -65,6 +65,11 @@ class Finding:
     comparison: Comparison | None
     chosen: int
 
+    @property
+    def gain(self) -> float:
+        """The expected gain of a change in percent of wins, otherwise 0."""
+        return 100.0 * self.comparison.advantage(self.chosen)[0] if self.comparison and self.chosen else 0.0
+
 
 class SearchPlayer:
     """Improves a player's decisions by search; itself a player for evaluation, videos and the terminal.

@@ -76,10 +76,17 @@ EXTRAS = {
     "purgatory": "hints",
     "httpx2": "hints",
     "cryptography": "s3",
+    "grpc": "serve",
+    "grpc_health": "serve",
+    "grpc_reflection": "serve",
+    "google": "serve",
     "kubernetes": "cluster",
     "codeflare_sdk": "cluster",
     "requests": "cluster",
     "urllib3": "cluster",
+    "pettingzoo": "race",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
 }
 
 

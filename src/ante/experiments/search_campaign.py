@@ -20,27 +20,31 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
 
 from ante.agents.evaluate import Player, Share, wilson
 from ante.engine.core.state import SEED_LENGTH
 from ante.engine.run import SEED_ALPHABET
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
-from ante.errors import BalatroError
+from ante.errors import BalatroError, first_fault
 from ante.experiments.search_lessons import Story
 from ante.files import Unreadable, parse_json, read_text, write_text
 from ante.search.budget import Budget, budget_of
-from ante.search.phases import PHASES, phases_of
+from ante.search.phases import PHASES, PhaseName, phases_of
 from ante.search.player import Finding, SearchPlayer
 
 PHRASE, RESULTS, PICTURE, ALONE = "phrase.txt", "results.json", "search.png", "alone"
 BATCH = 16  # games played together; finished ones are stored when all of them have ended
 MOST_DECISIONS = 5000
+LONGEST_PHRASE = 1000
 COLUMNS = ("decisions", "searched", "changed", "gain")
 
+Count = Annotated[int, Field(ge=0, le=10**12)]
+Counts = Annotated[list[Annotated[FiniteFloat, Field(ge=0.0)]], Field(min_length=4, max_length=4)]  # of COLUMNS
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
 
 
@@ -60,14 +64,17 @@ class GameLine:
 
     seed: str
     player: str
-    settings: dict[str, float]
+    settings: dict[str, FiniteFloat]
     won: bool
-    ante: int
-    blinds: int
-    decisions: int
-    simulations: int
-    milliseconds: float
-    phases: dict[str, list[float]] = field(default_factory=dict)
+    ante: Count
+    blinds: Count
+    decisions: Annotated[int, Field(ge=1, le=MOST_DECISIONS)]
+    simulations: Count
+    milliseconds: Annotated[FiniteFloat, Field(ge=0.0)]
+    phases: dict[PhaseName, Counts] = field(default_factory=dict)
+
+
+GAME_LINE = TypeAdapter(GameLine)
 
 
 @dataclass(frozen=True)
@@ -108,8 +115,8 @@ def phrase_of(folder: Path) -> str:
         raise BadCampaign(
             f"{error}; write a secret phrase to this file, and publish its SHA-256 before you tune the search"
         ) from None
-    if not phrase:
-        raise BadCampaign(f"{folder / PHRASE} is empty: write a phrase to it")
+    if not phrase.isprintable() or not 0 < len(phrase) <= LONGEST_PHRASE:
+        raise BadCampaign(f"{folder / PHRASE} must contain one line of at most {LONGEST_PHRASE} characters")
     return phrase
 
 
@@ -124,7 +131,12 @@ def read_lines(file: Path) -> list[GameLine]:
         content = parse_json(line, f"{file}, line {number}")
         if not isinstance(content, dict) or set(content) != names:
             raise BadCampaign(f"{file}, line {number} is not a game of this version: choose another --out")
-        found.append(GameLine(**content))
+        try:
+            found.append(GAME_LINE.validate_json(line))
+        except ValidationError as error:
+            raise BadCampaign(f"cannot read {file}, line {number}: {first_fault(error)}: remove the line") from None
+    if len({each.seed for each in found}) < len(found):
+        raise BadCampaign(f"{file} has two games of the same seed: remove one of them")
     return found
 
 

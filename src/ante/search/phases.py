@@ -5,6 +5,7 @@ The numbers come from 388 candidates in 198 positions of 50 games of tuning seed
 """
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from ante.catalog.blinds import Blind
 from ante.engine.core.state import Phase
 
-PHASES = ("blind", "hand", "boss", "cash-out", "shop", "pack")
+PhaseName = Literal["blind", "hand", "boss", "cash-out", "shop", "pack"]
+PHASES: tuple[PhaseName, ...] = get_args(PhaseName)
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,8 @@ EXTRAS = {
     "cryptography": "s3",
     "kubernetes": "cluster",
     "codeflare_sdk": "cluster",
+    "ladybug": "knowledge",
+    "neo4j": "knowledge-bolt",
     "requests": "cluster",
     "urllib3": "cluster",
 }

@@ -35,7 +35,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """A kind of edge; its rows have the keys of both nodes in `start` and `end`."""
+    """A kind of edge; its rows have the keys of both nodes in `source` and `target`."""
 
     label: str
     start: Node
@@ -46,8 +46,8 @@ class Edge:
     def merge(self) -> str:
         """Statement that writes the edges of `$rows`."""
         return (
-            f"UNWIND $rows AS r MATCH (a:{self.start.label} {{{self.start.key}: r.start}}), "
-            f"(b:{self.end.label} {{{self.end.key}: r.end}}) MERGE (a)-[x:{self.label}]->(b)" + _sets("x", list(self.properties))
+            f"UNWIND $rows AS r MATCH (a:{self.start.label} {{{self.start.key}: r.source}}), "
+            f"(b:{self.end.label} {{{self.end.key}: r.target}}) MERGE (a)-[x:{self.label}]->(b)" + _sets("x", list(self.properties))
         )
 
     @property
@@ -55,8 +55,8 @@ class Edge:
         """Statement that returns all edges."""
         names = "".join(f", x.{name} AS {name}" for name in self.properties)
         return (
-            f"MATCH (a:{self.start.label})-[x:{self.label}]->(b:{self.end.label}) RETURN a.{self.start.key} AS start, "
-            f"b.{self.end.key} AS end{names} ORDER BY start, end"
+            f"MATCH (a:{self.start.label})-[x:{self.label}]->(b:{self.end.label}) RETURN a.{self.start.key} AS source, "
+            f"b.{self.end.key} AS target{names} ORDER BY source, target"
         )
 
 

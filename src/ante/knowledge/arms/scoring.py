@@ -25,7 +25,7 @@ N_JOKERS = len(JOKERS)  # the first one is none
 N_HANDS = len(Hand)
 GAME = ROUND  # the copy in which jokers are granted; BASE is the same without hidden information
 MOST_POSITIONS = 12  # of larger hands the leftmost
-TOP = 6  # best plays of an arm that are tried with a second joker
+TOP = 8  # best plays of an arm, of different scores, that are tried with a second joker
 BOUGHT, TYPICAL = range(2)  # states of a granted joker: as bought, with a typical counter
 SAME, BEST, GROWN = range(3)  # measures: the cards of the arm without jokers, the best play, the best play if TYPICAL
 N_MEASURES = 3
@@ -58,11 +58,16 @@ def write_items(s, items):
 
 @rule
 def remove_jokers(s):
-    """Remove all jokers and refresh what they changed; the hand stays."""
+    """Remove all jokers and refresh what they changed; the hand stays.
+
+    Amber Acorn has shuffled the jokers that are removed; those that are granted can be arranged.
+    """
     for slot in range(s.n_jokers):
         clear_item(s.jokers[slot])
     s.n_jokers = 0
     s.joker_buffer = 0
+    if s.blind == Blind.FINAL_ACORN:
+        s.boss_disabled = 1
     refresh_lineup(s)
 
 
@@ -119,6 +124,8 @@ def search_plays(copies, w, state, joker):
         w.hands[state, joker, hand] = max(w.hands[state, joker, hand], score)
         if n == TOP and score <= w.scores[TOP - 1]:
             continue
+        if is_stored(w, n, score):
+            continue  # mostly the same scoring cards with other cards that do not score
         k = n if n < TOP else TOP - 1
         while k > 0 and w.scores[k - 1] < score:
             w.scores[k] = w.scores[k - 1]
@@ -129,6 +136,15 @@ def search_plays(copies, w, state, joker):
         n = min(TOP, n + 1)
     w.n[state, joker] = n
     w.best[state, joker] = w.scores[0] if n else NEVER
+
+
+@rule
+def is_stored(w, n, score):
+    """Return whether one of the n best plays so far has this score."""
+    for k in range(n):
+        if w.scores[k] == score:
+            return True
+    return False
 
 
 @rule

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ante import __version__
 from ante.catalog.blinds import Blind
 from ante.catalog.jokers import JOKERS
-from ante.engine.core.compile_cache import source_hash
+from ante.engine.core.compile_cache import neighbours_hash, source_hash
 from ante.engine.core.state import copy_states, item_t, new_states
+from ante.knowledge.arms import scoring
 from ante.knowledge.arms.scoring import (
     BENDERS,
     BOUGHT,
@@ -169,7 +170,7 @@ def measure(player: Chooser, seeds: Sequence[str], plan: Plan, about: dict[str, 
     """
     work.mkdir(parents=True, exist_ok=True)
     positions = positions_of(player, seeds, plan.each, "b_red", work, bar)
-    bench, key = Bench(positions), f"{positions.digest} {source_hash('lookahead')}"
+    bench, key = Bench(positions), key_of(positions)
     file, n = work / f"sums-{positions.digest[:16]}.npz", len(positions.states)
     repeat(key, file, np.arange(n), 0, bench.pairs, bar, "pairs, positions")
     spread = np.linspace(0, n - 1, plan.with_bosses).astype(np.int64)
@@ -177,7 +178,7 @@ def measure(player: Chooser, seeds: Sequence[str], plan: Plan, about: dict[str, 
     decks = {}
     for deck in DECKS:
         there = positions_of(player, seeds, plan.on_decks, deck, work, bar)
-        key = f"{there.digest} {source_hash('lookahead')}"
+        key = key_of(there)
         file = work / f"sums-{there.digest[:16]}.npz"
         decks[deck] = repeat(key, file, np.arange(len(there.states)), 0, Bench(there).alone, bar, f"{deck}, positions")
     missed = np.array([each for i in np.linspace(0, n - 1, plan.audited).astype(int) for each in bench.shortfall(i)])
@@ -208,6 +209,11 @@ def measure(player: Chooser, seeds: Sequence[str], plan: Plan, about: dict[str, 
             "cpu_seconds": round(float(sums.seconds) + sum(float(there.seconds) for there in decks.values())),
         },
     )
+
+
+def key_of(positions: Positions) -> str:
+    """Return what identifies a measurement: the positions, the engine, and the scoring of arms."""
+    return f"{positions.digest} {source_hash('lookahead')} {neighbours_hash(Path(scoring.__file__))}"
 
 
 def typical_of(positions: Positions, at: int) -> dict[str, float]:

@@ -3,6 +3,7 @@
 Effects are differences of the log10 of a hand's score: 0.3 is a factor of 2.
 """
 
+import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -85,6 +86,16 @@ def _read(folder: Path) -> Table:
     if not about or {"one", "other", "effect"} - set(pairs) or {"joker", "kind", "target"} - set(effects):
         raise BadTable(f"{folder} has no measured tables: write them with ante know measure --out {folder}")
     return Table(pairs, effects, about)
+
+
+def fingerprint(table: Table) -> str:
+    """Return 16 hex digits that identify the tables."""
+    digest = hashlib.sha256(json.dumps(table.about, sort_keys=True).encode())
+    for columns in (table.pairs, table.effects):
+        for name, values in columns.items():
+            digest.update(name.encode())
+            digest.update("\n".join(values).encode() if values.dtype.kind in "OU" else values.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def table_of(sums: Sums, decks: dict[str, Sums], about: dict[str, Any]) -> Table:

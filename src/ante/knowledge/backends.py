@@ -6,6 +6,7 @@ has returned, its rows survive the end of the process.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -83,7 +84,8 @@ class Ladybug:
                 if rows:
                     self._connection.execute(statement, {"rows": [dict(row) for row in rows]})
         except BaseException:
-            self._connection.execute("ROLLBACK")
+            with suppress(RuntimeError):  # a failed statement has already ended the transaction
+                self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
 
@@ -170,5 +172,7 @@ def open_backend(
     if is_bolt(store):
         return Bolt(store, user, password, database)
     if "://" in store:
-        raise StoreUnavailable(f"{store.partition('://')[0]}:// is not supported: use a file, or a URL of {', '.join(BOLT)}")
+        raise StoreUnavailable(
+            f"{store.partition('://')[0]}:// is not supported: use a file, or a URL of {', '.join(BOLT)}"
+        )
     return Ladybug(Path(store), read_only)

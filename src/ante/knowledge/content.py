@@ -83,25 +83,30 @@ def catalogue(table: Table) -> Iterator[tuple[Node, list[dict[str, Any]]]]:
     effects = table.effects
     alone = effects["kind"] == "alone"
     gains = dict(zip(effects["joker"][alone].tolist(), numbers(effects["effect"][alone]), strict=True))
-    yield META, [{"key": "schema", "value": str(VERSION)}, {"key": "about", "value": json.dumps(table.about, sort_keys=True)}]
-    yield JOKER, [
-        {
-            **item(row.key, row.name, row.effect),
-            "number": int(row.joker),
-            "cost": row.cost,
-            "rarity": RARITIES[row.rarity],
-            "gain": gains.get(row.key),
-        }
-        for row in JOKERS[1:]
-    ]
-    yield CONSUMABLE, [
-        {**item(row.key, row.name, row.effect), "kind": row.set.name.title()} for row in CONSUMABLES[1:]
-    ]
+    yield (
+        META,
+        [{"key": "schema", "value": str(VERSION)}, {"key": "about", "value": json.dumps(table.about, sort_keys=True)}],
+    )
+    yield (
+        JOKER,
+        [
+            {
+                **item(row.key, row.name, row.effect),
+                "number": int(row.joker),
+                "cost": row.cost,
+                "rarity": RARITIES[row.rarity],
+                "gain": gains.get(row.key),
+            }
+            for row in JOKERS[1:]
+        ],
+    )
+    yield CONSUMABLE, [{**item(row.key, row.name, row.effect), "kind": row.set.name.title()} for row in CONSUMABLES[1:]]
     yield VOUCHER, [item(row.key, row.name, row.effect) for row in VOUCHERS[1:]]
     yield HAND, [{**item(row.name, row.name, ""), "chips": row.chips, "mult": row.mult} for row in HANDS]
-    yield BOSS, [
-        {**item(row.key, row.name, row.effect), "showdown": row.showdown} for row in BLINDS if row.blind > Blind.BIG
-    ]
+    yield (
+        BOSS,
+        [{**item(row.key, row.name, row.effect), "showdown": row.showdown} for row in BLINDS if row.blind > Blind.BIG],
+    )
     yield DECK, [item(row.key, row.name, row.effect) for row in DECKS]
     yield SKIP_TAG, [item(row.key, row.name, row.effect) for row in TAGS[1:]]
     traits = {key: name for row in JOKERS[1:] for key, name in traits_of(row).items()}
@@ -118,39 +123,46 @@ def edges(table: Table) -> Iterator[tuple[Edge, list[dict[str, Any]]]]:
     pairs = {name: numbers(values) for name, values in table.pairs.items()}
     pairs["counts"] = is_synergy(table.pairs["effect"], table.pairs["q"]).tolist()
     columns = ("n", "q", "counts", "gain", "acts", "bought", "same", *(f"ante_{ante}" for ante in ANTES))
-    yield SYNERGY, [
-        {
-            "source": one,
-            "target": other,
-            **interval(pairs["effect"][i], pairs["half"][i]),
-            **{name: pairs[name][i] for name in columns},
-        }
-        for i, (one, other) in enumerate(zip(pairs["one"], pairs["other"], strict=True))
-    ]
+    yield (
+        SYNERGY,
+        [
+            {
+                "source": one,
+                "target": other,
+                **interval(pairs["effect"][i], pairs["half"][i]),
+                **{name: pairs[name][i] for name in columns},
+            }
+            for i, (one, other) in enumerate(zip(pairs["one"], pairs["other"], strict=True))
+        ],
+    )
     effects = {name: numbers(values) for name, values in table.effects.items()}
     for edge, kind in ((WITH_HAND, "hand"), (UNDER, "boss"), (ON_DECK, "deck")):
-        yield edge, [
-            {
-                "source": effects["joker"][i],
-                "target": effects["target"][i],
-                **interval(effects["effect"][i], effects["half"][i]),
-                "n": effects["n"][i],
-                "q": effects["q"][i],
-            }
-            for i in range(len(effects["kind"]))
-            if effects["kind"][i] == kind
-        ]
+        yield (
+            edge,
+            [
+                {
+                    "source": effects["joker"][i],
+                    "target": effects["target"][i],
+                    **interval(effects["effect"][i], effects["half"][i]),
+                    "n": effects["n"][i],
+                    "q": effects["q"][i],
+                }
+                for i in range(len(effects["kind"]))
+                if effects["kind"][i] == kind
+            ],
+        )
     yield HAS, [{"source": row.key, "target": trait} for row in JOKERS[1:] for trait in traits_of(row)]
-    yield LEVELS, [
-        {"source": row.key, "target": HANDS[row.hand].name} for row in CONSUMABLES[1:] if row.hand is not None
-    ]
+    yield (
+        LEVELS,
+        [{"source": row.key, "target": HANDS[row.hand].name} for row in CONSUMABLES[1:] if row.hand is not None],
+    )
 
 
 def numbers(values: NDArray[Any]) -> list[Any]:
     """Return a column as Python values, floats with the digits of the tables."""
-    return [float(f"{value:.4g}") for value in values] if values.dtype.kind == "f" else values.tolist()
+    return [float(f"{value:.4g}") + 0.0 for value in values] if values.dtype.kind == "f" else values.tolist()
 
 
 def interval(effect: float, half: float) -> dict[str, float]:
     """Return an effect with its 95 % interval, with the digits of the tables."""
-    return {"effect": round(effect, 4), "low": round(effect - half, 4), "high": round(effect + half, 4)}
+    return {"effect": round(effect, 4) + 0.0, "low": round(effect - half, 4), "high": round(effect + half, 4)}

@@ -1,6 +1,7 @@
 """Questions to the graph, in portable Cypher: the same answers from every backend."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from ante.knowledge.backends import Backend
@@ -85,35 +86,33 @@ def with_item(graph: Backend, edge: str, label: str, key: str) -> list[Row]:
 def path(graph: Backend, start: str, end: str, limit: int = 5) -> list[Row]:
     """Return chains of synergies from one joker to another over at most HOPS edges, the shortest and strongest first.
 
-    Each edge counts and has an effect of at least WEAKEST; a chain's strength is its weakest edge.
+    Each edge counts and has an effect of at least WEAKEST; a chain's strength is its weakest edge. The chains are joined
+    here: Ladybug 0.22 loses rows of undirected patterns with two edges.
     """
-    for hops in range(1, HOPS + 1):
-        middle = [f"m{i}" for i in range(1, hops)]
-        nodes = ["a", *middle, "b"]
-        pattern = "".join(
-            f"({name}:Joker)" + (f"-[s{i}:SYNERGY]-" if i < hops else "") for i, name in enumerate(nodes)
-        )
-        conditions = " AND ".join(f"s{i}.counts AND s{i}.effect >= {WEAKEST}" for i in range(hops))
-        apart = "".join(f" AND m1.key <> {other}.key" for other in ("b",) if hops > 1)
-        apart += " AND m2.key <> a.key AND m1.key <> m2.key" if hops > 2 else ""
-        names = ", ".join(f"{name}.name AS n{i}" for i, name in enumerate(nodes))
-        effects = ", ".join(f"s{i}.effect AS e{i}" for i in range(hops))
-        rows = graph.read(
-            f"MATCH {pattern} WHERE a.key = $one AND b.key = $other AND {conditions}{apart} RETURN {names}, {effects}",
-            one=start,
-            other=end,
-        )
-        chains = [
-            {
-                "jokers": [row[f"n{i}"] for i in range(hops + 1)],
-                "effects": [row[f"e{i}"] for i in range(hops)],
-                "weakest": min(row[f"e{i}"] for i in range(hops)),
-            }
-            for row in rows
-        ]
-        if chains:
-            return sorted(chains, key=lambda chain: (-chain["weakest"], chain["jokers"]))[:limit]
+    rows = graph.read(
+        "MATCH (a:Joker)-[s:SYNERGY]->(b:Joker) WHERE s.counts AND s.effect >= $least "
+        "RETURN a.key AS one, b.key AS other, a.name AS one_name, b.name AS other_name, s.effect AS effect",
+        least=WEAKEST,
+    )
+    names = {row[side]: row[f"{side}_name"] for row in rows for side in ("one", "other")}
+    near: dict[str, dict[str, float]] = {}
+    for row in rows:
+        near.setdefault(row["one"], {})[row["other"]] = row["effect"]
+        near.setdefault(row["other"], {})[row["one"]] = row["effect"]
+    chains = [(start,)]
+    for _ in range(HOPS):
+        chains = [(*chain, after) for chain in chains for after in near.get(chain[-1], {}) if after not in chain]
+        found = [chain for chain in chains if chain[-1] == end]
+        if found:
+            described = [chain_of(chain, names, near) for chain in found]
+            return sorted(described, key=lambda chain: (-chain["weakest"], chain["jokers"]))[:limit]
     return []
+
+
+def chain_of(chain: Sequence[str], names: dict[str, str], near: dict[str, dict[str, float]]) -> Row:
+    """Return the names and effects of a chain of keys."""
+    effects = [near[one][other] for one, other in pairwise(chain)]
+    return {"jokers": [names[key] for key in chain], "effects": effects, "weakest": min(effects)}
 
 
 def about(graph: Backend) -> str:

@@ -24,7 +24,9 @@ class Node:
     @property
     def merge(self) -> str:
         """Statement that writes the nodes of `$rows`."""
-        return f"UNWIND $rows AS r MERGE (x:{self.label} {{{self.key}: r.{self.key}}})" + _sets("x", list(self.properties)[1:])
+        return f"UNWIND $rows AS r MERGE (x:{self.label} {{{self.key}: r.{self.key}}})" + _sets(
+            "x", list(self.properties)[1:]
+        )
 
     @property
     def match(self) -> str:
@@ -47,7 +49,8 @@ class Edge:
         """Statement that writes the edges of `$rows`."""
         return (
             f"UNWIND $rows AS r MATCH (a:{self.start.label} {{{self.start.key}: r.source}}), "
-            f"(b:{self.end.label} {{{self.end.key}: r.target}}) MERGE (a)-[x:{self.label}]->(b)" + _sets("x", list(self.properties))
+            f"(b:{self.end.label} {{{self.end.key}: r.target}}) MERGE (a)-[x:{self.label}]->(b)"
+            + _sets("x", list(self.properties))
         )
 
     @property
@@ -102,7 +105,9 @@ def ladybug_ddl() -> list[str]:
         found.append(f"CREATE NODE TABLE IF NOT EXISTS {node.label}({columns}, PRIMARY KEY({node.key}))")
     for edge in EDGES:
         columns = "".join(f", {name} {kind}" for name, kind in edge.properties.items())
-        found.append(f"CREATE REL TABLE IF NOT EXISTS {edge.label}(FROM {edge.start.label} TO {edge.end.label}{columns})")
+        found.append(
+            f"CREATE REL TABLE IF NOT EXISTS {edge.label}(FROM {edge.start.label} TO {edge.end.label}{columns})"
+        )
     return found
 
 

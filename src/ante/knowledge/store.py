@@ -44,7 +44,9 @@ class Knowledge:
         try:
             found = self.backend.read("MATCH (m:Meta {key: 'schema'}) RETURN m.value AS version")
         except Exception as error:  # each backend has its own class for an unknown table
-            raise OtherSchema(f"the store has no knowledge graph ({str(error).splitlines()[0]}): use ante know load") from None
+            raise OtherSchema(
+                f"the store has no knowledge graph ({str(error).splitlines()[0]}): use ante know load"
+            ) from None
         if not found:
             raise OtherSchema("the store has no knowledge graph: write it with ante know load")
         if found[0]["version"] != str(VERSION):
@@ -113,7 +115,9 @@ def exported(folder: Path) -> Iterator[tuple[Node | Edge, list[dict[str, Any]]]]
         try:
             table = parquet.read_table(file).cast(arrow_schema(kind))
         except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, OSError) as error:
-            raise NotALoad(f"cannot read {file}: {str(error).splitlines()[0]}; use a folder of ante know export") from None
+            raise NotALoad(
+                f"cannot read {file}: {str(error).splitlines()[0]}; use a folder of ante know export"
+            ) from None
         rows = table.to_pylist()
         if kind is META and {"key": "schema", "value": str(VERSION)} not in rows:
             raise OtherSchema(f"{folder} was exported with another schema than {VERSION}: export it again")
@@ -178,4 +182,9 @@ def open_knowledge(
         if write:
             raise StoreUnavailable("the default store is read-only: name a file or a Bolt URL with --store")
         return open_default()
-    return Knowledge(open_backend(store, read_only=not write and not is_bolt(store), user=user, password=password, database=database), write)
+    return Knowledge(
+        open_backend(
+            store, read_only=not write and not is_bolt(store), user=user, password=password, database=database
+        ),
+        write,
+    )

@@ -66,7 +66,6 @@ class Positions:
         data.update(np.nan_to_num(self.typical, nan=-1.0).tobytes())
         return data.hexdigest()
 
-
     def write(self, file: Path) -> None:
         """Write the positions to a file, atomically."""
         with whole(file) as aside, aside.open("wb") as stream:
@@ -170,7 +169,9 @@ def play_batch(
     seen: dict[tuple[int, int], list[float]],
 ) -> Sampler:
     """Play one game of each seed until its end or until it has passed its target ante."""
-    games = Games(len(seeds), deck, stake, reorder=player.reorder, discrete=player.discrete, max_decisions=MOST_DECISIONS)
+    games = Games(
+        len(seeds), deck, stake, reorder=player.reorder, discrete=player.discrete, max_decisions=MOST_DECISIONS
+    )
     games.reset(options={"seed": list(seeds)})
     sampler = Sampler(first, games.n, seen)
     playing = np.ones(games.n, dtype=np.bool_)

@@ -1,6 +1,8 @@
 """Sums over measured positions, which a run stores and continues, and what they mean."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +22,8 @@ class OtherMeasurement(BalatroError, ValueError):
     """A stored measurement has other positions or another engine."""
 
 
-def _zeros(*shape: int) -> NDArray[np.float64]:
-    return field(default_factory=lambda: np.zeros(shape))  # type: ignore[return-value]
+def _zeros(*shape: int) -> Callable[[], NDArray[np.float64]]:
+    return partial(np.zeros, shape)
 
 
 @dataclass
@@ -39,15 +41,15 @@ class Sums:
     seconds   processor time of the measurement
     """
 
-    n: NDArray[np.float64] = _zeros(len(ANTES))
-    pairs: NDArray[np.float64] = _zeros(MOMENTS, len(ANTES), N_MEASURES, N_JOKERS, N_JOKERS)
-    together: NDArray[np.float64] = _zeros(len(ANTES), N_MEASURES, N_JOKERS, N_JOKERS)
-    acts: NDArray[np.float64] = _zeros(N_MEASURES, N_JOKERS, N_JOKERS)
-    alone: NDArray[np.float64] = _zeros(MOMENTS, len(ANTES), N_MEASURES, N_JOKERS)
-    hands: NDArray[np.float64] = _zeros(1 + MOMENTS, N_HANDS, N_JOKERS)
-    bosses: NDArray[np.float64] = _zeros(1 + MOMENTS, len(Blind), N_JOKERS)
-    done: NDArray[np.float64] = _zeros(2)
-    seconds: NDArray[np.float64] = _zeros()
+    n: NDArray[np.float64] = field(default_factory=_zeros(len(ANTES)))
+    pairs: NDArray[np.float64] = field(default_factory=_zeros(MOMENTS, len(ANTES), N_MEASURES, N_JOKERS, N_JOKERS))
+    together: NDArray[np.float64] = field(default_factory=_zeros(len(ANTES), N_MEASURES, N_JOKERS, N_JOKERS))
+    acts: NDArray[np.float64] = field(default_factory=_zeros(N_MEASURES, N_JOKERS, N_JOKERS))
+    alone: NDArray[np.float64] = field(default_factory=_zeros(MOMENTS, len(ANTES), N_MEASURES, N_JOKERS))
+    hands: NDArray[np.float64] = field(default_factory=_zeros(1 + MOMENTS, N_HANDS, N_JOKERS))
+    bosses: NDArray[np.float64] = field(default_factory=_zeros(1 + MOMENTS, len(Blind), N_JOKERS))
+    done: NDArray[np.float64] = field(default_factory=_zeros(2))
+    seconds: NDArray[np.float64] = field(default_factory=_zeros())
 
     def add(self, ante: int, w: np.record) -> NDArray[np.float64]:
         """Add the arms of one position with at most one joker, `singles_t`, and return the gains (N_MEASURES, N_JOKERS)."""
@@ -85,7 +87,9 @@ class Sums:
     def write(self, file: Path, key: str) -> None:
         """Store the sums of a measurement with this key, atomically."""
         with whole(file) as aside, aside.open("wb") as stream:
-            np.savez_compressed(stream, key=np.array(key), **{each.name: getattr(self, each.name) for each in fields(self)})
+            np.savez_compressed(
+                stream, key=np.array(key), **{each.name: getattr(self, each.name) for each in fields(self)}
+            )
 
     @classmethod
     def read(cls, file: Path, key: str) -> "Sums":

@@ -189,4 +189,3 @@ def significant_digits(values: NDArray[Any]) -> NDArray[np.float32]:
 def is_synergy(effect: NDArray[Any], q: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which interactions count: significant at RATE, and at least SMALLEST."""
     return (q <= RATE) & (np.abs(effect) >= SMALLEST)
-

@@ -40,6 +40,8 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         "artifacts",
         "data",
         "league",
+        "race",
+        "serve",
         "stats",
         "compare",
         "reward",
@@ -66,6 +68,20 @@ def test_help_lists_every_command_in_groups_and_fits_a_terminal() -> None:
     listed = [line.split()[0] for line in result.stdout.splitlines() if re.match(r"  [a-z-]+ +[A-Z]", line)]
     assert listed == list(COMMANDS)
     assert len(result.stdout.splitlines()) < 80 and max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_no_help_shows_none_as_a_value_and_none_still_unsets_one() -> None:
+    from ante.cli import COMMANDS
+    from tests.docs.shell import all_parsers, parse_train
+
+    optional = 0
+    for parser in all_parsers().values():
+        for action in parser._actions:
+            assert "None" not in (action.metavar or ""), action
+            optional += "(default: None)" in str(action.help)
+    assert optional > 30 and len(all_parsers()) >= len(COMMANDS)
+    for words, value in ((["--algo.kl-target", "0.03"], 0.03), (["--algo.kl-target", "None"], None)):
+        assert parse_train(["--preset", "jimbot", *words]).algo.kl_target == value
 
 
 def test_the_version_is_that_of_the_package() -> None:

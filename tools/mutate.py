@@ -1,45 +1,55 @@
 """Mutation testing on a sample: change one expression at a time and check whether a test fails.
 
     .venv/bin/python -m pip install coverage
-    .venv/bin/python tools/mutate.py engine --mutants 400 --seed 1 --out runs/mutants.jsonl
+    .venv/bin/python tools/mutate.py engine --mutants 300 --seed 1 --out runs/mutants/engine.jsonl
 
-Python 3.11 runs the engine uncompiled (NUMBA_DISABLE_JIT=1). The tests run once under coverage, which records the tests
-that reach each line. Each mutant then runs the tests of its line, quickest first, in a copy of `src/` until one fails;
-if none does, it runs the slow tests of its area, such as recorded games. A mutant that no test reaches or kills is a
-survivor; a test that exceeds the time limit counts as a kill. The output has one JSON line per mutant, and a repeated
-command resumes after the last one. `--report` prints the score and the survivors.
+Linux, Python 3.11; the code runs uncompiled (NUMBA_DISABLE_JIT=1) in a copy of `src/`. The tests of the area run once
+under coverage, which records the tests that reach each line. Each mutant then runs a few of the tests of its line, in a
+fork of a process that has imported the libraries, until one fails; if none does, it runs more of them. A mutant that no
+test reaches or kills is a survivor; tests that exceed the time limit count as a kill.
+
+The output has one JSON line per mutant, and a repeated command resumes after the last one. `--report` prints the score
+and the survivors. `--again TEST ...` runs the survivors again with these tests.
 """
 
 import argparse
 import ast
+import compileall
 import copy
+import importlib
 import json
+import multiprocessing
 import os
 import random
+import resource
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any, TextIO
+from typing import Any, cast
 
-from coverage import CoverageData
+import pytest
+from coverage import Coverage
 
 Place = ast.expr | ast.stmt
-Reached = dict[str, dict[int, list[str]]]
+Seconds = dict[str, float]  # of each test
+Reached = dict[str, dict[str, list[int]]]  # file, line, numbers of the tests
+Result = dict[str, Any]
+Results = dict[tuple[str, int], Result]
 
 ROOT = Path(__file__).parents[1]
 AREAS = {
-    "engine": (["engine"], ["tests/engine", "tests/properties", "tests/catalog"]),
+    "engine": (["engine"], ["tests/engine", "tests/properties", "tests/catalog", "tests/golden/test_uncompiled.py"]),
     "learning": (
         ["training/learning", "training/numerics"],
-        ["tests/training/learning", "tests/training/numerics", "tests/training/sampling", "tests/training/policies"],
+        ["tests/training/learning", "tests/training/numerics", "tests/training/policies"],
     ),
 }
-SLOW = {"engine": ["tests/golden/test_uncompiled.py"], "learning": []}  # for mutants that survive all others
 GENERATED = {
     "dispatch.py",
     "boss_dispatch.py",
@@ -56,13 +66,23 @@ ARITHMETIC = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult, ast.Mod: ast.FloorDiv,
     ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
-SECONDS = 150
-TESTS_PER_RUN = 60  # most tests per mutant, the quickest of those that reach its line
+LIBRARIES = {
+    "engine": ["numpy", "numba", "hypothesis", "pydantic", "gymnasium"],
+    "learning": ["numpy", "numba", "hypothesis", "pydantic", "gymnasium", "torch", "ray.rllib"],
+}
+ENVIRONMENT = {
+    "NUMBA_DISABLE_JIT": "1",
+    "OMP_NUM_THREADS": "1",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",  # a mutant must not leave its compiled file
+}
+LONGEST = 6.0  # CPU seconds of a test; slower tests are left out
+STAGES = ((30, 6.0), (400, 30.0))  # most tests per mutant, and most CPU seconds of these tests under coverage
 
 
 def changed(node: ast.AST) -> Place | None:
     """Return a mutated copy of an expression or statement, or None for nodes that are not mutated."""
-    new: Any = copy.deepcopy(node)
+    new: Any = copy.copy(node)
     match new:
         case ast.Compare(ops=[op]) if type(op) in COMPARISONS:
             new.ops = [COMPARISONS[type(op)]()]
@@ -80,135 +100,215 @@ def changed(node: ast.AST) -> Place | None:
             new = ast.Pass()
         case _:
             return None
-    return ast.copy_location(new, node)
+    return cast(Place, new)
 
 
-def places(file: Path) -> Iterator[tuple[int, Place]]:
-    """Yield the number and the node of all mutable places inside the functions of a file."""
-    number = 0
-    for function in ast.walk(ast.parse(file.read_text())):
-        if isinstance(function, ast.FunctionDef):
-            for statement in function.body:
-                for node in ast.walk(statement):
-                    if isinstance(node, Place) and not isinstance(node, ast.FunctionDef) and changed(node) is not None:
-                        yield number, node
-                        number += 1
+def within(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and all nodes inside it; Python 3.11 does not know the positions inside an f-string."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.JoinedStr):
+            yield from within(child)
 
 
-def mutated(file: Path, wanted: int) -> tuple[str, int, str]:
+def places(text: str) -> list[Place]:
+    """Return all mutable places inside the functions of a file."""
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    nodes = dict.fromkeys(node for each in functions for statement in each.body for node in within(statement))
+    return [node for node in nodes if isinstance(node, Place) and changed(node) is not None]
+
+
+def mutated(text: str, number: int) -> tuple[str, int, str]:
     """Return the text of a file with one place mutated, the line, and the change as text."""
-    text = file.read_text()
-    node = next(node for number, node in places(file) if number == wanted)
+    node = places(text)[number]
     new = changed(node)
     assert new is not None
-    lines = text.encode().splitlines(keepends=True)
+    data = text.encode()
+    lines = data.splitlines(keepends=True)
     begin = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
     end = sum(map(len, lines[: (node.end_lineno or 1) - 1])) + (node.end_col_offset or 0)
     words = ast.unparse(new)
-    data = text.encode()
     inner = f"({words})" if isinstance(new, ast.expr) else words
-    return (
-        (data[:begin] + inner.encode() + data[end:]).decode(),
-        node.lineno,
-        f"{data[begin:end].decode()} -> {words}",
-    )
+    result = (data[:begin] + inner.encode() + data[end:]).decode()
+    return result, node.lineno, f"{data[begin:end].decode()} -> {words}"
 
 
-def environment(source: Path) -> dict[str, str]:
-    """Return the environment of a run of the tests on the package in `source`, uncompiled."""
-    return {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(source), "HYPOTHESIS_SEED": "1"}
+def prepare(area: str, scratch: Path) -> Path:
+    """Copy the package, make the copy the one that tests import, import the libraries of the tests; return the copy."""
+    source = Path(shutil.copytree(ROOT / "src", scratch / "src", ignore=shutil.ignore_patterns("__pycache__")))
+    compileall.compile_dir(source, quiet=1)
+    os.environ |= {**ENVIRONMENT, "PYTHONPATH": str(source)}
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(source))
+    os.chdir(ROOT)
+    for name in LIBRARIES[area]:
+        importlib.import_module(name)
+    settings = importlib.import_module("hypothesis").settings
+    settings.register_profile("mutants", database=None, derandomize=True, deadline=None)
+    settings.load_profile("mutants")
+    return source
 
 
-def reached(area: str, folder: Path) -> Reached:
-    """Return, for each file and line, the tests that reach it, quickest first."""
-    database, log = folder / f"{area}.coverage", folder / f"{area}-tests.txt"
-    if not log.is_file():
-        config = folder / "coveragerc"
-        sources = "".join(f"\n    {ROOT / 'src/ante' / part}" for part in AREAS[area][0])  # tracing is slow elsewhere
-        config.write_text(f"[run]\ndynamic_context = test_function\nsource ={sources}\ndata_file = {database}\n")
-        tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=0", "--durations-min=0", *AREAS[area][1]]
-        run = [sys.executable, "-m", "coverage", "run", f"--rcfile={config}", *tests]
-        done = subprocess.run(run, cwd=ROOT, env=environment(ROOT / "src"), text=True, capture_output=True)
-        if done.returncode:
-            sys.exit(f"the tests fail before any mutation:\n{done.stdout[-2000:]}")
-        log.write_text(done.stdout)
-    seconds = durations(log.read_text())
-    data = CoverageData(str(database))
-    data.read()
-    modules = {
-        ".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in (ROOT / "tests").rglob("test_*.py")
-    }
-    modules |= {file.stem: file for file in modules.values() if not (file.parent / "__init__.py").is_file()}
-    found: Reached = {}
-    for name in data.measured_files():
-        lines = data.contexts_by_lineno(name)
-        tests_of = {line: {node_of(each, modules) for each in contexts if each} for line, contexts in lines.items()}
-        found[str(Path(name).relative_to(ROOT))] = {
-            line: sorted(tests, key=lambda test: (seconds.get(test, 0.0), test)) for line, tests in tests_of.items()
-        }
-    if not any(found.values()):
-        sys.exit(f"{database} records no test: delete it and {log}, then run the command again")
-    return found
+def forked(work: Callable[..., Any], *args: Any, limit: float = 0.0) -> Any:
+    """Return the result of `work` in a child process, or None if it crashes or exceeds a limit of CPU seconds."""
+    receive, send = multiprocessing.Pipe(duplex=False)
 
+    def child() -> None:
+        os.setpgrp()
+        if limit:
+            resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        send.send(work(*args))
 
-def node_of(context: str, modules: dict[str, Path]) -> str:
-    """Return pytest's id of a coverage context such as `tests.engine.test_cards.test_steel`."""
-    module, _, function = context.rpartition(".")
-    return f"{modules[module].relative_to(ROOT)}::{function}"
-
-
-def durations(log: str) -> dict[str, float]:
-    """Return the seconds of each test function from pytest's report, summed over its parameters."""
-    found: dict[str, float] = {}
-    for line in log.splitlines():
-        match line.split(None, 2):
-            case [seconds, "call" | "setup", test] if seconds.endswith("s"):
-                name = test.partition("[")[0]
-                found[name] = found.get(name, 0.0) + float(seconds[:-1])
-    return found
-
-
-def judge(file: Path, number: int, tests: dict[int, list[str]], slow: list[str], source: Path) -> dict[str, object]:
-    """Return the result of one mutant, with `source` as a scratch copy of `src/`."""
-    text, line, change = mutated(file, number)
-    chosen = tests.get(line, [])[:TESTS_PER_RUN]
-    result: dict[str, object] = {"file": str(file.relative_to(ROOT)), "number": number, "line": line, "change": change}
-    copied = source / file.relative_to(ROOT / "src")
-    copied.write_text(text)
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    send.close()
     try:
-        ends = (end_of(each, source) for each in (chosen, slow) if each)
-        end = next((end for end in ends if end.startswith("killed")), "survived" if chosen else "not reached")
+        return receive.recv() if receive.poll(10 * limit or None) else None
+    except EOFError:
+        return None
     finally:
-        shutil.copy(file, copied)
-    return {**result, "end": end, "tests": len(chosen)}
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid or 0, signal.SIGKILL)
+        process.join()
 
 
-def end_of(tests: list[str], source: Path) -> str:
-    """Return the result of a mutant in these tests."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment(source), text=True, capture_output=True, timeout=SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        return "killed by the time limit"
-    return "survived" if done.returncode in (0, 5) else "killed"
+class Recorder:
+    """A plugin that records the lines, the seconds and the result of each test."""
+
+    def __init__(self, coverage: Coverage) -> None:
+        self.coverage = coverage
+        self.seconds: Seconds = {}
+        self.without: dict[str, str] = {}
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Attribute the lines reached to this test, and skip the rest of it at the time limit."""
+        self.coverage.switch_context(item.nodeid)
+        begin = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)
+        yield
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        self.seconds[item.nodeid] = time.process_time() - begin
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep the names of tests that fail or do not finish."""
+        if not report.passed:
+            self.without[report.nodeid] = report.outcome
 
 
-def sample(area: str, count: int, seed: int) -> list[tuple[Path, int]]:
+def too_slow(*_: object) -> None:
+    """Skip the rest of the current test."""
+    pytest.skip("too slow for mutants")
+
+
+def recorded(area: str, source: Path) -> tuple[Seconds, Reached, dict[str, str]]:
+    """Run all tests of an area; return the seconds of each, the tests of each line, and the tests that do not pass."""
+    sys.dont_write_bytecode = False
+    signal.signal(signal.SIGPROF, too_slow)
+    coverage = Coverage(data_file=None, source=[str(source / "ante" / part) for part in AREAS[area][0]])
+    recorder = Recorder(coverage)
+    coverage.start()
+    pytest.main(["-q", "-p", "no:cacheprovider", *AREAS[area][1]], plugins=[recorder])
+    coverage.stop()
+    seconds = {test: taken for test, taken in recorder.seconds.items() if test not in recorder.without}
+    numbers = {test: number for number, test in enumerate(seconds)}
+    data, found = coverage.get_data(), {}
+    for name in data.measured_files():
+        lines = data.contexts_by_lineno(name).items()
+        found[str(Path(name).relative_to(source.resolve()))] = {
+            str(line): sorted(numbers[test] for test in tests if test in numbers) for line, tests in lines
+        }
+    return seconds, found, recorder.without
+
+
+def chosen(seconds: Mapping[str, float], most: int, budget: float) -> list[str]:
+    """Return at most `most` quick tests out of many files and functions, within a budget of seconds, quickest first."""
+    order = sorted(seconds, key=lambda test: (seconds[test], test))
+    for group in ("[", "::"):  # the first test of each function, then the second ones; likewise of each file
+        seen: Counter[str] = Counter()
+        turn = {}
+        for test in order:
+            name = test.partition(group)[0]
+            turn[test] = seen[name]
+            seen[name] += 1
+        order.sort(key=lambda test: turn[test])
+    total, found = 0.0, []
+    for test in order:
+        if len(found) < most and (not found or total + seconds[test] <= budget):
+            found.append(test)
+            total += seconds[test]
+    return sorted(found, key=lambda test: seconds[test])
+
+
+class Failure:
+    """A plugin that keeps the first test that fails."""
+
+    test = ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep the name of a test that fails."""
+        self.test = self.test or (report.nodeid if report.failed else "")
+
+
+def first_failure(tests: list[str]) -> str:
+    """Return the first test that fails, or an empty string."""
+    failure = Failure()
+    code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests], plugins=[failure])
+    return failure.test or ("" if code in (0, 5) else f"exit status {int(code)}")
+
+
+def judge(name: str, number: int, seconds: Seconds, source: Path) -> Result:
+    """Return the result of one mutant in tests with these seconds, with `source` as a scratch copy of `src/`."""
+    file, copied = ROOT / "src" / name, source / name
+    text, line, change = mutated(file.read_text(), number)
+    end, by, run = "survived" if seconds else "not reached", "", set[str]()
+    copied.write_text(text)
+    for most, budget in STAGES:
+        tests = [test for test in chosen(seconds, most, budget) if test not in run]
+        limit = LONGEST + 2 * sum(seconds[test] for test in tests)
+        if end == "survived" and tests:
+            failure = forked(first_failure, tests, limit=limit)
+            by = f"no result in {limit:.0f} s" if failure is None else failure
+            end = "killed" if by else "survived"
+            run.update(tests)
+    shutil.copy2(file, copied)
+    return {"file": name, "number": number, "line": line, "change": change, "end": end, "tests": len(run), "by": by}
+
+
+def sample(area: str, count: int, seed: int) -> list[tuple[str, int]]:
     """Return the file and number of `count` places, drawn uniformly over all of the area."""
-    files = sorted(file for part in AREAS[area][0] for file in (ROOT / "src/ante" / part).rglob("*.py"))
-    found = [(file, number) for file in files if file.name not in GENERATED for number, _ in places(file)]
+    source = ROOT / "src"
+    files = sorted(file for part in AREAS[area][0] for file in (source / "ante" / part).rglob("*.py"))
+    found = [
+        (str(file.relative_to(source)), number)
+        for file in files
+        if file.name not in GENERATED
+        for number in range(len(places(file.read_text())))
+    ]
     return random.Random(seed).sample(found, min(count, len(found)))
 
 
-def show(results: list[dict[str, object]]) -> None:
+def show(results: list[Result]) -> None:
     """Print the score and the survivors."""
-    killed = sum(str(each["end"]).startswith("killed") for each in results)
+    killed = sum(each["end"] == "killed" for each in results)
     print(f"{killed} of {len(results)} mutants killed ({killed / max(1, len(results)):.1%})")
-    for each in sorted(results, key=lambda r: (str(r["file"]), str(r["line"]))):
-        if not str(each["end"]).startswith("killed"):
+    for each in sorted(results, key=lambda r: (r["file"], r["line"])):
+        if each["end"] != "killed":
             print(f"  {each['end']:12} {each['file']}:{each['line']}  {each['change']}")
+
+
+def baseline(area: str, source: Path, file: Path) -> tuple[Seconds, Reached]:
+    """Return the seconds of each test and the tests of each line, from a file if it exists."""
+    if not file.is_file():
+        found = forked(recorded, area, source)
+        if found is None:
+            sys.exit("the tests crash before any mutation")
+        if failed := [test for test, outcome in found[2].items() if outcome == "failed"]:
+            sys.exit("these tests fail before any mutation:\n" + "\n".join(failed))
+        file.write_text(json.dumps(found))
+    seconds, reached, _ = json.loads(file.read_text())
+    return seconds, reached
 
 
 def main() -> None:
@@ -217,45 +317,46 @@ def main() -> None:
     parser.add_argument("area", choices=AREAS)
     parser.add_argument("--mutants", type=int, default=400, help="number of mutants to draw")
     parser.add_argument("--seed", type=int, default=1, help="seed of the draw")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="mutants tested in parallel")
     parser.add_argument("--out", type=Path, default=Path("runs/mutants.jsonl"), help="results, one line per mutant")
     parser.add_argument("--report", action="store_true", help="print the score of --out and stop")
+    parser.add_argument("--again", nargs="+", default=[], metavar="TEST", help="run the survivors again in these tests")
     options = parser.parse_args()
-    done = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.is_file() else []
+    lines = options.out.read_text().splitlines() if options.out.is_file() else []
+    done = {(each["file"], each["number"]): each for each in map(json.loads, lines)}
     if not options.report:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        tests = reached(options.area, options.out.parent.resolve())
-        known = {(each["file"], each["number"]) for each in done}
-        chosen = sample(options.area, options.mutants, options.seed)
-        todo = [(file, n) for file, n in chosen if (str(file.relative_to(ROOT)), n) not in known]
-        with tempfile.TemporaryDirectory() as scratch, options.out.open("a") as out:
-            done += list(run_all(todo, tests, SLOW[options.area], Path(scratch), options.workers, out))
-    show(done)
+        out = options.out.resolve()
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as scratch, out.open("a") as file:
+            source = prepare(options.area, Path(scratch))
+            work = again(done, options.again, source) if options.again else fresh(options, done, source, out)
+            for at, result in enumerate(work, 1):
+                done[result["file"], result["number"]] = result
+                file.write(json.dumps(result) + "\n")
+                file.flush()
+                print(at, *(result[key] for key in ("end", "file", "line", "change", "by")), flush=True)
+    show(list(done.values()))
 
 
-def run_all(
-    todo: list[tuple[Path, int]], tests: Reached, slow: list[str], scratch: Path, workers: int, out: TextIO
-) -> Iterator[dict[str, object]]:
-    """Yield the results of all mutants, each written to `out` on completion."""
-    sources: SimpleQueue[Path] = SimpleQueue()
-    for worker in range(workers):
-        sources.put(Path(shutil.copytree(ROOT / "src", scratch / str(worker))))
+def fresh(options: argparse.Namespace, done: Results, source: Path, out: Path) -> Iterator[Result]:
+    """Yield the results of the mutants of the sample that have none."""
+    seconds, reached = baseline(options.area, source, out.with_name(f"{options.area}-tests.json"))
+    names = list(seconds)
+    for name, number in sample(options.area, options.mutants, options.seed):
+        if (name, number) not in done:
+            line = places((ROOT / "src" / name).read_text())[number].lineno
+            tests = [names[at] for at in reached.get(name, {}).get(str(line), ())]
+            yield judge(name, number, {test: seconds[test] for test in tests}, source)
 
-    def one(file: Path, number: int) -> dict[str, object]:
-        source = sources.get()
-        try:
-            return judge(file, number, tests.get(str(file.relative_to(ROOT)), {}), slow, source)
-        finally:
-            sources.put(source)
 
-    with ThreadPoolExecutor(workers) as pool:
-        for at, result in enumerate(pool.map(one, *zip(*todo, strict=True)) if todo else (), 1):
-            out.write(json.dumps(result) + "\n")
-            out.flush()
-            print(
-                f"{at}/{len(todo)} {result['end']:12} {result['file']}:{result['line']}  {result['change']}", flush=True
-            )
-            yield result
+def again(done: Results, tests: list[str], source: Path) -> Iterator[Result]:
+    """Yield the results of the survivors in other tests."""
+    begin = time.monotonic()
+    if failure := forked(first_failure, tests):
+        sys.exit(f"fails before any mutation: {failure}")
+    taken = (time.monotonic() - begin) / len(tests)
+    for (name, number), result in list(done.items()):
+        if result["end"] != "killed":
+            yield judge(name, number, dict.fromkeys(tests, taken), source)
 
 
 if __name__ == "__main__":

@@ -76,12 +76,19 @@ EXTRAS = {
     "purgatory": "hints",
     "httpx2": "hints",
     "cryptography": "s3",
+    "grpc": "serve",
+    "grpc_health": "serve",
+    "grpc_reflection": "serve",
+    "google": "serve",
     "kubernetes": "cluster",
     "codeflare_sdk": "cluster",
     "ladybug": "knowledge",
     "neo4j": "knowledge-bolt",
     "requests": "cluster",
     "urllib3": "cluster",
+    "pettingzoo": "race",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
 }
 
 

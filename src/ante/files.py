@@ -5,6 +5,7 @@ import fcntl
 import gzip
 import io
 import json
+import math
 import os
 import re
 import stat
@@ -133,6 +134,19 @@ def parse_json(text: str, name: Path | str) -> Any:
         if level > DEEPEST:
             raise too_deep(name)
     return found
+
+
+def plain(value: Any) -> Any:
+    """Return the data as JSON values: None for NaN and infinite numbers, text for anything else that JSON lacks."""
+    if isinstance(value, dict):
+        return {
+            key if key is None or isinstance(key, (str, int)) else str(key): plain(each) for key, each in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
 def too_deep(name: Path | str) -> Unreadable:

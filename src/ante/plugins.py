@@ -6,7 +6,8 @@ A package registers a player, a reward, a policy or an algorithm under a name wi
     [project.entry-points."ante.players"]
     cautious = "mypackage.bots:Cautious"
 
-Without packaging, `mypackage.bots:Cautious` refers to the same class, also for modules in the current folder.
+Without packaging, `mypackage.bots:Cautious` refers to the same class, also for modules in the current folder, unless
+that is the folder of a release or a checkpoint.
 """
 
 import sys
@@ -14,10 +15,12 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from ante.errors import BalatroError
 
+MANIFESTS = ("policy.json", "metadata.json")  # in the folder of a release or a checkpoint, which may be downloaded
 PLAYERS, REWARDS = "ante.players", "ante.rewards"  # groups of entry points
 
 
@@ -37,6 +40,13 @@ def is_plugin(group: str, name: str) -> bool:
     return name in registered(group) or (bool(colon) and dotted(module) and dotted(attribute))
 
 
+def raised(error: BaseException) -> str:
+    """Return an error of another package's code in one line, with its place."""
+    last = extract_tb(error.__traceback__)[-1]
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words}, raised in {last.filename}, line {last.lineno}"
+
+
 def dotted(name: str) -> bool:
     """Return whether this is one identifier or several joined by dots."""
     return all(part.isidentifier() for part in name.split("."))
@@ -45,14 +55,17 @@ def dotted(name: str) -> bool:
 def load(group: str, name: str) -> Any:
     """Return the object of an entry point or `module:attribute`. Raises BadPlugin."""
     entry = registered(group).get(name) or EntryPoint(name, name, group)
-    if "" not in sys.path and (here := str(Path.cwd())) not in sys.path:
-        sys.path.append(here)  # at the end, so it hides no installed module
+    here = Path.cwd()
+    if "" not in sys.path and str(here) not in sys.path and not any((here / each).exists() for each in MANIFESTS):
+        sys.path.append(str(here))  # at the end, so it hides no installed module
     try:
         module = import_module(entry.module)
     except ImportError as error:
         raise BadPlugin(
             f"cannot import {entry.module!r} of {name!r} ({error}): install it, or start in its folder"
         ) from error
+    except (Exception, SystemExit) as error:
+        raise BadPlugin(f"cannot import {entry.module!r} of {name!r}: {raised(error)}") from error
     if not entry.attr:
         raise BadPlugin(f"entry point {name!r} names only module {entry.module!r}: declare it as module:attribute")
     found: Any = module

@@ -11,6 +11,7 @@ import tyro
 from tools.reference import commands as reference
 
 from ante.cli.learn.train import chosen_early, defaults, parsed
+from ante.cli.options import REGISTRY
 from ante.training.settings.config import TrainConfig
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,7 +92,7 @@ def parse_ante(words: list[str]) -> None:
     else:
         kind = known_commands().get(words[0])
         assert kind, f"there is no command {words[0]}"
-        tyro.cli(kind, prog=f"ante {words[0]}", args=words[1:])
+        tyro.cli(kind, prog=f"ante {words[0]}", args=words[1:], registry=REGISTRY)
 
 
 def parse_train(words: list[str]) -> TrainConfig:

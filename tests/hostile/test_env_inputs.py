@@ -18,6 +18,8 @@ from ante.env.reward import PythonReward, Reward, Term
 from ante.env.single import BalatroEnv, EnvironmentClosed, NeedsReset
 from ante.env.vector import BalatroVectorEnv
 from ante.errors import BalatroError
+from ante.lookahead.environments import BalatroShortlistEnv, BalatroShortlistVectorEnv
+from ante.lookahead.records import MAX_CANDIDATES
 from ante.wrappers import Curriculum, LegalAction, Lesson, SeedSampler
 from tests.hostile.harness import Case, cases, check
 
@@ -145,7 +147,11 @@ def case(name: str, number: int, says: str, call: Callable[[], Any]) -> Case:
 @cache
 def playing(actions: str = "discrete", many: bool = False) -> Any:
     """Return an environment with new games."""
-    env: Any = (
+    if actions == "shortlist":
+        env: Any = BalatroShortlistVectorEnv(N, seed="TESTSEED") if many else BalatroShortlistEnv(seed="TESTSEED")
+        env.reset(seed=1)
+        return env
+    env = (
         BalatroVectorEnv(N, seed="TESTSEED", actions=actions) if many else BalatroEnv(seed="TESTSEED", actions=actions)
     )
     env.reset(seed=1)
@@ -242,6 +248,32 @@ def step_cases() -> Iterator[Case]:
             yield case("which games", number, "which=", on(lambda env, w=which: env.games.reset(w), many=True))
 
 
+def shortlist_cases() -> Iterator[Case]:
+    for number, action in enumerate(WRONG_ACTION):
+        yield case("candidate", number, "action=", on(lambda env, a=action: env.step(a), "shortlist"))
+    for number, action in enumerate((-1, MAX_CANDIDATES, MAX_CANDIDATES - 1, 10**9, -(2**63), np.uint8(255))):
+        yield case("illegal candidate", number, "Legal now", on(lambda env, a=action: env.step(a), "shortlist"))
+        yield case(
+            "illegal candidate of a batch",
+            number,
+            "in game 1",
+            on(lambda env, a=action: env.step([0, int(a), 0]), "shortlist", True),
+        )
+    for number, actions in enumerate(WRONG_ACTIONS):
+        yield case("candidates", number, "actions=", on(lambda env, a=actions: env.step(a), "shortlist", True))
+    for many, make in ((False, BalatroShortlistEnv), (True, partial(BalatroShortlistVectorEnv, N))):
+        name = "vector" if many else "single"
+        for option, (says, values) in WRONG.items():
+            for number, value in enumerate(values):
+                if (option, value) != ("challenge", None) and option not in ("actions", "observation"):
+                    yield case(f"shortlist, {name} {option}", number, says, partial(make, **{option: value}))
+        for option in ("actions", "observation"):
+            yield case(f"shortlist, {name} {option}", 0, "leave it out", partial(make, **{option: "flat"}))
+        for number, (options, says) in enumerate(WRONG_OPTIONS):
+            call = on(lambda env, o=options: env.reset(seed=5, options=o), "shortlist", many)
+            yield case(f"shortlist, {name} reset options", number, says, call)
+
+
 def other_cases() -> Iterator[Case]:
     for term in Term:
         for number, value in enumerate((NAN, INF, -INF, True, "1", None, 1j, [1.0], HUGE)):
@@ -316,7 +348,7 @@ def loaded() -> None:
     """Load compiled code before cases limit memory and time."""
     register_environments()
     for many in (False, True):
-        for actions in ("discrete", "structured"):
+        for actions in ("discrete", "structured", "shortlist"):
             playing(actions, many)
     begun(inner()).step(SELECT)
     begun(BalatroVectorEnv(2)).step([SELECT] * 2)
@@ -340,6 +372,13 @@ def test_a_wrong_reset_is_refused_and_changes_nothing(
 
 @pytest.mark.parametrize("case", cases(list(step_cases()), 60))
 def test_a_wrong_step_is_refused_and_changes_nothing(
+    case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    check(case, tmp_path, capfd)
+
+
+@pytest.mark.parametrize("case", cases(list(shortlist_cases()), 60))
+def test_a_wrong_candidate_or_option_of_the_shortlist_view_is_refused(
     case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     check(case, tmp_path, capfd)

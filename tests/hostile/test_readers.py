@@ -16,11 +16,17 @@ from ante.bench.regression import read_baseline
 from ante.env.replay import check_replay, read_file, read_replay, state_at
 from ante.errors import BalatroError
 from ante.experiments.results import read_reports
+from ante.experiments.search_campaign import PHRASE, phase_rows, phrase_of, read_lines, row_of
+from ante.experiments.strength.plan import Plan, keep_plan
+from ante.experiments.strength.records import read_records
+from ante.experiments.strength.results import results_of
 from ante.files import whole_rows
 from ante.league.folder import SCHEMA, STRETCH, League, read_stretch
 from ante.recording.starts import read_starts
+from ante.training.acting.win_head import WIN_HEAD, read_win_head
 from ante.training.datasets.layout import observation_version, schema_of
 from ante.training.datasets.read import Dataset
+from ante.training.run_store.lineage import read_lineage
 from ante.training.tracking.state import read_state
 from ante.verification.recorded_truth import check as check_golden
 from ante.watch.gallery import INDEX, read_index
@@ -28,6 +34,7 @@ from ante.watch.notes import read_notes
 from tests.hostile import documents
 from tests.hostile.files import BOMBS, NEVER, WORDS, corrupted, cut, holds, noise
 from tests.hostile.harness import Case, cases, check, reader
+from tests.hostile.runs import EVALUATION, LATEST, LEDGER, example, settings, within_run
 
 Read = Callable[[Path], Any]
 
@@ -46,6 +53,24 @@ def indexed(file: Path) -> None:
         assert all("/" not in name and not name.startswith(".") for name in entry.files)
 
 
+def searched(file: Path) -> None:
+    """Read the games of a search campaign and summarise them."""
+    lines = read_lines(file)
+    if lines:
+        row_of("16ms", lines, {line.seed: line for line in lines})
+        phase_rows(file)
+
+
+def measured(file: Path) -> None:
+    """Read the games of a measurement of time to strength and summarise them."""
+    results_of(Plan(recipe="quick", settings={}, seeds=(3,), minutes=(1.0,), games=6), read_records(file.parent), {})
+
+
+def planned(file: Path) -> None:
+    """Continue a measurement with the plan in its folder."""
+    keep_plan(Plan.model_validate(documents.PLAN), file.parent)
+
+
 READERS: dict[str, tuple[Read, str, bytes | None]] = {  # read, name of the file, a valid one
     "replay": (played, "game.txt", documents.REPLAY),
     "packed replay": (played, "game.txt.gz", gzip.compress(documents.REPLAY)),
@@ -61,13 +86,47 @@ READERS: dict[str, tuple[Read, str, bytes | None]] = {  # read, name of the file
     "baseline": (read_baseline, "baseline.json", json.dumps(documents.BASELINE).encode()),
     "report": (lambda file: read_reports(file, 1), "evaluation.json", json.dumps(documents.REPORT).encode()),
     "tracking": (lambda file: read_state(file.parent.parent, "wandb"), "tracking/wandb.json", json.dumps(documents.TRACKING).encode()),
+    "run settings": (within_run("config.yaml"), "settings", example()["config.yaml"]),
+    "run metrics": (within_run("metrics.csv"), "rows", example()["metrics.csv"]),
+    "run machine": (within_run("machine.json"), "machine", example()["machine.json"]),
+    "run evaluation": (within_run("evaluation.json"), "evaluation", example()["evaluation.json"]),
+    "run pointer": (within_run("checkpoints/latest.json"), "pointer", example()["checkpoints/latest.json"]),
+    "run ledger": (within_run("hints/ledger.json"), "ledger", example()["hints/ledger.json"]),
+    "run index": (within_run(f"episodes/{INDEX}"), "index", example()[f"episodes/{INDEX}"]),
+    "search games": (searched, "16ms.jsonl", documents.SEARCHED),
+    "search phrase": (lambda file: phrase_of(file.parent), PHRASE, b"a phrase\n"),
+    "strength games": (measured, "games.jsonl", documents.MEASURED),
+    "strength plan": (planned, "plan.yaml", json.dumps(documents.PLAN).encode()),
+    "win head": (lambda file: read_win_head(file.parent, "abc"), WIN_HEAD, documents.win_head()),
+    "lineage": (lambda file: read_lineage(file.parent), "lineage.json", json.dumps(documents.ANCESTRY).encode()),
     "golden seeds": (check_golden, "a.json", json.dumps([documents.golden("seeds.json.gz")]).encode()),
     "golden games": (check_golden, "a.json", json.dumps([documents.golden("traces.jsonl.gz")]).encode()),
     "golden hands": (check_golden, "a.json", json.dumps([documents.golden("scoring.jsonl.gz")]).encode()),
 }  # fmt: skip
-ABSENT_IS_EMPTY = ("index", "tracking")  # a missing file is valid
-TEXT = ("seeds", "metrics")  # nearly any text is valid
+OPTIONAL = ("run metrics", "run machine", "run evaluation", "run pointer", "run ledger", "run index", "search games",
+            "strength games", "strength plan", "win head", "lineage")  # fmt: skip
+ABSENT_IS_EMPTY = ("index", "tracking", *OPTIONAL)  # a missing file is valid
+TEXT = (
+    "seeds",
+    "metrics",
+    "run metrics",
+    "search phrase",
+    "search games",
+    "strength games",
+)  # nearly any text is valid
+ANY_OBJECT = ("tracking", "run machine", "run pointer", "run ledger", "lineage")  # an empty object is valid
+NO_TEXT = ("directory", "named pipe", "socket", "endless device", "terminal device", "terabyte", "noise")
 DOCUMENTS = {
+    "run settings": settings(),
+    "run machine": {"cores": 2},
+    "run evaluation": EVALUATION,
+    "run pointer": LATEST,
+    "run ledger": LEDGER,
+    "run index": documents.INDEX,
+    "search games": json.loads(documents.SEARCHED.splitlines()[0]),
+    "strength games": json.loads(documents.MEASURED.splitlines()[0]),
+    "strength plan": documents.PLAN,
+    "lineage": documents.ANCESTRY,
     "index": documents.INDEX,
     "notes": documents.NOTES,
     "league": documents.LEAGUE,
@@ -102,21 +161,16 @@ def never_cases() -> Iterator[Case]:
     """Yield files that every reader must refuse."""
     for name, (read, file, _) in READERS.items():
         for made, make in {**NEVER, **BOMBS}.items():
-            absent = name in ABSENT_IS_EMPTY and made in ("missing", "link to nothing", "through a file")
-            blank = name == "tracking" and made == "object"
-            word = name == "seeds" and made in WORDS
-            table = name == "metrics" and made not in (
-                "directory", "named pipe", "socket", "endless device", "terminal device", "link to itself", "terabyte", "noise",
-            )  # fmt: skip
-            if made == "name of 300 letters":
-                continue  # the readers' own file names are fixed
-            yield Case(
-                f"{name}: {made}",
-                reader(read, in_place(make), file),
-                "",
-                not (absent or blank or word or table),
-                megabytes=700,
+            if made == "name of 300 letters" or (name, made) == ("strength plan", "through a file"):
+                continue  # the readers' own file names are fixed; a plan is written to a folder
+            accepted = (
+                (name in ABSENT_IS_EMPTY and made in ("missing", "link to nothing", "through a file"))
+                or (name in OPTIONAL and made == "link to itself")  # it links to nothing under another name
+                or (name in ANY_OBJECT and made == "object")
+                or (name == "seeds" and made in WORDS)
+                or (name in TEXT[1:] and made not in NO_TEXT)
             )
+            yield Case(f"{name}: {made}", reader(read, in_place(make), file), "", not accepted, megabytes=700)
 
 
 def cut_cases() -> Iterator[Case]:
@@ -141,6 +195,7 @@ def document_cases() -> Iterator[Case]:
     for name, document in DOCUMENTS.items():
         read, file, _ = READERS[name]
         for made, data in corrupted(document):
+            data += b"\n" * file.endswith("jsonl")  # a line is read when it is complete
             yield Case(f"{name}: {made}", reader(read, holds(data, file)), "", refused=False)
 
 

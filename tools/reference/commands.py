@@ -28,10 +28,11 @@ def parsers() -> dict[str, argparse.ArgumentParser]:
     import tyro
 
     from ante.cli import Command
+    from ante.cli.options import REGISTRY
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # tyro offers no other way to inspect a parser
-        whole = tyro.extras.get_parser(Command, prog="ante")
+        whole = tyro.extras.get_parser(Command, prog="ante", registry=REGISTRY)
     return children(whole)
 
 
@@ -76,7 +77,7 @@ def options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, ...]]:
         if action.dest == "help" or isinstance(action.choices, dict):
             continue
         names = ", ".join(f"`{each}`" for each in action.option_strings)
-        metavar = str(action.metavar or "").replace("{None}|", "")  # no value is the default
+        metavar = str(action.metavar or "")
         words, default = split_help(str(action.help or "").replace(" (repeatable)", ""))
         value = "" if not action.option_strings or not metavar else f"`{metavar}`"
         default = default if default in ("", "required") else f"`{default}`"

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ante.engine.core.state import Phase
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
+from ante.files import plain
+from ante.plugins import BadPlugin
 
 BATCH = 128  # games played in parallel
 BLIND_NAMES = ("Small", "Big", "Boss")
@@ -94,15 +96,6 @@ class Report:
         return json.dumps(plain(asdict(self)), indent=1)
 
 
-def plain(value: Any) -> Any:
-    """Return the data with None for numbers that JSON does not support."""
-    if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def wilson(hits: int, trials: int) -> Share:
     """Return a fraction and its 95 % interval, 0 to 1 without trials."""
     if trials == 0:
@@ -178,6 +171,8 @@ def evaluate(
     reorder  allowed reordering; by default that of the player
     challenge, locked   as in `engine.run.new_run`
     advance  called with the number of games that ended since the last call
+
+    Raises BadPlugin, BadValue for a player whose actions are illegal or not numbers.
     """
     tally, records = Tally(), []
     for first in range(0, len(seeds), BATCH):
@@ -225,6 +220,7 @@ def play_batch(player: Player, games: Games, tally: Tally, advance: Callable[[in
     while playing.any():
         before = tally.look(games.states)
         actions = player.choose(games, playing)
+        check_legal(player, games, actions, playing)
         games.step(actions)
         tally.count(before, games.states)
         rewards += np.where(playing, games.rewards, 0.0)
@@ -237,6 +233,15 @@ def play_batch(player: Player, games: Games, tally: Tally, advance: Callable[[in
         if ended.any():
             advance(int(ended.sum()))
     return [record for record in records if record is not None]
+
+
+def check_legal(player: Player, games: Games, actions: NDArray[np.int64], playing: NDArray[np.bool_]) -> None:
+    """Raise BadPlugin for an action that is illegal, which would change nothing. Raises BadValue."""
+    i = games.refused(actions, ~playing)
+    if i >= 0:
+        raise BadPlugin(
+            f"player {player.name} chose {actions[i]}, which is illegal, in the game of seed {games.seeds[i]}"
+        )
 
 
 def record_of(games: Games, i: int, reward: float, actions: tuple[int, ...]) -> GameRecord:

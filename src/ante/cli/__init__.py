@@ -34,6 +34,7 @@ from ante.cli.checks.profile import Profile
 from ante.cli.games.know import Know
 from ante.cli.games.league import LeagueCommand
 from ante.cli.games.play import Eval, Play
+from ante.cli.games.race import Race
 from ante.cli.games.replay import Replay
 from ante.cli.games.seeds import Seed
 from ante.cli.games.stats import Stats
@@ -47,10 +48,12 @@ from ante.cli.learn.reward import RewardCommand
 from ante.cli.learn.runs import Runs
 from ante.cli.learn.track import Track
 from ante.cli.learn.train import Curves, Export, Train, train_command
-from ante.cli.options import check_options, check_words
+from ante.cli.options import REGISTRY, check_options, check_words
 from ante.cli.platform.artifacts import Artifacts
 from ante.cli.platform.cluster import Cluster
 from ante.cli.platform.images import Images
+from ante.cli.platform.live import Live
+from ante.cli.platform.serve import Serve
 from ante.cli.shown import compile_missing
 
 GROUPS: dict[str, dict[str, type]] = {
@@ -67,7 +70,15 @@ GROUPS: dict[str, dict[str, type]] = {
         "reward": RewardCommand,
         "hints": Hints,
     },
-    "Study players and data": {"league": LeagueCommand, "stats": Stats, "know": Know, "data": Data, "clone": Clone},
+    "Study players and data": {
+        "league": LeagueCommand,
+        "race": Race,
+        "stats": Stats,
+        "know": Know,
+        "data": Data,
+        "clone": Clone,
+    },
+    "Serve other programs": {"serve": Serve, "live": Live},
     "Clusters and storage": {"cluster": Cluster, "artifacts": Artifacts, "images": Images},
     "Check and measure": {
         "doctor": Doctor,
@@ -150,7 +161,7 @@ def ran(arguments: list[str]) -> Any:
         return train_command(arguments[1:])
     if first not in COMMANDS and not first.startswith("-"):
         raise UnknownCommand(first)
-    command: Any = tyro.cli(Command, prog="ante", description=ABOUT, args=arguments)  # type: ignore[call-overload]
+    command: Any = tyro.cli(Command, prog="ante", description=ABOUT, args=arguments, registry=REGISTRY)  # type: ignore[call-overload]
     check_options(command)
     when_cold(compile_missing)
     return command.run()

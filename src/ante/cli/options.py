@@ -2,11 +2,17 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import is_dataclass
-from typing import Annotated, Any, TextIO, get_type_hints
+from dataclasses import is_dataclass, replace
+from typing import Annotated, Any, TextIO, Union, get_args, get_type_hints
 
 from pydantic import Field, TypeAdapter, ValidationError
 from tyro.conf import Positional
+from tyro.constructors import (
+    ConstructorRegistry,
+    PrimitiveConstructorSpec,
+    PrimitiveTypeInfo,
+    UnsupportedTypeAnnotationError,
+)
 
 from ante.errors import BalatroError, shown
 
@@ -27,11 +33,37 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 Side = Annotated[int, Field(ge=8, le=720)]  # pixels of an observation
 VideoSide = Annotated[int, Field(ge=64, le=4096)]
 
+NONE = "None"  # unsets a value, for example of a preset
+REGISTRY = ConstructorRegistry()
+
 LONGEST_WORD = 4096  # characters of an argument, and of a line of standard input
 
 
 class BadOption(BalatroError, ValueError):
     """The value of an option is out of range."""
+
+
+def optional(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | UnsupportedTypeAnnotationError | None:
+    """Let tyro show an optional value as `STR`, not as `{None}|STR`; `None` is still accepted."""
+    kinds = get_args(info.type)
+    if type(None) not in kinds:
+        return None
+    kind: Any = Union[tuple(each for each in kinds if each is not type(None))]  # noqa: UP007
+    spec = ConstructorRegistry.get_primitive_spec(PrimitiveTypeInfo.make(kind, info.markers))
+    if isinstance(spec, UnsupportedTypeAnnotationError):
+        return spec
+    if isinstance(spec.nargs, int):
+        spec = replace(spec, nargs=tuple(sorted({1, spec.nargs})) if spec.nargs != 1 else 1)
+    return replace(
+        spec,
+        choices=spec.choices and (*spec.choices, NONE),
+        instance_from_str=lambda words: None if words == [NONE] else spec.instance_from_str(words),
+        is_instance=lambda value: value is None or spec.is_instance(value),
+        str_from_instance=lambda value: [NONE] if value is None else spec.str_from_instance(value),
+    )
+
+
+REGISTRY.primitive_rule(optional)
 
 
 def check_words(words: list[str]) -> None:

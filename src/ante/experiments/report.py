@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 
-from ante.agents.evaluate import plain
 from ante.experiments.results import Results
-from ante.files import write_text
+from ante.files import plain, write_text
 from ante.watch.pages import page, part
 
 PAGE = "report.html"

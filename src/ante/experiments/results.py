@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
-from ante.agents.evaluate import plain, wilson
+from ante.agents.evaluate import wilson
 from ante.errors import first_fault
 from ante.experiments.running import PLAYERS, REPORT, is_done, own_report
 from ante.experiments.spec import FILE, Cell, Spec, cells_of, kept_spec
-from ante.files import NoFile, Unreadable, read_json, read_object, read_text, whole_rows, write_text
+from ante.files import NoFile, Unreadable, plain, read_json, read_object, read_text, whole_rows, write_text
 from ante.league.ratings import SAMPLES, Interval, interval, weights
 from ante.watch.runs import differing
 

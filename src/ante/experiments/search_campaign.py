@@ -19,10 +19,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
 
 from ante.agents.evaluate import Player, Share, wilson
 from ante.catalog.blinds import Blind
@@ -30,7 +31,7 @@ from ante.engine.core.state import SEED_LENGTH, Phase
 from ante.engine.run import SEED_ALPHABET
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
-from ante.errors import BalatroError
+from ante.errors import BalatroError, first_fault
 from ante.files import Unreadable, parse_json, read_text, write_text
 from ante.search.budget import Budget, budget_of
 from ante.search.player import Finding, SearchPlayer
@@ -38,9 +39,12 @@ from ante.search.player import Finding, SearchPlayer
 PHRASE, RESULTS, PICTURE, ALONE = "phrase.txt", "results.json", "search.png", "alone"
 BATCH = 16  # games played together; finished ones are stored when all of them have ended
 MOST_DECISIONS = 5000
-PHASES = ("blind", "hand", "boss", "cash-out", "shop", "pack")
+LONGEST_PHRASE = 1000
 COLUMNS = ("decisions", "searched", "changed")
 
+Count = Annotated[int, Field(ge=0, le=10**12)]
+PhaseName = Literal["blind", "hand", "boss", "cash-out", "shop", "pack"]
+PHASES: tuple[PhaseName, ...] = get_args(PhaseName)
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
 
 
@@ -60,14 +64,17 @@ class GameLine:
 
     seed: str
     player: str
-    settings: dict[str, float]
+    settings: dict[str, FiniteFloat]
     won: bool
-    ante: int
-    blinds: int
-    decisions: int
-    simulations: int
-    milliseconds: float
-    phases: dict[str, list[int]] = field(default_factory=dict)
+    ante: Count
+    blinds: Count
+    decisions: Annotated[int, Field(ge=1, le=MOST_DECISIONS)]
+    simulations: Count
+    milliseconds: Annotated[FiniteFloat, Field(ge=0.0)]
+    phases: dict[PhaseName, Annotated[list[Count], Field(min_length=3, max_length=3)]] = field(default_factory=dict)
+
+
+GAME_LINE = TypeAdapter(GameLine)
 
 
 @dataclass(frozen=True)
@@ -108,8 +115,8 @@ def phrase_of(folder: Path) -> str:
         raise BadCampaign(
             f"{error}; write a secret phrase to this file, and publish its SHA-256 before you tune the search"
         ) from None
-    if not phrase:
-        raise BadCampaign(f"{folder / PHRASE} is empty: write a phrase to it")
+    if not phrase.isprintable() or not 0 < len(phrase) <= LONGEST_PHRASE:
+        raise BadCampaign(f"{folder / PHRASE} must contain one line of at most {LONGEST_PHRASE} characters")
     return phrase
 
 
@@ -124,7 +131,12 @@ def read_lines(file: Path) -> list[GameLine]:
         content = parse_json(line, f"{file}, line {number}")
         if not isinstance(content, dict) or set(content) != names:
             raise BadCampaign(f"{file}, line {number} is not a game of this version: choose another --out")
-        found.append(GameLine(**content))
+        try:
+            found.append(GAME_LINE.validate_json(line))
+        except ValidationError as error:
+            raise BadCampaign(f"cannot read {file}, line {number}: {first_fault(error)}: remove the line") from None
+    if len({each.seed for each in found}) < len(found):
+        raise BadCampaign(f"{file} has two games of the same seed: remove one of them")
     return found
 
 

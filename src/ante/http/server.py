@@ -83,24 +83,33 @@ class HttpServer:
     """A server that listens from construction and serves in `serve_forever`. Raises OSError, OverflowError.
 
     routes   Starlette's routes
-    port     0 for any free port
+    port     0 for any free port; or a list of ports, `ports` has those in use
     names    accepted Host headers; None for any
     headers  additional headers of all responses
+    lifespan  context manager of the time in which the server serves, as in Starlette
     """
 
     def __init__(
         self,
         routes: Sequence[BaseRoute],
         host: str = LOOPBACK,
-        port: int = 0,
+        port: int | Sequence[int] = 0,
         names: tuple[str, ...] | None = OWN_NAMES,
         headers: tuple[tuple[str, str], ...] = (),
+        lifespan: Any = None,
     ) -> None:
         checks = [Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)] if names else []
-        app = Starlette(routes=routes, middleware=checks)
+        app = Starlette(routes=routes, middleware=checks, lifespan=lifespan)
         app.router.redirect_slashes = False
-        self._socket = socket.create_server((host, port), backlog=CONNECTIONS)
-        self.port: int = self._socket.getsockname()[1]
+        self._sockets: list[socket.socket] = []
+        try:
+            for each in [port] if isinstance(port, int) else port:
+                self._sockets.append(socket.create_server((host, each), backlog=CONNECTIONS))
+        except (OSError, OverflowError):
+            self.__exit__()
+            raise
+        self.ports: list[int] = [each.getsockname()[1] for each in self._sockets]
+        self.port = self.ports[0]
         self._server, self._idle = Server(bounded(app, [*HEADERS, *headers])), threading.Event()
         self._idle.set()
 
@@ -108,7 +117,7 @@ class HttpServer:
         """Serve until `shutdown`, or in the main thread until Ctrl-C, which raises KeyboardInterrupt."""
         self._idle.clear()
         try:
-            self._server.run(sockets=[self._socket])
+            self._server.run(sockets=self._sockets)
         finally:
             self._idle.set()
 
@@ -121,7 +130,8 @@ class HttpServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._socket.close()
+        for each in self._sockets:
+            each.close()
 
 
 def bounded(app: Any, headers: list[tuple[str, str]]) -> Config:
@@ -130,7 +140,7 @@ def bounded(app: Any, headers: list[tuple[str, str]]) -> Config:
         app,
         http=BoundedProtocol,
         ws="none",
-        lifespan="off",
+        lifespan="on",
         log_config=None,
         log_level="error",
         access_log=False,

@@ -63,7 +63,7 @@ class RecalledPair:
     """A recommended pair and its measurement.
 
     scoring  whether both jokers act while a hand is scored
-    verdict  synergy, conflict, independent (never interacts), or uncertain
+    verdict  synergy, overlap, independent (never interacts), or uncertain
     """
 
     one: str
@@ -107,7 +107,7 @@ def recalled(table: Table, published: Published) -> Recalled:
             raise BadList(f"{each.one} + {each.other} is not a pair of different measured jokers")
         i = index[keys]
         effect, acts = float(table.pairs["effect"][i]), float(table.pairs["acts"][i])
-        words = "synergy" if effect > 0 else "conflict"
+        words = "synergy" if effect > 0 else "overlap"
         verdict = words if synergy[i] else ("independent" if acts == 0 else "uncertain")
         half = float(table.pairs["half"][i])
         rows.append(RecalledPair(each.one, each.other, each.source, keys <= scoring, effect, half, acts, verdict))

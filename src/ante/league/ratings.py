@@ -77,10 +77,14 @@ def interval(value: float, samples: NDArray[np.float64], level: float = LEVEL) -
 
 def elos(reach: NDArray[np.int64], samples: int = SAMPLES, seed: int = 0) -> list[Interval]:
     """Return the Elo of each player with its interval: reach (players, seeds)."""
-    found = matches(reach)
-    players = len(reach)
-    drawn = weights(reach.shape[1], samples, np.random.default_rng(seed))
-    counted = (drawn @ found.reshape(len(found), -1)).reshape(samples, players, players)
+    return elos_of_matches(matches(reach), samples, seed)
+
+
+def elos_of_matches(found: NDArray[np.float64], samples: int = SAMPLES, seed: int = 0) -> list[Interval]:
+    """Return the Elo of each player with its interval from match results per seed: (seeds, players, players)."""
+    seeds, players = found.shape[:2]
+    drawn = weights(seeds, samples, np.random.default_rng(seed))
+    counted = (drawn @ found.reshape(seeds, -1)).reshape(samples, players, players)
     every = bradley_terry(counted)
     now = bradley_terry(found.sum(axis=0))
     return [interval(now[i], every[:, i]) for i in range(players)]

@@ -4,10 +4,13 @@ import math
 import re
 from dataclasses import dataclass
 
+from numpy import format_float_positional
+
 from ante.errors import BalatroError, shown
 
 GRAMMAR = re.compile(r"(\d+(?:\.\d+)?)(ms)?")
-MOST_SIMULATIONS, MOST_MILLISECONDS = 1_000_000, 3_600_000.0
+MOST_SIMULATIONS = 1_000_000
+LEAST_MILLISECONDS, MOST_MILLISECONDS = 0.001, 3_600_000.0
 
 
 class BadBudget(BalatroError, ValueError):
@@ -33,7 +36,9 @@ class Budget:
 
     def __str__(self) -> str:
         """Return the budget as `budget_of` parses it."""
-        return f"{self.milliseconds:g}ms" if self.milliseconds else str(self.simulations)
+        return (
+            f"{format_float_positional(self.milliseconds, trim='-')}ms" if self.milliseconds else str(self.simulations)
+        )
 
 
 def budget_of(text: str) -> Budget:
@@ -43,7 +48,7 @@ def budget_of(text: str) -> Budget:
         raise BadBudget(text)
     amount, unit = float(found[1]), found[2]
     if unit:
-        if not 0.0 < amount <= MOST_MILLISECONDS:
+        if not LEAST_MILLISECONDS <= amount <= MOST_MILLISECONDS:
             raise BadBudget(text)
         return Budget(milliseconds=amount)
     if not (1 <= amount <= MOST_SIMULATIONS and math.floor(amount) == amount):

@@ -85,7 +85,7 @@ class SearchPlayer:
         self._games: Games | None = None
         self._saved = np.zeros(0)
         self._cost, self._measured = FIRST_COST, 0
-        self._explaining = player
+        self.player = player
         self._kept: OrderedDict[bytes, Finding] = OrderedDict()
         self.findings: list[Finding] = []
         self.milliseconds = 0.0
@@ -110,9 +110,7 @@ class SearchPlayer:
         if key not in self._kept:
             self.choose(games, np.ones(1, dtype=np.bool_))
         found = self._kept[key]
-        note = (
-            self._explaining.explain(games, taken) if isinstance(self._explaining, Explained) else Note(None, (), None)
-        )
+        note = self.player.explain(games, taken) if isinstance(self.player, Explained) else Note(None, (), None)
         return replace(note, search=finding_text(games.states[0], found))
 
     def _keep(self, key: bytes, finding: Finding) -> None:
@@ -126,7 +124,11 @@ class SearchPlayer:
         if self._games is not games:
             self._games, self._saved = games, np.zeros(games.n)
         self._saved[games.steps == 0] = 0.0
-        self._saved[which] += self.budget.simulations or self.budget.milliseconds / self._cost
+        self._saved[which] += self.allowance()
+
+    def allowance(self) -> float:
+        """Return the budget of one decision in simulations, at their measured cost."""
+        return self.budget.simulations or self.budget.milliseconds / self._cost
 
     def search(self, positions: Positions, saved: NDArray[np.float64]) -> list[Finding]:
         """Return a finding for each position; saved (n,) is the number of simulations that it may use at most."""

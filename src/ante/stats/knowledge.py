@@ -89,7 +89,7 @@ def short(value: float, digits: int = 4) -> float:
 
 
 def draw_pairs(table: Table, file: Path) -> Path:
-    """Write a picture of the strongest synergies and conflicts, as factors with 95 % intervals, and return the file.
+    """Write a picture of the strongest synergies and overlaps, as factors with 95 % intervals, and return the file.
 
     Jokers that work with almost all others are left out of the synergies.
     """
@@ -105,7 +105,7 @@ def draw_pairs(table: Table, file: Path) -> Path:
     for axes, order, title, colour in zip(
         figure.subplots(1, 2),
         (np.argsort(-pairs["effect"]), np.argsort(pairs["effect"])),
-        ("strongest synergies", "strongest conflicts"),
+        ("strongest synergies", "strongest overlaps"),
         ("#3f9d63", "#c9504a"),
         strict=True,
     ):

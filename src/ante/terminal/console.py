@@ -11,6 +11,7 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from ante.errors import BalatroError
+from ante.messages import printable
 from ante.stopping import TERMINATIONS, leave_terminal
 from ante.terminal.faces import symbols_for
 from ante.terminal.game import Game
@@ -52,7 +53,7 @@ def play_by_lines(game: Game, console: Console, lines: Iterable[str]) -> None:
     show(game, console)
     for keys in line_keys(lines):
         game.said = []
-        console.print(Text(f"\n> {''.join(keys)}"), no_wrap=True, crop=True)
+        console.print(Text(f"\n> {printable(''.join(keys))}"), no_wrap=True, crop=True)
         for key in keys:
             if not game.ended:
                 game.press(key)

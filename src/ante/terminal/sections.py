@@ -204,8 +204,9 @@ def hand(session: Session, look: Look) -> list[Text]:
 def ending(s: Any) -> str:
     """Return a sentence about how the game stands or ended."""
     beaten = int(blinds_beaten(s))
-    how = "won" if s.won else "lost" if s.phase == Phase.OVER else "in progress"
-    return f"{how} in ante {s.ante} with {beaten} blind{'' if beaten == 1 else 's'} beaten, seed {seed_of(s)}"
+    stands = "lost" if s.phase == Phase.OVER else "in progress"
+    how = "won" if s.won else f"{stands} in ante {s.ante}"  # the win itself begins the next ante
+    return f"{how} with {beaten} blind{'' if beaten == 1 else 's'} beaten, seed {seed_of(s)}"
 
 
 def result(s: Any) -> list[Text]:

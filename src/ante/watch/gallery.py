@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import cv2
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from ante.catalog.jokers import JOKERS
@@ -19,6 +19,7 @@ from ante.errors import BalatroError, first_fault
 from ante.files import NoFile, Unreadable, read_json, whole, write_text
 from ante.paths import inside
 from ante.watch.episode import Episode, fingerprint, write_compact
+from ante.watch.highlights import checked_figures
 from ante.watch.notes import Note, write_notes
 from ante.watch.render.frames import episode_frames, poster
 from ante.watch.render.video import write_video
@@ -30,6 +31,7 @@ PERMANENT = ("first_win",)  # an episode chosen for one of these reasons is neve
 
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$")]  # cannot leave the folder
+Figures = Annotated[dict[str, FiniteFloat], AfterValidator(checked_figures)]
 Count = Annotated[int, Field(ge=-100, le=10**15)]
 
 
@@ -75,7 +77,7 @@ class Entry:
     notes: FileName | None = None
     video: FileName | None = None
     poster: FileName | None = None
-    highlights: dict[str, FiniteFloat] = field(default_factory=dict)
+    highlights: Figures = field(default_factory=dict)
 
     @property
     def replay(self) -> str:

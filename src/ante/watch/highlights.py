@@ -54,6 +54,13 @@ def is_better(rule: str, figure: float, best: float) -> bool:
     return figure < best if RULES[rule.partition(":")[0]].least else figure > best
 
 
+def checked_figures(figures: dict[str, float]) -> dict[str, float]:
+    """Return the figures of a file. Raises ValueError for one that is out of the range of its rule."""
+    if not 1 <= figures.get("best_poker_hand", 1) <= len(HANDS):
+        raise ValueError(f"best_poker_hand must be 1 to {len(HANDS)}")
+    return figures
+
+
 def described(rule: str, figure: float) -> str:
     """Return a rule and its figure in words; the rule's name if it is not known."""
     name, _, kind = rule.partition(":")

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from ante.errors import BalatroError
@@ -18,7 +18,7 @@ from ante.watch.live import POLL_SECONDS, LiveRun, version_of
 from ante.watch.pages import page, part, security_policy
 from ante.watch.report import check_run, curves, drawn, published, read_data, scripts
 from ante.watch.runs import CONFIG, METRICS, RunSummary, flat_settings, list_runs, marks_of, read_run
-from ante.watch.serve import MEDIA, TYPES, listening, real
+from ante.watch.serve import MEDIA, TYPES, json_response, listening, real
 
 MOST_COMPARED = 16  # runs whose curves one request returns
 
@@ -130,13 +130,13 @@ class Pages:
         """Return the page of all runs."""
         return HTMLResponse(index_page(self.name, self.runs.seconds))
 
-    def changes(self, request: Request) -> JSONResponse:
+    def changes(self, request: Request) -> Response:
         """Return the list of runs, if it changed."""
-        return JSONResponse(self.runs.changes(request.query_params.get("version", "")))
+        return json_response(self.runs.changes(request.query_params.get("version", "")))
 
-    def curves(self, request: Request) -> JSONResponse:
+    def curves(self, request: Request) -> Response:
         """Return the curves of the runs that the query names."""
-        return JSONResponse(self.runs.curves(request.query_params.getlist("run")))
+        return json_response(self.runs.curves(request.query_params.getlist("run")))
 
     def report(self, request: Request) -> HTMLResponse:
         """Return the live report of a run; the page requests the steps of its episodes when they are opened."""
@@ -148,13 +148,13 @@ class Pages:
             raise HTTPException(404, str(error)) from None
         return HTMLResponse(drawn(run.folder.name, data, {}))
 
-    def run_changes(self, request: Request) -> JSONResponse:
+    def run_changes(self, request: Request) -> Response:
         """Return the data of a run, if it changed."""
-        return JSONResponse(self.run(request).changes(request.query_params.get("version", "")))
+        return json_response(self.run(request).changes(request.query_params.get("version", "")))
 
-    def trace(self, request: Request) -> JSONResponse:
+    def trace(self, request: Request) -> Response:
         """Return the steps of an episode."""
-        return JSONResponse(self.run(request).trace(request.path_params["name"]))
+        return json_response(self.run(request).trace(request.path_params["name"]))
 
     def media(self, request: Request) -> FileResponse:
         """Return a video or poster of a run."""

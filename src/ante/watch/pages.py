@@ -8,6 +8,8 @@ import re
 from importlib.resources import files
 from typing import Any
 
+from ante.files import plain
+
 PARTS = files("ante.watch") / "page"
 CONNECT = "connect-src 'self'; "
 MARK = re.compile(r"\{\{(\w+)\}\}")
@@ -19,8 +21,8 @@ def part(name: str) -> str:
 
 
 def stored(data: Any) -> str:
-    """Return data as JSON that is safe inside a script element."""
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    """Return data as ASCII JSON that is safe inside a script element; see `ante.files.plain` for what JSON lacks."""
+    return json.dumps(plain(data), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 def inline(script: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ante.errors import BalatroError
+from ante.errors import BalatroError, shown
 from ante.files import NoFile, Unreadable, read_object, whole_rows, write_text
 from ante.metrics import METRICS
 from ante.watch.episode import annotate, read_episode
@@ -175,6 +175,8 @@ def about(run: Path) -> dict[str, Any]:
         config = read_yaml(run / "config.yaml") or {}
     except Unreadable as error:
         raise NoReport(str(error)) from None
+    if not isinstance(config, dict):
+        raise NoReport(f"{run / 'config.yaml'} contains {shown(config)}, not the settings of a run")
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return {"name": run.name, "config": config, "machine": read_json(run / "machine.json"), "written": written}
 
@@ -211,6 +213,8 @@ def curves(file: Path) -> dict[str, Any]:
     rows = comparable_rows(raw)
     if rows and not {"steps", "games", "seconds", "iteration"} <= set(rows[0]):
         raise NoReport(f"{file} has no columns steps, games, seconds and iteration: is it the metrics of a run?")
+    if any(number_of(row["steps"]) is None for row in rows):
+        raise NoReport(f"{file} has rows without a number of steps: is it the metrics of a run?")
     plotted = [metric for metric in CURVES if rows and metric.name in rows[0]]
     names = dict.fromkeys(name for each in plotted for name in (each.name, each.evaluated) if name in rows[0])
     size = max(1, math.ceil(len(rows) / POINTS))

@@ -180,7 +180,7 @@ def evaluation_of(file: Path) -> Evaluated | None:
         ]
         rate = number(wins["rate"]), number(wins["low"]), number(wins["high"])
         return Evaluated(int(found["games"]), rate, *means)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise Unreadable(f"cannot read {file}: it is not the evaluation of a run ({error!r})") from None
 
 

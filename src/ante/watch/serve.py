@@ -8,16 +8,18 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from ante.errors import BalatroError
 from ante.http.server import LOOPBACK, HttpServer
 from ante.watch.gallery import FOLDER
 from ante.watch.live import LiveRun
+from ante.watch.pages import stored
 from ante.watch.report import REPORT, policy
 
 TYPES = {".html": "text/html; charset=utf-8", ".mp4": "video/mp4", ".jpg": "image/jpeg"}
@@ -65,13 +67,18 @@ def live_routes(live: LiveRun | None) -> list[Route]:
     if live is None:
         return []
 
-    def changes(request: Request) -> JSONResponse:
-        return JSONResponse(live.changes(request.query_params.get("version", "")))
+    def changes(request: Request) -> Response:
+        return json_response(live.changes(request.query_params.get("version", "")))
 
-    def trace(request: Request) -> JSONResponse:
-        return JSONResponse(live.trace(request.path_params["name"]))
+    def trace(request: Request) -> Response:
+        return json_response(live.trace(request.path_params["name"]))
 
     return [Route("/live.json", changes, methods=["GET"]), Route("/traces/{name}", trace, methods=["GET"])]
+
+
+def json_response(data: Any) -> Response:
+    """Return data from a run's files as JSON."""
+    return Response(stored(data), media_type="application/json")
 
 
 class RunFiles:

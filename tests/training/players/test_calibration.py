@@ -1,5 +1,6 @@
 """The win head: fitted to outcomes, stored beside the weights, refused for other weights."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,16 @@ def test_a_stored_head_belongs_to_its_weights(tmp_path: Path) -> None:
         read_win_head(tmp_path, "abc")
     file.unlink()
     assert read_win_head(tmp_path, "abc") is None
+
+
+@pytest.mark.parametrize(
+    ("numbers", "wins"), [(range(20), ()), (range(20), range(20)), ([0], [0]), ([1, 2, 3], [1]), ([], [])]
+)
+def test_too_few_games_are_refused(numbers: Sequence[int], wins: Sequence[int]) -> None:
+    game = np.repeat(np.array(numbers, dtype=np.int64), 4)
+    features = np.zeros((len(game), 6), dtype=np.float16)
+    with pytest.raises(NotCalibrated, match=f"{len(wins)} of {len(numbers)} games were won"):
+        fitted(Positions(features, game, np.isin(game, list(wins))), 0, "abc")
 
 
 def test_a_run_is_refused(tmp_path: Path) -> None:

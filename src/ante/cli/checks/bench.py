@@ -46,6 +46,8 @@ class Bench:
              (docs/explanation/performance.md; hours; only if named, and alone)
     search   games won by a policy with search, for each budget, on seeds fixed by a phrase in the folder of --out
              (docs/explanation/search.md; hours; only if named, and alone)
+    serve    milliseconds of a decision over gRPC for 1 to 128 callers, unary, stream and batch, in a closed loop and at
+             --rate (docs/how-to/serve.md; two minutes; only if named, and alone)
     track    milliseconds of the training loop per row, with and without trackers (a minute; only if named)
 
     Try:
@@ -56,6 +58,7 @@ class Bench:
       ante bench upload --store s3://game-runs/bench
       ante bench strength --out strength/laptop              (repeat the command to continue)
       ante bench strength --preset mine.yaml --seeds 0 1 2 3 4 --minutes 10 20 40 --games 2000 --out strength/mine
+      ante bench serve --player white-stake --rate 500 --out serve.json
       ante bench search --budgets 16ms 64ms --games 100 --out docs/comparisons/search    (repeat the command to continue)
     """
 
@@ -75,6 +78,7 @@ class Bench:
                 "track",
                 "strength",
                 "search",
+                "serve",
             ],
             ...,
         ]
@@ -105,7 +109,13 @@ class Bench:
     budgets: tuple[str, ...] = ("4ms", "16ms", "64ms", "250ms")
     """Budgets of search: simulations per decision, such as 200, or milliseconds, such as 16ms."""
     player: str = WHITE_STAKE
-    """Policy of search: a released one, or the folder of a run or a release."""
+    """Policy of search, player of serve: a released one, or the folder of a run or a release."""
+    url: str | None = None
+    """Server of serve, as grpc://HOST:PORT, instead of one that is started for it."""
+    rate: Positive = 500.0
+    """Decisions per second of serve that are due in an open loop."""
+    seconds: Positive = 4.0
+    """Seconds of each row of serve."""
     likeliest: bool = False
     """Strength: both policies take their most likely action instead of sampling."""
 
@@ -115,6 +125,8 @@ class Bench:
             return self.run_strength()
         if "search" in self.parts:
             return self.run_search()
+        if "serve" in self.parts:
+            return self.run_serve()
         from rich.console import Console
 
         from ante.bench import engine_speed
@@ -173,6 +185,14 @@ class Bench:
         from ante.cli.checks.search import run_search
 
         return run_search(self.player, self.budgets, self.games or SEARCH_GAMES, self.out or Path("search"), self.json)
+
+    def run_serve(self) -> int:
+        """Measure the decision service and print its table. Raises BalatroError."""
+        if self.parts != ("serve",):
+            raise BalatroError("serve has its own table: run ante bench serve by itself")
+        from ante.cli.checks.serve import run_serve
+
+        return run_serve(self.player, self.url, self.rate, self.seconds, self.out, self.json)
 
 
 def sampled_rows() -> list["Row"]:

@@ -40,7 +40,7 @@ def verdict(row: dict[str, Any]) -> str:
         return "independent"
     if not row["counts"]:
         return "too small or uncertain"
-    return "synergy" if row["effect"] > 0 else "conflict"
+    return "synergy" if row["effect"] > 0 else "overlap"
 
 
 def show_pairs(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
@@ -94,7 +94,7 @@ class KnowJoker:
         with opened(self.store) as graph:
             found = queries.joker(graph.backend, key)
             found["partners"] = queries.partners(graph.backend, key, self.most)
-            found["conflicts"] = queries.partners(graph.backend, key, self.most, descending=False)
+            found["overlaps"] = queries.partners(graph.backend, key, self.most, descending=False)
         if self.json:
             print(json.dumps(found, indent=1))
             return 0
@@ -109,11 +109,11 @@ class KnowJoker:
         console.print(f"[bold]{found['name']}[/bold] ({found['rarity']}, ${found['cost']}): {found['text']}")
         console.print(f"[dim]{', '.join(found['traits'])}[/dim]")
         alone = found["gain"]
-        if alone == 0 and not found["partners"] and not found["conflicts"]:
+        if alone == 0 and not found["partners"] and not found["overlaps"]:
             console.print(f"{found['name']} {NO_SCORE}.")
             return
         console.print(f"alone it multiplies the score of the best play by {factor(alone)[1:]} on average")
-        for title, rows in (("works with", found["partners"]), ("conflicts with", found["conflicts"])):
+        for title, rows in (("works with", found["partners"]), ("overlaps with", found["overlaps"])):
             if rows:
                 table = Table(title, "interaction (95 %)", "both against none")
                 for row in rows:
@@ -300,17 +300,17 @@ class KnowPath:
 
 @dataclass(frozen=True)
 class KnowTop:
-    """Show the pairs of jokers with the strongest synergies, or the strongest conflicts.
+    """Show the pairs of jokers with the strongest synergies, or the strongest overlaps.
 
     Try:
       ante know top
-      ante know top --conflicts --most 50 --json
+      ante know top --overlaps --most 50 --json
       ante know top --without blueprint brainstorm swashbuckler
     """
 
     most: Count = 20
     """Maximum number of rows."""
-    conflicts: bool = False
+    overlaps: bool = False
     """Show pairs that gain less than the product of their gains."""
     without: tuple[str, ...] = ()
     """Jokers to leave out."""
@@ -326,7 +326,7 @@ class KnowTop:
 
         without = [key_of("joker", name) for name in self.without]
         with opened(self.store) as graph:
-            show_pairs(queries.top(graph.backend, self.most, not self.conflicts, without), self.json)
+            show_pairs(queries.top(graph.backend, self.most, not self.overlaps, without), self.json)
         return 0
 
 

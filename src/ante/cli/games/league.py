@@ -140,7 +140,8 @@ class LeagueTable:
             return 0
         show_table(table)
         if self.matrix:
-            show_matrix(table)
+            title = "share of seeds on which the row's player progressed further (a tie counts half)"
+            show_matrix(title, [row.player.name for row in table.rows], table.shares.tolist())
         if report:
             show_order(report)
         return 0
@@ -252,17 +253,16 @@ def show_table(table: "Table") -> None:
         print(f"not all games played yet: {', '.join(table.partial)}")
 
 
-def show_matrix(table: "Table") -> None:
-    """Print the pairwise win matrix."""
+def show_matrix(title: str, names: Sequence[str], shares: Sequence[Sequence[float]]) -> None:
+    """Print the share that each player won against each other."""
     from rich.table import Table as Rows
 
-    shown = Rows(title="share of seeds on which the row's player progressed further (a tie counts half)")
+    shown = Rows(title=title)
     shown.add_column("")
-    for number in range(1, 1 + len(table.rows)):
+    for number in range(1, 1 + len(names)):
         shown.add_column(str(number), justify="right")
-    for i, row in enumerate(table.rows):
-        cells = ["" if i == j else f"{share:.0%}" for j, share in enumerate(table.shares[i])]
-        shown.add_row(f"{i + 1} {row.player.name}", *cells)
+    for i, name in enumerate(names):
+        shown.add_row(f"{i + 1} {name}", *("" if i == j else f"{share:.0%}" for j, share in enumerate(shares[i])))
     paper().print(shown)
 
 

@@ -57,7 +57,7 @@ class Stats:
 
     def run(self) -> int:
         """Collect the games, compute statistics and print them."""
-        from ante.agents.evaluate import plain
+        from ante.files import plain
         from ante.stats.facts import facts_of_all
         from ante.stats.profile import profile_of
 

@@ -290,6 +290,6 @@ def print_json(found: Any) -> None:
     """Print data as JSON, with null for unknown numbers."""
     import json
 
-    from ante.agents.evaluate import plain as without_nan
+    from ante.files import plain as json_values
 
-    print(json.dumps(without_nan(found), indent=1, default=str))
+    print(json.dumps(json_values(found), indent=1))

@@ -8,6 +8,7 @@ import tyro
 from pydantic.fields import FieldInfo
 from tyro.conf import Fixed, arg
 
+from ante.cli.options import REGISTRY
 from ante.training.settings.config import BadConfig, fields_of, unknown_setting
 
 HEADINGS = {
@@ -116,7 +117,12 @@ def parse(arguments: Sequence[str], command: type[Any], given: Mapping[str, Any]
     ]
     whole = make_dataclass("Train", top, bases=(command,), frozen=True)
     parsed = tyro.cli(
-        whole, prog="ante train", description=command.__doc__, default=whole(**given), args=list(arguments)
+        whole,
+        prog="ante train",
+        description=command.__doc__,
+        default=whole(**given),
+        args=list(arguments),
+        registry=REGISTRY,
     )
     changes = {}
     for flag in flags:

@@ -90,8 +90,11 @@ def keep_plan(plan: Plan, out: Path) -> None:
     file, values = out / FILE, plan.model_dump(mode="json")
     if file.exists():
         before = read_yaml(file)
-        changed = [name for name in values if not isinstance(before, dict) or before.get(name) != values[name]]
-        if isinstance(before, dict) and set(before.get("seeds") or ()) <= set(plan.seeds):
+        if not isinstance(before, dict):
+            raise BadPlan(f"{file} contains {shown(before)}, not a plan: remove it, or choose another --out")
+        changed = [name for name in values if before.get(name) != values[name]]
+        seeds = before.get("seeds")
+        if isinstance(seeds, list) and all(seed in values["seeds"] for seed in seeds):
             changed = [name for name in changed if name != "seeds"]
         if changed:
             raise BadPlan(

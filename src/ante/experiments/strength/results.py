@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.agents.evaluate import Share, half_width, plain, wilson
+from ante.agents.evaluate import Share, half_width, wilson
 from ante.experiments.results import samples
 from ante.experiments.strength.plan import Plan
-from ante.experiments.strength.records import REFERENCE, Record, find
-from ante.files import write_text
+from ante.experiments.strength.records import FILE, REFERENCE, Record, find
+from ante.files import Unreadable, plain, write_text
 from ante.league.ratings import SAMPLES, Interval, interval, weights
 
 MARGIN = 0.03  # of win rates: three points
@@ -88,10 +88,13 @@ def first_strong(points: Sequence[Point]) -> float | None:
 
 
 def results_of(plan: Plan, records: Sequence[Record], machine: dict[str, Any]) -> StrengthResults | None:
-    """Return the results of the measured games, or None without those of the reference."""
+    """Return the results of the measured games, or None without those of the reference. Raises Unreadable."""
     reference = find(records, REFERENCE, 0.0)
     if reference is None:
         return None
+    for each in records:
+        if each.games != plan.games:
+            raise Unreadable(f"{FILE} has {each.games} games of seed {each.seed}, not {plan.games}: remove its line")
     base = reference.wins()
     rows = {seed: [found for m in plan.minutes if (found := find(records, seed, m))] for seed in plan.seeds}
     common = [m for m in plan.minutes if all(find(of, seed, m) for seed, of in rows.items())]

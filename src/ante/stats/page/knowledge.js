@@ -44,7 +44,7 @@ function layout(nodes, edges, width, height) {
     const heat = 0.09 * width * (1 - step / STEPS);
     for (const node of nodes) {
       const p = at.get(node), f = push.get(node);
-      f.x += (width / 2 - p.x) * 0.9; f.y += (height / 2 - p.y) * 0.9;
+      f.x += (width / 2 - p.x) * 2.5; f.y += (height / 2 - p.y) * 3.5;
       const size = Math.hypot(f.x, f.y) || 1, far = Math.min(size, heat) / size;
       p.x = Math.max(48, Math.min(width - 48, p.x + f.x * far));
       p.y = Math.max(18, Math.min(height - 26, p.y + f.y * far));
@@ -121,7 +121,7 @@ function drawJoker() {
     el("p", {}, joker.text), el("div", {}, joker.traits.map((trait) => el("span.trait", {}, trait))),
     silent ? el("p.soft", {}, "It does not change the score of a hand in any measured position: what it earns, creates or changes outside of a hand is not measured.")
       : el("p", {}, `Alone: ${factor(joker.gain)} the score of the best play, on average.`),
-    ...part("works with", best.map(partner)), ...part("conflicts with", worst.map(partner)),
+    ...part("works with", best.map(partner)), ...part("overlaps with", worst.map(partner)),
     ...part("gain with the hand", effectRows("hand", 6)), ...part("under the boss, against none", effectRows("boss", 6)),
     ...part("on the deck, against Red", effectRows("deck", 4)));
 }
@@ -144,7 +144,7 @@ function draw() {
 function drawTiles() {
   const counts = (sign) => data.pairs.filter((pair) => pair[COUNTS] && Math.sign(pair[EFFECT]) === sign).length;
   const tile = (number, words) => el("div.tile", {}, el("b", {}, number.toLocaleString("en")), el("span", {}, words));
-  byId("tiles").replaceChildren(tile(data.measured, "pairs measured"), tile(counts(1), "synergies"), tile(counts(-1), "conflicts"),
+  byId("tiles").replaceChildren(tile(data.measured, "pairs measured"), tile(counts(1), "synergies"), tile(counts(-1), "overlaps"),
     tile(data.measured - data.pairs.length, "pairs that never interact"),
     tile(data.about.positions.reduce((a, b) => a + b, 0), "positions"));
   byId("about").textContent = `Interactions of the score of a hand, measured on positions of ${data.about.player}'s games in antes ${data.about.antes.join(", ")} `

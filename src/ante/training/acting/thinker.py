@@ -10,7 +10,7 @@ from ante.lookahead.candidates import CandidateLister, decisions_of
 from ante.lookahead.records import MAX_CANDIDATES, candidates_t
 from ante.search.protocol import Positions, Views, as_records
 from ante.training.acting.shortlist_inference import Outputs, ShortlistInference
-from ante.training.acting.win_head import WinHead
+from ante.training.acting.win_head import WIN_HEAD, BadWinHead, WinHead
 from ante.training.policies.shortlist import ShortlistPolicy
 
 
@@ -23,6 +23,10 @@ class ShortlistThinker:
     """
 
     def __init__(self, policy: ShortlistPolicy, head: WinHead | None) -> None:
+        if head is not None and len(head.hidden) != policy.query.in_features:
+            raise BadWinHead(
+                f"{WIN_HEAD} has {len(head.hidden)} features, not the {policy.query.in_features} of its policy"
+            )
         self._infer, self._head, self._lister = ShortlistInference(policy), head, CandidateLister()
         self._lists = np.zeros(0, dtype=candidates_t)
 
@@ -38,10 +42,10 @@ class ShortlistThinker:
     def view(self, positions: Positions) -> Views:
         """Return log-probabilities of all candidates, and ratings."""
         found, lists = self._outputs(positions)
-        every = np.arange(MAX_CANDIDATES)
-        columns = [decisions_of(lists["entries"], np.full(len(lists), k)) for k in every]
+        entries = lists["entries"].reshape(-1, 1)
+        decisions = decisions_of(entries, np.zeros(len(entries), dtype=np.int64))
         log_probs = torch.from_numpy(found.logits).log_softmax(dim=1).numpy()
-        return Views(np.stack(columns, axis=1), log_probs, self._ratings(positions, found))
+        return Views(decisions.reshape(-1, MAX_CANDIDATES), log_probs, self._ratings(positions, found))
 
     def decide(self, positions: Positions) -> NDArray[np.int64]:
         """Return the likeliest candidates."""

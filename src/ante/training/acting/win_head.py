@@ -4,14 +4,16 @@ The value of a policy is a sum of shaped rewards. A small network on the same fe
 games (`ante calibrate`), estimates the probability of winning instead, which search compares.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ante.errors import BalatroError
-from ante.files import whole
+from ante.files import NoFile, Unreadable, check_regular, whole
+from ante.training.run_store.manifest import BadCheckpoint
+from ante.training.run_store.state_files import read_arrays
 
 WIN_HEAD = "win.npz"  # beside the weights of a run's checkpoint or of a release
 
@@ -61,16 +63,27 @@ class WinHead:
 def read_win_head(folder: Path, weights_sha256: str) -> WinHead | None:
     """Return the head beside a policy's weights, None if there is none. Raises BadWinHead."""
     file = folder / WIN_HEAD
-    if not file.is_file():
-        return None
     try:
-        with np.load(file, allow_pickle=False) as kept:
-            first, second, third, fourth = (
-                kept[name].astype(np.float32) for name in ("hidden", "hidden_bias", "output", "output_bias")
-            )
-            head = WinHead(first, second, third, fourth, str(kept["weights_sha256"]))
-    except (OSError, ValueError, KeyError) as error:
-        raise BadWinHead(f"cannot read {file}: {error}; fit it again with ante calibrate, or delete it") from None
+        check_regular(file)
+        found = read_arrays(file, text=("weights_sha256",))
+        *parameters, belongs_to = (found[each.name] for each in fields(WinHead))
+        hidden, hidden_bias, output, output_bias = (each.astype(np.float32) for each in parameters)
+        head = WinHead(hidden, hidden_bias, output, output_bias, str(belongs_to))
+        check_head(head)
+    except NoFile:
+        return None
+    except (ValueError, KeyError) as error:
+        cause = error if isinstance(error, BadCheckpoint | Unreadable) else f"{file} cannot be read: {error}"
+        raise BadWinHead(f"{cause}; fit it again with ante calibrate, or delete it") from None
     if head.weights_sha256 != weights_sha256:
         raise BadWinHead(f"{file} was fitted to other weights: fit it again with ante calibrate, or delete it")
     return head
+
+
+def check_head(head: WinHead) -> None:
+    """Raise ValueError for shapes that do not fit together, and for numbers that are not finite."""
+    size, width = head.hidden.shape
+    expected = (size, width), (width,), (width,), ()
+    for each, shape in zip((head.hidden, head.hidden_bias, head.output, head.output_bias), expected, strict=True):
+        if each.shape != shape or not np.isfinite(each).all():
+            raise ValueError(f"it has an array {each.shape} that does not fit or is not finite")

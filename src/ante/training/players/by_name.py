@@ -1,12 +1,21 @@
 """Players by name: a baseline, the rule-based advisor, a run, a release, or a class of another package."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import Player
 from ante.agents.releases import policy_at, released_policies
 from ante.errors import BalatroError
-from ante.plugins import PLAYERS, BadPlugin, is_plugin, load, registered
+from ante.plugins import PLAYERS, BadPlugin, is_plugin, load, raised, registered
+
+ATTRIBUTES: dict[str, Callable[[Any], bool]] = {  # of a player
+    "name": lambda value: isinstance(value, str),
+    "discrete": lambda value: isinstance(value, bool),
+    "reorder": lambda value: isinstance(value, str),
+    "choose": callable,
+}
 
 
 def player_of(name: str, likeliest: bool, checkpoint: str) -> Player:
@@ -48,11 +57,14 @@ def external_player(name: str) -> Player:
         BadPlugin: The player cannot be loaded, or lacks an attribute of `ante.agents.evaluate.Player`.
     """
     found = load(PLAYERS, name)
-    player = found() if isinstance(found, type) else found
-    missing = [each for each in ("name", "discrete", "reorder", "choose") if not hasattr(player, each)]
-    if missing:
+    try:
+        player = found() if isinstance(found, type) else found
+        wrong = [each for each, test in ATTRIBUTES.items() if not test(getattr(player, each, None))]
+    except Exception as error:
+        raise BadPlugin(f"{name!r} cannot be created without arguments: {raised(error)}") from error
+    if wrong:
         raise BadPlugin(
-            f"{name!r} lacks {', '.join(missing)}: a player implements ante.agents.evaluate.Player (examples/player.py)"
+            f"{name!r} lacks {', '.join(wrong)}: a player implements ante.agents.evaluate.Player (examples/player.py)"
         )
     made: Player = player
     return made

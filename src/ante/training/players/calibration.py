@@ -102,11 +102,14 @@ def play(policy: ShortlistPolicy, games: int, seed: int, advance: Callable[[int]
 
 
 def fitted(positions: Positions, seed: int, weights_sha256: str) -> Fit:
-    """Return the head fitted to these positions."""
+    """Return the head fitted to these positions. Raises NotCalibrated."""
     torch.manual_seed(seed)
     features, won = torch.from_numpy(positions.features).float(), torch.from_numpy(positions.won).float()
     held = torch.from_numpy(positions.game % HELD_OUT == 0)
     train = torch.nonzero(~held)[:, 0]
+    if not len(train) or not held.any() or not 0.0 < won[train].mean() < 1.0:
+        games, wins = len(np.unique(positions.game)), len(np.unique(positions.game[positions.won]))
+        raise NotCalibrated(f"{wins} of {games} games were won, which is too few or too many to fit: play more --games")
     net = nn.Sequential(nn.Linear(features.shape[1], HIDDEN), nn.SiLU(), nn.Linear(HIDDEN, 1))
     optimizer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=DECAY)
     steps = EPOCHS * (len(train) // MINIBATCH + 1)

@@ -20,12 +20,14 @@ from ante.files import write_text
 from ante.training.acting.player import make_player
 from ante.training.acting.win_head import WIN_HEAD, WinHead, read_win_head
 from ante.training.policies.registry import SETTINGS, load_policy, read_policy
+from ante.training.run_store.checkpoints import with_facts
 from ante.training.run_store.lineage import Ancestor, Lineage, as_json, read_lineage
 from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verified, verify_files
 from ante.training.run_store.weights import WEIGHTS, write_weights
 from ante.training.settings.config import TrainConfig, read_config
 
 ABOUT, CARD = "policy.json", "README.md"
+TRAINED = ("timesteps", "games", "seconds", "iteration", "timestamp")  # facts about the training of a run's policy
 LARGEST = 65504.0  # largest float16
 
 
@@ -52,8 +54,7 @@ def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
         )
         return folder
     policy, metadata = load_policy(run, pointer)
-    kept = ("timesteps", "games", "seconds", "iteration", "timestamp")
-    trained = {name: metadata[name] for name in kept}
+    trained = {name: with_facts(run, metadata, TRAINED)[name] for name in TRAINED}
     return write_policy(policy, read_config(run / "config.yaml"), trained, folder, lineage=read_lineage(run))
 
 
@@ -99,6 +100,9 @@ def read_release(folder: Path) -> tuple[TorchRLModule, dict[str, Any]]:
     """Return the released policy and the contents of policy.json. Raises BadRelease, naming the invalid file."""
     try:
         about = verified(folder, ABOUT)
+        if not isinstance(about.get("trained"), dict):
+            raise BadCheckpoint(f"{folder / ABOUT} does not describe its training")
+        with_facts(folder, about["trained"])
         return read_policy(folder), about
     except BadCheckpoint as error:
         raise BadRelease(f"no released policy: {error}; download it again") from None

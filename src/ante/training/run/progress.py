@@ -14,9 +14,11 @@ from ante.files import Unreadable, read_object
 from ante.metrics import METRICS, Source
 from ante.training.rllib.checkpoint import write_algorithm
 from ante.training.run.memory_budget import Sizes
-from ante.training.run_store.checkpoints import find_checkpoint, save_checkpoint
+from ante.training.run_store.checkpoints import find_checkpoint, save_checkpoint, with_facts
 from ante.training.run_store.manifest import BadCheckpoint
 from ante.training.settings.config import TrainConfig
+
+NEEDED = ("games", "seconds", "iteration", "minibatch", "games_per_runner", "best_reward")  # facts of a checkpoint
 
 
 @dataclass
@@ -71,7 +73,11 @@ def reported(source: Source, results: Mapping[str, Any]) -> dict[str, float]:
 
 
 def progressed(config: TrainConfig, metadata: dict[str, Any]) -> Progressed:
-    """Return the progress of a checkpoint. Sizes reduced for memory are kept until they or the budget are changed."""
+    """Return the progress of a checkpoint. Sizes reduced for memory are kept until they or the budget are changed.
+
+    Raises BadCheckpoint.
+    """
+    with_facts(config.folder / "checkpoints", metadata, NEEDED)
     sizes, reduced = configured(config), Sizes(metadata["minibatch"], metadata["games_per_runner"])
     before = metadata.get("configured_games", config.resources.games_per_runner)
     if (metadata.get("memory_gb"), before) == (config.resources.memory_gb, sizes.games):

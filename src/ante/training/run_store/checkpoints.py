@@ -8,12 +8,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from ante.errors import BalatroError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+
+from ante.errors import BalatroError, first_fault
 from ante.files import write_text
 from ante.paths import BadPath, check_name, inside
 from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verify_files
@@ -33,6 +35,33 @@ REMEDIES = {
     errno.EFBIG: f"raise the limit on file sizes (ulimit -f); {RESUME}",
 }
 LEFT = re.compile(r"\.\d+(-\d+)?\..+")  # incomplete folders of killed runs
+
+
+Count = Annotated[int, Field(ge=0, le=10**15)]
+Size = Annotated[int, Field(ge=1, le=10**9)]
+
+
+class Facts(BaseModel):
+    """What a manifest may state about the training of its policy; other entries are not checked.
+
+    timesteps, games, seconds, iteration  of the training
+    minibatch, games_per_runner           in use; `configured_games` as configured
+    """
+
+    model_config = ConfigDict(strict=True)
+
+    timesteps: Count
+    games: Count = 0
+    seconds: Annotated[FiniteFloat, Field(ge=0.0)] = 0.0
+    iteration: Count = 0
+    minibatch: Size = 1
+    games_per_runner: Size = 1
+    configured_games: Size = 1
+    best_reward: float = 0.0
+    best_trial: float = 0.0
+    memory_gb: float | None = None
+    stage: Size = 1
+    precision: str = ""
 
 
 class CannotSave(BalatroError, OSError):
@@ -166,7 +195,7 @@ def find_checkpoint(folder: Path, pointer: str = "latest") -> tuple[Path, dict[s
     """
     try:
         if inside(folder, check_name(pointer)).is_dir():
-            return folder / pointer, read_metadata(folder / pointer)
+            return folder / pointer, with_facts(folder / pointer, read_metadata(folder / pointer))
         found = read_pointer(folder, pointer)
         if found is None:
             raise BadCheckpoint(f"no {pointer} checkpoint under {folder}: {pointer}.json is missing")
@@ -174,7 +203,7 @@ def find_checkpoint(folder: Path, pointer: str = "latest") -> tuple[Path, dict[s
         target = inside(folder, name)
     except BadPath as error:
         raise BadCheckpoint(f"no checkpoint {pointer!r} under {folder}: {error}") from None
-    return target, read_metadata(target, sealed, f"{pointer}.json")
+    return target, with_facts(target, read_metadata(target, sealed, f"{pointer}.json"))
 
 
 def read_metadata(target: Path, sealed: str | None = None, pointer: str = "") -> dict[str, Any]:
@@ -196,4 +225,16 @@ def intact_checkpoints(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield names and metadata of the intact checkpoints under `folder`, those with most steps first."""
     for path in sorted((path for path in folder.iterdir() if is_checkpoint(path)), reverse=True):
         with suppress(BadCheckpoint):
-            yield path.name, read_metadata(path)
+            yield path.name, with_facts(path, read_metadata(path))
+
+
+def with_facts(place: Path, content: dict[str, Any], needed: Collection[str] = ()) -> dict[str, Any]:
+    """Return the contents of a manifest after a check of `Facts` and of the presence of `needed`. Raises BadCheckpoint."""
+    try:
+        Facts.model_validate(content)
+    except ValidationError as error:
+        raise BadCheckpoint(f"the manifest of {place} is not one of a training: {first_fault(error)}") from None
+    for name in needed:
+        if name not in content:
+            raise BadCheckpoint(f"the manifest of {place} is not one of a training: {name} is missing")
+    return content

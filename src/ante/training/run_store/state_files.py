@@ -70,13 +70,16 @@ def write_arrays(file: Path, arrays: Mapping[str, NDArray[Any]], compressed: boo
         os.fsync(stream.fileno())
 
 
-def read_arrays(file: Path, shapes: Shapes | None = None, optional: Collection[str] = ()) -> Arrays:
+def read_arrays(
+    file: Path, shapes: Shapes | None = None, optional: Collection[str] = (), text: Collection[str] = ()
+) -> Arrays:
     """Return the arrays of an npz file by name. Raises BadCheckpoint.
 
     Args:
         file: A file written by `write_arrays` or `numpy.savez`.
         shapes: The shapes of exactly the expected arrays; required to read compressed arrays.
         optional: Names of those that may be missing.
+        text: Names of those that contain a short text instead of numbers.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -86,7 +89,7 @@ def read_arrays(file: Path, shapes: Shapes | None = None, optional: Collection[s
             room = file.stat().st_size
             found = {}
             for member in members:
-                name, array = read_member(archive, member, shapes, room)
+                name, array = read_member(archive, member, shapes, room, text)
                 found[name] = array
                 room -= array.nbytes if member.compress_type == zipfile.ZIP_STORED else 0
     except BROKEN as error:
@@ -97,7 +100,7 @@ def read_arrays(file: Path, shapes: Shapes | None = None, optional: Collection[s
 
 
 def read_member(
-    archive: zipfile.ZipFile, member: zipfile.ZipInfo, shapes: Shapes | None, room: int
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, shapes: Shapes | None, room: int, text: Collection[str]
 ) -> tuple[str, NDArray[Any]]:
     """Return name and array of one member. Raises ValueError if it is larger than `room` or has another shape."""
     name = member.filename.removesuffix(".npy")
@@ -106,7 +109,7 @@ def read_member(
         raise ValueError(f"{member.filename} is not an array, or its compression is not supported")
     with archive.open(member) as stream:
         shape, fortran, dtype = HEADERS[npy.read_magic(stream)](stream)  # type: ignore[no-untyped-call]
-        if dtype.kind not in NUMBERS:
+        if not (dtype.kind in NUMBERS or (name in text and dtype.kind == "U" and shape == ())):
             raise ValueError(f"{name} has dtype {dtype}, which is not numeric")
         if shapes is not None and shapes.get(name) != shape:
             raise ValueError(f"{name} has shape {shape}; expected: {shapes.get(name, 'no such array')}")

@@ -1,0 +1,1 @@
+"""Servers through which other programs use Ante: decisions over gRPC, the protocol of Balatro bots, and MCP."""

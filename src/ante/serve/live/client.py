@@ -1,0 +1,120 @@
+"""A client of the protocol, for a game that runs elsewhere, and the recording of its calls."""
+
+import json
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPException
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from ante.errors import BalatroError, shown
+from ante.files import parse_json, read_text
+
+LARGEST_REPLY = 4 << 20  # bytes
+SECONDS = 30.0  # until a reply
+
+
+class Unreachable(BalatroError, OSError):
+    """A server does not reply, or its reply is not one of the protocol."""
+
+
+class RemoteError(BalatroError):
+    """A server replied with an error.
+
+    name  its name, such as NOT_ALLOWED
+    """
+
+    def __init__(self, method: str, message: str, name: str) -> None:
+        super().__init__(f"{method}: {message} ({name})")
+        self.name = name
+
+
+class Caller(Protocol):
+    """Calls methods of a server."""
+
+    def call(self, method: str, **params: Any) -> Any:
+        """Return the result of a method. Raises Unreachable, RemoteError."""
+
+
+class Client:
+    """A client over HTTP.
+
+    url  such as http://127.0.0.1:12346
+    """
+
+    def __init__(self, url: str, seconds: float = SECONDS) -> None:
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port or 80
+        except ValueError:
+            host = None
+        if not host or parts.scheme != "http":
+            raise BalatroError(f"{shown(url)} is not an address such as http://127.0.0.1:12346")
+        self.host, self.port, self.seconds = host, port, seconds
+        self._ids = count(1)
+
+    def call(self, method: str, **params: Any) -> Any:
+        """See Caller."""
+        return result_of(method, self.exchange(request(next(self._ids), method, params)))
+
+    def exchange(self, body: Any) -> Any:
+        """Return the reply to a request, both as JSON values. Raises Unreachable."""
+        connection = HTTPConnection(self.host, self.port, timeout=self.seconds)
+        try:
+            connection.request("POST", "/", json.dumps(body), {"Content-Type": "application/json"})
+            data = connection.getresponse().read(LARGEST_REPLY + 1)
+        except (OSError, HTTPException) as error:
+            raise Unreachable(f"no reply from {self.host}:{self.port}: {error or type(error).__name__}") from None
+        finally:
+            connection.close()
+        if len(data) > LARGEST_REPLY:
+            raise Unreachable(f"the reply of {self.host}:{self.port} is larger than {LARGEST_REPLY:,} bytes")
+        try:
+            return parse_json(data.decode(), f"the reply of {self.host}:{self.port}")
+        except ValueError as error:
+            raise Unreachable(str(error)) from None
+
+
+def request(id: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return a request."""
+    return {"jsonrpc": "2.0", "method": method, "params": params, "id": id}
+
+
+def result_of(method: str, reply: Any) -> Any:
+    """Return the result in a reply. Raises RemoteError, and Unreachable if it is not a reply."""
+    if isinstance(reply, dict) and "result" in reply:
+        return reply["result"]
+    try:
+        raise RemoteError(method, str(reply["error"]["message"]), str(reply["error"]["data"]["name"]))
+    except (TypeError, KeyError):
+        raise Unreachable(f"the reply to {method} is not JSON-RPC: {shown(reply)}") from None
+
+
+class Recorder:
+    """A client that writes its requests and the replies to NAME.req.jsonl and NAME.res.jsonl, one a line."""
+
+    def __init__(self, client: Client, name: Path) -> None:
+        self.client, self._ids = client, count(1)
+        self._files = [part.open("w") for part in parts_of(name)]
+
+    def call(self, method: str, **params: Any) -> Any:
+        """See Caller."""
+        body = request(next(self._ids), method, params)
+        reply = self.client.exchange(body)
+        for file, value in zip(self._files, (body, reply), strict=True):
+            file.write(json.dumps(value) + "\n")
+            file.flush()
+        return result_of(method, reply)
+
+
+def parts_of(name: Path) -> tuple[Path, Path]:
+    """Return the files of a recording: requests and replies."""
+    return name.with_name(f"{name.name}.req.jsonl"), name.with_name(f"{name.name}.res.jsonl")
+
+
+def recorded(name: Path) -> Iterator[tuple[Any, Any]]:
+    """Yield the requests and replies of a recording. Raises Unreadable."""
+    requests, replies = (read_text(part).splitlines() for part in parts_of(name))
+    for number, (body, reply) in enumerate(zip(requests, replies, strict=False), 1):
+        yield parse_json(body, f"{name}, line {number}"), parse_json(reply, f"{name}, line {number}")

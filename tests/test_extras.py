@@ -78,6 +78,8 @@ PROMISES = {
     "sb3": [(f"train --algo.kind sb3-maskable-ppo --name tiny {TINY}", "report.html")],
     "data": [("data export greedy --out data --games 3", ""), ("data stats data", "3")],
     "hints": [("hints ask TESTSEED@8", "rules")],
+    "knowledge": [("know pair baron mime", "Mime + Baron")],
+    "knowledge-bolt": [(["-c", "import neo4j; print(neo4j.__version__)"], "6.")],
     "metrics": [(["-c", PAGES], "served")],
     "race": [(["-c", RACE], "raced")],
     "mcp": [(["-c", TOOLS], "inspect_seed")],

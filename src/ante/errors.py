@@ -82,6 +82,8 @@ EXTRAS = {
     "google": "serve",
     "kubernetes": "cluster",
     "codeflare_sdk": "cluster",
+    "ladybug": "knowledge",
+    "neo4j": "knowledge-bolt",
     "requests": "cluster",
     "urllib3": "cluster",
     "pettingzoo": "race",

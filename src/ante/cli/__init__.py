@@ -31,6 +31,7 @@ from ante.cli.checks.doctor import Doctor
 from ante.cli.checks.engine import Fuzz, Warmup
 from ante.cli.checks.golden import Golden
 from ante.cli.checks.profile import Profile
+from ante.cli.games.know import Know
 from ante.cli.games.league import LeagueCommand
 from ante.cli.games.play import Eval, Play
 from ante.cli.games.race import Race
@@ -69,7 +70,14 @@ GROUPS: dict[str, dict[str, type]] = {
         "reward": RewardCommand,
         "hints": Hints,
     },
-    "Study players and data": {"league": LeagueCommand, "race": Race, "stats": Stats, "data": Data, "clone": Clone},
+    "Study players and data": {
+        "league": LeagueCommand,
+        "race": Race,
+        "stats": Stats,
+        "know": Know,
+        "data": Data,
+        "clone": Clone,
+    },
     "Serve other programs": {"serve": Serve, "live": Live},
     "Clusters and storage": {"cluster": Cluster, "artifacts": Artifacts, "images": Images},
     "Check and measure": {

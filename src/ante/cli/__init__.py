@@ -43,9 +43,9 @@ from ante.cli.learn.calibrate import Calibrate
 from ante.cli.learn.compare import Compare
 from ante.cli.learn.data import Clone, Data
 from ante.cli.learn.hints import Hints
-from ante.cli.learn.population import Population
 from ante.cli.learn.reward import RewardCommand
 from ante.cli.learn.runs import Runs
+from ante.cli.learn.sweep import SweepCommand
 from ante.cli.learn.track import Track
 from ante.cli.learn.train import Curves, Export, Train, train_command
 from ante.cli.options import REGISTRY, check_options, check_words
@@ -62,7 +62,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "train": Train,
         "runs": Runs,
         "compare": Compare,
-        "population": Population,
+        "sweep": SweepCommand,
         "curves": Curves,
         "export": Export,
         "calibrate": Calibrate,

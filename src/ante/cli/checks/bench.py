@@ -37,6 +37,8 @@ class Bench:
              upper bound; time per part (about five minutes; only if named)
     decision microseconds per decision of the shortlist policy on one core: list of candidates by phase, forward pass,
              gradient (a minute; only if named)
+    fragments  bytes per learner and driver time per update for 8 to 64 env runners and 4 learners, and after losses of
+             runners, which are stubs (minutes; only if named)
     upload   a train step with and without a concurrent 64 MB upload (docs/how-to/artifacts.md; only if named)
     replay   DQN's replay buffer on real positions: bytes, compression relative to float32, steps per second written and
              sampled (seconds; only if named)
@@ -72,6 +74,7 @@ class Bench:
                 "gpu",
                 "train",
                 "decision",
+                "fragments",
                 "upload",
                 "replay",
                 "hints",
@@ -87,7 +90,7 @@ class Bench:
     decisions: Decisions = 500_000
     """Decisions per repeat; each measurement has six repeats."""
     repeats: Count = 5
-    """Repeats of each variant; train, decision, upload, replay, hints and track only."""
+    """Repeats of each variant; train, decision, fragments, upload, replay, hints and track only."""
     store: str | None = None
     """Destination of upload: s3://bucket/prefix or a folder. Uploaded objects are deleted at the end."""
     cold: bool = False
@@ -140,6 +143,7 @@ class Bench:
             "gpu": lambda: [*engine_speed.device_rows(), *sampled_rows()],
             "train": lambda: training_rows(self.repeats),
             "decision": lambda: decided_rows(self.repeats),
+            "fragments": lambda: fragment_rows(self.repeats),
             "upload": lambda: uploading_rows(self.store, self.repeats),
             "replay": lambda: replayed_rows(self.repeats),
             "hints": lambda: hinted_rows(self.repeats),
@@ -219,6 +223,13 @@ def decided_rows(repeats: int) -> list["Row"]:
     from ante.bench.decisions import decision_rows
 
     return decision_rows(repeats)
+
+
+def fragment_rows(repeats: int) -> list["Row"]:
+    """Return the rows of `ante bench fragments`, which needs Ray and torch."""
+    from ante.bench.fragments import fragment_rows
+
+    return fragment_rows(repeats)
 
 
 def uploading_rows(store: str | None, repeats: int) -> list["Row"]:

@@ -1,4 +1,4 @@
-"""What people ask: names, traits, published pairs, the terminal and the page."""
+"""Lookups: names, traits, published pairs, the terminal and the page."""
 
 import json
 import re

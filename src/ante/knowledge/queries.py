@@ -99,7 +99,7 @@ def path(graph: Backend, start: str, end: str, limit: int = 5) -> list[Row]:
     for row in rows:
         near.setdefault(row["one"], {})[row["other"]] = row["effect"]
         near.setdefault(row["other"], {})[row["one"]] = row["effect"]
-    chains = [(start,)]
+    chains: list[tuple[str, ...]] = [(start,)]
     for _ in range(HOPS):
         chains = [(*chain, after) for chain in chains for after in near.get(chain[-1], {}) if after not in chain]
         found = [chain for chain in chains if chain[-1] == end]

@@ -39,7 +39,7 @@ def data_of(table: Table) -> dict[str, Any]:
     pairs, effects = table.pairs, table.effects
     index = {row.key: int(row.joker) - 1 for row in JOKERS[1:]}
     counts = is_synergy(pairs["effect"], pairs["q"])
-    names = {row.key: row.name for row in (*BLINDS, *DECKS)}
+    names = {row.key: row.name for row in BLINDS} | {row.key: row.name for row in DECKS}
     alone = effects["kind"] == "alone"
     gains = dict(zip(effects["joker"][alone].tolist(), effects["effect"][alone].tolist(), strict=True))
     return {

@@ -1,4 +1,4 @@
-"""`ante know`: what works with what, asked from the graph of measured effects."""
+"""`ante know`: what works with what, from the graph of measured effects."""
 
 import json
 from collections.abc import Sequence
@@ -288,8 +288,9 @@ class KnowPath:
         """Print the chains. Raises UnknownName, StoreUnavailable."""
         from ante.knowledge import queries
 
+        start, end = keys_of((self.one, self.other))
         with opened(self.store) as graph:
-            chains = queries.path(graph.backend, *keys_of((self.one, self.other)))
+            chains = queries.path(graph.backend, start, end)
         cells = [(" + ".join(each["jokers"]), " ".join(map(factor, each["effects"]))) for each in chains]
         if not chains and not self.json:
             print(f"no chain of at most {queries.HOPS} synergies connects them")
@@ -362,7 +363,7 @@ def show_with(kind: str, edge: str, label: str, name: str, most: int, store: str
 
 @dataclass(frozen=True)
 class Know:
-    """Ask what works with what: measured effects of jokers, pairs, hands, bosses and decks (docs/how-to/knowledge.md).
+    """Look up what works with what: measured effects of jokers, pairs, hands, bosses and decks (docs/how-to/knowledge.md).
 
     Try:
       ante know joker baron

@@ -143,7 +143,7 @@ def collect(
         for i in np.flatnonzero(sampler.found):
             at = ANTES.index(int(sampler.target[i]))
             if len(kept[at]) < each:
-                kept[at].append(copy_states(sampler.kept[i : i + 1]))
+                kept[at].append(copy_states(sampler.kept[i : i + 1].view(np.recarray)))
                 advance(1)
     for ante, found in zip(ANTES, kept, strict=True):
         if len(found) < each:

@@ -71,7 +71,7 @@ class Bench:
 
     def prepared(self, i: int) -> tuple[np.record, np.recarray, NDArray[np.uint8]]:
         """Return position i without jokers, the items by state, and which of them differ in the typical state."""
-        game = copy_states(self._positions.states[i : i + 1])
+        game = copy_states(self._positions.states[i : i + 1].view(np.recarray))
         remove_jokers(game[0])
         items = np.zeros((2, N_JOKERS), dtype=item_t).view(np.recarray)
         write_items(copy_states(game)[0], items[BOUGHT])

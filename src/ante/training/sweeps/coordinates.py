@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
@@ -36,7 +37,7 @@ def draw_coordinates(sweep: Sweep, trials: "Sequence[TrialResult]", file: Path) 
             (last.score - low) / (high - low)
         ]
         style = "-" if trial.state(sweep.steps) == "finished" else "--"
-        axes.plot(range(len(names)), line, style, color=colours.to_rgba(last.score), linewidth=1.4)
+        axes.plot(range(len(names)), line, style, color=colours.to_rgba(np.array([last.score]))[0], linewidth=1.4)
     for at, name in enumerate(names):
         axes.axvline(at, color="0.3", linewidth=0.8)
         for position, label in marks(sweep, name, low, high):

@@ -63,11 +63,13 @@ def opened(file: Path) -> Iterator[BinaryIO]:
         raise Unreadable(f"cannot read {str(file)!r}: file names cannot contain null bytes")
     try:
         # O_NONBLOCK: opening a pipe without a writer must not block.
-        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
-            mode = os.fstat(stream.fileno()).st_mode
-            if not stat.S_ISREG(mode):
-                kind = next((name for matches, name in KINDS.items() if matches(mode)), "something else")
-                raise Unreadable(f"cannot read {file}: it is {kind}, not a file")
+        number = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        mode = os.fstat(number).st_mode
+        if not stat.S_ISREG(mode):
+            os.close(number)  # `open` raises an error for a folder and leaves it open
+            kind = next((name for matches, name in KINDS.items() if matches(mode)), "something else")
+            raise Unreadable(f"cannot read {file}: it is {kind}, not a file")
+        with open(number, "rb") as stream:
             yield stream
     except FileNotFoundError:
         raise NoFile(f"cannot read {file}: the file does not exist") from None

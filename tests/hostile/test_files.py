@@ -1,12 +1,13 @@
 """`ante.files`, used by all readers: refuses files that are irregular, too large, incomplete, not text, or not JSON."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ante.files import read_bytes, read_json, read_text, whole_rows
+from ante.files import Unreadable, read_bytes, read_json, read_text, whole_rows
 from tests.hostile.files import BOMBS, NEVER, gzip_bomb, holds
 from tests.hostile.harness import Case, cases, check, command, reader
 
@@ -50,6 +51,15 @@ def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(
     case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     check(case, tmp_path, capfd)
+
+
+@pytest.mark.parametrize("made", NO_FILE)
+def test_a_refused_file_is_closed(made: str, tmp_path: Path) -> None:
+    file, before = NEVER[made](tmp_path, "input"), len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with pytest.raises(Unreadable):
+            read_bytes(file, 1000)
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_what_unpacks_to_just_the_most_is_read(tmp_path: Path) -> None:

@@ -221,9 +221,10 @@ def recorded(area: str, source: Path) -> tuple[Seconds, Reached, dict[str, str]]
     numbers = {test: number for number, test in enumerate(seconds)}
     data, found = coverage.get_data(), {}
     for name in data.measured_files():
-        lines = data.contexts_by_lineno(name).items()  # lines that only an import reaches concern every test
+        lines = data.contexts_by_lineno(name).items()  # the context "" is an import, which concerns every test
         found[str(Path(name).relative_to(source.resolve()))] = {
-            str(line): sorted(numbers[test] for test in set(tests) & set(numbers) or numbers) for line, tests in lines
+            str(line): sorted(numbers[test] for test in (numbers if "" in tests else tests) if test in numbers)
+            for line, tests in lines
         }
     return seconds, found, recorder.without
 

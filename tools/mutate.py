@@ -47,7 +47,13 @@ AREAS = {
     "engine": (["engine"], ["tests/engine", "tests/properties", "tests/catalog", "tests/golden/test_uncompiled.py"]),
     "learning": (
         ["training/learning", "training/numerics"],
-        ["tests/training/learning", "tests/training/numerics", "tests/training/policies"],
+        [
+            "tests/training/learning",
+            "tests/training/numerics",
+            "tests/training/policies",
+            "--ignore-glob=*/test_shortlist*.py",  # `lookahead` runs compiled only
+            "--ignore-glob=*/test_planner.py",
+        ],
     ),
 }
 GENERATED = {
@@ -77,7 +83,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",  # a mutant must not leave its compiled file
 }
 LONGEST = 6.0  # CPU seconds of a test; slower tests are left out
-STAGES = ((30, 6.0), (400, 30.0))  # most tests per mutant, and most CPU seconds of these tests under coverage
+STAGES = ((30, 6.0), (400, 20.0))  # most tests per mutant, and most CPU seconds of these tests under coverage
 
 
 def changed(node: ast.AST) -> Place | None:
@@ -215,9 +221,10 @@ def recorded(area: str, source: Path) -> tuple[Seconds, Reached, dict[str, str]]
     numbers = {test: number for number, test in enumerate(seconds)}
     data, found = coverage.get_data(), {}
     for name in data.measured_files():
-        lines = data.contexts_by_lineno(name).items()
+        lines = data.contexts_by_lineno(name).items()  # the context "" is an import, which concerns every test
         found[str(Path(name).relative_to(source.resolve()))] = {
-            str(line): sorted(numbers[test] for test in tests if test in numbers) for line, tests in lines
+            str(line): sorted(numbers[test] for test in (numbers if "" in tests else tests) if test in numbers)
+            for line, tests in lines
         }
     return seconds, found, recorder.without
 
@@ -305,7 +312,7 @@ def baseline(area: str, source: Path, file: Path) -> tuple[Seconds, Reached]:
         if found is None:
             sys.exit("the tests crash before any mutation")
         if failed := [test for test, outcome in found[2].items() if outcome == "failed"]:
-            sys.exit("these tests fail before any mutation:\n" + "\n".join(failed))
+            print("left out, as they fail before any mutation:", *failed, sep="\n  ", file=sys.stderr)
         file.write_text(json.dumps(found))
     seconds, reached, _ = json.loads(file.read_text())
     return seconds, reached

@@ -106,7 +106,7 @@ def test_a_folder_without_a_phrase_is_refused(tmp_path: Path) -> None:
 
 
 class Changing:
-    """The small player; it reports each decision as changed by search, with an expected gain that grows."""
+    """The small player; it reports each decision as changed, with an expected gain that grows."""
 
     name, discrete, reorder = "changing", False, "jokers"
 

@@ -16,6 +16,7 @@ from ante.catalog.jokers import JOKERS, Joker, JokerRow
 from ante.catalog.tags import TAGS
 from ante.catalog.vouchers import VOUCHERS
 from ante.engine.effects.moments import EFFECTS, Moment
+from ante.knowledge.arms.scoring import BENDERS
 from ante.knowledge.measuring.positions import ANTES
 from ante.knowledge.measuring.table import Table, is_synergy
 from ante.knowledge.schema import (
@@ -56,6 +57,22 @@ FIELDS = {  # fields of a joker's row, and what a joker does that has one
     "discards": "changes the number of discards",
 }
 
+IN_A_HAND = {
+    Moment.HAND_BEGINS,
+    Moment.CARD_SCORED,
+    Moment.REPEAT_SCORED,
+    Moment.CARD_HELD,
+    Moment.REPEAT_HELD,
+    Moment.JOKER_SCORED,
+    Moment.OTHER_JOKER_SCORED,
+}
+WITHOUT_A_TURN = {  # jokers that change the hand without an effect at these moments
+    Joker.BLUEPRINT,
+    Joker.BRAINSTORM,
+    Joker.OOPS,
+    *(joker for joker in Joker if BENDERS[joker]),
+}
+
 
 def traits_of(row: JokerRow) -> dict[str, str]:
     """Return the traits of a joker by key: what it does, when it acts, and what it depends on."""
@@ -78,10 +95,17 @@ def traits_of(row: JokerRow) -> dict[str, str]:
     return found
 
 
+def scoring_jokers() -> set[str]:
+    """Return the keys of the jokers that act while a hand is scored, including those that only earn or grow then."""
+    acting = {effect.item for effect in EFFECTS if effect.moment in IN_A_HAND} | WITHOUT_A_TURN
+    return {row.key for row in JOKERS[1:] if row.joker in acting}
+
+
 def catalogue(table: Table) -> Iterator[tuple[Node, list[dict[str, Any]]]]:
     """Yield the nodes of each kind."""
     effects = table.effects
     alone = effects["kind"] == "alone"
+    scoring = scoring_jokers()
     gains = dict(zip(effects["joker"][alone].tolist(), numbers(effects["effect"][alone]), strict=True))
     yield (
         META,
@@ -96,6 +120,7 @@ def catalogue(table: Table) -> Iterator[tuple[Node, list[dict[str, Any]]]]:
                 "cost": row.cost,
                 "rarity": RARITIES[row.rarity],
                 "gain": gains.get(row.key),
+                "scores": row.key in scoring,
             }
             for row in JOKERS[1:]
         ],

@@ -10,7 +10,7 @@ Row = dict[str, Any]
 EFFECT = "s.effect AS effect, s.low AS low, s.high AS high, s.n AS n, s.q AS q"
 PAIR = f"a.name AS one, b.name AS other, {EFFECT}, s.counts AS counts, s.gain AS gain, s.acts AS acts"
 ANTES = "s.ante_2 AS ante_2, s.ante_4 AS ante_4, s.ante_6 AS ante_6, s.ante_8 AS ante_8"
-JOKER = "j.key AS key, j.name AS name, j.text AS text, j.rarity AS rarity, j.cost AS cost, j.gain AS gain"
+JOKER = "j.key AS key, j.name AS name, j.text AS text, j.rarity AS rarity, j.cost AS cost, j.gain AS gain, j.scores AS scores"
 WEAKEST = 0.02  # log10; edges of a path
 HOPS = 3
 

@@ -8,30 +8,12 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-import ante.engine.jokers.dispatch  # noqa: F401  registers the effects of all jokers
-from ante.catalog.jokers import JOKERS, Joker
-from ante.engine.effects.moments import EFFECTS, Moment
 from ante.errors import BalatroError, first_fault
-from ante.knowledge.arms.scoring import BENDERS
+from ante.knowledge.content import scoring_jokers
 from ante.knowledge.measuring.table import Table, is_synergy
 from ante.knowledge.names import key_of
 from ante.yaml_files import read_yaml
 
-IN_A_HAND = {
-    Moment.HAND_BEGINS,
-    Moment.CARD_SCORED,
-    Moment.REPEAT_SCORED,
-    Moment.CARD_HELD,
-    Moment.REPEAT_HELD,
-    Moment.JOKER_SCORED,
-    Moment.OTHER_JOKER_SCORED,
-}
-WITHOUT_A_TURN = {  # jokers that change the hand without an effect at these moments
-    Joker.BLUEPRINT,
-    Joker.BRAINSTORM,
-    Joker.OOPS,
-    *(joker for joker in Joker if BENDERS[joker]),
-}
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -114,9 +96,3 @@ def recalled(table: Table, published: Published) -> Recalled:
     found = np.array([row.verdict == "synergy" for row in rows])
     both = np.array([row.scoring for row in rows])
     return Recalled(tuple(rows), int(found.sum()), int(both.sum()), int((found & both).sum()))
-
-
-def scoring_jokers() -> set[str]:
-    """Return the keys of the jokers that act while a hand is scored, including those that only earn or grow then."""
-    acting = {effect.item for effect in EFFECTS if effect.moment in IN_A_HAND} | WITHOUT_A_TURN
-    return {row.key for row in JOKERS[1:] if row.joker in acting}

@@ -71,7 +71,9 @@ ITEM = {"key": "STRING", "name": "STRING", "text": "STRING"}
 EFFECT = {"effect": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "n": "INT64", "q": "DOUBLE"}
 
 META = Node("Meta", {"key": "STRING", "value": "STRING"})
-JOKER = Node("Joker", ITEM | {"number": "INT64", "cost": "INT64", "rarity": "STRING", "gain": "DOUBLE"})
+JOKER = Node(
+    "Joker", ITEM | {"number": "INT64", "cost": "INT64", "rarity": "STRING", "gain": "DOUBLE", "scores": "BOOLEAN"}
+)
 CONSUMABLE = Node("Consumable", ITEM | {"kind": "STRING"})
 VOUCHER = Node("Voucher", ITEM)
 HAND = Node("Hand", ITEM | {"chips": "INT64", "mult": "INT64"})

@@ -3,18 +3,19 @@
 One process writes. A Ladybug file refuses a second writer; on a Bolt server the transactions of writers are managed.
 """
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ante.engine.core.compile_cache import base_folder
+from ante.engine.core.compile_cache import base_folder, neighbours_hash, source_hash
 from ante.errors import BalatroError
 from ante.files import check_regular, whole
 from ante.knowledge.backends import Backend, Ladybug, StoreUnavailable, is_bolt, open_backend
 from ante.knowledge.content import catalogue, edges
-from ante.knowledge.measuring.table import Table, read_table
+from ante.knowledge.measuring.table import Table, fingerprint, read_table
 from ante.knowledge.schema import EDGES, META, NODES, VERSION, Edge, Node
 
 ROWS = 2000  # of one statement
@@ -134,10 +135,9 @@ def arrow_schema(kind: Node | Edge) -> Any:
 
 
 def default_file(table: Table) -> Path:
-    """Return the file of the graph of a measured table, in the user's cache folder."""
-    from ante.knowledge.measuring.table import fingerprint
-
-    return base_folder() / f"knowledge-{VERSION}-{fingerprint(table)}.lbug"
+    """Return the file of the graph of a measured table, in the user's cache folder; its name identifies the content."""
+    parts = (fingerprint(table), source_hash("engine"), neighbours_hash(Path(__file__)))
+    return base_folder() / f"knowledge-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}.lbug"
 
 
 def open_default() -> Knowledge:

@@ -10,7 +10,7 @@ from ante.catalog.blinds import BLINDS
 from ante.catalog.decks import DECKS
 from ante.catalog.jokers import JOKERS
 from ante.files import whole, write_text
-from ante.knowledge.content import RARITIES, traits_of
+from ante.knowledge.content import RARITIES, scoring_jokers, traits_of
 from ante.knowledge.measuring.table import Table, is_synergy
 from ante.watch.pages import page, part
 
@@ -40,7 +40,7 @@ def data_of(table: Table) -> dict[str, Any]:
     index = {row.key: int(row.joker) - 1 for row in JOKERS[1:]}
     counts = is_synergy(pairs["effect"], pairs["q"])
     names = {row.key: row.name for row in (*BLINDS, *DECKS)}
-    alone = effects["kind"] == "alone"
+    alone, scoring = effects["kind"] == "alone", scoring_jokers()
     gains = dict(zip(effects["joker"][alone].tolist(), effects["effect"][alone].tolist(), strict=True))
     return {
         "about": table.about,
@@ -52,6 +52,7 @@ def data_of(table: Table) -> dict[str, Any]:
                 "rarity": RARITIES[row.rarity],
                 "cost": row.cost,
                 "gain": short(gains.get(row.key, 0.0)),
+                "scores": row.key in scoring,
                 "traits": sorted(traits_of(row).values()),
             }
             for row in JOKERS[1:]

@@ -14,8 +14,8 @@ from ante.errors import BalatroError
 
 MOST_NAMES = 16
 NO_SCORE = (
-    "does not change the score of a hand in any measured position: what it earns, creates or changes outside of a hand "
-    "is not measured"
+    "does not act while a hand is scored: what it earns, creates or changes outside of a hand is not measured. Jokers that "
+    "count, price or copy others still react to it"
 )
 
 
@@ -108,11 +108,10 @@ class KnowJoker:
         console = paper()
         console.print(f"[bold]{found['name']}[/bold] ({found['rarity']}, ${found['cost']}): {found['text']}")
         console.print(f"[dim]{', '.join(found['traits'])}[/dim]")
-        alone = found["gain"]
-        if alone == 0 and not found["partners"] and not found["overlaps"]:
+        if found["scores"]:
+            console.print(f"alone it multiplies the score of the best play by {10 ** found['gain']:.2f} on average")
+        else:
             console.print(f"{found['name']} {NO_SCORE}.")
-            return
-        console.print(f"alone it multiplies the score of the best play by {factor(alone)[1:]} on average")
         for title, rows in (("works with", found["partners"]), ("overlaps with", found["overlaps"])):
             if rows:
                 table = Table(title, "interaction (95 %)", "both against none")

@@ -116,11 +116,10 @@ function drawJoker() {
     el(`td.${tone(pair[EFFECT])}`, {}, interval(pair[EFFECT], pair[HALF])));
   const part = (title, rows) => (rows.length ? [el("h3", {}, title), el("table", {}, el("tbody", {}, rows))] : []);
   const best = mine.filter((pair) => pair[EFFECT] > 0).slice(0, 12), worst = mine.filter((pair) => pair[EFFECT] < 0).reverse().slice(0, 8);
-  const silent = joker.gain === 0 && !mine.length;
   box.replaceChildren(el("div.title", {}, el("h2", {}, joker.name), el("button", { type: "button", onclick: () => choose(null) }, "all jokers")),
     el("p", {}, joker.text), el("div", {}, joker.traits.map((trait) => el("span.trait", {}, trait))),
-    silent ? el("p.soft", {}, "It does not change the score of a hand in any measured position: what it earns, creates or changes outside of a hand is not measured.")
-      : el("p", {}, `Alone: ${factor(joker.gain)} the score of the best play, on average.`),
+    joker.scores ? el("p", {}, `Alone: ${factor(joker.gain)} the score of the best play, on average.`)
+      : el("p.soft", {}, "It does not act while a hand is scored: what it earns, creates or changes outside of a hand is not measured. Jokers that count, price or copy others still react to it."),
     ...part("works with", best.map(partner)), ...part("overlaps with", worst.map(partner)),
     ...part("gain with the hand", effectRows("hand", 6)), ...part("under the boss, against none", effectRows("boss", 6)),
     ...part("on the deck, against Red", effectRows("deck", 4)));

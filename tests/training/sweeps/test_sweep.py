@@ -58,7 +58,7 @@ def test_six_trials_copy_the_best_and_the_result_is_a_run(tmp_path: Path) -> Non
     from ante.training.sweeps.tuning import run_sweep
 
     search = {"algo.lr": {"low": 1e-4, "high": 1e-2, "log": True}}
-    method = {"kind": "pbt", "quantile": 0.34, "resample": 0.0}
+    method = {"kind": "pbt", "quantile": 0.33, "resample": 0.0}
     file = written(tmp_path, search=search, method=method, trials=6, steps=1024)
     sweep, found = read_sweep(file), run(file)
     assert [[point.steps for point in trial.points] for trial in found.trials] == [[512, 1024]] * 6

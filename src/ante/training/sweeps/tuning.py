@@ -77,7 +77,6 @@ def run_sweep(sweep: Sweep, watch: Watch, show_stage: Callable[[str], None]) -> 
         keep_spec(sweep, record)
         keep_lineage(sweep)
         record.fetch(RECORD)
-        record.fetch_checkpoints()
         plan = planned(sweep, record)
         if plan.numbers:
             with watch(plan.before) as reported:
@@ -106,6 +105,7 @@ def keep_lineage(sweep: Sweep) -> None:
 
 def planned(sweep: Sweep, record: Record) -> Plan:
     """Return what remains, and delete checkpoints and evaluations beyond it. Raises BadCheckpoint, Unreadable."""
+    record.fetch_checkpoints()
     saved, points = saved_trials(sweep), record.points()
     if isinstance(sweep.method, PopulationBased):
         kept = last_common(saved, sweep)

@@ -44,7 +44,10 @@ Results = dict[tuple[str, int], Result]
 
 ROOT = Path(__file__).parents[1]
 AREAS = {
-    "engine": (["engine"], ["tests/engine", "tests/properties", "tests/catalog", "tests/golden/test_uncompiled.py"]),
+    "engine": (
+        ["engine"],
+        ["tests/engine", "tests/properties", "tests/catalog", "tests/reference", "tests/golden/test_uncompiled.py"],
+    ),
     "learning": (
         ["training/learning", "training/numerics"],
         [

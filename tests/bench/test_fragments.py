@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip("torch")
 
 SMALL = """
-from ante.bench.fragments import fragment_rows
+from ante.bench.scale.fragments import fragment_rows
 for row in fragment_rows(1, (2, 5), 2, (1,)):
     print(row.value)
 """
-NO_TORCH = "import sys, ante.bench.stub_runner; print('torch' in sys.modules, 'ray.rllib' in sys.modules)"
+NO_TORCH = "import sys, ante.bench.scale.stub_runner; print('torch' in sys.modules, 'ray.rllib' in sys.modules)"
 FRAGMENT = 64 * 64 * 588
 
 

@@ -227,7 +227,7 @@ def decided_rows(repeats: int) -> list["Row"]:
 
 def fragment_rows(repeats: int) -> list["Row"]:
     """Return the rows of `ante bench fragments`, which needs Ray and torch."""
-    from ante.bench.fragments import fragment_rows
+    from ante.bench.scale.fragments import fragment_rows
 
     return fragment_rows(repeats)
 

@@ -19,7 +19,7 @@ import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
 
 from ante.bench.engine_speed import Row, row_of
-from ante.bench.stub_runner import StubRunner
+from ante.bench.scale.stub_runner import StubRunner
 from ante.training.compat import add_runners
 from ante.training.learning.ppo import PPOLearner
 from ante.training.rllib.build import fast_config

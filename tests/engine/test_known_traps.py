@@ -261,7 +261,7 @@ def test_a_tag_that_is_not_allowed_twice_is_drawn_on_resample3() -> None:
         if "Tag1_resample4" in streams.states:
             break
     s = new_run(f"TAG{number}")
-    assert [TAGS[tag - 1].key for tag in s.skip_tags[:2]] == wanted
+    assert [TAGS[tag].key for tag in s.skip_tags[:2]] == wanted
 
 
 def test_a_stream_of_an_ante_below_0_has_the_minus_sign_in_its_key() -> None:

@@ -69,7 +69,7 @@ GAME = {
     "decisions": 200,
     "simulations": 900,
     "milliseconds": 16.5,
-    "phases": {"hand": [35, 30, 5]},
+    "phases": {"hand": [35, 30, 5, 1.25]},
 }
 SEARCHED = f"{json.dumps(GAME)}\n{json.dumps(GAME | {'seed': 'TESTSEED', 'won': False})}\n".encode()
 REFERENCE = {"seed": -1, "weights_sha256": "ab", "games": 6, "won": "a4"}

@@ -90,6 +90,7 @@ lint: setup  ## ruff, layers, yaml, spelling, prose, generated files
 
 generated: warm  ## check that generated files are fresh
 	$(PY) tools/write_dispatch.py --check
+	$(PY) tools/write_protos.py --check
 	$(PY) tools/write_replays.py --check
 	$(PY) tools/write_chart.py --check
 	$(PY) tools/write_dashboard.py --check
@@ -109,6 +110,9 @@ train: warm  ## a short PPO run that ends with a checkpoint, an evaluation and a
 
 bench: warm  ## speed and memory of engine and environments
 	$(PY) -m ante.cli bench
+
+protos: setup  ## generate the Python of the decision service's .proto files
+	$(PY) tools/write_protos.py
 
 dispatch: setup  ## generate the dispatchers of jokers, bosses and consumables
 	$(PY) tools/write_dispatch.py
@@ -138,7 +142,7 @@ replays: warm  ## regenerate the recorded games of tests/golden/replays; review 
 	$(PY) tools/write_replays.py
 
 PIN = .venv/bin/uv pip compile pyproject.toml --python-version 3.11 --no-header --no-annotate --no-emit-index-url --generate-hashes --quiet
-CPU_EXTRAS = --extra train --extra s3 --extra hints --extra cluster --extra data --extra track
+CPU_EXTRAS = --extra train --extra serve --extra s3 --extra hints --extra cluster --extra data --extra track
 IMAGE_EXTRAS = $(CPU_EXTRAS) --extra gpu
 
 lock: setup  ## pin the newest versions that pyproject.toml allows; images have the same
@@ -155,4 +159,4 @@ wheel: setup  ## build the sdist and the wheel of ante-balatro into dist/
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup sbom fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch notebooks docs docs-serve architecture screens chart replays lock wheel clean
+.PHONY: help setup sbom fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch notebooks docs docs-serve architecture screens protos chart replays lock wheel clean

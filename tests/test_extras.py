@@ -46,6 +46,18 @@ from ante.serve.mcp.server import NAMES, server_of
 server_of(Path("."), lambda name: None)
 print(*NAMES)
 """
+SERVICE = """
+import asyncio
+from ante.serve.decisions.desk import Desk
+from ante.serve.decisions.models import Source, first_decider
+from ante.serve.decisions.server import Options, serving
+
+async def main():
+    async with serving(Desk(*first_decider(Source("white-stake"))), Options(port=0)):
+        print("served")
+
+asyncio.run(main())
+"""
 TINY = "--steps 4096 --evaluation.games 4 --resources.games-per-runner 16 --algo.batch 2048 --algo.minibatch 512"
 # Commands of each extra, and a word of their output.
 PROMISES = {
@@ -66,11 +78,14 @@ PROMISES = {
     "sb3": [(f"train --algo.kind sb3-maskable-ppo --name tiny {TINY}", "report.html")],
     "data": [("data export greedy --out data --games 3", ""), ("data stats data", "3")],
     "hints": [("hints ask TESTSEED@8", "rules")],
+    "knowledge": [("know pair baron mime", "Mime + Baron")],
+    "knowledge-bolt": [(["-c", "import neo4j; print(neo4j.__version__)"], "6.")],
     "metrics": [(["-c", PAGES], "served")],
     "race": [(["-c", RACE], "raced")],
     "mcp": [(["-c", TOOLS], "inspect_seed")],
     "track": [("track --help", "wandb")],
     "notebook": [(["-m", "jupyterlab", "--version"], "4.")],
+    "serve": [("serve decisions --help", "grpc"), (["-c", SERVICE], "served")],
     "cluster": [("images --quiet", "ray"), ("cluster render --name tiny", "RayJob")],
 }
 

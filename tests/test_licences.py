@@ -14,7 +14,7 @@ FAMILIES = {
     "BSD": ("BSD License", "BSD-2-Clause", "BSD-3-Clause", "3-Clause BSD License", "0BSD"),
     "ISC": ("ISC", "ISC License (ISCL)"),
     "Apache 2.0": ("Apache-2.0", "Apache-2.0 WITH LLVM-exception", "Apache Software License", "Apache 2.0", "Apache"),
-    "PSF": ("PSF-2.0", "Python Software Foundation License"),
+    "PSF": ("PSF-2.0", "Python-2.0", "Python Software Foundation License"),
     "MPL 2.0": ("MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)"),
     "Boost": ("BSL-1.0",),
     "Zlib": ("Zlib",),

@@ -44,10 +44,19 @@ Results = dict[tuple[str, int], Result]
 
 ROOT = Path(__file__).parents[1]
 AREAS = {
-    "engine": (["engine"], ["tests/engine", "tests/properties", "tests/catalog", "tests/golden/test_uncompiled.py"]),
+    "engine": (
+        ["engine"],
+        ["tests/engine", "tests/properties", "tests/catalog", "tests/reference", "tests/golden/test_uncompiled.py"],
+    ),
     "learning": (
         ["training/learning", "training/numerics"],
-        ["tests/training/learning", "tests/training/numerics", "tests/training/policies"],
+        [
+            "tests/training/learning",
+            "tests/training/numerics",
+            "tests/training/policies",
+            "--ignore-glob=*/test_shortlist*.py",  # `lookahead` runs compiled only
+            "--ignore-glob=*/test_planner.py",
+        ],
     ),
 }
 GENERATED = {
@@ -77,7 +86,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",  # a mutant must not leave its compiled file
 }
 LONGEST = 6.0  # CPU seconds of a test; slower tests are left out
-STAGES = ((30, 6.0), (400, 30.0))  # most tests per mutant, and most CPU seconds of these tests under coverage
+STAGES = ((30, 6.0), (400, 20.0))  # most tests per mutant, and most CPU seconds of these tests under coverage
 
 
 def changed(node: ast.AST) -> Place | None:
@@ -215,15 +224,16 @@ def recorded(area: str, source: Path) -> tuple[Seconds, Reached, dict[str, str]]
     numbers = {test: number for number, test in enumerate(seconds)}
     data, found = coverage.get_data(), {}
     for name in data.measured_files():
-        lines = data.contexts_by_lineno(name).items()
+        lines = data.contexts_by_lineno(name).items()  # the context "" is an import, which concerns every test
         found[str(Path(name).relative_to(source.resolve()))] = {
-            str(line): sorted(numbers[test] for test in tests if test in numbers) for line, tests in lines
+            str(line): sorted(numbers[test] for test in (numbers if "" in tests else tests) if test in numbers)
+            for line, tests in lines
         }
     return seconds, found, recorder.without
 
 
 def chosen(seconds: Mapping[str, float], most: int, budget: float) -> list[str]:
-    """Return at most so many quick tests out of many files and functions within a budget of seconds, quickest first."""
+    """Return at most `most` quick tests out of many files and functions, within a budget of seconds, quickest first."""
     order = sorted(seconds, key=lambda test: (seconds[test], test))
     for group in ("[", "::"):  # the first test of each function, then the second ones; likewise of each file
         seen: Counter[str] = Counter()
@@ -305,7 +315,7 @@ def baseline(area: str, source: Path, file: Path) -> tuple[Seconds, Reached]:
         if found is None:
             sys.exit("the tests crash before any mutation")
         if failed := [test for test, outcome in found[2].items() if outcome == "failed"]:
-            sys.exit("these tests fail before any mutation:\n" + "\n".join(failed))
+            print("left out, as they fail before any mutation:", *failed, sep="\n  ", file=sys.stderr)
         file.write_text(json.dumps(found))
     seconds, reached, _ = json.loads(file.read_text())
     return seconds, reached

@@ -125,6 +125,8 @@ def warnings(file: Path, chosen: list[Check]) -> Iterator[Finding]:
     for check in chosen:
         for result in check.check_with_flags(f"\n{text}\n"):
             begin, end = result.span[0] - 1, result.span[1] - 1
+            if text[begin:end].strip().lower() in RULES["accepted"]:
+                continue
             line = text.count("\n", 0, begin + len(text[begin:end]) - len(text[begin:end].lstrip())) + 1
             advice = result.message if not result.replacements else f"write {result.replacements!r}"
             yield Finding(file.relative_to(ROOT), line, text[begin:end], advice)

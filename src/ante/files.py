@@ -21,7 +21,7 @@ from ante.errors import BalatroError, shown
 LARGEST = 64 << 20  # bytes of a file that is read into memory, compressed or not
 LARGEST_TABLE = 1 << 28  # bytes of a CSV file
 DEEPEST = 50  # nesting depth of JSON
-FOLDER_LOCK = ".lock"  # in the folder of a run or a population; held during training
+FOLDER_LOCK = ".lock"  # in the folder of a run or a sweep; held during training
 PROBE_SECONDS = 0.05  # far longer than `is_held` holds a lock
 BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')  # brackets and strings of valid JSON
 KINDS = {

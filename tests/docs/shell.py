@@ -100,5 +100,7 @@ def parse_train(words: list[str]) -> TrainConfig:
     chosen = chosen_early(words)
     if chosen.config and not chosen.config.exists():
         chosen.config = None
+    if chosen.preset and "/" in chosen.preset:
+        chosen.preset = None
     chosen.resume = None
     return parsed(words, chosen, defaults(chosen, False)[0])[1]

@@ -60,7 +60,10 @@ class Names(ast.NodeVisitor):
             assert keywords <= set(inspect.signature(BalatroEnv).parameters), keywords
         elif called is not UNKNOWN and callable(called) and not dynamic:
             arguments = [None] * len(node.args)
-            inspect.signature(called).bind(*arguments, **{str(k.arg): None for k in node.keywords})
+            if hasattr(called, "DESCRIPTOR"):  # a message of protobuf has no signature
+                assert {str(k.arg) for k in node.keywords} <= set(called.DESCRIPTOR.fields_by_name)
+            else:
+                inspect.signature(called).bind(*arguments, **{str(k.arg): None for k in node.keywords})
         self.generic_visit(node)
 
     def value(self, node: ast.AST) -> Any:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ante.catalog.cards import Edition, Sticker
+from ante.catalog.cards import ACE, Edition, Sticker, Suit
 from ante.engine.actions import Verb
 from ante.engine.core.state import Place, Status
 from ante.engine.items.owned import room_for_consumable, room_for_joker
@@ -90,6 +90,16 @@ def test_lucky_card_gives_20_mult_in_five_and_20_dollars_in_fifteen() -> None:
     assert abs(money.count(20) - 600 / 15) < 25
 
 
+def test_two_cards_of_one_rank_and_suit_are_sorted_by_their_first_suit() -> None:
+    s = deal("C_5 C_9 C_2")
+    older, younger = sorted(int(card) for card in s.hand[:2])
+    for card, suit in ((older, Suit.HEARTS), (younger, Suit.SPADES)):  # both are Diamonds now
+        s.cards[card].rank, s.cards[card].suit, s.cards[card].first_suit = ACE, Suit.DIAMONDS, suit
+    for by_suit in (0, 1):
+        assert act(s, Verb.SORT_HAND, 0, by_suit) == Status.PLAYING
+        assert [card for card in s.hand[:3] if card in (older, younger)] == [younger, older]
+
+
 def test_foil_edition_gives_50_chips() -> None:
     assert scored("S_8/foil") == (5 + 8 + 50, 1)
     s = deal("S_8", "j_joker")
@@ -141,7 +151,13 @@ def test_red_seal_triggers_a_card_once_more() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cards", "planet"), [("S_8", "c_pluto"), ("S_8 H_8", "c_mercury"), ("S_2 S_4 S_6 S_8 S_K", "c_jupiter")]
+    ("cards", "planet"),
+    [
+        ("S_8", "c_pluto"),
+        ("S_8 H_8", "c_mercury"),
+        ("S_2 S_4 S_6 S_8 S_K", "c_jupiter"),
+        ("S_8 S_8 S_8 S_8 S_8", "c_eris"),  # Flush Five, the first hand
+    ],
 )
 def test_blue_seal_makes_the_planet_of_the_last_hand(cards: str, planet: str) -> None:
     s = deal(cards, held="H_9=Blue")
@@ -155,7 +171,7 @@ def test_blue_seal_needs_room_and_a_held_card() -> None:
     give(s, "c_hermit", "c_hermit")
     win(s)
     assert consumables(s) == ["c_hermit", "c_hermit"]
-    s = deal("S_8=Blue", held="H_9")
+    s = deal("S_8=Blue", held="H_9:m_gold")
     win(s)
     assert consumables(s) == []
 
@@ -193,7 +209,7 @@ def test_a_perishable_joker_works_for_five_rounds() -> None:
         to_shop(s)
         act(s, Verb.NEXT_ROUND)
         select(s, "bl_small")
-    assert item_text(s.jokers[0]) == "j_joker+P"
+    assert (item_text(s.jokers[0]), s.jokers[0].rounds) == ("j_joker+P", 0)
 
 
 def test_a_rental_joker_costs_3_a_round() -> None:

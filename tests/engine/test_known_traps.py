@@ -10,17 +10,21 @@ from typing import Any
 
 import pytest
 
+from ante.catalog.cards import Edition
 from ante.catalog.consumables import by_key as consumable_by_key
 from ante.catalog.jokers import JOKERS
 from ante.catalog.jokers import by_key as joker_by_key
 from ante.catalog.packs import PACKS
 from ante.catalog.packs import by_key as pack_by_key
-from ante.catalog.vouchers import VOUCHERS
+from ante.catalog.tags import TAGS
+from ante.catalog.vouchers import VOUCHERS, Voucher
 from ante.engine.actions import Verb
+from ante.engine.core.rng import Stream, drop_dead_streams, roll
 from ante.engine.core.state import CONSUMABLE_KEYS, Kind, Phase, Status
 from ante.engine.items.making import make_given_joker
 from ante.engine.items.prices import sell_value
 from ante.engine.notation import card_text, item_text
+from ante.engine.run import new_run
 from tests.engine.effects import test_bosses, test_tags
 from tests.engine.jokers import test_growing
 from tests.env import test_observe
@@ -246,6 +250,53 @@ def test_resampling_begins_at_resample2(seed: str) -> None:
     s = begin("j_cartomancer", seed=seed, held=(missed,))
     assert consumables(s) == [missed, wanted]
     assert {"Tarotcar1", "Tarotcar1_resample2"} <= set(streams.states)
+
+
+def test_a_tag_that_is_not_allowed_twice_is_drawn_on_resample3() -> None:
+    late = {row["key"] for row in TEXT["tags"] if row["min_ante"] == 2}
+    keys = [row["key"] for row in TEXT["tags"]]
+    for number in count():
+        streams = Streams(f"TAG{number}")
+        wanted = [streams.pick("Tag1", keys, late) for _ in range(2)]
+        if "Tag1_resample4" in streams.states:
+            break
+    s = new_run(f"TAG{number}")
+    assert [TAGS[tag].key for tag in s.skip_tags[:2]] == wanted
+
+
+def test_a_stream_of_an_ante_below_0_has_the_minus_sign_in_its_key() -> None:
+    s, streams = begin(seed="MINUS"), Streams("MINUS")
+    for ante in (0, -1, -10):
+        s.ante = ante
+        assert [roll(s, int(Stream.CDT)) for _ in range(2)] == [streams.draw(f"cdt{ante}") for _ in range(2)]
+
+
+def test_the_streams_of_an_ante_that_vouchers_can_return_to_are_kept() -> None:
+    s, streams = begin(seed="BACK"), Streams("BACK")
+    wanted = [streams.draw("cdt1") for _ in range(4)]
+    found = [roll(s, int(Stream.CDT))]
+    s.ante = 3
+    drop_dead_streams(s)
+    s.ante = 1  # Hieroglyph and Petroglyph
+    found.append(roll(s, int(Stream.CDT)))
+    s.ante, s.vouchers[Voucher.HIEROGLYPH] = 2, 1
+    drop_dead_streams(s)
+    s.ante = 1
+    found.append(roll(s, int(Stream.CDT)))
+    s.vouchers[Voucher.PETROGLYPH] = 1
+    drop_dead_streams(s)
+    found.append(roll(s, int(Stream.CDT)))
+    s.ante = 2
+    drop_dead_streams(s)
+    assert found == wanted
+    assert not any((int(stream) >> 8 & 0xFFF) - 16 == 1 for stream in s.stream_ids if stream)
+
+
+def test_aura_never_gives_negative() -> None:
+    seed = next(f"AURA{n}" for n in count() if Streams(f"AURA{n}").draw("aura") > 0.997)
+    s = begin(seed=seed)
+    assert use(s, "c_aura", 0) == Status.PLAYING
+    assert in_hand(s)[0].edition == Edition.POLYCHROME
 
 
 @pytest.mark.parametrize("seed", SEEDS[:10])

@@ -128,6 +128,16 @@ def test_standard_packs_enhance_four_cards_in_ten_and_seal_two() -> None:
     assert {int(card["enhancement"]) for card in cards} == set(range(9))
 
 
+@pytest.mark.parametrize("cards", [1, 8])
+def test_the_hand_of_a_pack_returns_to_the_deck(cards: int) -> None:
+    s = to_shop(facing("bl_small"))
+    s.packs[0], s.dollars, s.base_hand_size, s.hand_size = pack_by_key["p_arcana_normal_1"], 4, cards, cards
+    assert act(s, Verb.OPEN_PACK, 0) == Status.PLAYING
+    assert (s.n_hand, s.n_deck) == (cards, 52 - cards)
+    assert act(s, Verb.SKIP_PACK) == Status.PLAYING
+    assert (s.n_hand, s.n_deck) == (0, 52)
+
+
 def test_a_skipped_pack_gives_nothing() -> None:
     s = opened("p_standard_mega_1", 8, "TESTSEED")
     assert act(s, Verb.SKIP_PACK) == Status.PLAYING

@@ -15,6 +15,7 @@ from tests.support.table import own
         (1, 0, "v_liquidation", 1),
         (10, 0, "v_liquidation", 5),
         (4, 3, "", 7),
+        (14, 0, "v_clearance_sale", 10),  # 14.5 x 0.75 = 10.875
     ],
 )
 def test_price_of_an_item(base: int, inflation: int, voucher: str, dollars: int) -> None:

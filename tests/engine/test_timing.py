@@ -2,7 +2,7 @@
 
 from ante.engine.actions import Verb
 from ante.engine.core.rng import Stream, roll
-from ante.engine.core.state import Phase, Status
+from ante.engine.core.state import Phase, Place, Status
 from ante.engine.drivers.survey import copy_of
 from ante.engine.effects.active_boss import debuff_cards
 from ante.engine.items.prices import sell_value
@@ -32,6 +32,27 @@ def test_a_hand_that_grows_in_a_round_is_dealt_to_at_once() -> None:
     assert s.n_hand == 7
     act(s, Verb.SELL_JOKER, 0)
     assert (s.hand_size, s.n_hand) == (8, 8)
+
+
+def test_a_copy_of_juggler_draws_a_card_in_a_round_only() -> None:
+    s = begin("j_juggler")
+    assert (s.hand_size, s.n_hand) == (9, 9)
+    assert use(s, "c_ankh") == Status.PLAYING
+    assert (jokers(s), s.hand_size, s.n_hand) == ("j_juggler j_juggler", 10, 10)
+    s = to_shop(begin("j_juggler"))
+    assert use(s, "c_ankh") == Status.PLAYING
+    assert (jokers(s), s.hand_size, s.n_hand) == ("j_juggler j_juggler", 10, 0)
+
+
+def test_a_round_is_lost_once_no_card_is_left() -> None:
+    s = begin()
+    redeal(s, "S_2 H_3")
+    for i in range(s.n_deck):
+        s.cards[s.deck[i]].place = Place.DISCARD
+    s.n_deck, s.target = 0, 1e300
+    assert act(s, Verb.PLAY, cards=(0,)) == Status.PLAYING
+    assert (s.n_hand, s.hands_left) == (1, 3)
+    assert act(s, Verb.PLAY, cards=(0,)) == Status.LOST
 
 
 def test_a_hand_that_shrinks_in_a_round_keeps_its_cards() -> None:

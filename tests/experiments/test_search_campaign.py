@@ -6,9 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from ante.agents.seed_lists import panel, validation_seeds
+from ante.env.games import Games
+from ante.env.replay import read_replay
 from ante.experiments import search_campaign
 from ante.experiments.search_campaign import (
     BadCampaign,
@@ -16,11 +20,17 @@ from ante.experiments.search_campaign import (
     append_lines,
     committed_seeds,
     phrase_of,
+    play_games,
     read_lines,
     run_campaign,
     write_results,
 )
+from ante.experiments.search_lessons import Story
 from ante.search.budget import Budget
+from ante.search.phases import PRIORS
+from ante.search.player import Finding
+from ante.search.racing import Comparison
+from ante.watch.episode import check_compact
 from tests.search.made import small_player
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "comparisons" / "search"
@@ -35,7 +45,7 @@ def no_bar(total: int, about: str) -> Iterator[Callable[[int], None]]:
 
 def line(seed: str, won: bool, settings: dict[str, float] | None = None) -> GameLine:
     """Return a game with 10 decisions."""
-    phases = {"shop": [4, 3, 1]} if settings else {}
+    phases = {"shop": [4, 3, 1, 0.5]} if settings else {}
     return GameLine(seed, "small", settings or {}, won, 3, 8, 10, 50, 2.0, phases)
 
 
@@ -87,9 +97,46 @@ def test_results_count_games_that_both_have_played(tmp_path: Path) -> None:
     assert (searched.wins.hits, searched.wins.trials, searched.more, searched.fewer) == (1, 2, 1, 1)
     assert searched.changed == 0.1
     kept = json.loads((tmp_path / "results.json").read_text())
-    assert kept["phases"]["16ms"]["shop"] == [12, 9, 3]
+    assert kept["phases"]["16ms"]["shop"] == [12, 9, 3, 1.5]
 
 
 def test_a_folder_without_a_phrase_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadCampaign, match="publish its SHA-256"):
         run_campaign(small_player(), [], 3, tmp_path, no_bar)
+
+
+class Changing:
+    """The small player; it reports each decision as changed, with an expected gain that grows."""
+
+    name, discrete, reorder = "changing", False, "jokers"
+
+    def __init__(self) -> None:
+        self._player, self._count = small_player(), 0
+        self.findings: list[Finding] = []
+
+    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose as the small player."""
+        actions = self._player.choose(games, playing)
+        self._count += 1
+        worlds = np.arange(8, dtype=np.uint64)
+        each = Comparison(np.repeat(actions.max(), 2), np.zeros(2), worlds, 16, PRIORS[4], 1.5)
+        each.record(np.repeat([[0.5], [0.5 + 0.1 * self._count]], 8, axis=1))
+        self.findings = [Finding(int(actions.max()), each, 1)] * int(playing.sum())
+        return actions
+
+
+def test_games_won_only_with_search_are_kept_as_replays_with_their_moments(tmp_path: Path) -> None:
+    seeds = ["LESSON11", "LESSON12"]
+    story = Story(seeds)
+    lines = play_games(Changing(), seeds, {}, story)
+    story.keep(tmp_path, "16", seeds[1:])
+    story.keep(tmp_path, "32", seeds[1:])  # a second time changes nothing
+    replay = (tmp_path / "games" / "LESSON12.txt").read_text()
+    assert check_compact(replay) is None
+    assert len(read_replay(replay)[1]) == lines[1].decisions
+    told = json.loads((tmp_path / "games" / "moments.json").read_text())
+    assert list(told) == ["LESSON12"]
+    assert told["LESSON12"]["budget"] == "16"
+    last = lines[1].decisions
+    assert [each["decision"] for each in told["LESSON12"]["moments"]] == [last, last - 1, last - 2]
+    assert all("changed: " in each["finding"] for each in told["LESSON12"]["moments"])

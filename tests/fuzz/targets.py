@@ -28,7 +28,7 @@ from ante.training.run_store import manifest
 from ante.training.run_store.checkpoints import read_pointer
 from ante.training.run_store.state_files import ARRAYS, TREE, read_arrays, read_state, write_arrays, write_state
 from ante.training.settings.config import read_config
-from ante.training.sweeps.space import read_space
+from ante.training.sweeps.spec import read_sweep
 from tests.hostile.test_readers import READERS, parquet, stretch_table
 
 Target = tuple[Callable[[Path], Any], str, list[bytes]]
@@ -52,8 +52,8 @@ def targets() -> dict[str, Target]:
         del found["dataset"]  # the same format as `stretch`, with columns that depend on the observation
         found.update(run_files(Path(folder)))
     found["config"] = read_config, "a.yaml", yaml_files("src/ante/training/presets")
-    searches = [data.replace(b": quick", b": quick.yaml") for data in yaml_files("configs/population")]
-    found["population"] = population, "a.yaml", searches
+    searches = [data.replace(b": quick", b": quick.yaml") for data in yaml_files("configs/sweeps")]
+    found["sweep"] = sweep, "a.yaml", searches
     found["experiment"] = read_spec, "a.yaml", yaml_files("configs/compare")
     found["cluster settings"] = lambda file: read_settings((file,)), "a.yaml", yaml_files("src/ante/deploy/presets")
     found["publication"] = published, f"runs/a/{MANIFEST}", [publication()]
@@ -100,10 +100,10 @@ def state(file: Path) -> Any:
     return read_state(file.parent)
 
 
-def population(file: Path) -> Any:
-    """Read a population beside the configuration that it names."""
+def sweep(file: Path) -> Any:
+    """Read a sweep beside the configuration that it names."""
     (file.parent / "quick.yaml").write_bytes((ROOT / "src/ante/training/presets/quick.yaml").read_bytes())
-    return read_space(file)
+    return read_sweep(file)
 
 
 def sealed(file: Path) -> Any:

@@ -62,7 +62,17 @@ def test_a_pod_is_nobody_holds_little_and_says_how_much_it_takes(case: str, name
 
 def test_there_are_pods_of_every_kind() -> None:
     names = {value.values[1] for value in PODS}
-    assert names == {"head", "gpu", "cpu", "submitter", "ante-bucket", "ante-objectstore", "ante-llm", "ante-preflight"}
+    assert names == {
+        "head",
+        "gpu",
+        "cpu",
+        "submitter",
+        "ante-bucket",
+        "ante-objectstore",
+        "ante-llm",
+        "ante-preflight",
+        "ante-decisions",
+    }
 
 
 @pytest.mark.parametrize("case", CI)

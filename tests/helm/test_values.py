@@ -23,6 +23,7 @@ FULL: Values = {
     "training": {"metricsPort": 9100},
     "llm": {"enabled": True, "model": "m", "vision": True, "existingSecret": "key"},
     "llmServer": {"enabled": True},
+    "decisionService": {"enabled": True, "tokenSecret": "t", "maxReplicas": 2},
     "networkPolicies": {"llmDownloads": True},
     "monitoring": {"podMonitor": {"enabled": True}, "dashboard": {"enabled": True}, "alerts": {"enabled": True}},
     "ingress": {"enabled": True, "dashboardHost": "one", "consoleHost": "two"},

@@ -176,7 +176,7 @@ NAMED = [
     "doctor --config={}",
     "profile --config={}",
     "compare --out=x {}",
-    "population {}",
+    "sweep {}",
     "track {} --to mlflow",
     "artifacts ls {}",
     "artifacts queue {}",

@@ -29,7 +29,7 @@ PLAYED = {
     "Nothing": "has no 'Nothing'",
     "Player.nothing": "has no 'Player.nothing'",
 }
-MODULES = {  # contents of a module in the current folder: what its error says
+MODULES = {  # contents of a module in the current folder: text of its error
     "import sys; sys.exit(0)": "SystemExit: 0",
     "1 / 0": "ZeroDivisionError",
     "def (": "SyntaxError",

@@ -11,7 +11,7 @@ from ante.deploy.settings import BadSettings, make_settings, one_value
 from ante.files import Unreadable
 from ante.training.settings.config import KINDS, BadConfig, TrainConfig, make_config, read_config
 from ante.training.settings.values import paths
-from ante.training.sweeps.space import read_space
+from ante.training.sweeps.spec import read_sweep
 from ante.yaml_files import DEEPEST, LARGEST, parse_yaml, read_yaml
 from tests.hostile.files import BOMBS, NEVER
 from tests.hostile.harness import Case, cases, check, reader
@@ -50,7 +50,7 @@ CASES = [
         says if kind == "config" else "",
     )
     for name, (text, says) in YAML.items()
-    for kind, read in (("config", read_config), ("population", read_space))
+    for kind, read in (("config", read_config), ("sweep", read_sweep))
 ]
 CASES += [
     Case(f"config {name}", reader(read_config, lambda folder, make=make: make(folder, "input.yaml")), refused=name not in ("null", "object", "byte order mark"))

@@ -14,7 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.table import begin
 
+from ante.catalog.consumables import Consumable
+from ante.catalog.jokers import Joker
 from ante.engine.actions import N_DISCRETE, legal_mask
 from ante.engine.core.state import Phase, Status, copy_states, new_states, state_t
 from ante.engine.drivers.random_play import begin_game_of_kind, begin_player, random_decision
@@ -134,6 +137,24 @@ def test_the_field_and_its_value_are_named(field: str, value: Any, message: str)
     several.view(np.uint8)[:] = np.concatenate([real_games()[:1].view(np.uint8), states.view(np.uint8)])
     with pytest.raises(BadState, match="record 2 is not a valid game"):
         validate_states(several)
+
+
+def test_the_first_tag_and_the_last_items_are_let_through() -> None:
+    states = new_states(1)
+    states[0] = begin("j_perkeo", held=("c_black_hole",))
+    s = states[0]
+    s.tags[0], s.n_tags = 1, 1
+    assert (s.jokers[0].id, s.consumables[0].id) == (max(Joker), max(Consumable))
+    validate_states(states)
+
+
+@pytest.mark.parametrize(("field", "shown"), [("hands_left", "8 and hands_left 0"), ("n_hand", "0 and hands_left 4")])
+def test_a_round_needs_a_hand_and_cards(field: str, shown: str) -> None:
+    states = new_states(1)
+    states[0] = begin()
+    states[0][field] = 0
+    with pytest.raises(BadState, match=f"phase is PLAY with n_hand {shown}"):
+        validate_states(states)
 
 
 @pytest.mark.slow

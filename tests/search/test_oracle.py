@@ -7,7 +7,7 @@ from ante.search.player import Settings
 from tests.search.made import small_player, some_games, with_other_hidden_state
 from tests.search.oracle import oracle
 
-SETTINGS = Settings(least=1e-6, certainty=0.5, share=1.0)
+SETTINGS = Settings(least=1e-6, share=1.0)
 
 
 def test_the_oracle_depends_on_what_is_hidden() -> None:

@@ -1,7 +1,6 @@
 """Search: decisions are legal, depend on nothing hidden, are reproducible, and follow the evidence."""
 
 import json
-import math
 import re
 from pathlib import Path
 
@@ -11,12 +10,13 @@ import pytest
 from ante.agents.baselines import Baseline
 from ante.env.games import Games
 from ante.search.budget import BadBudget, Budget, budget_of
-from ante.search.halving import Comparison, stages_of
+from ante.search.phases import LOSS, Prior
 from ante.search.player import NotSearchable, SearchPlayer, Settings
+from ante.search.racing import LEAST_WORLDS, Comparison, raced
 from ante.watch.notes import read_notes, write_notes
 from tests.search.made import small_player, some_games, with_other_hidden_state
 
-EAGER = Settings(least=1e-6, certainty=0.5, share=1.0)  # replaces many decisions
+EAGER = Settings(least=1e-6, share=1.0)  # replaces many decisions
 ALL = np.ones(12, dtype=np.bool_)
 
 
@@ -94,36 +94,57 @@ def test_budgets_are_written_as_they_are_read() -> None:
         assert str(budget_of(text)) == text
 
 
+PRIOR = Prior(deviation=0.03, noise=0.1, weight=1.0)
+
+
 def compared(*means: float, noise: float = 0.0, worlds: int = 32) -> Comparison:
-    """Return a finished comparison of candidates with these mean ratings."""
+    """Return a comparison of candidates with these mean ratings after one stage."""
     rng = np.random.default_rng(1)
-    each = Comparison(np.arange(len(means)), np.zeros(len(means)), np.arange(1, 1 + worlds, dtype=np.uint64), [worlds])
+    seeds = np.arange(1, 1 + worlds, dtype=np.uint64)
+    each = Comparison(np.arange(len(means)), np.zeros(len(means)), seeds, worlds * len(means), PRIOR, 1.5)
     shared = rng.normal(size=worlds)  # the luck of a world, common to all candidates
     each.record(np.array([mean + shared + noise * rng.normal(size=worlds) for mean in means]))
     return each
 
 
 def test_a_better_candidate_replaces_the_default_only_with_evidence() -> None:
-    assert compared(0.5, 0.6, 0.4).chosen(1.0) == 1
-    assert compared(0.5, 0.4, 0.3).chosen(1.0) == 0
-    assert compared(0.5, 0.51, noise=1.0).chosen(1.0) == 0
-    mean, error = compared(0.5, 0.6).gain(1)
-    assert mean == pytest.approx(0.1)
-    assert error < 0.001  # the luck of the worlds cancels
+    assert compared(0.5, 0.6, 0.4).chosen() == 1
+    assert compared(0.5, 0.4, 0.3).chosen() == 0
+    assert compared(0.5, 0.53, worlds=64).chosen() == 1
+    assert compared(0.5, 0.503, worlds=2).chosen() == 0  # not more than the expected loss
+    assert compared(0.5, 0.6, worlds=4).gain(1)[0] == pytest.approx(0.1)  # the luck of the worlds cancels
+
+
+def test_what_is_believed_lies_between_the_prior_and_the_worlds() -> None:
+    """By hand: 10 differences of 0.1 and the noise of 6 more worlds; precisions of normal distributions add up."""
+    square = 6 * 0.1**2 / 16 / 10
+    precision = 1 / 0.03**2 + 1 / square
+    mean, deviation = compared(0.5, 0.6, worlds=10).advantage(1)
+    assert mean == pytest.approx((-LOSS / 0.03**2 + 0.1 / square) / precision, rel=1e-3)
+    assert deviation == pytest.approx(precision**-0.5, rel=1e-3)
+    unknown = Comparison(np.arange(2), np.zeros(2), np.arange(8, dtype=np.uint64), 16, PRIOR, 1.5)
+    assert unknown.advantage(1) == (-LOSS, 0.03)
 
 
 @pytest.mark.parametrize("candidates", [2, 3, 6, 12])
-@pytest.mark.parametrize("simulations", [1, 16, 100, 1000])
-def test_stages_use_the_budget_and_halve_the_candidates(candidates: int, simulations: int) -> None:
-    stages = stages_of(candidates, simulations)
-    counts, others = [], candidates - 1
-    for _ in stages:
-        counts.append(1 + others)
-        others = math.ceil(others / 2)
-    used = sum(count * worlds for count, worlds in zip(counts, stages, strict=True))
-    assert used <= max(candidates, simulations) * 1.1 + candidates
-    assert used >= 0.6 * simulations or simulations < 4 * candidates
-    assert stages_of(1, simulations) == []
+@pytest.mark.parametrize("allowance", [1, 16, 100, 1000])
+def test_a_race_stays_within_its_allowance_and_ends_early_when_its_winner_is_clear(
+    candidates: int, allowance: int
+) -> None:
+    count = raced(np.zeros(candidates), allowance)
+    assert count == (min(candidates, allowance // LEAST_WORLDS) if allowance >= 2 * LEAST_WORLDS else 0)
+    if not count:
+        return
+    for lead, most, least in ((0.0, allowance, 0.6 * allowance - count), (0.5, 0.7 * allowance + 8, 0)):
+        seeds = np.arange(1, 1 + allowance // 2, dtype=np.uint64)
+        each = Comparison(np.arange(count), np.zeros(count), seeds, allowance, PRIOR, 1.5)
+        while each.open():
+            worlds = each.worlds[each.next_worlds()]
+            means = 0.5 + lead * (np.array(each.left) == 1)
+            each.record(np.repeat(means[:, None], len(worlds), axis=1))
+        assert least <= each.simulations <= most
+        assert each.chosen() == (1 if lead else 0)
+    assert raced(np.zeros(1), allowance) == 0
 
 
 def test_notes_say_what_was_searched_and_survive_a_file(tmp_path: Path) -> None:

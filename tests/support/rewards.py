@@ -25,3 +25,18 @@ class Faulty(PythonReward):
         if self.steps == 10:
             raise ValueError("a bug in the reward")
         return np.zeros(len(states))
+
+
+class Sound(PythonReward):
+    """Pays nothing; tests plant a fault into it."""
+
+    name = "sound"
+    about = "pays nothing"
+
+    def before(self, states: np.recarray) -> Any:
+        """Return nothing."""
+        return None
+
+    def after(self, before: Any, states: np.recarray, outcome: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return zeros."""
+        return np.zeros(len(states))

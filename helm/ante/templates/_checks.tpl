@@ -38,6 +38,12 @@
 {{- if and .Values.llmServer.enabled (ne .Values.llmServer.kind "stub") (not (hasPrefix "/" $weights)) (not .Values.llmServer.storage.existingClaim) .Values.networkPolicies.enabled (not .Values.networkPolicies.llmDownloads) -}}
 {{- fail (printf "model %s must be downloaded: set networkPolicies.llmDownloads true, or llmServer.modelPath to a file under /models of llmServer.storage.existingClaim" $weights) -}}
 {{- end -}}
+{{- if and .Values.decisionService.enabled (not .Values.decisionService.tokenSecret) -}}
+{{- fail "decisionService.enabled needs decisionService.tokenSecret: kubectl create secret generic decisions --from-literal=token=$(openssl rand -hex 32)" -}}
+{{- end -}}
+{{- if gt (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas) -}}
+{{- fail (printf "decisionService.minReplicas %d exceeds maxReplicas %d" (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas)) -}}
+{{- end -}}
 {{- if and .Values.gcsFaultTolerance.enabled (not .Values.gcsFaultTolerance.redisAddress) -}}
 {{- fail "gcsFaultTolerance.enabled needs gcsFaultTolerance.redisAddress" -}}
 {{- end -}}

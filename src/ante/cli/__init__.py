@@ -31,6 +31,7 @@ from ante.cli.checks.doctor import Doctor
 from ante.cli.checks.engine import Fuzz, Warmup
 from ante.cli.checks.golden import Golden
 from ante.cli.checks.profile import Profile
+from ante.cli.games.know import Know
 from ante.cli.games.league import LeagueCommand
 from ante.cli.games.play import Eval, Play
 from ante.cli.games.race import Race
@@ -42,9 +43,9 @@ from ante.cli.learn.calibrate import Calibrate
 from ante.cli.learn.compare import Compare
 from ante.cli.learn.data import Clone, Data
 from ante.cli.learn.hints import Hints
-from ante.cli.learn.population import Population
 from ante.cli.learn.reward import RewardCommand
 from ante.cli.learn.runs import Runs
+from ante.cli.learn.sweep import SweepCommand
 from ante.cli.learn.track import Track
 from ante.cli.learn.train import Curves, Export, Train, train_command
 from ante.cli.options import REGISTRY, check_options, check_words
@@ -61,7 +62,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "train": Train,
         "runs": Runs,
         "compare": Compare,
-        "population": Population,
+        "sweep": SweepCommand,
         "curves": Curves,
         "export": Export,
         "calibrate": Calibrate,
@@ -69,7 +70,14 @@ GROUPS: dict[str, dict[str, type]] = {
         "reward": RewardCommand,
         "hints": Hints,
     },
-    "Study players and data": {"league": LeagueCommand, "race": Race, "stats": Stats, "data": Data, "clone": Clone},
+    "Study players and data": {
+        "league": LeagueCommand,
+        "race": Race,
+        "stats": Stats,
+        "know": Know,
+        "data": Data,
+        "clone": Clone,
+    },
     "Serve other programs": {"serve": Serve, "live": Live},
     "Clusters and storage": {"cluster": Cluster, "artifacts": Artifacts, "images": Images},
     "Check and measure": {

@@ -12,10 +12,14 @@ if TYPE_CHECKING:
 
 
 def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
-    """Return a baseline by name, or the policy in the folder of a run or release; RUN@NAME selects a checkpoint.
+    """Return a baseline by name, the policy in the folder of a run or release, or the player of a decision service.
 
-    Raises BalatroError.
+    RUN@NAME selects a checkpoint, grpc://HOST:PORT a service. Raises BalatroError.
     """
+    if name.startswith(("grpc://", "grpcs://")):
+        from ante.serve.decisions.remote_player import RemotePlayer
+
+        return RemotePlayer(name)
     from ante.training.players.by_name import player_of as found
 
     return found(name, likeliest, checkpoint)

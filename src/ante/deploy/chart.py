@@ -103,6 +103,30 @@ class LlmServer(Part):
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pod.")
 
 
+class DecisionService(Part):
+    """Decisions of a player over gRPC, `ante serve decisions`. Disabled by default."""
+
+    enabled: bool = Field(False, description="Deploy the decision service.")
+    player: str = Field(
+        "white-stake", min_length=1, description="Player to serve: a released policy, or a folder under /models."
+    )
+    search: str = Field("", description="Search budget of every decision, such as 16ms; none by default.")
+    token_secret: str = Field("", description="Secret with the token of clients, key token; required.")
+    existing_claim: str = Field("", description="Claim with runs or releases, mounted read-only at /models.")
+    args: tuple[str, ...] = Field((), description="Additional arguments of ante serve decisions.")
+    min_replicas: int = Field(1, ge=1, description="Number of pods.")
+    max_replicas: int = Field(1, ge=1, description="Most pods; above minReplicas, they are scaled by their CPU usage.")
+    cpu_percent: int = Field(
+        70, ge=1, le=100, description="CPU usage, in percent of the request, that scaling aims at."
+    )
+    client_namespace_labels: dict[str, str] = Field(
+        {}, description="Labels of other namespaces whose pods may connect; none by default."
+    )
+    resources: Resources = resources("500m", "1Gi", "2", "2Gi")
+    node_selector: dict[str, str] = Field({}, description="Node selector of the pods.")
+    tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pods.")
+
+
 class NetworkPolicies(Part):
     """NetworkPolicies that deny all traffic of these pods except what they need."""
 
@@ -142,7 +166,9 @@ class NetworkPolicies(Part):
         description="Labels of the ingress controller's namespace (network.openshift.io/policy-group: ingress for routes).",
     )
     client_pod_labels: dict[str, str] = Field(
-        {}, description="Labels of other pods in the namespace that may access dashboard and bucket, such as notebooks."
+        {},
+        description="Labels of other pods in the namespace that may access dashboard, bucket, LLM and decisions, such as "
+        "notebooks.",
     )
     extra_egress: tuple[dict[str, Any], ...] = Field(
         (), description="Additional egress rules of the Ray pods, as in a NetworkPolicy."
@@ -193,7 +219,7 @@ class Monitoring(Part):
 
 
 class PodDisruptionBudget(Part):
-    """PodDisruptionBudgets for the head and the object store."""
+    """PodDisruptionBudgets for the head, the object store and the decision service."""
 
     enabled: bool = Field(True, description="Create them; evicting the head restarts the training.")
 
@@ -240,6 +266,7 @@ class ChartValues(Settings):
 
     object_store: ObjectStore = ObjectStore()
     llm_server: LlmServer = LlmServer()
+    decision_service: DecisionService = DecisionService()
     network_policies: NetworkPolicies = NetworkPolicies()
     monitoring: Monitoring = Monitoring()
     pod_disruption_budget: PodDisruptionBudget = PodDisruptionBudget()
@@ -296,7 +323,7 @@ def read_chart_values(files: tuple[Path, ...] = (), sets: tuple[str, ...] = ()) 
 def images(values: ChartValues) -> Iterator[Needed]:
     """Yield all images, including those of disabled services."""
     own, server = reference(values.image), values.llm_server
-    yield Needed(own, "Ray pods, job submitter, bucket job, preflight", True)
+    yield Needed(own, "Ray pods, job submitter, bucket job, preflight, decision service", True)
     yield Needed(reference(values.object_store.image), "object store", values.object_store.enabled)
     kinds = {"vllm": server.vllm_image, "llamacpp": server.llamacpp_image}
     for kind, image in kinds.items():

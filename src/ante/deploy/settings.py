@@ -21,7 +21,7 @@ from ante.yaml_files import parse_yaml, read_yaml
 
 # Keys of values.yaml that only the chart has, mostly for services that it deploys.
 CHART_ONLY = (
-    "objectStore", "llmServer", "networkPolicies", "monitoring", "podDisruptionBudget", "ingress", "route",
+    "objectStore", "llmServer", "decisionService", "networkPolicies", "monitoring", "podDisruptionBudget", "ingress", "route",
     "preflight", "rbac", "skipCrdCheck", "global", "nameOverride", "fullnameOverride",
 )  # fmt: skip
 # Services of the chart, the block that contains their address, and the address.

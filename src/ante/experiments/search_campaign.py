@@ -9,6 +9,7 @@ interrupted and continued at any time, also from committed files.
     16ms.jsonl ...   with search, one file for each budget
     results.json     wins with 95 % intervals for each budget
     search.png       the same as a curve
+    games/           games to learn from (`search_lessons.py`)
 """
 
 import hashlib
@@ -19,32 +20,31 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
 
 from ante.agents.evaluate import Player, Share, wilson
-from ante.catalog.blinds import Blind
-from ante.engine.core.state import SEED_LENGTH, Phase
+from ante.engine.core.state import SEED_LENGTH
 from ante.engine.run import SEED_ALPHABET
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
 from ante.errors import BalatroError, first_fault
+from ante.experiments.search_lessons import Story
 from ante.files import Unreadable, parse_json, read_text, write_text
 from ante.search.budget import Budget, budget_of
+from ante.search.phases import PHASES, PhaseName, phases_of
 from ante.search.player import Finding, SearchPlayer
 
 PHRASE, RESULTS, PICTURE, ALONE = "phrase.txt", "results.json", "search.png", "alone"
 BATCH = 16  # games played together; finished ones are stored when all of them have ended
 MOST_DECISIONS = 5000
 LONGEST_PHRASE = 1000
-COLUMNS = ("decisions", "searched", "changed")
+COLUMNS = ("decisions", "searched", "changed", "gain")
 
 Count = Annotated[int, Field(ge=0, le=10**12)]
-PhaseName = Literal["blind", "hand", "boss", "cash-out", "shop", "pack"]
-PHASES: tuple[PhaseName, ...] = get_args(PhaseName)
+Counts = Annotated[list[Annotated[FiniteFloat, Field(ge=0.0)]], Field(min_length=4, max_length=4)]  # of COLUMNS
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
 
 
@@ -59,7 +59,7 @@ class GameLine:
     settings      of the search, empty for the player alone
     ante, blinds  highest ante, blinds beaten
     milliseconds  processor time per decision, the mean of the games that were played together
-    phases        decisions, decisions searched and decisions changed, by phase (PHASES)
+    phases        decisions, decisions searched, decisions changed, and their expected gain in percent of wins, by phase
     """
 
     seed: str
@@ -71,7 +71,7 @@ class GameLine:
     decisions: Annotated[int, Field(ge=1, le=MOST_DECISIONS)]
     simulations: Count
     milliseconds: Annotated[FiniteFloat, Field(ge=0.0)]
-    phases: dict[PhaseName, Annotated[list[Count], Field(min_length=3, max_length=3)]] = field(default_factory=dict)
+    phases: dict[PhaseName, Counts] = field(default_factory=dict)
 
 
 GAME_LINE = TypeAdapter(GameLine)
@@ -163,11 +163,15 @@ def run_campaign(player: Player, budgets: Sequence[Budget], games: int, out: Pat
         check_same(file, done, each.name, settings)
         played = {line.seed for line in done}
         missing = [seed for seed in seeds if seed not in played]
+        lost = {line.seed for line in read_lines(out / f"{ALONE}.jsonl") if not line.won} if settings else set()
         with bar(len(seeds), each.name) as advance:
             advance(len(seeds) - len(missing))
             for first in range(0, len(missing), BATCH):
                 batch = missing[first : first + BATCH]
-                append_lines(file, play_games(each, batch, settings))
+                story = Story(batch)
+                lines = play_games(each, batch, settings, story)
+                append_lines(file, lines)
+                story.keep(out, name, [line.seed for line in lines if line.won and line.seed in lost])
                 advance(len(batch))
     return write_results(out, len(seeds))
 
@@ -187,12 +191,12 @@ def check_same(file: Path, done: Sequence[GameLine], player: str, settings: dict
             )
 
 
-def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float]) -> list[GameLine]:
-    """Play one game of each seed to its end, together."""
+def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float], story: Story) -> list[GameLine]:
+    """Play one game of each seed to its end, together, and record it in the story."""
     games = Games(len(seeds), reorder=player.reorder, discrete=player.discrete, max_decisions=MOST_DECISIONS)
     games.reset(options={"seed": list(seeds)})
     playing = np.ones(games.n, dtype=np.bool_)
-    phases = np.zeros((games.n, len(PHASES), len(COLUMNS)), dtype=np.int64)
+    phases = np.zeros((games.n, len(PHASES), len(COLUMNS)))
     simulations = np.zeros(games.n, dtype=np.int64)
     ended: dict[int, tuple[bool, int, int, int]] = {}
     begun = time.process_time()
@@ -203,10 +207,12 @@ def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float])
             for i, found in zip(which, player.findings, strict=True):
                 phases[i, before[i]] += counts_of(found)
                 simulations[i] += found.comparison.simulations if found.comparison else 0
+        story.decided(games, which, actions, getattr(player, "findings", ()))
         games.step(actions)
         for i in np.flatnonzero(playing & (games.outcome != Outcome.PLAYING)):
             won, s = games.outcome[i] == Outcome.WON, games.states[i]
             ended[int(i)] = bool(won), int(s.ante) - int(won), int(blinds_beaten(s)), int(games.steps[i])
+            story.ended(games, int(i))
         playing &= games.outcome == Outcome.PLAYING
     spent = 1000.0 * (time.process_time() - begun) / sum(steps for *_, steps in ended.values())
     return [
@@ -217,30 +223,15 @@ def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float])
             *ended[i],
             int(simulations[i]),
             round(spent, 3),
-            {name: phases[i, k].tolist() for k, name in enumerate(PHASES)} if settings else {},
+            {name: np.round(phases[i, k], 2).tolist() for k, name in enumerate(PHASES)} if settings else {},
         )
         for i in range(len(seeds))
     ]
 
 
-def phases_of(states: np.recarray) -> NDArray[np.int64]:
-    """Return the index in PHASES of each game's decision."""
-    index = np.zeros(len(states), dtype=np.int64)
-    for phase, name in {
-        Phase.PLAY: "hand",
-        Phase.ROUND_END: "cash-out",
-        Phase.SHOP: "shop",
-        Phase.PACK: "pack",
-    }.items():
-        index[states["phase"] == phase] = PHASES.index(name)
-    boss = (states["phase"] == Phase.PLAY) & (states["blind"] > Blind.BIG)
-    index[boss] = PHASES.index("boss")
-    return index
-
-
-def counts_of(found: Finding) -> tuple[int, int, int]:
-    """Return a finding as counts: one decision, whether it was searched, whether it was changed."""
-    return 1, int(found.comparison is not None), int(found.chosen != 0)
+def counts_of(found: Finding) -> tuple[int, int, int, float]:
+    """Return a finding as COLUMNS of one decision."""
+    return 1, int(found.comparison is not None), int(found.chosen != 0), found.gain
 
 
 def write_results(out: Path, games: int) -> list[BudgetRow]:
@@ -283,13 +274,13 @@ def row_of(name: str, lines: Sequence[GameLine], alone: dict[str, GameLine]) -> 
     )
 
 
-def phase_rows(file: Path) -> dict[str, list[int]]:
-    """Return decisions, searched and changed ones, by phase."""
-    sums = {name: np.zeros(len(COLUMNS), dtype=np.int64) for name in PHASES}
+def phase_rows(file: Path) -> dict[str, list[float]]:
+    """Return the sums of COLUMNS by phase."""
+    sums = {name: np.zeros(len(COLUMNS)) for name in PHASES}
     for line in read_lines(file):
         for name, counts in line.phases.items():
             sums[name] += counts
-    return {name: counts.tolist() for name, counts in sums.items()}
+    return {name: np.round(counts, 1).tolist() for name, counts in sums.items()}
 
 
 def draw(rows: Sequence[BudgetRow], file: Path) -> None:

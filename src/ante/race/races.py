@@ -10,9 +10,21 @@ from numpy.typing import NDArray
 
 from ante.agents.evaluate import Player
 from ante.checks import whole_number
-from ante.engine.actions import N_DISCRETE
-from ante.env.games import MAX_DECISIONS, Games, observe_games
-from ante.race.rules import ILLEGAL, NO_SEAT, SEATS, banned_bits, decision_of, is_waiting, new_races, play, referee
+from ante.engine.actions import N_DISCRETE, Verb, verb_of
+from ante.env.games import MAX_DECISIONS, Games, Outcome, observe_games
+from ante.race.rules import (
+    ILLEGAL,
+    NO_SEAT,
+    SEATS,
+    announce_duels,
+    banned_bits,
+    decision_of,
+    is_before_duel,
+    is_waiting,
+    lose_round,
+    new_races,
+    referee,
+)
 
 WAIT = N_DISCRETE  # the only legal action of a seat that waits
 
@@ -126,16 +138,34 @@ class Races:
         acting   (n, 2) bool, by default both seats of every race
         """
         acting = ~self.waiting() if acting is None else acting & ~self.waiting()
-        for i, seat in np.argwhere(acting):
-            decision = self._decision(i, seat, actions)
-            self.games[seat].steps[i] += 1
-            if decision != ILLEGAL:
-                play(self.games[seat].states[i], self.races[i], seat, decision)
-        which = np.flatnonzero(acting.any(axis=1))
-        for i in which:
-            referee(self.games[0].states[i], self.games[1].states[i], self.races[i])
+        changed = np.zeros(self.n, dtype=np.bool_)
+        for seat in range(SEATS):
+            changed |= self._play(seat, actions, acting[:, seat])
+        races = self.races
+        due = (races.duel != 0) | races.ready.all(axis=1) | (races.lives <= 0).any(axis=1)
+        for i in np.flatnonzero(due & acting.any(axis=1)):
+            referee(self.games[0].states[i], self.games[1].states[i], races[i])
+            changed[i] = True
         for games in self.games:
-            observe_games(games.states, which, games.reorder, games.observations, games.flat)
+            changed |= announce_duels(games.states)
+        for games in self.games:
+            observe_games(games.states, np.flatnonzero(changed), games.reorder, games.observations, games.flat)
+
+    def _play(self, seat: int, actions: NDArray[np.int64], acting: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Play the actions of a seat where it acts (n,). Returns in which games its round was lost, (n,)."""
+        games, races, plays = self.games[seat], self.races, acting.copy()
+        for i in np.flatnonzero(acting & is_before_duel(games.states)):
+            decision = self._decision(i, seat, actions)
+            if decision != ILLEGAL and verb_of(decision) == Verb.SELECT_BLIND:
+                races[i].ready[seat] = 1
+                plays[i] = False
+        games.states.target[plays & (races.duel != 0)] = np.inf  # a duel continues beyond the opponent's score
+        games.step(np.where(plays, actions[:, seat], ILLEGAL))
+        games.steps[~acting] -= 1
+        lost = plays & (games.outcome == Outcome.LOST)
+        for i in np.flatnonzero(lost):
+            lose_round(games.states[i], races[i], seat)
+        return lost
 
     def results(self, seat: int) -> NDArray[np.uint8]:
         """Return the Result of each race for a seat, (n,)."""

@@ -13,8 +13,8 @@ Both players play the same seed, without end, and start with LIVES lives.
 The engine plays every decision; these functions change the two records only between decisions. The engine has no duel:
 the record of a duel is a round of The Wall, a boss without an ability.
 
-SPEED: plain Python around compiled decisions, because a policy takes far longer than these functions, and a compiled
-function that contains a whole decision takes seconds to compile.
+SPEED: plain Python, called for the few games in which something of the race happens. A compiled function that contains
+a whole decision takes seconds to compile, and reading a record from Python takes microseconds a field.
 
 QUIRK: a record's target is at least one chip, so a duel with an opponent who has not scored shows a target of 1.
 """
@@ -22,11 +22,12 @@ QUIRK: a record's target is at least one chip, so a duel with an opponent who ha
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ante.catalog.blinds import Blind
 from ante.catalog.challenges import Modifier
 from ante.catalog.locks import LOCKS
-from ante.engine.actions import Verb, pack_action, verb_of
+from ante.engine.actions import Verb, pack_action
 from ante.engine.core.state import LOCK_BYTES, Phase, Status
 from ante.engine.rounds import end_round
 from ante.engine.step import step
@@ -89,9 +90,11 @@ def is_waiting(race: Any, seat: int) -> bool:
     return bool(race.over or race.ready[seat] or race.finished[seat])
 
 
-def is_duel_next(s: Any) -> bool:
-    """Return whether the next blind of this game is a duel."""
-    return bool(s.blind_on_deck == BOSS_ON_DECK and s.ante >= FIRST_DUEL_ANTE)
+def is_before_duel(states: np.recarray) -> NDArray[np.bool_]:
+    """Return in which games (n,) the player chooses a blind that is a duel, (n,)."""
+    return (
+        (states.phase == Phase.BLIND_SELECT) & (states.blind_on_deck == BOSS_ON_DECK) & (states.ante >= FIRST_DUEL_ANTE)
+    )
 
 
 def decision_of(s: Any, action: int, discrete: bool, reorder: int) -> int:
@@ -100,25 +103,19 @@ def decision_of(s: Any, action: int, discrete: bool, reorder: int) -> int:
     return decision if is_allowed(s, decision, reorder) else ILLEGAL
 
 
-def play(s: Any, race: Any, seat: int, decision: int) -> None:
-    """Play a legal macro decision of a seat that does not wait."""
-    if verb_of(decision) == Verb.SELECT_BLIND and is_duel_next(s):
-        race.ready[seat] = 1
-        return
+def lose_round(s: Any, race: Any, seat: int) -> None:
+    """Apply the rules to a round that the engine has ended as lost: the player has no hand left, or no cards."""
     if race.duel:
-        s.target = np.inf  # a duel continues beyond the opponent's score
-    if step(s, decision) == Status.LOST:
-        if race.duel:
-            race.finished[seat] = 1
-        elif lose_life(race, seat):
-            finish_round(s, race, seat, True)
-    announce_duel(s)
+        race.finished[seat] = 1
+    elif lose_life(race, seat):
+        finish_round(s, race, seat, True)
 
 
-def announce_duel(s: Any) -> None:
-    """Replace the boss of an ante with duels; it has been drawn before, as without duels."""
-    if s.ante >= FIRST_DUEL_ANTE:
-        s.boss = DUEL
+def announce_duels(states: np.recarray) -> NDArray[np.bool_]:
+    """Replace the bosses, which have been drawn as without duels. Returns in which games (n,) that changed something."""
+    changed = (states.ante >= FIRST_DUEL_ANTE) & (states.boss != DUEL)
+    states.boss[changed] = DUEL
+    return np.asarray(changed)
 
 
 def lose_life(race: Any, seat: int) -> bool:
@@ -184,7 +181,5 @@ def end_duel(first: Any, second: Any, race: Any) -> None:
     if behind == NO_SEAT or lose_life(race, behind):
         finish_round(first, race, 0, behind == 0)
         finish_round(second, race, 1, behind == 1)
-        announce_duel(first)
-        announce_duel(second)
     race.duel = 0
     race.finished[:] = 0

@@ -14,8 +14,9 @@ from ante.env.games import REORDERS, Games
 from ante.env.text import macro_name
 from ante.errors import BalatroError
 from ante.search.budget import Budget
-from ante.search.halving import Comparison, stages_of
+from ante.search.phases import PRIORS, Prior, phases_of
 from ante.search.protocol import Positions, Searchable
+from ante.search.racing import Comparison, raced
 from ante.search.rollouts import Simulator
 from ante.watch.notes import Explained, Note
 
@@ -38,16 +39,18 @@ class Settings:
     candidates   number of decisions that are compared at most
     least        least probability of a candidate
     rounds       rounds until a simulation is cut; decisions until then at most
-    certainty    standard errors by which another decision must be better than the player's own
-    share        part of the saved budget that one decision uses
+    share        part of the saved budget that one decision uses at most, times the weight of its phase
+    doubt        a candidate is dropped if its advantage is below 0 by this many standard deviations
+    version      of the method; campaigns do not mix results of different versions
     """
 
     candidates: int = 6
-    least: float = 0.005
-    rounds: int = 2
+    least: float = 0.002
+    rounds: int = 3
     decisions: int = 60
-    certainty: float = 1.0
-    share: float = 0.4
+    share: float = 0.3
+    doubt: float = 1.5
+    version: int = 2
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,11 @@ class Finding:
     decision: int
     comparison: Comparison | None
     chosen: int
+
+    @property
+    def gain(self) -> float:
+        """The expected gain of a change in percent of wins, otherwise 0."""
+        return 100.0 * self.comparison.advantage(self.chosen)[0] if self.comparison and self.chosen else 0.0
 
 
 class SearchPlayer:
@@ -85,7 +93,7 @@ class SearchPlayer:
         self._games: Games | None = None
         self._saved = np.zeros(0)
         self._cost, self._measured = FIRST_COST, 0
-        self._explaining = player
+        self.player = player
         self._kept: OrderedDict[bytes, Finding] = OrderedDict()
         self.findings: list[Finding] = []
         self.milliseconds = 0.0
@@ -110,9 +118,7 @@ class SearchPlayer:
         if key not in self._kept:
             self.choose(games, np.ones(1, dtype=np.bool_))
         found = self._kept[key]
-        note = (
-            self._explaining.explain(games, taken) if isinstance(self._explaining, Explained) else Note(None, (), None)
-        )
+        note = self.player.explain(games, taken) if isinstance(self.player, Explained) else Note(None, (), None)
         return replace(note, search=finding_text(games.states[0], found))
 
     def _keep(self, key: bytes, finding: Finding) -> None:
@@ -126,14 +132,18 @@ class SearchPlayer:
         if self._games is not games:
             self._games, self._saved = games, np.zeros(games.n)
         self._saved[games.steps == 0] = 0.0
-        self._saved[which] += self.budget.simulations or self.budget.milliseconds / self._cost
+        self._saved[which] += self.allowance()
+
+    def allowance(self) -> float:
+        """Return the budget of one decision in simulations, at their measured cost."""
+        return self.budget.simulations or self.budget.milliseconds / self._cost
 
     def search(self, positions: Positions, saved: NDArray[np.float64]) -> list[Finding]:
         """Return a finding for each position; saved (n,) is the number of simulations that it may use at most."""
         begun = time.process_time()
-        views = self._thinker.view(positions)
+        views, phases = self._thinker.view(positions), phases_of(positions.states)
         comparisons = [
-            self._comparison(positions, views.decisions[i], views.log_probs[i], i, float(saved[i]))
+            self._comparison(positions, views.decisions[i], views.log_probs[i], i, float(saved[i]), PRIORS[phases[i]])
             for i in range(len(saved))
         ]
         simulations = 0
@@ -155,14 +165,23 @@ class SearchPlayer:
         self._measured += 1 if simulations else 0
 
     def _comparison(
-        self, positions: Positions, decisions: NDArray[np.int64], log_probs: NDArray[np.float32], i: int, saved: float
+        self,
+        positions: Positions,
+        decisions: NDArray[np.int64],
+        log_probs: NDArray[np.float32],
+        i: int,
+        saved: float,
+        prior: Prior,
     ) -> Comparison:
         """Return the candidates of one position, with their stages."""
-        order = np.argsort(-log_probs, kind="stable")[: self.settings.candidates]
-        order = order[log_probs[order] >= np.log(self.settings.least)]
-        stages = stages_of(len(order), int(self.settings.share * saved))
-        worlds = self._worlds(positions, i, sum(stages)) if stages else np.zeros(0, dtype=np.uint64)
-        return Comparison(decisions[order], log_probs[order].astype(np.float64), worlds, stages)
+        settings, allowance = self.settings, int(min(1.0, self.settings.share * prior.weight) * saved)
+        order = np.argsort(-log_probs, kind="stable")[: settings.candidates]
+        order = order[log_probs[order] >= np.log(settings.least)]
+        count = raced(log_probs[order], allowance)
+        worlds = self._worlds(positions, i, allowance // 2) if count else np.zeros(0, dtype=np.uint64)
+        order = order[: max(1, count)]
+        found = decisions[order], log_probs[order].astype(np.float64), worlds, allowance if count else 0
+        return Comparison(*found, prior, settings.doubt)
 
     def _worlds(self, positions: Positions, i: int, n: int) -> NDArray[np.uint64]:
         """Return the seeds of n worlds, which depend on the player's seed and on what is seen of the position."""
@@ -193,7 +212,7 @@ class SearchPlayer:
         """Return the decision of a comparison."""
         if not comparison.used:
             return Finding(int(comparison.decisions[0]), None, 0)
-        chosen = comparison.chosen(self.settings.certainty)
+        chosen = comparison.chosen()
         return Finding(int(comparison.decisions[chosen]), comparison, chosen)
 
 
@@ -204,7 +223,7 @@ def finding_text(s: Any, finding: Finding) -> str:
         return ""
     default = float(np.nanmean(comparison.ratings[0]))
     said = f"{len(comparison.decisions)} decisions in {comparison.simulations} simulations"
-    best = finding.chosen or next((i for i in comparison.left[1:]), 0)
+    best = finding.chosen or comparison.best_other()
     mean, error = comparison.gain(best)
     names = macro_name(s, int(comparison.decisions[0])), macro_name(s, int(comparison.decisions[best]))
     rated = (

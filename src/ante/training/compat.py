@@ -24,6 +24,7 @@ from ante.errors import BalatroError
 __all__ = [
     "IncompatibleRay",
     "TrainingData",
+    "add_runners",
     "advance_weights_version",
     "be_quiet",
     "includes_component",
@@ -43,6 +44,7 @@ LR_SCHEDULES = "_optimizer_lr_schedules"  # of Learner: {optimizer: Scheduler}
 WEIGHTS_VERSION = "_weights_seq_no"  # of Learner: the number of updates of its weights
 CHECK_COMPONENT = "_check_component"  # of Checkpointable: whether a call of get_state requests a component
 BEYOND_LOOPBACK = "ENABLE_RAY_CLUSTER"  # of ray_constants: whether a started Ray listens beyond 127.0.0.1
+RUNNER_MANAGER = "_worker_manager"  # of EnvRunnerGroup: the FaultTolerantActorManager of its actors
 LOG_FOLDERS = "DEFAULT_STORAGE_PATH"  # of ray.tune.trainable.trainable: where algorithms create folders for logs
 KEEP_METRICS = "_no_metrics_reduce"  # keyword of Learner.update: the caller reduces the metrics itself
 
@@ -74,6 +76,11 @@ def leave_home_alone() -> tempfile.TemporaryDirectory[str]:
     folder = tempfile.TemporaryDirectory(prefix="ante-")
     setattr(trainable, LOG_FOLDERS, folder.name)
     return folder
+
+
+def add_runners(group: Any, actors: list[Any]) -> None:
+    """Add actors to an EnvRunnerGroup as its env runners."""
+    private(group, RUNNER_MANAGER).add_actors(actors)
 
 
 def be_quiet() -> None:

@@ -121,10 +121,22 @@ def write_index(run: Path, entries: Iterable[Entry]) -> None:
     write_text(run / FOLDER / INDEX, json.dumps({"version": VERSION, "episodes": rows}, indent=1) + "\n")
 
 
-def end_of(episode: Episode) -> tuple[tuple[str, ...], str]:
-    """Return the names of the jokers held at the end, and the fingerprint of the last record."""
+def entry_of(episode: Episode, heading: Heading, **facts: Any) -> Entry:
+    """Return the entry of a game that is not stored yet.
+
+    facts  the fields that neither the episode nor its heading determines
+    """
     last = episode.end()
-    return tuple(JOKERS[last.jokers[i].id].name for i in range(last.n_jokers)), fingerprint(last)
+    return Entry(
+        seed=heading.seed,
+        deck=heading.deck,
+        stake=heading.stake,
+        challenge=heading.challenge,
+        decisions=len(episode.actions),
+        jokers=tuple(JOKERS[last.jokers[i].id].name for i in range(last.n_jokers)),
+        state=fingerprint(last),
+        **facts,
+    )
 
 
 def write_episode(

@@ -337,6 +337,12 @@ def test_pillar_forgets_the_ante_before() -> None:
     assert not any(card.debuffed for card in full_deck(s))
 
 
+def test_pillar_lets_a_new_card_score() -> None:
+    s = facing("bl_pillar", owned=("j_certificate",))
+    (new,) = (card for card in in_hand(s) if card.seal)
+    assert (len(full_deck(s)), new.debuffed) == (53, 0)
+
+
 def test_pillar_lets_a_card_score_once_in_its_own_round() -> None:
     s = facing("bl_pillar", GENTLE)
     assert chips_of(s, 0) == ACE_HIGH
@@ -453,6 +459,15 @@ def test_final_bell_cerulean_bell_forces_one_card_into_every_hand() -> None:
         other = (forced + 1) % 8
         assert act(s, verb, cards=(other,)) == Status.ILLEGAL
         assert act(s, verb, cards=(forced, other)) == Status.PLAYING
+
+
+def test_final_bell_cerulean_bell_keeps_its_card_selected_when_it_moves() -> None:
+    s = facing("bl_final_bell")
+    (forced,) = (i for i in range(8) if s.cards[s.hand[i]].forced)
+    assert s.selected == 1 << forced
+    other = (forced + 3) % 8
+    assert act(s, Verb.MOVE_CARD, forced, other) == Status.PLAYING
+    assert (s.cards[s.hand[other]].forced, s.selected) == (1, 1 << other)
 
 
 def test_final_bell_cerulean_bell_may_force_any_card() -> None:

@@ -7,6 +7,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("gymnasium")
 
 from ante.env.games import Games  # noqa: E402
+from ante.lookahead.candidates import CandidateLister  # noqa: E402
+from ante.lookahead.records import candidates_t  # noqa: E402
 from ante.training.numerics import torch_ops  # noqa: E402
 from ante.training.numerics.precision import precision  # noqa: E402
 from ante.training.policies.shortlist import ListedRows, ShortlistPolicy  # noqa: E402
@@ -113,3 +115,27 @@ def test_a_changed_weight_changes_the_next_action(policy: ShortlistPolicy, rows:
     with torch.no_grad():
         policy.value.bias -= 1.0
     assert torch.allclose(after, before + policy.value.spread, atol=1e-5)
+
+
+@pytest.mark.parametrize("steps", [0, 7, 60])
+def test_flat_observations_and_lists_give_the_outputs_of_the_policy(steps: int) -> None:
+    policy = small(ShortlistPolicy)
+    games = Games(24, discrete=False, reorder="jokers")
+    games.reset()
+    lister, lists = CandidateLister(), np.zeros(games.n, dtype=candidates_t).view(np.recarray)
+    packed = np.zeros(games.n, dtype=policy.row_t)
+    for _ in range(steps):
+        policy.pack(games, packed)
+        rng = torch.Generator().manual_seed(steps)
+        games.step(policy.decisions(packed, policy.act(packed, rng).actions.numpy()))
+        games.reset(np.flatnonzero(games.outcome))
+    policy.pack(games, packed)
+    lister.write(games, lists)
+    with torch.no_grad():
+        read = policy.read(ListedRows(packed))
+        logits, values = policy.heads(ListedRows(packed))
+    found = ShortlistNet(policy, torch.float32).passed(ListedRows.of_flat(games.flat, lists))
+    assert torch.allclose(found.logits, logits, atol=2e-4)
+    assert torch.allclose(found.values, values, atol=2e-4)
+    assert torch.allclose(found.trunk, read.trunk, atol=2e-4)
+    assert len(ShortlistNet(policy, torch.float32).passed(ListedRows.of_flat(games.flat[:0], lists[:0])).values) == 0

@@ -14,9 +14,10 @@ import pytest
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
+from ante.http.metrics_page import CannotServe
 from ante.storage.spool import Spool, State
 from ante.training.run.memory import GB, Reading
-from ante.training.run.prometheus import EXPORTED, CannotServe, RunExporter, Runners, serving
+from ante.training.run.prometheus import EXPORTED, RunExporter, Runners, serving
 
 EXPORTED_COLUMNS = sorted(metric.name for metric in EXPORTED)
 

@@ -550,6 +550,8 @@ NAMES = {
 ALLOWED = {
     "engine/core/compile_cache.py": "compiled code, in this user's own cache folder",
     "bench/processes.py": "the size of what RLlib sends between processes; nothing is read",
+    "bench/scale/fragments.py": "messages of stub runners between processes of one measurement",
+    "bench/scale/stub_runner.py": "the same messages",
 }
 
 

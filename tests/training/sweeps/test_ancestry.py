@@ -1,4 +1,4 @@
-"""The lineage of a population: ancestors against a computation by hand, and an image with every panel."""
+"""The lineage of population-based training: ancestors against a computation by hand, and an image with every panel."""
 
 import math
 from pathlib import Path
@@ -9,7 +9,7 @@ from ante.training.sweeps.ancestry import Track, ancestors, draw_lineage
 
 
 def made() -> list[Track]:
-    """Return three members, three comparisons: 2 copies 0 after the first, 0 copies 2 after the second; 0 is best."""
+    """Return three trials, three comparisons: 2 copies 0 after the first, 0 copies 2 after the second; 0 is best."""
     parents = {0: (0, 0, 2), 1: (1, 1, 1), 2: (2, 0, 2)}
     scores = {0: (5.0, 6.0, 9.0), 1: (-math.inf, 4.0, 5.0), 2: (1.0, 7.0, 8.0)}
     return [

@@ -37,6 +37,8 @@ class Bench:
              upper bound; time per part (about five minutes; only if named)
     decision microseconds per decision of the shortlist policy on one core: list of candidates by phase, forward pass,
              gradient (a minute; only if named)
+    fragments  bytes per learner and driver time per update for 8 to 64 env runners and 4 learners, and after losses of
+             runners, which are stubs (minutes; only if named)
     upload   a train step with and without a concurrent 64 MB upload (docs/how-to/artifacts.md; only if named)
     replay   DQN's replay buffer on real positions: bytes, compression relative to float32, steps per second written and
              sampled (seconds; only if named)
@@ -46,6 +48,8 @@ class Bench:
              (docs/explanation/performance.md; hours; only if named, and alone)
     search   games won by a policy with search, for each budget, on seeds fixed by a phrase in the folder of --out
              (docs/explanation/search.md; hours; only if named, and alone)
+    serve    milliseconds of a decision over gRPC for 1 to 128 callers, unary, stream and batch, in a closed loop and at
+             --rate (docs/how-to/serve.md; two minutes; only if named, and alone)
     track    milliseconds of the training loop per row, with and without trackers (a minute; only if named)
 
     Try:
@@ -56,6 +60,7 @@ class Bench:
       ante bench upload --store s3://game-runs/bench
       ante bench strength --out strength/laptop              (repeat the command to continue)
       ante bench strength --preset mine.yaml --seeds 0 1 2 3 4 --minutes 10 20 40 --games 2000 --out strength/mine
+      ante bench serve --player white-stake --rate 500 --out serve.json
       ante bench search --budgets 16ms 64ms --games 100 --out docs/comparisons/search    (repeat the command to continue)
     """
 
@@ -69,12 +74,14 @@ class Bench:
                 "gpu",
                 "train",
                 "decision",
+                "fragments",
                 "upload",
                 "replay",
                 "hints",
                 "track",
                 "strength",
                 "search",
+                "serve",
             ],
             ...,
         ]
@@ -83,7 +90,7 @@ class Bench:
     decisions: Decisions = 500_000
     """Decisions per repeat; each measurement has six repeats."""
     repeats: Count = 5
-    """Repeats of each variant; train, decision, upload, replay, hints and track only."""
+    """Repeats of each variant; train, decision, fragments, upload, replay, hints and track only."""
     store: str | None = None
     """Destination of upload: s3://bucket/prefix or a folder. Uploaded objects are deleted at the end."""
     cold: bool = False
@@ -105,7 +112,13 @@ class Bench:
     budgets: tuple[str, ...] = ("4ms", "16ms", "64ms", "250ms")
     """Budgets of search: simulations per decision, such as 200, or milliseconds, such as 16ms."""
     player: str = WHITE_STAKE
-    """Policy of search: a released one, or the folder of a run or a release."""
+    """Policy of search, player of serve: a released one, or the folder of a run or a release."""
+    url: str | None = None
+    """Server of serve, as grpc://HOST:PORT, instead of one that is started for it."""
+    rate: Positive = 500.0
+    """Decisions per second of serve that are due in an open loop."""
+    seconds: Positive = 4.0
+    """Seconds of each row of serve."""
     likeliest: bool = False
     """Strength: both policies take their most likely action instead of sampling."""
 
@@ -115,6 +128,8 @@ class Bench:
             return self.run_strength()
         if "search" in self.parts:
             return self.run_search()
+        if "serve" in self.parts:
+            return self.run_serve()
         from rich.console import Console
 
         from ante.bench import engine_speed
@@ -128,6 +143,7 @@ class Bench:
             "gpu": lambda: [*engine_speed.device_rows(), *sampled_rows()],
             "train": lambda: training_rows(self.repeats),
             "decision": lambda: decided_rows(self.repeats),
+            "fragments": lambda: fragment_rows(self.repeats),
             "upload": lambda: uploading_rows(self.store, self.repeats),
             "replay": lambda: replayed_rows(self.repeats),
             "hints": lambda: hinted_rows(self.repeats),
@@ -174,6 +190,14 @@ class Bench:
 
         return run_search(self.player, self.budgets, self.games or SEARCH_GAMES, self.out or Path("search"), self.json)
 
+    def run_serve(self) -> int:
+        """Measure the decision service and print its table. Raises BalatroError."""
+        if self.parts != ("serve",):
+            raise BalatroError("serve has its own table: run ante bench serve by itself")
+        from ante.cli.checks.serve import run_serve
+
+        return run_serve(self.player, self.url, self.rate, self.seconds, self.out, self.json)
+
 
 def sampled_rows() -> list["Row"]:
     """Return the rows of `ante bench gpu` that need Ray and torch. Raises NoDevice."""
@@ -199,6 +223,13 @@ def decided_rows(repeats: int) -> list["Row"]:
     from ante.bench.decisions import decision_rows
 
     return decision_rows(repeats)
+
+
+def fragment_rows(repeats: int) -> list["Row"]:
+    """Return the rows of `ante bench fragments`, which needs Ray and torch."""
+    from ante.bench.scale.fragments import fragment_rows
+
+    return fragment_rows(repeats)
 
 
 def uploading_rows(store: str | None, repeats: int) -> list["Row"]:

@@ -52,7 +52,7 @@ class Train:
     """
 
     preset: str | None = None
-    """Preset with all settings; flags override single settings."""
+    """Preset with all settings, by name or as a file such as best.yaml of a sweep; flags override single settings."""
     presets: bool = False
     """List all presets."""
     config: Path | None = None
@@ -115,10 +115,10 @@ def kinds_of(chosen: Namespace) -> dict[str, str]:
 
 def origin(chosen: Namespace, before: "TrainConfig | None") -> str:
     """Return where the settings of a new run come from, for its first line; empty for a file and a resumed run."""
-    from ante.training.presets.lookup import read_preset
+    from ante.training.presets.lookup import preset_names, read_preset
     from ante.training.settings.config import default_preset
 
-    if before or chosen.config:
+    if before or chosen.config or (chosen.preset and chosen.preset not in preset_names()):
         return ""
     if name := chosen.preset or default_preset(kinds_of(chosen)):
         preset = read_preset(name)
@@ -162,10 +162,10 @@ def chosen_early(arguments: Sequence[str]) -> Namespace:
 
 def defaults(chosen: Namespace, shows_help: bool) -> tuple["TrainConfig", "TrainConfig | None"]:
     """Return the settings that flags override, and those of the resumed run, if any."""
-    from ante.training.presets.lookup import preset_file
+    from ante.training.presets.lookup import settings_file
     from ante.training.settings.config import default_config, read_config
 
-    file = preset_file(chosen.preset) if chosen.preset else chosen.config
+    file = settings_file(chosen.preset) if chosen.preset else chosen.config
     base = read_config(file) if file else default_config(kinds_of(chosen))
     if not chosen.resume or shows_help:
         return base, None

@@ -6,6 +6,7 @@ from typing import Annotated
 from tyro.conf import arg, subcommand
 
 from ante.cli.platform.serve_balatrobot import ServeBalatrobot
+from ante.cli.platform.serve_decisions import ServeDecisions
 from ante.cli.platform.serve_mcp import ServeMcp
 
 
@@ -14,12 +15,16 @@ class Serve:
     """Serve Ante to other programs.
 
     Try:
+      ante serve decisions white-stake
       ante serve balatrobot --sessions 4
       ante serve mcp
     """
 
     command: Annotated[
-        Annotated[ServeBalatrobot, subcommand("balatrobot")] | Annotated[ServeMcp, subcommand("mcp")], arg(name="")
+        Annotated[ServeDecisions, subcommand("decisions")]
+        | Annotated[ServeBalatrobot, subcommand("balatrobot")]
+        | Annotated[ServeMcp, subcommand("mcp")],
+        arg(name=""),
     ]
 
     def run(self) -> int:

@@ -9,9 +9,9 @@ from ante.env.reward import BLINDS_OF_A_RUN, REWARDS
 from ante.lookahead.candidates import CandidateLister, decisions_of
 from ante.lookahead.records import MAX_CANDIDATES, candidates_t
 from ante.search.protocol import Positions, Views, as_records
-from ante.training.acting.shortlist_inference import Outputs, ShortlistInference
 from ante.training.acting.win_head import WIN_HEAD, BadWinHead, WinHead
-from ante.training.policies.shortlist import ShortlistPolicy
+from ante.training.policies.shortlist import ListedRows, ShortlistPolicy
+from ante.training.policies.shortlist_net import Passed, ShortlistNet
 
 
 class ShortlistThinker:
@@ -27,39 +27,39 @@ class ShortlistThinker:
             raise BadWinHead(
                 f"{WIN_HEAD} has {len(head.hidden)} features, not the {policy.query.in_features} of its policy"
             )
-        self._infer, self._head, self._lister = ShortlistInference(policy), head, CandidateLister()
+        self._net, self._head, self._lister = ShortlistNet(policy, torch.float32), head, CandidateLister()
         self._lists = np.zeros(0, dtype=candidates_t)
 
-    def _outputs(self, positions: Positions) -> tuple[Outputs, np.recarray]:
+    def _outputs(self, positions: Positions) -> tuple[Passed, np.recarray]:
         """Return the policy's outputs and the candidate lists."""
         n = len(positions.states)
         if len(self._lists) < n:
             self._lists = np.zeros(n, dtype=candidates_t)
         lists = as_records(self._lists[:n])
         self._lister.write_observed(positions.states, positions.observations, positions.reorder, lists)
-        return self._infer(positions.flat, lists), lists
+        return self._net.passed(ListedRows.of_flat(positions.flat, lists)), lists
 
     def view(self, positions: Positions) -> Views:
         """Return log-probabilities of all candidates, and ratings."""
         found, lists = self._outputs(positions)
-        every = np.arange(MAX_CANDIDATES)
-        columns = [decisions_of(lists["entries"], np.full(len(lists), k)) for k in every]
-        log_probs = torch.from_numpy(found.logits).log_softmax(dim=1).numpy()
-        return Views(np.stack(columns, axis=1), log_probs, self._ratings(positions, found))
+        entries = lists["entries"].reshape(-1, 1)
+        decisions = decisions_of(entries, np.zeros(len(entries), dtype=np.int64))
+        log_probs = found.logits.log_softmax(dim=1).numpy()
+        return Views(decisions.reshape(-1, MAX_CANDIDATES), log_probs, self._ratings(positions, found))
 
     def decide(self, positions: Positions) -> NDArray[np.int64]:
         """Return the likeliest candidates."""
         found, lists = self._outputs(positions)
-        return decisions_of(lists["entries"], found.logits.argmax(axis=1))
+        return decisions_of(lists["entries"], found.logits.numpy().argmax(axis=1))
 
     def rate(self, positions: Positions) -> NDArray[np.float64]:
         """Return ratings: from 0 to 1 with a win head."""
         return self._ratings(positions, self._outputs(positions)[0])
 
-    def _ratings(self, positions: Positions, found: Outputs) -> NDArray[np.float64]:
+    def _ratings(self, positions: Positions, found: Passed) -> NDArray[np.float64]:
         if self._head is not None:
-            return self._head(found.trunk)
+            return self._head(found.trunk.numpy())
         reward = REWARDS["shaped"]
         left = np.clip(BLINDS_OF_A_RUN - 3 * (positions.states["ante"] - 1), 1, 3 * WIN_ANTE)
         best = reward.win + (reward.blind + reward.progress) * left
-        return found.values.astype(np.float64) / best
+        return found.values.numpy().astype(np.float64) / best

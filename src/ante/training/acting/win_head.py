@@ -67,7 +67,8 @@ def read_win_head(folder: Path, weights_sha256: str) -> WinHead | None:
         check_regular(file)
         found = read_arrays(file, text=("weights_sha256",))
         *parameters, belongs_to = (found[each.name] for each in fields(WinHead))
-        head = WinHead(*(each.astype(np.float32) for each in parameters), str(belongs_to))
+        hidden, hidden_bias, output, output_bias = (each.astype(np.float32) for each in parameters)
+        head = WinHead(hidden, hidden_bias, output, output_bias, str(belongs_to))
         check_head(head)
     except NoFile:
         return None

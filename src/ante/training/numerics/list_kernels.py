@@ -12,40 +12,50 @@ import numpy as np
 from ante.lookahead.records import LEGAL, N_ESTIMATES, N_FLAGS
 from ante.training.numerics.row_kernels import kernel
 
-N_IDS, VERB = 4, 1  # item, verb, trait, purpose; the index of the verb
+N_IDS = 4  # item, verb, trait, purpose
 N_NUMBERS = N_ESTIMATES + 1  # estimates and price
 N_KNOWN = 1 + N_NUMBERS + N_FLAGS  # columns of one kind: a constant, the numbers, the flags
 MOST_TERMS = N_IDS + N_KNOWN
 MASK_BYTES = 4  # of a row's candidates
+PER_NUMBER = np.float32(1.0 / 128.0)  # scale of estimates and price
 
 
 @kernel
-def list_terms(ids, numbers, flags, kinds, firsts, starts, columns, values):
-    """Write each entry as a sparse row of the table of all embeddings and columns; returns nothing.
+def list_terms(lists, kinds, firsts, starts, columns, values, flags):
+    """Write each entry of candidate lists as a sparse row of the table of all embeddings and columns.
 
-    ids      (k, N_IDS) int64, numbers (k, N_NUMBERS) float32, flags (k,) int64 of all entries
+    lists    (n,) candidates_t with k entries together
     kinds    (verbs,) int64
     firsts   (N_IDS + 1,) int64: the first row of each embedding in the table, and of the columns of the first kind
     starts   (k + 1,) int64, columns and values (k MOST_TERMS,) int32 and float32 in CSR layout, overwritten
+    flags    (k,) int64, overwritten
     """
-    at = 0
+    at, k = 0, 0
     starts[0] = 0
-    for e in range(len(ids)):
-        for j in range(N_IDS):
-            columns[at], values[at] = firsts[j] + ids[e, j], 1.0
-            at += 1
-        column = firsts[N_IDS] + kinds[ids[e, VERB]] * N_KNOWN
-        columns[at], values[at] = column, 1.0
-        at += 1
-        for j in range(N_NUMBERS):
-            if numbers[e, j] != 0.0:
-                columns[at], values[at] = column + 1 + j, numbers[e, j]
-                at += 1
-        for j in range(N_FLAGS):
-            if (flags[e] >> j) & 1:
-                columns[at], values[at] = column + 1 + N_NUMBERS + j, 1.0
-                at += 1
-        starts[e + 1] = at
+    for i in range(len(lists)):
+        for place in range(np.int64(lists[i].n)):
+            entry = lists[i].entries[place]
+            columns[at] = firsts[0] + entry.item_id
+            columns[at + 1] = firsts[1] + entry.verb
+            columns[at + 2] = firsts[2] + entry.trait
+            columns[at + 3] = firsts[3] + entry.purpose
+            column = firsts[N_IDS] + kinds[entry.verb] * N_KNOWN
+            columns[at + 4] = column
+            for j in range(N_IDS + 1):
+                values[at + j] = np.float32(1.0)
+            at += N_IDS + 1
+            for j in range(N_NUMBERS):
+                byte = entry.estimates[j] if j < N_ESTIMATES else entry.price
+                if byte:
+                    columns[at], values[at] = column + 1 + j, np.float32(byte) * PER_NUMBER
+                    at += 1
+            flags[k] = entry.flag_bits
+            for j in range(N_FLAGS):
+                if (flags[k] >> j) & 1:
+                    columns[at], values[at] = column + 1 + N_NUMBERS + j, np.float32(1.0)
+                    at += 1
+            k += 1
+            starts[k] = at
 
 
 @kernel

@@ -38,8 +38,10 @@ EFFECT_GAMES = 64  # games of a run's final evaluation that are repeated with hi
 class AdvisedPlayer:
     """Follows hints where the policy is uncertain and the budget permits, and the policy otherwise.
 
-    hints   by (seed, step of the game): text, agreed, source
-    ledger  counts of requests by result
+    hints     by (seed, step of the game): text, agreed, source
+    ledger    counts of requests by result
+    alone     the policy without advisor
+    asks_llm  whether the advisor is an LLM instead of the rules
     """
 
     def __init__(
@@ -61,13 +63,14 @@ class AdvisedPlayer:
         self.name, self.discrete, self.reorder = f"{name}, advised", policy.discrete, reorder
         self.hints: dict[tuple[str, int], dict[str, Any]] = {}
         self.ledger = Ledger()
-        self._policy, self._likeliest, self._confidence = policy, likeliest, confidence
-        self._alone = make_player(policy, name, likeliest, seed, reorder)
+        self.policy, self._likeliest, self._confidence = policy, likeliest, confidence
+        self.alone = make_player(policy, name, likeliest, seed, reorder)
         self._played: set[str] = set()  # seeds
         self._hint_texts: dict[str, str] = {}  # texts of hints, by the fingerprint of the game
         self._budget, self._picture = DecisionBudget(share), picture
         self._generator = torch.Generator(policy.device).manual_seed(seed)
         self._settings, self._desk = settings, None
+        self.asks_llm = settings is not None
         self._loop = asyncio.new_event_loop()
         if settings is not None:
             from ante.hints.desk import Desk, make_advisor
@@ -75,30 +78,36 @@ class AdvisedPlayer:
             self._desk = Desk(settings, make_advisor(settings, os.environ))
             self.ledger = self._desk.ledger
 
+    def forget(self) -> None:
+        """Drop the hints and the seeds of the games so far, which otherwise accumulate."""
+        self.hints.clear()
+        self._hint_texts.clear()
+        self._played.clear()
+
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return one action for each game (n,) int64, -1 for games that are not in play."""
-        followed, which = self._alone.played(games), np.flatnonzero(playing)
+        followed, which = self.alone.played(games), np.flatnonzero(playing)
         rows = followed.rows()
         self._played.update(str(games.seeds[i]) for i in which)
-        logs, _, carry = self._policy.action_log_probs(followed.state.view(rows[which]))
+        logs, _, carry = self.policy.action_log_probs(followed.state.view(rows[which]))
         followed.chose(which, carry)
         logs = logs.cpu()
         numbers = self._drawn(logs)
         self._advised(games, rows, which, logs.amax(dim=1).exp().numpy(), numbers)
         actions = np.full(games.n, -1, dtype=np.int64)
-        actions[which] = self._policy.decisions(rows[which], numbers)
+        actions[which] = self.policy.decisions(rows[which], numbers)
         return actions
 
     def explain(self, games: Games, taken: int) -> Note:
         """See `watch.notes.Explained`. For games of other players, the advisor is called now, within the budget."""
         if str(games.seeds[0]) not in self._played:
-            followed = self._alone.explained(games)
+            followed = self.alone.explained(games)
             rows = followed.rows()
-            number = number_of(self._policy, HintRequest(rows, copy_states(games.states), 0, {}), taken)
-            sure = self._policy.action_log_probs(followed.state.view(rows))[0].cpu().amax(dim=1).exp().numpy()
+            number = number_of(self.policy, HintRequest(rows, copy_states(games.states), 0, {}), taken)
+            sure = self.policy.action_log_probs(followed.state.view(rows))[0].cpu().amax(dim=1).exp().numpy()
             chosen = np.array([-1 if number is None else number])
             self._advised(games, rows, np.zeros(1, dtype=np.int64), sure, chosen)
-        return replace(self._alone.explain(games, taken), hint=self._hint_texts.get(fingerprint(games.states[0]), ""))
+        return replace(self.alone.explain(games, taken), hint=self._hint_texts.get(fingerprint(games.states[0]), ""))
 
     def _drawn(self, logs: torch.Tensor) -> NDArray[np.int64]:
         """Return actions (n,), sampled or most likely, from log-probabilities (n, actions)."""
@@ -122,7 +131,7 @@ class AdvisedPlayer:
             if advice is None:
                 continue
             state = copy_states(games.states[i : i + 1].view(np.recarray))
-            number = number_of(self._policy, HintRequest(rows[i : i + 1], state, 0, {}), advice.decision)
+            number = number_of(self.policy, HintRequest(rows[i : i + 1], state, 0, {}), advice.decision)
             if number is not None:
                 agreed = number == int(numbers[k])
                 self.ledger.compared, self.ledger.agreed = self.ledger.compared + 1, self.ledger.agreed + agreed

@@ -20,10 +20,10 @@ from ante.errors import BalatroError
 from ante.lookahead.candidates import CandidateLister, decisions_of
 from ante.lookahead.records import candidates_t
 from ante.search.protocol import as_records
-from ante.training.acting.shortlist_inference import ShortlistInference
 from ante.training.acting.win_head import WinHead
 from ante.training.players.release import digest_of_weights, is_release, read_release, write_win_head
-from ante.training.policies.shortlist import ShortlistPolicy
+from ante.training.policies.shortlist import ListedRows, ShortlistPolicy
+from ante.training.policies.shortlist_net import ShortlistNet
 
 TOGETHER = 256  # games played together
 KEPT, SAMPLED = 0.35, 0.1  # parts of the positions that are kept, and of the decisions that are sampled
@@ -72,7 +72,7 @@ def calibrate(folder: Path, games: int, seed: int, advance: Callable[[int], None
 
 def play(policy: ShortlistPolicy, games: int, seed: int, advance: Callable[[int], None]) -> Positions:
     """Return positions of at least this many whole games."""
-    infer, lister, rng = ShortlistInference(policy), CandidateLister(), np.random.default_rng(seed)
+    net, lister, rng = ShortlistNet(policy, torch.float32), CandidateLister(), np.random.default_rng(seed)
     batch = Games(
         TOGETHER, reorder="jokers", discrete=False, rngs=[one_seed(seed * TOGETHER + i) for i in range(TOGETHER)]
     )
@@ -83,11 +83,11 @@ def play(policy: ShortlistPolicy, games: int, seed: int, advance: Callable[[int]
     begun = TOGETHER
     while len(won) < games:
         lister.write(batch, lists)
-        found = infer(batch.flat, lists)
+        found = net.passed(ListedRows.of_flat(batch.flat, lists))
         keep = rng.random(TOGETHER) < KEPT
-        kept.append((found.trunk[keep].astype(np.float16), number[keep].copy()))
+        kept.append((found.trunk[keep].numpy().astype(np.float16), number[keep].copy()))
         sampled = rng.random(TOGETHER) < SAMPLED
-        logits = found.logits + np.where(sampled[:, None], rng.gumbel(size=found.logits.shape), 0.0)
+        logits = found.logits.numpy() + np.where(sampled[:, None], rng.gumbel(size=tuple(found.logits.shape)), 0.0)
         batch.step(decisions_of(lists["entries"], logits.argmax(axis=1)))
         over = np.flatnonzero(batch.outcome)
         for i in over:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ante.env.games import Games
+from ante.env.layout import FLAT_SIZE
 from ante.training.numerics import row_kernels, torch_ops
 from ante.training.numerics.distributions import log_softmax
 from ante.training.numerics.packed_rows import (
@@ -38,6 +39,8 @@ from ante.training.policies.mlp import MaskedPolicy
 from ante.training.policies.protocol import Choice, GamePolicy
 from ante.training.spans import span
 
+LISTED = ~np.isin(np.arange(FLAT_SIZE), FULL)  # columns of the sparse part
+
 
 class FilledRows:
     """Packed rows split into a dense and a sparse part for the first layer; indexing returns a minibatch.
@@ -59,6 +62,18 @@ class FilledRows:
         row_kernels.list_filled(numbers, octets, *places, self.starts, self.columns, self.values, self._full)
         self._masks = octets[:, AT_MASK : AT_MASK + MASK_BYTES]
         self.which = np.arange(len(rows))
+
+    @classmethod
+    def of_flat(cls, flat: NDArray[np.float32]) -> "FilledRows":
+        """Return the same from flat observations (n, FLAT_SIZE), without masks."""
+        found = object.__new__(cls)
+        n, most = len(flat), flat.size + 1
+        found.starts, found._full = np.empty(n + 1, dtype=np.int64), np.empty((n, len(FULL)), dtype=np.float32)
+        found.columns, found.values = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.float32)
+        places = FULL, LISTED, found.starts, found.columns, found.values, found._full
+        row_kernels.list_flat(flat, flat.view(np.int32), *places)
+        found.which = np.arange(n)
+        return found
 
     @property
     def full(self) -> torch.Tensor:
@@ -104,20 +119,16 @@ class CastNet:
 
     def __init__(self, policy: "PackedPolicy", dtype: torch.dtype) -> None:
         self._first, self._dtype = policy.trunk[0], dtype
-        self._columns = torch.from_numpy(FULL)
         linear = [layer for layer in policy.trunk if isinstance(layer, nn.Linear)]
         with torch.no_grad():
-            self._full = self._first.weight[self._columns].to(dtype), self._first.bias.to(dtype)
+            self._full = self._first.weight[torch.from_numpy(FULL)].to(dtype), self._first.bias.to(dtype)
             self._layers = [(layer.weight.to(dtype), layer.bias.to(dtype)) for layer in linear]
             self._policy = policy.policy.weight.to(dtype), policy.policy.bias.to(dtype)
         self._head, self._value = policy.value, policy.value.scaled()
 
     def features(self, rows: FilledRows) -> list[Features]:
         """Return the outputs of all shared layers, first to last."""
-        weight, bias = self._full
-        first = torch.addmm(bias, rows.full.to(self._dtype), weight).float()
-        listed = rows.starts, rows.columns, rows.values, rows.which
-        row_kernels.sparse_forward(*listed, self._first.weight.detach().numpy(), first.numpy())
+        first = sparse_output(self._first.weight.detach(), *self._full, rows)
         out = [activated(first, self._dtype)]
         for weight, bias in self._layers:
             out.append(activated(torch.addmm(bias, out[-1].kept, weight.t()), self._dtype))
@@ -190,7 +201,8 @@ class SparseFirst(torch.autograd.Function):  # type: ignore[misc]
     ) -> torch.Tensor:
         """Return (m, width) float32."""
         ctx.rows, ctx.dtype, ctx.shape = rows, dtype, weight.shape
-        return sparse_output(weight.detach(), bias.detach(), rows, dtype)
+        weight, bias = weight.detach(), bias.detach()
+        return sparse_output(weight, weight[torch.from_numpy(FULL)].to(dtype), bias.to(dtype), rows)
 
     @staticmethod
     def backward(ctx: Any, slope: torch.Tensor) -> tuple[Any, ...]:
@@ -199,10 +211,12 @@ class SparseFirst(torch.autograd.Function):  # type: ignore[misc]
         return sparse_gradient(ctx.shape, ctx.rows, slope, ctx.dtype), slope.sum(dim=0), None, None
 
 
-def sparse_output(weight: torch.Tensor, bias: torch.Tensor, rows: FilledRows, dtype: torch.dtype) -> torch.Tensor:
-    """Return the first layer's output on sparse rows, (m, width) float32, with products in `dtype`."""
-    columns = torch.from_numpy(FULL)
-    out = torch.addmm(bias.to(dtype), rows.full.to(dtype), weight[columns].to(dtype)).float()
+def sparse_output(weight: torch.Tensor, full: torch.Tensor, bias: torch.Tensor, rows: FilledRows) -> torch.Tensor:
+    """Return the first layer's output on sparse rows, (m, width) float32.
+
+    weight  (inputs, width) float32; full, its rows of the columns FULL, and bias: in the dtype of their products
+    """
+    out = torch.addmm(bias, rows.full.to(full.dtype), full).float()
     row_kernels.sparse_forward(rows.starts, rows.columns, rows.values, rows.which, weight.numpy(), out.numpy())
     return out
 

@@ -60,26 +60,37 @@ class ListedRows:
 
     def __init__(self, rows: NDArray[Any]) -> None:
         self.rows, self.filled = rows, FilledRows(rows)
-        lists = rows["list"]
-        self.counts = lists["n"].astype(np.int64)
-        self.starts = np.concatenate([[0], np.cumsum(self.counts)])
-        entries = lists["entries"][np.arange(MAX_CANDIDATES) < self.counts[:, None]]
+        self._list(rows["list"])
+        entries = rows["list"]["entries"][np.arange(MAX_CANDIDATES) < self.counts[:, None]]
         self.ids = np.stack([entries[name] for name in ("item_id", "verb", "trait", "purpose")], axis=1).astype(
             np.int64
         )
-        self.flags = entries["flag_bits"].astype(np.int64)
         numbers = np.concatenate([entries["estimates"], entries["price"][:, None]], axis=1)
-        self.numbers = numbers.astype(np.float32) / np.float32(128.0)
+        self.numbers = numbers.astype(np.float32) * list_kernels.PER_NUMBER
+
+    @classmethod
+    def of_flat(cls, flat: NDArray[np.float32], lists: NDArray[Any]) -> "ListedRows":
+        """Return the same for inference from flat observations (n, FLAT_SIZE) and candidate lists (n,)."""
+        found = object.__new__(cls)
+        found.filled = FilledRows.of_flat(flat)
+        found._list(lists)
+        return found
+
+    def _list(self, lists: NDArray[Any]) -> None:
+        """Read the candidate lists of all rows."""
+        self.counts = lists["n"].astype(np.int64)
+        self.starts = np.concatenate([[0], np.cumsum(self.counts)])
+        k = self.starts[-1]
+        self.flags = np.empty(k, dtype=np.int64)
         self.sparse = (
-            np.empty(len(self.ids) + 1, dtype=np.int64),
-            np.empty(len(self.ids) * list_kernels.MOST_TERMS, dtype=np.int32),
-            np.empty(len(self.ids) * list_kernels.MOST_TERMS, dtype=np.float32),
+            np.empty(k + 1, dtype=np.int64),
+            np.empty(k * list_kernels.MOST_TERMS, dtype=np.int32),
+            np.empty(k * list_kernels.MOST_TERMS, dtype=np.float32),
         )
-        list_kernels.list_terms(self.ids, self.numbers, self.flags, KIND_OF_VERB, TABLE, *self.sparse)
-        self.globals = np.concatenate([lists["strengths"] / 2000.0, lists["needed"][:, None] / 200.0], axis=1).astype(
-            np.float32
-        )
-        self.which = np.arange(len(rows))
+        list_kernels.list_terms(lists.view(np.recarray), KIND_OF_VERB, TABLE, *self.sparse, self.flags)
+        self.globals = np.empty((len(lists), N_GLOBALS), dtype=np.float32)
+        self.globals[:, :-1], self.globals[:, -1] = lists["strengths"] / 2000.0, lists["needed"] / 200.0
+        self.which = np.arange(len(lists))
 
     def __len__(self) -> int:
         """Number of rows in the minibatch."""
@@ -100,7 +111,7 @@ class ListedRows:
     def indices(self) -> NDArray[np.int64]:
         """Return the indices of the minibatch's candidates among those of all rows, row by row."""
         ends = self.ends()
-        found = np.empty(ends[-1], dtype=np.int64)
+        found = np.empty(int(ends[-1:].sum()), dtype=np.int64)
         list_kernels.entries_of(self.starts, self.which, ends, found)
         return found
 

@@ -39,6 +39,11 @@ class Passed:
     legal: np.ndarray[Any, np.dtype[np.uint8]]
     values: torch.Tensor
 
+    @property
+    def trunk(self) -> torch.Tensor:
+        """Features of the whole game, (m, size)."""
+        return self.layers[-1].kept
+
 
 class ShortlistNet:
     """The layers of a ShortlistPolicy with weights in `dtype` for products on a CPU, valid until a weight changes."""
@@ -52,6 +57,8 @@ class ShortlistNet:
         encoder = policy.entries
         parts = *(each.weight for each in tables_of(encoder)), encoder.numbers.weight.t()
         self._table, self._sizes = torch.cat([each.detach() for each in parts]), [len(each) for each in parts]
+        self._first = policy.first.weight.detach(), policy.first.bias.detach()
+        self._full = self._first[0][torch.from_numpy(FULL)].to(dtype), self._first[1].to(dtype)
 
     def _cast(self, layer: nn.Linear) -> tuple[torch.Tensor, torch.Tensor]:
         return layer.weight.detach().to(self._dtype), layer.bias.detach().to(self._dtype)
@@ -61,9 +68,9 @@ class ShortlistNet:
         """Return the outputs on a minibatch of `ListedRows`."""
         with torch.autocast("cpu", enabled=False):
             ends = rows.ends()
-            entries = self._encoded(rows, int(ends[-1]))
-            first, known = self._policy.first, torch.from_numpy(rows.globals[rows.which])
-            table = sparse_output(first.weight.detach(), first.bias.detach(), rows.filled, self._dtype)
+            entries = self._encoded(rows, int(ends[-1:].sum()))
+            known = torch.from_numpy(rows.globals[rows.which])
+            table = sparse_output(self._first[0], *self._full, rows.filled)
             table = torch.addmm(table, known, self._policy.globals.weight.t()).add_(self._policy.globals.bias)
             pooled = torch.empty(len(rows), 2 * entries[1].plain.shape[1])
             list_kernels.pool(ends, entries[1].kept.float().numpy(), pooled.numpy())

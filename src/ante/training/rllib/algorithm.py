@@ -196,12 +196,10 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
                 self._send_weights()
 
     def _log_sampled(self, ready: list[Sampled]) -> None:
-        """Aggregate the metrics of fragments. Means are those of the last games of all runners together."""
+        """Aggregate the metrics of fragments, and log means over the last games of all runners together."""
         for each in ready:
             self.window.add(each.ended, each.stage)
-        own = (*MEANS, "games_counted", STAGE)  # those of one runner
-        metrics = [{name: stats for name, stats in each.metrics.items() if name not in own} for each in ready]
-        self.metrics.aggregate(metrics, key=ENV_RUNNER_RESULTS)
+        self.metrics.aggregate([each.metrics for each in ready], key=ENV_RUNNER_RESULTS)
         for name, mean in self.window.means().items():
             self.metrics.log_value((ENV_RUNNER_RESULTS, name), mean, window=1)
         if len(self.config.stages) > 1:

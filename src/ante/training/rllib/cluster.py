@@ -90,13 +90,17 @@ def check_resources(config: TrainConfig) -> None:
     if joined_address():
         wait_for(requests, machine.wait_seconds)
         return
-    wanted = sum((Counter(bundle) for bundle in requests), Counter[str]())
+    check_found(sum((Counter(bundle) for bundle in requests), Counter[str]()), "the run")
+
+
+def check_found(wanted: Mapping[str, float], about: str) -> None:
+    """Check that Ray has these resources. Raises NoGpu, TooFewResources."""
     found = ray.cluster_resources()
-    if found.get("GPU", 0.0) < wanted["GPU"]:
+    if found.get("GPU", 0.0) < wanted.get("GPU", 0.0):
         raise NoGpu(wanted["GPU"], "in separate processes", found.get("GPU", 0.0))
     if any(found.get(name, 0.0) < amount for name, amount in wanted.items()):
         raise TooFewResources(
-            f"the run requests {words(wanted)} from Ray, which has {words(found)} on this machine: {LOWER}"
+            f"{about} requests {words(wanted)} from Ray, which has {words(found)} on this machine: {LOWER}"
         )
 
 

@@ -8,7 +8,7 @@ from ante.env.reward import blinds_beaten
 from ante.training.sampling.highlights import BestGames, PlayedGame
 from ante.training.settings.config import TrainConfig
 from ante.watch.episode import recorded
-from ante.watch.gallery import Entry, end_of, read_index, replace_highlights, write_episode
+from ante.watch.gallery import Entry, entry_of, read_index, replace_highlights, write_episode
 from ante.watch.highlights import ahead
 
 
@@ -42,22 +42,17 @@ def keep_highlights(
 def written(config: TrainConfig, game: PlayedGame, steps: int, check: Callable[[], None]) -> Entry:
     """Write the replay of a game of training and return its entry, with the game's figure by each rule."""
     episode, heading = recorded(game.heading, game.actions.tolist(), game.discrete), game.heading
-    last, (jokers, state) = episode.end(), end_of(episode)
-    entry = Entry(
+    last = episode.end()
+    entry = entry_of(
+        episode,
+        heading,
         name=f"train-{steps:012d}-{heading.seed}",
-        seed=heading.seed,
-        deck=heading.deck,
-        stake=heading.stake,
-        challenge=heading.challenge,
         outcome=outcome(last),
         ante=int(last.ante) - int(last.won),  # the win increases the ante
         blinds=int(blinds_beaten(last)),
-        decisions=len(episode.actions),
         reward=game.total,
         steps=steps,
         final=False,
-        jokers=jokers,
-        state=state,
         highlights=game.figures,
     )
     check()

@@ -8,7 +8,7 @@ import gc
 import math
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -40,7 +40,7 @@ from ante.training.run.machine import write_machine
 from ante.training.run.memory import MemoryGauge, memory_table
 from ante.training.run.memory_budget import Budget, Sizes
 from ante.training.run.metrics import Metrics
-from ante.training.run.progress import Progressed, complete_after, configured, progressed, row_of, save
+from ante.training.run.progress import Progressed, complete_after, configured, is_wasted, progressed, row_of, save
 from ante.training.run.prometheus import RunExporter, Runners, exporting
 from ante.training.run.videos import keep_games, write_best
 from ante.training.run.warm_start import read_start
@@ -312,11 +312,6 @@ def is_loss(error: BaseException | None) -> bool:
     while isinstance(error, ray.exceptions.RayTaskError):
         error = error.cause
     return isinstance(error, LOST) and type(error) is not ray.exceptions.RayError
-
-
-def is_wasted(row: Mapping[str, float]) -> bool:
-    """Return whether an iteration had gradient steps, none of them with a finite gradient."""
-    return row["nonfinite_grad_steps"] > 0 and math.isnan(row["grad_norm"])
 
 
 def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: Session) -> bool:

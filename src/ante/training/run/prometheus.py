@@ -5,7 +5,6 @@ query them (docs/how-to/runbooks.md). Values that change within an iteration (me
 """
 
 import math
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,14 +12,9 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
-from ante.errors import BalatroError
-from ante.http.server import HttpServer
+from ante.http.metrics_page import metrics_page
 from ante.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -30,10 +24,6 @@ if TYPE_CHECKING:
 
 GB = 2**30
 EXPORTED = tuple(metric for metric in METRICS if metric.prometheus)
-
-
-class CannotServe(BalatroError, OSError):
-    """The metrics port cannot be bound."""
 
 
 @dataclass(frozen=True)
@@ -116,26 +106,8 @@ def serving(exporter: RunExporter, port: int, host: str = "127.0.0.1") -> Iterat
     """Serve the exporter's metrics at /metrics; yield the port, a free one for 0. Raises CannotServe."""
     registry = CollectorRegistry()
     registry.register(exporter)
-
-    def scrape(request: Request) -> Response:
-        encode, kind = choose_encoder(request.headers.get("accept", ""))
-        return Response(encode(registry), headers={"Content-Type": kind})
-
-    try:
-        server = HttpServer([Route("/metrics", scrape)], host, port, names=None)
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise CannotServe(
-            f"tracking.metrics_port {port} cannot be used at {host!r} ({why}): choose another, or 0 to disable it"
-        ) from None
-    thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
-    with server:
-        thread.start()
-        try:
-            yield server.port
-        finally:
-            server.shutdown()
-            thread.join()
+    with metrics_page(registry, "tracking.metrics_port", port, host) as bound:
+        yield bound
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from ante.files import whole
 from ante.paths import inside
 from ante.training.settings.config import TrainConfig
 from ante.watch.episode import annotate, recorded
-from ante.watch.gallery import FOLDER, Entry, add_episodes, end_of, read_index, write_episode
+from ante.watch.gallery import FOLDER, Entry, add_episodes, entry_of, read_index, write_episode
 from ante.watch.notes import Explained
 
 BEST, WORST, FIRST_WIN = "best", "worst", "first_win"
@@ -68,22 +68,16 @@ def keep_games(config: TrainConfig, player: Player, report: Report, steps: int, 
         heading = Heading(record.seed, config.games.deck, config.games.stake, config.games.challenge)
         episode = recorded(heading, record.actions, player.discrete)
         notes = annotate(episode, player) if i in chosen and isinstance(player, Explained) else None
-        jokers, state = end_of(episode)
-        entry = Entry(
+        entry = entry_of(
+            episode,
+            heading,
             name=f"{'final-' if final else ''}{steps:012d}-{record.seed}",
-            seed=record.seed,
-            deck=config.games.deck,
-            stake=config.games.stake,
-            challenge=config.games.challenge,
             outcome=record.outcome,
             ante=record.ante,
             blinds=record.blinds,
-            decisions=len(episode.actions),
             reward=record.reward,
             steps=steps,
             final=final,
-            jokers=jokers,
-            state=state,
             why=chosen.get(i, ()),
         )
         entries.append(write_episode(config.folder, entry, episode, player.name, notes, about, video=i in chosen))

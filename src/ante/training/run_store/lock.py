@@ -55,7 +55,7 @@ class RunLock:
 
 @contextmanager
 def locked(folder: Path, kind: str = "run", other: str = "choose another --name or --runs") -> Iterator[RunLock]:
-    """Hold the lock of the folder of a run, or of a population. Raises RunInUse, BadFolder.
+    """Hold the lock of the folder of a run, or of a sweep. Raises RunInUse, BadFolder.
 
     kind, other  words of the errors: what the folder contains, and how to choose another folder
 

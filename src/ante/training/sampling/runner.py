@@ -216,7 +216,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         """Return one fragment with its metrics; as an object reference, so that no steps pass through the driver."""
         (fragment,) = self.sample()
         held = ray.put(fragment) if by_reference else fragment
-        return Sampled(held, self.get_metrics(), self.tally.take(), self._current_stage)
+        return Sampled(held, self._metrics(), self.tally.take(), self._current_stage)
 
     def _play(self, steps: int) -> Rollout | Trajectory:
         """Play `steps` steps in every game and return the fragment to send."""
@@ -345,14 +345,18 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.metrics.log_value(NUM_EPISODES, self.tally.games, reduce="sum")
         self.metrics.log_value("sample_seconds", seconds, window=1)
         self.metrics.log_value("bytes_per_step", sum(each.nbytes for each in fragments) / steps, window=1)
-        for name, mean in self.tally.means().items():
-            self.metrics.log_value(name, mean, window=1)
-        self.metrics.log_value("games_counted", len(self.tally.last), window=1)
-        if len(self.config.stages) > 1:
-            self.metrics.log_value(STAGE, self._current_stage, window=1)
         self.tally.games = 0
 
     def get_metrics(self) -> dict[str, Any]:
+        """Return metrics since the last call, and means of this runner's last games, which RLlib's evaluation uses.
+
+        Training computes means over the last games of all runners instead (`GameWindow`).
+        """
+        for name, mean in self.tally.means().items():
+            self.metrics.log_value(name, mean, window=1)
+        return self._metrics()
+
+    def _metrics(self) -> dict[str, Any]:
         """Return metrics since the last call, and those of the hooks."""
         found = dict(self.metrics.reduce())
         for call in self._calls("metrics"):

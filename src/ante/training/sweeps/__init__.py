@@ -1,1 +1,1 @@
-"""Population-based training and its search space."""
+"""Searches for settings on Ray Tune: random search, successive halving, population-based training."""

@@ -1,0 +1,1 @@
+"""Simulation of many env runners and several learners on one machine: who fetches which fragments."""

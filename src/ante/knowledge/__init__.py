@@ -1,0 +1,1 @@
+"""What works with what: measured effects of jokers and pairs of jokers, and a graph that stores and answers them."""

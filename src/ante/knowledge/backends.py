@@ -1,0 +1,178 @@
+"""Backends of the graph: Ladybug embedded in this process, and any Bolt server.
+
+A backend executes statements; `store.Knowledge` writes them. Writes run in one transaction each: after `write`
+has returned, its rows survive the end of the process.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from ante.errors import BalatroError
+from ante.knowledge.schema import bolt_ddl, ladybug_ddl
+
+Rows = Sequence[Mapping[str, Any]]
+BOLT = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+SECONDS = 2.0  # to connect, and of retries
+MEMORY = 256 << 20  # bytes of Ladybug's buffer pool
+LARGEST = 1 << 33  # bytes of a Ladybug file; its default, 8 TB, exceeds the address space of some containers
+BUSY = re.compile(r"lock", re.IGNORECASE)
+
+
+class StoreUnavailable(BalatroError):
+    """The graph cannot be opened or reached."""
+
+
+class StoreBusy(StoreUnavailable):
+    """Another process writes to the graph."""
+
+
+class Backend(Protocol):
+    """Executes statements of portable Cypher."""
+
+    def read(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        """Return the rows of a query."""
+
+    def write(self, work: Iterable[tuple[str, Rows]]) -> None:
+        """Execute statements, each with its `$rows`, in one transaction."""
+
+    def create(self) -> None:
+        """Create tables or constraints that do not exist yet."""
+
+    def close(self) -> None:
+        """Release the connection."""
+
+
+class Ladybug:
+    """A graph in a file, opened by one writer or by any number of readers."""
+
+    def __init__(self, file: Path | None, read_only: bool = False) -> None:
+        import ladybug
+
+        if file is not None and not file.exists():
+            if read_only:
+                raise StoreUnavailable(f"there is no graph in {file}: write it with ante know load --store {file}")
+            file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._database = ladybug.Database(
+                str(file) if file else ":memory:",
+                buffer_pool_size=MEMORY,
+                max_num_threads=1,  # SPEED: queries take less than a millisecond
+                max_db_size=LARGEST,
+                read_only=read_only,
+            )
+            self._connection = ladybug.Connection(self._database)
+        except (RuntimeError, OSError) as error:
+            if BUSY.search(str(error)):
+                raise StoreBusy(f"another process writes to {file}: wait until it has ended") from None
+            raise StoreUnavailable(f"cannot open {file}: {error}") from None
+
+    def read(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        """Return the rows of a query."""
+        result = self._connection.execute(statement, parameters)
+        names = result.get_column_names()
+        return [dict(zip(names, row, strict=True)) for row in result.get_all()]
+
+    def write(self, work: Iterable[tuple[str, Rows]]) -> None:
+        """Execute statements in one transaction."""
+        self._connection.execute("BEGIN TRANSACTION")
+        try:
+            for statement, rows in work:
+                if rows:
+                    self._connection.execute(statement, {"rows": [dict(row) for row in rows]})
+        except BaseException:
+            with suppress(RuntimeError):  # a failed statement has already ended the transaction
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def create(self) -> None:
+        """Create the tables."""
+        for statement in ladybug_ddl():
+            self._connection.execute(statement)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+        self._database.close()
+
+
+class Bolt:
+    """A graph on a server, such as Memgraph, Neo4j or ArcadeDB."""
+
+    def __init__(self, url: str, user: str = "", password: str = "", database: str | None = None) -> None:
+        import neo4j
+        from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
+        self._errors = (DriverError, Neo4jError)
+        self._database = database
+        self._driver = neo4j.GraphDatabase.driver(
+            url,
+            auth=(user, password) if user else None,
+            connection_timeout=SECONDS,
+            max_transaction_retry_time=SECONDS,
+        )
+        try:
+            self._driver.verify_connectivity()
+        except AuthError:
+            self._driver.close()
+            raise StoreUnavailable(
+                f"{_place(url)} rejects the user: set KNOWLEDGE_USER and KNOWLEDGE_PASSWORD"
+            ) from None
+        except (*self._errors, OSError) as error:
+            self._driver.close()
+            raise StoreUnavailable(f"cannot reach {_place(url)}: {str(error).splitlines()[0]}") from None
+
+    def read(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        """Return the rows of a query."""
+        with self._driver.session(database=self._database) as session:
+            found: list[dict[str, Any]] = session.execute_read(lambda tx: tx.run(statement, parameters).data())
+            return found
+
+    def write(self, work: Iterable[tuple[str, Rows]]) -> None:
+        """Execute statements in one managed transaction, which the driver repeats if it conflicts with another."""
+        held = [(statement, [dict(row) for row in rows]) for statement, rows in work if rows]
+
+        def run(tx: Any) -> None:
+            for statement, rows in held:
+                tx.run(statement, rows=rows).consume()
+
+        with self._driver.session(database=self._database) as session:
+            session.execute_write(run)
+
+    def create(self) -> None:
+        """Create the constraints."""
+        with self._driver.session(database=self._database) as session:
+            for statement in bolt_ddl():
+                session.run(statement).consume()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._driver.close()
+
+
+def _place(url: str) -> str:
+    """Return the server of a URL, without user and password."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}:{parts.port or 7687}"
+
+
+def is_bolt(store: str) -> bool:
+    """Return whether this is the URL of a Bolt server, not a file."""
+    return store.partition("://")[0] in BOLT and "://" in store
+
+
+def open_backend(
+    store: str, read_only: bool = False, user: str = "", password: str = "", database: str | None = None
+) -> Backend:
+    """Open the graph in a file or on a Bolt server. Raises StoreUnavailable, StoreBusy."""
+    if is_bolt(store):
+        return Bolt(store, user, password, database)
+    if "://" in store:
+        raise StoreUnavailable(
+            f"{store.partition('://')[0]}:// is not supported: use a file, or a URL of {', '.join(BOLT)}"
+        )
+    return Ladybug(Path(store), read_only)

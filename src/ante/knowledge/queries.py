@@ -1,0 +1,121 @@
+"""Questions to the graph, in portable Cypher: the same answers from every backend."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from ante.knowledge.backends import Backend
+
+Row = dict[str, Any]
+EFFECT = "s.effect AS effect, s.low AS low, s.high AS high, s.n AS n, s.q AS q"
+PAIR = f"a.name AS one, b.name AS other, {EFFECT}, s.counts AS counts, s.gain AS gain, s.acts AS acts"
+ANTES = "s.ante_2 AS ante_2, s.ante_4 AS ante_4, s.ante_6 AS ante_6, s.ante_8 AS ante_8"
+JOKER = "j.key AS key, j.name AS name, j.text AS text, j.rarity AS rarity, j.cost AS cost, j.gain AS gain, j.scores AS scores"
+WEAKEST = 0.02  # log10; edges of a path
+HOPS = 3
+
+
+def among(graph: Backend, keys: Sequence[str]) -> list[Row]:
+    """Return the measured interactions among these jokers, the strongest first."""
+    return graph.read(
+        f"MATCH (a:Joker)-[s:SYNERGY]->(b:Joker) WHERE a.key IN $keys AND b.key IN $keys RETURN {PAIR} "
+        "ORDER BY effect DESC, one, other",
+        keys=list(keys),
+    )
+
+
+def pair(graph: Backend, one: str, other: str) -> Row | None:
+    """Return everything measured about one pair."""
+    found = graph.read(
+        f"MATCH (a:Joker)-[s:SYNERGY]->(b:Joker) WHERE a.key IN $keys AND b.key IN $keys RETURN {PAIR}, "
+        f"s.bought AS bought, s.same AS same, {ANTES}, a.gain AS one_gain, b.gain AS other_gain",
+        keys=[one, other],
+    )
+    return found[0] if found else None
+
+
+def joker(graph: Backend, key: str) -> Row:
+    """Return a joker, its traits, and its measured effects with hands, bosses and decks."""
+    row = graph.read(f"MATCH (j:Joker {{key: $key}}) RETURN {JOKER}", key=key)[0]
+    traits = graph.read("MATCH (j:Joker {key: $key})-[:HAS]->(t:Trait) RETURN t.name AS name ORDER BY name", key=key)
+    return {
+        **row,
+        "traits": [each["name"] for each in traits],
+        "hands": of_joker(graph, key, "WITH_HAND", "Hand"),
+        "bosses": of_joker(graph, key, "UNDER", "Boss"),
+        "decks": of_joker(graph, key, "ON_DECK", "Deck"),
+    }
+
+
+def of_joker(graph: Backend, key: str, edge: str, label: str) -> list[Row]:
+    """Return a joker's effects along one kind of edge, the largest first."""
+    return graph.read(
+        f"MATCH (j:Joker {{key: $key}})-[s:{edge}]->(x:{label}) RETURN x.name AS name, {EFFECT} ORDER BY effect DESC, name",
+        key=key,
+    )
+
+
+def partners(graph: Backend, key: str, limit: int, descending: bool = True) -> list[Row]:
+    """Return the partners of a joker with interactions that count: the strongest, or those that cost the most."""
+    sign, order = (">", "DESC") if descending else ("<", "ASC")
+    return graph.read(
+        f"MATCH (a:Joker {{key: $key}})-[s:SYNERGY]-(b:Joker) WHERE s.counts AND s.effect {sign} 0.0 "
+        f"RETURN b.name AS name, {EFFECT}, s.gain AS gain ORDER BY effect {order}, name LIMIT {limit:d}",
+        key=key,
+    )
+
+
+def top(graph: Backend, limit: int, descending: bool = True, without: Sequence[str] = ()) -> list[Row]:
+    """Return the pairs with the largest interactions that count, or the smallest; `without` these jokers."""
+    sign, order = (">", "DESC") if descending else ("<", "ASC")
+    return graph.read(
+        f"MATCH (a:Joker)-[s:SYNERGY]->(b:Joker) WHERE s.counts AND s.effect {sign} 0.0 AND NOT a.key IN $without AND NOT "
+        f"b.key IN $without RETURN {PAIR} ORDER BY effect {order}, one, other LIMIT {limit:d}",
+        without=list(without),
+    )
+
+
+def with_item(graph: Backend, edge: str, label: str, key: str) -> list[Row]:
+    """Return the effects of all jokers with a hand, under a boss or on a deck, the largest first."""
+    return graph.read(
+        f"MATCH (j:Joker)-[s:{edge}]->(x:{label} {{key: $key}}) RETURN j.name AS name, {EFFECT} ORDER BY effect DESC, name",
+        key=key,
+    )
+
+
+def path(graph: Backend, start: str, end: str, limit: int = 5) -> list[Row]:
+    """Return chains of synergies from one joker to another over at most HOPS edges, the shortest and strongest first.
+
+    Each edge counts and has an effect of at least WEAKEST; a chain's strength is its weakest edge. The chains are joined
+    here: Ladybug 0.22 loses rows of undirected patterns with two edges.
+    """
+    rows = graph.read(
+        "MATCH (a:Joker)-[s:SYNERGY]->(b:Joker) WHERE s.counts AND s.effect >= $least "
+        "RETURN a.key AS one, b.key AS other, a.name AS one_name, b.name AS other_name, s.effect AS effect",
+        least=WEAKEST,
+    )
+    names = {row[side]: row[f"{side}_name"] for row in rows for side in ("one", "other")}
+    near: dict[str, dict[str, float]] = {}
+    for row in rows:
+        near.setdefault(row["one"], {})[row["other"]] = row["effect"]
+        near.setdefault(row["other"], {})[row["one"]] = row["effect"]
+    chains: list[tuple[str, ...]] = [(start,)]
+    for _ in range(HOPS):
+        chains = [(*chain, after) for chain in chains for after in near.get(chain[-1], {}) if after not in chain]
+        found = [chain for chain in chains if chain[-1] == end]
+        if found:
+            described = [chain_of(chain, names, near) for chain in found]
+            return sorted(described, key=lambda chain: (-chain["weakest"], chain["jokers"]))[:limit]
+    return []
+
+
+def chain_of(chain: Sequence[str], names: dict[str, str], near: dict[str, dict[str, float]]) -> Row:
+    """Return the names and effects of a chain of keys."""
+    effects = [near[one][other] for one, other in pairwise(chain)]
+    return {"jokers": [names[key] for key in chain], "effects": effects, "weakest": min(effects)}
+
+
+def about(graph: Backend) -> str:
+    """Return where the measured tables are from, as JSON text."""
+    found = graph.read("MATCH (m:Meta {key: 'about'}) RETURN m.value AS value")
+    return str(found[0]["value"]) if found else "{}"

@@ -1,0 +1,190 @@
+"""The stored graph: writing, reading, and copies as Parquet files.
+
+One process writes. A Ladybug file refuses a second writer; on a Bolt server the transactions of writers are managed.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ante.engine.core.compile_cache import base_folder, neighbours_hash, source_hash
+from ante.errors import BalatroError
+from ante.files import check_regular, whole
+from ante.knowledge.backends import Backend, Ladybug, StoreUnavailable, is_bolt, open_backend
+from ante.knowledge.content import catalogue, edges
+from ante.knowledge.measuring.table import Table, fingerprint, read_table
+from ante.knowledge.schema import EDGES, META, NODES, VERSION, Edge, Node
+
+ROWS = 2000  # of one statement
+DEFAULT = "default"
+
+
+class OtherSchema(BalatroError):
+    """A graph of another version of the schema."""
+
+
+class NotALoad(BalatroError, ValueError):
+    """A folder does not contain an exported graph."""
+
+
+class Knowledge:
+    """A graph with the schema of this version. Raises OtherSchema, StoreUnavailable."""
+
+    def __init__(self, backend: Backend, empty: bool = False) -> None:
+        self.backend = backend
+        if empty:
+            backend.create()
+        else:
+            self._check()
+
+    def _check(self) -> None:
+        """Raise OtherSchema unless the graph has this version."""
+        try:
+            found = self.backend.read("MATCH (m:Meta {key: 'schema'}) RETURN m.value AS version")
+        except Exception as error:  # each backend has its own class for an unknown table
+            raise OtherSchema(
+                f"the store has no knowledge graph ({str(error).splitlines()[0]}): use ante know load"
+            ) from None
+        if not found:
+            raise OtherSchema("the store has no knowledge graph: write it with ante know load")
+        if found[0]["version"] != str(VERSION):
+            raise OtherSchema(
+                f"the graph has schema {found[0]['version']}, this version reads {VERSION}: write it again with ante know load"
+            )
+
+    def write(self, content: Iterable[tuple[Node | Edge, Sequence[Mapping[str, Any]]]]) -> int:
+        """Write nodes and edges, the existing ones with new properties, and return their number.
+
+        Each kind is one transaction, so an interrupted load leaves whole kinds; the schema's version is written last.
+        """
+        written, last = 0, []
+        for kind, rows in content:
+            if kind is META:
+                last = list(rows)
+                continue
+            parts = [rows[first : first + ROWS] for first in range(0, len(rows), ROWS)]
+            self.backend.write((kind.merge, part) for part in parts)
+            written += len(rows)
+        self.backend.write([(META.merge, last)])
+        return written + len(last)
+
+    def load(self, table: Table) -> int:
+        """Write the catalogue and the measured tables, and return the number of nodes and edges."""
+        return self.write([*catalogue(table), *edges(table)])
+
+    def export(self, folder: Path) -> int:
+        """Write each kind of node and edge to a Parquet file of a new folder, and return the number of rows."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        folder.mkdir(parents=True, exist_ok=True)
+        written = 0
+        for kind in (*NODES, *EDGES):
+            rows = self.backend.read(kind.match)
+            table = pa.Table.from_pylist(rows, schema=arrow_schema(kind))
+            with whole(folder / f"{kind.label}.parquet") as aside:
+                parquet.write_table(table, aside, compression="zstd")
+            written += len(rows)
+        return written
+
+    def import_from(self, folder: Path) -> int:
+        """Write the content of exported files, and return the number of rows. Raises NotALoad, Unreadable."""
+        return self.write(exported(folder))
+
+    def close(self) -> None:
+        """Close the backend."""
+        self.backend.close()
+
+    def __enter__(self) -> "Knowledge":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def exported(folder: Path) -> Iterator[tuple[Node | Edge, list[dict[str, Any]]]]:
+    """Yield the rows of exported files by kind. Raises NotALoad, OtherSchema, Unreadable."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    for kind in (*NODES, *EDGES):
+        file = folder / f"{kind.label}.parquet"
+        check_regular(file)
+        try:
+            table = parquet.read_table(file).cast(arrow_schema(kind))
+        except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, OSError) as error:
+            raise NotALoad(
+                f"cannot read {file}: {str(error).splitlines()[0]}; use a folder of ante know export"
+            ) from None
+        rows = table.to_pylist()
+        if kind is META and {"key": "schema", "value": str(VERSION)} not in rows:
+            raise OtherSchema(f"{folder} was exported with another schema than {VERSION}: export it again")
+        yield kind, rows
+
+
+def arrow_schema(kind: Node | Edge) -> Any:
+    """Return the Arrow schema of an exported kind; Edge files have the keys of both nodes."""
+    import pyarrow as pa
+
+    kinds = {"STRING": pa.string(), "INT64": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_()}
+    ends = [("source", pa.string()), ("target", pa.string())] if isinstance(kind, Edge) else []
+    return pa.schema([*ends, *((name, kinds[each]) for name, each in kind.properties.items())])
+
+
+def default_file(table: Table) -> Path:
+    """Return the file of the graph of a measured table, in the user's cache folder; its name identifies the content."""
+    parts = (fingerprint(table), source_hash("engine"), neighbours_hash(Path(__file__)))
+    return base_folder() / f"knowledge-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}.lbug"
+
+
+def open_default() -> Knowledge:
+    """Return the graph of the package's tables; the first call writes it to the cache, or to memory if that fails."""
+    table = read_table()
+    file = default_file(table)
+    if not file.exists():
+        aside = file.with_name(f".{os.getpid()}.{file.name}")
+        try:
+            with Knowledge(Ladybug(aside), empty=True) as made:
+                made.load(table)
+            aside.replace(file)
+        except (OSError, StoreUnavailable):
+            memory = Knowledge(Ladybug(None), empty=True)
+            memory.load(table)
+            return memory
+        finally:
+            for left in file.parent.glob(f"{aside.name}*") if file.parent.is_dir() else ():
+                with suppress(OSError):
+                    left.unlink()
+    return Knowledge(Ladybug(file, read_only=True))
+
+
+def open_knowledge(
+    store: str = DEFAULT, write: bool = False, user: str = "", password: str = "", database: str | None = None
+) -> Knowledge:
+    """Open a graph.
+
+    Args:
+        store: `default` for the tables of the package, a Ladybug file, or the URL of a Bolt server.
+        write: Whether to write; the tables are created if they do not exist.
+        user: User of a Bolt server.
+        password: Password of a Bolt server.
+        database: Database of a Bolt server, by default the server's.
+
+    Raises:
+        StoreUnavailable: The graph cannot be opened or reached.
+        StoreBusy: Another process writes to the file.
+        OtherSchema: The graph has another version.
+    """
+    if store == DEFAULT:
+        if write:
+            raise StoreUnavailable("the default store is read-only: name a file or a Bolt URL with --store")
+        return open_default()
+    return Knowledge(
+        open_backend(
+            store, read_only=not write and not is_bolt(store), user=user, password=password, database=database
+        ),
+        write,
+    )

@@ -1,0 +1,257 @@
+"""Clients of the decision service: one call at a time, or a stream that survives a restart of the server."""
+
+import asyncio
+import os
+import random
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import grpc
+import grpc.aio
+from purgatory import SyncCircuitBreakerFactory
+from purgatory.domain.model import OpenedState
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+
+from ante.errors import BalatroError, shown
+from ante.files import read_bytes
+from ante.messages import foreign
+from ante.serve.decisions.v1 import decisions_pb2 as pb
+from ante.serve.decisions.v1.decisions_pb2_grpc import DecisionServiceStub
+
+URL = re.compile(r"(grpcs?)://([^/\s@]+:\d{1,5})")
+RETRIED = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
+TOKEN, CA, CERTIFICATE, KEY = (f"ANTE_DECISIONS_{name}" for name in ("TOKEN", "CA", "CERT", "KEY"))
+MESSAGE_BYTES = 4 << 20
+LARGEST_FILE = 1 << 20
+FAILURES, OPEN_SECONDS = 5, 5.0  # of the circuit breaker
+OPTIONS = (("grpc.max_receive_message_length", MESSAGE_BYTES), ("grpc.initial_reconnect_backoff_ms", 100))
+STREAM_OPTIONS = (*OPTIONS, ("grpc.max_reconnect_backoff_ms", 500), ("grpc.use_local_subchannel_pool", 1))
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds before a stream connects again
+
+
+class NoDecision(BalatroError):
+    """The service gave no decision.
+
+    Attributes:
+        code: Status code of gRPC.
+    """
+
+    def __init__(self, code: grpc.StatusCode, message: str) -> None:
+        super().__init__(f"no decision ({code.name.lower()}): {foreign(message)}")
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the service is and how to reach it.
+
+    Attributes:
+        target: HOST:PORT.
+        tls: Whether the connection is encrypted.
+        token: Token, if the service requires one.
+        ca, cert, key: PEM files: authority of the server, and certificate and key of this client.
+    """
+
+    target: str
+    tls: bool = False
+    token: str | None = None
+    ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
+
+    @staticmethod
+    def of(url: str) -> "Address":
+        """Return the address of `grpc://HOST:PORT` or `grpcs://HOST:PORT`; the rest is from the environment.
+
+        ANTE_DECISIONS_TOKEN is the token; ANTE_DECISIONS_CA, _CERT and _KEY name files. Raises BalatroError.
+        """
+        found = URL.fullmatch(url)
+        if not found:
+            raise BalatroError(
+                f"{shown(url)} is no address of a decision service: use grpc://HOST:PORT, or grpcs:// with TLS"
+            )
+        ca, cert, key = (Path(os.environ[name]) if os.environ.get(name) else None for name in (CA, CERTIFICATE, KEY))
+        return Address(found[2], found[1] == "grpcs", os.environ.get(TOKEN) or None, ca, cert, key)
+
+    @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """Metadata of every call."""
+        return (("authorization", f"Bearer {self.token}"),) if self.token else ()
+
+    def credentials(self) -> grpc.ChannelCredentials:
+        """Return the credentials of TLS. Raises Unreadable."""
+        ca, cert, key = (read_bytes(file, LARGEST_FILE) if file else None for file in (self.ca, self.cert, self.key))
+        return grpc.ssl_channel_credentials(ca, key, cert)
+
+    def channel(self) -> grpc.Channel:
+        """Return a new channel. Raises Unreadable."""
+        if self.tls:
+            return grpc.secure_channel(self.target, self.credentials(), OPTIONS)
+        return grpc.insecure_channel(self.target, OPTIONS)
+
+    def aio_channel(self) -> grpc.aio.Channel:
+        """Return a new channel for asyncio. Raises Unreadable."""
+        if self.tls:
+            return grpc.aio.secure_channel(self.target, self.credentials(), STREAM_OPTIONS)
+        return grpc.aio.insecure_channel(self.target, STREAM_OPTIONS)
+
+
+class DecisionClient:
+    """Blocking calls with retries and a circuit breaker; use it from one thread.
+
+    A query may be sent several times; the service decides it once, because its request id stays the same.
+
+    Args:
+        address: The service.
+        timeout: Seconds for one call with all its retries.
+    """
+
+    def __init__(self, address: Address, timeout: float = 10.0) -> None:
+        self._channel, self._address, self._timeout = address.channel(), address, timeout
+        self._stub = DecisionServiceStub(self._channel)
+        self._breakers = SyncCircuitBreakerFactory(FAILURES, OPEN_SECONDS)
+
+    def info(self) -> "pb.GetServiceInfoResponse":
+        """Return what the service plays. Raises NoDecision."""
+        return self._call(self._stub.GetServiceInfo, pb.GetServiceInfoRequest())
+
+    def decide(self, query: "pb.Query") -> "pb.Decision":
+        """Return the decision of a query. Raises NoDecision."""
+        return self._call(self._stub.GetDecision, pb.GetDecisionRequest(query=query)).answer.decision
+
+    def decide_all(self, queries: Sequence["pb.Query"]) -> list["pb.Decision"]:
+        """Return the decisions of queries, in their order. Raises NoDecision for the first one without."""
+        answers = self._call(self._stub.GetDecisions, pb.GetDecisionsRequest(queries=queries)).answers
+        for query, answer in zip(queries, answers, strict=True):
+            check_answer(query, answer)
+        return [answer.decision for answer in answers]
+
+    def _call(self, method: Callable[..., Any], request: Any) -> Any:
+        """Call a method until it succeeds or the time is over."""
+        retrying = Retrying(
+            stop=stop_after_delay(self._timeout),
+            wait=wait_random_exponential(multiplier=0.05, max=1.0),
+            retry=retry_if_exception(passes),
+            reraise=True,
+        )
+        breaker = self._breakers.get_breaker(self._address.target)
+
+        def attempt() -> Any:
+            with breaker:
+                return method(request, timeout=self._timeout, metadata=self._address.metadata)
+
+        try:
+            return retrying(attempt)
+        except OpenedState:
+            message = f"{self._address.target} failed {FAILURES} times in a row; calls resume in {OPEN_SECONDS:g} s"
+            raise NoDecision(grpc.StatusCode.UNAVAILABLE, message) from None
+        except grpc.RpcError as error:
+            raise NoDecision(error.code(), error.details() or "") from None
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._channel.close()
+
+
+def passes(error: BaseException) -> bool:
+    """Return whether an error is transient."""
+    return isinstance(error, grpc.RpcError) and error.code() in RETRIED
+
+
+def check_answer(query: "pb.Query", answer: "pb.Answer") -> None:
+    """Check that an answer has the decision of this query. Raises NoDecision."""
+    if answer.request_id != query.request_id:
+        message = f"the answer to {query.request_id} has the id {answer.request_id[:64]}"
+        raise NoDecision(grpc.StatusCode.DATA_LOSS, message)
+    if answer.HasField("refusal"):
+        raise NoDecision(code_numbered(answer.refusal.code), answer.refusal.message)
+
+
+def code_numbered(number: int) -> grpc.StatusCode:
+    """Return the status code of a number."""
+    return next((code for code in grpc.StatusCode if code.value[0] == number), grpc.StatusCode.UNKNOWN)
+
+
+class DecisionStream:
+    """A stream of queries for asyncio. If the connection is lost, unanswered queries are sent again on a new one.
+
+        async with DecisionStream(Address.of("grpc://127.0.0.1:50051")) as stream:
+            decision = await stream.decide(query)
+
+    Attributes:
+        connections: Connections so far.
+        duplicates: Answers to queries that had been answered already; they are dropped.
+    """
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._open: dict[str, tuple[Any, asyncio.Future[Any]]] = {}
+        self._unsent: asyncio.Queue[Any] = asyncio.Queue()
+        self.connections = self.duplicates = 0
+
+    async def __aenter__(self) -> Self:
+        self._channel = self._address.aio_channel()
+        self._task = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+        await self._channel.close()
+
+    async def decide(self, query: "pb.Query") -> "pb.Decision":
+        """Return the decision of a query; waits for a lost server, so set a limit of time. Raises NoDecision."""
+        future = asyncio.get_running_loop().create_future()
+        self._open[query.request_id] = query, future
+        self._unsent.put_nowait(query)
+        if self._task.done():
+            self._task.result()
+        try:
+            answer = await future
+        finally:
+            self._open.pop(query.request_id, None)
+        check_answer(query, answer)
+        return answer.decision
+
+    async def _run(self) -> None:
+        """Connect again and again."""
+        stub, failures = DecisionServiceStub(self._channel), 0
+        while True:
+            self.connections += 1
+            self._unsent = asyncio.Queue()
+            for query, _ in self._open.values():
+                self._unsent.put_nowait(query)
+            try:
+                call = stub.StreamDecisions(self._requests(self._unsent), metadata=self._address.metadata)
+                async for response in call:
+                    failures = 0
+                    self._deliver(response.answer)
+            except grpc.aio.AioRpcError as error:
+                if error.code() not in RETRIED:
+                    self._fail(NoDecision(error.code(), error.details() or ""))
+            failures += 1
+            await asyncio.sleep(
+                random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, SHORTEST_PAUSE * 2.0 ** min(failures, 10))
+            )
+
+    async def _requests(self, unsent: "asyncio.Queue[Any]") -> AsyncIterator["pb.StreamDecisionsRequest"]:
+        while True:
+            yield pb.StreamDecisionsRequest(query=await unsent.get())
+
+    def _deliver(self, answer: "pb.Answer") -> None:
+        _, future = self._open.get(answer.request_id, (None, None))
+        if future is None or future.done():
+            self.duplicates += 1
+        else:
+            future.set_result(answer)
+
+    def _fail(self, error: NoDecision) -> None:
+        """End all open queries with an error that a new connection does not cure."""
+        for _, future in self._open.values():
+            if not future.done():
+                future.set_exception(error)

@@ -1,0 +1,166 @@
+"""Positions of queries as records: replayed from a seed, read from a replay, or a validated record."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import grpc
+import numpy as np
+
+from ante.engine.actions import N_VERBS, verb_of
+from ante.engine.core.state import Phase, Status, copy_states, load_state, new_states, state_t
+from ante.engine.run import new_run
+from ante.engine.step import step
+from ante.engine.validation import BadState, validate_states
+from ante.env.games import Games
+from ante.env.layout import observation_t
+from ante.env.replay import Heading, action_text, read_decision, read_heading
+from ante.errors import BalatroError
+from ante.serve.decisions.v1 import decisions_pb2 as pb
+
+MOST_DECISIONS = 5_000  # of a run; the longest games of the released policy have fewer than 1,000
+MOST_REPLAY = 256 << 10  # characters of a replay
+KEPT_RUNS = 1_024  # positions of runs that are kept
+LOOKED_BACK = 4  # decisions that the kept position of a run may lag behind
+LARGEST_ACTION = 1 << 46
+SEEN_BYTES = observation_t.fields["action_mask"][1] if observation_t.fields else 0  # the mask depends on the player
+
+
+class Refused(BalatroError):
+    """A query that gets no decision.
+
+    Attributes:
+        code: The status code of the call.
+    """
+
+    def __init__(self, code: grpc.StatusCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def malformed(message: object) -> Refused:
+    """Return the refusal of a malformed query."""
+    return Refused(grpc.StatusCode.INVALID_ARGUMENT, str(message))
+
+
+class Runs:
+    """Positions of runs, replayed from their seeds; the latest ones are kept. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[bytes, np.recarray] = OrderedDict()
+
+    def position(self, heading: Heading, actions: Sequence[int]) -> np.recarray:
+        """Return the position after these macro decisions, (1,) state_t, a copy. Raises Refused."""
+        if len(actions) > MOST_DECISIONS:
+            raise malformed(f"the run has {len(actions):,} decisions: at most {MOST_DECISIONS:,} are replayed")
+        try:
+            numbers = np.asarray(actions, dtype=np.int64)
+        except OverflowError:
+            raise malformed("a packed decision exceeds 64 bits") from None
+        start = repr(heading).encode()
+        for done in range(len(numbers), max(-1, len(numbers) - 1 - LOOKED_BACK), -1):
+            if (found := self._kept.get(key_of(start, numbers[:done]))) is not None:
+                states = copy_states(found)
+                break
+        else:
+            states, done = batch_of([new_run(**asdict(heading))]), 0
+        self._play(states[0], numbers, done)
+        self._keep(key_of(start, numbers), states)
+        return states
+
+    def _play(self, s: Any, numbers: np.ndarray, done: int) -> None:
+        """Play the decisions from number `done` on. Raises Refused."""
+        for number in range(done, len(numbers)):
+            action = numbers[number]
+            if not 0 <= action < LARGEST_ACTION or step(s, action) == Status.ILLEGAL:
+                words = (
+                    action_text(int(action)) if 0 <= action < LARGEST_ACTION and verb_of(action) < N_VERBS else action
+                )
+                raise malformed(f"decision {number + 1} of the run is illegal in its state: {words}")
+
+    def _keep(self, key: bytes, states: np.recarray) -> None:
+        self._kept[key] = copy_states(states)
+        self._kept.move_to_end(key)
+        if len(self._kept) > KEPT_RUNS:
+            self._kept.popitem(last=False)
+
+
+def key_of(start: bytes, numbers: np.ndarray) -> bytes:
+    """Return the key of a run's position."""
+    return hashlib.blake2b(start + b"\n" + numbers.tobytes(), digest_size=16).digest()
+
+
+def position_of(query: "pb.Query", runs: Runs) -> np.recarray:
+    """Return the position of a query, (1,) state_t; a record is not validated yet. Raises Refused."""
+    kind = query.WhichOneof("position")
+    try:
+        if kind == "run":
+            return runs.position(heading_of(query.run), query.run.actions)
+        if kind == "replay":
+            return runs.position(*prefix_of(query.replay))
+        if kind == "record":
+            return batch_of([load_state(query.record)])
+    except Refused:
+        raise
+    except ValueError as error:  # of the engine's and the replay's errors, and of load_state
+        raise malformed(error) from None
+    raise malformed("the query has no position: set run, replay or record")
+
+
+def batch_of(records: Sequence[Any]) -> np.recarray:
+    """Return copies of single records or batches of one as a batch, (n,) state_t.
+
+    SPEED: copied as bytes; NumPy copies records field by field.
+    """
+    states = new_states(len(records))
+    for row, record in zip(rows_of(states), records, strict=True):
+        row[:] = np.frombuffer(record.tobytes(), dtype=np.uint8)
+    return states
+
+
+def rows_of(states: np.recarray) -> np.ndarray:
+    """Return the bytes of each record of a batch, (n, bytes), a view."""
+    return states.view(np.uint8).reshape(len(states), -1)
+
+
+def heading_of(run: "pb.Run") -> Heading:
+    """Return the start of a run."""
+    return Heading(run.seed, run.deck or Heading.deck, run.stake or 1, run.challenge or None)
+
+
+def prefix_of(text: str) -> tuple[Heading, list[int]]:
+    """Return the heading and the macro decisions of a replay, which may lack its end. Raises BadReplay, Refused."""
+    if len(text) > MOST_REPLAY:
+        raise malformed(f"the replay has {len(text):,} characters: at most {MOST_REPLAY:,} are read")
+    lines = text.splitlines()
+    heading, first = read_heading([*lines, ""])
+    body = [(number, line) for number, line in enumerate(lines[first - 1 :], first) if line[:1].isalpha()]
+    return heading, [read_decision(line, number) for number, line in body if not line.startswith("end ")]
+
+
+def faults_of(states: np.recarray, untrusted: np.ndarray) -> dict[int, Refused]:
+    """Return the refusals of positions, (n,) state_t, by index: records that are not valid, and games that are over.
+
+    Compiled code may run on all others.
+    """
+    found: dict[int, Refused] = {}
+    if untrusted.any():
+        try:
+            validate_states(rows_of(states)[untrusted].reshape(-1).view(state_t))
+        except BadState:
+            for i in np.flatnonzero(untrusted):
+                try:
+                    validate_states(states[i : i + 1])
+                except BadState as error:
+                    found[int(i)] = malformed(error)
+    for i in np.flatnonzero(states["phase"] == Phase.OVER):
+        found.setdefault(int(i), Refused(grpc.StatusCode.FAILED_PRECONDITION, "the game is over: nothing to decide"))
+    return found
+
+
+def hashes_of(games: Games) -> list[str]:
+    """Return the hash of what a player sees of each game of a table."""
+    seen = rows_of(games.observations)[:, :SEEN_BYTES]
+    return [hashlib.blake2b(row.tobytes(), digest_size=16).hexdigest() for row in seen]

@@ -1,0 +1,251 @@
+"""Lookups: names, traits, published pairs, the terminal and the page."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ante.catalog.jokers import JOKERS, Joker
+from ante.files import Unreadable
+from ante.knowledge.content import scoring_jokers, traits_of
+from ante.knowledge.measuring import table as tables
+from ante.knowledge.measuring.table import read_table
+from ante.knowledge.names import UnknownName, key_of, names_of
+from ante.knowledge.recall import BadList, read_published, recalled
+from ante.stats.knowledge import data_of, draw_pairs, write_page
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "key"),
+    [
+        ("joker", "Baron", "j_baron"),
+        ("joker", "the duo", "j_duo"),
+        ("joker", "DUO", "j_duo"),
+        ("joker", "oops all 6s", "j_oops"),
+        ("joker", "j_ring_master", "j_ring_master"),
+        ("joker", "showman", "j_ring_master"),
+        ("joker", "joker", "j_joker"),
+        ("joker", "half", "j_half"),
+        ("joker", "canio", "j_caino"),
+        ("joker", "seance", "j_seance"),
+        ("hand", "full house", "Full House"),
+        ("boss", "plant", "bl_plant"),
+        ("boss", "Verdant Leaf", "bl_final_leaf"),
+        ("deck", "plasma deck", "b_plasma"),
+        ("deck", "b_red", "b_red"),
+    ],
+)
+def test_an_item_is_found_by_the_names_that_people_write(kind: str, name: str, key: str) -> None:
+    assert key_of(kind, name) == key
+
+
+def test_every_name_and_key_finds_its_item() -> None:
+    for kind in ("joker", "hand", "boss", "deck"):
+        for key, name in names_of(kind).items():
+            assert key_of(kind, name) == key_of(kind, key) == key
+
+
+def test_a_misspelt_name_suggests_another() -> None:
+    with pytest.raises(UnknownName, match=r"there is no joker 'barron': did you mean Baron\?"):
+        key_of("joker", "barron")
+    with pytest.raises(UnknownName, match=r"there is no boss 'Baron'"):
+        key_of("boss", "Baron")
+
+
+def test_traits_follow_from_the_row_and_the_effects() -> None:
+    found = {row.joker: set(traits_of(row)) for row in JOKERS[1:]}
+    assert {"does:mult", "suit:diamonds", "when:card_scored", "rarity:common"} <= found[Joker.GREEDY_JOKER]
+    assert {"does:growth", "hand:Straight", "when:hand_begins"} <= found[Joker.RUNNER]
+    assert {"not:copied"} <= found[Joker.CHICOT]
+    assert all(any(trait.startswith("rarity:") for trait in traits) for traits in found.values())
+
+
+def test_published_pairs_have_sources_and_are_jokers() -> None:
+    published = read_published()
+    assert len(published.pairs) >= 30
+    assert {pair.source for pair in published.pairs} == set(published.sources)
+    pairs = {frozenset((key_of("joker", pair.one), key_of("joker", pair.other))) for pair in published.pairs}
+    assert len(pairs) == len(published.pairs), "a pair is listed once"
+
+
+def test_recall_counts_measured_synergies() -> None:
+    found = recalled(read_table(), read_published())
+    assert found.confirmed == sum(row.verdict == "synergy" for row in found.pairs)
+    assert found.confirmed_scoring <= found.scoring <= len(found.pairs)
+    verdicts = {frozenset((row.one, row.other)): row.verdict for row in found.pairs}
+    assert verdicts[frozenset(("Photograph", "Hanging Chad"))] == "synergy"
+    assert verdicts[frozenset(("Astronomer", "Satellite"))] == "independent"
+
+
+def test_jokers_that_act_outside_of_hands_are_told_apart() -> None:
+    scoring = scoring_jokers()
+    assert {"j_baron", "j_blueprint", "j_four_fingers", "j_oops"} <= scoring
+    assert not {"j_egg", "j_astronomer", "j_chaos", "j_drunkard", "j_rocket"} & scoring
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("pairs: []", BadList, "at least 1 item"),
+        ("pairs: [{one: Baron, other: Mime}]", BadList, "Field required"),
+        ("pairs: [{one: Baron, other: Mime, source: me, more: 1}]", BadList, "not permitted"),
+        ("pairs: [{one: Baron, other: Nobody, source: me}]", UnknownName, "no joker 'Nobody'"),
+        ("pairs: [{one: Baron, other: baron, source: me}]", BadList, "not a pair of different"),
+        ("pairs: [", Unreadable, "cannot read"),
+    ],
+)
+def test_a_bad_list_is_explained(text: str, error: type[Exception], message: str, tmp_path: Path) -> None:
+    file = tmp_path / "list.yaml"
+    file.write_text(text)
+    with pytest.raises(error, match=message):
+        recalled(read_table(), read_published(file))
+
+
+@pytest.fixture
+def know(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path_factory: Any) -> Run:
+    """Run `ante know` with its graph in a temporary cache."""
+    from ante.cli import outcome
+
+    monkeypatch.setattr("ante.knowledge.store.base_folder", lambda: cache_of(tmp_path_factory))
+    monkeypatch.setenv("COLUMNS", "150")
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = outcome(["know", *words])
+        shown = capsys.readouterr()
+        return int(code or 0), shown.out, shown.err
+
+    return run
+
+
+CACHE: list[Path] = []
+
+
+def cache_of(factory: Any) -> Path:
+    """Return one cache folder for all tests of this file: the graph is written once."""
+    if not CACHE:
+        CACHE.append(factory.mktemp("cache"))
+    return CACHE[0]
+
+
+def test_a_joker_is_described(know: Run) -> None:
+    code, out, _ = know("joker", "photograph")
+    assert code == 0
+    assert "The first scored face card gives X2 Mult." in out and "Hanging Chad" in out and "works with" in out
+    code, out, _ = know("joker", "photograph", "--json", "--most", "3")
+    found = json.loads(out)
+    assert found["key"] == "j_photograph" and len(found["partners"]) == 3
+    assert found["partners"][0]["effect"] >= found["partners"][1]["effect"] > 0
+
+
+def test_a_joker_without_effect_on_the_score_says_so(know: Run) -> None:
+    code, out, _ = know("joker", "chaos the clown")
+    assert code == 0 and "does not act while a hand is scored" in " ".join(out.split())
+
+
+def test_a_pair_shows_all_measures(know: Run) -> None:
+    code, out, _ = know("pair", "mime", "baron")
+    assert code == 0
+    assert all(words in out for words in ("Mime + Baron", "synergy", "same cards", "ante 8", "false discovery"))
+    assert json.loads(know("pair", "baron", "mime", "--json")[1]) == json.loads(
+        know("pair", "mime", "baron", "--json")[1]
+    )
+
+
+def test_five_jokers_have_ten_pairs(know: Run) -> None:
+    rows = json.loads(know("among", "baron", "mime", "blueprint", "photograph", "egg", "--json")[1])
+    assert len(rows) == 10
+    assert "independent" in know("among", "baron", "egg", "golden joker")[1]
+
+
+def test_hands_bosses_decks_paths_and_the_top(know: Run) -> None:
+    assert "The Tribe" in know("hand", "flush", "--most", "200")[1]
+    assert "Chicot" in know("boss", "the flint")[1]
+    assert know("deck", "checkered")[0] == 0
+    assert "not measured" in know("deck", "red")[1]
+    chains = json.loads(know("path", "hack", "photograph", "--json")[1])
+    assert chains[0]["jokers"][0] == "Hack" and chains[0]["jokers"][-1] == "Photograph"
+    best = json.loads(know("top", "--most", "5", "--json")[1])
+    assert [row["effect"] for row in best] == sorted((row["effect"] for row in best), reverse=True)
+    assert "overlap" in know("top", "--overlaps", "--most", "3")[1]
+    assert "Blueprint" not in know("top", "--without", "blueprint", "--most", "40")[1]
+    assert "measured synergies" in know("recall")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("joker", "barron"), "did you mean Baron?"),
+        (("pair", "baron", "baron"), "a joker was named twice"),
+        (("among", "baron"), "1 jokers were named: name 2 to 16"),
+        (("hand", "flash"), "did you mean Flush?"),
+        (("top", "--store", "absent.lbug"), "there is no graph in absent.lbug"),
+        (("load", "--store", "ftp://x"), "ftp:// is not supported"),
+        (("load", "--store", "default"), "the default store is read-only"),
+        (("recall", "--list", "absent.yaml"), "the file does not exist"),
+    ],
+)
+def test_a_mistake_ends_with_one_sentence(know: Run, words: tuple[str, ...], message: str) -> None:
+    code, _, err = know(*words)
+    assert code == 2 and message in err and err.count("\n") == 1
+
+
+def test_a_graph_is_loaded_exported_and_imported(know: Run, tmp_path: Path) -> None:
+    store, copy = str(tmp_path / "graph.lbug"), str(tmp_path / "copy.lbug")
+    assert "nodes and edges written" in know("load", "--store", store)[1]
+    assert know("export", str(tmp_path / "files"), "--store", store)[0] == 0
+    assert know("export", str(tmp_path / "files"), "--store", store)[0] == 2
+    assert know("import", str(tmp_path / "files"), "--store", copy)[0] == 0
+    assert know("pair", "baron", "mime", "--json", "--store", copy) == know("pair", "baron", "mime", "--json")
+
+
+def test_the_page_contains_its_data_and_no_link_to_the_outside(tmp_path: Path) -> None:
+    table = read_table()
+    text = write_page(table, tmp_path / "page.html").read_text()
+    assert not re.search(r'(src|href)="https?:', text)
+    assert len(text) < 1_000_000
+    data = data_of(table)
+    assert len(data["jokers"]) == 150 and data["measured"] == 11_175
+    assert all(0 <= pair[0] < pair[1] < 150 for pair in data["pairs"])
+
+
+def test_the_picture_is_drawn(tmp_path: Path) -> None:
+    assert draw_pairs(read_table(), tmp_path / "pairs.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.browser
+def test_the_page_draws_filters_and_describes(tmp_path: Path) -> None:
+    from tests.support.browser import chromium
+
+    file = write_page(read_table(), tmp_path / "page.html")
+    with chromium() as browser:
+        page, problems = browser.new_page(viewport={"width": 1280, "height": 1200}), []
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.goto(file.as_uri())
+        page.wait_for_selector("html[data-ready]")
+        assert page.locator("#graph line").count() == 70
+        first = page.locator("#pairs tbody tr").first.inner_text()
+        page.select_option("#sign", "-1")
+        assert page.locator("#pairs tbody tr").first.inner_text() != first
+        assert page.locator("#pairs tbody td.plus").count() == 0
+        page.select_option("#sign", "1")
+        page.fill("#find", "Photograph")
+        assert "Hanging Chad" in page.locator("#joker").inner_text()
+        page.locator("#joker .link", has_text="Hanging Chad").click()
+        assert page.locator("#joker h2").inner_text() == "Hanging Chad"
+        assert page.locator("#graph g.chosen").count() == 1
+        page.fill("#find", "Chaos the Clown")
+        assert "not measured" in page.locator("#joker").inner_text()
+        assert not problems
+
+
+def test_the_fingerprint_depends_on_the_numbers() -> None:
+    from tests.knowledge.made import made_table
+
+    assert tables.fingerprint(made_table(5)) == tables.fingerprint(made_table(5))
+    assert tables.fingerprint(made_table(5)) != tables.fingerprint(made_table(5, seed=2))

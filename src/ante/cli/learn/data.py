@@ -229,6 +229,7 @@ class Clone:
         """Train, write the policy and print the result. Raises BadDataset, NothingToLearn."""
         from rich.console import Console
 
+        from ante.messages import printable
         from ante.tables import stages
         from ante.training.datasets.read import Dataset
         from ante.training.players.cloning import CloneSettings, Epoch, clone
@@ -244,7 +245,7 @@ class Clone:
 
         settings = CloneSettings(self.epochs, self.batch, self.lr, self.hidden, held=self.held, seed=self.seed)
         with stages(console) as show_stage:
-            show_stage(f"training on {self.dataset}")
+            show_stage(f"training on {printable(self.dataset)}")
             epochs = clone(Dataset(self.dataset), self.out, settings, print_epoch)
         if self.json:
             print(json.dumps([asdict(each) for each in epochs], indent=1))

@@ -48,6 +48,8 @@ def test_quick_tests_of_many_functions_and_files_are_chosen() -> None:
     assert mutate.chosen(seconds, 3, 6.0) == ["a.py::one[1]", "a.py::two", "b.py::three"]
     assert mutate.chosen(seconds, 9, 6.0) == ["a.py::one[1]", "a.py::one[2]", "a.py::two", "b.py::three"]
     assert mutate.chosen({"a.py::slow": 9.0}, 9, 6.0) == ["a.py::slow"]
+    first, second = mutate.stages({f"a.py::test{number}": 1.0 for number in range(9)})
+    assert (len(first[0]), len(second[0]), set(first[0]) & set(second[0])) == (6, 3, set())
 
 
 def test_work_in_a_fork_returns_its_result_or_nothing_after_a_crash_or_a_limit() -> None:
@@ -66,10 +68,10 @@ def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(mutate, "ROOT", tmp_path)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.syspath_prepend(source)
-    results = [mutate.judge("spent.py", number, {str(test): 0.1}, source) for number in (0, 2)]
+    results = [mutate.judge("spent.py", number, [([str(test)], 5.0)], source) for number in (0, 2)]
     assert [(each["change"], each["end"], each["by"].rpartition("::")[2]) for each in results] == [
         ("money >= 0 -> money > 0", "survived", ""),
         ("money - 1 -> money + 1", "killed", "test_left"),
     ]
     assert (source / "spent.py").read_text() == package.read_text()
-    assert mutate.judge("spent.py", 0, {}, source)["end"] == "not reached"
+    assert mutate.judge("spent.py", 0, [], source)["end"] == "not reached"

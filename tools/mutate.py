@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -39,6 +39,7 @@ from coverage import Coverage
 Place = ast.expr | ast.stmt
 Seconds = dict[str, float]  # of each test
 Reached = dict[str, dict[str, list[int]]]  # file, line, numbers of the tests
+Stage = tuple[list[str], float]  # tests, and the limit of their CPU seconds
 Result = dict[str, Any]
 Results = dict[tuple[str, int], Result]
 
@@ -268,22 +269,29 @@ def first_failure(tests: list[str]) -> str:
     return failure.test or ("" if code in (0, 5) else f"exit status {int(code)}")
 
 
-def judge(name: str, number: int, seconds: Seconds, source: Path) -> Result:
-    """Return the result of one mutant in tests with these seconds, with `source` as a scratch copy of `src/`."""
+def stages(seconds: Seconds) -> Iterator[Stage]:
+    """Yield the tests to run on a mutant, few and then more of those with these seconds."""
+    run: set[str] = set()
+    for most, budget in STAGES:
+        if tests := [test for test in chosen(seconds, most, budget) if test not in run]:
+            run.update(tests)
+            yield tests, LONGEST + 2 * sum(seconds[test] for test in tests)
+
+
+def judge(name: str, number: int, work: Iterable[Stage], source: Path) -> Result:
+    """Return the result of one mutant in these stages, with `source` as a scratch copy of `src/`."""
     file, copied = ROOT / "src" / name, source / name
     text, line, change = mutated(file.read_text(), number)
-    end, by, run = "survived" if seconds else "not reached", "", set[str]()
+    end, by, run = "not reached", "", 0
     copied.write_text(text)
-    for most, budget in STAGES:
-        tests = [test for test in chosen(seconds, most, budget) if test not in run]
-        limit = LONGEST + 2 * sum(seconds[test] for test in tests)
-        if end == "survived" and tests:
-            failure = forked(first_failure, tests, limit=limit)
-            by = f"no result in {limit:.0f} s" if failure is None else failure
-            end = "killed" if by else "survived"
-            run.update(tests)
+    for tests, limit in work:
+        failure = forked(first_failure, tests, limit=limit)
+        by = f"no result in {limit:.0f} s" if failure is None else failure
+        end, run = "killed" if by else "survived", run + len(tests)
+        if by:
+            break
     shutil.copy2(file, copied)
-    return {"file": name, "number": number, "line": line, "change": change, "end": end, "tests": len(run), "by": by}
+    return {"file": name, "number": number, "line": line, "change": change, "end": end, "tests": run, "by": by}
 
 
 def sample(area: str, count: int, seed: int) -> list[tuple[str, int]]:
@@ -355,18 +363,16 @@ def fresh(options: argparse.Namespace, done: Results, source: Path, out: Path) -
         if (name, number) not in done:
             line = places((ROOT / "src" / name).read_text())[number].lineno
             tests = [names[at] for at in reached.get(name, {}).get(str(line), ())]
-            yield judge(name, number, {test: seconds[test] for test in tests}, source)
+            yield judge(name, number, stages({test: seconds[test] for test in tests}), source)
 
 
 def again(done: Results, tests: list[str], source: Path) -> Iterator[Result]:
     """Yield the results of the survivors in other tests."""
-    begin = time.monotonic()
     if failure := forked(first_failure, tests):
         sys.exit(f"fails before any mutation: {failure}")
-    taken = (time.monotonic() - begin) / len(tests)
     for (name, number), result in list(done.items()):
         if result["end"] != "killed":
-            yield judge(name, number, dict.fromkeys(tests, taken), source)
+            yield judge(name, number, [(tests, 10 * LONGEST)], source)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Graphs of both kinds of backend: a Ladybug file, and a real Bolt server in a process of its own."""
+"""Graphs of both kinds of backend: a Ladybug file, and a real Bolt server in a separate process."""
 
 import importlib.util
 import socket

@@ -1,4 +1,4 @@
-"""`ante know`: what works with what, asked from the graph of measured effects."""
+"""`ante know`: what works with what, from the graph of measured effects."""
 
 import json
 from collections.abc import Sequence
@@ -361,7 +361,7 @@ def show_with(kind: str, edge: str, label: str, name: str, most: int, store: str
 
 @dataclass(frozen=True)
 class Know:
-    """Ask what works with what: measured effects of jokers, pairs, hands, bosses and decks (docs/how-to/knowledge.md).
+    """Show what works with what: measured effects of jokers, pairs, hands, bosses and decks (docs/how-to/knowledge.md).
 
     Try:
       ante know joker baron

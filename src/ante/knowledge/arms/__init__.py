@@ -1,1 +1,1 @@
-"""Compiled scoring of positions with granted jokers. A folder of its own, so that other edits do not compile it again."""
+"""Compiled scoring of positions with granted jokers. In a separate folder, so that other edits do not compile it again."""

@@ -1,4 +1,4 @@
-"""Lookups: names, traits, published pairs, the terminal and the page."""
+"""Names, traits, published pairs, the terminal and the page."""
 
 import json
 import re
@@ -194,6 +194,7 @@ def test_a_mistake_ends_with_one_sentence(know: Run, words: tuple[str, ...], mes
     assert code == 2 and message in err and err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_graph_is_loaded_exported_and_imported(know: Run, tmp_path: Path) -> None:
     store, copy = str(tmp_path / "graph.lbug"), str(tmp_path / "copy.lbug")
     assert "nodes and edges written" in know("load", "--store", store)[1]
@@ -213,6 +214,7 @@ def test_the_page_contains_its_data_and_no_link_to_the_outside(tmp_path: Path) -
     assert all(0 <= pair[0] < pair[1] < 150 for pair in data["pairs"])
 
 
+@pytest.mark.slow
 def test_the_picture_is_drawn(tmp_path: Path) -> None:
     assert draw_pairs(read_table(), tmp_path / "pairs.png").read_bytes().startswith(b"\x89PNG")
 

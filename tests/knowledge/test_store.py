@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,29 @@ def test_no_acknowledged_row_is_lost_when_the_server_is_killed(bolt_server: Bolt
         found = written(graph)
         assert found[: last + 1] == [(i, 20) for i in range(last + 1)]
         assert all(n == 20 for _, n in found)
+
+
+@pytest.mark.benchmark
+@pytest.mark.parametrize("backend", ["ladybug", "bolt"])
+def test_time_of_the_synergies_among_five_jokers(
+    backend: str, request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Print the milliseconds of 500 questions to a graph of all pairs, median and 95th percentile."""
+    opened = (
+        open_knowledge(str(tmp_path / "all.lbug"), write=True)
+        if backend == "ladybug"
+        else request.getfixturevalue("bolt_server").open(write=True)
+    )
+    rng, keys, spent = np.random.default_rng(4), [row.key for row in JOKERS[1:]], []
+    with opened as graph:
+        graph.load(made_table())
+        for _ in range(500):
+            names = [str(key) for key in rng.choice(keys, 5, replace=False)]
+            begun = time.perf_counter()
+            assert len(queries.among(graph.backend, names)) == 10
+            spent.append(1000 * (time.perf_counter() - begun))
+    with capsys.disabled():
+        print(f" {backend}: p50 {np.percentile(spent, 50):.2f} ms, p95 {np.percentile(spent, 95):.2f} ms")
 
 
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:

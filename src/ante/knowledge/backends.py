@@ -1,6 +1,6 @@
-"""Backends of the graph: Ladybug embedded in this process, and any Bolt server.
+"""Backends of the graph: Ladybug embedded in this process, and any server with the Bolt protocol.
 
-A backend executes statements; `store.Knowledge` writes them. Writes run in one transaction each: after `write`
+A backend executes statements; `store.Knowledge` defines what they mean. Writes run in one transaction each: after `write`
 has returned, its rows survive the end of the process.
 """
 

@@ -30,12 +30,12 @@ from ante.knowledge.schema import (
     META,
     ON_DECK,
     SKIP_TAG,
-    SYNERGY,
     TRAIT,
     UNDER,
     VERSION,
     VOUCHER,
     WITH_HAND,
+    WORKS_WITH,
     Edge,
     Node,
 )
@@ -149,7 +149,7 @@ def edges(table: Table) -> Iterator[tuple[Edge, list[dict[str, Any]]]]:
     pairs["counts"] = is_synergy(table.pairs["effect"], table.pairs["q"]).tolist()
     columns = ("n", "q", "counts", "gain", "acts", "bought", "same", *(f"ante_{ante}" for ante in ANTES))
     yield (
-        SYNERGY,
+        WORKS_WITH,
         [
             {
                 "source": one,

@@ -11,6 +11,7 @@ EFFECT = "s.effect AS effect, s.low AS low, s.high AS high, s.n AS n, s.q AS q"
 PAIR = f"a.name AS one, b.name AS other, {EFFECT}, s.counts AS counts, s.gain AS gain, s.acts AS acts"
 ANTES = "s.ante_2 AS ante_2, s.ante_4 AS ante_4, s.ante_6 AS ante_6, s.ante_8 AS ante_8"
 JOKER = "j.key AS key, j.name AS name, j.text AS text, j.rarity AS rarity, j.cost AS cost, j.gain AS gain, j.scores AS scores"
+AMONG = "MATCH (a:Joker)-[s:WORKS_WITH]->(b:Joker) WHERE a.key IN $keys AND b.key IN $keys"
 WEAKEST = 0.02  # log10; edges of a path
 HOPS = 3
 
@@ -18,8 +19,7 @@ HOPS = 3
 def among(graph: Backend, keys: Sequence[str]) -> list[Row]:
     """Return the measured interactions among these jokers, the strongest first."""
     return graph.read(
-        f"MATCH (a:Joker)-[s:SYNERGY]->(b:Joker) WHERE a.key IN $keys AND b.key IN $keys RETURN {PAIR} "
-        "ORDER BY effect DESC, one, other",
+        f"{AMONG} RETURN {PAIR} ORDER BY effect DESC, one, other",
         keys=list(keys),
     )
 
@@ -27,8 +27,7 @@ def among(graph: Backend, keys: Sequence[str]) -> list[Row]:
 def pair(graph: Backend, one: str, other: str) -> Row | None:
     """Return everything measured about one pair."""
     found = graph.read(
-        f"MATCH (a:Joker)-[s:SYNERGY]->(b:Joker) WHERE a.key IN $keys AND b.key IN $keys RETURN {PAIR}, "
-        f"s.bought AS bought, s.same AS same, {ANTES}, a.gain AS one_gain, b.gain AS other_gain",
+        f"{AMONG} RETURN {PAIR}, s.bought AS bought, s.same AS same, {ANTES}, a.gain AS one_gain, b.gain AS other_gain",
         keys=[one, other],
     )
     return found[0] if found else None
@@ -59,7 +58,7 @@ def partners(graph: Backend, key: str, limit: int, descending: bool = True) -> l
     """Return the partners of a joker with interactions that count: the strongest, or those that cost the most."""
     sign, order = (">", "DESC") if descending else ("<", "ASC")
     return graph.read(
-        f"MATCH (a:Joker {{key: $key}})-[s:SYNERGY]-(b:Joker) WHERE s.counts AND s.effect {sign} 0.0 "
+        f"MATCH (a:Joker {{key: $key}})-[s:WORKS_WITH]-(b:Joker) WHERE s.counts AND s.effect {sign} 0.0 "
         f"RETURN b.name AS name, {EFFECT}, s.gain AS gain ORDER BY effect {order}, name LIMIT {limit:d}",
         key=key,
     )
@@ -69,7 +68,7 @@ def top(graph: Backend, limit: int, descending: bool = True, without: Sequence[s
     """Return the pairs with the largest interactions that count, or the smallest; `without` these jokers."""
     sign, order = (">", "DESC") if descending else ("<", "ASC")
     return graph.read(
-        f"MATCH (a:Joker)-[s:SYNERGY]->(b:Joker) WHERE s.counts AND s.effect {sign} 0.0 AND NOT a.key IN $without AND NOT "
+        f"MATCH (a:Joker)-[s:WORKS_WITH]->(b:Joker) WHERE s.counts AND s.effect {sign} 0.0 AND NOT a.key IN $without AND NOT "
         f"b.key IN $without RETURN {PAIR} ORDER BY effect {order}, one, other LIMIT {limit:d}",
         without=list(without),
     )
@@ -90,7 +89,7 @@ def path(graph: Backend, start: str, end: str, limit: int = 5) -> list[Row]:
     here: Ladybug 0.22 loses rows of undirected patterns with two edges.
     """
     rows = graph.read(
-        "MATCH (a:Joker)-[s:SYNERGY]->(b:Joker) WHERE s.counts AND s.effect >= $least "
+        "MATCH (a:Joker)-[s:WORKS_WITH]->(b:Joker) WHERE s.counts AND s.effect >= $least "
         "RETURN a.key AS one, b.key AS other, a.name AS one_name, b.name AS other_name, s.effect AS effect",
         least=WEAKEST,
     )

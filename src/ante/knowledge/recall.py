@@ -45,7 +45,7 @@ class RecalledPair:
     """A recommended pair and its measurement.
 
     scoring  whether both jokers act while a hand is scored
-    verdict  synergy, overlap, independent (never interacts), or uncertain
+    verdict  `synergy`, `overlap`, `independent` (never interacts), or `uncertain`
     """
 
     one: str

@@ -362,7 +362,7 @@ def show_with(kind: str, edge: str, label: str, name: str, most: int, store: str
 
 @dataclass(frozen=True)
 class Know:
-    """Look up what works with what: measured effects of jokers, pairs, hands, bosses and decks (docs/how-to/knowledge.md).
+    """Show what works with what: measured effects of jokers, pairs, hands, bosses and decks (docs/how-to/knowledge.md).
 
     Try:
       ante know joker baron

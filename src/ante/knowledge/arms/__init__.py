@@ -1,1 +1,1 @@
-"""Compiled scoring of positions with granted jokers. A separate folder, so that other edits do not compile it again."""
+"""Compiled scoring of positions with granted jokers. In a separate folder, so that other edits do not compile it again."""

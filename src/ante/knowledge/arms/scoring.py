@@ -1,7 +1,7 @@
 """Compiled scoring of arms: one position with none, one or two granted jokers, and the best play of each arm.
 
 Every arm of a position has the same hand, deck, levels, money and random streams (common random numbers). Face-down
-cards are never played. Two jokers are scored in the better of both orders, since a player arranges jokers freely.
+cards are never played. Two jokers have the better of both orders, since a player arranges jokers freely.
 """
 
 import numpy as np
@@ -219,7 +219,7 @@ def measure_pair(s, copies, seed, items, state, one, other, w, exact):
         same = max(same, log_score(copies, w.plays[BOUGHT, 0, 0]))
         best = max(best, best_of_all(copies) if exact else best_listed(copies, w, state, one, other))
         if (BENDERS[one] or BENDERS[other]) and not is_copier(one) and not is_copier(other):
-            break  # a joker that never acts in turn: the order does not matter
+            break  # a joker that adds nothing itself: the order does not matter
     return same, best
 
 

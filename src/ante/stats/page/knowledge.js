@@ -25,7 +25,7 @@ function layout(nodes, edges, width, height) {
     const turn = (2 * Math.PI * i) / nodes.length;
     return [node, { x: width / 2 + 0.38 * width * Math.cos(turn), y: height / 2 + 0.38 * height * Math.sin(turn) }];
   }));
-  const room = 0.75 * Math.sqrt((width * height) / Math.max(1, nodes.length));
+  const room = 1.1 * Math.sqrt((width * height) / Math.max(1, nodes.length));
   for (let step = 0; step < STEPS; step++) {
     const push = new Map(nodes.map((node) => [node, { x: 0, y: 0 }]));
     for (let i = 0; i < nodes.length; i++) for (let j = i + 1; j < nodes.length; j++) {
@@ -44,7 +44,7 @@ function layout(nodes, edges, width, height) {
     const heat = 0.09 * width * (1 - step / STEPS);
     for (const node of nodes) {
       const p = at.get(node), f = push.get(node);
-      f.x += (width / 2 - p.x) * 2.5; f.y += (height / 2 - p.y) * 3.5;
+      f.x += (width / 2 - p.x) * 1.6; f.y += (height / 2 - p.y) * 2.4;
       const size = Math.hypot(f.x, f.y) || 1, far = Math.min(size, heat) / size;
       p.x = Math.max(48, Math.min(width - 48, p.x + f.x * far));
       p.y = Math.max(18, Math.min(height - 26, p.y + f.y * far));

@@ -99,10 +99,15 @@ class Record:
         if self.store and not (self.sweep.folder / path).exists() and exists(self.store, self.key(path)):
             self.store.get_file(self.key(path), self.sweep.folder / path)
 
+    def keys(self, path: str) -> list[str]:
+        """Return the keys in the store under a path, without the objects that PyArrow writes to mark folders."""
+        under_path = self.store.list(self.key(path) + "/") if self.store else ()
+        return [stat.key for stat in under_path if not stat.key.endswith("/")]
+
     def fetch_checkpoints(self) -> None:
         """Copy the checkpoints that are only in the store."""
-        for stat in self.store.list(self.key(TUNE)) if self.store else ():
-            path = stat.key.removeprefix(self.key(""))
+        for key in self.keys(TUNE):
+            path = key.removeprefix(self.key(""))
             if f"/{TRIAL}/" in path:
                 file = inside(self.sweep.folder, path)
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -141,10 +146,9 @@ class Record:
         for each in saved:
             if each.folder not in places:
                 shutil.rmtree(each.folder)
-                prefix = self.key(each.folder.relative_to(self.sweep.folder).as_posix())
-                for stat in self.store.list(prefix + "/") if self.store else ():
+                for key in self.keys(each.folder.relative_to(self.sweep.folder).as_posix()):
                     assert self.store
-                    self.store.delete(stat.key)
+                    self.store.delete(key)
 
 
 def saved_trials(sweep: Sweep) -> list[SavedTrial]:

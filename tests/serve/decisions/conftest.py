@@ -43,12 +43,16 @@ class Running:
     def __init__(self, desk: Desk, port: int, loop: asyncio.AbstractEventLoop, leave: asyncio.Event) -> None:
         self.desk, self.port, self._loop, self._leave = desk, port, loop, leave
         self.address = f"127.0.0.1:{port}"
+        self._draining = False
 
     def stub(self) -> Any:
         return DecisionServiceStub(grpc.insecure_channel(self.address))
 
     def drain(self) -> None:
-        """Begin to stop, without waiting."""
+        """Begin to stop, without waiting; a second call does nothing, since the loop may be closed by then."""
+        if self._draining:
+            return
+        self._draining = True
         self._loop.call_soon_threadsafe(self._leave.set)
 
 

@@ -61,10 +61,11 @@ class Discarded(BalatroError, ValueError):
 
 @dataclass(frozen=True)
 class Reply:
-    """A raw response: its text, and the total tokens of request and response."""
+    """A raw response: its text, the total tokens of request and response, and those of the response alone."""
 
     text: str
     tokens: int
+    written: int = 0
 
 
 class ModelName(BaseModel):

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import Field
 from tyro.conf import Positional
 
 from ante.agents.releases import WHITE_STAKE
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from ante.bench.engine_speed import Part, Row
 
 
+AnswerTokens = Annotated[int, Field(ge=60, le=2000)]
+Price = Annotated[float, Field(ge=0, le=1e6)]
 BENCH_PARTS = ("engine", "env", "profile", "start")
-STRENGTH_GAMES, SEARCH_GAMES = 4000, 500
+STRENGTH_GAMES, SEARCH_GAMES, LLM_GAMES = 4000, 500, 300
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class Bench:
              (docs/explanation/performance.md; hours; only if named, and alone)
     search   games won by a policy with search, for each budget, on seeds fixed by a phrase in the folder of --out
              (docs/explanation/search.md; hours; only if named, and alone)
+    llm      leaderboard of players and language models on the same games (docs/how-to/compare.md; hours and the model's
+             price; only if named, and alone)
     serve    milliseconds of a decision over gRPC for 1 to 128 callers, unary, stream and batch, in a closed loop and at
              --rate (docs/how-to/serve.md; two minutes; only if named, and alone)
     track    milliseconds of the training loop per row, with and without trackers (a minute; only if named)
@@ -62,6 +67,8 @@ class Bench:
       ante bench strength --preset mine.yaml --seeds 0 1 2 3 4 --minutes 10 20 40 --games 2000 --out strength/mine
       ante bench serve --player white-stake --rate 500 --out serve.json
       ante bench search --budgets 16ms 64ms --games 100 --out docs/comparisons/search    (repeat the command to continue)
+      ante bench llm --rows random greedy rules white-stake white-stake+16ms --out leaderboard
+      ante bench llm --rows llm --url http://llm:8000/v1 --model my-model --key-variable MY_KEY --out leaderboard
     """
 
     parts: Positional[
@@ -81,6 +88,7 @@ class Bench:
                 "track",
                 "strength",
                 "search",
+                "llm",
                 "serve",
             ],
             ...,
@@ -98,8 +106,8 @@ class Bench:
     json: bool = False
     """Print one JSON object: machine, and rows (keys name, value, unit, low, high, games, threads), profiles."""
     out: Path | None = None
-    """Also write that JSON to a file; for strength and search, the folder of their results, by default strength/PRESET and
-    search."""
+    """Also write that JSON to a file; for strength, search and llm, the folder of their results, by default
+    strength/PRESET, search and leaderboard."""
     preset: str = "laptop"
     """Recipe of strength: a preset or a YAML file of settings."""
     seeds: tuple[Number, ...] = (0, 1, 2)
@@ -108,17 +116,28 @@ class Bench:
     """Milestones of strength, in minutes of training time."""
     games: Fewest | None = None
     """Games of strength at each milestone, on seeds that are used only here: 4,000 by default. Games of search for each
-    budget: 500 by default."""
+    budget: 500 by default. Games of llm, the first ones of the test panel: 300 by default."""
     budgets: tuple[str, ...] = ("4ms", "16ms", "64ms", "250ms")
     """Budgets of search: simulations per decision, such as 200, or milliseconds, such as 16ms."""
     player: str = WHITE_STAKE
     """Policy of search, player of serve: a released one, or the folder of a run or a release."""
     url: str | None = None
-    """Server of serve, as grpc://HOST:PORT, instead of one that is started for it."""
+    """Server of serve, as grpc://HOST:PORT, instead of one that is started for it. Endpoint of llm, otherwise
+    LLM_ENDPOINT."""
     rate: Positive = 500.0
     """Decisions per second of serve that are due in an open loop."""
     seconds: Positive = 4.0
     """Seconds of each row of serve."""
+    rows: tuple[str, ...] = ("random", "greedy", "rules", WHITE_STAKE)
+    """Rows of llm: players, PLAYER+BUDGET for a policy with search, and llm for the language model."""
+    model: str | None = None
+    """Language model of the row llm, otherwise LLM_MODEL."""
+    key_variable: str | None = None
+    """Name of the environment variable with its API key, by default LLM_API_KEY."""
+    answer_tokens: AnswerTokens = 256
+    """Most tokens of its answer."""
+    prices: tuple[Price, Price] = (0.0, 0.0)
+    """Its dollars per million tokens of requests and of answers."""
     likeliest: bool = False
     """Strength: both policies take their most likely action instead of sampling."""
 
@@ -128,6 +147,8 @@ class Bench:
             return self.run_strength()
         if "search" in self.parts:
             return self.run_search()
+        if "llm" in self.parts:
+            return self.run_llm()
         if "serve" in self.parts:
             return self.run_serve()
         from rich.console import Console
@@ -189,6 +210,15 @@ class Bench:
         from ante.cli.checks.search import run_search
 
         return run_search(self.player, self.budgets, self.games or SEARCH_GAMES, self.out or Path("search"), self.json)
+
+    def run_llm(self) -> int:
+        """Complete a leaderboard and print its table. Raises BalatroError."""
+        if self.parts != ("llm",):
+            raise BalatroError("llm takes hours and has its own options: run ante bench llm by itself")
+        from ante.cli.checks.leaderboard import Model, run_llm
+
+        model = Model(self.url, self.model, self.key_variable, self.answer_tokens, self.prices)
+        return run_llm(self.rows, model, self.games or LLM_GAMES, self.out or Path("leaderboard"), self.json)
 
     def run_serve(self) -> int:
         """Measure the decision service and print its table. Raises BalatroError."""

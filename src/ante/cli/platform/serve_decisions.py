@@ -54,6 +54,8 @@ class ServeDecisions:
     """Authority of client certificates, PEM; clients must have one."""
     metrics_port: Port = 0
     """Port of metrics for Prometheus at the same address; 0 for none."""
+    health_port: Port = 0
+    """Port of health checks without TLS at the same address, for probes; 0 for none."""
     threads: Threads = 1
     """Threads of PyTorch."""
     answer_seconds: Within = 5.0
@@ -81,6 +83,7 @@ class ServeDecisions:
             self.port,
             access,
             self.metrics_port,
+            self.health_port,
             self.threads,
             self.answer_seconds,
             self.reload,

@@ -25,6 +25,7 @@ from ante.serve.decisions.v1 import decisions_pb2_grpc as pb_grpc
 
 LOG = logging.getLogger(__name__)
 SERVICE = pb.DESCRIPTOR.services_by_name["DecisionService"].full_name
+PROBES = 16  # concurrent health checks at their own port
 CALLS = 1_024  # concurrent calls; further ones are refused with RESOURCE_EXHAUSTED
 SWITCH_SECONDS = 0.0005  # after which the thread that decides lets the event loop run
 OPTIONS = (
@@ -49,6 +50,7 @@ class Options:
     Attributes:
         port: 0 for any free port.
         metrics_port: Port of /metrics at the same host; 0 for none.
+        health_port: Port of health checks without TLS at the same host; 0 for none.
         threads: Threads of PyTorch.
         answer_seconds: Seconds until an answer of queries without a deadline.
         reload: Seconds between two looks for another checkpoint; 0 for none.
@@ -60,6 +62,7 @@ class Options:
     port: int = 50051
     access: Access = field(default_factory=Access)
     metrics_port: int = 0
+    health_port: int = 0
     threads: int = 1
     answer_seconds: float = 5.0
     reload: float = 5.0
@@ -80,17 +83,15 @@ async def serving(desk: Desk, options: Options) -> AsyncIterator[int]:
     pb_grpc.add_DecisionServiceServicer_to_server(service, server)
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
     reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
-    credentials, host = options.access.credentials(), f"[{options.host}]" if ":" in options.host else options.host
-    address = f"{host}:{options.port}"
-    try:
-        port = server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
-    except (RuntimeError, OverflowError):
-        raise CannotListen(
-            f"cannot listen on {address}: it is in use or not of this machine; choose another --port"
-        ) from None
+    port = bind(server, options.host, options.port, options.access.credentials(), "--port")
+    probes = grpc.aio.server(options=OPTIONS, maximum_concurrent_rpcs=PROBES)
+    health_pb2_grpc.add_HealthServicer_to_server(checks, probes)
+    if options.health_port:
+        bind(probes, options.host, options.health_port, None, "--health-port")
     await asyncio.to_thread(desk.warm)
     desk.start()
     await server.start()
+    await probes.start()
     for name in ("", SERVICE):
         await checks.set(name, health_pb2.HealthCheckResponse.SERVING)
     try:
@@ -100,7 +101,19 @@ async def serving(desk: Desk, options: Options) -> AsyncIterator[int]:
         await asyncio.sleep(options.lame_duck)
         service.drain()
         await server.stop(options.grace)
+        await probes.stop(None)
         await desk.stop()
+
+
+def bind(server: grpc.aio.Server, host: str, port: int, credentials: grpc.ServerCredentials | None, option: str) -> int:
+    """Let a server listen on a port, 0 for any free one; return the port. Raises CannotListen."""
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    try:
+        return server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
+    except (RuntimeError, OverflowError):
+        raise CannotListen(
+            f"cannot listen on {address}: it is in use or not of this machine; choose another {option}"
+        ) from None
 
 
 async def run(source: Source, options: Options, listening: Callable[[int], None]) -> None:

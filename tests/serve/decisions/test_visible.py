@@ -136,7 +136,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "list as deck": ({"deck": ["b_red"]}, "deck"),
     "stake": ({"stake": 9}, "9"),
     "stake as text": ({"stake": "1"}, "stake"),
-    "deck of a challenge": ({"challenge": "c_omelette_1", "deck": "b_red"}, "deck"),
+    "deck of a challenge": ({"challenge": "c_omelette_1", "deck": "b_blue"}, "Omelette"),
     "locked": ({"locked": [5]}, "5"),
     "too many jokers": ({"jokers": [{"key": "j_joker"}] * 17}, "at most 16"),
     "joker": ({"jokers": [{"key": "j_jokr"}]}, "did you mean j_joker"),

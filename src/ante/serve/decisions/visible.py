@@ -7,7 +7,7 @@ identity of face-down cards. Equal forms give equal games. What a form leaves ou
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -214,19 +214,9 @@ def position_seen(text: str) -> Any:
         raise BadForm(f"the form has {len(text):,} characters: at most {LONGEST:,} are read")
     form = as_object(parse_json(text, "the form"), "the form", FIELDS)
     s = new_run(SEED, **{name: form[name] for name in START if form.get(name) is not None})
-    for name in NUMBERS:
-        put(form, name, lambda value, name=name: set_field(s, name, number_of(value, name, s.dtype[name]), name))
-    for name, names in NAMED.items():
-        put(form, name, lambda value, name=name, names=names: set_field(s, name, names.number(value, name), name))
-    for name, names in LISTS.items():
-        put(form, name, lambda value, name=name, names=names: read_list(s, name, names, value))
-    for name, names in SETS.items():
-        put(form, name, lambda value, name=name, names=names: read_set(s, name, names, value))
-    for name, names in COUNTS.items():
-        put(form, name, lambda value, name=name, names=names: read_counts(s, name, names, value))
-    put(form, "eye_hands", lambda value: read_bits(s, value))
-    for name in ITEMS:
-        put(form, name, lambda value, name=name: read_items(s, name, value))
+    for name in FIELDS:
+        if name in form and name not in (*START, *CARDS):
+            read_field(s, name, form[name])
     if any(name in form for name in CARDS):
         read_cards(s, form)
     for item in [*s.jokers[: s.n_jokers], *s.consumables[: s.n_consumables]]:
@@ -237,15 +227,27 @@ def position_seen(text: str) -> Any:
     refresh_lineup(refreshed[0])
     for name in LINEUP:
         states[0][name] = refreshed[0][name]
-    digest = hashlib.blake2b(states.tobytes(), digest_size=8).digest()
+    digest = hashlib.blake2b(json.dumps(form, sort_keys=True).encode(), digest_size=8).digest()
     world = np.array([int.from_bytes(digest, "little") >> 1 | 1], dtype=np.uint64)
     return determinised(states, np.zeros(1, dtype=np.int64), world)[0]
 
 
-def put(form: Mapping[str, Any], name: str, read: Callable[[Any], None]) -> None:
-    """Read a field if the form has it."""
-    if name in form:
-        read(form[name])
+def read_field(s: Any, name: str, value: Any) -> None:
+    """Set a field other than those of the cards. Raises BadForm."""
+    if name in NAMED:
+        set_field(s, name, NAMED[name].number(value, name), name)
+    elif name in LISTS:
+        read_list(s, name, LISTS[name], value)
+    elif name in SETS:
+        read_set(s, name, SETS[name], value)
+    elif name in COUNTS:
+        read_counts(s, name, COUNTS[name], value)
+    elif name in ITEMS:
+        read_items(s, name, value)
+    elif name == "eye_hands":
+        s.eye_hands = sum({1 << HAND.number(each, name) for each in as_list(value, name, len(HANDS))})
+    else:
+        set_field(s, name, number_of(value, name, s.dtype[name]), name)
 
 
 def set_field(s: Any, name: str, value: Any, where: str) -> None:
@@ -310,12 +312,6 @@ def read_counts(s: Any, name: str, names: Names, value: Any) -> None:
         set_field(s[name], names.number(each, where), number_of(number, where, s[name].dtype), where)  # type: ignore[arg-type]
 
 
-def read_bits(s: Any, value: Any) -> None:
-    """Set the hands that The Eye or The Mouth has met."""
-    found = as_list(value, "eye_hands", len(HANDS))
-    s.eye_hands = sum({1 << HAND.number(each, "eye_hands") for each in found})
-
-
 def read_items(s: Any, name: str, value: Any) -> None:
     """Set the items of a place."""
     found = as_list(value, name, len(s[name]))
@@ -336,7 +332,8 @@ def read_item(item: Any, value: Any, where: str) -> None:
         item.kind = Kind.CONSUMABLE if isinstance(key, str) and key.startswith("c_") else Kind.JOKER
         item.id = (CONSUMABLE if item.kind == Kind.CONSUMABLE else JOKER).number(key, f"{where}.key")
     read_parts(item, form, FRONT if key is None else {"edition": EDITION}, ITEM_NUMBERS, where)
-    put(form, "hand", lambda hand: set_field(item, "hand", HAND_OR_NONE.number(hand, f"{where}.hand"), where))
+    if "hand" in form:
+        item.hand = HAND_OR_NONE.number(form["hand"], f"{where}.hand")
     for each in as_list(form.get("stickers", []), f"{where}.stickers", len(STICKERS)):
         if each not in STICKERS:
             raise BadForm(f"{where}.stickers has {shown(each)}: use {', '.join(STICKERS)}")

@@ -150,7 +150,7 @@ def visible_form(s: Any) -> str:
     found |= {name: [names.name(i) for i in np.flatnonzero(s[name])] for name, names in SETS.items()}
     found |= {name: {names.name(i): int(s[name][i]) for i in np.flatnonzero(s[name])} for name, names in COUNTS.items()}
     found["eye_hands"] = [HAND.name(i) for i in range(len(HANDS)) if (s.eye_hands >> i) & 1]
-    found |= {name: [item_form(item) for item in s[name][: s[n]]] for name, n in ITEMS.items()}
+    found |= {name: [item_form(item) for item in getattr(s, name)[: s[n]]] for name, n in ITEMS.items()}
     return json.dumps({**found, **cards_form(s)})
 
 
@@ -314,11 +314,12 @@ def read_counts(s: Any, name: str, names: Names, value: Any) -> None:
 
 def read_items(s: Any, name: str, value: Any) -> None:
     """Set the items of a place."""
-    found = as_list(value, name, len(s[name]))
-    s[name][:] = np.zeros(1, dtype=item_t)
+    items = getattr(s, name)  # records, unlike s[name]
+    found = as_list(value, name, len(items))
+    items[:] = np.zeros(1, dtype=item_t)
     for i, each in enumerate(found):
         if each is not None:
-            read_item(s[name][i], each, f"{name}[{i}]")
+            read_item(items[i], each, f"{name}[{i}]")
     s[ITEMS[name]] = len(found)
 
 
@@ -335,7 +336,7 @@ def read_item(item: Any, value: Any, where: str) -> None:
     if "hand" in form:
         item.hand = HAND_OR_NONE.number(form["hand"], f"{where}.hand")
     for each in as_list(form.get("stickers", []), f"{where}.stickers", len(STICKERS)):
-        if each not in STICKERS:
+        if not isinstance(each, str) or each not in STICKERS:
             raise BadForm(f"{where}.stickers has {shown(each)}: use {', '.join(STICKERS)}")
         item.stickers |= STICKERS[each]
 

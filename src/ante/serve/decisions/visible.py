@@ -157,15 +157,15 @@ def visible_form(s: Any) -> str:
 def cards_form(s: Any) -> dict[str, Any]:
     """Return the cards of a record: those that are seen by place, and the others together."""
     held = [s.cards[i] for i in s.hand[: s.n_hand]]
-    others = [card for card in s.cards[: s.n_cards] if card.place in (Place.DECK, Place.DISCARD)]
+    away = [card for card in s.cards[: s.n_cards] if card.place == Place.DISCARD]
     unseen = [card for card in s.cards[: s.n_cards] if card.place == Place.DECK or is_hidden(card)]
     masked = {"face_down": True}
     return {
         "hand": [
             masked | ({"forced": 1} if card.forced else {}) if card.face_down else card_form(card) for card in held
         ],
-        "discarded": [card_form(card) for card in others if card.place == Place.DISCARD and not card.face_down],
-        "discarded_face_down": sum(card.place == Place.DISCARD and bool(card.face_down) for card in others),
+        "discarded": [card_form(card) for card in away if not card.face_down],
+        "discarded_face_down": len([card for card in away if card.face_down]),
         "unseen": [card_form(card, ("forced",)) for card in unseen],
     }
 

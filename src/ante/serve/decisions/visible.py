@@ -93,7 +93,7 @@ BLIND, TAG, VOUCHER, PHASE = (
 )
 PACK, PACK_OR_NONE, QUEUED = Names(keys(PACKS)), Names(["", *keys(PACKS)], -1), Names(["", *keys(PACKS)])
 JOKER, CONSUMABLE = Names(keys(JOKERS)), Names(keys(CONSUMABLES))
-RANK, SUIT = Names(RANK_LETTERS[2:], 2), Names(SUIT_LETTERS)
+RANK, SUIT = Names([*RANK_LETTERS[2:]], 2), Names([*SUIT_LETTERS])
 ENHANCEMENT, EDITION, SEAL = Names(keys(ENHANCEMENTS)), Names(keys(EDITIONS)), Names(keys(SEALS))
 USED = Names([*keys(JOKERS), *(row.key or "-" for row in CONSUMABLES)])
 STICKERS = {**{sticker.name.lower(): int(sticker) for sticker in Sticker}, "free": FREE}

@@ -154,7 +154,7 @@ def test_the_command_prints_the_rows(
     tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MY_KEY", "secret-of-the-model")
-    words = ["bench", "llm", "--rows", "random", "llm", "--games", "1", "--out", str(tmp_path), "--url", server.url]
+    words = ["bench", "llm", "--rows", "random", "llm", "--games", "2", "--out", str(tmp_path), "--url", server.url]
     monkeypatch.setattr(sys, "argv", ["ante", *words, "--model", "fake", "--key-variable", "MY_KEY"])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -125,7 +125,8 @@ class LlmPlayer:
         try:
             await self._advisor.ask(question)
         except Exception as error:  # error classes differ between clients
-            raise NoAnswer(f"{self.name}: {words_of(error, self._key)}; check it with: ante hints probe") from None
+            words = words_of(error, self._key).rstrip(".")
+            raise NoAnswer(f"{self.name}: {words}; check it with: ante hints probe") from None
 
     async def _decision(self, i: int, question: Question) -> int:
         """Return the decision for one position of game i. Raises NoAnswer."""

@@ -43,7 +43,7 @@ def model(server: FakeServer, **settings: object) -> LlmPlayer:
 
 def finished(seed: str, **changes: object) -> Finished:
     values: dict[str, object] = {"won": False, "ante": 2, "blinds": 4, "decisions": 20, "seconds": 1.0}
-    spent = {"asked": 10, "invalid": 1, "tokens": 1000, "written": 100, "dollars": 0.5}
+    spent = {"requested": 10, "invalid": 1, "tokens": 1000, "written": 100, "dollars": 0.5}
     return Finished(seed, "llm x", {}, **{**values, **spent, **changes})  # type: ignore[arg-type]
 
 
@@ -57,7 +57,7 @@ def test_rows_equal_an_evaluation_of_the_same_games(tmp_path: Path) -> None:
         report.mean_ante,
         report.mean_decisions,
     )
-    assert row.tokens != row.tokens and row.invalid != row.invalid  # NaN: it asks no model
+    assert row.tokens != row.tokens and row.invalid != row.invalid  # NaN: it has no model
     kept = json.loads((tmp_path / "results.json").read_text())["rows"]
     assert [each["player"] for each in kept] == [each.player for each in rows]
     assert kept[0]["tokens"] is None and (tmp_path / "leaderboard.png").stat().st_size > 1000
@@ -80,10 +80,10 @@ def test_a_leaderboard_continues_and_takes_further_rows(tmp_path: Path, server: 
 def test_answers_tokens_and_cost_are_those_that_the_server_has_counted(tmp_path: Path, server: FakeServer) -> None:
     (row,) = run_leaderboard([model(server)], 2, tmp_path, no_bar, Prices(1.0, 2.0))
     games = read_games(tmp_path / "llm-fake.jsonl", Finished)
-    assert sum(game.asked for game in games) == server.asked - 1  # the first request checks the endpoint
-    assert row.invalid == 0 and row.asked == sum(game.asked for game in games) / 2
+    assert sum(game.requested for game in games) == server.asked - 1  # the first request checks the endpoint
+    assert row.invalid == 0 and row.requested == sum(game.requested for game in games) / 2
     for game in games:
-        assert 0 < game.written < game.tokens and 0 < game.asked <= game.decisions
+        assert 0 < game.written < game.tokens and 0 < game.requested <= game.decisions
         assert game.dollars == pytest.approx((game.tokens + game.written) / 1e6)
 
 
@@ -94,7 +94,7 @@ def test_a_game_without_any_valid_answer_ends_and_every_answer_counts(
     server.set_mode(mode)
     (row,) = run_leaderboard([model(server)], 1, tmp_path, no_bar)
     (game,) = read_games(tmp_path / "llm-fake.jsonl", Finished)
-    assert (row.invalid, game.invalid) == (1.0, game.asked) and game.asked == server.asked - 1 > 0
+    assert (row.invalid, game.invalid) == (1.0, game.requested) and game.requested == server.asked - 1 > 0
 
 
 @pytest.mark.parametrize(("mode", "cause"), [("500", "server"), ("429", "refused")])
@@ -139,7 +139,7 @@ def test_a_row_has_the_interval_of_wilson_and_means_per_game() -> None:
     games = [finished(f"A{i}", won=i < 3, blinds=i, dollars=0.1 * i) for i in range(10)]
     row = row_of(games)
     assert (round(row.wins.low, 4), round(row.wins.high, 4)) == (0.1078, 0.6032)
-    assert (row.blinds, row.tokens, row.invalid, row.asked) == (4.5, 1000, 0.1, 10)
+    assert (row.blinds, row.tokens, row.invalid, row.requested) == (4.5, 1000, 0.1, 10)
     assert row.dollars == pytest.approx(0.45)
 
 

@@ -31,14 +31,15 @@ def read_games(file: Path, kind: type[Game]) -> list[Game]:
     if not file.exists():
         return []
     lines = read_text(file).split("\n")
-    names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
+    dataclass: Any = kind
+    names = {each.name for each in fields(dataclass)}
     found: list[Any] = []
     for number, line in enumerate(lines[:-1], 1):
         content = parse_json(line, f"{file}, line {number}")
         if not isinstance(content, dict) or set(content) != names:
             raise BadCampaign(f"{file}, line {number} is not a game of this version: choose another --out")
         try:
-            found.append(adapter_of(kind).validate_json(line))
+            found.append(adapter_of(dataclass).validate_json(line))
         except ValidationError as error:
             raise BadCampaign(f"cannot read {file}, line {number}: {first_fault(error)}: remove the line") from None
     if len({each.seed for each in found}) < len(found):

@@ -58,7 +58,7 @@ class Finished:
     settings      of a language model, empty for other players
     ante, blinds  highest ante, blinds beaten
     seconds       time of its decisions; decisions of games that are played together share their time
-    asked, invalid, tokens, written   as in `hints.llm_player.Spending`, 0 for other players
+    requested, invalid, tokens, written   as in `hints.llm_player.Spending`, 0 for other players
     dollars       cost at the given prices
     """
 
@@ -70,7 +70,7 @@ class Finished:
     blinds: Count
     decisions: Annotated[int, Field(ge=1, le=MOST_DECISIONS)]
     seconds: Amount
-    asked: Count
+    requested: Count
     invalid: Count
     tokens: Count
     written: Count
@@ -79,7 +79,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Row:
-    """The result of one player. Amounts are means per game; NaN for players that ask no model.
+    """The result of one player. Amounts are means per game; NaN for players without a language model.
 
     blinds_half_width   half the width of the 95 % interval of the mean number of blinds
     invalid             fraction of answers without a legal option
@@ -92,7 +92,7 @@ class Row:
     blinds_half_width: float
     decisions: float
     seconds: float
-    asked: float
+    requested: float
     invalid: float
     tokens: float
     dollars: float
@@ -181,7 +181,7 @@ def write_results(out: Path) -> list[Row]:
 def row_of(games: Sequence[Finished]) -> Row:
     """Return the result of a player's games."""
     blinds = np.array([game.blinds for game in games], dtype=float)
-    asked = sum(game.asked for game in games)
+    requests = sum(game.requested for game in games)
 
     def mean(name: str, known: bool = True) -> float:
         return float(np.mean([getattr(game, name) for game in games])) if known else math.nan
@@ -194,9 +194,9 @@ def row_of(games: Sequence[Finished]) -> Row:
         blinds_half_width=half_width(blinds),
         decisions=mean("decisions"),
         seconds=mean("seconds"),
-        asked=mean("asked", asked > 0),
-        invalid=sum(game.invalid for game in games) / asked if asked else math.nan,
-        tokens=mean("tokens", asked > 0),
+        requested=mean("requested", requests > 0),
+        invalid=sum(game.invalid for game in games) / requests if requests else math.nan,
+        tokens=mean("tokens", requests > 0),
         dollars=mean("dollars", any(game.dollars for game in games)),
     )
 

@@ -31,12 +31,12 @@ class NoAnswer(BalatroError):
 class Spending:
     """What one game has cost.
 
-    asked    decisions for which the model was asked
-    invalid  answers without a legal option; a random candidate was played instead
-    tokens   tokens of requests and answers; written  those of answers
+    requested  decisions that were requested of the model
+    invalid    answers without a legal option; a random candidate was played instead
+    tokens     tokens of requests and answers; written  those of answers
     """
 
-    asked: int
+    requested: int
     invalid: int
     tokens: int
     written: int

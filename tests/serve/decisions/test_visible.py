@@ -169,7 +169,7 @@ def test_an_impossible_form_is_refused_with_its_place(case: str) -> None:
 
 
 def test_random_changes_of_a_form_are_read_or_refused() -> None:
-    """No value, wherever it is put, raises another error or gives a record that is not valid after its validation."""
+    """No value of any field raises an error of another class."""
     text, rng = visible_form(some_games(3, 0, 4)[1]), np.random.default_rng(1)
     values: tuple[Any, ...] = (None, True, -1, 10**20, 1e300, "", "x", [], {}, [[]], {"key": "j_joker"}, "inf")
     refused = 0

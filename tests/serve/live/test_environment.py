@@ -124,7 +124,7 @@ def test_what_the_protocol_cannot_express_is_illegal() -> None:
         action = sale_before_a_blind(live)
         with pytest.raises(IllegalAction):
             live.step(action)
-        live.step(live.action_space.sample())  # the game goes on
+        live.step(live.action_space.sample())
         ignoring = BalatroLiveEnv(url, actions="structured", illegal="ignore")
         action, before = sale_before_a_blind(ignoring), ignoring.state.tobytes()
         _, reward, terminated, *_ = ignoring.step(action)

@@ -70,13 +70,13 @@ def table(rows: Sequence["Row"]) -> Table:
     from ante.agents.report import percent
     from ante.tables import FittedTable
 
-    optional = ("decisions", "s a game", "mean ante", "asked")
+    optional = ("decisions", "s a game", "mean ante", "requests")
     shown = FittedTable(title="leaderboard (95 % intervals, amounts per game)", optional=optional)
     heads = ("player", "games", "won", "blinds beaten", "mean ante", "decisions", "s a game")
-    for head in (*heads, "asked", "invalid answers", "tokens", "dollars"):
+    for head in (*heads, "requests", "invalid answers", "tokens", "dollars"):
         shown.add_column(head, justify="left" if head == "player" else "right")
     for row in rows:
-        model = (number(row.asked, ",.0f"), number(row.invalid, ".1%"), number(row.tokens, ",.0f"))
+        model = (number(row.requested, ",.0f"), number(row.invalid, ".1%"), number(row.tokens, ",.0f"))
         shown.add_row(
             row.player,
             str(row.wins.trials),

@@ -303,6 +303,7 @@ def test_every_item_of_the_game_is_implemented_and_has_a_test_that_bears_its_nam
     assert [row["item"] for row in rows if row["tested"] != "yes" or not row["evidence"]] == []
 
 
+@pytest.mark.slow
 def test_the_rules_are_shown_as_a_table() -> None:
     environment = {**os.environ, "COLUMNS": "300"}
     command = [sys.executable, "-m", "ante.cli", "doctor", "--rules"]

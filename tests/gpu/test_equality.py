@@ -47,6 +47,7 @@ def test_simulated_device_plays_like_the_cpu(tmp_path: Path, view: str) -> None:
     assert differences(run, Run.load(tmp_path / "out.npz")) == []
 
 
+@pytest.mark.slow
 def test_device_cases_hold() -> None:
     """Run device_cases.py, on the device if there is one, else on the simulator."""
     simulated = {} if HAS_DEVICE else SIMULATOR

@@ -270,7 +270,7 @@ def fingerprint(query: "pb.Query") -> bytes:
         value
         if kind == "record"
         else value.encode()
-        if kind in ("replay", "visible")
+        if isinstance(value, str)
         else value.SerializeToString(deterministic=True)
     )
     start = (

@@ -61,7 +61,7 @@ def form_of(state: Any) -> dict[str, Any]:
 def translated(state: Any) -> dict[str, Any]:
     """Return the visible position; other values than expected raise the errors of Python."""
     if state["state"] not in PHASES or state["state"] == "GAME_OVER":
-        raise BadGamestate(f"the gamestate is {shown(state['state'])}: there is nothing to decide")
+        raise BadGamestate(f"the gamestate is {shown(state['state'])}: no run waits for a decision")
     start: dict[str, Any] = {"challenge": state["challenge"]} if "challenge" in state else {}
     if not start:
         start = {"deck": DECKS[DECK_NUMBERS[state["deck"]]].key, "stake": STAKE_NUMBERS[state["stake"]]}

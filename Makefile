@@ -111,7 +111,7 @@ train: warm  ## a short PPO run that ends with a checkpoint, an evaluation and a
 bench: warm  ## speed and memory of engine and environments
 	$(PY) -m ante.cli bench
 
-protos: setup  ## generate the Python of the decision service's .proto files
+protos: setup  ## generate the Python of the .proto files
 	$(PY) tools/write_protos.py
 
 dispatch: setup  ## generate the dispatchers of jokers, bosses and consumables

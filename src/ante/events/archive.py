@@ -102,6 +102,8 @@ async def archive(
     """Move events from the bus to the store; yield those of each write.
 
     Args:
+        bus: Where they are.
+        store: Where they go.
         seconds: Longest time that an event waits for its file.
         follow: Whether to wait for further events; else it ends after the last one.
         consumer: Name under which the bus remembers what is archived.

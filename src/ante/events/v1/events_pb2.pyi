@@ -1,32 +1,16 @@
 import datetime
-from collections.abc import Iterable as _Iterable
-from collections.abc import Mapping as _Mapping
-from typing import ClassVar as _ClassVar
 
-from google.protobuf import descriptor as _descriptor
-from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Event(_message.Message):
-    __slots__ = (
-        "checkpoint_published",
-        "correlation_id",
-        "decision_request",
-        "decision_response",
-        "game_begun",
-        "game_decision",
-        "game_ended",
-        "hint_asked",
-        "id",
-        "run_state",
-        "source",
-        "subject",
-        "time",
-        "type",
-    )
+    __slots__ = ("id", "source", "type", "subject", "time", "correlation_id", "game_begun", "game_decision", "game_ended", "decision_request", "decision_response", "checkpoint_published", "run_state", "hint_asked")
     ID_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -55,26 +39,10 @@ class Event(_message.Message):
     checkpoint_published: CheckpointPublished
     run_state: RunState
     hint_asked: HintAsked
-    def __init__(
-        self,
-        id: str | None = ...,
-        source: str | None = ...,
-        type: str | None = ...,
-        subject: str | None = ...,
-        time: datetime.datetime | _timestamp_pb2.Timestamp | _Mapping | None = ...,
-        correlation_id: str | None = ...,
-        game_begun: GameBegun | _Mapping | None = ...,
-        game_decision: GameDecision | _Mapping | None = ...,
-        game_ended: GameEnded | _Mapping | None = ...,
-        decision_request: DecisionRequest | _Mapping | None = ...,
-        decision_response: DecisionResponse | _Mapping | None = ...,
-        checkpoint_published: CheckpointPublished | _Mapping | None = ...,
-        run_state: RunState | _Mapping | None = ...,
-        hint_asked: HintAsked | _Mapping | None = ...,
-    ) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., source: _Optional[str] = ..., type: _Optional[str] = ..., subject: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., correlation_id: _Optional[str] = ..., game_begun: _Optional[_Union[GameBegun, _Mapping]] = ..., game_decision: _Optional[_Union[GameDecision, _Mapping]] = ..., game_ended: _Optional[_Union[GameEnded, _Mapping]] = ..., decision_request: _Optional[_Union[DecisionRequest, _Mapping]] = ..., decision_response: _Optional[_Union[DecisionResponse, _Mapping]] = ..., checkpoint_published: _Optional[_Union[CheckpointPublished, _Mapping]] = ..., run_state: _Optional[_Union[RunState, _Mapping]] = ..., hint_asked: _Optional[_Union[HintAsked, _Mapping]] = ...) -> None: ...
 
 class GameBegun(_message.Message):
-    __slots__ = ("challenge", "deck", "locked", "player", "record_version", "seed", "stake")
+    __slots__ = ("seed", "deck", "stake", "challenge", "locked", "player", "record_version")
     SEED_FIELD_NUMBER: _ClassVar[int]
     DECK_FIELD_NUMBER: _ClassVar[int]
     STAKE_FIELD_NUMBER: _ClassVar[int]
@@ -89,19 +57,10 @@ class GameBegun(_message.Message):
     locked: _containers.RepeatedScalarFieldContainer[str]
     player: str
     record_version: int
-    def __init__(
-        self,
-        seed: str | None = ...,
-        deck: str | None = ...,
-        stake: int | None = ...,
-        challenge: str | None = ...,
-        locked: _Iterable[str] | None = ...,
-        player: str | None = ...,
-        record_version: int | None = ...,
-    ) -> None: ...
+    def __init__(self, seed: _Optional[str] = ..., deck: _Optional[str] = ..., stake: _Optional[int] = ..., challenge: _Optional[str] = ..., locked: _Optional[_Iterable[str]] = ..., player: _Optional[str] = ..., record_version: _Optional[int] = ...) -> None: ...
 
 class GameDecision(_message.Message):
-    __slots__ = ("action", "ante", "dollars", "packed_action", "state", "step")
+    __slots__ = ("step", "packed_action", "action", "state", "ante", "dollars")
     STEP_FIELD_NUMBER: _ClassVar[int]
     PACKED_ACTION_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
@@ -114,18 +73,10 @@ class GameDecision(_message.Message):
     state: str
     ante: int
     dollars: int
-    def __init__(
-        self,
-        step: int | None = ...,
-        packed_action: int | None = ...,
-        action: str | None = ...,
-        state: str | None = ...,
-        ante: int | None = ...,
-        dollars: int | None = ...,
-    ) -> None: ...
+    def __init__(self, step: _Optional[int] = ..., packed_action: _Optional[int] = ..., action: _Optional[str] = ..., state: _Optional[str] = ..., ante: _Optional[int] = ..., dollars: _Optional[int] = ...) -> None: ...
 
 class GameEnded(_message.Message):
-    __slots__ = ("ante", "blinds", "decisions", "outcome", "reward", "state")
+    __slots__ = ("outcome", "ante", "blinds", "decisions", "reward", "state")
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     ANTE_FIELD_NUMBER: _ClassVar[int]
     BLINDS_FIELD_NUMBER: _ClassVar[int]
@@ -138,18 +89,10 @@ class GameEnded(_message.Message):
     decisions: int
     reward: float
     state: str
-    def __init__(
-        self,
-        outcome: str | None = ...,
-        ante: int | None = ...,
-        blinds: int | None = ...,
-        decisions: int | None = ...,
-        reward: float | None = ...,
-        state: str | None = ...,
-    ) -> None: ...
+    def __init__(self, outcome: _Optional[str] = ..., ante: _Optional[int] = ..., blinds: _Optional[int] = ..., decisions: _Optional[int] = ..., reward: _Optional[float] = ..., state: _Optional[str] = ...) -> None: ...
 
 class DecisionRequest(_message.Message):
-    __slots__ = ("actions", "challenge", "deck", "game_id", "position", "request_id", "seed", "sequence", "stake")
+    __slots__ = ("request_id", "game_id", "sequence", "position", "seed", "deck", "stake", "challenge", "actions")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     GAME_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
@@ -168,34 +111,10 @@ class DecisionRequest(_message.Message):
     stake: int
     challenge: str
     actions: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(
-        self,
-        request_id: str | None = ...,
-        game_id: str | None = ...,
-        sequence: int | None = ...,
-        position: str | None = ...,
-        seed: str | None = ...,
-        deck: str | None = ...,
-        stake: int | None = ...,
-        challenge: str | None = ...,
-        actions: _Iterable[int] | None = ...,
-    ) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., game_id: _Optional[str] = ..., sequence: _Optional[int] = ..., position: _Optional[str] = ..., seed: _Optional[str] = ..., deck: _Optional[str] = ..., stake: _Optional[int] = ..., challenge: _Optional[str] = ..., actions: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class DecisionResponse(_message.Message):
-    __slots__ = (
-        "action",
-        "confidence",
-        "model_digest",
-        "packed_action",
-        "player",
-        "refusal",
-        "request_id",
-        "seconds",
-        "state_hash",
-        "strategy",
-        "used_llm",
-        "value",
-    )
+    __slots__ = ("request_id", "action", "packed_action", "strategy", "confidence", "value", "used_llm", "player", "model_digest", "state_hash", "seconds", "refusal")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
     PACKED_ACTION_FIELD_NUMBER: _ClassVar[int]
@@ -220,24 +139,10 @@ class DecisionResponse(_message.Message):
     state_hash: str
     seconds: float
     refusal: str
-    def __init__(
-        self,
-        request_id: str | None = ...,
-        action: str | None = ...,
-        packed_action: int | None = ...,
-        strategy: str | None = ...,
-        confidence: float | None = ...,
-        value: float | None = ...,
-        used_llm: bool | None = ...,
-        player: str | None = ...,
-        model_digest: str | None = ...,
-        state_hash: str | None = ...,
-        seconds: float | None = ...,
-        refusal: str | None = ...,
-    ) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., action: _Optional[str] = ..., packed_action: _Optional[int] = ..., strategy: _Optional[str] = ..., confidence: _Optional[float] = ..., value: _Optional[float] = ..., used_llm: _Optional[bool] = ..., player: _Optional[str] = ..., model_digest: _Optional[str] = ..., state_hash: _Optional[str] = ..., seconds: _Optional[float] = ..., refusal: _Optional[str] = ...) -> None: ...
 
 class CheckpointPublished(_message.Message):
-    __slots__ = ("best", "games", "mean_return", "model_digest", "path", "run", "steps")
+    __slots__ = ("run", "path", "steps", "games", "model_digest", "best", "mean_return")
     RUN_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
@@ -252,19 +157,10 @@ class CheckpointPublished(_message.Message):
     model_digest: str
     best: bool
     mean_return: float
-    def __init__(
-        self,
-        run: str | None = ...,
-        path: str | None = ...,
-        steps: int | None = ...,
-        games: int | None = ...,
-        model_digest: str | None = ...,
-        best: bool | None = ...,
-        mean_return: float | None = ...,
-    ) -> None: ...
+    def __init__(self, run: _Optional[str] = ..., path: _Optional[str] = ..., steps: _Optional[int] = ..., games: _Optional[int] = ..., model_digest: _Optional[str] = ..., best: _Optional[bool] = ..., mean_return: _Optional[float] = ...) -> None: ...
 
 class RunState(_message.Message):
-    __slots__ = ("games", "iteration", "mean_return", "run", "state", "steps", "total_steps", "win_rate")
+    __slots__ = ("run", "state", "steps", "total_steps", "games", "iteration", "mean_return", "win_rate")
     RUN_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
@@ -281,31 +177,10 @@ class RunState(_message.Message):
     iteration: int
     mean_return: float
     win_rate: float
-    def __init__(
-        self,
-        run: str | None = ...,
-        state: str | None = ...,
-        steps: int | None = ...,
-        total_steps: int | None = ...,
-        games: int | None = ...,
-        iteration: int | None = ...,
-        mean_return: float | None = ...,
-        win_rate: float | None = ...,
-    ) -> None: ...
+    def __init__(self, run: _Optional[str] = ..., state: _Optional[str] = ..., steps: _Optional[int] = ..., total_steps: _Optional[int] = ..., games: _Optional[int] = ..., iteration: _Optional[int] = ..., mean_return: _Optional[float] = ..., win_rate: _Optional[float] = ...) -> None: ...
 
 class HintAsked(_message.Message):
-    __slots__ = (
-        "advisor",
-        "agreed",
-        "ante",
-        "confidence",
-        "outcome",
-        "packed_action",
-        "seconds",
-        "seed",
-        "step",
-        "text",
-    )
+    __slots__ = ("seed", "step", "ante", "confidence", "advisor", "text", "agreed", "packed_action", "seconds", "outcome")
     SEED_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     ANTE_FIELD_NUMBER: _ClassVar[int]
@@ -326,16 +201,4 @@ class HintAsked(_message.Message):
     packed_action: int
     seconds: float
     outcome: str
-    def __init__(
-        self,
-        seed: str | None = ...,
-        step: int | None = ...,
-        ante: int | None = ...,
-        confidence: float | None = ...,
-        advisor: str | None = ...,
-        text: str | None = ...,
-        agreed: bool | None = ...,
-        packed_action: int | None = ...,
-        seconds: float | None = ...,
-        outcome: str | None = ...,
-    ) -> None: ...
+    def __init__(self, seed: _Optional[str] = ..., step: _Optional[int] = ..., ante: _Optional[int] = ..., confidence: _Optional[float] = ..., advisor: _Optional[str] = ..., text: _Optional[str] = ..., agreed: _Optional[bool] = ..., packed_action: _Optional[int] = ..., seconds: _Optional[float] = ..., outcome: _Optional[str] = ...) -> None: ...

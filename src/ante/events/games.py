@@ -30,12 +30,15 @@ class PublishingPlayer:
 
     Args:
         heading: The start of the games, without their seeds.
-        locked: Keys of the items that are locked.
+        locked: Items that are locked, as in `new_run`.
     """
 
-    def __init__(self, player: Player, publisher: Publisher, heading: Heading, locked: Sequence[str] = ()) -> None:
+    def __init__(
+        self, player: Player, publisher: Publisher, heading: Heading, locked: str | Sequence[str] = ()
+    ) -> None:
         self.name, self.discrete, self.reorder = player.name, player.discrete, player.reorder
-        self._player, self._publisher, self._locked = player, publisher, tuple(locked)
+        self._player, self._publisher = player, publisher
+        self._locked = (locked,) if isinstance(locked, str) else tuple(locked)
         deck, challenge = DECKS[deck_number(heading.deck)].key, CHALLENGES[challenge_number(heading.challenge)].key
         self._start = {"deck": deck, "stake": heading.stake, "challenge": challenge or ""}
         self._games: Games | None = None

@@ -37,7 +37,7 @@ class StoredGame:
 
     Attributes:
         heading: Its start.
-        locked: Keys of the items that are locked.
+        locked: Items that are locked, as in `new_run`.
         actions: Macro decisions, including those that select single cards.
         states: Digest of the record before each decision, and of the last record.
     """
@@ -79,7 +79,8 @@ def check_game(game: StoredGame) -> None:
     """Play a game again and compare the record before each decision, and the last one. Raises Diverged."""
     if game.record_version != VERSION:
         raise Diverged(f"game {game.game_id} has records of version {game.record_version}, and this Ante {VERSION}")
-    s: Any = new_run(**asdict(game.heading), locked=game.locked)
+    locked = game.locked[0] if len(game.locked) == 1 else game.locked
+    s: Any = new_run(**asdict(game.heading), locked=locked)
     for number, (action, state) in enumerate(zip(game.actions, game.states, strict=False)):
         if digest_of(s) != state:
             raise Diverged(f"game {game.game_id} differs from the engine's before decision {number + 1}")

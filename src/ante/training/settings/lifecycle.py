@@ -193,6 +193,15 @@ class TrackingSettings(Settings):
         resumable=True,
     )
 
+    events: str | None = setting(
+        None,
+        "Event bus to which the run publishes its state, its checkpoints and its hints: nats://HOST:PORT or a file such as "
+        "events.sqlite; by default $ANTE_EVENTS_URL, or none.",
+        "To let other programs follow runs (docs/how-to/events.md). Training never waits for the bus.",
+        resumable=True,
+        min_length=1,
+    )
+
     @field_validator("trackers")
     @classmethod
     def _each_once(cls, trackers: tuple[str, ...]) -> tuple[str, ...]:

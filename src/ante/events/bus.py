@@ -1,22 +1,16 @@
 """The protocol of event buses, and how one is opened by its URL."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from ante.errors import BalatroError, shown
+from ante.events.urls import check_bus, is_nats
 from ante.events.v1 import events_pb2 as pb
 
-NATS = re.compile(r"(nats|tls)://[^/\s@]+")
 IN_FLIGHT = 512  # events of one bus that wait for their acknowledgement; further publishers wait
 Since = Literal["all", "new"]
-
-
-class BadBus(BalatroError):
-    """A bus that cannot be opened, or that refuses an event."""
 
 
 @dataclass(frozen=True)
@@ -71,25 +65,16 @@ class Bus(Protocol):
         """Wait for events that are being published, and close the bus."""
 
 
-def is_nats(url: str) -> bool:
-    """Return whether a URL names a NATS server."""
-    return url.startswith(("nats://", "tls://"))
-
-
 async def open_bus(url: str, environment: Mapping[str, str] = os.environ) -> Bus:
     """Open a bus by its URL: nats://HOST:PORT, tls://HOST:PORT, or the file of a log (events.sqlite).
 
     A log is created if it does not exist. ANTE_EVENTS_TOKEN or ANTE_EVENTS_CREDENTIALS (a file) and ANTE_EVENTS_CA (a
     file) are for NATS. Raises BadBus.
     """
-    if is_nats(url):
-        if not NATS.fullmatch(url):
-            raise BadBus(f"{shown(url)} is no NATS server: use nats://HOST:PORT, with credentials in the environment")
+    if is_nats(check_bus(url)):
         from ante.events.jetstream import NatsBus
 
         return await NatsBus.open(url, environment)
-    if "://" in url:
-        raise BadBus(f"{shown(url)} is no event bus: use nats://HOST:PORT, or the path of a file for a local log")
     from ante.events.log import LogBus
 
     return LogBus(Path(url))

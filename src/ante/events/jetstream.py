@@ -18,9 +18,9 @@ from nats.js import errors as js_errors
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StorageType, StreamConfig
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
-from ante.errors import shown
-from ante.events.bus import IN_FLIGHT, BadBus, Delivery, Since
+from ante.events.bus import IN_FLIGHT, Delivery, Since
 from ante.events.messages import PREFIX, BadEvent, packed, types_of
+from ante.events.urls import BadBus, check_consumer
 from ante.events.v1 import events_pb2 as pb
 
 LOG = logging.getLogger(__name__)
@@ -151,8 +151,8 @@ class NatsBus:
 
     async def subscribe(self, consumer: str | None = None, kind: str = "", since: Since = "all") -> "NatsSubscription":
         """See `Bus`. Several processes of a consumer share its events."""
-        if consumer is not None and not (consumer.isascii() and consumer.replace("-", "").isalnum()):
-            raise BadBus(f"{shown(consumer)} is no name of a consumer: use letters, digits and hyphens")
+        if consumer is not None:
+            check_consumer(consumer)
         types = types_of(kind)
         config = ConsumerConfig(deliver_policy=DeliverPolicy.NEW if since == "new" else DeliverPolicy.ALL)
         if consumer is not None:

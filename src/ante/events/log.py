@@ -14,9 +14,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from ante.errors import shown
-from ante.events.bus import IN_FLIGHT, BadBus, Delivery, Since
+from ante.events.bus import IN_FLIGHT, Delivery, Since
 from ante.events.messages import packed, types_of
+from ante.events.urls import BadBus, check_consumer
 from ante.events.v1 import events_pb2 as pb
 
 BATCH = 256  # statements of one transaction
@@ -46,10 +46,11 @@ class LogBus:
         self._room = asyncio.Semaphore(IN_FLIGHT)
         self._stored = asyncio.Event()
         try:
-            with closing(self._connect()) as db:
+            with closing(sqlite3.connect(file, timeout=WAIT_SECONDS)) as db:
                 found = db.execute("PRAGMA user_version").fetchone()[0]
                 if found not in (0, VERSION) or (not found and db.execute("SELECT 1 FROM sqlite_master").fetchone()):
                     raise BadBus(f"{file} is not an event log of version {VERSION}: choose another file")
+            with closing(self._connect()) as db:
                 db.executescript(TABLES)
             self._reader = self._connect()
         except sqlite3.Error as error:
@@ -108,8 +109,7 @@ class LogBus:
         """See `Bus`. A consumer belongs to one process at a time."""
         types, start = types_of(kind), self._last() if since == "new" else 0
         if consumer is not None:
-            if not consumer:
-                raise BadBus(f"{shown(consumer)} is no name of a consumer")
+            check_consumer(consumer)
             known = self._reader.execute("SELECT sequence FROM consumers WHERE name = ?", (consumer,)).fetchone()
             if known is None:
                 await self._run(ADVANCE, (consumer, start))

@@ -14,9 +14,9 @@ import duckdb
 
 from ante.errors import BalatroError, shown
 from ante.events.archive import keys_of, table_of
-from ante.events.bus import is_nats
 from ante.events.log import stored_in
 from ante.events.messages import FIELDS, KINDS, types_of
+from ante.events.urls import is_nats
 from ante.files import check_regular
 from ante.paths import inside
 from ante.storage.local import LocalStore

@@ -261,7 +261,8 @@ class Prune:
         import asyncio
 
         from ante.events import archive
-        from ante.events.bus import is_nats, open_bus
+        from ante.events.bus import open_bus
+        from ante.events.urls import is_nats
         from ante.storage.opening import open_store
 
         seconds = 86_400 * self.days

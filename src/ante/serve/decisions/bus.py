@@ -8,8 +8,8 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from ante.events.bus import BadBus, is_nats
 from ante.events.publisher import Publisher
+from ante.events.urls import BadBus, is_nats
 from ante.events.v1 import events_pb2 as events
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 

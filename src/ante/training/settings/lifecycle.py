@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import field_validator
 
+from ante.events.urls import check_bus
 from ante.training.settings.field import Settings, setting
 
 VIDEO_RULE = re.compile(r"best|worst|first_win|(every|random):[1-9]\d*")
@@ -201,6 +202,11 @@ class TrackingSettings(Settings):
         resumable=True,
         min_length=1,
     )
+
+    @field_validator("events")
+    @classmethod
+    def _a_bus(cls, events: str | None) -> str | None:
+        return events if events is None else check_bus(events)
 
     @field_validator("trackers")
     @classmethod

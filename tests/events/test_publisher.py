@@ -43,7 +43,7 @@ def test_training_goes_on_without_a_bus_and_says_so(tmp_path: Path, monkeypatch:
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr("ante.events.jetstream.OPEN_SECONDS", 0.5)
     server, said = NatsServer(tmp_path), list[str]()
-    publisher = Publisher(server.url, "test", say=said.append)
+    publisher = Publisher(server.url, "test", notify=said.append)
     begin = time.monotonic()
     for number in range(15):
         publisher.put("ppo", pb.RunState(run="ppo", steps=number))
@@ -58,7 +58,7 @@ def test_training_goes_on_without_a_bus_and_says_so(tmp_path: Path, monkeypatch:
 def test_close_gives_up_after_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = list[str]()
     with NatsServer(tmp_path) as server:
-        publisher = Publisher(server.url, "test", say=said.append)
+        publisher = Publisher(server.url, "test", notify=said.append)
         publisher.put("ppo", pb.RunState(run="ppo"))
         while not publisher.acknowledged:
             time.sleep(0.01)

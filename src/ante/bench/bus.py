@@ -205,7 +205,7 @@ async def stored_ids(bus: Bus) -> list[str]:
 
 
 async def survive(folder: Path, events: int, kills: int, rate: float, advance: Advance = lambda _: None) -> Kills:
-    """Publish events while the server is killed so many times, and count what became of them. Raises BadBus, NoServer."""
+    """Publish events while the server is killed `kills` times, and count what became of them. Raises BadBus, NoServer."""
     acked: dict[str, float] = {}
     started = [0.0]
     backs = list[float]()

@@ -1,7 +1,7 @@
 """The event bus of several machines: a stream of NATS JetStream, in files of the server.
 
 `publish` awaits the server's acknowledgement and repeats the event until it comes; the server drops repetitions by the
-event's id. A lost connection is made again for ever. The stream is created if it does not exist; one that exists, such as
+event's id. A lost connection is restored without limit. The stream is created if it does not exist; one that exists, such as
 a replicated one, is used as it is.
 """
 
@@ -28,7 +28,7 @@ STREAM, SUBJECTS = "ANTE", f"{PREFIX}>"
 OPEN_SECONDS = 5.0  # until a server that does not answer at the start is an error
 ACK_SECONDS = 2.0  # until an event without an acknowledgement is sent again
 HANDLE_SECONDS = 30.0  # until an event that a consumer has not acknowledged is delivered again
-DUPLICATE_SECONDS = 600.0  # in which the server knows the ids of events: longer than an outage
+DUPLICATE_SECONDS = 600.0  # in which the server holds the ids of events: longer than an outage
 KEPT_SECONDS = 30 * 86_400.0  # age at which the stream drops events
 UNHANDLED = 20_000  # events of a consumer that it has not acknowledged; the server then waits
 PENDING_BYTES = 8 << 20  # of messages that wait for a connection
@@ -45,7 +45,7 @@ TOKEN, CREDENTIALS, CA = (f"ANTE_EVENTS_{name}" for name in ("TOKEN", "CREDENTIA
 
 
 async def connected(url: str, environment: Mapping[str, str]) -> Client:
-    """Return a connection that is made again for ever once it was made. Raises BadBus."""
+    """Return a connection, which is restored without limit. Raises BadBus."""
     options: dict[str, Any] = {}
     if token := environment.get(TOKEN):
         options["token"] = token

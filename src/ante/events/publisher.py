@@ -17,7 +17,7 @@ SENDERS = 64
 WAIT_SECONDS = 60.0  # for room
 CLOSE_SECONDS = 10.0
 PAUSE_SECONDS = 1.0  # between attempts to open the bus
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 class Publisher:
@@ -30,16 +30,16 @@ class Publisher:
     Args:
         url: See `open_bus`.
         source: What publishes, such as train/ppo.
-        drops: Whether the caller must not wait: it goes on without a bus, and an event without room is dropped. Else a
+        drops: Whether the caller must not wait: it continues without a bus, and an event without room is dropped. Else a
             bus that cannot be opened is an error, and `put` waits up to WAIT_SECONDS for room.
-        say: Prints a message for the user.
+        notify: Prints a message for the user.
 
     Raises BadBus.
     """
 
-    def __init__(self, url: str, source: str, drops: bool = True, say: Say = print) -> None:
+    def __init__(self, url: str, source: str, drops: bool = True, notify: Notify = print) -> None:
         self.url, self.source, self.given, self.acknowledged = url, source, 0, 0
-        self._drops, self._say, self._reported = drops, say, False
+        self._drops, self._notify, self._reported = drops, notify, False
         self._room, self._opened = threading.BoundedSemaphore(ROOM), threading.Event()
         self._loop: asyncio.AbstractEventLoop = asyncio.new_event_loop()
         self._waiting: asyncio.Queue[pb.Event | None] = asyncio.Queue()
@@ -71,7 +71,7 @@ class Publisher:
         """Print the first failure."""
         if not self._reported:
             self._reported = True
-            self._say(masked(words))
+            self._notify(masked(words))
 
     def _run(self) -> None:
         self._task = self._loop.create_task(self._send_all())
@@ -127,16 +127,18 @@ class Publisher:
             words = f"{number_of(missing, 'event')} not published to {self.url}, {self.acknowledged:,} published"
             if not self._drops:
                 raise self._error or BadBus(words)
-            self._say(masked(words))
+            self._notify(masked(words))
 
 
 @contextmanager
-def publishing_events(url: str | None, source: str, drops: bool = True, say: Say = print) -> Iterator[Publisher | None]:
+def publishing_events(
+    url: str | None, source: str, drops: bool = True, notify: Notify = print
+) -> Iterator[Publisher | None]:
     """Yield a publisher, None without a URL; see `Publisher`. Raises BadBus."""
     if not url:
         yield None
         return
-    publisher = Publisher(url, source, drops, say)
+    publisher = Publisher(url, source, drops, notify)
     try:
         yield publisher
     finally:

@@ -128,7 +128,7 @@ async def run(source: Source, options: Options, listening: Callable[[int], None]
         else nullcontext()
     )
     source_name = f"decisions/{source.name}"
-    with page, publishing_events(options.events, source_name, say=LOG.warning) as publisher:
+    with page, publishing_events(options.events, source_name, notify=LOG.warning) as publisher:
         async with serving(desk, options, publisher) as port:
             following = asyncio.create_task(follow(source, desk, options.reload)) if options.reload else None
             listening(port)

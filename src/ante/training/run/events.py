@@ -92,7 +92,7 @@ def run_events(config: TrainConfig, say: Callable[[str], None]) -> Iterator[RunE
         return
     from ante.events.publisher import publishing_events
 
-    with publishing_events(url, f"train/{config.name}", say=say) as publisher:
+    with publishing_events(url, f"train/{config.name}", notify=say) as publisher:
         events = RunEvents(config, publisher)
         try:
             yield events

@@ -49,7 +49,7 @@ def column(field: Any) -> Any:
 SCHEMA = pa.schema(
     [
         ("sequence", pa.int64()),
-        ("time", pa.timestamp("ns", tz="UTC")),
+        ("time", pa.timestamp("ns")),  # UTC
         *((name, pa.string()) for name in ATTRIBUTES),
         *((name, pa.struct([column(field) for field in kind.fields])) for name, kind in DATA.items()),
     ]

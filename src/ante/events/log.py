@@ -14,8 +14,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from google.protobuf.message import DecodeError
+
 from ante.events.bus import IN_FLIGHT, Delivery, Since
-from ante.events.messages import packed, types_of
+from ante.events.messages import BadEvent, packed, types_of
 from ante.events.urls import BadBus, check_consumer
 from ante.events.v1 import events_pb2 as pb
 
@@ -130,7 +132,7 @@ class LogBus:
             rows = self._reader.execute(statement, (after, *types, most)).fetchall()
         except sqlite3.Error as error:
             raise BadBus(f"cannot read the event log {self.file}: {error}") from None
-        return [Delivery(sequence, pb.Event.FromString(data)) for sequence, data in rows]
+        return deliveries_of(rows, self.file)
 
     async def stored(self, seconds: float) -> None:
         """Wait until this process has stored something, or for this time."""
@@ -168,7 +170,20 @@ def stored_in(file: Path, most: int) -> list[Delivery]:
         raise BadBus(
             f"{file} has more than {most:,} events: archive it first, with ante events archive {file} --to FOLDER"
         )
-    return [Delivery(sequence, pb.Event.FromString(data)) for sequence, data in rows]
+    return deliveries_of(rows, file)
+
+
+def deliveries_of(rows: Sequence[tuple[int, bytes]], file: Path) -> list[Delivery]:
+    """Return rows of sequence and data as deliveries. Raises BadBus."""
+    found = []
+    for sequence, data in rows:
+        try:
+            event = pb.Event.FromString(data)
+            packed(event)
+        except (DecodeError, BadEvent, TypeError) as error:
+            raise BadBus(f"event {sequence} of {file} is damaged: {' '.join(str(error).split())}") from None
+        found.append(Delivery(sequence, event))
+    return found
 
 
 def written(db: sqlite3.Connection, works: Sequence[Work]) -> list[int] | sqlite3.Error:

@@ -44,6 +44,7 @@ class Publisher:
         self._loop: asyncio.AbstractEventLoop = asyncio.new_event_loop()
         self._waiting: asyncio.Queue[pb.Event | None] = asyncio.Queue()
         self._error: BadBus | None = None
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="events", daemon=True)
         self._thread.start()
         if not drops:
@@ -53,7 +54,8 @@ class Publisher:
     def put(self, subject: str, data: Any, event_id: str = "", correlation_id: str = "") -> None:
         """Publish an event; see `event_of`. Raises BadBus if events are not dropped and the bus does not take them."""
         event = event_of(self.source, subject, data, event_id, correlation_id)
-        self.given += 1
+        with self._lock:
+            self.given += 1
         if self._drops:
             if not self._room.acquire(blocking=False):
                 self._report(f"events are dropped: {ROOM:,} others wait for {self.url}")

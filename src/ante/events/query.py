@@ -50,37 +50,41 @@ def stored_events(source: str) -> Iterator[duckdb.DuckDBPyConnection]:
     if is_nats(source):
         raise BadQuery(f"{source} is a bus: archive its events first, with ante events archive {source} --to FOLDER")
     with tempfile.TemporaryDirectory() as folder, duckdb.connect(":memory:") as db:
-        if Path(source).is_file():
-            check_regular(Path(source))
-            db.register("found", table_of(stored_in(Path(source), MOST_ROWS)))
-            place = "found"
-        else:
-            files, readable = files_of(source, Path(folder))
-            names = ", ".join(quoted(str(file)) for file in files)
-            place = f"read_parquet([{names}], union_by_name = true)"
-            db.execute(f"SET allowed_directories = [{quoted(str(readable))}]")
-        db.execute(
-            f"CREATE VIEW events AS SELECT * FROM {place} QUALIFY row_number() OVER (PARTITION BY id ORDER BY sequence) = 1"
-        )
-        for setting in ("enable_external_access = false", "autoinstall_known_extensions = false"):
-            db.execute(f"SET {setting}")
-        db.execute("SET lock_configuration = true")
-        yield db
+        try:
+            place = placed(db, source, Path(folder))
+            first = "QUALIFY row_number() OVER (PARTITION BY id ORDER BY sequence) = 1"
+            db.execute(f"CREATE VIEW events AS SELECT * FROM {place} {first}")
+            for setting in ("enable_external_access = false", "lock_configuration = true"):
+                db.execute(f"SET {setting}")
+            yield db
+        except duckdb.Error as error:
+            raise BadQuery(f"the query fails: {str(error).partition(chr(10))[0]}") from None
 
 
-def files_of(source: str, folder: Path) -> tuple[list[Path], Path]:
-    """Return the files of an archive, those of a bucket copied to `folder`, and the folder that has them."""
+def placed(db: duckdb.DuckDBPyConnection, source: str, folder: Path) -> str:
+    """Return the table of a source in SQL; files of a bucket are copied to `folder`."""
+    if Path(source).is_file():
+        check_regular(Path(source))
+        db.register("log", table_of(stored_in(Path(source), MOST_ROWS)))
+        return "log"
+    names = ", ".join(quoted(str(file)) for file in files_of(source, folder))
+    db.execute(f"SET allowed_paths = [{names}]")
+    return f"read_parquet([{names}], union_by_name = true)"
+
+
+def files_of(source: str, folder: Path) -> list[Path]:
+    """Return the files of an archive, those of a bucket copied to `folder`."""
     store = open_store(source)
     keys = keys_of(store)
     if not keys:
         raise BadQuery(f"{source} has no events: name an archive of ante events archive, or the file of a log")
     if isinstance(store, LocalStore):
-        return [inside(store.folder, key) for key in keys], store.folder
+        return [inside(store.folder, key) for key in keys]
     for key in keys:
         file = inside(folder, key)
         file.parent.mkdir(exist_ok=True)
         store.get_file(key, file)
-    return [inside(folder, key) for key in keys], folder
+    return [inside(folder, key) for key in keys]
 
 
 def quoted(text: str) -> str:

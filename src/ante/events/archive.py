@@ -124,6 +124,7 @@ async def archive(
             yield waiting
             waiting = []
         if ended:
+            await subscription.close()
             return
 
 

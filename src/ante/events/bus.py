@@ -37,6 +37,9 @@ class Subscription(Protocol):
     async def done(self, deliveries: Sequence[Delivery]) -> None:
         """Acknowledge events, which are then not delivered again. Others are, after a restart of consumer or bus."""
 
+    async def close(self) -> None:
+        """End the subscription; the bus keeps what the consumer has acknowledged."""
+
 
 class Bus(Protocol):
     """Stores events and delivers them at least once. For use in one event loop."""

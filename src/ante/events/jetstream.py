@@ -221,3 +221,8 @@ class NatsSubscription:
         for each in deliveries if self._acknowledges else ():
             with suppress(nats.errors.Error):
                 await each.token.ack()
+
+    async def close(self) -> None:
+        """See `Subscription`."""
+        with suppress(nats.errors.Error):
+            await self._subscription.unsubscribe()

@@ -228,3 +228,6 @@ class LogSubscription:
         """See `Subscription`."""
         if self._consumer and deliveries:
             await self._bus.advance(self._consumer, max(each.sequence for each in deliveries))
+
+    async def close(self) -> None:
+        """See `Subscription`."""

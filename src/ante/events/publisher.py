@@ -83,6 +83,10 @@ class Publisher:
             pass  # by `close`, which reports what was not sent
         finally:
             self._opened.set()
+            rest = asyncio.all_tasks(self._loop)  # such as those of a connection that was lost
+            for task in rest:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*rest, return_exceptions=True))
             self._loop.close()
 
     async def _send_all(self) -> None:

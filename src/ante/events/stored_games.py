@@ -15,15 +15,15 @@ from ante.events.games import digest_of
 from ante.events.query import quoted
 
 GAMES = """
-WITH decisions AS (
+WITH begun AS (SELECT subject, game_begun AS game, time, sequence FROM events WHERE type = 'ante.v1.game.begun'),
+decisions AS (
   SELECT subject, count(*) AS n, max(game_decision.step) AS last,
     list(game_decision.packed_action ORDER BY game_decision.step) AS actions,
     list(game_decision.state ORDER BY game_decision.step) AS states
   FROM events WHERE type = 'ante.v1.game.decision' GROUP BY subject),
-ends AS (SELECT subject, game_ended FROM events WHERE type = 'ante.v1.game.ended')
-SELECT subject, game_begun, actions, states, game_ended
-FROM events JOIN decisions USING (subject) JOIN ends USING (subject)
-WHERE type = 'ante.v1.game.begun' AND n = game_ended.decisions AND n = last + 1
+ended AS (SELECT subject, game_ended AS result FROM events WHERE type = 'ante.v1.game.ended')
+SELECT subject, game, actions, states, result FROM begun JOIN decisions USING (subject) JOIN ended USING (subject)
+WHERE n = result.decisions AND n = last + 1
 """
 
 
@@ -54,7 +54,7 @@ class StoredGame:
 
 def stored_games(db: Any, player: str | None = None) -> Iterator[StoredGame]:
     """Yield the complete games of a store, in the order of their starts; see `query.stored_events`."""
-    whose = f" AND game_begun.player = {quoted(player)}" if player else ""
+    whose = f" AND game.player = {quoted(player)}" if player else ""
     found = db.execute(f"{GAMES}{whose} ORDER BY time, sequence")
     while rows := found.fetchmany(64):
         for game_id, begun, actions, states, ended in rows:

@@ -41,7 +41,9 @@ class Publisher:
         self.url, self.source, self.given, self.acknowledged = url, source, 0, 0
         self._drops, self._notify, self._reported = drops, notify, False
         self._room, self._opened = threading.BoundedSemaphore(ROOM), threading.Event()
-        self._loop: asyncio.AbstractEventLoop = asyncio.new_event_loop()
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._loop = self._runner.get_loop()
+        self._task: asyncio.Task[Any] | None = None
         self._waiting: asyncio.Queue[pb.Event | None] = asyncio.Queue()
         self._error: BadBus | None = None
         self._lock = threading.Lock()
@@ -76,20 +78,16 @@ class Publisher:
             self._notify(masked(words))
 
     def _run(self) -> None:
-        self._task = self._loop.create_task(self._send_all())
         try:
-            self._loop.run_until_complete(self._task)
+            with self._runner:  # ends with all tasks, such as those of a lost connection
+                self._runner.run(self._send_all())
         except asyncio.CancelledError:
             pass  # by `close`, which reports what was not sent
         finally:
             self._opened.set()
-            rest = asyncio.all_tasks(self._loop)  # such as those of a connection that was lost
-            for task in rest:
-                task.cancel()
-            self._loop.run_until_complete(asyncio.gather(*rest, return_exceptions=True))
-            self._loop.close()
 
     async def _send_all(self) -> None:
+        self._task = asyncio.current_task()
         bus = await self._open()
         if bus is not None:
             await asyncio.gather(*(self._send(bus) for _ in range(SENDERS)))
@@ -126,7 +124,7 @@ class Publisher:
             for _ in range(SENDERS):
                 self._loop.call_soon_threadsafe(self._waiting.put_nowait, None)
             self._thread.join(seconds)
-            if self._thread.is_alive():
+            if self._thread.is_alive() and self._task:
                 self._loop.call_soon_threadsafe(self._task.cancel)
                 self._thread.join()
         if missing := self.given - self.acknowledged:

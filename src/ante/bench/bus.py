@@ -170,7 +170,7 @@ async def latencies(url: str, handler: str, rate: float, seconds: float) -> BusR
         await bus.close()
     ack, delay = (1e3 * np.percentile(each[WARM:], [50, 95, 99]) for each in (acks, delays))
     name = "NATS JetStream" if is_nats(url) else "SQLite log"
-    return BusRow(name, handler, rate, n - WARM, *map(float, ack), *map(float, delay), load)
+    return BusRow(name, handler, rate, n - WARM, ack[0], ack[1], ack[2], delay[0], delay[1], delay[2], load)
 
 
 class Effects:

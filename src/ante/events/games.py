@@ -40,7 +40,7 @@ class PublishingPlayer:
         self._player, self._publisher = player, publisher
         self._locked = (locked,) if isinstance(locked, str) else tuple(locked)
         deck, challenge = DECKS[deck_number(heading.deck)].key, CHALLENGES[challenge_number(heading.challenge)].key
-        self._start = {"deck": deck, "stake": heading.stake, "challenge": challenge or ""}
+        self._start: dict[str, Any] = {"deck": deck, "stake": heading.stake, "challenge": challenge or ""}
         self._games: Games | None = None
         self._ids: list[str] = []
 

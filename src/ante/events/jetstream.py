@@ -67,7 +67,7 @@ async def connected(url: str, environment: Mapping[str, str]) -> Client:
             client.connect(
                 url,
                 max_reconnect_attempts=-1,
-                reconnect_time_wait=0.25,
+                reconnect_time_wait=0.25,  # type: ignore[arg-type]
                 ping_interval=2,
                 connect_timeout=2,
                 pending_size=PENDING_BYTES,
@@ -194,7 +194,7 @@ class NatsBus:
         """See `Bus`."""
         with suppress(nats.errors.Error, TimeoutError):
             if self.client.is_connected:
-                await self.client.flush(OPEN_SECONDS)
+                await self.client.flush(int(OPEN_SECONDS))
         await self.client.close()
 
 

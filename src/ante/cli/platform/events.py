@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 Days = Annotated[float, Field(gt=0, le=36_500)]
 Pause = Annotated[float, Field(ge=1, le=86_400)]
-BusUrl = Positional[Annotated[str, arg(metavar="BUS")]]
-Source = Positional[Annotated[str, arg(metavar="ARCHIVE|LOG")]]
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Tail:
       ante events tail events.sqlite --kind game.ended --since all --count 10
     """
 
-    bus: BusUrl
+    bus: Positional[Annotated[str, arg(metavar="BUS")]]
     """nats://HOST:PORT, or the file of a log."""
     kind: str = ""
     """Kind or group of kinds, such as game or game.ended."""
@@ -91,7 +89,7 @@ class Archive:
       ante events archive nats://127.0.0.1:4222 --to s3://game-runs/events --follow
     """
 
-    bus: BusUrl
+    bus: Positional[Annotated[str, arg(metavar="BUS")]]
     """nats://HOST:PORT, or the file of a log."""
     to: str
     """Folder or s3://bucket/prefix."""
@@ -148,7 +146,7 @@ class Query:
       ante events query events.sqlite --kind checkpoint --json
     """
 
-    source: Source
+    source: Positional[Annotated[str, arg(metavar="ARCHIVE|LOG")]]
     """Folder or s3://bucket/prefix of an archive, or the file of a log."""
     sql: Positional[Annotated[str, arg(metavar="SQL")]] = ""
     """A SELECT on the table `events`."""
@@ -190,7 +188,7 @@ class Dataset:
       ante events dataset events.sqlite --out data/expert --player white-stake --view shortlist
     """
 
-    source: Source
+    source: Positional[Annotated[str, arg(metavar="ARCHIVE|LOG")]]
     """Folder or s3://bucket/prefix of an archive, or the file of a log."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """Folder to write; it must not exist."""

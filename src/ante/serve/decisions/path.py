@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import uuid4
 
 import grpc
@@ -165,7 +165,7 @@ class DecisionPath:
     def __init__(self, ways: Sequence[Way]) -> None:
         self.ways, self.counts = tuple(ways), Counter[str]()
         self.timeouts = {way.name: AdaptiveTimeout() for way in ways}
-        excluded = [(NoDecision, lambda error: error.code not in PASSING)]
+        excluded: list[Any] = [(NoDecision, lambda error: error.code not in PASSING)]
         self._breakers = SyncCircuitBreakerFactory(FAILURES, OPEN_SECONDS, exclude=excluded)
         self._kept: OrderedDict[bytes, tuple[float, pb.Decision]] = OrderedDict()
 

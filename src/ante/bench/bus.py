@@ -238,6 +238,7 @@ async def survive(folder: Path, events: int, kills: int, rate: float, advance: A
         while not acked.keys() <= (done := set(effects.ids())) and time.monotonic() < end:
             await asyncio.sleep(0.5)
         handling.cancel()
+        await asyncio.gather(handling, return_exceptions=True)
         retries, written = bus.retries, effects.ids()
         await bus.close()
     return Kills(

@@ -90,6 +90,27 @@ def test_an_event_in_two_files_is_one_row(tmp_path: Path) -> None:
         assert query(db, "SELECT run_state.steps FROM events ORDER BY 1", 10).values == [(0,), (1,), (2,)]
 
 
+class Bucket:
+    """A store that is no folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._store = LocalStore(folder)
+        self.list, self.get_file = self._store.list, self._store.get_file
+
+
+def test_the_files_of_a_bucket_are_copied_for_a_query(stored: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ante.events.query.open_store", lambda url: Bucket(Path(stored)))
+    with stored_events("s3://bucket/events") as db:
+        assert query(db, "SELECT count(*) FROM events", 1).values == [(4,)]
+
+
+def test_a_damaged_file_is_reported(stored: str) -> None:
+    (file,) = Path(stored).rglob("*.parquet")
+    file.write_bytes(b"PAR1 no parquet PAR1")
+    with pytest.raises(BadQuery, match="the query fails"), stored_events(stored):
+        pass
+
+
 def test_old_days_are_deleted(tmp_path: Path) -> None:
     store, now = LocalStore(tmp_path), time.time()
     events = [Delivery(number, state(number)) for number in range(3)]

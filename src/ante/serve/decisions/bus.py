@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -14,10 +15,8 @@ from ante.events.v1 import events_pb2 as events
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 
 LOG = logging.getLogger(__name__)
-SUBJECT, QUEUE = (
-    "ante.rpc.v1.decision",
-    "decisions",
-)  # no stream stores this subject: its acknowledgement would be a reply
+# No stream stores the subject of requests: its acknowledgement would arrive as the reply.
+SUBJECT, QUEUE = "ante.rpc.v1.decision", "decisions"
 PAUSE_SECONDS = 5.0  # between attempts to connect at first
 MOST_REQUESTS = 256  # that are answered at a time; further ones wait in the connection
 Answer = Callable[["pb.Query | None"], Awaitable["pb.Answer"]]
@@ -54,6 +53,8 @@ async def answer_requests(url: str | None, answer: Answer) -> None:
     """
     if not url or not is_nats(url):
         return
+    from nats.errors import Error
+
     from ante.events.jetstream import connected
 
     client, room = None, asyncio.Semaphore(MOST_REQUESTS)
@@ -82,9 +83,11 @@ async def answer_requests(url: str | None, answer: Answer) -> None:
         except BadBus as error:
             LOG.warning("no requests are answered on the bus yet: %s", error)
             await asyncio.sleep(PAUSE_SECONDS)
+    subscription = await client.subscribe(SUBJECT, queue=QUEUE, cb=accept)
     try:
-        await client.subscribe(SUBJECT, queue=QUEUE, cb=accept)
         await asyncio.Event().wait()
     finally:
-        await client.drain()
+        with suppress(Error):  # the server may be away
+            await subscription.unsubscribe()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await client.close()

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import grpc
 import numpy as np
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 from purgatory import SyncCircuitBreakerFactory
 from purgatory.domain.model import OpenedState
@@ -93,12 +94,13 @@ class BusWay:
 
         request = self._client.request(SUBJECT, query.SerializeToString(), timeout=seconds)
         try:
-            message = asyncio.run_coroutine_threadsafe(request, self._loop).result()
+            answer = pb.Answer.FromString(asyncio.run_coroutine_threadsafe(request, self._loop).result().data)
         except TimeoutError:
             raise NoDecision(grpc.StatusCode.DEADLINE_EXCEEDED, f"no answer on the bus in {seconds:.2f} s") from None
         except nats.errors.Error as error:
             raise NoDecision(grpc.StatusCode.UNAVAILABLE, f"no server on the bus: {error}") from None
-        answer = pb.Answer.FromString(message.data)
+        except DecodeError:
+            raise NoDecision(grpc.StatusCode.UNKNOWN, "the reply on the bus is no answer") from None
         check_answer(query, answer)
         return answer.decision
 

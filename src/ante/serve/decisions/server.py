@@ -101,11 +101,12 @@ async def serving(desk: Desk, options: Options, publisher: Publisher | None = No
     try:
         yield port
     finally:
-        on_bus.cancel()
         await checks.enter_graceful_shutdown()
         await asyncio.sleep(options.lame_duck)
         service.drain()
+        on_bus.cancel()
         await server.stop(options.grace)
+        await asyncio.gather(on_bus, return_exceptions=True)
         await desk.stop()
 
 

@@ -26,6 +26,7 @@ from ante.storage.store import Store
 
 CONSUMER = "archive"
 MOST_EVENTS = 10_000  # of a file; less than the bus delivers without acknowledgement
+WRITE_SECONDS = 60.0  # longest time that a write may take
 KEY = re.compile(r"date=(\d{4}-\d{2}-\d{2})/[\w-]+\.parquet")
 TYPES = {
     Field.TYPE_STRING: pa.string(),
@@ -110,7 +111,7 @@ async def archive(
 
     Raises BadBus, StorageError.
     """
-    subscription = await bus.subscribe(consumer)
+    subscription = await bus.subscribe(consumer, hold_seconds=seconds + WRITE_SECONDS)
     waiting: list[Delivery] = []
     since = time.monotonic()
     while True:

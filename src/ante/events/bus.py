@@ -10,6 +10,7 @@ from ante.events.urls import check_bus, is_nats
 from ante.events.v1 import events_pb2 as pb
 
 IN_FLIGHT = 512  # events of one bus that wait for their acknowledgement; further publishers wait
+HOLD_SECONDS = 30.0
 Since = Literal["all", "new"]
 
 
@@ -50,13 +51,16 @@ class Bus(Protocol):
         Waits as long as the bus is unreachable. An event whose id is known is not stored again. Raises BadBus, BadEvent.
         """
 
-    async def subscribe(self, consumer: str | None = None, kind: str = "", since: Since = "all") -> Subscription:
+    async def subscribe(
+        self, consumer: str | None = None, kind: str = "", since: Since = "all", hold_seconds: float = HOLD_SECONDS
+    ) -> Subscription:
         """Return the events of a kind, or all.
 
         Args:
             consumer: Name under which the bus remembers what was acknowledged; None for a reader that it forgets.
             kind: A kind or a group of kinds, such as game or game.begun.
             since: Where a new consumer begins: at the oldest event, or after the newest one.
+            hold_seconds: Time in which a new consumer acknowledges an event, before NATS delivers it again.
 
         Raises BadBus, BadKind.
         """

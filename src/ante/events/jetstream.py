@@ -18,7 +18,7 @@ from nats.js import errors as js_errors
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StorageType, StreamConfig
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
-from ante.events.bus import IN_FLIGHT, Delivery, Since
+from ante.events.bus import HOLD_SECONDS, IN_FLIGHT, Delivery, Since
 from ante.events.messages import PREFIX, BadEvent, packed, types_of
 from ante.events.urls import BadBus, check_consumer
 from ante.events.v1 import events_pb2 as pb
@@ -27,7 +27,6 @@ LOG = logging.getLogger(__name__)
 STREAM, SUBJECTS = "ANTE", f"{PREFIX}>"
 OPEN_SECONDS = 5.0  # until a server that does not answer at the start is an error
 ACK_SECONDS = 2.0  # until an event without an acknowledgement is sent again
-HANDLE_SECONDS = 30.0  # until an event that a consumer has not acknowledged is delivered again
 DUPLICATE_SECONDS = 600.0  # in which the server holds the ids of events: longer than an outage
 KEPT_SECONDS = 30 * 86_400.0  # age at which the stream drops events
 UNHANDLED = 20_000  # events of a consumer that it has not acknowledged; the server then waits
@@ -160,14 +159,16 @@ class NatsBus:
                 sequence = await self._send(event, data)
         return sequence
 
-    async def subscribe(self, consumer: str | None = None, kind: str = "", since: Since = "all") -> "NatsSubscription":
+    async def subscribe(
+        self, consumer: str | None = None, kind: str = "", since: Since = "all", hold_seconds: float = HOLD_SECONDS
+    ) -> "NatsSubscription":
         """See `Bus`. Several processes of a consumer share its events."""
         if consumer is not None:
             check_consumer(consumer)
         types = types_of(kind)
         config = ConsumerConfig(deliver_policy=DeliverPolicy.NEW if since == "new" else DeliverPolicy.ALL)
         if consumer is not None:
-            config.ack_policy, config.ack_wait, config.max_ack_pending = AckPolicy.EXPLICIT, HANDLE_SECONDS, UNHANDLED
+            config.ack_policy, config.ack_wait, config.max_ack_pending = AckPolicy.EXPLICIT, hold_seconds, UNHANDLED
         subject = SUBJECTS if not kind else types[0] if types == [PREFIX + kind] else f"{PREFIX}{kind}.>"
         try:
             found = await self._js.subscribe(

@@ -16,7 +16,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from ante.events.bus import IN_FLIGHT, Delivery, Since
+from ante.events.bus import HOLD_SECONDS, IN_FLIGHT, Delivery, Since
 from ante.events.messages import BadEvent, packed, types_of
 from ante.events.urls import BadBus, check_consumer
 from ante.events.v1 import events_pb2 as pb
@@ -107,7 +107,9 @@ class LogBus:
         stored, self._stored = self._stored, asyncio.Event()
         stored.set()
 
-    async def subscribe(self, consumer: str | None = None, kind: str = "", since: Since = "all") -> "LogSubscription":
+    async def subscribe(
+        self, consumer: str | None = None, kind: str = "", since: Since = "all", hold_seconds: float = HOLD_SECONDS
+    ) -> "LogSubscription":
         """See `Bus`. A consumer belongs to one process at a time."""
         types, start = types_of(kind), self._last() if since == "new" else 0
         if consumer is not None:

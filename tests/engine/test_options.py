@@ -93,6 +93,7 @@ def test_the_enumeration_is_what_brute_force_finds() -> None:
         assert (out[n:] == -1).all()
 
 
+@pytest.mark.slow
 def test_targets_and_card_numbers_agree_with_the_enumeration() -> None:
     for s, actions in legal_decisions_of_games():
         expected = np.zeros((N_VERBS, MAX_HAND), dtype=np.uint8)

@@ -416,6 +416,12 @@ def s3_environment(settings: Settings) -> dict[str, str]:
     found = {"S3_BUCKET_NAME": s3.bucket, "S3_REGION_NAME": s3.region}
     if s3.endpoint:
         found["S3_ENDPOINT_URL"] = s3.endpoint
+    if s3.addressing != "path":
+        found["S3_ADDRESSING_STYLE"] = s3.addressing
+    if s3.encryption:
+        found["S3_ENCRYPTION"] = s3.encryption
+    if s3.kms_key:
+        found["S3_KMS_KEY_ID"] = s3.kms_key
     if not s3.verify:
         found["S3_VERIFY"] = "false"
     if s3.ca_config_map:

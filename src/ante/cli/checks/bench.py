@@ -28,33 +28,41 @@ SERVE_RATE, BUS_RATE = 500.0, 1000.0
 class Bench:
     """Measure speed and memory (docs/explanation/performance.md).
 
-    engine   decisions per second with the legal mask, for batches of 1 to 65,536 games and two threads; copies; bytes
-    env      the same with observations; steps per second of the vector environment
-    profile  nanoseconds per decision by verb, per mask and per observation
-    start    seconds to import, to start a first game and, with --cold, to compile everything
-    gpu      decisions per second on a CUDA device; steps per second with a policy on it and games on the device or CPU
-             (docs/how-to/gpu.md); only if named
-    train    training steps per second of Ante, stock RLlib, SB3 and a hand-written loop, interleaved; fraction of the
-             upper bound; time per part (about five minutes; only if named)
-    decision microseconds per decision of the shortlist policy on one core: list of candidates by phase, forward pass,
-             gradient (a minute; only if named)
-    fragments  bytes per learner and driver time per update for 8 to 64 env runners and 4 learners, and after losses of
-             runners, which are stubs (minutes; only if named)
-    upload   a train step with and without a concurrent 64 MB upload (docs/how-to/artifacts.md; only if named)
-    replay   DQN's replay buffer on real positions: bytes, compression relative to float32, steps per second written and
-             sampled (seconds; only if named)
-    hints    training steps per second with and without hints: rules, and an LLM that is slow, down, hanging or
-             returning invalid answers; seconds until the alert (about five minutes; only if named)
-    strength minutes of training until a recipe wins as many games as the released policy, less at most 3 points
-             (docs/explanation/performance.md; hours; only if named, and alone)
-    search   games won by a policy with search, for each budget, on seeds fixed by a phrase in the folder of --out
-             (docs/explanation/search.md; hours; only if named, and alone)
-    serve    milliseconds of a decision over gRPC for 1 to 128 callers, unary, stream and batch, in a closed loop and at
-             --rate (docs/how-to/serve.md; two minutes; only if named, and alone)
-    bus      milliseconds from publishing an event to its acknowledgement and to its handler, at --rate, for the log and
-             NATS; then --events events while nats-server is killed --kills times: lost ones, handled twice
-             (docs/how-to/events.md; two minutes; only if named, and alone)
-    track    milliseconds of the training loop per row, with and without trackers (a minute; only if named)
+    Parts:
+      engine     decisions per second with the legal mask, for batches of 1 to 65,536 games and two
+                 threads; copies; bytes
+      env        the same with observations; steps per second of the vector environment
+      profile    nanoseconds per decision by verb, per mask and per observation
+      start      seconds to import, to start a first game and, with --cold, to compile everything
+      gpu        decisions per second on a CUDA device; steps per second with a policy on it and
+                 games on the device or CPU (docs/how-to/gpu.md); only if named
+      train      training steps per second of Ante, stock RLlib, SB3 and a hand-written loop,
+                 interleaved; fraction of the upper bound; time per part (about five minutes; only
+                 if named)
+      decision   microseconds per decision of the shortlist policy on one core: list of candidates
+                 by phase, forward pass, gradient (a minute; only if named)
+      fragments  bytes per learner and driver time per update for 8 to 64 env runners and 4
+                 learners, and after losses of runners, which are stubs (minutes; only if named)
+      upload     a train step with and without a concurrent 64 MB upload (docs/how-to/artifacts.md;
+                 only if named)
+      replay     DQN's replay buffer on real positions: bytes, compression relative to float32,
+                 steps per second written and sampled (seconds; only if named)
+      hints      training steps per second with and without hints: rules, and an LLM that is slow,
+                 down, hanging or returning invalid answers; seconds until the alert (about five
+                 minutes; only if named)
+      strength   minutes of training until a recipe wins as many games as the released policy, less
+                 at most 3 points (docs/explanation/performance.md; hours; only if named, and alone)
+      search     games won by a policy with search, for each budget, on seeds fixed by a phrase in
+                 the folder of --out (docs/explanation/search.md; hours; only if named, and alone)
+      serve      milliseconds of a decision over gRPC for 1 to 128 callers, unary, stream and batch,
+                 in a closed loop and at --rate (docs/how-to/serve.md; two minutes; only if named,
+                 and alone)
+      bus        milliseconds from publishing an event to its acknowledgement and to its handler, at
+                 --rate, for the log and NATS; then --events events while nats-server is killed
+                 --kills times: lost ones, handled twice (docs/how-to/events.md; two minutes; only if
+                 named, and alone)
+      track      milliseconds of the training loop per row, with and without trackers (a minute;
+                 only if named)
 
     Try:
       ante bench engine

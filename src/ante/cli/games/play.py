@@ -42,7 +42,7 @@ class Eval:
       ante eval white-stake --search 16ms --likeliest --games 50   (with and without search, on the same seeds)
     """
 
-    players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|RUN ...")]]
+    players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|rules|MODEL|RUN ...")]]
     """random, greedy, rules, white-stake, a folder of a run or release, or your own player as module:Class."""
     panel: bool = False
     """Play the test panel, for results that are published: 1,000 seeds, Red Deck, White Stake, all items unlocked."""

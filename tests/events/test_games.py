@@ -2,19 +2,22 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ante.agents.baselines import Baseline
 from ante.agents.evaluate import evaluate
+from ante.env.games import Games
 from ante.env.replay import Heading
 from ante.events import archive
 from ante.events.bus import open_bus
 from ante.events.games import PublishingPlayer
 from ante.events.publisher import publishing_events
-from ante.events.query import stored_events
+from ante.events.query import kinds_of, stored_events
 from ante.events.stored_games import Diverged, StoredGame, check_game, counted_games, stored_games
+from ante.plugins import BadPlugin
 from ante.recording.games import record_games
 from ante.storage.local import LocalStore
 
@@ -95,13 +98,28 @@ def test_events_become_a_dataset_like_that_of_the_replays(tmp_path: Path) -> Non
     assert found.equals(wanted) and len(found) > 50
 
 
+class Wrong(Baseline):
+    """A player whose decisions are no actions."""
+
+    def choose(self, games: Games, playing: Any) -> Any:
+        return np.where(playing, 1 << 60, -1)
+
+
+def test_an_illegal_decision_is_reported_and_not_published(tmp_path: Path) -> None:
+    file = tmp_path / "events.sqlite"
+    with publishing_events(str(file), "eval/wrong", drops=False) as publisher:
+        assert publisher is not None
+        with pytest.raises(BadPlugin, match="which is illegal"):
+            evaluate(PublishingPlayer(Wrong("greedy"), publisher, Heading("")), SEEDS)
+    with stored_events(str(file)) as db:
+        assert [row[:2] for row in kinds_of(db).values] == [("ante.v1.game.begun", 3)]
+
+
 def test_a_game_without_its_end_is_left_out(tmp_path: Path) -> None:
     file = tmp_path / "events.sqlite"
     play(file, "greedy", Heading(""))
     with publishing_events(str(file), "eval/greedy", drops=False) as publisher:
         assert publisher is not None
-        from ante.env.games import Games
-
         player, games = PublishingPlayer(Baseline("greedy"), publisher, Heading("")), Games(1, discrete=False)
         games.reset(options={"seed": ["CUT"]})
         games.step(player.choose(games, np.ones(1, dtype=np.bool_)))

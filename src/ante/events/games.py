@@ -1,4 +1,4 @@
-"""Games as events: published while they are played, and put together again from a store."""
+"""Games as events, published while they are played."""
 
 import hashlib
 from collections.abc import Sequence
@@ -52,6 +52,8 @@ class PublishingPlayer:
         else:
             self._follow(playing)
         chosen = self._player.choose(games, playing)
+        if games.refused(chosen, ~playing) >= 0:
+            return chosen  # the caller reports the illegal action
         for i in np.flatnonzero(playing):
             s, step = games.states[i], int(self._steps[i])
             action = int(to_macro(s, chosen[i]) if self.discrete else chosen[i])

@@ -87,6 +87,11 @@ PROMISES = {
     "track": [("track --help", "wandb")],
     "notebook": [(["-m", "jupyterlab", "--version"], "4.")],
     "serve": [("serve decisions --help", "grpc"), (["-c", SERVICE], "served")],
+    "bus": [
+        ("eval greedy --games 3 --events events.sqlite", "greedy"),
+        ("events archive events.sqlite --to archive", "events"),
+        ("events query archive", "ante.v1.game.ended"),
+    ],
     "cluster": [("images --quiet", "ray"), ("cluster render --name tiny", "RayJob")],
 }
 

@@ -42,6 +42,7 @@ MUCH: dict[str, Values] = {  # components that the CI values leave out
         "env": {"ZED": "1", "HOME": "/home", "ALPHA": "b c"},
         "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:6379", "existingSecret": "redis"},
         "llm": {"enabled": True, "endpoint": "https://llm.example/v1", "model": "m", "existingSecret": "key"},
+        "events": {"url": "nats://nats.nats:4222", "existingSecret": "nats"},
         "s3": {
             "caConfigMap": "ca",
             "verify": False,

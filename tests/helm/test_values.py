@@ -22,6 +22,7 @@ FULL: Values = {
     "cpuWorkers": {"enabled": True, "spot": True},
     "training": {"metricsPort": 9100},
     "llm": {"enabled": True, "model": "m", "vision": True, "existingSecret": "key"},
+    "events": {"url": "nats://nats:4222", "existingSecret": "nats"},
     "llmServer": {"enabled": True},
     "decisionService": {
         "enabled": True,

@@ -116,6 +116,10 @@ s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
 {{- $_ := set $plain "LLM_VISION" (ternary "true" "false" .Values.llm.vision) -}}
 {{- $order = concat $order (list "LLM_ENDPOINT" "LLM_MODEL" "LLM_VISION") -}}
 {{- end -}}
+{{- with .Values.events.url -}}
+{{- $_ := set $plain "ANTE_EVENTS_URL" . -}}
+{{- $order = append $order "ANTE_EVENTS_URL" -}}
+{{- end -}}
 {{- range $name, $value := .Values.env -}}
 {{- if not (hasKey $plain $name) }}{{ $order = append $order $name }}{{ end -}}
 {{- $_ := set $plain $name $value -}}
@@ -144,6 +148,18 @@ s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
     secretKeyRef:
       name: {{ .Values.llm.existingSecret }}
       key: {{ .Values.llm.apiKeyKey }}
+{{- end }}
+{{- include "ante.events.token" . }}
+{{- end -}}
+
+{{/* Token of the event bus. */}}
+{{- define "ante.events.token" -}}
+{{- if and .Values.events.url .Values.events.existingSecret }}
+- name: ANTE_EVENTS_TOKEN
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.events.existingSecret }}
+      key: token
 {{- end }}
 {{- end -}}
 

@@ -233,6 +233,15 @@ class Llm(Part):
         return self
 
 
+class EventBus(Part):
+    """The event bus, a NATS server outside the chart, to which trainings and the decision service publish."""
+
+    url: str = Field("", description="URL, such as nats://nats.nats:4222; none by default.")
+    existing_secret: str = Field(
+        "", description="Existing Secret with the token of clients, key token; none by default."
+    )
+
+
 class Queue(Part):
     """Kueue integration."""
 
@@ -330,6 +339,7 @@ class Settings(Part):
     job: Job = Job()
     s3: S3 = S3()
     llm: Llm = Llm()
+    events: EventBus = EventBus()
     queue: Queue = Queue()
     autoscaling: Autoscaling = Autoscaling()
     auth: Auth = Auth()

@@ -26,6 +26,7 @@ from ante.agents.seed_lists import panel
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
 from ante.experiments.finished_games import BadCampaign, append_games, check_same, read_games
+from ante.experiments.search_campaign import settings_of as search_settings
 from ante.files import plain, write_text
 from ante.hints.llm_player import LlmPlayer, Spending
 
@@ -55,7 +56,7 @@ class Prices:
 class Finished:
     """One game of a row.
 
-    settings      of a language model, empty for other players
+    settings      of a language model or a search, empty for other players
     ante, blinds  highest ante, blinds beaten
     seconds       time of its decisions; decisions of games that are played together share their time
     requested, invalid, tokens, written   as in `hints.llm_player.Spending`, 0 for other players
@@ -99,9 +100,9 @@ class Row:
 
 
 def settings_of(player: Player, prices: Prices) -> dict[str, Any]:
-    """Return what distinguishes rows of the same model; empty for other players."""
+    """Return what distinguishes rows of the same name: settings of a search, of a language model; empty for others."""
     if not isinstance(player, LlmPlayer):
-        return {}
+        return search_settings(player)
     names = ("prompt", "answer_tokens")
     return {name: getattr(player.settings, name) for name in names} | {
         f"{k}_price": v for k, v in asdict(prices).items()

@@ -24,6 +24,7 @@ AnswerTokens = Annotated[int, Field(ge=60, le=2000)]
 Price = Annotated[float, Field(ge=0, le=1e6)]
 BENCH_PARTS = ("engine", "env", "profile", "start")
 STRENGTH_GAMES, SEARCH_GAMES, LLM_GAMES = 4000, 500, 300
+SERVE_RATE, BUS_RATE = 500.0, 1000.0
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class Bench:
       serve      milliseconds of a decision over gRPC for 1 to 128 callers, unary, stream and batch,
                  in a closed loop and at --rate (docs/how-to/serve.md; two minutes; only if named,
                  and alone)
+      bus        milliseconds from publishing an event to its acknowledgement and to its handler, at
+                 --rate, for the log and NATS; then --events events while nats-server is killed
+                 --kills times: lost ones, handled twice (docs/how-to/events.md; two minutes; only if
+                 named, and alone)
       track      milliseconds of the training loop per row, with and without trackers (a minute;
                  only if named)
 
@@ -73,6 +78,7 @@ class Bench:
       ante bench strength --out strength/laptop              (repeat the command to continue)
       ante bench strength --preset mine.yaml --seeds 0 1 2 3 4 --minutes 10 20 40 --games 2000 --out strength/mine
       ante bench serve --player white-stake --rate 500 --out serve.json
+      ante bench bus --out bus.json
       ante bench search --budgets 16ms 64ms --games 100 --out docs/comparisons/search    (repeat the command to continue)
       ante bench llm --rows random greedy rules white-stake white-stake+16ms --out leaderboard
       ante bench llm --rows llm --url http://llm:8000/v1 --model my-model --key-variable MY_KEY --out leaderboard
@@ -97,6 +103,7 @@ class Bench:
                 "search",
                 "llm",
                 "serve",
+                "bus",
             ],
             ...,
         ]
@@ -129,12 +136,16 @@ class Bench:
     player: str = WHITE_STAKE
     """Policy of search, player of serve: a released one, or the folder of a run or a release."""
     url: str | None = None
-    """Server of serve, as grpc://HOST:PORT, instead of one that is started for it. Endpoint of llm, otherwise
-    LLM_ENDPOINT."""
-    rate: Positive = 500.0
-    """Decisions per second of serve that are due in an open loop."""
+    """Server of serve as grpc://HOST:PORT, or of bus as nats://HOST:PORT, instead of one that is started for it. Endpoint
+    of llm, otherwise LLM_ENDPOINT."""
+    rate: Positive | None = None
+    """Decisions per second of serve that are due in an open loop, 500 by default; events per second of bus, 1,000."""
     seconds: Positive = 4.0
-    """Seconds of each row of serve."""
+    """Seconds of each row of serve and bus."""
+    events: Count = 60_000
+    """Events of bus that are published while its server is killed."""
+    kills: Number = 10
+    """How many times bus kills its server."""
     rows: tuple[str, ...] = ("random", "greedy", "rules", WHITE_STAKE)
     """Rows of llm: players, PLAYER+BUDGET for a policy with search, and llm for the language model."""
     model: str | None = None
@@ -158,6 +169,8 @@ class Bench:
             return self.run_llm()
         if "serve" in self.parts:
             return self.run_serve()
+        if "bus" in self.parts:
+            return self.run_bus()
         from rich.console import Console
 
         from ante.bench import engine_speed
@@ -233,7 +246,16 @@ class Bench:
             raise BalatroError("serve has its own table: run ante bench serve by itself")
         from ante.cli.checks.serve import run_serve
 
-        return run_serve(self.player, self.url, self.rate, self.seconds, self.out, self.json)
+        return run_serve(self.player, self.url, self.rate or SERVE_RATE, self.seconds, self.out, self.json)
+
+    def run_bus(self) -> int:
+        """Measure the event buses and print their tables. Raises BalatroError."""
+        if self.parts != ("bus",):
+            raise BalatroError("bus has its own tables: run ante bench bus by itself")
+        from ante.cli.checks.bus import run_bus
+
+        rate = self.rate or BUS_RATE
+        return run_bus(self.url, rate, self.seconds, self.events, self.kills, self.out, self.json)
 
 
 def sampled_rows() -> list["Row"]:

@@ -109,6 +109,14 @@ class Desk:
             task = kept[1]
         return await asyncio.shield(task)
 
+    def decide_here(self, query: "pb.Query") -> "pb.Decision":
+        """Return the decision of a query at once, in this thread, for a desk that was not started. Raises Refused."""
+        check(query)
+        found = self._decide([query])[0]
+        if isinstance(found, Refused):
+            raise found
+        return found
+
     def _ended(self, request_id: str, task: "asyncio.Task[Any]") -> None:
         """Forget a query without a decision, so that it can be repeated."""
         if task.cancelled() or task.exception():

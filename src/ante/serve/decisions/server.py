@@ -15,8 +15,10 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from ante.errors import BalatroError
+from ante.events.publisher import Publisher, publishing_events
 from ante.http.metrics_page import metrics_page
 from ante.serve.decisions.access import Access, DecodeCheck, TokenCheck
+from ante.serve.decisions.bus import answer_requests
 from ante.serve.decisions.desk import Desk
 from ante.serve.decisions.models import Source, first_decider, follow
 from ante.serve.decisions.service import MESSAGE_BYTES, DecisionService
@@ -56,6 +58,7 @@ class Options:
         reload: Seconds between two looks for another checkpoint; 0 for none.
         lame_duck: Seconds from a termination until calls are refused; health checks fail at once.
         grace: Seconds that calls in progress then have.
+        events: Bus to which requests and responses are published; on NATS, requests are answered too. None for none.
     """
 
     host: str = "127.0.0.1"
@@ -68,10 +71,11 @@ class Options:
     reload: float = 5.0
     lame_duck: float = 0.0
     grace: float = 10.0
+    events: str | None = None
 
 
 @asynccontextmanager
-async def serving(desk: Desk, options: Options) -> AsyncIterator[int]:
+async def serving(desk: Desk, options: Options, publisher: Publisher | None = None) -> AsyncIterator[int]:
     """Serve the decisions of a desk; yield the port. On exit, calls in progress are completed.
 
     Raises CannotListen, BadAccess.
@@ -79,7 +83,7 @@ async def serving(desk: Desk, options: Options) -> AsyncIterator[int]:
     tokens = options.access.tokens()
     interceptors = [*([TokenCheck(tokens)] if tokens else []), DecodeCheck()]
     server = grpc.aio.server(interceptors=interceptors, options=OPTIONS, maximum_concurrent_rpcs=CALLS)
-    service, checks = DecisionService(desk), health.aio.HealthServicer()
+    service, checks = DecisionService(desk, publisher), health.aio.HealthServicer()
     pb_grpc.add_DecisionServiceServicer_to_server(service, server)
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
     reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
@@ -94,14 +98,17 @@ async def serving(desk: Desk, options: Options) -> AsyncIterator[int]:
     await probes.start()
     for name in ("", SERVICE):
         await checks.set(name, health_pb2.HealthCheckResponse.SERVING)
+    on_bus = asyncio.create_task(answer_requests(options.events, service.answer_on_bus))
     try:
         yield port
     finally:
         await checks.enter_graceful_shutdown()
         await asyncio.sleep(options.lame_duck)
         service.drain()
+        on_bus.cancel()
         await server.stop(options.grace)
         await probes.stop(None)
+        await asyncio.gather(on_bus, return_exceptions=True)
         await desk.stop()
 
 
@@ -134,8 +141,9 @@ async def run(source: Source, options: Options, listening: Callable[[int], None]
         if options.metrics_port
         else nullcontext()
     )
-    with page:
-        async with serving(desk, options) as port:
+    source_name = f"decisions/{source.name}"
+    with page, publishing_events(options.events, source_name, notify=LOG.warning) as publisher:
+        async with serving(desk, options, publisher) as port:
             following = asyncio.create_task(follow(source, desk, options.reload)) if options.reload else None
             listening(port)
             await stopped.wait()

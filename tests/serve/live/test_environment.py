@@ -72,9 +72,10 @@ def test_the_same_actions_give_the_observations_and_rewards_of_the_local_environ
     live.action_space.seed(1)
     greedy, rng, playing = Baseline("greedy"), np.random.default_rng(5), np.ones(1, dtype=np.bool_)
     phases: set[int] = set()
-    smaller = steps = 0
-    for game in range(3):
-        start = {"seed": f"LIVE{game + 1}"}
+    smaller = steps = games_played = 0
+    while steps < 60:
+        games_played += 1
+        start = {"seed": f"LIVE{games_played}"}
         smaller += check_equal((*live.reset(options=start),), (*local.reset(options=start),))
         ended = False
         while not ended:
@@ -86,7 +87,7 @@ def test_the_same_actions_give_the_observations_and_rewards_of_the_local_environ
             found = live.step(action)
             smaller += check_equal(found, local.step(action))
             ended, steps = found[2] or found[3], steps + 1
-    assert steps > 60 and {Phase.BLIND_SELECT, Phase.PLAY, Phase.ROUND_END, Phase.SHOP} <= phases
+    assert games_played > 1 and {Phase.BLIND_SELECT, Phase.PLAY, Phase.ROUND_END, Phase.SHOP} <= phases
     assert smaller or live.unwrapped.link.session.dialect.keyed
 
 

@@ -16,6 +16,9 @@ from ante.env.games import Games
 from ante.errors import BalatroError
 from ante.hints.question import games_at
 from ante.hints.rules import RulesPlayer
+from ante.serve.balatrobot.dialects import DIALECTS
+from ante.serve.balatrobot.gamestate import gamestate
+from ante.serve.balatrobot.session import Session
 from ante.serve.decisions.positions import batch_of, hashes_of
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.visible import FIELDS, LONGEST, NOT_SHOWN, position_seen, visible_form
@@ -195,6 +198,10 @@ def test_the_service_decides_a_form_like_the_record(service: Running) -> None:
     found = service.stub().GetDecisions(pb.GetDecisionsRequest(queries=queries)).answers
     assert found[0].decision.packed_action == found[1].decision.packed_action
     assert found[0].decision.state_hash == found[1].decision.state_hash
+    bot_state = json.dumps(gamestate(Session(DIALECTS["2.0"], s=s)))
+    from_bot = pb.Query(request_id=new_id(), gamestate=bot_state)
+    answer = service.stub().GetDecision(pb.GetDecisionRequest(query=from_bot)).answer
+    assert answer.decision.packed_action == found[0].decision.packed_action
     refused: Callable[[], Any] = lambda: service.stub().GetDecision(  # noqa: E731
         pb.GetDecisionRequest(query=pb.Query(request_id=new_id(), visible='{"ante": 5000}'))
     )

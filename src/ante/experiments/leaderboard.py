@@ -3,9 +3,9 @@
 Finished games are appended to one JSON-lines file per row, so that a measurement can be interrupted and continued, and
 rows of other players or models can be added later.
 
-    random.jsonl, white-stake+16ms.jsonl, llm-MODEL.jsonl ...   finished games, one file per row
-    results.json       the rows with 95 % intervals
-    leaderboard.png    games won
+    random.jsonl, llm-MODEL.jsonl ...   finished games, one file per row
+    results.json                        the rows with 95 % intervals
+    leaderboard.png                     games won
 """
 
 import json

@@ -84,7 +84,7 @@ class Desk:
             async with breaker, asyncio.timeout(self.settings.timeout_seconds):
                 reply = await self._with_retries(question)
                 spent = reply.tokens or int(held[1])
-                self.ledger.written += reply.written
+                self.ledger.written += min(reply.written, spent)
                 answer = check(question, reply.text)
         except OpenedState:
             self.ledger.ended("breaker")

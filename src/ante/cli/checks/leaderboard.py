@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,8 +36,11 @@ def run_llm(rows: Sequence[str], model: Model, games: int, out: Path, as_json: b
     """Play the missing games of these rows and print all results of the folder. Raises BalatroError."""
     from ante.experiments.leaderboard import RESULTS, Prices, run_leaderboard
 
-    players = [llm_player(model) if row == LLM else row_player(row) for row in rows]
-    found = run_leaderboard(players, games, out, game_bar, Prices(*model.prices))
+    with ExitStack() as stack:
+        players: list[Player] = [
+            stack.enter_context(closing(llm_player(model))) if row == LLM else row_player(row) for row in rows
+        ]
+        found = run_leaderboard(players, games, out, game_bar, Prices(*model.prices))
     if as_json:
         print((out / RESULTS).read_text(), end="")
     else:

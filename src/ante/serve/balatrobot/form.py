@@ -148,14 +148,16 @@ def keyed(state: Any) -> dict[str, Any]:
 
 def cards(state: Any) -> dict[str, Any]:
     """Return hand and unseen cards. A face-down card whose key the server reveals is put among the unseen ones."""
-    hand, unseen = [], [card(each) for each in state["cards"]["cards"]]
-    for each in state["hand"]["cards"]:
+    pile, held = state["cards"]["cards"], state["hand"]["cards"]
+    order = {id: 1 + i for i, id in enumerate(sorted({int(each["id"]) for each in [*pile, *held]}))}
+    hand, unseen = [], [card(each, order) for each in pile]
+    for each in held:
         forced = {"forced": 1} if is_set(each, "highlight") else {}
         if is_set(each, "hidden"):
             hand.append({"face_down": True} | forced)
-            unseen += [card(each)] if each["key"] else []
+            unseen += [card(each, order)] if each["key"] else []
         else:
-            hand.append(card(each) | forced)
+            hand.append(card(each, order) | forced)
     return {"hand": hand, "unseen": unseen}
 
 
@@ -164,10 +166,10 @@ def is_set(each: Any, name: str) -> bool:
     return bool(each["state"]) and bool(each["state"].get(name))
 
 
-def card(each: Any) -> dict[str, Any]:
-    """Return a playing card of the deck."""
+def card(each: Any, order: Mapping[int, int]) -> dict[str, Any]:
+    """Return a playing card of the deck; `order` has the places of the identifiers, which can be large numbers."""
     extra = EXTRA_CHIPS.search(each["value"]["effect"])
-    found = front(each) | ({"created": each["id"]} if each["id"] else {}) | ({"bonus": int(extra[1])} if extra else {})
+    found = front(each) | {"created": order[int(each["id"])]} | ({"bonus": int(extra[1])} if extra else {})
     return found | ({"debuffed": 1} if is_set(each, "debuff") else {})
 
 

@@ -50,8 +50,9 @@ def check_regular(file: Path) -> None:
 def read_bytes(file: Path, most: int = LARGEST) -> bytes:
     """Return the contents of a regular file of at most `most` bytes. Raises Unreadable, NoFile."""
     with opened(file) as stream:
-        data = stream.read(most + 1)
-    if len(data) > most:
+        data = stream.read(most + 1) if os.fstat(stream.fileno()).st_size <= most else None
+    if data is None or len(data) > most:
+        del data  # not to be kept in memory by the traceback of the error
         raise Unreadable(f"cannot read {file}: it is larger than the limit of {most:,} bytes")
     return data
 
@@ -86,6 +87,7 @@ def unpacked(data: bytes, name: Path | str, most: int = LARGEST) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise Unreadable(f"cannot read {name}: the gzip file is damaged or incomplete: {error}") from None
     if len(found) > most:
+        del found  # as in `read_bytes`
         raise Unreadable(f"cannot read {name}: it is larger than the limit of {most:,} bytes after decompression")
     return found
 
@@ -211,7 +213,7 @@ def held(lock: Path, about: str = "") -> Iterator[bool]:
     about  contents of the lock file, which remain after release
     """
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a") as stream:
+    with lock.open("a", opener=opened_at_once) as stream:
         if not acquired(stream.fileno()):
             yield False
             return
@@ -220,6 +222,11 @@ def held(lock: Path, about: str = "") -> Iterator[bool]:
             stream.write(about)
             stream.flush()
         yield True
+
+
+def opened_at_once(file: str, flags: int) -> int:
+    """Open a file as `open` does; a pipe without a reader raises OSError instead of blocking."""
+    return os.open(file, flags | os.O_NONBLOCK, 0o666)
 
 
 def acquired(file: int) -> bool:

@@ -213,7 +213,7 @@ def held(lock: Path, about: str = "") -> Iterator[bool]:
     about  contents of the lock file, which remain after release
     """
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a", opener=opened_at_once) as stream:
+    with open(lock, "a", opener=opened_at_once) as stream:
         if not acquired(stream.fileno()):
             yield False
             return

@@ -132,19 +132,20 @@ def read_parquet(file: Path, schema: Any) -> Any:
         if stored.metadata.num_rows > MOST_ROWS or any(pa.types.is_nested(each.type) for each in stored.schema_arrow):
             raise ValueError(f"it has nested columns, or more than {MOST_ROWS:,} rows")
         found = stored.read(schema.names).select(schema.names)
+        found.validate(full=True)
         for name in texts:
             for part in found[name].chunks:
                 longest = compute.max(compute.binary_length(getattr(part, "dictionary", part))).as_py() or 0
                 if longest > LONGEST_TEXT:
                     raise ValueError(f"column {name} has a text of more than {LONGEST_TEXT:,} bytes")
-        cast = found.cast(schema.with_metadata(found.schema.metadata))
-        cast.validate(full=True)
+        cast = found.cast(schema.with_metadata(found.schema.metadata or {}))
         for each in schema:
             if not each.nullable and cast[each.name].null_count:
                 raise ValueError(f"column {each.name} has an empty cell")
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        words = " ".join(printable(str(error), 300).split())
-        raise BadTable(f"cannot read {file}: {words or 'damaged'}") from None
+    except KeyError as error:
+        raise BadTable(f"cannot read {file}: it has no column {printable(error, 80)}") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise BadTable(f"cannot read {file}: {printable(error, 300) or 'damaged'}") from None
     return cast
 
 

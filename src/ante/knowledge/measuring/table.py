@@ -102,7 +102,7 @@ def check_table(table: Table, folder: Path) -> None:
     jokers = {*table.pairs["one"], *table.pairs["other"], *table.effects["joker"]}
     numbers = (columns[name] for columns in (table.pairs, table.effects) for name in ("effect", "q"))
     if not isinstance(table.about, dict) or not table.about:
-        why = "do not say where they are from"
+        why = "do not contain their origin"
     elif jokers - known:
         why = f"have the unknown joker {shown(min(jokers - known))}"
     elif not all(np.isfinite(values).all() for values in numbers):

@@ -266,7 +266,7 @@ def message(error: ApiException) -> tuple[str, bool]:
     try:
         status = json.loads(error.body or "")
         return str(status.get("message") or error.reason), status.get("kind") == "Status"
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return str(error.body or error.reason).strip(), False
 
 

@@ -84,7 +84,7 @@ def written(write: Callable[[Path], Any], name: str) -> bytes:
 
 def state(file: Path) -> Any:
     """Read a state whose arrays are intact."""
-    if not (file.parent / ARRAYS).exists():
+    if file.parent.is_dir() and not (file.parent / ARRAYS).exists():
         (file.parent / ARRAYS).write_bytes(written(lambda folder: write_state(folder, STATE), ARRAYS))
     return read_state(file.parent)
 

@@ -183,18 +183,19 @@ def whole_rows(file: Path) -> list[dict[str, str]]:
     Raises Unreadable, with the line, and NoFile.
     """
     lines = csv.DictReader(io.StringIO(read_text(file, LARGEST_TABLE), newline=""))
+    found = []
     try:
-        rows = [(lines.line_num, row) for row in lines]
+        for row in lines:
+            if None in row or None in row.values():
+                continue
+            for name, text in row.items():
+                if not is_number(text):
+                    place = f"line {lines.line_num}, column {shown(name)}"
+                    raise Unreadable(f"cannot read {file}: {place} is {shown(text)}, not a number")
+            found.append(row)
     except csv.Error as error:
         raise Unreadable(f"cannot read {file}: line {lines.line_num}: {error}") from None
-    found = [(line, row) for line, row in rows if None not in row.values() and None not in row]
-    for line, row in found:
-        for name, text in row.items():
-            if not is_number(text):
-                raise Unreadable(
-                    f"cannot read {file}: line {line}, column {shown(name)} is {shown(text)}, not a number"
-                )
-    return [row for _, row in found]
+    return found
 
 
 def is_number(text: str) -> bool:

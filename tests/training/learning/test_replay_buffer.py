@@ -174,9 +174,9 @@ def test_the_tree_is_the_sum_of_its_leaves() -> None:
             assert (leaves[drawn] > 0).all(), "steps without priority are not sampled, also at the edges"
 
 
-@pytest.mark.slow
-def test_no_masked_action_is_ever_chosen_in_a_million() -> None:
-    rng, n, actions = np.random.default_rng(0), 100_000, 143
+@pytest.mark.parametrize("n", [200, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_no_masked_action_is_ever_chosen(n: int) -> None:
+    rng, actions = np.random.default_rng(0), 143
     seen = np.zeros(2, dtype=np.int64)  # greedy choices, explored choices
     for turn in range(10):
         scores = rng.normal(size=(n, actions)).astype(np.float32)
@@ -191,9 +191,9 @@ def test_no_masked_action_is_ever_chosen_in_a_million() -> None:
         greedy, options = chosen == best, legal.sum(axis=1)
         wanted = explore / options + (1 - explore) * greedy
         np.testing.assert_allclose(np.exp(logs), wanted, rtol=1e-4)
-        assert greedy.mean() == pytest.approx((1 - explore + explore / options).mean(), abs=0.01)
+        assert greedy.mean() == pytest.approx((1 - explore + explore / options).mean(), abs=4 / np.sqrt(n))
         seen += greedy.sum(), (~greedy).sum()
-    assert seen.sum() == 1_000_000 and seen.min() > 300_000
+    assert seen.sum() == 10 * n and seen.min() > 3 * n
 
 
 @pytest.mark.parametrize(

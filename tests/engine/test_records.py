@@ -12,7 +12,7 @@ import pytest
 from ante.catalog.consumables import Consumable
 from ante.catalog.jokers import Joker
 from ante.engine.core.rng import KEYS, Stream
-from ante.engine.core.state import Kind, Phase, card_t, item_t, new_states
+from ante.engine.core.state import MAX_CARDS, Kind, Phase, card_t, item_t, new_states
 from ante.engine.effects.verbs import copy_card
 from ante.engine.invariants import Broken, broken
 from ante.engine.items import sources
@@ -97,8 +97,9 @@ def test_a_new_item_has_nothing_of_the_previous_one(kind: Kind) -> None:
 def test_a_card_goes_under_the_draw_pile() -> None:
     s = new_run("TESTSEED")
     pile = s.deck[:52].tolist()
-    put_in_deck(s, add_card(s, 2, 0, 0, 0, 0))
-    assert s.deck[: s.n_deck].tolist() == [52, *pile]
+    for _ in range(52, MAX_CARDS):
+        put_in_deck(s, add_card(s, 2, 0, 0, 0, 0))
+    assert s.deck[: s.n_deck].tolist() == [*range(MAX_CARDS - 1, 51, -1), *pile]
 
 
 def test_a_restarted_run_is_equal_to_a_new_one_and_leaves_its_neighbour_alone() -> None:

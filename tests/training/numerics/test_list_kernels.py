@@ -48,7 +48,7 @@ def test_an_entry_is_a_sparse_row_of_its_embeddings_numbers_and_flags() -> None:
         [[7], [0], [0]],
     )
     entries["flag_bits"] = rng.integers(1 << N_FLAGS, size=entries.shape)
-    kinds, firsts = rng.integers(N_KINDS, size=N_VERBS), np.array([0, 1000, 2000, 3000, 4000])
+    kinds, firsts = rng.integers(N_KINDS, size=N_VERBS), np.array([0, 10_000, 20_000, 30_000, 40_000])
     starts, flags = np.empty(6, dtype=np.int64), np.empty(5, dtype=np.int64)
     columns, values = np.empty(5 * MOST_TERMS, dtype=np.int32), np.empty(5 * MOST_TERMS, dtype=np.float32)
     list_kernels.list_terms(lists, kinds, firsts, starts, columns, values, flags)
@@ -57,7 +57,7 @@ def test_an_entry_is_a_sparse_row_of_its_embeddings_numbers_and_flags() -> None:
     for k, entry in enumerate(listed):
         ids = (entry[name] for name in ("item_id", "verb", "trait", "purpose"))
         wanted = {int(first + number): 1.0 for first, number in zip(firsts, ids, strict=False)}
-        column = int(4000 + N_KNOWN * kinds[entry["verb"]])
+        column = int(firsts[4] + N_KNOWN * kinds[entry["verb"]])
         wanted[column] = 1.0
         numbers = [*entry["estimates"].tolist(), int(entry["price"])]
         wanted |= {column + 1 + j: number / 128 for j, number in enumerate(numbers) if number}
@@ -81,7 +81,7 @@ def test_a_row_receives_the_mean_and_the_first_of_its_entries() -> None:
     np.testing.assert_allclose(out, wanted, rtol=1e-5)
     slope, back = normal(len(WHICH), 2 * WIDTH), np.ones((K, WIDTH), dtype=np.float32)
     list_kernels.pool_backward(ENDS, slope, back)
-    assert ((back - 1) * entries).sum() == pytest.approx((out * slope).sum(), rel=1e-4)
+    assert ((back - 1) * entries).sum() == pytest.approx((out * slope).sum(), rel=1e-3)
 
 
 def test_vectors_of_rows_are_added_to_their_entries_and_slopes_of_entries_to_their_rows() -> None:

@@ -92,6 +92,14 @@ def test_a_draw_is_where_the_cumulative_distribution_exceeds_it(scale: float) ->
     np.testing.assert_allclose(found, logs[np.arange(n), any_legal], rtol=1e-5, atol=1e-4)
 
 
+def test_the_gumbel_max_trick_samples_the_softmax() -> None:
+    from ante.training.numerics.distributions import sample_logits
+
+    shares = torch.tensor([0.05, 0.25, 0.0, 0.7])
+    drawn = sample_logits(shares.log().expand(40_000, 4), torch.Generator().manual_seed(1))
+    np.testing.assert_allclose(torch.bincount(drawn, minlength=4) / 40_000, shares, atol=0.01)
+
+
 def test_a_draw_close_to_1_is_the_last_legal_action() -> None:
     from ante.training.numerics import torch_ops
 

@@ -31,6 +31,7 @@ def test_the_last_hand_and_the_last_discard_can_be_used_and_no_further_one(verb:
         legal_mask(s, mask)
         assert mask[FIRST[verb]] == count
         assert (act(s, verb, cards=(0,)) == Status.ILLEGAL) == (count == 0)
+        assert s.selected == (count == 0)
 
 
 def test_a_card_is_selected_once_and_only_selected_cards_are_cleared() -> None:

@@ -55,9 +55,7 @@ def test_a_round_is_lost_once_no_card_is_left() -> None:
     s.n_deck, s.target = 0, 1e300
     assert act(s, Verb.PLAY, cards=(0,)) == Status.PLAYING
     assert (s.n_hand, s.hands_left) == (1, 3)
-    assert act(s, Verb.SELECT, 0) == Status.PLAYING
     assert act(s, Verb.PLAY, cards=(0,)) == Status.LOST
-    assert s.selected == 0
 
 
 def test_a_hand_that_shrinks_in_a_round_keeps_its_cards() -> None:

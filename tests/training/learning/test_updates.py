@@ -157,6 +157,43 @@ def test_each_update_logs_its_rows_gradients_and_explained_variance() -> None:
         assert float(metrics["explained_variance"]) == pytest.approx(1 - unexplained, abs=1e-4)
 
 
+class Remembered:
+    """A loss term without a loss that remembers the sizes of its batches and minibatches."""
+
+    name, weight = "remembered", 1.0
+
+    def __init__(self) -> None:
+        self.sizes: list[tuple[int, int]] = []
+
+    def begin(self, rollout: Any, minibatch: int) -> None:
+        self.sizes.append((len(rollout), minibatch))
+
+    def schedule(self, steps: int) -> None:
+        pass
+
+    def loss(self, policy: Any) -> None:
+        pass
+
+    def saved(self) -> list[tuple[int, int]]:
+        return self.sizes
+
+    def restore(self, state: list[tuple[int, int]]) -> None:
+        self.sizes = list(state)
+
+
+def test_a_loss_term_begins_each_update_and_is_restored() -> None:
+    runner, learner = made()
+    (term,) = learner.terms = [Remembered()]
+    learned(learner, runner.sample()[0])
+    assert term.sizes == [(512, 128)]
+    state, other = learner.get_state(), made()[1]
+    (again,) = other.terms = [Remembered()]
+    other.set_state({name: each for name, each in state.items() if name != "terms"})
+    assert again.sizes == []
+    other.set_state(state)
+    assert again.sizes == [(512, 128)]
+
+
 def test_the_first_updates_of_a_warmup_change_the_value_head_only() -> None:
     runner, learner = made(**{"algo.critic_warmup": 1, "algo.lr": 1e-2})
     before = {name: np.array(value) for name, value in learner._policy().get_state().items()}

@@ -91,7 +91,8 @@ def table_in(folder: Path) -> Table:
         about = parse_json(decoded((pairs.schema.metadata or {}).get(ABOUT, b"{}"), place), place)
     except (Unreadable, BadTable) as error:
         raise BadTable(f"{error}; write the tables again with ante know measure --out {folder}") from None
-    table = Table(*({name: each[name].to_numpy() for name in each.column_names} for each in (pairs, effects)), about)
+    columns = [{name: each[name].to_numpy() for name in each.column_names} for each in (pairs, effects)]
+    table = Table(columns[0], columns[1], about)
     check_table(table, folder)
     return table
 

@@ -282,7 +282,7 @@ class Prune:
 
 @dataclass(frozen=True)
 class Events:
-    """Follow, archive and query events of games, trainings and decisions (docs/how-to/events.md).
+    """Follow, archive and query events (docs/how-to/events.md).
 
     Try:
       ante eval greedy --games 100 --events events.sqlite

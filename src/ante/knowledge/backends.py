@@ -55,6 +55,8 @@ class Ladybug:
 
         if file is not None and file.exists():
             check_regular(file)
+            if file.stat().st_size > LARGEST:
+                raise StoreUnavailable(f"cannot open {file}: it is larger than the limit of {LARGEST:,} bytes")
         elif file is not None:
             if read_only:
                 raise StoreUnavailable(f"there is no graph in {file}: write it with ante know load --store {file}")

@@ -91,10 +91,14 @@ def table_in(folder: Path) -> Table:
         about = parse_json(decoded((pairs.schema.metadata or {}).get(ABOUT, b"{}"), place), place)
     except (Unreadable, BadTable) as error:
         raise BadTable(f"{error}; write the tables again with ante know measure --out {folder}") from None
-    columns = [{name: each[name].to_numpy() for name in each.column_names} for each in (pairs, effects)]
-    table = Table(columns[0], columns[1], about)
+    table = Table(columns_of(pairs), columns_of(effects), about)
     check_table(table, folder)
     return table
+
+
+def columns_of(found: Any) -> dict[str, NDArray[Any]]:
+    """Return the columns of an Arrow table by name."""
+    return {name: found[name].to_numpy() for name in found.column_names}
 
 
 def check_table(table: Table, folder: Path) -> None:

@@ -20,6 +20,7 @@ from ante.training.players.by_name import player_of
 from ante.training.players.release import ABOUT, is_release
 from ante.training.run_store.checkpoints import find_checkpoint, read_pointer
 from ante.training.run_store.manifest import SEAL, BadCheckpoint, read_manifest
+from ante.watch.runs import is_run
 
 LOG = logging.getLogger(__name__)
 POINTERS = ("best", "latest")
@@ -91,6 +92,8 @@ def first_decider(source: Source) -> tuple[Decider | None, str]:
     try:
         return source.load(), ""
     except BadCheckpoint as error:
+        if source.folder is None or not is_run(source.folder):
+            raise
         return None, f"the model is missing: {error}"
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from ante.errors import BalatroError, shown
-from ante.files import parse_json, read_text
+from ante.files import Unreadable, parse_json, read_text
 
 LARGEST_REPLY = 4 << 20  # bytes
 SECONDS = 30.0  # until a reply
@@ -109,7 +109,9 @@ class Recorder:
 
 
 def parts_of(name: Path) -> tuple[Path, Path]:
-    """Return the files of a recording: requests and replies."""
+    """Return the files of a recording: requests and replies. Raises Unreadable."""
+    if not name.name:
+        raise Unreadable(f"{str(name)!r} is not the name of a recording: give it without .req.jsonl")
     return name.with_name(f"{name.name}.req.jsonl"), name.with_name(f"{name.name}.res.jsonl")
 
 

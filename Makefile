@@ -61,7 +61,8 @@ test-nojit: setup  ## run the engine's property tests and a sample of recorded t
 
 mutants: setup  ## mutate 400 expressions of engine and learning (hours) and list those that no test notices
 	$(PY) tools/mutate.py engine --mutants 300 --out runs/mutants/engine.jsonl
-	$(PY) tools/mutate.py learning --mutants 100 --out runs/mutants/learning.jsonl
+	$(PY) tools/mutate.py learning --mutants 40 --out runs/mutants/learning.jsonl
+	$(PY) tools/mutate.py numerics --mutants 60 --out runs/mutants/numerics.jsonl
 
 test-hostile: warm  ## every hostile input of tests/hostile: readers, commands, environments, servers, stores
 	$(PY) -m pytest -q -m "not ray and not s3 and not browser and not cluster" tests/hostile

@@ -56,10 +56,9 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         "runs",
     ],
 )
-def test_help_of_each_command_shows_an_example(command: str) -> None:
-    result = ante(command, "--help")
-    assert result.returncode == 0
-    assert f"ante {command}" in result.stdout
+def test_help_of_each_command_shows_an_example(command: str, inside: Inside) -> None:
+    code, out, _ = inside(command, "--help")
+    assert code == 0 and f"ante {command}" in out
 
 
 def test_help_lists_every_command_in_groups_and_fits_a_terminal() -> None:
@@ -73,8 +72,8 @@ def test_help_lists_every_command_in_groups_and_fits_a_terminal() -> None:
     assert len(result.stdout.splitlines()) < 80 and max(map(len, result.stdout.splitlines())) <= 100
 
 
-def test_each_part_of_a_benchmark_has_a_line_of_its_own_in_the_help() -> None:
-    lines = [line.split() for line in ante("bench", "--help").stdout.splitlines()]
+def test_each_part_of_a_benchmark_has_a_line_of_its_own_in_the_help(inside: Inside) -> None:
+    lines = [line.split() for line in inside("bench", "--help")[1].splitlines()]
     parts = get_args(get_args(get_type_hints(Bench)["parts"])[0])
     assert len(parts) > 10 and [part for part in parts if not any(line[:1] == [part] for line in lines)] == []
 

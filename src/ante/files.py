@@ -50,8 +50,9 @@ def check_regular(file: Path) -> None:
 def read_bytes(file: Path, most: int = LARGEST) -> bytes:
     """Return the contents of a regular file of at most `most` bytes. Raises Unreadable, NoFile."""
     with opened(file) as stream:
-        data = stream.read(most + 1)
-    if len(data) > most:
+        data = stream.read(most + 1) if os.fstat(stream.fileno()).st_size <= most else None
+    if data is None or len(data) > most:
+        del data  # not to be kept in memory by the traceback of the error
         raise Unreadable(f"cannot read {file}: it is larger than the limit of {most:,} bytes")
     return data
 
@@ -86,6 +87,7 @@ def unpacked(data: bytes, name: Path | str, most: int = LARGEST) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise Unreadable(f"cannot read {name}: the gzip file is damaged or incomplete: {error}") from None
     if len(found) > most:
+        del found  # as in `read_bytes`
         raise Unreadable(f"cannot read {name}: it is larger than the limit of {most:,} bytes after decompression")
     return found
 
@@ -181,18 +183,19 @@ def whole_rows(file: Path) -> list[dict[str, str]]:
     Raises Unreadable, with the line, and NoFile.
     """
     lines = csv.DictReader(io.StringIO(read_text(file, LARGEST_TABLE), newline=""))
+    found = []
     try:
-        rows = [(lines.line_num, row) for row in lines]
+        for row in lines:
+            if None in row or None in row.values():
+                continue
+            for name, text in row.items():
+                if not is_number(text):
+                    place = f"line {lines.line_num}, column {shown(name)}"
+                    raise Unreadable(f"cannot read {file}: {place} is {shown(text)}, not a number")
+            found.append(row)
     except csv.Error as error:
         raise Unreadable(f"cannot read {file}: line {lines.line_num}: {error}") from None
-    found = [(line, row) for line, row in rows if None not in row.values() and None not in row]
-    for line, row in found:
-        for name, text in row.items():
-            if not is_number(text):
-                raise Unreadable(
-                    f"cannot read {file}: line {line}, column {shown(name)} is {shown(text)}, not a number"
-                )
-    return [row for _, row in found]
+    return found
 
 
 def is_number(text: str) -> bool:
@@ -211,7 +214,7 @@ def held(lock: Path, about: str = "") -> Iterator[bool]:
     about  contents of the lock file, which remain after release
     """
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a") as stream:
+    with open(lock, "a", opener=opened_at_once) as stream:
         if not acquired(stream.fileno()):
             yield False
             return
@@ -220,6 +223,11 @@ def held(lock: Path, about: str = "") -> Iterator[bool]:
             stream.write(about)
             stream.flush()
         yield True
+
+
+def opened_at_once(file: str, flags: int) -> int:
+    """Open a file as `open` does; a pipe without a reader raises OSError instead of blocking."""
+    return os.open(file, flags | os.O_NONBLOCK, 0o666)
 
 
 def acquired(file: int) -> bool:

@@ -34,13 +34,18 @@ monitoring:
 """
 KNOCK = """
 import socket, sys
-for door in sys.argv[1:]:
+from concurrent.futures import ThreadPoolExecutor
+
+def knock(door):
     host, _, port = door.rpartition(":")
     try:
         socket.create_connection((host, int(port)), 4).close()
-        print(door, "open")
+        return f"{door} open"
     except OSError as error:
-        print(door, "closed", error)
+        return f"{door} closed {error}"
+
+with ThreadPoolExecutor(50) as pool:
+    print(*pool.map(knock, sys.argv[1:]), sep="\\n")
 """
 
 

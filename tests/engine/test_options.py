@@ -93,6 +93,17 @@ def test_the_enumeration_is_what_brute_force_finds() -> None:
         assert (out[n:] == -1).all()
 
 
+def test_discrete_actions_are_143_decisions_and_only_moves_and_sorting_have_a_second_target() -> None:
+    assert N_DISCRETE == len(set(map(tuple, DISCRETE.tolist()))) == 143
+    assert all(verb in (Verb.SORT_HAND, Verb.MOVE_JOKER, Verb.MOVE_CARD) for verb, _, to in DISCRETE if to)
+
+
+def test_every_set_of_up_to_five_cards_can_be_played() -> None:
+    s, out = deal("S_2 S_3 H_K D_4 D_5 C_6"), np.zeros(1000, dtype=np.int64)
+    played = [int(cards_of(a)) for a in out[: legal_decisions(s, out)] if verb_of(a) == Verb.PLAY]
+    assert sorted(played) == [cards for cards in range(1, 1 << 6) if cards.bit_count() <= MAX_PLAYED]
+
+
 @pytest.mark.slow
 def test_targets_and_card_numbers_agree_with_the_enumeration() -> None:
     for s, actions in legal_decisions_of_games():

@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -256,3 +257,15 @@ def test_an_ablation_leaves_out_one_term_at_a_time_and_keeps_the_rest(tmp_path: 
     with pytest.raises(BalatroError, match="reward sparse has only the term win"):
         (tmp_path / "sparse.yaml").write_text("games: {reward: sparse}\n")
         ablation(tmp_path / "sparse.yaml", [0], 1000, 8)
+
+
+@pytest.mark.parametrize("rows", ["", "iteration,steps\n1,300\n2", "steps\n300\n", "steps\n5\n300\n"])
+def test_the_steps_of_a_run_are_those_of_its_last_complete_row(rows: str, tmp_path: Path) -> None:
+    (tmp_path / "metrics.csv").write_text(rows)
+    assert running.steps_of(SimpleNamespace(folder=tmp_path)) == (300 if rows else 0)
+
+
+@pytest.mark.parametrize("rows", ["steps\n" + "1" * 200_000, "steps\nx\n", "other\n1\n", "steps\n\n"])
+def test_metrics_that_cannot_be_read_count_as_none(rows: str, tmp_path: Path) -> None:
+    (tmp_path / "metrics.csv").write_text(rows)
+    assert running.steps_of(SimpleNamespace(folder=tmp_path)) == 0

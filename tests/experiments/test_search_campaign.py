@@ -25,7 +25,8 @@ from ante.experiments.search_campaign import (
     run_campaign,
     write_results,
 )
-from ante.experiments.search_lessons import Story
+from ante.experiments.search_lessons import FOLDER, MOMENTS, Story
+from ante.files import Unreadable
 from ante.search.budget import Budget
 from ante.search.phases import PRIORS
 from ante.search.player import Finding
@@ -140,3 +141,10 @@ def test_games_won_only_with_search_are_kept_as_replays_with_their_moments(tmp_p
     last = lines[1].decisions
     assert [each["decision"] for each in told["LESSON12"]["moments"]] == [last, last - 1, last - 2]
     assert all("changed: " in each["finding"] for each in told["LESSON12"]["moments"])
+
+
+def test_a_list_in_place_of_the_told_moments_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / MOMENTS).write_text("[]")
+    with pytest.raises(Unreadable, match="not a JSON object"):
+        Story(["A"]).keep(tmp_path, "16ms", ["A"])

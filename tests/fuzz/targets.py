@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ante.deploy.settings import read_settings
 from ante.errors import BalatroError
 from ante.experiments.spec import read_spec
@@ -21,25 +19,16 @@ from ante.hints.chat import Completion
 from ante.hints.question import Option, Question
 from ante.http.client import read_reply
 from ante.metrics import COLUMNS
-from ante.storage.local import LocalStore
-from ante.storage.publish import MANIFEST, read_manifest
 from ante.training.run.metrics import as_csv, read_rows
 from ante.training.run_store import manifest
-from ante.training.run_store.checkpoints import read_pointer
-from ante.training.run_store.state_files import ARRAYS, TREE, read_arrays, read_state, write_arrays, write_state
+from ante.training.run_store.state_files import read_arrays
 from ante.training.settings.config import read_config
 from ante.training.sweeps.spec import read_sweep
+from tests.hostile.stored import STORED
 from tests.hostile.test_readers import READERS, parquet, stretch_table
 
 Target = tuple[Callable[[Path], Any], str, list[bytes]]
 ROOT = Path(__file__).parents[2]
-STATE = {
-    "steps": 3,
-    "rng": np.arange(4, dtype=np.uint64),
-    "seen": (1, 2.5, None),
-    "by_ante": {1: "a"},
-    "raw": b"\x00\x01",
-}
 ANSWER = b'{"option": 0, "confidence": 80, "outlook": 40, "reason": "keeps the pair"}'
 COMPLETION = b'{"choices": [{"message": {"content": "{}"}}], "usage": {"total_tokens": 12}}'
 
@@ -50,38 +39,25 @@ def targets() -> dict[str, Target]:
     with tempfile.TemporaryDirectory() as folder:
         found["stretch"][2].append(parquet(Path(folder), "0", stretch_table()).read_bytes())
         del found["dataset"]  # the same format as `stretch`, with columns that depend on the observation
-        found.update(run_files(Path(folder)))
+    found.update(run_files())
     found["config"] = read_config, "a.yaml", yaml_files("src/ante/training/presets")
     searches = [data.replace(b": quick", b": quick.yaml") for data in yaml_files("configs/sweeps")]
     found["sweep"] = sweep, "a.yaml", searches
     found["experiment"] = read_spec, "a.yaml", yaml_files("configs/compare")
     found["cluster settings"] = lambda file: read_settings((file,)), "a.yaml", yaml_files("src/ante/deploy/presets")
-    found["publication"] = published, f"runs/a/{MANIFEST}", [publication()]
     found["advice"] = advice, "reply.json", [ANSWER]
     found["completion"] = lambda file: reply(Completion, file), "reply.json", [COMPLETION]
     found["model list"] = lambda file: reply(ModelList, file), "reply.json", [b'{"data": [{"id": "qwen"}]}']
     return found
 
 
-def run_files(folder: Path) -> Iterator[tuple[str, Target]]:
-    """Yield the files of a run's folder."""
-    write_state(folder, STATE)
-    write_arrays(folder / "w.npz", {"a": np.ones((2, 3), dtype=np.float32), "b": np.arange(3)})
+def run_files() -> Iterator[tuple[str, Target]]:
+    """Yield files of a run's folder that are read with additional knowledge."""
+    _, name, arrays = STORED["arrays"]
     shapes = {"a": (2, 3), "b": (3,)}
-    yield "state", (state, TREE, [(folder / TREE).read_bytes()])
-    yield "arrays", (read_arrays, "w.npz", [(folder / "w.npz").read_bytes()])
-    yield "weights", (lambda file: read_arrays(file, shapes), "w.npz", [(folder / "w.npz").read_bytes()])
+    yield "weights", (lambda file: read_arrays(file, shapes), name, [arrays])
     listed = {"files": {"sub/w.npz": {"bytes": 0, "sha256": hashlib.sha256().hexdigest()}}, "steps": 3}
-    yield (
-        "manifest",
-        (
-            sealed,
-            "manifest.json",
-            [json.dumps(listed).encode()],
-        ),
-    )
-    pointer = json.dumps({"checkpoint": "000001", manifest.SEAL: "0" * 64}).encode()
-    yield "pointer", (lambda file: read_pointer(file.parent, file.stem), "best.json", [pointer])
+    yield "manifest", (sealed, "manifest.json", [json.dumps(listed).encode()])
     rows = as_csv([{name: "1" for name in COLUMNS}]).encode()
     yield "metrics of a resumed run", (lambda file: read_rows(file, 10), "metrics.csv", [rows])
 
@@ -89,15 +65,6 @@ def run_files(folder: Path) -> Iterator[tuple[str, Target]]:
 def yaml_files(folder: str) -> list[bytes]:
     """Return the YAML files of a folder of the repository."""
     return [file.read_bytes() for file in sorted((ROOT / folder).glob("*.yaml"))]
-
-
-def state(file: Path) -> Any:
-    """Read a state whose arrays are intact."""
-    if not (file.parent / ARRAYS).exists():
-        with tempfile.TemporaryDirectory() as folder:
-            write_state(Path(folder), STATE)
-            (file.parent / ARRAYS).write_bytes((Path(folder) / ARRAYS).read_bytes())
-    return read_state(file.parent)
 
 
 def sweep(file: Path) -> Any:
@@ -118,17 +85,6 @@ def sealed(file: Path) -> Any:
     except (ValueError, TypeError, RecursionError):
         pass  # not an object of JSON
     return manifest.verified(file.parent, file.name)
-
-
-def published(file: Path) -> Any:
-    """Read the manifest of a publication in a local store."""
-    return read_manifest(LocalStore(file.parents[2]), "runs/a")
-
-
-def publication() -> bytes:
-    """Return the manifest of a publication of one file."""
-    part = {"bytes": 1, "sha256": "0" * 64}
-    return json.dumps({"name": "a", "parts": {"a.txt": part}, "published": 1.5, "metadata": {"steps": 3}}).encode()
 
 
 def advice(file: Path) -> Any:

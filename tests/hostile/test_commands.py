@@ -83,6 +83,23 @@ OPTIONS = [  # command, option, kind, words after the value
     ("cluster dashboard x", "--port", "port", ""),
     ("cluster down x", "--seconds", "seconds", ""),
     ("cluster resume x", "--steps", "count", ""),
+    ("race greedy random", "--games", "count", ""),
+    ("race greedy random", "--stake", "stake", ""),
+    ("calibrate x", "--games", "count", ""),
+    ("know joker baron", "--most", "count", ""),
+    ("know top", "--most", "count", ""),
+    ("know measure --out x", "--each", "count", ""),
+    ("know measure --out x", "--bosses", "count", ""),
+    ("know measure --out x", "--seeds", "count", ""),
+    ("live http://127.0.0.1:9", "--games", "count", ""),
+    ("live http://127.0.0.1:9", "--stake", "stake", ""),
+    ("live http://127.0.0.1:9", "--patience", "seconds", ""),
+    ("serve balatrobot", "--port", "port", ""),
+    ("serve mcp", "--port", "port", ""),
+    ("serve decisions random", "--port", "port", ""),
+    ("serve decisions random", "--metrics-port", "port", ""),
+    ("bench serve", "--rate", "positive", ""),
+    ("bench search", "--games", "count", ""),
 ]
 
 
@@ -182,6 +199,14 @@ NAMED = [
     "artifacts queue {}",
     "hints ask {}",
     "data export random --out x --seeds={}",
+    "race greedy {}",
+    "calibrate {}",
+    "know joker {}",
+    "know pair baron {}",
+    "know recall --list={}",
+    "know top --store={}",
+    "live http://127.0.0.1:9 --check={}",
+    "serve decisions {}",
 ]
 MAY_WORK = ("artifacts ls", "artifacts queue {}: empty", "check-env --reorder={}: empty")
 
@@ -211,6 +236,10 @@ READ = {  # command that reads a file: its message for an invalid file
     "stats {}/input": "",
     "curves {}/input": "",
     "artifacts queue {}/input": "",
+    "know recall --list {}/input": "input",
+    "know load --store {}/x.lbug --tables {}/input": "input",
+    "know import {}/input --store {}/x.lbug": "input",
+    "know top --store {}/input": "input",
 }
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from ante.files import Unreadable, read_bytes, read_json, read_text, whole_rows
+from ante.training.run_store.lock import BadFolder, locked
 from tests.hostile.files import BOMBS, NEVER, gzip_bomb, holds
-from tests.hostile.harness import Case, cases, check, command, reader
+from tests.hostile.harness import Case, cases, check, command, limited, reader
 
 NO_FILE = (
     "missing",
@@ -77,3 +78,21 @@ def test_two_gzip_members_are_one_text(tmp_path: Path) -> None:
 def test_a_row_that_is_still_being_written_is_left_out(tmp_path: Path) -> None:
     file = holds(b"a,b\n1,2\n3")(tmp_path)
     assert whole_rows(file) == [{"a": "1", "b": "2"}]
+
+
+def test_a_lock_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".lock")
+    with limited(5), pytest.raises(BadFolder, match="cannot be written"), locked(tmp_path):
+        pass
+
+
+def test_a_file_that_is_too_large_leaves_its_contents_in_no_traceback(tmp_path: Path) -> None:
+    file = holds(gzip_bomb(1 << 25))(tmp_path)
+    with pytest.raises(Unreadable) as refused:
+        read_text(file, 1 << 24)
+    entry = refused.value.__traceback__
+    while entry is not None:
+        assert not [
+            value for value in entry.tb_frame.f_locals.values() if isinstance(value, bytes) and len(value) > 1 << 24
+        ]
+        entry = entry.tb_next

@@ -35,6 +35,7 @@ from tests.hostile import documents
 from tests.hostile.files import BOMBS, NEVER, WORDS, corrupted, cut, holds, noise
 from tests.hostile.harness import Case, cases, check, reader
 from tests.hostile.runs import EVALUATION, LATEST, LEDGER, example, settings, within_run
+from tests.hostile.stored import STORED, STORED_ABSENT, STORED_DOCUMENTS, STORED_TEXT
 
 Read = Callable[[Path], Any]
 
@@ -102,10 +103,11 @@ READERS: dict[str, tuple[Read, str, bytes | None]] = {  # read, name of the file
     "golden seeds": (check_golden, "a.json", json.dumps([documents.golden("seeds.json.gz")]).encode()),
     "golden games": (check_golden, "a.json", json.dumps([documents.golden("traces.jsonl.gz")]).encode()),
     "golden hands": (check_golden, "a.json", json.dumps([documents.golden("scoring.jsonl.gz")]).encode()),
+    **STORED,
 }  # fmt: skip
 OPTIONAL = ("run metrics", "run machine", "run evaluation", "run pointer", "run ledger", "run index", "search games",
-            "strength games", "strength plan", "win head", "lineage")  # fmt: skip
-ABSENT_IS_EMPTY = ("index", "tracking", *OPTIONAL)  # a missing file is valid
+            "strength games", "strength plan", "win head", "lineage", "sweep record")  # fmt: skip
+ABSENT_IS_EMPTY = ("index", "tracking", *OPTIONAL, *STORED_ABSENT)  # a missing file is valid
 TEXT = (
     "seeds",
     "metrics",
@@ -113,10 +115,12 @@ TEXT = (
     "search phrase",
     "search games",
     "strength games",
+    *STORED_TEXT,
 )  # nearly any text is valid
 ANY_OBJECT = ("tracking", "run machine", "run pointer", "run ledger", "lineage")  # an empty object is valid
 NO_TEXT = ("directory", "named pipe", "socket", "endless device", "terminal device", "terabyte", "noise")
-DOCUMENTS = {
+DOCUMENTS: dict[str, Any] = {
+    **STORED_DOCUMENTS,
     "run settings": settings(),
     "run machine": {"cores": 2},
     "run evaluation": EVALUATION,

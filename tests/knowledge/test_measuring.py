@@ -16,6 +16,7 @@ from ante.agents.seed_lists import dataset_seeds
 from ante.catalog.hands import Hand
 from ante.catalog.jokers import JOKERS, Joker, by_key
 from ante.engine.core.state import Phase, new_states
+from ante.files import Unreadable
 from ante.knowledge.arms.scoring import BEST, GROWN, N_MEASURES, SAME
 from ante.knowledge.measuring import positions, run
 from ante.knowledge.measuring.positions import ANTES, Positions, TooFewPositions, collect
@@ -260,6 +261,33 @@ def test_pairs_that_interact_in_few_positions_are_not_significant() -> None:
     assert is_synergy(found["effect"], found["q"])[at].tolist() == [True, False]
     assert found["q"][at[1]] == 1.0
     assert is_synergy(found["effect"], found["q"]).sum() == 1
+
+
+@pytest.mark.parametrize(("field", "value"), [("n_jokers", 100), ("n_hand", -1), ("phase", 99), ("phase", Phase.SHOP)])
+def test_stored_positions_are_checked_before_compiled_code_plays_them(field: str, value: int, tmp_path: Path) -> None:
+    found = positions_of([deal(CARDS), deal(CARDS)])
+    found.write(tmp_path / "x.npz")
+    assert Positions.read(tmp_path / "x.npz").digest == found.digest
+    found.states[field][1] = value
+    found.write(tmp_path / "x.npz")
+    with pytest.raises(Unreadable, match=r"cannot read .*x\.npz: .*delete it, or choose another --work folder"):
+        Positions.read(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "why"),
+    [
+        ("one", "j_none", "the unknown joker 'j_none'"),
+        ("effect", math.nan, "not finite"),
+        ("q", math.inf, "not finite"),
+    ],
+)
+def test_a_table_with_odd_values_is_refused(column: str, value: Any, why: str, tmp_path: Path) -> None:
+    table = made_table(20)
+    table.pairs[column][0] = value
+    table.write(tmp_path)
+    with pytest.raises(BadTable, match=f"{why}: write them again"):
+        read_table(tmp_path)
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -135,7 +135,8 @@ def test_harm_is_found_and_nothing_harmed_is_fetched(store: LocalStore, tmp_path
 
 
 def test_a_manifest_that_cannot_be_read_is_named(store: LocalStore, tmp_path: Path) -> None:
-    for text in (b"{", b"[]", b'{"parts": {"../x": {"bytes": 1, "sha256": ""}}}', b"{}"):
+    no_time = b'{"name": "a", "parts": {}, "published": NaN, "metadata": {}}'
+    for text in (b"{", b"[]", b'{"parts": {"../x": {"bytes": 1, "sha256": ""}}}', b"{}", no_time):
         with pytest.raises(NotWhole, match="here cannot be read"):
             manifest_of(text, "here")
     publish(store, SHELF, "0001", folder_of(tmp_path / "one", a=b"1"), {})

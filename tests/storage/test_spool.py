@@ -1,6 +1,7 @@
 """The queue of uploads: complete jobs, in order, of limited size; and the uploader, here with folders as stores."""
 
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ante.storage import spool as spool_module
-from ante.storage.errors import SpoolFull, Unreachable
+from ante.storage.errors import NotWhole, SpoolFull, Unreachable
 from ante.storage.local import LocalStore
 from ante.storage.publish import fetch, pointed
 from ante.storage.spool import Job, Spool
@@ -167,3 +168,12 @@ def test_a_started_uploader_is_niced_and_ends_when_asked(spool: Spool, tmp_path:
     assert process.wait(30) == 0
     assert not spool.working()
     assert f"{SHELF}/0001 is stored in file://" in (spool.folder / "uploader.log").read_text()
+
+
+def test_a_job_with_the_id_of_another_place_is_refused_and_deletes_nothing(spool: Spool, tmp_path: Path) -> None:
+    job, foreign = add(spool, tmp_path, "0001"), folder_of(tmp_path / "foreign", a=b"1")
+    file = spool.waiting / job.id / "job.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "id": "../../foreign"}))
+    with pytest.raises(NotWhole, match=rf"it has the id '../../foreign'\): move {spool.waiting / job.id} away"):
+        uploader(spool).empty()
+    assert [each for each in foreign.rglob("*") if each.is_file()] and spool.payload(job).is_dir()

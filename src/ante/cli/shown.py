@@ -45,8 +45,11 @@ def size(count: int) -> str:
 
 
 def when(seconds: float) -> str:
-    """Return a timestamp in human-readable form (UTC)."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    """Return a timestamp in human-readable form (UTC); empty if it is no time."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def short(count: float) -> str:

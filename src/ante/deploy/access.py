@@ -86,12 +86,18 @@ class Access:
             ) from None
         if not 200 <= answer.status <= 299:
             raise ApiException(http_resp=answer)
-        return json.loads(data) if data else {}
+        try:
+            return json.loads(data) if data else {}
+        except (ValueError, RecursionError):
+            raise NoCluster(f"{self.host} did not answer with JSON: is it a Kubernetes API server?") from None
 
     def version(self) -> tuple[int, int]:
         """Return the major and minor version of the API server. Raises NoCluster, NotAllowed."""
         found = self.call("GET", "version", "the version")
-        return int(found["major"]), int("".join(letter for letter in found["minor"] if letter.isdigit()))
+        try:
+            return int(found["major"]), int("".join(letter for letter in found["minor"] if letter.isdigit()))
+        except (KeyError, TypeError, ValueError):
+            raise NoCluster(f"{self.host} has no version: is it a Kubernetes API server?") from None
 
     def call(self, method: str, path: str, what: str, **options: Any) -> Any:
         """Send a request and translate API errors. Raises NoCluster, NotAllowed, NotThere, NoKind, Rejected."""
@@ -260,7 +266,7 @@ def message(error: ApiException) -> tuple[str, bool]:
     try:
         status = json.loads(error.body or "")
         return str(status.get("message") or error.reason), status.get("kind") == "Status"
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return str(error.body or error.reason).strip(), False
 
 

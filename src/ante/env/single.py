@@ -48,7 +48,7 @@ class IllegalAction(BalatroError, ValueError):
 
 def action_number(action: Any) -> int:
     """Return the number of a discrete action, which may be illegal. Raises BadValue."""
-    return whole_number("action", action, -MOST)
+    return whole_number("action", action, -MOST - 1)
 
 
 def illegal_action(games: Games, i: int, action: int, alone: bool = True) -> IllegalAction:

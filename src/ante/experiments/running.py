@@ -3,7 +3,6 @@
 Finished runs are skipped. A failed run keeps its log and does not stop the others.
 """
 
-import csv
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from ante.errors import BalatroError
 from ante.experiments.spec import Cell, Spec
-from ante.files import Unreadable, read_json, read_object, write_text
+from ante.files import Unreadable, read_json, read_object, whole_rows, write_text
 from ante.stopping import Stops
 from ante.training.run_store.checkpoints import find_checkpoint
 from ante.training.run_store.manifest import BadCheckpoint
@@ -78,10 +77,9 @@ def steps_of(cell: Cell) -> int:
 def reached(cell: Cell, column: str) -> float:
     """Return the last value of a column of the metrics, such as steps or seconds; 0 before the first row."""
     try:
-        with (cell.folder / "metrics.csv").open(newline="") as stream:
-            values = [row[column] for row in csv.DictReader(stream)]
-        return float(values[-1]) if values else 0.0
-    except (OSError, ValueError, TypeError, KeyError):  # the line may be incomplete
+        rows = whole_rows(cell.folder / "metrics.csv")
+        return float(rows[-1][column]) if rows else 0.0
+    except (ValueError, KeyError):  # no metrics yet, or an empty cell
         return 0.0
 
 

@@ -8,14 +8,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ante.env.games import Games
 from ante.env.replay import Heading
-from ante.files import parse_json, read_text, write_text
+from ante.files import read_object, write_text
 from ante.search.player import Finding, finding_text
 from ante.watch.episode import compact
 
@@ -64,7 +63,7 @@ class Story:
     def keep(self, out: Path, budget: str, seeds: Sequence[str]) -> None:
         """Write the games of these seeds to a campaign's folder, up to MOST_GAMES in all."""
         file = out / FOLDER / MOMENTS
-        told: dict[str, Any] = parse_json(read_text(file), str(file)) if file.exists() else {}
+        told = read_object(file) if file.exists() else {}
         for i, seed in enumerate(self.seeds):
             if seed in seeds and seed not in told and len(told) < MOST_GAMES:
                 file.parent.mkdir(parents=True, exist_ok=True)

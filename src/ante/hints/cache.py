@@ -6,9 +6,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from ante.files import check_regular
 from ante.hints.advice import Answer
+from ante.hints.settings import BadHints
 
 TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL, at REAL NOT NULL)"
+SHAPE = "SELECT key, answer, at FROM answers LIMIT 0"  # fails for another table of this name
 WAIT_SECONDS = 5.0  # seconds to wait for another writer
 
 
@@ -16,12 +19,19 @@ class AnswerCache:
     """Validated answers in a file, or in memory without one. For use by one thread. Methods raise sqlite3.Error."""
 
     def __init__(self, file: Path | None = None) -> None:
-        if file is not None:
-            file.parent.mkdir(parents=True, exist_ok=True)
-        self._db = sqlite3.connect(file or ":memory:", timeout=WAIT_SECONDS, isolation_level=None)
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("PRAGMA synchronous=NORMAL")
-        self._db.execute(TABLE)
+        """Open the file. Raises BadHints."""
+        try:
+            if file is not None:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                if file.exists():
+                    check_regular(file)
+            self._db = sqlite3.connect(file or ":memory:", timeout=WAIT_SECONDS, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute(TABLE)
+            self._db.execute(SHAPE)
+        except (OSError, ValueError, sqlite3.Error) as error:
+            raise BadHints(f"{file} cannot cache answers ({error}): delete it, or choose another file") from None
 
     def get(self, key: str) -> Answer | None:
         """Return the cached answer, if any."""

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from ante.errors import BalatroError
+from ante.files import check_regular
 from ante.knowledge.schema import bolt_ddl, ladybug_ddl
 
 Rows = Sequence[Mapping[str, Any]]
@@ -52,7 +53,9 @@ class Ladybug:
     def __init__(self, file: Path | None, read_only: bool = False) -> None:
         import ladybug
 
-        if file is not None and not file.exists():
+        if file is not None and file.exists():
+            check_regular(file)
+        elif file is not None:
             if read_only:
                 raise StoreUnavailable(f"there is no graph in {file}: write it with ante know load --store {file}")
             file.parent.mkdir(parents=True, exist_ok=True)

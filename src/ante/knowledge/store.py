@@ -12,10 +12,10 @@ from typing import Any
 
 from ante.engine.core.compile_cache import base_folder, neighbours_hash, source_hash
 from ante.errors import BalatroError
-from ante.files import check_regular, whole
+from ante.files import whole
 from ante.knowledge.backends import Backend, Ladybug, StoreUnavailable, is_bolt, open_backend
 from ante.knowledge.content import catalogue, edges
-from ante.knowledge.measuring.table import Table, fingerprint, read_table
+from ante.knowledge.measuring.table import BadTable, Table, fingerprint, read_parquet, read_table
 from ante.knowledge.schema import EDGES, META, NODES, VERSION, Edge, Node
 
 ROWS = 2000  # of one statement
@@ -107,19 +107,12 @@ class Knowledge:
 
 def exported(folder: Path) -> Iterator[tuple[Node | Edge, list[dict[str, Any]]]]:
     """Yield the rows of exported files by kind. Raises NotALoad, OtherSchema, Unreadable."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
     for kind in (*NODES, *EDGES):
         file = folder / f"{kind.label}.parquet"
-        check_regular(file)
         try:
-            table = parquet.read_table(file).cast(arrow_schema(kind))
-        except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, OSError) as error:
-            raise NotALoad(
-                f"cannot read {file}: {str(error).splitlines()[0]}; use a folder of ante know export"
-            ) from None
-        rows = table.to_pylist()
+            rows = read_parquet(file, arrow_schema(kind)).to_pylist()
+        except BadTable as error:
+            raise NotALoad(f"{error}; use a folder of ante know export") from None
         if kind is META and {"key": "schema", "value": str(VERSION)} not in rows:
             raise OtherSchema(f"{folder} was exported with another schema than {VERSION}: export it again")
         yield kind, rows

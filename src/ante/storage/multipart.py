@@ -13,12 +13,14 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ante.files import read_object, write_text
+from ante.files import Unreadable, read_object, write_text
 from ante.storage.store import Progress
 
 PART = 8 << 20  # bytes; S3 requires at least 5 MiB and at most 10,000 parts
 PARALLEL = 4  # parts sent at a time
 GONE = ("NoSuchUpload", "404")
+
+PART_NOTES = {"PartNumber", "ETag", "ChecksumSHA256"}
 
 
 def put_parts(
@@ -118,12 +120,18 @@ def is_stored(client: Any, bucket: str, key: str, sha256: str) -> bool:
 
 
 def read_notes(resume: Path | None, wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return the notes of an interrupted upload of the same file, or new notes."""
+    """Return the notes of an interrupted upload of the same file, or new notes; damaged ones are replaced."""
     if resume and resume.is_file():
-        found = read_object(resume)
-        if all(found.get(name) == value for name, value in wanted.items()):
-            return found
+        with suppress(Unreadable):
+            found = read_object(resume)
+            if all(found.get(name) == value for name, value in wanted.items()) and are_parts(found.get("parts")):
+                return found
     return {**wanted, "parts": []}
+
+
+def are_parts(found: Any) -> bool:
+    """Return whether these are the notes of parts."""
+    return isinstance(found, list) and all(isinstance(each, dict) and each.keys() == PART_NOTES for each in found)
 
 
 def keep(resume: Path | None, notes: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ante.checks import finite
 from ante.paths import check_name
 from ante.storage.errors import AlreadyPublished, BadStore, Damaged, NotThere, NotWhole
 from ante.storage.store import Progress, Store, check_key, no_progress, sha256_of, under
@@ -59,7 +60,8 @@ def manifest_of(text: bytes, where: str) -> Manifest:
         parts = {
             check_key(path): Part(int(part["bytes"]), str(part["sha256"])) for path, part in found["parts"].items()
         }
-        return Manifest(check_name(found["name"]), parts, float(found["published"]), dict(found["metadata"]))
+        published = finite("published", found["published"])
+        return Manifest(check_name(found["name"]), parts, published, dict(found["metadata"]))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise NotWhole(
             f"{where} cannot be read ({error}): use another publication, or a newer version of ante"

@@ -18,9 +18,12 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
-from ante.files import held, read_object, read_text, write_text
+from pydantic import FiniteFloat, NonNegativeInt, TypeAdapter, ValidationError
+
+from ante.errors import first_fault, shown
+from ante.files import NoFile, Unreadable, held, read_object, read_text, write_text
 from ante.storage.errors import NotWhole, SpoolFull
 from ante.storage.local import in_words, sync_folder
 
@@ -39,9 +42,9 @@ class Job:
     name: str
     metadata: dict[str, Any]
     pointers: tuple[str, ...]
-    bytes: int
-    queued: float
-    newest: int = 0
+    bytes: NonNegativeInt
+    queued: FiniteFloat
+    newest: NonNegativeInt = 0
     loose: bool = False
     gone: tuple[str, ...] = ()
 
@@ -61,6 +64,11 @@ class State:
     attempts: int = 0
     error: str = ""
     changed: float = 0.0
+
+
+JOB, STATE = TypeAdapter(Job), TypeAdapter(State)
+LONGEST_REASON = 1 << 20  # bytes
+Form = TypeVar("Form")
 
 
 class Spool:
@@ -149,18 +157,25 @@ class Spool:
     def refusals(self) -> list[tuple[Job, str]]:
         """Return the permanently failed jobs with their errors."""
         folders = sorted(self.refused.iterdir()) if self.refused.is_dir() else []
-        found = ((self._read(folder), read_text(folder / "refused.txt")) for folder in folders)
+        found = ((self._read(folder), self._why(folder)) for folder in folders)
         return [(job, why) for job, why in found if job]
 
     def _read(self, folder: Path) -> Job | None:
         """Return a job, or None if it was completed in the meantime."""
         try:
-            values = read_object(folder / "job.json")
-        except FileNotFoundError:
+            job = read_as(JOB, folder / "job.json", folder)
+        except NoFile:
             return None
-        except ValueError as error:
-            raise NotWhole(f"{folder / 'job.json'} cannot be read ({error}): move the folder {folder} away") from None
-        return Job(**{**values, "pointers": tuple(values["pointers"]), "gone": tuple(values.get("gone", ()))})
+        if job.id != folder.name:  # paths that are renamed and deleted contain it
+            raise unreadable(folder / "job.json", folder, f"it has the id {shown(job.id)}")
+        return job
+
+    def _why(self, folder: Path) -> str:
+        """Return why a job failed permanently."""
+        try:
+            return read_text(folder / "refused.txt", LONGEST_REASON)
+        except Unreadable as error:
+            raise unreadable(folder / "refused.txt", folder, error) from None
 
     @property
     def bytes(self) -> int:
@@ -198,7 +213,10 @@ class Spool:
     def state(self) -> State | None:
         """The last state of the uploader; None if none has run."""
         file = self.folder / "state.json"
-        return State(**read_object(file)) if file.is_file() else None
+        try:
+            return read_as(STATE, file, file)
+        except NoFile:
+            return None
 
     def write_state(self, state: State) -> None:
         """Write the uploader's state to disk."""
@@ -214,6 +232,23 @@ class Spool:
             return False
         with self.taken() as free:
             return not free
+
+
+def read_as(kind: TypeAdapter[Form], file: Path, away: Path) -> Form:
+    """Return the value in a JSON file of the queue. Raises NotWhole, with the path to move away, and NoFile."""
+    try:
+        return kind.validate_python(read_object(file))
+    except NoFile:
+        raise
+    except ValidationError as error:
+        raise unreadable(file, away, first_fault(error)) from None
+    except Unreadable as error:
+        raise unreadable(file, away, error) from None
+
+
+def unreadable(file: Path, away: Path, why: object) -> NotWhole:
+    """Return the error for a file of the queue that cannot be read."""
+    return NotWhole(f"{file} cannot be read ({why}): move {away} away")
 
 
 def new_id() -> str:

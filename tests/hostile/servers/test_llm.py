@@ -4,9 +4,11 @@ import asyncio
 import gzip
 import json
 import re
+import sqlite3
 import zlib
 from collections.abc import Callable
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from ante.hints.probe import probe
 from ante.hints.question import Question
 from ante.hints.rules import sample_questions
 from ante.hints.settings import AdvisorSettings, BadHints, read_key, read_settings
+from tests.hostile.files import NEVER
 from tests.hostile.harness import Case, cases, check_sentence, command, limited
 from tests.hostile.servers.answers import CHUNK, Answers, Chunks, endless, raw, reply
 
@@ -122,11 +125,11 @@ TEXTS: dict[str, tuple[Any, str]] = {  # the model's text, and the result of the
     "negative": ('{"option": -1, "confidence": 1, "outlook": 1, "reason": ""}', "schema"),
     "no such option": ('{"option": 10000000000000000000000, "confidence": 1, "outlook": 1, "reason": ""}', "illegal"),
     "too sure": ('{"option": 0, "confidence": 101, "outlook": 1, "reason": ""}', "schema"),
-    "long reason": (json.dumps({"option": 0, "confidence": 1, "outlook": 1, "reason": "x" * 121}), "schema"),
+    "long reason": (json.dumps({"option": 0, "confidence": 1, "outlook": 1, "reason": "x" * 121}), "answered"),
     "no reason": ('{"option": 0, "confidence": 1, "outlook": 1, "reason": null}', "schema"),
     "one more": (GOOD[:-1] + ', "\\u001b[31mextra": 1}', "schema"),
     "escape in the reason": (GOOD.replace("It scores.", "\\u001b[2J\\u001b]0;x\\u0007"), "answered"),
-    "surrogate in the reason": (GOOD.replace("It scores.", "\\ud800"), "schema"),
+    "surrogate in the reason": (GOOD.replace("It scores.", "\\ud800"), "answered"),
 }  # fmt: skip
 
 USAGES: tuple[Any, ...] = (None, 0, -5, 1e300, "many", [], True, {}, {"total_tokens": -1}, {"total_tokens": 10**30}, {"total_tokens": None},
@@ -374,3 +377,19 @@ def test_a_reason_is_fit_for_a_terminal(question: Question) -> None:
     with pytest.raises(Discarded) as refused:
         check(question, '{"\\u001b[2Jx": 1}')
     assert "\x1b" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "made", ["noise", "object", "zeros", "directory", "named pipe", "endless device", "link to itself"]
+)
+def test_a_cache_that_is_none_is_told_in_a_sentence(made: str, tmp_path: Path) -> None:
+    with pytest.raises(BadHints, match="cannot cache answers") as refused:
+        AnswerCache(NEVER[made](tmp_path, "answers.sqlite"))
+    check_sentence(str(refused.value), "delete it, or choose another file")
+
+
+def test_a_cache_with_another_table_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "answers.sqlite") as other:
+        other.execute("CREATE TABLE answers (x)")
+    with pytest.raises(BadHints, match="cannot cache answers"):
+        AnswerCache(tmp_path / "answers.sqlite")

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 import pytest
+from kubernetes import client
 
 from ante.deploy import inside
+from ante.deploy.access import Access, NoCluster
 from ante.deploy.inside import NotReady, check_llm
 from tests.hostile.harness import check_sentence
 from tests.hostile.servers.answers import Answers, Chunks, endless, raw, reply
@@ -46,3 +48,13 @@ def test_a_slow_response_times_out(answering: Callable[..., Answers], monkeypatc
     monkeypatch.setattr(inside, "SECONDS", 0.5)
     with pytest.raises(NotReady, match="returned more than"):
         check_llm({"LLM_ENDPOINT": f"{answering(endless(HEAD, b' '), pause=0.05).url}/v1"})
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>", b"\xff\xfe", b"[" * 100_000, b"1" * 5000, b"null", b"[]", b"{}", b'{"major": "x", "minor": 3}']
+)
+def test_an_api_server_that_is_none_is_told_in_a_sentence(answering: Callable[..., Answers], body: bytes) -> None:
+    access = Access(client.ApiClient(client.Configuration(host=answering(reply(body)).url)))
+    with pytest.raises(NoCluster) as refused:
+        access.version()
+    check_sentence(str(refused.value), "is it a Kubernetes API server?")

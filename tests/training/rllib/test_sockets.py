@@ -15,10 +15,11 @@ import psutil
 import pytest
 import requests
 
+from tests.support.network import LOOPBACK, listening, own_address
+
 grpc = pytest.importorskip("grpc")
 
 pytestmark = pytest.mark.ray
-LOOPBACK = {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
 AUTHENTICATION = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_ADDRESS")
 BARE = {name: value for name, value in os.environ.items() if name not in AUTHENTICATION}
 JOBS = "/api/job_agent/jobs/"
@@ -47,19 +48,6 @@ sys.stdin.read()
 """
 
 
-def own_address() -> str:
-    """Return an address of this machine that is not loopback."""
-    found = [
-        each.address
-        for addresses in psutil.net_if_addrs().values()
-        for each in addresses
-        if each.family == socket.AF_INET and not each.address.startswith("127.")
-    ]
-    if not found:
-        pytest.skip("this machine has only a loopback address")
-    return found[0]
-
-
 @dataclass(frozen=True)
 class Ray:
     """The processes of a Ray: the command that started it, and its descendants."""
@@ -80,8 +68,7 @@ class Ray:
     @property
     def sockets(self) -> set[tuple[str, int]]:
         """Return address and port of each listening socket."""
-        every = [one for each in self.tree if each.is_running() for one in each.net_connections("inet")]
-        return {(one.laddr.ip, one.laddr.port) for one in every if one.status == psutil.CONN_LISTEN}
+        return listening(self.tree)
 
     @property
     def ports(self) -> list[int]:

@@ -458,7 +458,7 @@ def test_hostile_trees_are_refused_in_a_sentence(text: str, tmp_path: Path) -> N
 def test_a_tree_that_is_too_large_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_state(tmp_path, {"x": "y" * 200})
     monkeypatch.setattr(state_files, "MOST", 100)
-    with pytest.raises(BadCheckpoint, match="larger than 100 bytes"):
+    with pytest.raises(BadCheckpoint, match="larger than the limit of 100 bytes"):
         read_state(tmp_path)
 
 

@@ -13,16 +13,19 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import read_arrays
 from ante.catalog.jokers import JOKERS
 from ante.engine.actions import Verb, to_macro, verb_of
-from ante.engine.core.state import copy_states, new_states
+from ante.engine.core.state import Phase, copy_states, new_states, state_t
+from ante.engine.validation import validate_states
 from ante.env.games import Games, Outcome
 from ante.errors import BalatroError
-from ante.files import whole
+from ante.files import Unreadable, whole
 
 ANTES = (2, 4, 6, 8)
 BATCH = 128  # games played together
 MOST_DECISIONS = 5000
+WAY_OUT = "delete it, or choose another --work folder"
 LEAST_OBSERVED = 20  # held jokers from which a typical counter is taken
 GROWING = np.array([row.growth is not None or row.loss is not None for row in JOKERS])  # jokers whose value changes
 
@@ -69,22 +72,38 @@ class Positions:
     def write(self, file: Path) -> None:
         """Write the positions to a file, atomically."""
         with whole(file) as aside, aside.open("wb") as stream:
-            np.savez_compressed(
+            np.savez(
                 stream,
                 states=np.ascontiguousarray(self.states).view(np.uint8),
                 ante=self.ante,
                 typical=self.typical,
-                origin=np.array([self.player, self.deck, str(self.stake)]),
+                player=np.array(self.player),
+                deck=np.array(self.deck),
+                stake=np.array(self.stake),
             )
 
     @classmethod
     def read(cls, file: Path) -> "Positions":
-        """Return the positions of a file that `write` wrote."""
-        with np.load(file, allow_pickle=False) as stored:
-            states = new_states(len(stored["ante"]))
-            states.view(np.uint8)[:] = stored["states"]
-            player, deck, stake = stored["origin"]
-            return cls(states, stored["ante"], stored["typical"], str(player), str(deck), int(stake))
+        """Return the valid positions of a file that `write` wrote. Raises Unreadable."""
+        try:
+            stored = read_arrays(file, text=("player", "deck"))
+            ante, typical, octets = stored["ante"], stored["typical"], stored["states"]
+            if ante.ndim != 1 or ante.dtype.kind != "i" or not ((ante >= 0) & (ante < len(ANTES))).all():
+                raise ValueError("it has positions of other antes")
+            if typical.shape != (len(ANTES), len(JOKERS)) or np.isinf(typical).any():
+                raise ValueError("it has other typical counters")
+            if octets.dtype != np.uint8 or octets.shape != (len(ante) * state_t.itemsize,) or not len(ante):
+                raise ValueError("it has no positions of this version of the engine")
+            states = octets.view(state_t).view(np.recarray)
+            validate_states(states)
+            if (states["phase"] != Phase.PLAY).any():
+                raise ValueError("it has a position without a hand to play")
+            origin = str(stored["player"]), str(stored["deck"]), int(stored["stake"])
+        except Unreadable as error:
+            raise Unreadable(f"{error}; {WAY_OUT}") from None
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
+            raise Unreadable(f"cannot read {file}: {error}; {WAY_OUT}") from None
+        return cls(states, ante.astype(np.int64), typical.astype(np.float64), *origin)
 
 
 class Sampler:

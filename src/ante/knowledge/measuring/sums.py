@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import read_arrays
 from ante.catalog.blinds import Blind
-from ante.errors import BalatroError
-from ante.files import whole
+from ante.errors import BalatroError, shown
+from ante.files import NoFile, Unreadable, whole
 from ante.knowledge.arms.scoring import BEST, BOUGHT, GROWN, N_HANDS, N_JOKERS, N_MEASURES, NEVER, SAME, TYPICAL
-from ante.knowledge.measuring.positions import ANTES
+from ante.knowledge.measuring.positions import ANTES, WAY_OUT
 
 ZERO = 1e-12  # log10 scores are accurate to 1e-15; their differences within this are none
 MOMENTS = 2  # sum, and sum of squares
@@ -93,12 +94,19 @@ class Sums:
 
     @classmethod
     def read(cls, file: Path, key: str) -> "Sums":
-        """Return the stored sums, or empty ones without a file. Raises OtherMeasurement."""
-        if not file.exists():
-            return cls()
-        with np.load(file, allow_pickle=False) as stored:
-            if str(stored["key"]) != key:
-                raise OtherMeasurement(
-                    f"{file} is of other positions or another engine: delete it, or choose another --work folder"
-                )
-            return cls(**{each.name: stored[each.name] for each in fields(cls)})
+        """Return the stored sums, or empty ones without a file. Raises OtherMeasurement, Unreadable."""
+        empty = cls()
+        names = [each.name for each in fields(cls)]
+        shapes = {"key": (), **{name: getattr(empty, name).shape for name in names}}
+        try:
+            stored = read_arrays(file, shapes, text=("key",))
+        except NoFile:
+            return empty
+        except Unreadable as error:
+            raise Unreadable(f"{error}; {WAY_OUT}") from None
+        if str(stored["key"]) != key:
+            raise OtherMeasurement(f"{file} is of other positions or another engine: {WAY_OUT}")
+        found = cls(**{name: stored[name].astype(np.float64) for name in names})
+        if not ((found.done >= 0) & np.isfinite(found.done)).all():
+            raise Unreadable(f"cannot read {file}: its number of positions is {shown(found.done)}; {WAY_OUT}")
+        return found

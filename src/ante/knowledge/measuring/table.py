@@ -5,6 +5,7 @@ Effects are differences of the log10 of a hand's score: 0.3 is a factor of 2.
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,18 +18,26 @@ from numpy.typing import NDArray
 from ante.catalog.blinds import BLINDS
 from ante.catalog.hands import HANDS
 from ante.catalog.jokers import JOKERS
-from ante.errors import BalatroError
-from ante.files import check_regular, whole
+from ante.errors import BalatroError, shown
+from ante.files import Unreadable, decoded, parse_json, read_bytes, whole
 from ante.knowledge.arms.scoring import BEST, GROWN, N_JOKERS, SAME
 from ante.knowledge.measuring.positions import ANTES
 from ante.knowledge.measuring.statistics import Z_95, p_values, q_values, stratified_mean
 from ante.knowledge.measuring.sums import Sums
+from ante.messages import printable
 
 PAIRS, EFFECTS, ABOUT = "pairs.parquet", "effects.parquet", b"ante"
 RATE = 0.05  # controlled false discovery rate
 LEAST_ACTING = 20  # positions in which an effect differs from 0, for a p-value below 1
 SMALLEST = 0.01  # log10; smaller interactions (2.3 %) are of no use to a player
 DIGITS = 4
+MOST_ROWS, LONGEST_TEXT = 50_000, 10_000  # of a Parquet file that is read; bytes
+THRIFT_LIMITS = {"thrift_string_size_limit": 1 << 20, "thrift_container_size_limit": 1 << 16}
+COLUMNS = {
+    PAIRS: ("one", "other", "n", "q", "acts", "gain", "effect", "half", "bought", "bought_half", "same", "same_half",
+            *(f"ante_{ante}" for ante in ANTES)),
+    EFFECTS: ("joker", "kind", "target", "n", "effect", "half", "q"),
+}  # fmt: skip
 
 
 class BadTable(BalatroError, ValueError):
@@ -66,26 +75,79 @@ class Table:
 
 def read_table(folder: Path | None = None) -> Table:
     """Return the tables of a folder, by default those of the package. Raises BadTable, Unreadable."""
-    return _read(folder or Path(str(files("ante.knowledge") / "measured")))
+    return table_in(folder) if folder else _of_package()
 
 
 @cache
-def _read(folder: Path) -> Table:
-    import pyarrow as pa
-    from pyarrow import parquet
+def _of_package() -> Table:
+    return table_in(Path(str(files("ante.knowledge") / "measured")))
 
-    found = []
-    for name in (PAIRS, EFFECTS):
-        check_regular(folder / name)
-        try:
-            found.append(parquet.read_table(folder / name))
-        except (pa.ArrowInvalid, OSError) as error:
-            raise BadTable(f"cannot read {folder / name}: {error}; write it again with ante know measure") from None
-    about = json.loads((found[0].schema.metadata or {}).get(ABOUT, b"{}"))
-    pairs, effects = ({name: each[name].to_numpy() for name in each.column_names} for each in found)
-    if not about or {"one", "other", "effect"} - set(pairs) or {"joker", "kind", "target"} - set(effects):
-        raise BadTable(f"{folder} has no measured tables: write them with ante know measure --out {folder}")
-    return Table(pairs, effects, about)
+
+def table_in(folder: Path) -> Table:
+    """Return the tables of a folder. Raises BadTable, Unreadable."""
+    try:
+        pairs, effects = (read_parquet(folder / name, schema_of(columns)) for name, columns in COLUMNS.items())
+        place = f"the origin in {folder / PAIRS}"
+        about = parse_json(decoded((pairs.schema.metadata or {}).get(ABOUT, b"{}"), place), place)
+    except (Unreadable, BadTable) as error:
+        raise BadTable(f"{error}; write the tables again with ante know measure --out {folder}") from None
+    columns = [{name: each[name].to_numpy() for name in each.column_names} for each in (pairs, effects)]
+    table = Table(columns[0], columns[1], about)
+    check_table(table, folder)
+    return table
+
+
+def check_table(table: Table, folder: Path) -> None:
+    """Raise BadTable for a table without origin, with unknown jokers, or with effects that are not finite."""
+    known = {row.key for row in JOKERS[1:]}
+    jokers = {*table.pairs["one"], *table.pairs["other"], *table.effects["joker"]}
+    numbers = (columns[name] for columns in (table.pairs, table.effects) for name in ("effect", "q"))
+    if not isinstance(table.about, dict) or not table.about:
+        why = "do not contain their origin"
+    elif jokers - known:
+        why = f"have the unknown joker {shown(min(jokers - known))}"
+    elif not all(np.isfinite(values).all() for values in numbers):
+        why = "have an effect or a q-value that is not finite"
+    else:
+        return
+    raise BadTable(f"the tables in {folder} {why}: write them again with ante know measure --out {folder}")
+
+
+def schema_of(columns: Sequence[str]) -> Any:
+    """Return the Arrow schema of a measured table."""
+    import pyarrow as pa
+
+    kinds = dict.fromkeys(("one", "other", "joker", "kind", "target"), pa.string()) | {"n": pa.int32()}
+    return pa.schema([pa.field(name, kinds.get(name, pa.float32()), nullable=False) for name in columns])
+
+
+def read_parquet(file: Path, schema: Any) -> Any:
+    """Return the columns of a schema from a Parquet file, with the file's metadata. Raises BadTable, Unreadable."""
+    import pyarrow as pa
+    from pyarrow import compute, parquet
+
+    data = read_bytes(file)
+    texts = [each.name for each in schema if each.type == pa.string()]
+    try:
+        stored = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts, **THRIFT_LIMITS)
+        if stored.metadata.num_rows > MOST_ROWS or any(pa.types.is_nested(each.type) for each in stored.schema_arrow):
+            raise ValueError(f"it has nested columns, or more than {MOST_ROWS:,} rows")
+        found = stored.read(schema.names).select(schema.names)
+        found.validate(full=True)
+        for name in texts:
+            for part in found[name].chunks:
+                longest = compute.max(compute.binary_length(getattr(part, "dictionary", part))).as_py() or 0
+                if longest > LONGEST_TEXT:
+                    raise ValueError(f"column {name} has a text of more than {LONGEST_TEXT:,} bytes")
+        cast = found.cast(schema.with_metadata(found.schema.metadata or {}))
+        for each in schema:
+            if not each.nullable and cast[each.name].null_count:
+                raise ValueError(f"column {each.name} has an empty cell")
+    except KeyError as error:
+        raise BadTable(f"cannot read {file}: it has no column {printable(error, 80)}") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise BadTable(f"cannot read {file}: {printable(error, 300) or 'damaged'}") from None
+    return cast
 
 
 def fingerprint(table: Table) -> str:

@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import read_arrays
 from ante.errors import BalatroError
-from ante.files import NoFile, Unreadable, check_regular, whole
-from ante.training.run_store.manifest import BadCheckpoint
-from ante.training.run_store.state_files import read_arrays
+from ante.files import NoFile, Unreadable, whole
 
 WIN_HEAD = "win.npz"  # beside the weights of a run's checkpoint or of a release
 
@@ -64,7 +63,6 @@ def read_win_head(folder: Path, weights_sha256: str) -> WinHead | None:
     """Return the head beside a policy's weights, None if there is none. Raises BadWinHead."""
     file = folder / WIN_HEAD
     try:
-        check_regular(file)
         found = read_arrays(file, text=("weights_sha256",))
         *parameters, belongs_to = (found[each.name] for each in fields(WinHead))
         hidden, hidden_bias, output, output_bias = (each.astype(np.float32) for each in parameters)
@@ -73,7 +71,7 @@ def read_win_head(folder: Path, weights_sha256: str) -> WinHead | None:
     except NoFile:
         return None
     except (ValueError, KeyError) as error:
-        cause = error if isinstance(error, BadCheckpoint | Unreadable) else f"{file} cannot be read: {error}"
+        cause = error if isinstance(error, Unreadable) else f"{file} cannot be read: {error}"
         raise BadWinHead(f"{cause}; fit it again with ante calibrate, or delete it") from None
     if head.weights_sha256 != weights_sha256:
         raise BadWinHead(f"{file} was fitted to other weights: fit it again with ante calibrate, or delete it")

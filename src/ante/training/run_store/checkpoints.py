@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from ante.errors import BalatroError, first_fault
-from ante.files import write_text
+from ante.files import read_bytes, write_text
 from ante.paths import BadPath, check_name, inside
 from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verify_files
 
@@ -178,9 +178,7 @@ def read_pointer(folder: Path, pointer: str) -> tuple[str, str] | None:
         file = inside(folder, f"{pointer}.json")
         if not file.exists():
             return None
-        if file.stat().st_size > POINTER_BYTES:
-            raise ValueError(f"it is larger than {POINTER_BYTES:,} bytes")
-        found = json.loads(file.read_text())
+        found = json.loads(read_bytes(file, POINTER_BYTES))
         return check_name(found["checkpoint"]), str(found[SEAL])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadCheckpoint(

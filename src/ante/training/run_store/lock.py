@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ante.errors import BalatroError
-from ante.files import FOLDER_LOCK, held
+from ante.files import FOLDER_LOCK, held, read_bytes
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
-MOST = 1000  # maximum number of characters read from it
+MOST = 1000  # maximum bytes of its contents
 
 
 class RunInUse(BalatroError):
@@ -93,9 +93,9 @@ def holder() -> str:
 def holder_in(file: Path) -> str:
     """Return the holder of a lock as text."""
     try:
-        found = json.loads(file.read_text()[:MOST])
+        found = json.loads(read_bytes(file, MOST))
         return f"process {int(found['pid'])} on {str(found['host'])!r} since {str(found['started'])!r}"
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return "another process"
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.arrays import Arrays, write_arrays
 from ante.training.run_store.manifest import BadCheckpoint
-from ante.training.run_store.state_files import Arrays, read_arrays, write_arrays
+from ante.training.run_store.state_files import read_arrays
 
 WEIGHTS = "weights.npz"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ante.bench import bus
+from ante.bench.bus import measure as bus
 from ante.cli import outcome
 
 

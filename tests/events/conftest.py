@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ante.bench.nats_server import NatsServer, program
+from ante.bench.bus.nats_server import NatsServer, program
 from ante.events.messages import event_of
 from ante.events.v1 import events_pb2 as pb
 

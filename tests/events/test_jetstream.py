@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ante.bench.bus import survive
-from ante.bench.nats_server import NatsServer, NoServer
+from ante.bench.bus.measure import survive
+from ante.bench.bus.nats_server import NatsServer, NoServer
 from ante.events.bus import open_bus
 from ante.events.jetstream import NatsBus, connected
 from ante.events.urls import BadBus

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ante.bench.nats_server import NatsServer
+from ante.bench.bus.nats_server import NatsServer
 from ante.events import publisher as module
 from ante.events.bus import Delivery
 from ante.events.inbox import Inbox

@@ -9,7 +9,7 @@ import grpc
 import numpy as np
 import pytest
 
-from ante.bench.nats_server import NatsServer, program
+from ante.bench.bus.nats_server import NatsServer, program
 from ante.cli.players import player_of
 from ante.env.games import Games
 from ante.errors import BalatroError

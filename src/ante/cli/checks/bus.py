@@ -18,8 +18,8 @@ def run_bus(
     from rich.console import Console
     from rich.table import Table
 
-    from ante.bench.bus import latencies, survive
-    from ante.bench.nats_server import NatsServer, program
+    from ante.bench.bus.measure import latencies, survive
+    from ante.bench.bus.nats_server import NatsServer, program
     from ante.machine import machine
     from ante.tables import stages
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ante.bench.nats_server import NatsServer
+from ante.bench.bus.nats_server import NatsServer
 from ante.events.bus import Bus, open_bus
 from ante.events.inbox import Inbox
 from ante.events.jetstream import NatsBus

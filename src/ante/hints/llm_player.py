@@ -49,7 +49,7 @@ class LlmPlayer:
     not improve the model's result. If the endpoint fails repeatedly, NoAnswer is raised.
 
     Args:
-        settings: The endpoint. Its limit of tokens per hour applies to all games together.
+        settings: The endpoint. Its limits of tokens apply to all games together.
         environment: Contains the key, under the name in the settings.
         seed: Seed of the random candidates.
     """
@@ -64,7 +64,7 @@ class LlmPlayer:
         self._rng = np.random.default_rng(seed)
         self._writer, self._runner = CandidateLister(), asyncio.Runner()
         self._lists = np.zeros(0, dtype=candidates_t).view(np.recarray)
-        self._tokens = TokenBudget(self.settings.tokens_per_hour)
+        self._tokens = TokenBudget(self.settings.tokens_per_hour, total=self.settings.tokens_total)
         self._desks: dict[int, Desk] = {}
         self._advisor: Any = None
 
@@ -146,5 +146,5 @@ class LlmPlayer:
                 return question.options[int(self._rng.integers(len(question.options)))].decision
             if cause in PERMANENT:
                 break
-        words = "the limit LLM_TOKENS_PER_HOUR is reached" if cause == "tokens" else f"requests fail ({cause})"
+        words = "the limit LLM_TOKENS_PER_HOUR or LLM_TOKENS_TOTAL is reached" if cause == "tokens" else f"requests fail ({cause})"
         raise NoAnswer(f"{self.name}: {words}; finished games are kept, and the same command continues later")

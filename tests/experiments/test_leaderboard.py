@@ -124,7 +124,7 @@ def test_an_endpoint_that_fails_later_keeps_finished_games(
 
 
 def test_a_limit_of_tokens_stops_the_row(tmp_path: Path, server: FakeServer) -> None:
-    with pytest.raises(NoAnswer, match="LLM_TOKENS_PER_HOUR is reached"):
+    with pytest.raises(NoAnswer, match="LLM_TOKENS_PER_HOUR or LLM_TOKENS_TOTAL is reached"):
         run_leaderboard([model(server, tokens_per_hour=2000)], 1, tmp_path, no_bar)
 
 

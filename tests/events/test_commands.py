@@ -1,6 +1,7 @@
 """`ante events`, as a user runs it."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -82,8 +83,17 @@ def test_tail_ends_quietly_with_control_c(tmp_path: Path) -> None:
         assert publisher is not None
         publisher.put("ppo", pb.RunState(run="ppo"))
     command = [sys.executable, "-m", "ante.cli", "events", "tail", str(file), "--since", "all"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored if the tests run in the background
+    ) as process:
         assert process.stdout is not None and process.stderr is not None
-        assert "ante.v1.run.state" in process.stdout.readline()
-        process.send_signal(2)
-        assert process.wait(20) == 130 and process.stderr.read() == ""
+        try:
+            assert "ante.v1.run.state" in process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 130 and process.stderr.read() == ""
+        finally:
+            process.kill()

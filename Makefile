@@ -61,7 +61,8 @@ test-nojit: setup  ## run the engine's property tests and a sample of recorded t
 
 mutants: setup  ## mutate 400 expressions of engine and learning (hours) and list those that no test notices
 	$(PY) tools/mutate.py engine --mutants 300 --out runs/mutants/engine.jsonl
-	$(PY) tools/mutate.py learning --mutants 100 --out runs/mutants/learning.jsonl
+	$(PY) tools/mutate.py learning --mutants 40 --out runs/mutants/learning.jsonl
+	$(PY) tools/mutate.py numerics --mutants 60 --out runs/mutants/numerics.jsonl
 
 test-hostile: warm  ## every hostile input of tests/hostile: readers, commands, environments, servers, stores
 	$(PY) -m pytest -q -m "not ray and not s3 and not browser and not cluster" tests/hostile
@@ -111,7 +112,7 @@ train: warm  ## a short PPO run that ends with a checkpoint, an evaluation and a
 bench: warm  ## speed and memory of engine and environments
 	$(PY) -m ante.cli bench
 
-protos: setup  ## generate the Python of the decision service's .proto files
+protos: setup  ## generate the Python of the .proto files
 	$(PY) tools/write_protos.py
 
 dispatch: setup  ## generate the dispatchers of jokers, bosses and consumables
@@ -142,7 +143,7 @@ replays: warm  ## regenerate the recorded games of tests/golden/replays; review 
 	$(PY) tools/write_replays.py
 
 PIN = .venv/bin/uv pip compile pyproject.toml --python-version 3.11 --no-header --no-annotate --no-emit-index-url --generate-hashes --quiet
-CPU_EXTRAS = --extra train --extra serve --extra s3 --extra hints --extra cluster --extra data --extra track
+CPU_EXTRAS = --extra train --extra bus --extra serve --extra s3 --extra hints --extra cluster --extra data --extra track
 IMAGE_EXTRAS = $(CPU_EXTRAS) --extra gpu
 
 lock: setup  ## pin the newest versions that pyproject.toml allows; images have the same

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`; read when torch is imported
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the marked tests that this run selects, for `tests.hostile.harness.cases`."""
+    os.environ["PYTEST_MARKERS"] = config.option.markexpr
+
+
 @pytest.fixture(scope="session")
 def local_ray() -> Iterator[None]:
     """Start one Ray for all tests in this process, with more CPUs than the machine may have.

@@ -9,10 +9,12 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
 from ante.cli import main
+from ante.cli.checks.bench import Bench
 from ante.cli.games.seeds import parse_line
 from ante.errors import BalatroError
 
@@ -54,10 +56,9 @@ def ante(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         "runs",
     ],
 )
-def test_help_of_each_command_shows_an_example(command: str) -> None:
-    result = ante(command, "--help")
-    assert result.returncode == 0
-    assert f"ante {command}" in result.stdout
+def test_help_of_each_command_shows_an_example(command: str, inside: Inside) -> None:
+    code, out, _ = inside(command, "--help")
+    assert code == 0 and f"ante {command}" in out
 
 
 def test_help_lists_every_command_in_groups_and_fits_a_terminal() -> None:
@@ -67,7 +68,14 @@ def test_help_lists_every_command_in_groups_and_fits_a_terminal() -> None:
     assert result.returncode == 0 and result.stdout == ante().stdout
     listed = [line.split()[0] for line in result.stdout.splitlines() if re.match(r"  [a-z-]+ +[A-Z]", line)]
     assert listed == list(COMMANDS)
+    assert "--tyro-print-completion" in result.stdout
     assert len(result.stdout.splitlines()) < 80 and max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_each_part_of_a_benchmark_has_a_line_of_its_own_in_the_help(inside: Inside) -> None:
+    lines = [line.split() for line in inside("bench", "--help")[1].splitlines()]
+    parts = get_args(get_args(get_type_hints(Bench)["parts"])[0])
+    assert len(parts) > 10 and [part for part in parts if not any(line[:1] == [part] for line in lines)] == []
 
 
 def test_no_help_shows_none_as_a_value_and_none_still_unsets_one() -> None:
@@ -82,6 +90,33 @@ def test_no_help_shows_none_as_a_value_and_none_still_unsets_one() -> None:
     assert optional > 30 and len(all_parsers()) >= len(COMMANDS)
     for words, value in ((["--algo.kl-target", "0.03"], 0.03), (["--algo.kl-target", "None"], None)):
         assert parse_train(["--preset", "jimbot", *words]).algo.kl_target == value
+
+
+def test_a_command_compiles_missing_code_before_it_begins(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the progress that `ante warmup` shows, also in a command such as `ante eval`."""
+    monkeypatch.setattr("ante.cli.when_cold", lambda compile_first: compile_first())
+    monkeypatch.setattr("ante.cli.compile_missing", lambda: print("compiling"))
+    code, out, _ = inside("replay", "show", str(RECORDED))
+    assert code == 0 and out.startswith("compiling\n")
+
+
+def test_doctor_measures_nothing_before_the_code_is_compiled(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ante.engine.core.compile_cache.is_complete", lambda: False)
+    _, out, _ = inside("doctor", "--json")
+    assert "the engine is not compiled: run ante warmup first" in out
+
+
+def test_the_readme_names_every_baseline() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert {"random", "greedy", "rules"} <= set(re.findall(r"^\| `(\w+)`", text, re.MULTILINE))
+
+
+def test_what_commands_of_the_documentation_write_is_not_part_of_the_checkout() -> None:
+    made = ("data/games.parquet", "models/mine/policy.json", "trace.json", "runs/laptop/metrics.csv")
+    done = subprocess.run(["git", "check-ignore", *made], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode == 128:
+        pytest.skip("not a checkout of git")
+    assert done.stdout.split() == list(made)
 
 
 def test_the_version_is_that_of_the_package() -> None:
@@ -267,6 +302,7 @@ def test_every_item_of_the_game_is_implemented_and_has_a_test_that_bears_its_nam
     assert [row["item"] for row in rows if row["tested"] != "yes" or not row["evidence"]] == []
 
 
+@pytest.mark.slow
 def test_the_rules_are_shown_as_a_table() -> None:
     environment = {**os.environ, "COLUMNS": "300"}
     command = [sys.executable, "-m", "ante.cli", "doctor", "--rules"]

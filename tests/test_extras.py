@@ -79,6 +79,7 @@ PROMISES = {
     "data": [("data export greedy --out data --games 3", ""), ("data stats data", "3")],
     "hints": [("hints ask TESTSEED@8", "rules")],
     "knowledge": [("know pair baron mime", "Mime + Baron")],
+    "graphql": [(["-c", "from ante.serve.graphql.schema import SCHEMA; print(SCHEMA.as_str()[:12])"], "type")],
     "knowledge-bolt": [(["-c", "import neo4j; print(neo4j.__version__)"], "6.")],
     "metrics": [(["-c", PAGES], "served")],
     "race": [(["-c", RACE], "raced")],
@@ -86,6 +87,11 @@ PROMISES = {
     "track": [("track --help", "wandb")],
     "notebook": [(["-m", "jupyterlab", "--version"], "4.")],
     "serve": [("serve decisions --help", "grpc"), (["-c", SERVICE], "served")],
+    "bus": [
+        ("eval greedy --games 3 --events events.sqlite", "greedy"),
+        ("events archive events.sqlite --to archive", "events"),
+        ("events query archive", "ante.v1.game.ended"),
+    ],
     "cluster": [("images --quiet", "ray"), ("cluster render --name tiny", "RayJob")],
 }
 

@@ -58,6 +58,7 @@ def test_work_in_a_fork_returns_its_result_or_nothing_after_a_crash_or_a_limit()
     assert mutate.forked(time.sleep, 60, limit=0.01) is None
 
 
+@pytest.mark.slow
 def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "src" / "spent.py"
     package.parent.mkdir()

@@ -10,13 +10,14 @@ from ante.verification.rule_items import items
 from ante.verification.rule_table import GAMES, NO_TESTS, rules_table
 
 ROOT = Path(__file__).parents[1]
+ITEMS = list(items())
 
 
 def found(folder: Path, source: str) -> set[str]:
     """Return keys of the items for which the tests of this source are evidence."""
     (folder / "tests").mkdir(exist_ok=True)
     (folder / "tests" / "test_it.py").write_text(source)
-    return {item.key for item, tests in evidence(list(items()), asserting_tests(folder)).items() if tests}
+    return {item.key for item, tests in evidence(ITEMS, asserting_tests(folder)).items() if tests}
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ from ante.agents.baselines import Baseline
 from ante.agents.evaluate import evaluate
 from ante.agents.report import players_table
 from ante.agents.seed_lists import evaluation_seeds
+from ante.messages import number_of
 from ante.metrics import METRICS
 from ante.tables import FittedTable, Heartbeat, counted, stages
 from ante.training.run.console import TrainView
+from ante.training.run_store.session import say
 
 
 def lines(console: Console) -> list[str]:
@@ -32,6 +34,22 @@ def test_players_need_no_wrapping_at_any_width(width: int, left_out: list[str]) 
     named = next((line for line in found if line.startswith("columns that need")), "")
     assert [head for head in ("mean ante", "decisions") if head in named] == left_out
     assert all((head in "".join(found[:4])) != (head in left_out) for head in ("mean ante", "decisions"))
+
+
+def test_lines_with_a_command_or_a_path_are_never_broken() -> None:
+    console = Console(record=True, width=40)
+    line = "continue with: ante train --resume latest --name a-run-with-a-long-name --runs /a/long/path/of/runs"
+    say(console, line)
+    assert lines(console) == [line]
+
+
+def test_one_is_not_plural() -> None:
+    assert [number_of(count, "blind") for count in (0, 1, 2, 1000)] == [
+        "0 blinds",
+        "1 blind",
+        "2 blinds",
+        "1,000 blinds",
+    ]
 
 
 def test_a_table_that_is_still_too_wide_wraps_and_shows_its_rows() -> None:

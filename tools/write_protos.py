@@ -1,4 +1,4 @@
-"""Generate the Python of the decision service's .proto files: python tools/write_protos.py [--check]."""
+"""Generate the Python of the .proto files: python tools/write_protos.py [--check]."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 from grpc_tools import protoc
 
 SOURCES = Path(__file__).parent.parent / "src"
-PROTOS = ("ante/serve/decisions/v1/decisions.proto",)
+PROTOS = ("ante/serve/decisions/v1/decisions.proto", "ante/events/v1/events.proto")
 
 
 def generate(folder: Path) -> None:
@@ -17,7 +17,7 @@ def generate(folder: Path) -> None:
     known = files("grpc_tools") / "_proto"
     for kind in ("python", "pyi", "grpc_python"):
         words = ["protoc", f"-I{SOURCES}", f"-I{known}", f"--{kind}_out={folder}"]
-        protos = [each for each in PROTOS if kind != "grpc_python" or "service " in (SOURCES / each).read_text()]
+        protos = [each for each in PROTOS if kind != "grpc_python" or "\nservice " in (SOURCES / each).read_text()]
         if protoc.main([*words, *(str(SOURCES / each) for each in protos)]):
             sys.exit(1)
 

@@ -22,6 +22,7 @@ def test_wilson_agrees_with_published_values() -> None:
     assert (one.low, one.high) == pytest.approx((0.01787621, 0.4041500), abs=1e-6)
     none = wilson(0, 20)
     assert (none.low, none.high) == pytest.approx((0.0, 0.1611252), abs=1e-6)
+    assert none.low == 0.0 and wilson(100, 100).high == 1.0  # not 3e-18
     assert math.isnan(wilson(0, 0).rate)
 
 

@@ -77,17 +77,19 @@ def test_a_seed_is_explored_and_played(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_is_analysed(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    run.mkdir()
+    """Without a folder in its settings, as after `make train`: the newest run."""
+    run, folder = tmp_path / "runs" / "run", tmp_path / "notebooks"
+    run.mkdir(parents=True)
+    folder.mkdir()
     (run / "config.yaml").write_text(make_config({"name": "run"}).to_yaml())
     rows = [f"{i},{i * 8192},{i * 40},{i * 2},{1 + i / 9},{1 + i / 20},0,{2 - i / 20}" for i in range(1, 20)]
     header = "iteration,steps,games,seconds,blinds,ante,win_rate,entropy"
     (run / "metrics.csv").write_text("\n".join([header, *rows]) + "\n")
-    said = execute("3", tmp_path, RUN=str(run), PLAYERS=("random", "greedy"), GAMES=4)
+    said = execute("3", folder, PLAYERS=("random", "greedy"), GAMES=4)
     assert "155,648 steps in 38 s" in said
     assert "median 4,096" in said
     assert "greedy" in said
-    assert (tmp_path / "report.html").stat().st_size > 1000
+    assert (folder / "report.html").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)

@@ -62,3 +62,10 @@ def test_every_command_is_listed_once_and_has_a_section() -> None:
     pages = "".join(GENERATED[f"reference/cli/{group}.md"]() for group in GROUPS)
     for command in commands():
         assert index_page().count(f"[`ante {command}`](") == 1 and pages.count(f"\n## ante {command}\n") == 1
+
+
+def test_every_environment_variable_of_ours_is_documented() -> None:
+    pages = "".join(page.read_text() for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+    sources = "".join(file.read_text() for file in (ROOT / "src").rglob("*.py"))
+    read = set(re.findall(r'"((?:ANTE|S3|LLM|KNOWLEDGE|NATS)_[A-Z0-9_]+)"', sources))
+    assert len(read) > 20 and [name for name in sorted(read) if not re.search(rf"\b{name}\b", pages)] == []

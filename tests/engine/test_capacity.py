@@ -160,6 +160,7 @@ def test_a_voucher_tag_without_room_stays_held() -> None:
         gain_tag(s, int(Tag.VOUCHER), -1)
     s = to_shop(s)
     assert (s.n_shop_vouchers, s.n_tags) == (MAX_SHOP_VOUCHERS, 1)
+    assert act(s, Verb.BUY_VOUCHER, MAX_SHOP_VOUCHERS) == Status.ILLEGAL
     assert lost(s) == {Table.VOUCHERS: 1}
     assert broken(s) == Broken.NOTHING
 

@@ -217,6 +217,7 @@ def said_by(process: Any) -> str:
     return str(err)
 
 
+@pytest.mark.slow
 def test_an_edited_callee_and_an_edited_number_are_played(package: Package) -> None:
     folders = [package.play()["folder"]]
     package.edit("engine/callee.py", "100 * MULT", "10 * MULT")

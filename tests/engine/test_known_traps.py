@@ -1,7 +1,7 @@
 """Errors of other engines, each detected by comparison with the seed's random streams.
 
 The expected cards are from a second, slow implementation of the streams and from the recorded lists of the rules.
-with tests in other files are listed in ELSEWHERE.
+Errors with tests in other files are listed in ELSEWHERE.
 """
 
 from collections.abc import Callable
@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from ante.catalog.cards import Edition
+from ante.catalog.cards import RANK_LETTERS, SUIT_LETTERS, Edition, card_key
 from ante.catalog.consumables import by_key as consumable_by_key
+from ante.catalog.hands import HANDS, by_name
 from ante.catalog.jokers import JOKERS
 from ante.catalog.jokers import by_key as joker_by_key
 from ante.catalog.packs import PACKS
@@ -80,6 +81,11 @@ def test_other_traps_have_tests_of_their_own_that_run(trap: str) -> None:
     assert {mark.name for mark in getattr(test, "pytestmark", [])} <= {"parametrize"}
 
 
+def seed_with(key: str, low: float, high: float = 1.0) -> str:
+    """Return a seed whose first draw on this key is above `low` and below `high`."""
+    return next(seed for seed in (f"DRAW{n}" for n in count()) if low < Streams(seed).draw(key) < high)
+
+
 def seal(u: float) -> str:
     """Return the seal for a number in [0, 1)."""
     return "Red" if u > 0.75 else "Blue" if u > 0.5 else "Gold" if u > 0.25 else "Purple"
@@ -115,7 +121,7 @@ def test_cartomancer_creates_the_tarot_of_its_stream(seed: str) -> None:
     assert s.dollars == 1
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [*SEEDS, seed_with("edirif1", 0.997)])
 def test_riff_raff_creates_the_common_jokers_of_its_stream(seed: str) -> None:
     s, streams = begin("j_riff_raff", seed=seed), Streams(seed)
     made: list[str] = []
@@ -139,6 +145,44 @@ def test_certificate_creates_the_card_of_its_streams(seed: str) -> None:
     assert (len(in_hand(s)), len(full_deck(s))) == (9, 53)
     win(s)
     assert (s.n_deck, [card_text(card) for card in full_deck(s) if card.seal]) == (53, [wanted])
+
+
+# ---- targets ----
+
+
+def targets(s: Any) -> list[str]:
+    """Return the card of The Idol, the rank of Mail-In Rebate, and the suits of Ancient Joker and Castle."""
+    idol = card_key(int(s.idol_suit), int(s.idol_rank))
+    return [idol, RANK_LETTERS[s.mail_rank], SUIT_LETTERS[s.ancient_suit], SUIT_LETTERS[s.castle_suit]]
+
+
+def next_targets(streams: Streams, ancient: str = "") -> list[str]:
+    """Return the targets that the streams select after this suit of Ancient Joker, "" at the start of a run."""
+    idol, mail = streams.pick("idol1", FRONTS), streams.pick("mail1", FRONTS)
+    suit = streams.pick("anc1", [suit for suit in SUIT_LETTERS if suit != ancient])
+    return [idol, mail[2], suit, streams.pick("cas1", FRONTS)[0]]
+
+
+@pytest.mark.parametrize("seed", [*SEEDS[:5], seed_with("anc1", 0.0, 0.25), seed_with("cas1", 0.0, 1 / 52)])
+def test_the_targets_of_jokers_are_those_of_their_streams(seed: str) -> None:
+    s, streams = begin(seed=seed), Streams(seed)
+    first = next_targets(streams)
+    assert targets(s) == first
+    win(s)
+    assert targets(s) == next_targets(streams, first[2])
+
+
+@pytest.mark.parametrize("seed", SEEDS[:10])
+def test_orbital_tags_and_to_do_list_choose_visible_hands(seed: str) -> None:
+    visible = [row["name"] for row in TEXT["poker_hands"] if row["visible_at_start"]]
+    s, streams = begin("j_todo_list", seed=seed), Streams(seed)
+    assert [HANDS[hand].name for hand in s.skip_tag_hands] == [streams.pick("orbital", visible) for _ in range(3)]
+    listed = streams.pick("to_do", visible)
+    assert HANDS[s.jokers[0].hand].name == listed
+    s.plays[by_name["Flush Five"]] = 1
+    win(s)
+    others = [name for name in ("Flush Five", *visible) if name != listed]
+    assert HANDS[s.jokers[0].hand].name == streams.pick("to_do", others)
 
 
 # ---- Madness ----
@@ -293,8 +337,7 @@ def test_the_streams_of_an_ante_that_vouchers_can_return_to_are_kept() -> None:
 
 
 def test_aura_never_gives_negative() -> None:
-    seed = next(f"AURA{n}" for n in count() if Streams(f"AURA{n}").draw("aura") > 0.997)
-    s = begin(seed=seed)
+    s = begin(seed=seed_with("aura", 0.997))
     assert use(s, "c_aura", 0) == Status.PLAYING
     assert in_hand(s)[0].edition == Edition.POLYCHROME
 

@@ -1,16 +1,17 @@
-"""What a purchase and a consumable need: the shop, money and room."""
+"""What decisions need: hands and discards left, cards to select, the shop, money and room."""
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ante.catalog.cards import Edition
 from ante.catalog.consumables import by_key as consumable_by_key
 from ante.catalog.packs import by_key as pack_by_key
-from ante.engine.actions import Verb
+from ante.engine.actions import FIRST, N_DISCRETE, Verb, legal_mask
 from ante.engine.core.state import Phase, Status
 from ante.engine.items.making import make_given_consumable
-from tests.support.table import act, begin, consumables, give, to_shop
+from tests.support.table import act, begin, consumables, deal, give, to_shop
 
 
 def shop_with(key: str) -> Any:
@@ -19,6 +20,28 @@ def shop_with(key: str) -> Any:
     make_given_consumable(s, int(consumable_by_key[key]))
     s.row[0], s.dollars = s.made, 50
     return s
+
+
+@pytest.mark.parametrize(("verb", "left"), [(Verb.PLAY, "hands_left"), (Verb.DISCARD, "discards_left")])
+def test_the_last_hand_and_the_last_discard_can_be_used_and_no_further_one(verb: Verb, left: str) -> None:
+    mask = np.zeros(N_DISCRETE, dtype=np.uint8)
+    for count in (1, 0):
+        s = deal("S_8 H_2", **{left: count})
+        assert act(s, Verb.SELECT, 0) == Status.PLAYING
+        legal_mask(s, mask)
+        assert mask[FIRST[verb]] == count
+        assert (act(s, verb, cards=(0,)) == Status.ILLEGAL) == (count == 0)
+        assert s.selected == (count == 0)
+
+
+def test_a_card_is_selected_once_and_only_selected_cards_are_cleared() -> None:
+    s = deal("S_8 H_2")
+    assert act(s, Verb.CLEAR) == Status.ILLEGAL
+    assert act(s, Verb.SELECT, 2) == Status.ILLEGAL
+    assert [act(s, Verb.SELECT, 1), act(s, Verb.SELECT, 1)] == [Status.PLAYING, Status.ILLEGAL]
+    assert s.selected == 0b10
+    assert act(s, Verb.CLEAR) == Status.PLAYING
+    assert s.selected == 0
 
 
 def test_a_card_for_1_dollar_needs_1_dollar() -> None:

@@ -1,6 +1,7 @@
 """The structured view of legal decisions, against brute force over all packed decisions."""
 
 import os
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -30,21 +31,23 @@ from ante.engine.run import new_run
 from ante.engine.step import step
 from tests.support.table import act, begin, deal, give, to_shop
 
-COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
+needs_jit = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 CARD_VERBS = {Verb.PLAY, Verb.DISCARD, Verb.USE, Verb.PICK}
 LONGEST_HAND = 9  # keeps the brute force short
 
 
-@cache
+def small_games() -> list[np.record]:
+    """Return a round, a pack and a shop."""
+    in_round = deal("S_2 S_3 H_K", "j_joker", "j_egg")
+    give(in_round, "c_hanged_man", "c_mars", "c_death")
+    in_pack = to_shop(begin("j_joker", "j_egg"))
+    in_pack.packs[0], in_pack.dollars, in_pack.hand_size = pack_by_key["p_arcana_normal_1"], 4, 3
+    assert act(in_pack, Verb.OPEN_PACK, 0) == Status.PLAYING
+    return [in_round, in_pack, to_shop(begin("j_joker"))]
+
+
 def games() -> list[np.record]:
-    """Return games of all decks and stakes, stopped at random steps, a few in each phase; a few small ones uncompiled."""
-    if not COMPILED:
-        in_round = deal("S_2 S_3 H_K", "j_joker", "j_egg")
-        give(in_round, "c_hanged_man", "c_mars", "c_death")
-        in_pack = to_shop(begin("j_joker", "j_egg"))
-        in_pack.packs[0], in_pack.dollars, in_pack.hand_size = pack_by_key["p_arcana_normal_1"], 4, 3
-        assert act(in_pack, Verb.OPEN_PACK, 0) == Status.PLAYING
-        return [in_round, in_pack, to_shop(begin("j_joker"))]
+    """Return games of all decks and stakes, stopped at random steps, a few in each phase."""
     states = new_states(480)
     fuzz(states, len(states) * 37, 11, 1, np.zeros(4, dtype=np.int64))
     chosen: dict[int, list[np.record]] = {}
@@ -56,9 +59,12 @@ def games() -> list[np.record]:
 
 
 @cache
-def legal_decisions_of_games() -> list[tuple[np.record, set[int]]]:
+def legal_decisions_of(games: Callable[[], list[np.record]]) -> list[tuple[np.record, set[int]]]:
     """Return the games and all legal decisions of each."""
     return [(s, every_legal_decision(s)) for s in games()]
+
+
+FEW_AND_MANY = pytest.mark.parametrize("games", [small_games, pytest.param(games, marks=[pytest.mark.slow, needs_jit])])
 
 
 def every_legal_decision(s: np.record) -> set[int]:
@@ -82,9 +88,9 @@ def every_legal_decision(s: np.record) -> set[int]:
     return {a for a in found if not cards_of(a) or (a & ((1 << 22) - 1)) not in found}
 
 
-@pytest.mark.slow
-def test_the_enumeration_is_what_brute_force_finds() -> None:
-    for s, expected in legal_decisions_of_games():
+@FEW_AND_MANY
+def test_the_enumeration_is_what_brute_force_finds(games: Callable[[], list[np.record]]) -> None:
+    for s, expected in legal_decisions_of(games):
         out = np.full(100_000, -1, dtype=np.int64)
         n = legal_decisions(s, out)
         assert n == len(set(out[:n].tolist()))
@@ -93,8 +99,20 @@ def test_the_enumeration_is_what_brute_force_finds() -> None:
         assert (out[n:] == -1).all()
 
 
-def test_targets_and_card_numbers_agree_with_the_enumeration() -> None:
-    for s, actions in legal_decisions_of_games():
+def test_discrete_actions_are_143_decisions_and_only_moves_and_sorting_have_a_second_target() -> None:
+    assert N_DISCRETE == len(set(map(tuple, DISCRETE.tolist()))) == 143
+    assert all(verb in (Verb.SORT_HAND, Verb.MOVE_JOKER, Verb.MOVE_CARD) for verb, _, to in DISCRETE if to)
+
+
+def test_every_set_of_up_to_five_cards_can_be_played() -> None:
+    s, out = deal("S_2 S_3 H_K D_4 D_5 C_6"), np.zeros(1000, dtype=np.int64)
+    played = [int(cards_of(a)) for a in out[: legal_decisions(s, out)] if verb_of(a) == Verb.PLAY]
+    assert sorted(played) == [cards for cards in range(1, 1 << 6) if cards.bit_count() <= MAX_PLAYED]
+
+
+@FEW_AND_MANY
+def test_targets_and_card_numbers_agree_with_the_enumeration(games: Callable[[], list[np.record]]) -> None:
+    for s, actions in legal_decisions_of(games):
         expected = np.zeros((N_VERBS, MAX_HAND), dtype=np.uint8)
         for action in actions:
             verb, target, n_cards = int(verb_of(action)), int(target_of(action)), int(cards_of(action)).bit_count()
@@ -108,7 +126,7 @@ def test_targets_and_card_numbers_agree_with_the_enumeration() -> None:
 
 
 def test_counting_leaves_a_short_buffer_whole() -> None:
-    s = games()[0]
+    s = small_games()[0]
     out = np.full(2, -7, dtype=np.int64)
     n = legal_decisions(s, out[:1])
     assert n > 1 or out[0] == -7 or n == 1

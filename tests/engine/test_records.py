@@ -12,15 +12,15 @@ import pytest
 from ante.catalog.consumables import Consumable
 from ante.catalog.jokers import Joker
 from ante.engine.core.rng import KEYS, Stream
-from ante.engine.core.state import Kind, card_t
+from ante.engine.core.state import MAX_CARDS, Kind, Phase, card_t, item_t, new_states
 from ante.engine.effects.verbs import copy_card
 from ante.engine.invariants import Broken, broken
 from ante.engine.items import sources
 from ante.engine.items.card_array import add_card, add_card_item, put_in_deck
 from ante.engine.items.making import begin_item, make_joker, make_planet, make_playing_card, make_spectral, make_tarot
 from ante.engine.items.sources import CardSource, JokerSource, PlanetSource, SpectralSource, TarotSource, streams_of
-from ante.engine.run import new_run
-from tests.support.table import facing
+from ante.engine.run import new_run, restart
+from tests.support.table import begin, facing, to_shop
 
 
 def drawn(make: Any, *args: Any) -> set[str]:
@@ -82,6 +82,35 @@ def test_every_item_has_a_key_of_its_own_in_the_used_set() -> None:
     assert len(set(keys)) == len(keys) == len(Joker) - 1 + len(Consumable) - 1
 
 
+@pytest.mark.parametrize("kind", [Kind.JOKER, Kind.CONSUMABLE, Kind.PLAYING_CARD])
+def test_a_new_item_has_nothing_of_the_previous_one(kind: Kind) -> None:
+    s = new_run("TESTSEED")
+    for name in item_t.names:
+        s.made[name] = 1
+    s.created, s.cards_made = 20, 60
+    begin_item(s, int(kind), 7)
+    created = {Kind.PLAYING_CARD: 61}.get(kind, 21)
+    assert {name: s.made[name] for name in item_t.names if s.made[name]} == {"kind": kind, "id": 7, "created": created}
+    assert (s.created, s.cards_made) == ((20, 61) if kind == Kind.PLAYING_CARD else (21, 60))
+
+
+def test_a_card_goes_under_the_draw_pile() -> None:
+    s = new_run("TESTSEED")
+    pile = s.deck[:52].tolist()
+    for _ in range(52, MAX_CARDS):
+        put_in_deck(s, add_card(s, 2, 0, 0, 0, 0))
+    assert s.deck[: s.n_deck].tolist() == [*range(MAX_CARDS - 1, 51, -1), *pile]
+
+
+def test_a_restarted_run_is_equal_to_a_new_one_and_leaves_its_neighbour_alone() -> None:
+    states = new_states(2)
+    states[0] = states[1] = to_shop(begin("j_egg", held=("c_pluto",)))
+    neighbour = states[1].tobytes()
+    restart(states[0], 0, 1, 0)
+    assert states[0].tobytes() == new_run("TESTSEED").tobytes()
+    assert states[1].tobytes() == neighbour
+
+
 def test_a_copied_card_keeps_its_age_its_place_and_what_the_hand_gave_it() -> None:
     s = new_run("TESTSEED")
     for name in card_t.names:
@@ -112,6 +141,13 @@ def test_a_card_that_is_older_than_others_goes_before_them_with_everything_it_is
         *(9, 2, 3, 1, 4),
         *(0, 0),
     ]
+
+
+@pytest.mark.parametrize("phase", [min(Phase) - 1, max(Phase) + 1])
+def test_a_phase_that_does_not_exist_is_broken(phase: int) -> None:
+    s = facing("bl_small")
+    s.phase = phase
+    assert broken(s) == Broken.PHASE
 
 
 @pytest.mark.parametrize(("ante", "nan"), [(38, False), (39, True), (60, True)])

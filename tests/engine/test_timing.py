@@ -1,10 +1,13 @@
 """Rules that depend on the order of events."""
 
+from ante.catalog.jokers import by_key as joker_by_key
+from ante.catalog.packs import by_key as pack_by_key
 from ante.engine.actions import Verb
 from ante.engine.core.rng import Stream, roll
 from ante.engine.core.state import Phase, Place, Status
 from ante.engine.drivers.survey import copy_of
 from ante.engine.effects.active_boss import debuff_cards
+from ante.engine.items.making import make_given_joker
 from ante.engine.items.prices import sell_value
 from ante.engine.notation import front_text
 from tests.support.table import (
@@ -91,6 +94,16 @@ def test_chaos_the_clown_gives_its_reroll_when_bought_and_takes_it_when_sold() -
     act(s, Verb.REROLL)
     act(s, Verb.SELL_JOKER, 0)
     assert s.free_rerolls == 0
+
+
+def test_chaos_the_clown_from_a_pack_gives_its_reroll_in_the_same_shop() -> None:
+    s = to_shop(begin())
+    s.packs[0], s.dollars = pack_by_key["p_buffoon_normal_1"], 4
+    assert act(s, Verb.OPEN_PACK, 0) == Status.PLAYING
+    make_given_joker(s, int(joker_by_key["j_chaos"]))
+    s.pack[0] = s.made
+    assert act(s, Verb.PICK, 0) == Status.PLAYING
+    assert (s.phase, s.free_rerolls) == (Phase.SHOP, 1)
 
 
 def test_the_copy_of_an_invisible_joker_waits_again() -> None:

@@ -189,7 +189,7 @@ def played_there(env: Any, n: int, answer: Any) -> None:
 
 
 @pytest.mark.skipif(not COMPILED, reason="too slow uncompiled")
-@pytest.mark.parametrize("start", ["fork", "spawn"])
+@pytest.mark.parametrize("start", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_another_process_plays_on_as_this_one(start: str) -> None:
     context = multiprocessing.get_context(start)
     envs = [begun(SINGLE["structured"]), begun(VECTOR["next step"])]

@@ -91,8 +91,10 @@ def test_mistakes_in_a_specification_are_named(values: dict[str, Any], words: st
 
 def test_every_cell_is_run_once_and_a_finished_one_never_again(tmp_path: Path) -> None:
     spec = spec_of()
-    results, failed = run(spec, tmp_path, prepare(spec, tmp_path), 1, Watched())
+    after: list[str] = []
+    results, failed = run(spec, tmp_path, prepare(spec, tmp_path), 1, Watched(after=after.append))
     assert failed == [] and results.missing == []
+    assert after == ["playing 8 games with random, greedy", "writing the report"]
     assert calls(tmp_path) == ["slow 0", "quick 0", "slow 1", "quick 1"]
     assert prepare(spec, tmp_path) == []
     more = spec_of(seeds=[0, 1, 2])

@@ -14,10 +14,9 @@ from ante.agents.seed_lists import panel, validation_seeds
 from ante.env.games import Games
 from ante.env.replay import read_replay
 from ante.experiments import search_campaign
+from ante.experiments.finished_games import BadCampaign, append_games
 from ante.experiments.search_campaign import (
-    BadCampaign,
     GameLine,
-    append_lines,
     committed_seeds,
     phrase_of,
     play_games,
@@ -89,8 +88,8 @@ def test_a_campaign_continues_where_it_was_interrupted(tmp_path: Path, monkeypat
 def test_results_count_games_that_both_have_played(tmp_path: Path) -> None:
     (tmp_path / "phrase.txt").write_text("a test\n")
     settings = {"rounds": 2.0}
-    append_lines(tmp_path / "alone.jsonl", [line("A", True), line("B", False), line("C", False)])
-    append_lines(
+    append_games(tmp_path / "alone.jsonl", [line("A", True), line("B", False), line("C", False)])
+    append_games(
         tmp_path / "16ms.jsonl", [line("A", False, settings), line("B", True, settings), line("D", True, settings)]
     )
     alone, searched = write_results(tmp_path, 3)

@@ -59,6 +59,7 @@ def test_other_files_are_refused_in_words(tmp_path: Path, content: bytes) -> Non
         check(file)
 
 
+@pytest.mark.slow
 def test_the_exit_code_says_whether_all_is_equal(tmp_path: Path) -> None:
     record = read_records(FOLDER / "scoring.jsonl.gz")[0]
     command = [sys.executable, "-m", "ante.cli", "golden", "check", "--json", str(written(tmp_path / "a.gz", [record]))]

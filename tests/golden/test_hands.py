@@ -41,6 +41,7 @@ def test_a_recorded_misprint_and_its_copies_give_the_recorded_number(rolled: int
     assert (s.score_chips, s.score_mult) == (5 + 8, 1 + 3 * rolled)
 
 
+@pytest.mark.slow
 def test_a_recorded_misprint_rolls_no_more_than_23() -> None:
     with pytest.raises(ValueError, match="not 24"):
         record_of(recorded("j_misprint", rolled=24))

@@ -32,9 +32,9 @@ def test_device_plays_ten_thousand_games_like_the_cpu(view: str) -> None:
     assert differences(run, play_on_device(run, 11, view)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(HAS_DEVICE, reason="a CUDA device is available and compared instead")
-@pytest.mark.parametrize("view", ["discrete", pytest.param("macro", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("view", ["discrete", "macro"])
 def test_simulated_device_plays_like_the_cpu(tmp_path: Path, view: str) -> None:
     run = play_on_cpu(SMALL_GAMES, SMALL_STEPS, 5, every=10, view=view)
     run.save(tmp_path / "run.npz")
@@ -47,6 +47,7 @@ def test_simulated_device_plays_like_the_cpu(tmp_path: Path, view: str) -> None:
     assert differences(run, Run.load(tmp_path / "out.npz")) == []
 
 
+@pytest.mark.slow
 def test_device_cases_hold() -> None:
     """Run device_cases.py, on the device if there is one, else on the simulator."""
     simulated = {} if HAS_DEVICE else SIMULATOR

@@ -42,7 +42,15 @@ MUCH: dict[str, Values] = {  # components that the CI values leave out
         "env": {"ZED": "1", "HOME": "/home", "ALPHA": "b c"},
         "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:6379", "existingSecret": "redis"},
         "llm": {"enabled": True, "endpoint": "https://llm.example/v1", "model": "m", "existingSecret": "key"},
-        "s3": {"caConfigMap": "ca", "verify": False, "prefix": ""},
+        "events": {"url": "nats://nats.nats:4222", "existingSecret": "nats"},
+        "s3": {
+            "caConfigMap": "ca",
+            "verify": False,
+            "prefix": "",
+            "addressing": "virtual",
+            "encryption": "aws:kms",
+            "kmsKey": "key-1",
+        },
         "auth": {"existingSecret": "ray-token"},
         "security": {"platformUser": True, "readOnlyRootFilesystem": False},
         "job": {

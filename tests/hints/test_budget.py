@@ -77,6 +77,17 @@ def test_no_hour_has_more_tokens_than_the_budget(seed: int) -> None:
         assert sum(used for at, used in spent if at > now[0] - HOUR) <= 5_000
 
 
+def test_a_total_limit_is_not_renewed() -> None:
+    now = [0.0]
+    budget = TokenBudget(0, lambda: now[0], total=1000)
+    held = budget.reserve(900)
+    assert held is not None and budget.reserve(200) is None
+    budget.settle(held, 700)
+    assert budget.reserve(300) is not None and budget.spent == 1000
+    now[0] = 10 * HOUR
+    assert budget.reserve(1) is None
+
+
 def test_the_ledger_begins_without_numbers_and_without_an_alarm() -> None:
     ledger = Ledger()
     figures = ledger.figures()

@@ -1,7 +1,9 @@
 """The command `ante hints`."""
 
 import json
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +48,16 @@ def test_probe_of_a_server_that_misbehaves_fails(
     server.set_mode(mode)
     assert run(monkeypatch, "hints", "probe") == 1
     assert "hints: NO" in capsys.readouterr().out
+
+
+def test_the_rules_need_no_package_of_the_extra_hints(tmp_path: Path) -> None:
+    for module in ("openai", "anthropic", "httpx2", "purgatory", "tenacity"):
+        (tmp_path / f"{module}.py").write_text(f"raise ModuleNotFoundError('no', name={module!r})")
+    command = [sys.executable, "-m", "ante.cli", "hints", "ask", "TESTSEED@20", "--by", "rules", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["answers"]["rules"]
 
 
 def test_probe_of_a_slow_server_names_the_deadline(

@@ -136,7 +136,7 @@ def test_memory_outlives_the_desk_and_is_of_one_model(
     asked(server, questions[:3], **kept)
     found, _ = asked(server, questions[:3], **kept)
     assert [advice and advice.source for advice in found] == ["cache"] * 3 and server.asked == 3
-    asked(server, questions[:3], **kept, prompt="v1", **{"model": "another"})
+    asked(server, questions[:3], **kept, **{"model": "another"})
     assert server.asked == 6
 
 
@@ -146,6 +146,18 @@ def test_the_tokens_per_hour_are_limited(server: FakeServer, questions: list[Que
     assert desk.ledger.ends["tokens"] > 0
     assert 0 < sum(advice is not None for advice in found) < len(questions)
     assert desk.ledger.alarm() is None  # a spent budget is not a failure
+
+
+def test_a_request_without_an_answer_in_time_counts_against_the_total(
+    server: FakeServer, questions: list[Question]
+) -> None:
+    """The server may bill it."""
+    server.latency = 0.5
+    _, desk = asked(server, questions[:1], timeout_seconds=0.1)
+    assert desk.ledger.ends == {"timeout": 1} and desk.ledger.tokens > 300
+    server.latency = 0.0
+    found, desk = asked(server, questions, tokens_total=4 * desk.ledger.tokens)
+    assert desk.ledger.ends["tokens"] > 0 and found[0] is not None
 
 
 def test_a_slow_picture_is_not_waited_for(server: FakeServer, questions: list[Question]) -> None:

@@ -9,7 +9,7 @@ import random
 import socket
 import zipfile
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,13 @@ WORDS = ("million lines", "null", "true", "number", "infinite number", "not a nu
 NAME = "input"
 
 
-def holds(data: bytes, name: str = NAME) -> Make:
-    """Return a maker of a file with these bytes."""
+def holds(data: bytes | Callable[[], bytes], name: str = NAME) -> Make:
+    """Return a maker of a file with these bytes, or with those that a function returns then."""
 
     def make(folder: Path) -> Path:
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data)
+        file.write_bytes(data() if callable(data) else data)
         return file
 
     return make
@@ -173,8 +173,8 @@ def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
             yield from places(document[at], (*path, at))
 
 
-def changed(document: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """Return a copy with another value at one path; DELETED removes it."""
+def changed(document: Any, path: tuple[Any, ...], value: Any, end: bytes) -> bytes:
+    """Return the JSON text of the document with another value at one path, and `end`; DELETED removes the value."""
     found = copy.deepcopy(document)
     within = found
     for step in path[:-1]:
@@ -183,19 +183,19 @@ def changed(document: Any, path: tuple[Any, ...], value: Any) -> Any:
         del within[path[-1]]
     else:
         within[path[-1]] = value
-    return found
+    return json.dumps(found).encode() + end
 
 
 DELETED = object()
 
 
-def corrupted(document: Any) -> Iterator[tuple[str, bytes]]:
-    """Yield names and JSON texts of the document with one value removed, or of another type or range."""
+def corrupted(document: Any, end: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield names, and functions that return the JSON text of the document with one value removed or changed."""
     for path in places(document):
         at = ".".join(map(str, path))
         for number, value in enumerate((*WRONG, DELETED)):
             shown = "left out" if value is DELETED else json.dumps(value)[:12]
-            yield f"{at} = {shown} ({number})", json.dumps(changed(document, path, value)).encode()
+            yield f"{at} = {shown} ({number})", partial(changed, document, path, value, end)
 
 
 def cut(data: bytes, pieces: int = 5) -> Iterator[tuple[str, bytes]]:

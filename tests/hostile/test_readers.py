@@ -198,8 +198,8 @@ def document_cases() -> Iterator[Case]:
     """Yield valid documents with one value of another type or range."""
     for name, document in DOCUMENTS.items():
         read, file, _ = READERS[name]
-        for made, data in corrupted(document):
-            data += b"\n" * file.endswith("jsonl")  # a line is read when it is complete
+        end = b"\n" * file.endswith("jsonl")  # a line is read when it is complete
+        for made, data in corrupted(document, end):
             yield Case(f"{name}: {made}", reader(read, holds(data, file)), "", refused=False)
 
 

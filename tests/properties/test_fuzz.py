@@ -38,6 +38,7 @@ def test_invariants_hold_after_every_random_decision(one_chip: int) -> None:
     assert Broken(int(report[1])) == Broken.NOTHING, f"game {report[2]} after {report[3]} decisions"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="runs only compiled")
 def test_compiled_and_uncompiled_play_are_equal_byte_for_byte() -> None:
     script = (

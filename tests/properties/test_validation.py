@@ -169,7 +169,7 @@ def test_a_spoilt_record_is_refused_or_can_be_played(states: np.recarray, number
     play_on(states, number)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(CHECKED, reason="checks indices itself")
 def test_spoilt_records_are_refused_or_played_with_every_index_checked() -> None:
     words = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "slow", "-p", "no:cacheprovider", __file__]

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
+from ante.agents.baselines import Baseline
+from ante.agents.record import record_game
 from ante.catalog.hands import HANDS
 from ante.catalog.jokers import JOKERS
 from ante.cli import main
 from ante.engine.actions import Verb, pack_action
 from ante.env.replay import Heading, RefusedDecision, read_file, read_replay
 from ante.stats.facts import Facts, NoGames, Round, facts_of, facts_of_all
-from ante.stats.plot import draw_profile
+from ante.stats.plot import draw_money, draw_pairs, draw_profile
 from ante.stats.profile import profile_of
 
 REPLAYS = Path(__file__).parents[1] / "golden" / "replays"
@@ -139,6 +142,21 @@ def test_a_profile_is_drawn_and_printed(
     assert "jokers: none was held in 20 games: play more --games" in said
     assert "there is no player 'gredy'" in run("gredy")[2]
     assert "contains no replays" in run(str(tmp_path))[2]
+
+
+def test_games_without_a_beaten_blind_have_dashes_and_a_reason_in_each_empty_plot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["ante", "stats", "random", "--games", "3", "--plot", str(tmp_path / "lost.png")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().out
+    assert ended.value.code == 0 and "no shop was reached" in said and "nan" not in said
+    profile = profile_of("random", [facts_of(*read_replay(record_game(Baseline("random"), Heading("TESTSEED"))))], 2)
+    for draw in (draw_money, draw_pairs):
+        axes = Figure().subplots()
+        draw(axes, profile)
+        assert [text.get_text() for text in axes.texts]
 
 
 def test_illegal_games_are_refused() -> None:

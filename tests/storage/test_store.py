@@ -8,7 +8,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from botocore.stub import Stubber
+from botocore.stub import ANY, Stubber
 
 from ante.errors import BalatroError
 from ante.storage.errors import BadStore, Damaged, NoAccess, NoBucket, NotThere, StorageError, TooLarge, Unreachable
@@ -264,3 +264,70 @@ def test_a_server_without_tls_is_distinguished_from_one_that_is_offline(server: 
     store = open_store("s3://game-runs/x", server.environment(server.endpoint.replace("http:", "https:")))
     with pytest.raises(NoAccess, match=r"is not trusted: set S3_CA_BUNDLE to its authority's file, or use http://"):
         store.get_bytes("a")
+
+
+@pytest.mark.s3
+@pytest.mark.parametrize(
+    ("key", "size", "kind"),
+    [
+        ("report.html", 100, "text/html; charset=utf-8"),
+        ("episode.mp4", 20_000_000, "video/mp4"),  # in parts
+        ("game.txt.gz", 100, "application/gzip"),
+        ("weights", 100, "application/octet-stream"),
+    ],
+)
+def test_objects_have_the_content_type_that_browsers_show(
+    server: Server, tmp_path: Path, key: str, size: int, kind: str
+) -> None:
+    open_store("s3://game-runs/kinds", server.environment()).put_file(key, filled(tmp_path / "file", size))
+    assert server.client().head_object(Bucket="game-runs", Key=f"kinds/{key}")["ContentType"] == kind
+
+
+KEYS = {"S3_ACCESS_KEY_ID": "k", "S3_SECRET_ACCESS_KEY": SECRET}
+
+
+def test_the_variables_of_a_data_connection_and_the_kind_of_address_are_used() -> None:
+    there = {**KEYS, "AWS_S3_ENDPOINT": "https://s3.example.com", "AWS_S3_BUCKET": "game-runs"}
+    for style, address in (
+        ("path", "https://s3.example.com/game-runs/a/report.html?"),
+        ("virtual", "https://game-runs.s3.example.com/a/report.html?"),
+    ):
+        store = S3Store(S3Settings.read({**there, "S3_ADDRESSING_STYLE": style}), "a")
+        assert store.presigned("report.html", 60).startswith(address)
+
+
+@pytest.mark.parametrize("size", [10, PART + 1])
+def test_encryption_is_requested_for_whole_objects_and_for_parts(tmp_path: Path, size: int) -> None:
+    asked = {"ServerSideEncryption": "aws:kms", "SSEKMSKeyId": "key-1"}
+    settings = S3Settings.read({**KEYS, "S3_ENCRYPTION": "aws:kms", "S3_KMS_KEY_ID": "key-1"}, "game-runs")
+    store, file = S3Store(settings, part_bytes=PART), filled(tmp_path / "file", size)
+    properties = {
+        **asked,
+        "Bucket": "game-runs",
+        "Key": "a",
+        "ContentType": "application/octet-stream",
+        "Metadata": {"sha256": hashlib.sha256(file.read_bytes()).hexdigest()},
+    }
+    with Stubber(store.client) as server:
+        if size <= PART:
+            server.add_response("put_object", {"ETag": "e"}, {**properties, "Body": ANY, "ChecksumSHA256": ANY})
+        else:
+            server.add_response("create_multipart_upload", {"UploadId": "u"}, {**properties, "ChecksumAlgorithm": ANY})
+            for _ in range(2):
+                server.add_response("upload_part", {"ETag": "e"})
+            server.add_response("complete_multipart_upload", {"ETag": "e"})
+        store.put_file("a", file)
+        server.assert_no_pending_responses()
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"S3_ADDRESSING_STYLE": "host"}, "S3_ADDRESSING_STYLE is 'host': set one of path, virtual, auto"),
+        ({"S3_ENCRYPTION": "yes"}, "S3_ENCRYPTION is 'yes': set one of AES256, aws:kms"),
+        ({"S3_ENCRYPTION": "AES256", "S3_KMS_KEY_ID": "k"}, "S3_KMS_KEY_ID is set without a KMS encryption"),
+    ],
+)
+def test_unknown_settings_of_a_bucket_are_refused(variables: dict[str, str], words: str) -> None:
+    with pytest.raises(BadStore, match=words):
+        S3Settings.read({**KEYS, **variables}, "game-runs")

@@ -1,7 +1,11 @@
 """A run's folder with episodes, created without training: greedy games, and a player that explains its decisions."""
 
+import atexit
 import csv
 import json
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -64,11 +68,25 @@ def legal(games: Games) -> list[int]:
 
 def make_run(folder: Path, games: int, videos: tuple[str, ...] = ("best", "worst")) -> TrainConfig:
     """Write a run with this many games in the final evaluation to `folder`."""
-    config = make_config(
+    shutil.copytree(template(games, videos), folder)
+    config = config_of(folder, games, videos)
+    (folder / "config.yaml").write_text(config.to_yaml())
+    return config
+
+
+def config_of(folder: Path, games: int, videos: tuple[str, ...]) -> TrainConfig:
+    return make_config(
         {"name": folder.name, "runs": str(folder.parent), "videos.select": videos, "evaluation.games": games}
     )
-    folder.mkdir(parents=True)
-    (folder / "config.yaml").write_text(config.to_yaml())
+
+
+@cache
+def template(games: int, videos: tuple[str, ...]) -> Path:
+    """Write a run once per process. SPEED: playing its games and drawing its videos takes seconds."""
+    scratch = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, scratch, True)
+    folder = Path(scratch, "run")
+    folder.mkdir()
     (folder / "machine.json").write_text(json.dumps({"cpu": "a processor", "cores": 2}))
     with (folder / "metrics.csv").open("w", newline="") as stream:
         writer = csv.writer(stream)
@@ -84,5 +102,5 @@ def make_run(folder: Path, games: int, videos: tuple[str, ...] = ("best", "worst
     player = Thinker("greedy")
     report = evaluate(player, evaluation_seeds(games))
     (folder / "evaluation.json").write_text(report.to_json())
-    keep_games(config, player, report, 900_000, final=True)
-    return config
+    keep_games(config_of(folder, games, videos), player, report, 900_000, final=True)
+    return folder

@@ -1,5 +1,7 @@
 """Images of games: the right size, different where the games differ, and without hidden state."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,8 @@ from ante.catalog.jokers import Joker
 from ante.engine.core.state import MAX_HAND, MAX_JOKERS, Kind, Phase
 from ante.env.games import Games, Outcome
 from ante.watch.render.canvas import Box, Canvas
-from ante.watch.render.draw import CARD_H, CARD_W, HAND, draw, places
+from ante.watch.render.draw import CARD_H, CARD_W, HAND, SUITS, draw, places
+from ante.watch.render.scene import draw_option
 
 
 def games_of(seed: str, deck: str = "b_red") -> Games:
@@ -43,6 +46,17 @@ def test_every_phase_is_drawn_at_every_size_and_looks_different() -> None:
         for i, one in enumerate(frames):
             for other in frames[:i]:
                 assert np.mean(np.any(one != other, axis=2)) > 0.02
+
+
+def test_the_suits_of_an_option_have_different_colours_in_a_small_frame() -> None:
+    words = {suit: f"play 10{suit} 10{suit} 10{suit}" for suit in SUITS}
+    inks = {}
+    for suit, text in words.items():
+        canvas = Canvas(640, 360, (0, 0, 0))
+        draw_option(canvas, Box(0, 0, 336, 14), text, 0.0, False)
+        inks[suit] = canvas.image.reshape(-1, 3)[canvas.image.max(axis=2).ravel() > 140].mean(axis=0)
+    for one, other in combinations(SUITS, 2):
+        assert np.abs(inks[one] - inks[other]).max() > 12, (one, other)
 
 
 def test_drawing_changes_nothing_in_the_game() -> None:

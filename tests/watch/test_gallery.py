@@ -123,6 +123,12 @@ def test_a_note_keeps_the_likeliest_and_tells_what_was_not_considered() -> None:
     assert note_of(np.arange(8), probabilities, taken=99, value=0.0).chance is None
 
 
+def test_a_decision_that_is_listed_twice_is_one_option() -> None:
+    """As the sale of a joker that makes room for one of two others."""
+    note = note_of(np.array([7, 5, 7]), np.array([0.26, 0.5, 0.24]), taken=7, value=0.0)
+    assert note.options in (((5, 0.5), (7, 0.5)), ((7, 0.5), (5, 0.5))) and note.chance == 0.5
+
+
 def test_steps_say_what_the_engine_says() -> None:
     episode = collect(greedy("ABCDEFGH"), Baseline("greedy").choose)
     steps = list(steps_of(episode, annotate(episode, Thinker("greedy"))))

@@ -55,7 +55,8 @@ def about(text: str) -> str:
     for part in re.split(r"\n\s*\n", text.strip()):
         first, _, rest = part.partition("\n")
         if first.rstrip().endswith(":") and rest.startswith(" "):
-            out.append(f"{first}\n\n```bash\n{inspect.cleandoc(rest)}\n```")
+            language = "bash" if first.rstrip() == "Try:" else "text"
+            out.append(f"{first}\n\n```{language}\n{inspect.cleandoc(rest)}\n```")
         elif re.search(r"\S {2,}\S", part):
             out.append(f"```text\n{part}\n```")
         else:

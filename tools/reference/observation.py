@@ -18,6 +18,7 @@ An observation contains nothing that is hidden from a player of the game. Choose
 | `ante/Balatro-v1`, `observation="masked"` | dict: `observations` (the [flat vector](#flat-observation)) and `action_mask` | [discrete](#actions) | networks on one vector |
 | `ante/Balatro-v1`, `observation="flat"` | the flat vector alone; the mask is `info["action_mask"]` | discrete | libraries that accept only a vector |
 | `ante/Balatro-v1`, `observation="dict"` (default) | dict of the [fields](#dict-observation), with `action_mask` | discrete, or `actions="structured"` | your own encoders of cards and items |
+| `ante/BalatroLive-v0` | as `ante/Balatro-v1` | the same, without what the protocol lacks | [a game behind BalatroBot](../how-to/balatrobot.md#train-or-test-an-agent-on-it) |
 
 256 games at once, with random legal candidates:
 

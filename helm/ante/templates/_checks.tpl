@@ -38,8 +38,11 @@
 {{- if and .Values.llmServer.enabled (ne .Values.llmServer.kind "stub") (not (hasPrefix "/" $weights)) (not .Values.llmServer.storage.existingClaim) .Values.networkPolicies.enabled (not .Values.networkPolicies.llmDownloads) -}}
 {{- fail (printf "model %s must be downloaded: set networkPolicies.llmDownloads true, or llmServer.modelPath to a file under /models of llmServer.storage.existingClaim" $weights) -}}
 {{- end -}}
-{{- if and .Values.decisionService.enabled (not .Values.decisionService.tokenSecret) -}}
-{{- fail "decisionService.enabled needs decisionService.tokenSecret: kubectl create secret generic decisions --from-literal=token=$(openssl rand -hex 32)" -}}
+{{- if and .Values.decisionService.clientCaSecret (not .Values.decisionService.tlsSecret) -}}
+{{- fail "decisionService.clientCaSecret needs decisionService.tlsSecret, the certificate of the server" -}}
+{{- end -}}
+{{- if and .Values.decisionService.enabled (not .Values.decisionService.tokenSecret) (not .Values.decisionService.clientCaSecret) -}}
+{{- fail "decisionService.enabled needs decisionService.tokenSecret or clientCaSecret: kubectl create secret generic decisions --from-literal=token=$(openssl rand -hex 32)" -}}
 {{- end -}}
 {{- if gt (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas) -}}
 {{- fail (printf "decisionService.minReplicas %d exceeds maxReplicas %d" (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas)) -}}

@@ -57,6 +57,12 @@ matchExpressions:
 {{- end -}}
 {{- end -}}
 
+{{- define "ante.policy.toEvents" -}}
+{{- with .Values.events.url -}}
+{{- include "ante.policy.outside" (dict "cidrs" (list "0.0.0.0/0") "port" (include "ante.port" .)) -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "ante.policy.toApiServer" -}}
 - to:
     {{- range .Values.networkPolicies.apiServerCidrs }}

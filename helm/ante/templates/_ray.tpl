@@ -94,6 +94,9 @@ s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
 {{- $s3 := .Values.s3 -}}
 {{- $found := dict "S3_BUCKET_NAME" $s3.bucket "S3_REGION_NAME" $s3.region -}}
 {{- with include "ante.s3.endpoint" . }}{{ $_ := set $found "S3_ENDPOINT_URL" . }}{{ end -}}
+{{- if ne $s3.addressing "path" }}{{ $_ := set $found "S3_ADDRESSING_STYLE" $s3.addressing }}{{ end -}}
+{{- with $s3.encryption }}{{ $_ := set $found "S3_ENCRYPTION" . }}{{ end -}}
+{{- with $s3.kmsKey }}{{ $_ := set $found "S3_KMS_KEY_ID" . }}{{ end -}}
 {{- if not $s3.verify }}{{ $_ := set $found "S3_VERIFY" "false" }}{{ end -}}
 {{- if $s3.caConfigMap }}{{ $_ := set $found "S3_CA_BUNDLE" "/etc/ante-ca/ca.crt" }}{{ end -}}
 {{- toJson $found -}}
@@ -104,7 +107,7 @@ s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
 {{- $plain := dict "HOME" "/var/lib/ante" "ANTE_CACHE_DIR" "/var/lib/ante/cache" "RAY_USAGE_STATS_ENABLED" "0" -}}
 {{- $order := list "HOME" "ANTE_CACHE_DIR" "RAY_USAGE_STATS_ENABLED" -}}
 {{- $s3 := fromJson (include "ante.ray.s3Env" .) -}}
-{{- range list "S3_BUCKET_NAME" "S3_REGION_NAME" "S3_ENDPOINT_URL" "S3_VERIFY" "S3_CA_BUNDLE" -}}
+{{- range list "S3_BUCKET_NAME" "S3_REGION_NAME" "S3_ENDPOINT_URL" "S3_ADDRESSING_STYLE" "S3_ENCRYPTION" "S3_KMS_KEY_ID" "S3_VERIFY" "S3_CA_BUNDLE" -}}
 {{- if hasKey $s3 . }}{{ $_ := set $plain . (get $s3 .) }}{{ $order = append $order . }}{{ end -}}
 {{- end -}}
 {{- if .Values.llm.enabled -}}
@@ -112,6 +115,10 @@ s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
 {{- $_ := set $plain "LLM_MODEL" .Values.llm.model -}}
 {{- $_ := set $plain "LLM_VISION" (ternary "true" "false" .Values.llm.vision) -}}
 {{- $order = concat $order (list "LLM_ENDPOINT" "LLM_MODEL" "LLM_VISION") -}}
+{{- end -}}
+{{- with .Values.events.url -}}
+{{- $_ := set $plain "ANTE_EVENTS_URL" . -}}
+{{- $order = append $order "ANTE_EVENTS_URL" -}}
 {{- end -}}
 {{- range $name, $value := .Values.env -}}
 {{- if not (hasKey $plain $name) }}{{ $order = append $order $name }}{{ end -}}
@@ -141,6 +148,18 @@ s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
     secretKeyRef:
       name: {{ .Values.llm.existingSecret }}
       key: {{ .Values.llm.apiKeyKey }}
+{{- end }}
+{{- include "ante.events.token" . }}
+{{- end -}}
+
+{{/* Token of the event bus. */}}
+{{- define "ante.events.token" -}}
+{{- if and .Values.events.url .Values.events.existingSecret }}
+- name: ANTE_EVENTS_TOKEN
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.events.existingSecret }}
+      key: token
 {{- end }}
 {{- end -}}
 

@@ -103,7 +103,8 @@ def wilson(hits: int, trials: int) -> Share:
     rate, z2 = hits / trials, Z_95**2
     centre = (rate + z2 / (2 * trials)) / (1 + z2 / trials)
     half = Z_95 * math.sqrt(rate * (1 - rate) / trials + z2 / (4 * trials**2)) / (1 + z2 / trials)
-    return Share(hits, trials, rate, max(0.0, centre - half), min(1.0, centre + half))
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return Share(hits, trials, rate, low if hits else 0.0, high if hits < trials else 1.0)
 
 
 def half_width(values: NDArray[Any]) -> float:

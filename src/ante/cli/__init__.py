@@ -51,6 +51,7 @@ from ante.cli.learn.train import Curves, Export, Train, train_command
 from ante.cli.options import REGISTRY, check_options, check_words
 from ante.cli.platform.artifacts import Artifacts
 from ante.cli.platform.cluster import Cluster
+from ante.cli.platform.events import Events
 from ante.cli.platform.images import Images
 from ante.cli.platform.live import Live
 from ante.cli.platform.serve import Serve
@@ -78,7 +79,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "data": Data,
         "clone": Clone,
     },
-    "Serve other programs": {"serve": Serve, "live": Live},
+    "Serve other programs": {"serve": Serve, "live": Live, "events": Events},
     "Clusters and storage": {"cluster": Cluster, "artifacts": Artifacts, "images": Images},
     "Check and measure": {
         "doctor": Doctor,

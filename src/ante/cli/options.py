@@ -1,5 +1,6 @@
 """Types that declare the ranges of command options, and their validation by `check_options`."""
 
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import is_dataclass, replace
@@ -64,6 +65,11 @@ def optional(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | Unsuppo
 
 
 REGISTRY.primitive_rule(optional)
+
+
+def events_url(option: str | None) -> str | None:
+    """Return the event bus of an option --events, by default that of the environment."""
+    return option if option is not None else os.environ.get("ANTE_EVENTS_URL") or None
 
 
 def check_words(words: list[str]) -> None:

@@ -14,8 +14,13 @@ if TYPE_CHECKING:
 def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
     """Return a baseline by name, the policy in the folder of a run or release, or the player of a decision service.
 
-    RUN@NAME selects a checkpoint, grpc://HOST:PORT a service. Raises BalatroError.
+    RUN@NAME selects a checkpoint, grpc://HOST:PORT a service. nats://HOST:PORT, or several of these separated by commas,
+    is a path: the first that works decides. Raises BalatroError.
     """
+    if name.startswith(("nats://", "tls://")) or ("," in name and "://" in name):
+        from ante.serve.decisions.path import PathPlayer
+
+        return PathPlayer(name)
     if name.startswith(("grpc://", "grpcs://")):
         from ante.serve.decisions.remote_player import RemotePlayer
 

@@ -111,7 +111,18 @@ class DecisionService(Part):
         "white-stake", min_length=1, description="Player to serve: a released policy, or a folder under /models."
     )
     search: str = Field("", description="Search budget of every decision, such as 16ms; none by default.")
-    token_secret: str = Field("", description="Secret with the token of clients, key token; required.")
+    token_secret: str = Field(
+        "", description="Secret with the token of clients, key token; required without clientCaSecret."
+    )
+    tls_secret: str = Field(
+        "",
+        description="Secret with tls.crt and tls.key, the certificate of the server; connections are not encrypted "
+        "without it.",
+    )
+    client_ca_secret: str = Field(
+        "",
+        description="Secret with ca.crt, the authority of client certificates; every client then needs one (mutual TLS).",
+    )
     existing_claim: str = Field("", description="Claim with runs or releases, mounted read-only at /models.")
     args: tuple[str, ...] = Field((), description="Additional arguments of ante serve decisions.")
     min_replicas: int = Field(1, ge=1, description="Number of pods.")

@@ -123,6 +123,8 @@ def secrets(access: Access, settings: Settings) -> list[Check]:
         wanted[settings.s3_secret] = [settings.s3.access_key_key, settings.s3.secret_key_key]
     if settings.llm.enabled and settings.llm.existing_secret:
         wanted.setdefault(settings.llm.existing_secret, []).append(settings.llm.api_key_key)
+    if settings.events.url and settings.events.existing_secret:
+        wanted.setdefault(settings.events.existing_secret, []).append("token")
     for name in (*settings.env_from_secrets, *settings.image.pull_secrets):
         wanted.setdefault(name, [])
     if settings.auth.mode == "token" and settings.auth.existing_secret:

@@ -185,6 +185,13 @@ class S3(Part):
     existing_secret: str = Field("", description="Existing Secret with the credentials; NAME-s3 by default.")
     access_key_key: str = Field("S3_ACCESS_KEY_ID", description="Key of the Secret for the access key.")
     secret_key_key: str = Field("S3_SECRET_ACCESS_KEY", description="Key of the Secret for the secret key.")
+    addressing: Literal["path", "virtual", "auto"] = Field(
+        "path", description="Position of the bucket in addresses: path, virtual (a host name) or auto."
+    )
+    encryption: Literal["", "AES256", "aws:kms", "aws:kms:dsse"] = Field(
+        "", description="Server-side encryption of new objects; the bucket's default if empty."
+    )
+    kms_key: str = Field("", description="Key of a KMS encryption; the account's default key if empty.")
     verify: bool = Field(True, description="Verify the server's TLS certificate.")
     ca_config_map: str = Field("", description="ConfigMap with the CA certificate in ca.crt.")
 
@@ -196,6 +203,12 @@ class S3(Part):
         if endpoint:
             check_url(endpoint)
         return endpoint
+
+    @model_validator(mode="after")
+    def _a_key_of_kms(self) -> "S3":
+        if self.kms_key and not self.encryption.startswith("aws:kms"):
+            raise ValueError("kms_key is set without a KMS encryption: set encryption to aws:kms")
+        return self
 
     @property
     def url(self) -> str:
@@ -218,6 +231,15 @@ class Llm(Part):
         if self.enabled and not (self.endpoint and self.model):
             raise ValueError("llm.enabled needs llm.endpoint and llm.model")
         return self
+
+
+class EventBus(Part):
+    """The event bus, a NATS server outside the chart, to which trainings and the decision service publish."""
+
+    url: str = Field("", description="URL, such as nats://nats.nats:4222; none by default.")
+    existing_secret: str = Field(
+        "", description="Existing Secret with the token of clients, key token; none by default."
+    )
 
 
 class Queue(Part):
@@ -317,6 +339,7 @@ class Settings(Part):
     job: Job = Job()
     s3: S3 = S3()
     llm: Llm = Llm()
+    events: EventBus = EventBus()
     queue: Queue = Queue()
     autoscaling: Autoscaling = Autoscaling()
     auth: Auth = Auth()

@@ -400,6 +400,7 @@ def environment(settings: Settings) -> list[Object]:
         "RAY_USAGE_STATS_ENABLED": "0",
         **s3_environment(settings),
         **llm_environment(settings),
+        **({"ANTE_EVENTS_URL": settings.events.url} if settings.events.url else {}),
         **settings.env,
     }
     return [
@@ -415,6 +416,12 @@ def s3_environment(settings: Settings) -> dict[str, str]:
     found = {"S3_BUCKET_NAME": s3.bucket, "S3_REGION_NAME": s3.region}
     if s3.endpoint:
         found["S3_ENDPOINT_URL"] = s3.endpoint
+    if s3.addressing != "path":
+        found["S3_ADDRESSING_STYLE"] = s3.addressing
+    if s3.encryption:
+        found["S3_ENCRYPTION"] = s3.encryption
+    if s3.kms_key:
+        found["S3_KMS_KEY_ID"] = s3.kms_key
     if not s3.verify:
         found["S3_VERIFY"] = "false"
     if s3.ca_config_map:
@@ -443,6 +450,8 @@ def secret_env(settings: Settings) -> list[Object]:
         found.append(("S3_SECRET_ACCESS_KEY", settings.s3_secret, s3.secret_key_key))
     if llm.enabled and llm.existing_secret:
         found.append(("LLM_API_KEY", llm.existing_secret, llm.api_key_key))
+    if settings.events.url and settings.events.existing_secret:
+        found.append(("ANTE_EVENTS_TOKEN", settings.events.existing_secret, "token"))
     return [{"name": name, "valueFrom": secret_key(secret, key)} for name, secret, key in found]
 
 

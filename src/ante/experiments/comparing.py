@@ -38,7 +38,8 @@ def run(
         raise BalatroError(f"--parallel {parallel}: must be at least 1")
     failed = run_cells(left, spec, parallel, watcher, stops)
     if not stops and len(failed) < len(spec.entries) * len(spec.seeds):
-        play_others(spec, out, cells_of(spec, out)[0])
+        play_others(spec, out, cells_of(spec, out)[0], watcher)
+    watcher.after("writing the report")
     return redraw(out), failed
 
 

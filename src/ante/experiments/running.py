@@ -117,11 +117,12 @@ class Running:
 
 @dataclass
 class Watched:
-    """Callbacks for progress."""
+    """Callbacks for progress; `after` receives what is done after the last run."""
 
     begun: Callable[[Cell], None] = field(default=lambda _: None)
     looked: Callable[[Cell, int], None] = field(default=lambda cell, steps: None)
     ended: Callable[[Cell, str], None] = field(default=lambda cell, trouble: None)
+    after: Callable[[str], None] = field(default=lambda _: None)
 
 
 def begin(cell: Cell, spec: Spec) -> Running:
@@ -194,10 +195,11 @@ def trouble_of(running: Running) -> str:
     return f"exit code {running.code}: {lines[-1].strip() if lines else 'no output'}"
 
 
-def play_others(spec: Spec, out: Path, cell: Cell) -> None:
+def play_others(spec: Spec, out: Path, cell: Cell, watcher: Watched) -> None:
     """Play the same games with the other players, by the rules of this cell. Raises BalatroError."""
     if not spec.players or has_games(out / PLAYERS, spec.eval_games):
         return
+    watcher.after(f"playing {spec.eval_games} games with {', '.join(spec.players)}")
     seeds = ("--seeds", str(spec.seed_file)) if spec.seed_file else ()
     words = (*ANTE, "eval", *spec.players, "--games", str(spec.eval_games), *seeds, *rules(cell))
     done = subprocess.run(

@@ -14,25 +14,24 @@ interrupted and continued at any time, also from committed files.
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import Field, FiniteFloat
 
 from ante.agents.evaluate import Player, Share, wilson
 from ante.engine.core.state import SEED_LENGTH
 from ante.engine.run import SEED_ALPHABET
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
-from ante.errors import BalatroError, first_fault
+from ante.experiments.finished_games import BadCampaign, append_games, check_same, read_games
 from ante.experiments.search_lessons import Story
-from ante.files import Unreadable, parse_json, read_text, write_text
+from ante.files import Unreadable, read_text, write_text
 from ante.search.budget import Budget, budget_of
 from ante.search.phases import PHASES, PhaseName, phases_of
 from ante.search.player import Finding, SearchPlayer
@@ -46,10 +45,6 @@ COLUMNS = ("decisions", "searched", "changed", "gain")
 Count = Annotated[int, Field(ge=0, le=10**12)]
 Counts = Annotated[list[Annotated[FiniteFloat, Field(ge=0.0)]], Field(min_length=4, max_length=4)]  # of COLUMNS
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
-
-
-class BadCampaign(BalatroError, ValueError):
-    """A campaign that cannot be continued."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +67,6 @@ class GameLine:
     simulations: Count
     milliseconds: Annotated[FiniteFloat, Field(ge=0.0)]
     phases: dict[PhaseName, Counts] = field(default_factory=dict)
-
-
-GAME_LINE = TypeAdapter(GameLine)
 
 
 @dataclass(frozen=True)
@@ -122,33 +114,7 @@ def phrase_of(folder: Path) -> str:
 
 def read_lines(file: Path) -> list[GameLine]:
     """Return the games of a file; an incomplete last line is skipped. Raises Unreadable, BadCampaign."""
-    if not file.exists():
-        return []
-    lines = read_text(file).split("\n")
-    names = {each.name for each in fields(GameLine)}
-    found = []
-    for number, line in enumerate(lines[:-1], 1):
-        content = parse_json(line, f"{file}, line {number}")
-        if not isinstance(content, dict) or set(content) != names:
-            raise BadCampaign(f"{file}, line {number} is not a game of this version: choose another --out")
-        try:
-            found.append(GAME_LINE.validate_json(line))
-        except ValidationError as error:
-            raise BadCampaign(f"cannot read {file}, line {number}: {first_fault(error)}: remove the line") from None
-    if len({each.seed for each in found}) < len(found):
-        raise BadCampaign(f"{file} has two games of the same seed: remove one of them")
-    return found
-
-
-def append_lines(file: Path, lines: Sequence[GameLine]) -> None:
-    """Append games, after removing an incomplete last line."""
-    whole = "".join(json.dumps(asdict(each)) + "\n" for each in lines)
-    with file.open("a+b") as stream:
-        stream.seek(0)
-        stream.truncate(stream.read().rfind(b"\n") + 1)
-        stream.write(whole.encode())
-        stream.flush()
-        os.fsync(stream.fileno())
+    return read_games(file, GameLine)
 
 
 def run_campaign(player: Player, budgets: Sequence[Budget], games: int, out: Path, bar: Bar) -> list[BudgetRow]:
@@ -170,7 +136,7 @@ def run_campaign(player: Player, budgets: Sequence[Budget], games: int, out: Pat
                 batch = missing[first : first + BATCH]
                 story = Story(batch)
                 lines = play_games(each, batch, settings, story)
-                append_lines(file, lines)
+                append_games(file, lines)
                 story.keep(out, name, [line.seed for line in lines if line.won and line.seed in lost])
                 advance(len(batch))
     return write_results(out, len(seeds))
@@ -179,16 +145,6 @@ def run_campaign(player: Player, budgets: Sequence[Budget], games: int, out: Pat
 def settings_of(player: Player) -> dict[str, float]:
     """Return the settings of a search as numbers; none for other players."""
     return asdict(player.settings) if isinstance(player, SearchPlayer) else {}
-
-
-def check_same(file: Path, done: Sequence[GameLine], player: str, settings: dict[str, float]) -> None:
-    """Raise BadCampaign if games were played by another player or with other settings."""
-    for line in done:
-        if (line.player, line.settings) != (player, settings):
-            raise BadCampaign(
-                f"{file} has games of {line.player} with settings {line.settings}, not of {player} with {settings}: "
-                "choose another --out"
-            )
 
 
 def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float], story: Story) -> list[GameLine]:

@@ -24,7 +24,7 @@ class Answer(BaseModel):
     option: int = Field(ge=0, description="Number of the best option.")
     confidence: int = Field(ge=0, le=100, description="How sure, in percent.")
     outlook: int = Field(ge=0, le=100, description="Chance of beating this ante's boss, in percent.")
-    reason: str = Field(max_length=LONGEST_REASON, description="Why, in one short sentence.")
+    reason: str = Field(description="Why, in one short sentence; a longer one is truncated.")
 
     @field_validator("reason")
     @classmethod
@@ -61,10 +61,11 @@ class Discarded(BalatroError, ValueError):
 
 @dataclass(frozen=True)
 class Reply:
-    """A raw response: its text, and the total tokens of request and response."""
+    """A raw response: its text, the total tokens of request and response, and those of the response alone."""
 
     text: str
     tokens: int
+    written: int = 0
 
 
 class ModelName(BaseModel):
@@ -102,25 +103,36 @@ def tokens_of(count: object) -> int:
 
 def schema_of(question: Question) -> dict[str, Any]:
     """Return the JSON schema of an answer, with numbers limited to the question's options."""
-    names = list(Answer.model_fields)
+    reason = {"reason": {"type": "string", "maxLength": LONGEST_REASON}}
+    first, last = (reason, {}) if question.prompt != "v1" else ({}, reason)  # what is decided after it follows from it
     whole = {"type": "integer", "minimum": 0, "maximum": 100}
+    properties = {
+        **first,
+        "option": {**whole, "maximum": len(question.options) - 1},
+        "confidence": whole,
+        "outlook": whole,
+        **last,
+    }
     return {
         "type": "object",
-        "properties": {
-            "option": {**whole, "maximum": len(question.options) - 1},
-            "confidence": whole,
-            "outlook": whole,
-            "reason": {"type": "string", "maxLength": LONGEST_REASON},
-        },
-        "required": names,
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
     }
+
+
+def parsed(text: str) -> Any:
+    """Return the JSON value of a response; a reason at its end may be cut by the server's token limit. Raises ValueError."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return json.loads(text.rstrip("\\") + '"}')
 
 
 def check(question: Question, text: str) -> Answer:
     """Return the answer if it is valid for this question. Raises Discarded."""
     try:
-        found = json.loads(text)
+        found = parsed(text)
     except (ValueError, RecursionError):
         raise Discarded("unreadable", f"not JSON: {text[:60]!r}") from None
     try:

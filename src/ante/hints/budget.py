@@ -35,10 +35,11 @@ class DecisionBudget:
 
 
 class TokenBudget:
-    """A limit of tokens of requests and responses within the last hour; 0 for no limit."""
+    """Limits of tokens of requests and responses: within the last hour, and in total; 0 for no limit."""
 
-    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.most, self._clock = most, clock
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic, total: int = 0) -> None:
+        self.most, self.total, self._clock = most, total, clock
+        self.spent = 0.0  # in total, with reservations
         self._spent: deque[list[float]] = deque()  # time, tokens
         self._sum = 0.0
 
@@ -47,8 +48,9 @@ class TokenBudget:
         now = self._clock()
         while self._spent and self._spent[0][0] <= now - HOUR:
             self._sum -= self._spent.popleft()[1]
-        if self.most and self._sum + tokens > self.most:
+        if (self.most and self._sum + tokens > self.most) or (self.total and self.spent + tokens > self.total):
             return None
+        self.spent += tokens
         held = [now, float(tokens)]
         self._spent.append(held)
         self._sum += tokens
@@ -58,4 +60,5 @@ class TokenBudget:
         """Replace a reservation by the actual number of tokens."""
         if any(each is held for each in self._spent):
             self._sum += tokens - held[1]
+        self.spent += tokens - held[1]
         held[1] = float(tokens)

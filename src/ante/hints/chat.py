@@ -72,7 +72,7 @@ class ChatAdvisor:
         if text is None:
             raise BadReply("the completion contains no text")
         usage = found.usage if isinstance(found.usage, dict) else {}
-        return Reply(text, tokens_of(usage.get("total_tokens")))
+        return Reply(text, tokens_of(usage.get("total_tokens")), tokens_of(usage.get("completion_tokens")))
 
     async def models(self) -> list[str]:
         """Return the names of the server's models. Raises openai.OpenAIError, BadReply, TimeoutError."""

@@ -59,8 +59,8 @@ class ClaudeAdvisor:
             )
         found = read_reply(Message, raw.http_response.content, "message")
         usage = found.usage if isinstance(found.usage, dict) else {}
-        spent = sum(tokens_of(usage.get(name)) for name in ("input_tokens", "output_tokens"))
-        return Reply("".join(block.text for block in found.content if block.type == "text"), spent)
+        read, written = (tokens_of(usage.get(name)) for name in ("input_tokens", "output_tokens"))
+        return Reply("".join(block.text for block in found.content if block.type == "text"), read + written, written)
 
     async def models(self) -> list[str]:
         """Return the names of the key's models. Raises anthropic.AnthropicError, BadReply, TimeoutError."""

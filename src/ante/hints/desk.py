@@ -40,7 +40,7 @@ class Desk:
     ) -> None:
         self.settings, self.advisor, self.ledger = settings, advisor, Ledger()
         self.cache = AnswerCache(Path(settings.cache) if settings.cache else None)
-        self.tokens = TokenBudget(settings.tokens_per_hour, clock)
+        self.tokens = TokenBudget(settings.tokens_per_hour, clock, settings.tokens_total)
         self._breakers = AsyncCircuitBreakerFactory(settings.breaker_failures, settings.breaker_seconds)
         self._breakers.add_listener(self._on_breaker_event)
         self._in_flight: dict[str, asyncio.Future[Answer | None]] = {}
@@ -84,12 +84,15 @@ class Desk:
             async with breaker, asyncio.timeout(self.settings.timeout_seconds):
                 reply = await self._with_retries(question)
                 spent = reply.tokens or int(held[1])
+                self.ledger.written += min(reply.written, spent)
                 answer = check(question, reply.text)
         except OpenedState:
             self.ledger.ended("breaker")
             return None
         except Exception as error:  # error classes differ between clients; the ledger records the cause
             cause = cause_of(error)
+            if cause == "timeout":
+                spent = int(held[1])  # the server may have answered, and bill it
             if cause == "broken":
                 LOG.exception("a request for a hint failed unexpectedly")
             self.ledger.ended(cause, time.monotonic() - begin)

@@ -13,6 +13,7 @@ WANTED = 0.8  # success rate below which the alarm is raised
 
 GOOD = "answered"
 FAILURES = ("timeout", "refused", "unreachable", "server", "unreadable", "schema", "illegal", "breaker", "broken")
+INVALID = ("unreadable", "schema", "illegal")  # failures of the model, not of the endpoint
 COLUMNS = tuple(name.removeprefix("hint_") for name in names_of("hints"))  # metrics without their prefix
 BREAKER = {"closed": 0, "half-opened": 1, "opened": 2}
 
@@ -25,7 +26,7 @@ class Ledger:
     cache_hits  requests served from the cache
     calls       requests sent to the server, including retries
     ends        results of uncached requests: `answered`, `tokens` (over budget), or one of FAILURES; `broken` is a bug
-    tokens      tokens of requests and responses
+    tokens      tokens of requests and responses; written  those of responses, if the server reports them
     compared    hints with a known decision; agreed  hints that equal the player's own choice
     breaker     state of the circuit breaker: closed, half-opened or opened
     """
@@ -34,6 +35,7 @@ class Ledger:
     cache_hits: int = 0
     calls: int = 0
     tokens: int = 0
+    written: int = 0
     compared: int = 0
     agreed: int = 0
     breaker: str = "closed"
@@ -53,7 +55,7 @@ class Ledger:
     @property
     def discarded(self) -> int:
         """Number of answers that were discarded."""
-        return sum(self.ends[cause] for cause in ("unreadable", "schema", "illegal"))
+        return sum(self.ends[cause] for cause in INVALID)
 
     @property
     def success(self) -> float:

@@ -24,6 +24,7 @@ class Probe:
     models      models that the server lists; known  whether they include the configured one
     structured  whether an answer matched the schema; vision  the same for a request with an image, None if not tried
     asks        requests; valid  legal hints
+    dollars_per_1000  price of 1,000 requests, NaN without LLM_DOLLARS_PER_MILLION
     ends        results of requests, as in the ledger
     trouble     the first error
     """
@@ -43,6 +44,7 @@ class Probe:
     p95: float = math.nan
     per_second: float = math.nan
     tokens_per_ask: float = math.nan
+    dollars_per_1000: float = math.nan
     ends: dict[str, int] = field(default_factory=dict)
     trouble: str = ""
 
@@ -92,7 +94,7 @@ async def probe(
     """
     asked = list(questions)
     patience = {"timeout_seconds": max(PATIENCE, settings.timeout_seconds), "breaker_failures": len(asked) + 1}
-    patient = settings.model_copy(update={**patience, "cache": None, "tokens_per_hour": 0})
+    patient = settings.model_copy(update={**patience, "cache": None, "tokens_per_hour": 0, "tokens_total": 0})
     advisor, key = make_advisor(patient, environment), read_key(settings, environment)
     found = Probe(masked(settings.endpoint or "Claude", [key]), str(settings.model), settings.timeout_seconds)
     try:
@@ -120,6 +122,8 @@ async def probe(
     found.p50, found.p95 = ledger.latency(0.5), ledger.latency(0.95)
     found.per_second = found.valid / seconds
     found.tokens_per_ask = ledger.tokens / max(1, sum(ledger.ends.values()))
+    if settings.dollars_per_million:
+        found.dollars_per_1000 = found.tokens_per_ask * settings.dollars_per_million / 1000
     worst = [f"{cause}: {ledger.ends[cause]} of {ledger.asks} requests" for cause in FAILURES if ledger.ends[cause]]
     found.trouble = found.trouble or "; ".join(worst)
     await desk.close()

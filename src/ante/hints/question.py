@@ -14,11 +14,13 @@ import numpy as np
 from ante.engine.core.state import new_states
 from ante.env.games import Games, observe_games
 from ante.env.text import describe, macro_name
+from ante.hints.effects import effects, unseen_cards
 from ante.lookahead.candidates import CandidateLister, decisions_of
 from ante.lookahead.describe import facts_of
 from ante.lookahead.records import LEGAL, candidates_t
 
 PROMPTS = Path(__file__).with_name("prompts")
+PROMPT = "v2"  # the default version
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def lists_of(games: Games) -> np.recarray:
     return out
 
 
-def question_of(state: Any, listed: Any, prompt: str = "v1", picture: bytes | None = None) -> Question | None:
+def question_of(state: Any, listed: Any, prompt: str = PROMPT, picture: bytes | None = None) -> Question | None:
     """Return the question for a state, or None if it has no legal candidate.
 
     state   one record, read only
@@ -93,7 +95,8 @@ def question_of(state: Any, listed: Any, prompt: str = "v1", picture: bytes | No
     system, frame = prompt_of(prompt)
     lines = [f"{k}: {option.name}" + (f" ({option.facts})" if option.facts else "") for k, option in enumerate(options)]
     state = describe(s).replace(", seed \n", "\n", 1)
-    text = frame.format(state=state, options="\n".join(lines), last=len(options) - 1)
+    facts = {"effects": effects(s), "unseen": unseen_cards(s)} if "{effects}" in frame else {}
+    text = frame.format(state=state, options="\n".join(lines), last=len(options) - 1, **facts)
     return Question(text, system, tuple(options), prompt, session, listed, picture)
 
 
@@ -106,7 +109,7 @@ def without_seed(state: Any) -> Any:
 
 
 def prompt_of(version: str) -> tuple[str, str]:
-    """Return the system message, and the template of the user message with {state}, {options} and {last}."""
+    """Return the system message, and the template of the user message: {state}, {options}, {last}, {effects}, {unseen}."""
     system, _, frame = (PROMPTS / f"{version}.md").read_text().partition("\n---\n")
     return system.strip(), frame.strip()
 

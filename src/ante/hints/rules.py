@@ -17,7 +17,7 @@ from ante.engine.actions import Verb
 from ante.env.entities.ids import BOOSTER_BASE, CONSUMABLE_BASE, JOKER_BASE, VOUCHER_BASE
 from ante.env.games import Games
 from ante.hints.advice import Advice, Answer, advice_of
-from ante.hints.question import Question, question_of
+from ante.hints.question import PROMPT, Question, question_of
 from ante.lookahead.candidates import CandidateLister, decisions_of
 from ante.lookahead.describe import ratio_of_byte
 from ante.lookahead.items import MONEY_OFFSET
@@ -200,7 +200,7 @@ class RulesPlayer:
         return np.asarray(decisions_of(self.lists["entries"], chosen))
 
 
-def sample_questions(seed: str = "TESTSEED", games: int = 16) -> Iterator[Question]:
+def sample_questions(seed: str = "TESTSEED", games: int = 16, prompt: str = PROMPT) -> Iterator[Question]:
     """Yield, without end, the questions with several options in games that the rules play."""
     table = Games(games, reorder="none", discrete=False)
     rng = np.random.default_rng(list(seed.encode()))
@@ -210,7 +210,7 @@ def sample_questions(seed: str = "TESTSEED", games: int = 16) -> Iterator[Questi
     while True:
         actions = player.choose(table, playing)
         for i in range(games):
-            question = question_of(table.states[i], player.lists[i])
+            question = question_of(table.states[i], player.lists[i], prompt)
             if question is not None and len(question.options) > 1:
                 yield question
         table.step(actions)

@@ -18,6 +18,9 @@ VARIABLES = {  # environment variables and the settings that they set
     "LLM_TIMEOUT_SECONDS": "timeout_seconds",
     "LLM_CONCURRENCY": "concurrency",
     "LLM_TOKENS_PER_HOUR": "tokens_per_hour",
+    "LLM_TOKENS_TOTAL": "tokens_total",
+    "LLM_DOLLARS_PER_MILLION": "dollars_per_million",
+    "LLM_PROMPT": "prompt",
 }
 KEY_VARIABLE = "LLM_API_KEY"
 
@@ -53,7 +56,9 @@ class AdvisorSettings(BaseModel):
         description="Header that routes the requests of a game to one replica; its value is a hash of the seed.",
     )
     vision: bool = Field(False, description="Send the rendered frame in addition to the text.")
-    prompt: str = Field("v1", pattern=r"^v\d+$", description="Version of the prompt.")
+    prompt: Literal["v1", "v2"] = Field(
+        "v2", description="Version of the prompt; v2 explains the visible cards, v1 names them."
+    )
     timeout_seconds: float = Field(
         3.0, gt=0, le=120, description="Time limit of one request including retries, in seconds."
     )
@@ -62,6 +67,10 @@ class AdvisorSettings(BaseModel):
     answer_tokens: int = Field(256, ge=60, le=2000, description="Token limit of an answer.")
     tokens_per_hour: int = Field(
         2_000_000, ge=0, description="Token limit of requests and answers per sliding hour; 0 for none."
+    )
+    tokens_total: int = Field(0, ge=0, description="Token limit of all requests and answers of a process; 0 for none.")
+    dollars_per_million: float = Field(
+        0.0, ge=0, allow_inf_nan=False, description="Price of a million tokens, for reports; 0 if unknown."
     )
     breaker_failures: int = Field(5, ge=1, description="Consecutive failures that open the circuit breaker.")
     breaker_seconds: float = Field(20.0, gt=0, description="Time that the circuit breaker stays open, in seconds.")

@@ -75,6 +75,8 @@ def draw_money(axes: Axes, profile: Profile) -> None:
     rounds = [row.round for row in rows]
     axes.fill_between(rounds, [row.low for row in rows], [row.high for row in rows], alpha=0.25)
     axes.plot(rounds, [row.median for row in rows])
+    if not rows:
+        write_in(axes, "no shop was reached")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("rounds")
     axes.grid(alpha=0.3)

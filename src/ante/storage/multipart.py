@@ -6,6 +6,7 @@ The notes contain the ETag and SHA-256 of each part, which completion requires a
 import base64
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ante.files import Unreadable, read_object, write_text
 from ante.storage.store import Progress
 
 PART = 8 << 20  # bytes; S3 requires at least 5 MiB and at most 10,000 parts
+PARALLEL = 4  # parts sent at a time
 GONE = ("NoSuchUpload", "404")
 
 PART_NOTES = {"PartNumber", "ETag", "ChecksumSHA256"}
@@ -23,55 +25,47 @@ PART_NOTES = {"PartNumber", "ETag", "ChecksumSHA256"}
 
 def put_parts(
     client: Any,
-    bucket: str,
-    key: str,
+    about: dict[str, Any],
     file: Path,
     sha256: str,
     part_bytes: int,
     resume: Path | None,
     progress: Progress,
 ) -> None:
-    """Upload the object in parts.
+    """Upload the object in parts, PARALLEL of them at a time.
 
+    about   bucket, key and properties of the object
     resume  the file of notes; without it, a failed upload is aborted, so no parts remain on the server
     """
+    bucket, key = about["Bucket"], about["Key"]
     part_bytes = max(part_bytes, -(-file.stat().st_size // 10_000))
     wanted = {"bucket": bucket, "key": key, "sha256": sha256, "part_bytes": part_bytes}
     notes = read_notes(resume, wanted)
     try:
-        send(client, wanted, notes, file, resume, progress)
+        send(client, about, notes, file, resume, progress)
     except ClientError as error:
         if error.response["Error"]["Code"] not in GONE or not notes.get("upload"):
             raise
         # The upload no longer exists: it was completed but its response was lost, or the server cleaned it up.
         if not is_stored(client, bucket, key, sha256):
-            send(client, wanted, {**wanted, "parts": []}, file, resume, progress)
+            send(client, about, {**wanted, "parts": []}, file, resume, progress)
     if resume:
         resume.unlink(missing_ok=True)
 
 
 def send(
-    client: Any, wanted: dict[str, Any], notes: dict[str, Any], file: Path, resume: Path | None, progress: Progress
+    client: Any, about: dict[str, Any], notes: dict[str, Any], file: Path, resume: Path | None, progress: Progress
 ) -> None:
     """Upload the missing parts, then complete the upload."""
-    where = {"Bucket": wanted["bucket"], "Key": wanted["key"]}
+    where = {"Bucket": about["Bucket"], "Key": about["Key"]}
     if not notes.get("upload"):
-        answer = client.create_multipart_upload(
-            **where, ChecksumAlgorithm="SHA256", Metadata={"sha256": wanted["sha256"]}
-        )
-        notes["upload"] = answer["UploadId"]
+        notes["upload"] = client.create_multipart_upload(**about, ChecksumAlgorithm="SHA256")["UploadId"]
         keep(resume, notes)
     where["UploadId"] = notes["upload"]
     try:
-        with file.open("rb") as stream:
-            number = 0
-            while data := stream.read(wanted["part_bytes"]):
-                number += 1
-                if number > len(notes["parts"]):
-                    notes["parts"].append(send_part(client, where, number, data))
-                    keep(resume, notes)
-                progress(len(data))
-        client.complete_multipart_upload(**where, MultipartUpload={"Parts": notes["parts"]})
+        send_missing(client, where, notes, file, resume, progress)
+        parts = sorted(notes["parts"], key=lambda part: part["PartNumber"])
+        client.complete_multipart_upload(**where, MultipartUpload={"Parts": parts})
     except Exception:
         if resume is None:
             with suppress(ClientError, BotoCoreError):  # raise the first error
@@ -79,11 +73,39 @@ def send(
         raise
 
 
-def send_part(client: Any, where: dict[str, str], number: int, data: bytes) -> dict[str, Any]:
-    """Upload one part and return its notes."""
+def send_missing(
+    client: Any, where: dict[str, str], notes: dict[str, Any], file: Path, resume: Path | None, progress: Progress
+) -> None:
+    """Upload the parts that the notes lack, and note each. After an error, no other part is begun."""
+    part_bytes, size = notes["part_bytes"], file.stat().st_size
+    known = {part["PartNumber"] for part in notes["parts"]}
+    count = -(-size // part_bytes)
+    progress(sum(min(part_bytes, size - (number - 1) * part_bytes) for number in known))
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        missing = (number for number in range(1, count + 1) if number not in known)
+        sent = [pool.submit(send_part, client, where, number, file, part_bytes) for number in missing]
+        try:
+            for each in as_completed(sent):
+                part, length = each.result()
+                notes["parts"].append(part)
+                keep(resume, notes)
+                progress(length)
+        except BaseException:
+            for each in sent:
+                each.cancel()
+            raise
+
+
+def send_part(
+    client: Any, where: dict[str, str], number: int, file: Path, part_bytes: int
+) -> tuple[dict[str, Any], int]:
+    """Upload one part; return its notes and its length."""
+    with file.open("rb") as stream:
+        stream.seek((number - 1) * part_bytes)
+        data = stream.read(part_bytes)
     checksum = base64.b64encode(hashlib.sha256(data).digest()).decode()
     answer = client.upload_part(**where, PartNumber=number, Body=data, ChecksumSHA256=checksum)
-    return {"PartNumber": number, "ETag": answer["ETag"], "ChecksumSHA256": checksum}
+    return {"PartNumber": number, "ETag": answer["ETag"], "ChecksumSHA256": checksum}, len(data)
 
 
 def is_stored(client: Any, bucket: str, key: str, sha256: str) -> bool:

@@ -54,6 +54,18 @@ CLOCK = ("RequestTimeTooSkewed", "RequestExpired")
 LOOP = "it redirects in a loop, or its response is nested too deeply"
 LISTING = ("Name", "IsTruncated")  # fields of all S3 listings, including empty ones
 OBJECTS = ("GetObject", "HeadObject")  # calls whose responses may have any content type
+TYPES = {
+    ".csv": "text/csv; charset=utf-8",
+    ".gz": "application/gzip",
+    ".html": "text/html; charset=utf-8",
+    ".json": "application/json",
+    ".mp4": "video/mp4",
+    ".parquet": "application/vnd.apache.parquet",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".yaml": "application/yaml",
+}  # by suffix; browsers show these objects rather than download them
 MOST_PAGES = 10_000  # pages of a listing, with 1,000 keys each
 FULL = ("XMinioStorageFull", "InsufficientStorage", "QuotaExceeded", "507")
 
@@ -75,7 +87,7 @@ class S3Store:
             aws_session_token=settings.session_token,
             verify=settings.verify,
             config=Config(
-                s3={"addressing_style": "path"},
+                s3={"addressing_style": settings.addressing},
                 retries={"mode": "standard", "max_attempts": attempts},
                 connect_timeout=5,
                 read_timeout=PATIENCE,
@@ -108,7 +120,7 @@ class S3Store:
             raise Damaged(f"{key} has the checksum {found[:12]} instead of {str(sha256)[:12]}: not sent")
         with self._in_words(key):
             if size > self.part_bytes:
-                put_parts(self.client, self.settings.bucket, name, file, found, self.part_bytes, resume, progress)
+                put_parts(self.client, self._object(name, found), file, found, self.part_bytes, resume, progress)
             else:
                 self._put(name, file.read_bytes(), found)
                 progress(size)
@@ -123,10 +135,21 @@ class S3Store:
 
     def _put(self, name: str, data: bytes, sha256: str) -> None:
         checksum = base64.b64encode(bytes.fromhex(sha256)).decode()
-        answer = self.client.put_object(
-            Bucket=self.settings.bucket, Key=name, Body=data, ChecksumSHA256=checksum, Metadata={"sha256": sha256}
-        )
+        answer = self.client.put_object(**self._object(name, sha256), Body=data, ChecksumSHA256=checksum)
         self._check(name, answer, "ETag")
+
+    def _object(self, name: str, sha256: str) -> dict[str, Any]:
+        """Return the properties of a new object."""
+        about = {
+            "Bucket": self.settings.bucket,
+            "Key": name,
+            "ContentType": TYPES.get(Path(name).suffix, "application/octet-stream"),
+        }
+        if self.settings.encryption:
+            about["ServerSideEncryption"] = self.settings.encryption
+        if self.settings.kms_key:
+            about["SSEKMSKeyId"] = self.settings.kms_key
+        return {**about, "Metadata": {"sha256": sha256}}
 
     def get_file(self, key: str, file: Path, progress: Progress = no_progress) -> Stat:
         """See Store."""

@@ -61,11 +61,16 @@ class Explained(Protocol):
 def note_of(
     decisions: NDArray[np.int64], probabilities: NDArray[Any], taken: int, value: float, hint: str = "", plan: str = ""
 ) -> Note:
-    """Return the Note on macro decisions (k,) with these probabilities (k,), without options below LEAST."""
-    order = [i for i in np.argsort(-probabilities, kind="stable")[:SHOWN] if probabilities[i] >= LEAST]
-    options = tuple((int(decisions[i]), round(float(probabilities[i]), DIGITS)) for i in order)
-    found = np.flatnonzero(decisions == taken)
-    chance = round(float(probabilities[found].sum()), DIGITS) if len(found) else None
+    """Return the Note on macro decisions (k,) with these probabilities (k,), without options below LEAST.
+
+    A decision may be listed several times, such as a sale that makes room for one of two jokers: it becomes one option.
+    """
+    chances: dict[int, float] = {}
+    for decision, probability in zip(decisions.tolist(), probabilities.tolist(), strict=True):
+        chances[decision] = chances.get(decision, 0.0) + probability
+    likeliest = sorted(chances.items(), key=lambda each: -each[1])[:SHOWN]
+    options = tuple((decision, round(each, DIGITS)) for decision, each in likeliest if each >= LEAST)
+    chance = round(chances[taken], DIGITS) if taken in chances else None
     return Note(round(value, DIGITS), options, chance, hint, plan)
 
 

@@ -177,6 +177,13 @@ def test_house_turns_the_first_hand_face_down() -> None:
     assert sum(face_down(s)) <= 5
 
 
+def test_house_shows_the_cards_that_are_played() -> None:
+    s = facing("bl_house")
+    cards = in_hand(s)[:2]
+    play(s, 0, 1)
+    assert [(card.place, card.face_down) for card in cards] == [(Place.DISCARD, 0)] * 2
+
+
 def test_wall_asks_for_four_times_the_base_until_it_is_disabled() -> None:
     s = facing("bl_wall", owned=("j_luchador",), ante=2)
     assert s.target == 800 * 4
@@ -243,6 +250,12 @@ def test_fish_turns_what_is_drawn_after_a_hand() -> None:
     up = face_down(s).index(False)
     discard(s, up)
     assert sum(face_down(s)) == 3
+
+
+def test_fish_turns_no_card_of_the_first_hand_of_a_later_round() -> None:
+    s = to_shop(facing("bl_small"))
+    act(s, Verb.NEXT_ROUND)
+    assert face_down(select(s, "bl_fish")) == [False] * 8
 
 
 def test_psychic_lets_only_five_cards_score() -> None:
@@ -367,6 +380,12 @@ def test_tooth_takes_a_dollar_for_each_card_played() -> None:
     assert s.dollars == 3
     play(s, 0, 1, 2, 3, 4)
     assert s.dollars == -2
+
+
+def test_tooth_discards_no_card() -> None:
+    s = facing("bl_tooth", "S_A=Purple H_5=Purple")
+    play(s, 0)
+    assert (consumables(s), s.hands_left) == ([], 3)
 
 
 @pytest.mark.parametrize(

@@ -125,11 +125,11 @@ TEXTS: dict[str, tuple[Any, str]] = {  # the model's text, and the result of the
     "negative": ('{"option": -1, "confidence": 1, "outlook": 1, "reason": ""}', "schema"),
     "no such option": ('{"option": 10000000000000000000000, "confidence": 1, "outlook": 1, "reason": ""}', "illegal"),
     "too sure": ('{"option": 0, "confidence": 101, "outlook": 1, "reason": ""}', "schema"),
-    "long reason": (json.dumps({"option": 0, "confidence": 1, "outlook": 1, "reason": "x" * 121}), "schema"),
+    "long reason": (json.dumps({"option": 0, "confidence": 1, "outlook": 1, "reason": "x" * 121}), "answered"),
     "no reason": ('{"option": 0, "confidence": 1, "outlook": 1, "reason": null}', "schema"),
     "one more": (GOOD[:-1] + ', "\\u001b[31mextra": 1}', "schema"),
     "escape in the reason": (GOOD.replace("It scores.", "\\u001b[2J\\u001b]0;x\\u0007"), "answered"),
-    "surrogate in the reason": (GOOD.replace("It scores.", "\\ud800"), "schema"),
+    "surrogate in the reason": (GOOD.replace("It scores.", "\\ud800"), "answered"),
 }  # fmt: skip
 
 USAGES: tuple[Any, ...] = (None, 0, -5, 1e300, "many", [], True, {}, {"total_tokens": -1}, {"total_tokens": 10**30}, {"total_tokens": None},

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from ante.training.tracking.mlflow_runs import LAST, last_of
 from ante.training.tracking.sender import Sender
 from ante.training.tracking.state import read_state
 from ante.training.tracking.tracker import BadTracking
@@ -18,20 +17,22 @@ from tests.training.tracking.made import made_run
 KEY = "s3cr3t-key-0123456789"
 
 
-def mlflow_run(value: Any) -> Any:
-    return SimpleNamespace(data=SimpleNamespace(metrics={} if value is None else {LAST: value}))
+def last_of_mlflow(value: Any) -> int:
+    from ante.training.tracking.mlflow_runs import LAST, last_of
+
+    return last_of(SimpleNamespace(data=SimpleNamespace(metrics={} if value is None else {LAST: value})))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [-1, -1e9, math.nan, math.inf, -math.inf, 1e300, 2.0**53, 10**30], ids=repr)
 def test_an_iteration_of_mlflow_that_no_row_has_is_refused(value: float) -> None:
     with pytest.raises(BadTracking) as refused:
-        last_of(mlflow_run(value))
+        last_of_mlflow(value)
     check_sentence(str(refused.value), "MLflow")
 
 
 @pytest.mark.parametrize(("value", "found"), [(None, 0), (0, 0), (3.0, 3), (2**53 - 1, 2**53 - 1)])
 def test_one_that_a_row_can_have_is_taken(value: Any, found: int) -> None:
-    assert last_of(mlflow_run(value)) == found
+    assert last_of_mlflow(value) == found
 
 
 @pytest.mark.parametrize(

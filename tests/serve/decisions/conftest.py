@@ -11,6 +11,7 @@ import grpc
 import pytest
 
 from ante.agents.baselines import Baseline
+from ante.events.publisher import Publisher
 from ante.hints.rules import RulesPlayer
 from ante.serve.decisions.access import Access
 from ante.serve.decisions.deciders import Choice, StepwiseDecider
@@ -57,13 +58,15 @@ class Running:
 
 
 @contextmanager
-def running(desk: Desk, access: Access | None = None, **options: Any) -> Iterator[Running]:
+def running(
+    desk: Desk, access: Access | None = None, publisher: Publisher | None = None, **options: Any
+) -> Iterator[Running]:
     """Run a service of this desk."""
     ready, made = threading.Event(), list[Any]()
 
     async def main() -> None:
         leave = asyncio.Event()
-        async with serving(desk, Options(port=0, access=access or Access(), **options)) as port:
+        async with serving(desk, Options(port=0, access=access or Access(), **options), publisher) as port:
             made.extend([port, asyncio.get_running_loop(), leave])
             ready.set()
             await leave.wait()

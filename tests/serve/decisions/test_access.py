@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ante.serve.decisions.deciders import StepwiseDecider
 from ante.serve.decisions.desk import Desk
 from ante.serve.decisions.server import CannotListen, Options, serving
 from ante.serve.decisions.v1 import decisions_pb2 as pb
+from ante.serve.decisions.v1 import decisions_pb2_grpc as pb_grpc
 from tests.serve.decisions.conftest import Running, asked, refusal, running
 
 TOKEN, NEXT_TOKEN = "a-token-of-24-characters", "another-token-of-27-letters"
@@ -94,6 +96,19 @@ def test_with_a_client_authority_only_its_clients_are_served(rules: StepwiseDeci
                 client(name, server).decide(asked("b"))
         with pytest.raises(grpc.RpcError):
             server.stub().GetDecision(pb.GetDecisionRequest(query=asked("plain")), timeout=0.3)
+
+
+def test_health_checks_have_a_port_without_tls_and_nothing_else(rules: StepwiseDecider, tmp_path: Path) -> None:
+    certificate(tmp_path, "server")
+    access = Access(tls_cert=tmp_path / "server.crt", tls_key=tmp_path / "server.key")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        health_port = free.getsockname()[1]
+    with running(Desk(rules), access, health_port=health_port):
+        channel = grpc.insecure_channel(f"127.0.0.1:{health_port}")
+        assert health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest()).status == 1
+        call = pb_grpc.DecisionServiceStub(channel).GetDecision
+        assert refusal(lambda: call(pb.GetDecisionRequest(query=asked("a"))))[0] is grpc.StatusCode.UNIMPLEMENTED
 
 
 def test_bad_options_name_the_way_out(tmp_path: Path) -> None:

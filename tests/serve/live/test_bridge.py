@@ -11,8 +11,9 @@ import pytest
 from ante.agents.baselines import Baseline
 from ante.errors import BalatroError
 from ante.files import Unreadable
-from ante.serve.live.bridge import Bridge, Played, StaleState, check_recording, comparable, difference
+from ante.serve.live.bridge import Bridge, Played, check_recording
 from ante.serve.live.client import Client, Recorder, RemoteError, Unreachable, result_of
+from ante.serve.live.link import StaleState, comparable, difference
 from tests.serve.balatrobot.bot import Bot, bot
 
 

@@ -1,5 +1,6 @@
 """DQN: action values with exact solutions, a Gymnasium environment at its published level, rare steps, and resuming."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,24 @@ def test_smaller_minibatches_accumulated_make_the_same_gradient_steps() -> None:
     for (name, one), two in zip(whole._policy().named_parameters(), quarters._policy().parameters(), strict=True):
         moved = np.abs(one.detach().numpy() - begin[name]).max()
         assert moved > 1e-4 and np.quantile(np.abs((one - two).detach().numpy()), 0.99) < 0.02 * moved, name
+
+
+@pytest.mark.parametrize(("every", "just_copied"), [(4, True), (3, False)])
+def test_the_target_network_is_copied_after_every_so_many_gradient_steps(every: int, just_copied: bool) -> None:
+    settings = {"algo.batch": 512, "algo.minibatch": 128, "algo.epochs": 1, "algo.target_every": every}
+    runner, learner = made(**SMALL, **settings)
+
+    def copied() -> bool:
+        target, online = learner._target.state_dict(), learner._policy().state_dict()
+        return all(torch.equal(value, target[name]) for name, value in online.items() if name != "explore")
+
+    assert copied()
+    row = feed(learner, runner.sample()[0], 0)
+    assert (int(row["updates"]), copied()) == (4, just_copied)
+    logged = {"epochs": 1, "policy_lag": 0, "replay_steps": 512, "num_module_steps_trained": 512}
+    assert {name: float(row[name]) for name in logged} == logged
+    newer = replace(runner.sample()[0], version=1)
+    assert [float(feed(learner, newer, 512 * k)["policy_lag"]) for k in (1, 2)] == [0, 1]
 
 
 def test_a_restored_learner_continues_identically(tmp_path: Path) -> None:

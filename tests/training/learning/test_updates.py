@@ -132,6 +132,7 @@ def test_a_trace_of_an_older_policy_is_evaluated_by_the_current_one(policy: str)
     rollout = learner._estimated(trace)
     np.testing.assert_allclose(rollout.advantages.reshape(shape), wanted[0], atol=1e-3)
     np.testing.assert_allclose(rollout.targets.reshape(shape), wanted[1], atol=1e-3)
+    np.testing.assert_allclose(learner._errors[-1][1].reshape(shape), wanted[1] - values, atol=1e-3)
 
 
 def test_a2c_makes_one_step_from_a_batch() -> None:
@@ -144,9 +145,67 @@ def test_a2c_makes_one_step_from_a_batch() -> None:
     assert float(metrics["mean_kl_loss"]) == pytest.approx(0.0, abs=1e-4)
 
 
-def learned_from_high_returns() -> tuple[Any, Any]:
+def test_each_update_logs_its_rows_gradients_and_explained_variance() -> None:
+    runner, learner = made()
+    for _ in range(2):
+        (rollout,) = runner.sample()
+        _, metrics = learned(learner, rollout)
+        assert float(metrics["num_module_steps_trained"]) == 2 * 512
+        assert float(metrics["grad_norm"]) > 0
+        assert float(metrics["nonfinite_grad_steps"]) == float(metrics["fragments_lost"]) == 0
+        unexplained = np.var(rollout.advantages) / np.var(rollout.targets)
+        assert float(metrics["explained_variance"]) == pytest.approx(1 - unexplained, abs=1e-4)
+
+
+class Remembered:
+    """A loss term without a loss that remembers the sizes of its batches and minibatches."""
+
+    name, weight = "remembered", 1.0
+
+    def __init__(self) -> None:
+        self.sizes: list[tuple[int, int]] = []
+
+    def begin(self, rollout: Any, minibatch: int) -> None:
+        self.sizes.append((len(rollout), minibatch))
+
+    def schedule(self, steps: int) -> None:
+        pass
+
+    def loss(self, policy: Any) -> None:
+        pass
+
+    def saved(self) -> list[tuple[int, int]]:
+        return self.sizes
+
+    def restore(self, state: list[tuple[int, int]]) -> None:
+        self.sizes = list(state)
+
+
+def test_a_loss_term_begins_each_update_and_is_restored() -> None:
+    runner, learner = made()
+    (term,) = learner.terms = [Remembered()]
+    learned(learner, runner.sample()[0])
+    assert term.sizes == [(512, 128)]
+    state, other = learner.get_state(), made()[1]
+    (again,) = other.terms = [Remembered()]
+    other.set_state({name: each for name, each in state.items() if name != "terms"})
+    assert again.sizes == []
+    other.set_state(state)
+    assert again.sizes == [(512, 128)]
+
+
+def test_the_first_updates_of_a_warmup_change_the_value_head_only() -> None:
+    runner, learner = made(**{"algo.critic_warmup": 1, "algo.lr": 1e-2})
+    before = {name: np.array(value) for name, value in learner._policy().get_state().items()}
+    (rollout,) = runner.sample()
+    first, second = learned(learner, rollout)[0], learned(learner, rollout)[0]
+    assert {name for name in before if not np.array_equal(before[name], first[name])} == {"value.weight", "value.bias"}
+    assert not np.array_equal(first["trunk.0.weight"], second["trunk.0.weight"])
+
+
+def learned_from_high_returns(**settings: Any) -> tuple[Any, Any]:
     """Return a learner with value normalisation and the rollout that it has learned: value targets of 40 to 60."""
-    runner, learner = made(**{"algo.normalise_values": True, "algo.lr": 5e-3, "algo.epochs": 8})
+    runner, learner = made(**{"algo.normalise_values": True, "algo.lr": 5e-3, "algo.epochs": 8, **settings})
     (rollout,) = runner.sample()
     spread = (rollout.targets - rollout.targets.mean()) / rollout.targets.std()
     rollout.targets[:] = 50 + 5 * np.clip(spread, -2, 2)
@@ -158,6 +217,21 @@ def learned_from_high_returns() -> tuple[Any, Any]:
 def values_of(policy: Any, rollout: Any) -> np.ndarray:
     with torch.no_grad():
         return np.asarray(policy.evaluate(rollout.rows, rollout.actions)[2])
+
+
+def test_value_errors_and_their_limit_are_in_standard_deviations_of_the_targets() -> None:
+    from ante.training.learning.ppo import VALUE_LOSS
+
+    limit = 110.0  # about the median: the values stay close to 0, ten standard deviations below their targets
+    learner, rollout = learned_from_high_returns(**{"algo.value_error_limit": limit, "algo.lr": 1e-9})
+    policy = learner._policy()
+    spread = float(policy.value.spread)
+    squares = ((values_of(policy, rollout) - rollout.targets) / spread) ** 2
+    rows = learner._staged(policy, rollout.seen)[np.arange(len(rollout))]
+    batch = rollout.actions, rollout.log_probs, rollout.advantages, rollout.targets
+    loss = learner._minibatch(policy, rows, batch)[1][VALUE_LOSS]
+    assert loss == pytest.approx(np.minimum(squares, limit).mean(), rel=1e-3)
+    assert spread > 2 and 0.1 < (squares > limit).mean() < 0.9
 
 
 def test_released_values_are_in_units_of_the_reward_and_start_another_run_too(tmp_path: Path) -> None:

@@ -72,6 +72,42 @@ def sampled(logits: np.ndarray, octets: np.ndarray, uniforms: np.ndarray) -> tup
     return actions, log_probs
 
 
+@pytest.mark.parametrize("scale", [1.0, 400.0])
+def test_a_draw_is_where_the_cumulative_distribution_exceeds_it(scale: float) -> None:
+    from ante.training.numerics import row_kernels, torch_ops
+
+    rng, n = np.random.default_rng(6), 60
+    legal, octets = masks(rng, n)
+    logits, uniforms = rng.normal(scale=scale, size=(n, ACTIONS)).astype(np.float32), rng.random(n, dtype=np.float32)
+    wide = np.where(legal, logits.astype(np.float64), -np.inf)
+    logs = wide - np.logaddexp.reduce(wide, axis=1, keepdims=True)
+    wanted = (np.exp(logs).cumsum(axis=1) > uniforms[:, None]).argmax(axis=1)
+    of_wanted = logs[np.arange(n), wanted]
+    again = torch_ops.sample(torch.from_numpy(logits), torch.from_numpy(legal), torch.from_numpy(uniforms))
+    for actions, log_probs in (sampled(logits, octets, uniforms), tuple(each.numpy() for each in again)):
+        assert np.array_equal(actions, wanted)
+        np.testing.assert_allclose(log_probs, of_wanted, atol=1e-4)
+    found, any_legal = np.full(n, np.nan, dtype=np.float32), some_actions(rng, legal)
+    row_kernels.masked_log_probs(logits, octets, any_legal, found)
+    np.testing.assert_allclose(found, logs[np.arange(n), any_legal], rtol=1e-5, atol=1e-4)
+
+
+def test_the_gumbel_max_trick_samples_the_softmax() -> None:
+    from ante.training.numerics.distributions import sample_logits
+
+    shares = torch.tensor([0.05, 0.25, 0.0, 0.7])
+    drawn = sample_logits(shares.log().expand(40_000, 4), torch.Generator().manual_seed(1))
+    np.testing.assert_allclose(torch.bincount(drawn, minlength=4) / 40_000, shares, atol=0.01)
+
+
+def test_a_draw_close_to_1_is_the_last_legal_action() -> None:
+    from ante.training.numerics import torch_ops
+
+    legal = torch.tensor([[True, True, False, True, False]])
+    logits, uniform = torch.tensor([[0.0, 0.0, 9.0, -90.0, 9.0]]), torch.tensor([1.0])
+    assert torch_ops.sample(logits, legal, uniform)[0].tolist() == [3]
+
+
 def test_sampling_follows_the_softmax_of_the_legal_logits() -> None:
     rng, draws = np.random.default_rng(3), 40_000
     legal, octets = masks(rng, 6)
@@ -98,6 +134,42 @@ def test_no_draw_is_illegal_whatever_the_logits_and_the_uniforms() -> None:
     actions, log_probs = sampled(logits, octets, uniforms)
     assert legal[np.arange(n), actions].all()
     assert np.isfinite(log_probs).all() and (log_probs <= 1e-6).all()
+
+
+def csr(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return starts, columns and values of the nonzero entries of each row."""
+    rows, columns = np.nonzero(dense)
+    starts = np.searchsorted(rows, np.arange(len(dense) + 1))
+    return starts, columns.astype(np.int32), dense[rows, columns]
+
+
+@pytest.mark.parametrize("columns", [21, 24])
+def test_the_columns_of_flat_observations_are_listed(columns: int) -> None:
+    from ante.training.numerics import row_kernels
+
+    flat = np.concatenate([np.eye(columns), np.zeros((2, columns)), np.full((1, columns), 0.25)]).astype(np.float32)
+    full = np.array([4, 17])
+    listed = ~np.isin(np.arange(columns), full)
+    starts, matrix = np.empty(len(flat) + 1, dtype=np.int64), np.empty((len(flat), 2), dtype=np.float32)
+    places, values = np.empty(flat.size + 1, dtype=np.int32), np.empty(flat.size + 1, dtype=np.float32)
+    row_kernels.list_flat(flat, flat.view(np.int32), full, listed, starts, places, values, matrix)
+    for found, wanted in zip((starts, places[: starts[-1]], values[: starts[-1]]), csr(flat * listed), strict=True):
+        assert np.array_equal(found, wanted)
+    assert np.array_equal(matrix, flat[:, full])
+
+
+def test_sparse_layers_equal_dense_ones() -> None:
+    from ante.training.numerics import row_kernels
+
+    rng = np.random.default_rng(7)
+    dense = (rng.normal(size=(12, 15)) * (np.arange(15) < np.arange(12)[:, None])).astype(np.float32)  # 0 to 11 entries
+    which = rng.permutation(12)[:9]
+    weight, slope = (rng.normal(size=(n, 3)).astype(np.float32) for n in (15, len(which)))
+    out, weight_slope = np.ones((len(which), 3), dtype=np.float32), np.ones((15, 3), dtype=np.float32)
+    row_kernels.sparse_forward(*csr(dense), which, weight, out)
+    np.testing.assert_allclose(out, 1 + dense[which] @ weight, rtol=1e-4, atol=1e-5)
+    row_kernels.sparse_backward(*csr(dense), which, slope, weight_slope)
+    np.testing.assert_allclose(weight_slope, 1 + dense[which].T @ slope, rtol=1e-4, atol=1e-5)
 
 
 def test_the_torch_version_samples_the_same_actions() -> None:

@@ -16,6 +16,7 @@ from tests.training.learning.test_updates import learned, made  # noqa: E402
 slow_uncompiled = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 
 
+@pytest.mark.slow
 @slow_uncompiled
 def test_an_lstm_learns_from_hints_and_keeps_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows contain the same memory as without hints, and hints are imitated with the memory of their position."""

@@ -83,7 +83,9 @@ def test_a_policy_trains_reproducibly_continues_and_plays(policy: str, local_ray
     module = again.env_runner.module
     assert all(np.array_equal(learned[name], value) for name, value in module.get_state().items())
     again.train()
-    player, report = evaluate_run(config, lambda _: None)[0]
+    evaluated = evaluate_run(config, lambda _: None)
+    assert [each.name for each, _ in evaluated] == [config.name, "random", "greedy", "rules"]
+    player, report = evaluated[0]
     assert (report.player, report.games) == (config.name, 2)
     kept = keep_games(config, player, report, 256, final=True)
     assert write_best(config, kept)[0].stat().st_size > 5000

@@ -15,6 +15,8 @@ import pyarrow.parquet
 import pytest
 import yaml
 
+from ante.events.log import stored_in
+
 pytestmark = [
     pytest.mark.ray,
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
@@ -57,7 +59,8 @@ def latest(folder: Path) -> dict[str, float]:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder in which `ante train` has created runs/small."""
     folder = tmp_path_factory.mktemp("train")
-    done = ante("train", "--name", "small", "--steps", "2000", "--games.deck", "b_blue", *SMALL, cwd=folder)
+    bus = ["--tracking.events", str(folder / "events.sqlite")]
+    done = ante("train", "--name", "small", "--steps", "2000", "--games.deck", "b_blue", *SMALL, *bus, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "mean ante" in done.stdout and "episode.mp4" in done.stdout
     return folder
@@ -89,6 +92,18 @@ def test_a_run_leaves_everything_in_its_folder(place: Path) -> None:
     assert (run / "report.html").read_text().count("data-trace=") > len(index)
     with av.open(str(run / "episode.mp4")) as video:
         assert sum(1 for _ in video.decode(video=0)) > 20
+
+
+def test_its_events_tell_the_same_as_its_files(place: Path) -> None:
+    events = [each.event for each in stored_in(place / "events.sqlite", 10**6)]
+    assert {event.source for event in events} == {"train/small"}
+    states = [event.run_state for event in events if event.HasField("run_state")]
+    written = rows(place / "runs" / "small")
+    assert [state.steps for state in states[:-1]] == [int(row["steps"]) for row in written]
+    assert [state.state for state in states] == ["learning"] * len(written) + ["finished"]
+    published = [event.checkpoint_published for event in events if event.HasField("checkpoint_published")]
+    assert published[-1].steps == latest(place / "runs" / "small")["timesteps"]
+    assert published[-1].model_digest == latest(place / "runs" / "small")["seal"]
 
 
 def test_a_trained_policy_is_evaluated_and_played(place: Path) -> None:

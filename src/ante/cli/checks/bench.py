@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import Field
 from tyro.conf import Positional
 
 from ante.agents.releases import WHITE_STAKE
@@ -19,38 +20,54 @@ if TYPE_CHECKING:
     from ante.bench.engine_speed import Part, Row
 
 
+AnswerTokens = Annotated[int, Field(ge=60, le=2000)]
+Price = Annotated[float, Field(ge=0, le=1e6)]
 BENCH_PARTS = ("engine", "env", "profile", "start")
-STRENGTH_GAMES, SEARCH_GAMES = 4000, 500
+STRENGTH_GAMES, SEARCH_GAMES, LLM_GAMES = 4000, 500, 300
+SERVE_RATE, BUS_RATE = 500.0, 1000.0
 
 
 @dataclass(frozen=True)
 class Bench:
     """Measure speed and memory (docs/explanation/performance.md).
 
-    engine   decisions per second with the legal mask, for batches of 1 to 65,536 games and two threads; copies; bytes
-    env      the same with observations; steps per second of the vector environment
-    profile  nanoseconds per decision by verb, per mask and per observation
-    start    seconds to import, to start a first game and, with --cold, to compile everything
-    gpu      decisions per second on a CUDA device; steps per second with a policy on it and games on the device or CPU
-             (docs/how-to/gpu.md); only if named
-    train    training steps per second of Ante, stock RLlib, SB3 and a hand-written loop, interleaved; fraction of the
-             upper bound; time per part (about five minutes; only if named)
-    decision microseconds per decision of the shortlist policy on one core: list of candidates by phase, forward pass,
-             gradient (a minute; only if named)
-    fragments  bytes per learner and driver time per update for 8 to 64 env runners and 4 learners, and after losses of
-             runners, which are stubs (minutes; only if named)
-    upload   a train step with and without a concurrent 64 MB upload (docs/how-to/artifacts.md; only if named)
-    replay   DQN's replay buffer on real positions: bytes, compression relative to float32, steps per second written and
-             sampled (seconds; only if named)
-    hints    training steps per second with and without hints: rules, and an LLM that is slow, down, hanging or
-             returning invalid answers; seconds until the alert (about five minutes; only if named)
-    strength minutes of training until a recipe wins as many games as the released policy, less at most 3 points
-             (docs/explanation/performance.md; hours; only if named, and alone)
-    search   games won by a policy with search, for each budget, on seeds fixed by a phrase in the folder of --out
-             (docs/explanation/search.md; hours; only if named, and alone)
-    serve    milliseconds of a decision over gRPC for 1 to 128 callers, unary, stream and batch, in a closed loop and at
-             --rate (docs/how-to/serve.md; two minutes; only if named, and alone)
-    track    milliseconds of the training loop per row, with and without trackers (a minute; only if named)
+    Parts:
+      engine     decisions per second with the legal mask, for batches of 1 to 65,536 games and two
+                 threads; copies; bytes
+      env        the same with observations; steps per second of the vector environment
+      profile    nanoseconds per decision by verb, per mask and per observation
+      start      seconds to import, to start a first game and, with --cold, to compile everything
+      gpu        decisions per second on a CUDA device; steps per second with a policy on it and
+                 games on the device or CPU (docs/how-to/gpu.md); only if named
+      train      training steps per second of Ante, stock RLlib, SB3 and a hand-written loop,
+                 interleaved; fraction of the upper bound; time per part (about five minutes; only
+                 if named)
+      decision   microseconds per decision of the shortlist policy on one core: list of candidates
+                 by phase, forward pass, gradient (a minute; only if named)
+      fragments  bytes per learner and driver time per update for 8 to 64 env runners and 4
+                 learners, and after losses of runners, which are stubs (minutes; only if named)
+      upload     a train step with and without a concurrent 64 MB upload (docs/how-to/artifacts.md;
+                 only if named)
+      replay     DQN's replay buffer on real positions: bytes, compression relative to float32,
+                 steps per second written and sampled (seconds; only if named)
+      hints      training steps per second with and without hints: rules, and an LLM that is slow,
+                 down, hanging or returning invalid answers; seconds until the alert (about five
+                 minutes; only if named)
+      strength   minutes of training until a recipe wins as many games as the released policy, less
+                 at most 3 points (docs/explanation/performance.md; hours; only if named, and alone)
+      search     games won by a policy with search, for each budget, on seeds fixed by a phrase in
+                 the folder of --out (docs/explanation/search.md; hours; only if named, and alone)
+      llm        leaderboard of players and language models on the same games
+                 (docs/how-to/compare.md; hours and the model's price; only if named, and alone)
+      serve      milliseconds of a decision over gRPC for 1 to 128 callers, unary, stream and batch,
+                 in a closed loop and at --rate (docs/how-to/serve.md; two minutes; only if named,
+                 and alone)
+      bus        milliseconds from publishing an event to its acknowledgement and to its handler, at
+                 --rate, for the log and NATS; then --events events while nats-server is killed
+                 --kills times: lost ones, handled twice (docs/how-to/events.md; two minutes; only if
+                 named, and alone)
+      track      milliseconds of the training loop per row, with and without trackers (a minute;
+                 only if named)
 
     Try:
       ante bench engine
@@ -61,7 +78,10 @@ class Bench:
       ante bench strength --out strength/laptop              (repeat the command to continue)
       ante bench strength --preset mine.yaml --seeds 0 1 2 3 4 --minutes 10 20 40 --games 2000 --out strength/mine
       ante bench serve --player white-stake --rate 500 --out serve.json
+      ante bench bus --out bus.json
       ante bench search --budgets 16ms 64ms --games 100 --out docs/comparisons/search    (repeat the command to continue)
+      ante bench llm --rows random greedy rules white-stake white-stake+16ms --out leaderboard
+      ante bench llm --rows llm --url http://llm:8000/v1 --model my-model --key-variable MY_KEY --out leaderboard
     """
 
     parts: Positional[
@@ -81,7 +101,9 @@ class Bench:
                 "track",
                 "strength",
                 "search",
+                "llm",
                 "serve",
+                "bus",
             ],
             ...,
         ]
@@ -98,8 +120,8 @@ class Bench:
     json: bool = False
     """Print one JSON object: machine, and rows (keys name, value, unit, low, high, games, threads), profiles."""
     out: Path | None = None
-    """Also write that JSON to a file; for strength and search, the folder of their results, by default strength/PRESET and
-    search."""
+    """Also write that JSON to a file; for strength, search and llm, the folder of their results, by default
+    strength/PRESET, search and leaderboard."""
     preset: str = "laptop"
     """Recipe of strength: a preset or a YAML file of settings."""
     seeds: tuple[Number, ...] = (0, 1, 2)
@@ -108,17 +130,32 @@ class Bench:
     """Milestones of strength, in minutes of training time."""
     games: Fewest | None = None
     """Games of strength at each milestone, on seeds that are used only here: 4,000 by default. Games of search for each
-    budget: 500 by default."""
+    budget: 500 by default. Games of llm, the first ones of the test panel: 300 by default."""
     budgets: tuple[str, ...] = ("4ms", "16ms", "64ms", "250ms")
     """Budgets of search: simulations per decision, such as 200, or milliseconds, such as 16ms."""
     player: str = WHITE_STAKE
     """Policy of search, player of serve: a released one, or the folder of a run or a release."""
     url: str | None = None
-    """Server of serve, as grpc://HOST:PORT, instead of one that is started for it."""
-    rate: Positive = 500.0
-    """Decisions per second of serve that are due in an open loop."""
+    """Server of serve as grpc://HOST:PORT, or of bus as nats://HOST:PORT, instead of one that is started for it. Endpoint
+    of llm, otherwise LLM_ENDPOINT."""
+    rate: Positive | None = None
+    """Decisions per second of serve that are due in an open loop, 500 by default; events per second of bus, 1,000."""
     seconds: Positive = 4.0
-    """Seconds of each row of serve."""
+    """Seconds of each row of serve and bus."""
+    events: Count = 60_000
+    """Events of bus that are published while its server is killed."""
+    kills: Number = 10
+    """How many times bus kills its server."""
+    rows: tuple[str, ...] = ("random", "greedy", "rules", WHITE_STAKE)
+    """Rows of llm: players, PLAYER+BUDGET for a policy with search, and llm for the language model."""
+    model: str | None = None
+    """Language model of the row llm, otherwise LLM_MODEL."""
+    key_variable: str | None = None
+    """Name of the environment variable with its API key, by default LLM_API_KEY."""
+    answer_tokens: AnswerTokens = 256
+    """Most tokens of its answer."""
+    prices: tuple[Price, Price] = (0.0, 0.0)
+    """Its dollars per million tokens of requests and of answers."""
     likeliest: bool = False
     """Strength: both policies take their most likely action instead of sampling."""
 
@@ -128,8 +165,12 @@ class Bench:
             return self.run_strength()
         if "search" in self.parts:
             return self.run_search()
+        if "llm" in self.parts:
+            return self.run_llm()
         if "serve" in self.parts:
             return self.run_serve()
+        if "bus" in self.parts:
+            return self.run_bus()
         from rich.console import Console
 
         from ante.bench import engine_speed
@@ -190,13 +231,31 @@ class Bench:
 
         return run_search(self.player, self.budgets, self.games or SEARCH_GAMES, self.out or Path("search"), self.json)
 
+    def run_llm(self) -> int:
+        """Complete a leaderboard and print its table. Raises BalatroError."""
+        if self.parts != ("llm",):
+            raise BalatroError("llm takes hours and has its own options: run ante bench llm by itself")
+        from ante.cli.checks.leaderboard import Model, run_llm
+
+        model = Model(self.url, self.model, self.key_variable, self.answer_tokens, self.prices)
+        return run_llm(self.rows, model, self.games or LLM_GAMES, self.out or Path("leaderboard"), self.json)
+
     def run_serve(self) -> int:
         """Measure the decision service and print its table. Raises BalatroError."""
         if self.parts != ("serve",):
             raise BalatroError("serve has its own table: run ante bench serve by itself")
         from ante.cli.checks.serve import run_serve
 
-        return run_serve(self.player, self.url, self.rate, self.seconds, self.out, self.json)
+        return run_serve(self.player, self.url, self.rate or SERVE_RATE, self.seconds, self.out, self.json)
+
+    def run_bus(self) -> int:
+        """Measure the event buses and print their tables. Raises BalatroError."""
+        if self.parts != ("bus",):
+            raise BalatroError("bus has its own tables: run ante bench bus by itself")
+        from ante.cli.checks.bus import run_bus
+
+        rate = self.rate or BUS_RATE
+        return run_bus(self.url, rate, self.seconds, self.events, self.kills, self.out, self.json)
 
 
 def sampled_rows() -> list["Row"]:

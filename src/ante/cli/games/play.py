@@ -1,6 +1,7 @@
 """`ante eval` and `ante play`: evaluate players, and play or watch a game."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
@@ -41,7 +42,7 @@ class Eval:
       ante eval white-stake --search 16ms --likeliest --games 50   (with and without search, on the same seeds)
     """
 
-    players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|RUN ...")]]
+    players: Positional[Annotated[tuple[str, ...], arg(metavar="random|greedy|rules|MODEL|RUN ...")]]
     """random, greedy, rules, white-stake, a folder of a run or release, or your own player as module:Class."""
     panel: bool = False
     """Play the test panel, for results that are published: 1,000 seeds, Red Deck, White Stake, all items unlocked."""
@@ -75,6 +76,8 @@ class Eval:
     """Print the report with all games as one JSON object; a list for several players."""
     out: Annotated[Path | None, arg(aliases=("--save",))] = None
     """Also write that JSON to a file."""
+    events: str | None = None
+    """Publish the games as events to this bus, nats://HOST:PORT or a file such as events.sqlite (docs/how-to/events.md)."""
 
     def run(self) -> int:
         """Play the games and print the report."""
@@ -140,9 +143,9 @@ class Eval:
 
         found = []
         for player in self.all_players():
-            with game_bar(len(seeds), player.name) as advance:
+            with game_bar(len(seeds), player.name) as advance, self.published(player) as published:
                 report = evaluate(
-                    player,
+                    published,
                     seeds,
                     self.deck,
                     self.stake,
@@ -152,6 +155,23 @@ class Eval:
                 )
             found.append(report)
         return found
+
+    @contextmanager
+    def published(self, player: "Player") -> "Iterator[Player]":
+        """Yield the player, with --events one whose games are published. Raises BadBus."""
+        if self.events is None:
+            yield player
+            return
+        from ante.env.replay import Heading
+        from ante.events.games import PublishingPlayer
+        from ante.events.publisher import publishing_events
+
+        with publishing_events(self.events, f"eval/{player.name}", drops=False) as publisher:
+            assert publisher is not None
+            heading = Heading("", self.deck, self.stake, self.challenge)
+            published = PublishingPlayer(player, publisher, heading, locked_keys(self.locked))
+            yield published
+            published.finish()
 
 
 def print_effects(reports: Sequence["Report"]) -> None:

@@ -158,7 +158,7 @@ class VerifyReplays:
       ante replay verify greedy --games 50 --words --out replays/
     """
 
-    player: Positional[Annotated[str, arg(metavar="random|greedy|RUN")]]
+    player: Positional[Annotated[str, arg(metavar="random|greedy|rules|MODEL|RUN")]]
     """Player: random, greedy, or the folder of a run."""
     games: Count = 1000
     """Number of games, on the seeds of `ante eval`."""

@@ -145,4 +145,8 @@ def cell_bars(left: "Sequence[Cell]", total: int) -> "Iterator[Watched]":
             bars.advance(whole)
             console.print(f"{cell.label}: {trouble or 'finished'}", soft_wrap=True)
 
-        yield Watched(begun, lambda cell, steps: bars.update(tasks[cell.label], completed=steps), ended)
+        def after(words: str) -> None:
+            bars.update(whole, description=words, completed=0, total=None)
+            console.print(words, soft_wrap=True)
+
+        yield Watched(begun, lambda cell, steps: bars.update(tasks[cell.label], completed=steps), ended, after)

@@ -195,7 +195,7 @@ class DataStats:
 
 @dataclass(frozen=True)
 class Clone:
-    """Train a policy by behaviour cloning on a dataset, with a tenth of the games held out for validation.
+    """Train a policy by behaviour cloning on a dataset. A tenth of the games is held out for validation.
 
     View flat trains the mlp policy, view shortlist the shortlist policy. The output folder works with `ante eval`,
     `ante play` and `ante league` and contains metrics.csv. The value function is not trained.

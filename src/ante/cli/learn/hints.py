@@ -65,7 +65,7 @@ class ProbeHints:
         settings = settings_of(self.endpoint, self.model)
         if settings.model is None:
             settings = settings.model_copy(update={"model": only_model(settings)})
-        questions = list(islice(sample_questions(), self.asks))
+        questions = list(islice(sample_questions(prompt=settings.prompt), self.asks))
         picture = picture_of(state_of("TESTSEED@3")) if self.picture else None
         with ask_bar(len(questions)) as advance:
             found = asyncio.run(probe(settings, os.environ, questions, picture, advance))
@@ -137,6 +137,8 @@ def print_probe(found: "Probe") -> None:
         table.add_row("first response", f"{found.first:.2f} s")
         table.add_row("p50, p95, deadline", f"{found.p50:.2f} s, {found.p95:.2f} s, {found.deadline:g} s")
         table.add_row("tokens per request", f"{found.tokens_per_ask:,.0f}")
+        if found.dollars_per_1000 == found.dollars_per_1000:  # not NaN
+            table.add_row("price of 1,000 requests", f"${found.dollars_per_1000:,.2f}")
     if found.trouble:
         table.add_row("error", Text(found.trouble))
     paper().print(table)

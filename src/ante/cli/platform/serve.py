@@ -7,6 +7,7 @@ from tyro.conf import arg, subcommand
 
 from ante.cli.platform.serve_balatrobot import ServeBalatrobot
 from ante.cli.platform.serve_decisions import ServeDecisions
+from ante.cli.platform.serve_graphql import ServeGraphql
 from ante.cli.platform.serve_mcp import ServeMcp
 
 
@@ -18,12 +19,14 @@ class Serve:
       ante serve decisions white-stake
       ante serve balatrobot --sessions 4
       ante serve mcp
+      ante serve graphql
     """
 
     command: Annotated[
         Annotated[ServeDecisions, subcommand("decisions")]
         | Annotated[ServeBalatrobot, subcommand("balatrobot")]
-        | Annotated[ServeMcp, subcommand("mcp")],
+        | Annotated[ServeMcp, subcommand("mcp")]
+        | Annotated[ServeGraphql, subcommand("graphql")],
         arg(name=""),
     ]
 

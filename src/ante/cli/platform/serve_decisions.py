@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from tyro.conf import Positional
 
-from ante.cli.options import Port
+from ante.cli.options import Port, events_url
 
 Within = Annotated[float, Field(gt=0, le=3600)]
 Pause = Annotated[float, Field(ge=0, le=3600)]
@@ -54,6 +54,8 @@ class ServeDecisions:
     """Authority of client certificates, PEM; clients must have one."""
     metrics_port: Port = 0
     """Port of metrics for Prometheus at the same address; 0 for none."""
+    health_port: Port = 0
+    """Port of health checks without TLS at the same address, for probes; 0 for none."""
     threads: Threads = 1
     """Threads of PyTorch."""
     answer_seconds: Within = 5.0
@@ -64,6 +66,9 @@ class ServeDecisions:
     """Seconds after SIGTERM in which calls are still accepted while health checks fail."""
     grace: Pause = 10.0
     """Seconds that calls in progress then have."""
+    events: str | None = None
+    """Bus for requests and responses as events, nats://HOST:PORT or a file; over NATS, requests are answered too. By
+    default $ANTE_EVENTS_URL."""
 
     def run(self) -> int:
         """Serve until SIGTERM or Ctrl-C."""
@@ -81,11 +86,13 @@ class ServeDecisions:
             self.port,
             access,
             self.metrics_port,
+            self.health_port,
             self.threads,
             self.answer_seconds,
             self.reload,
             self.lame_duck,
             self.grace,
+            events_url(self.events),
         )
         source = Source(self.player, self.checkpoint, self.search, self.hints)
 

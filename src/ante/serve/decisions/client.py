@@ -119,9 +119,9 @@ class DecisionClient:
         """Return what the service plays. Raises NoDecision."""
         return self._call(self._stub.GetServiceInfo, pb.GetServiceInfoRequest())
 
-    def decide(self, query: "pb.Query") -> "pb.Decision":
-        """Return the decision of a query. Raises NoDecision."""
-        return self._call(self._stub.GetDecision, pb.GetDecisionRequest(query=query)).answer.decision
+    def decide(self, query: "pb.Query", seconds: float | None = None) -> "pb.Decision":
+        """Return the decision of a query, within `seconds` instead of the client's timeout. Raises NoDecision."""
+        return self._call(self._stub.GetDecision, pb.GetDecisionRequest(query=query), seconds).answer.decision
 
     def decide_all(self, queries: Sequence["pb.Query"]) -> list["pb.Decision"]:
         """Return the decisions of queries, in their order. Raises NoDecision for the first one without."""
@@ -130,10 +130,11 @@ class DecisionClient:
             check_answer(query, answer)
         return [answer.decision for answer in answers]
 
-    def _call(self, method: Callable[..., Any], request: Any) -> Any:
+    def _call(self, method: Callable[..., Any], request: Any, seconds: float | None = None) -> Any:
         """Call a method until it succeeds or the time is over."""
+        timeout = self._timeout if seconds is None else seconds
         retrying = Retrying(
-            stop=stop_after_delay(self._timeout),
+            stop=stop_after_delay(timeout),
             wait=wait_random_exponential(multiplier=0.05, max=1.0),
             retry=retry_if_exception(passes),
             reraise=True,
@@ -142,7 +143,7 @@ class DecisionClient:
 
         def attempt() -> Any:
             with breaker:
-                return method(request, timeout=self._timeout, metadata=self._address.metadata)
+                return method(request, timeout=timeout, metadata=self._address.metadata)
 
         try:
             return retrying(attempt)

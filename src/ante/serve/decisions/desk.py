@@ -18,7 +18,16 @@ from ante.hints.rules import RulesPlayer
 from ante.serve.decisions.batching import Batcher, Result, Work, expired, stale
 from ante.serve.decisions.deciders import MOST_OPTIONS, Choice, Decider, StepwiseDecider, Tables
 from ante.serve.decisions.exporter import Exporter
-from ante.serve.decisions.positions import Refused, Runs, batch_of, faults_of, hashes_of, malformed, position_of
+from ante.serve.decisions.positions import (
+    NO_POSITION,
+    Refused,
+    Runs,
+    batch_of,
+    faults_of,
+    hashes_of,
+    malformed,
+    position_of,
+)
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 
 LOG = logging.getLogger(__name__)
@@ -99,6 +108,14 @@ class Desk:
             self.exporter.repeated.inc()
             task = kept[1]
         return await asyncio.shield(task)
+
+    def decide_here(self, query: "pb.Query") -> "pb.Decision":
+        """Return the decision of a query at once, in this thread, for a desk that was not started. Raises Refused."""
+        check(query)
+        found = self._decide([query])[0]
+        if isinstance(found, Refused):
+            raise found
+        return found
 
     def _ended(self, request_id: str, task: "asyncio.Task[Any]") -> None:
         """Forget a query without a decision, so that it can be repeated."""
@@ -239,7 +256,7 @@ def check(query: "pb.Query") -> None:
     if query.priority not in pb.Priority.values():
         raise malformed(f"priority is {query.priority}: use 0 to {max(pb.Priority.values())}")
     if query.WhichOneof("position") is None:
-        raise malformed("the query has no position: set run, replay or record")
+        raise malformed(NO_POSITION)
 
 
 def time_left(query: "pb.Query", seconds: float | None, otherwise: float) -> float:
@@ -261,7 +278,7 @@ def fingerprint(query: "pb.Query") -> bytes:
         value
         if kind == "record"
         else value.encode()
-        if kind == "replay"
+        if isinstance(value, str)
         else value.SerializeToString(deterministic=True)
     )
     start = (

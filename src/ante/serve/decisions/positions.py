@@ -1,6 +1,7 @@
-"""Positions of queries as records: replayed from a seed, read from a replay, or a validated record."""
+"""Positions of queries as records: replayed from a seed, read from a replay, a validated record, or fields in JSON."""
 
 import hashlib
+import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -18,13 +19,17 @@ from ante.env.games import Games
 from ante.env.layout import observation_t
 from ante.env.replay import Heading, action_text, read_decision, read_heading
 from ante.errors import BalatroError
+from ante.files import parse_json
+from ante.serve.balatrobot.form import form_of
 from ante.serve.decisions.v1 import decisions_pb2 as pb
+from ante.serve.decisions.visible import LONGEST, position_seen
 
 MOST_DECISIONS = 5_000  # of a run; the longest games of the released policy have fewer than 1,000
 MOST_REPLAY = 256 << 10  # characters of a replay
 KEPT_RUNS = 1_024  # positions of runs that are kept
 LOOKED_BACK = 4  # decisions that the kept position of a run may lag behind
 LARGEST_ACTION = 1 << 46
+NO_POSITION = "the query has no position: set run, replay, record, visible or gamestate"
 SEEN_BYTES = observation_t.fields["action_mask"][1] if observation_t.fields else 0  # the mask depends on the player
 
 
@@ -93,7 +98,7 @@ def key_of(start: bytes, numbers: np.ndarray) -> bytes:
 
 
 def position_of(query: "pb.Query", runs: Runs) -> np.recarray:
-    """Return the position of a query, (1,) state_t; a record is not validated yet. Raises Refused."""
+    """Return the position of a query, (1,) state_t; a record and a form are not validated yet. Raises Refused."""
     kind = query.WhichOneof("position")
     try:
         if kind == "run":
@@ -102,11 +107,22 @@ def position_of(query: "pb.Query", runs: Runs) -> np.recarray:
             return runs.position(*prefix_of(query.replay))
         if kind == "record":
             return batch_of([load_state(query.record)])
+        if kind == "visible":
+            return batch_of([position_seen(query.visible)])
+        if kind == "gamestate":
+            return batch_of([position_of_gamestate(query.gamestate)])
     except Refused:
         raise
     except ValueError as error:  # of the engine's and the replay's errors, and of load_state
         raise malformed(error) from None
-    raise malformed("the query has no position: set run, replay or record")
+    raise malformed(NO_POSITION)
+
+
+def position_of_gamestate(text: str) -> Any:
+    """Return the game of a gamestate of BalatroBot, a record with everything unseen drawn again. Raises BalatroError."""
+    if len(text) > LONGEST:
+        raise malformed(f"the gamestate has {len(text):,} characters: at most {LONGEST:,} are read")
+    return position_seen(json.dumps(form_of(parse_json(text, "the gamestate"))))
 
 
 def batch_of(records: Sequence[Any]) -> np.recarray:

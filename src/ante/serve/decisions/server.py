@@ -15,8 +15,10 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from ante.errors import BalatroError
+from ante.events.publisher import Publisher, publishing_events
 from ante.http.metrics_page import metrics_page
 from ante.serve.decisions.access import Access, DecodeCheck, TokenCheck
+from ante.serve.decisions.bus import answer_requests
 from ante.serve.decisions.desk import Desk
 from ante.serve.decisions.models import Source, first_decider, follow
 from ante.serve.decisions.service import MESSAGE_BYTES, DecisionService
@@ -25,6 +27,7 @@ from ante.serve.decisions.v1 import decisions_pb2_grpc as pb_grpc
 
 LOG = logging.getLogger(__name__)
 SERVICE = pb.DESCRIPTOR.services_by_name["DecisionService"].full_name
+PROBES = 16  # concurrent health checks at their own port
 CALLS = 1_024  # concurrent calls; further ones are refused with RESOURCE_EXHAUSTED
 SWITCH_SECONDS = 0.0005  # after which the thread that decides lets the event loop run
 OPTIONS = (
@@ -49,26 +52,30 @@ class Options:
     Attributes:
         port: 0 for any free port.
         metrics_port: Port of /metrics at the same host; 0 for none.
+        health_port: Port of health checks without TLS at the same host; 0 for none.
         threads: Threads of PyTorch.
         answer_seconds: Seconds until an answer of queries without a deadline.
         reload: Seconds between two looks for another checkpoint; 0 for none.
         lame_duck: Seconds from a termination until calls are refused; health checks fail at once.
         grace: Seconds that calls in progress then have.
+        events: Bus to which requests and responses are published; on NATS, requests are answered too. None for none.
     """
 
     host: str = "127.0.0.1"
     port: int = 50051
     access: Access = field(default_factory=Access)
     metrics_port: int = 0
+    health_port: int = 0
     threads: int = 1
     answer_seconds: float = 5.0
     reload: float = 5.0
     lame_duck: float = 0.0
     grace: float = 10.0
+    events: str | None = None
 
 
 @asynccontextmanager
-async def serving(desk: Desk, options: Options) -> AsyncIterator[int]:
+async def serving(desk: Desk, options: Options, publisher: Publisher | None = None) -> AsyncIterator[int]:
     """Serve the decisions of a desk; yield the port. On exit, calls in progress are completed.
 
     Raises CannotListen, BadAccess.
@@ -76,31 +83,44 @@ async def serving(desk: Desk, options: Options) -> AsyncIterator[int]:
     tokens = options.access.tokens()
     interceptors = [*([TokenCheck(tokens)] if tokens else []), DecodeCheck()]
     server = grpc.aio.server(interceptors=interceptors, options=OPTIONS, maximum_concurrent_rpcs=CALLS)
-    service, checks = DecisionService(desk), health.aio.HealthServicer()
+    service, checks = DecisionService(desk, publisher), health.aio.HealthServicer()
     pb_grpc.add_DecisionServiceServicer_to_server(service, server)
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
     reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
-    credentials, host = options.access.credentials(), f"[{options.host}]" if ":" in options.host else options.host
-    address = f"{host}:{options.port}"
-    try:
-        port = server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
-    except (RuntimeError, OverflowError):
-        raise CannotListen(
-            f"cannot listen on {address}: it is in use or not of this machine; choose another --port"
-        ) from None
+    port = bind(server, options.host, options.port, options.access.credentials(), "--port")
+    probes = grpc.aio.server(options=OPTIONS, maximum_concurrent_rpcs=PROBES)
+    health_pb2_grpc.add_HealthServicer_to_server(checks, probes)
+    if options.health_port:
+        bind(probes, options.host, options.health_port, None, "--health-port")
     await asyncio.to_thread(desk.warm)
     desk.start()
     await server.start()
+    await probes.start()
     for name in ("", SERVICE):
         await checks.set(name, health_pb2.HealthCheckResponse.SERVING)
+    on_bus = asyncio.create_task(answer_requests(options.events, service.answer_on_bus))
     try:
         yield port
     finally:
         await checks.enter_graceful_shutdown()
         await asyncio.sleep(options.lame_duck)
         service.drain()
+        on_bus.cancel()
         await server.stop(options.grace)
+        await probes.stop(None)
+        await asyncio.gather(on_bus, return_exceptions=True)
         await desk.stop()
+
+
+def bind(server: grpc.aio.Server, host: str, port: int, credentials: grpc.ServerCredentials | None, option: str) -> int:
+    """Let a server listen on a port, 0 for any free one; return the port. Raises CannotListen."""
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    try:
+        return server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
+    except (RuntimeError, OverflowError):
+        raise CannotListen(
+            f"cannot listen on {address}: it is in use or not of this machine; choose another {option}"
+        ) from None
 
 
 async def run(source: Source, options: Options, listening: Callable[[int], None]) -> None:
@@ -121,8 +141,9 @@ async def run(source: Source, options: Options, listening: Callable[[int], None]
         if options.metrics_port
         else nullcontext()
     )
-    with page:
-        async with serving(desk, options) as port:
+    source_name = f"decisions/{source.name}"
+    with page, publishing_events(options.events, source_name, notify=LOG.warning) as publisher:
+        async with serving(desk, options, publisher) as port:
             following = asyncio.create_task(follow(source, desk, options.reload)) if options.reload else None
             listening(port)
             await stopped.wait()

@@ -11,6 +11,8 @@ import grpc.aio
 
 from ante import __version__
 from ante.engine.core.state import VERSION, state_t
+from ante.events.publisher import Publisher
+from ante.serve.decisions.bus import publish_answer
 from ante.serve.decisions.desk import Desk
 from ante.serve.decisions.positions import Refused, malformed
 from ante.serve.decisions.v1 import decisions_pb2 as pb
@@ -25,10 +27,15 @@ Context = Any
 
 
 class DecisionService(DecisionServiceServicer):  # type: ignore[misc]
-    """The calls of one server. After `drain`, streams end once their queries are answered."""
+    """The calls of one server. After `drain`, streams end once their queries are answered.
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    Args:
+        desk: What decides.
+        publisher: Publishes requests and responses as events, if given.
+    """
+
+    def __init__(self, desk: Desk, publisher: Publisher | None = None) -> None:
+        self._desk, self._publisher = desk, publisher
         self._draining = asyncio.Event()
 
     def drain(self) -> None:
@@ -114,6 +121,10 @@ class DecisionService(DecisionServiceServicer):  # type: ignore[misc]
             with suppress(asyncio.CancelledError, Exception):
                 await reading
 
+    async def answer_on_bus(self, query: "pb.Query | None") -> "pb.Answer":
+        """Return the answer to a request on the event bus, None for a malformed one."""
+        return await self._answer(query, "bus", None)
+
     async def _answer(self, query: "pb.Query | None", method: str, seconds: float | None) -> "pb.Answer":
         """Return the answer to a query, None for a malformed request, that must be answered in `seconds`, if given."""
         exporter, begin = self._desk.exporter, time.monotonic()
@@ -122,13 +133,16 @@ class DecisionService(DecisionServiceServicer):  # type: ignore[misc]
                 raise malformed(NO_MESSAGE)
             decision = await self._desk.decision(query, seconds)
             exporter.queries.labels(method, pb.Strategy.Name(decision.strategy)).inc()
-            return pb.Answer(request_id=query.request_id, decision=decision)
+            answer = pb.Answer(request_id=query.request_id, decision=decision)
         except Refused as refusal:
             exporter.queries.labels(method, refusal.code.name).inc()
             found = pb.Refusal(code=CODES[refusal.code], message=str(refusal))
-            return pb.Answer(request_id=query.request_id[:64] if query else "", refusal=found)
+            answer = pb.Answer(request_id=query.request_id[:64] if query else "", refusal=found)
         finally:
             exporter.seconds.labels(method).observe(time.monotonic() - begin)
+        if self._publisher and query is not None:
+            publish_answer(self._publisher, query, answer, time.monotonic() - begin)
+        return answer
 
 
 def code_of(refusal: "pb.Refusal") -> grpc.StatusCode:

@@ -102,10 +102,17 @@ class HintWatch:
     """Polls the broker in a thread, so that a dead LLM is reported even during long iterations.
 
     figures  the ledger's values under their names in metrics.csv
+    publish  called with new rows of hinted decisions
     """
 
-    def __init__(self, broker: Any, folder: Path, say: Callable[[str], None]) -> None:
-        self._broker, self._folder, self._say = broker, folder / "hints", say
+    def __init__(
+        self,
+        broker: Any,
+        folder: Path,
+        say: Callable[[str], None],
+        publish: Callable[[list[dict[str, Any]]], None] = lambda _: None,
+    ) -> None:
+        self._broker, self._folder, self._say, self._publish = broker, folder / "hints", say, publish
         self._folder.mkdir(parents=True, exist_ok=True)
         self.figures: dict[str, float] = without_values("hints")
         self._rows: list[dict[str, Any]] = []
@@ -139,6 +146,7 @@ class HintWatch:
         self._last_response = time.monotonic()
         self.figures = {f"hint_{name}": value for name, value in report["figures"].items()}
         self._rows += report["rows"]
+        self._publish(report["rows"])
         self._known = report["boot"], report["known"]
         if len(self._rows) >= LINES:
             self._write()

@@ -21,7 +21,7 @@ from ante.hints.advice import Advice
 from ante.hints.broker import hint_field
 from ante.hints.budget import DecisionBudget
 from ante.hints.ledger import GOOD, Ledger
-from ante.hints.question import lists_of, question_of, without_seed
+from ante.hints.question import PROMPT, lists_of, question_of, without_seed
 from ante.hints.rules import advise
 from ante.hints.settings import AdvisorSettings, read_settings
 from ante.training.acting.player import make_player
@@ -140,7 +140,7 @@ class AdvisedPlayer:
                 numbers[k] = number
 
     def _question(self, games: Games, i: int, lists: Any) -> Any:
-        prompt = self._settings.prompt if self._settings else "v1"
+        prompt = self._settings.prompt if self._settings else PROMPT
         seen = self._picture is not None and self._settings is not None and self._settings.vision
         frame = self._picture(without_seed(games.states[i])) if seen and self._picture else None
         return question_of(games.states[i], lists[i], prompt, frame)

@@ -11,6 +11,7 @@ from ante.agents.baselines import AGENTS, Baseline
 from ante.agents.evaluate import Player, Report, evaluate
 from ante.agents.seed_lists import evaluation_seeds, validation_seeds
 from ante.files import write_text
+from ante.hints.rules import RulesPlayer
 from ante.metrics import names_of
 from ante.training.acting.player import make_player
 from ante.training.baselines.external import ExternalAlgorithm
@@ -25,6 +26,7 @@ def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report
     players: list[Player] = [
         make_player(policy, config.name, reorder=config.games.reorder),
         *(Baseline(name) for name in AGENTS),
+        RulesPlayer(),
     ]
     seeds = evaluation_seeds(config.evaluation.games)
     horizon = config.games.max_decisions

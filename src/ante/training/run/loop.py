@@ -35,6 +35,7 @@ from ante.training.rllib.checkpoint import restore_algorithm
 from ante.training.rllib.cluster import start_ray
 from ante.training.run.console import TrainView
 from ante.training.run.evaluate import evaluate_run, trial, write_report
+from ante.training.run.events import RunEvents, run_events
 from ante.training.run.highlights import keep_highlights
 from ante.training.run.machine import write_machine
 from ante.training.run.memory import MemoryGauge, memory_table
@@ -72,6 +73,7 @@ class Session:
     stops      non-empty once a stop is requested
     followers  the processes that send rows to trackers
     lock       of the run's folder
+    events     publishes the run's events
     publisher  uploads the run to a store; None without one
     """
 
@@ -82,6 +84,7 @@ class Session:
     exporter: RunExporter
     followers: Followers
     lock: RunLock
+    events: RunEvents
     publisher: Publisher | None = None
 
     def save(self, config: TrainConfig, algorithm: Algorithm, done: Progressed) -> None:
@@ -93,6 +96,7 @@ class Session:
             except (BalatroError, OSError) as error:  # as for the games of an evaluation
                 say(self.console, f"highlights of training were not saved: {error}")
         saved = save(config, algorithm, done, self.lock.check)
+        self.events.checkpoint(saved.folder, saved.metadata, saved.best)
         if self.publisher:
             self.publisher.checkpoint(saved.folder, saved.metadata, saved.best)
 
@@ -211,13 +215,14 @@ def run(
     publisher: Publisher | None,
 ) -> None:
     """Train; finish the run unless it was stopped."""
-    with following(config, partial(say, console)) as followers:
-        gauge, stops = learn_on_ray(config, resume, console, exporter, followers, lock, publisher)
+    with following(config, partial(say, console)) as followers, run_events(config, partial(say, console)) as events:
+        gauge, stops = learn_on_ray(config, resume, console, exporter, followers, lock, events, publisher)
         terminated = next((stop.at for stop in stops if stop.number in TERMINATIONS), None)
         followers.terminated = terminated
         if not stops:
             conclude(config, console)
         followers.outcome = "stopped" if stops else "finished"
+        events.state(followers.outcome, exporter.row)
     Console().print(memory_table(gauge, config.resources.memory_gb))
     if publisher:
         publisher.terminated = terminated
@@ -231,6 +236,7 @@ def learn_on_ray(
     exporter: RunExporter,
     followers: Followers,
     lock: RunLock,
+    events: RunEvents,
     publisher: Publisher | None,
 ) -> tuple[MemoryGauge, Stops]:
     """Train; return memory use and the stop signals. Shuts down Ray if this call started it."""
@@ -246,6 +252,7 @@ def learn_on_ray(
                 exporter,
                 followers,
                 lock,
+                events,
                 publisher,
             )
             done = learn_all(config, resume, session)
@@ -323,7 +330,7 @@ def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: 
     with (
         Metrics(config.folder, done.iteration) as metrics,
         TrainView(session.console, config.steps, done.steps) as view,
-        watching(config, algorithm, session.console) as hints,
+        watching(config, algorithm, session) as hints,
     ):
         while done.steps < config.steps and not session.stops and not less:
             clock, before = time.perf_counter(), done.seconds
@@ -335,6 +342,7 @@ def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: 
             session.lock.check()
             metrics.write(done.row)
             session.exporter.row, session.exporter.runners = done.row, runners_of(algorithm)
+            session.events.state("learning", done.row)
             view.show(done.row)
             wasted = wasted + 1 if is_wasted(done.row) else 0
             if wasted == MOST_WASTED:
@@ -355,14 +363,15 @@ def learn(config: TrainConfig, algorithm: Algorithm, done: Progressed, session: 
 
 
 @contextmanager
-def watching(config: TrainConfig, algorithm: Algorithm, console: Console) -> Iterator[Callable[[], dict[str, float]]]:
+def watching(config: TrainConfig, algorithm: Algorithm, session: Session) -> Iterator[Callable[[], dict[str, float]]]:
     """Yield a function that returns the current ledger columns, NaN without hints; print alarms."""
     if config.hints.source == "off":
         yield lambda: without_values("hints")
         return
     from ante.training.advice.broker import HintWatch
 
-    watch = HintWatch(algorithm.hint_broker, config.folder, partial(console.print, soft_wrap=True))
+    show = partial(session.console.print, soft_wrap=True)
+    watch = HintWatch(algorithm.hint_broker, config.folder, show, session.events.hints)
     try:
         yield watch.now
     finally:

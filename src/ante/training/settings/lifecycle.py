@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import field_validator
 
+from ante.events.urls import check_bus
 from ante.training.settings.field import Settings, setting
 
 VIDEO_RULE = re.compile(r"best|worst|first_win|(every|random):[1-9]\d*")
@@ -192,6 +193,20 @@ class TrackingSettings(Settings):
         "If Prometheus runs on another machine; the endpoint has no authentication. The chart sets it in pods.",
         resumable=True,
     )
+
+    events: str | None = setting(
+        None,
+        "Event bus to which the run publishes its state, its checkpoints and its hints: nats://HOST:PORT or a file such as "
+        "events.sqlite; by default $ANTE_EVENTS_URL, or none.",
+        "To let other programs follow runs (docs/how-to/events.md). Training never waits for the bus.",
+        resumable=True,
+        min_length=1,
+    )
+
+    @field_validator("events")
+    @classmethod
+    def _a_bus(cls, events: str | None) -> str | None:
+        return events if events is None else check_bus(events)
 
     @field_validator("trackers")
     @classmethod

@@ -37,6 +37,7 @@ CARD = re.compile(r"\b([2-9TJQKA])([SHCD])\b")
 BAR: Colour = (44, 74, 98)
 SOFT: Colour = (206, 214, 212)
 TAKEN: Colour = (150, 108, 24)
+SUIT_TINTS: tuple[Colour, ...] = ((150, 176, 255), (255, 120, 128), (110, 220, 150), (255, 176, 90))  # on dark
 ROWS = 3  # options in the strip
 
 
@@ -136,7 +137,11 @@ def draw_option(canvas: Canvas, box: Box, words: str, chance: float, taken: bool
         canvas.fill(Box(box.x, box.y, box.w * chance, box.h), TAKEN if taken else BAR, 3)
     base = box.y + box.h / 2 + 3.3
     weight = BOLD if taken else 400
-    canvas.text(short(canvas, words, box.w - 44, 9.0, weight), box.x + 6, base, 9.0, WHITE if taken else SOFT, weight)
+    x = box.x + 6
+    for part in re.split(f"([{SUITS}])", short(canvas, words, box.w - 44, 9.0, weight)):
+        tint = SUIT_TINTS[SUITS.index(part)] if part and part in SUITS else WHITE if taken else SOFT
+        canvas.text(part, x, base, 9.0, tint, weight)
+        x += canvas.text_width(part, 9.0, weight)
     canvas.text(percent(chance), box.right - 5, base, 9.0, GOLD if taken else GREY, weight, "right")
 
 

@@ -97,7 +97,7 @@ class StreamDecisionsResponse(_message.Message):
     def __init__(self, answer: _Optional[_Union[Answer, _Mapping]] = ...) -> None: ...
 
 class Query(_message.Message):
-    __slots__ = ("request_id", "game_id", "sequence", "state_hash", "priority", "timeout", "alternatives", "describe", "run", "replay", "record")
+    __slots__ = ("request_id", "game_id", "sequence", "state_hash", "priority", "timeout", "alternatives", "describe", "run", "replay", "record", "visible", "gamestate")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     GAME_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
@@ -109,6 +109,8 @@ class Query(_message.Message):
     RUN_FIELD_NUMBER: _ClassVar[int]
     REPLAY_FIELD_NUMBER: _ClassVar[int]
     RECORD_FIELD_NUMBER: _ClassVar[int]
+    VISIBLE_FIELD_NUMBER: _ClassVar[int]
+    GAMESTATE_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     game_id: str
     sequence: int
@@ -120,7 +122,9 @@ class Query(_message.Message):
     run: Run
     replay: str
     record: bytes
-    def __init__(self, request_id: _Optional[str] = ..., game_id: _Optional[str] = ..., sequence: _Optional[int] = ..., state_hash: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., alternatives: _Optional[int] = ..., describe: _Optional[bool] = ..., run: _Optional[_Union[Run, _Mapping]] = ..., replay: _Optional[str] = ..., record: _Optional[bytes] = ...) -> None: ...
+    visible: str
+    gamestate: str
+    def __init__(self, request_id: _Optional[str] = ..., game_id: _Optional[str] = ..., sequence: _Optional[int] = ..., state_hash: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., alternatives: _Optional[int] = ..., describe: _Optional[bool] = ..., run: _Optional[_Union[Run, _Mapping]] = ..., replay: _Optional[str] = ..., record: _Optional[bytes] = ..., visible: _Optional[str] = ..., gamestate: _Optional[str] = ...) -> None: ...
 
 class Run(_message.Message):
     __slots__ = ("seed", "deck", "stake", "challenge", "actions")

@@ -1,0 +1,68 @@
+"""Files of finished games: one JSON line per game, appended as games end, so that a measurement can be continued."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from ante.errors import BalatroError, first_fault
+from ante.files import parse_json, read_text
+
+Game = TypeVar("Game")  # a dataclass with the fields seed, player and settings
+
+
+class BadCampaign(BalatroError, ValueError):
+    """A measurement that cannot be continued."""
+
+
+@cache
+def adapter_of(kind: Any) -> TypeAdapter[Any]:
+    """Return the validator of a dataclass."""
+    return TypeAdapter(kind)
+
+
+def read_games(file: Path, kind: type[Game]) -> list[Game]:
+    """Return the games of a file; an incomplete last line is skipped. Raises Unreadable, BadCampaign."""
+    if not file.exists():
+        return []
+    lines = read_text(file).split("\n")
+    dataclass: Any = kind
+    names = {each.name for each in fields(dataclass)}
+    found: list[Any] = []
+    for number, line in enumerate(lines[:-1], 1):
+        content = parse_json(line, f"{file}, line {number}")
+        if not isinstance(content, dict) or set(content) != names:
+            raise BadCampaign(f"{file}, line {number} is not a game of this version: choose another --out")
+        try:
+            found.append(adapter_of(dataclass).validate_json(line))
+        except ValidationError as error:
+            raise BadCampaign(f"cannot read {file}, line {number}: {first_fault(error)}: remove the line") from None
+    if len({each.seed for each in found}) < len(found):
+        raise BadCampaign(f"{file} has two games of the same seed: remove one of them")
+    return found
+
+
+def append_games(file: Path, games: Sequence[Any]) -> None:
+    """Append games, after removing an incomplete last line."""
+    whole = "".join(json.dumps(asdict(each)) + "\n" for each in games)
+    with file.open("a+b") as stream:
+        stream.seek(0)
+        stream.truncate(stream.read().rfind(b"\n") + 1)
+        stream.write(whole.encode())
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def check_same(file: Path, done: Sequence[Any], player: str, settings: dict[str, Any]) -> None:
+    """Raise BadCampaign if games were played by another player or with other settings."""
+    for game in done:
+        if (game.player, game.settings) != (player, settings):
+            raise BadCampaign(
+                f"{file} has games of {game.player} with settings {game.settings}, not of {player} with {settings}: "
+                "choose another --out"
+            )

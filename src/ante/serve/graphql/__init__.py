@@ -1,0 +1,1 @@
+"""The measured effects of the knowledge graph over GraphQL, read-only."""

@@ -1,0 +1,184 @@
+"""The GraphQL schema: the questions of `ante know`, and limits on what one request may cost."""
+
+from typing import Annotated, Any
+
+import strawberry
+from graphql import GraphQLError
+from strawberry.extensions import MaskErrors, MaxAliasesLimiter, MaxTokensLimiter
+
+from ante.errors import BalatroError
+from ante.knowledge import queries
+from ante.knowledge.backends import Backend
+from ante.knowledge.names import key_of
+
+MOST_ROWS = 150  # of a list: the number of jokers
+MOST_NAMES = 16
+ALIASES, TOKENS = 10, 500  # types do not refer to each other, so the depth of a query is at most 3
+BOUNDED = f"Number of rows, 1 to {MOST_ROWS}."
+Info = strawberry.Info[Backend, None]
+Limit = Annotated[int, strawberry.argument(description=BOUNDED)]
+
+
+@strawberry.type
+class Effect:
+    """A measured effect: a difference of the logarithm (base 10) of the score of the best play."""
+
+    name: str = strawberry.field(description="The other item: a joker, hand, boss or deck.")
+    effect: float = strawberry.field(description="Mean difference; 0.3 doubles the score.")
+    low: float = strawberry.field(description="Lower end of the 95 % interval.")
+    high: float = strawberry.field(description="Upper end of the 95 % interval.")
+    n: int = strawberry.field(description="Number of positions.")
+    q: float = strawberry.field(description="Smallest false discovery rate at which the effect is significant.")
+
+    @strawberry.field(description="The effect as a factor of the score.")
+    def factor(self) -> float:
+        """Return the factor."""
+        return float(10**self.effect)
+
+
+@strawberry.type
+class Interaction:
+    """The interaction of two jokers: what both gain beyond the sum of their single gains."""
+
+    one: str
+    other: str
+    effect: float = strawberry.field(description="Mean difference of log10 scores; above 0 is a synergy.")
+    low: float
+    high: float
+    n: int
+    q: float
+    counts: bool = strawberry.field(description="Whether the interaction is significant and large enough.")
+    gain: float = strawberry.field(description="Gain of both jokers against none.")
+    acts: float = strawberry.field(description="Share of positions in which they interact.")
+
+    @strawberry.field(description="The interaction as a factor of the score.")
+    def factor(self) -> float:
+        """Return the factor."""
+        return float(10**self.effect)
+
+
+@strawberry.type
+class Chain:
+    """Jokers, each of which has a synergy with the next."""
+
+    jokers: list[str]
+    effects: list[float]
+    weakest: float
+
+
+@strawberry.type
+class Joker:
+    """A joker of the catalogue with its measured effects."""
+
+    key: str
+    name: str
+    text: str
+    rarity: str
+    cost: int
+    scores: bool = strawberry.field(description="Whether it acts while a hand is scored.")
+    gain: float | None = strawberry.field(description="Gain alone, as a difference of log10 scores.")
+    traits: list[str]
+
+    @strawberry.field(description="Partners with significant synergies, the strongest first.")
+    def partners(self, info: Info, limit: Limit = 10) -> list[Effect]:
+        """Return the partners."""
+        return effects(queries.partners(info.context, self.key, bounded(limit)))
+
+    @strawberry.field(description="Partners with which it gains less than the sum, the worst first.")
+    def overlaps(self, info: Info, limit: Limit = 10) -> list[Effect]:
+        """Return the overlaps."""
+        return effects(queries.partners(info.context, self.key, bounded(limit), descending=False))
+
+    @strawberry.field(description="Gain by the poker hand that is played.")
+    def hands(self, info: Info) -> list[Effect]:
+        """Return the effects with hands."""
+        return effects(queries.of_joker(info.context, self.key, "WITH_HAND", "Hand"))
+
+    @strawberry.field(description="Gain under a boss against none.")
+    def bosses(self, info: Info) -> list[Effect]:
+        """Return the effects under bosses."""
+        return effects(queries.of_joker(info.context, self.key, "UNDER", "Boss"))
+
+    @strawberry.field(description="Gain on a deck against the Red Deck.")
+    def decks(self, info: Info) -> list[Effect]:
+        """Return the effects on decks."""
+        return effects(queries.of_joker(info.context, self.key, "ON_DECK", "Deck"))
+
+
+@strawberry.type
+class Query:
+    """Measured effects. Items are given by name or key."""
+
+    @strawberry.field(description="A joker.")
+    def joker(self, info: Info, name: str) -> Joker:
+        """Return a joker."""
+        found = queries.joker(info.context, key_of("joker", name))
+        return Joker(**{each: found[each] for each in Joker.__annotations__})
+
+    @strawberry.field(description=f"All interactions among 2 to {MOST_NAMES} jokers, the strongest first.")
+    def among(self, info: Info, names: list[str]) -> list[Interaction]:
+        """Return the interactions."""
+        if not 2 <= len(names) <= MOST_NAMES:
+            raise BalatroError(f"{len(names)} jokers were named: name 2 to {MOST_NAMES}")
+        return interactions(queries.among(info.context, [key_of("joker", name) for name in names]))
+
+    @strawberry.field(description="The pairs with the strongest synergies, or overlaps, without some jokers.")
+    def top(
+        self, info: Info, limit: Limit = 20, overlaps: bool = False, without: list[str] | None = None
+    ) -> list[Interaction]:
+        """Return the pairs."""
+        left_out = [key_of("joker", name) for name in without or ()]
+        return interactions(queries.top(info.context, bounded(limit), not overlaps, left_out))
+
+    @strawberry.field(description="Effects of all jokers when a poker hand is played, the largest first.")
+    def with_hand(self, info: Info, name: str) -> list[Effect]:
+        """Return the effects with a hand."""
+        return effects(queries.with_item(info.context, "WITH_HAND", "Hand", key_of("hand", name)))
+
+    @strawberry.field(description="Effects of all jokers under a boss, the largest first.")
+    def under_boss(self, info: Info, name: str) -> list[Effect]:
+        """Return the effects under a boss."""
+        return effects(queries.with_item(info.context, "UNDER", "Boss", key_of("boss", name)))
+
+    @strawberry.field(description="Effects of all jokers on a deck, the largest first.")
+    def on_deck(self, info: Info, name: str) -> list[Effect]:
+        """Return the effects on a deck."""
+        return effects(queries.with_item(info.context, "ON_DECK", "Deck", key_of("deck", name)))
+
+    @strawberry.field(description="Chains of synergies from one joker to another, the shortest and strongest first.")
+    def path(self, info: Info, one: str, other: str) -> list[Chain]:
+        """Return the chains."""
+        found = queries.path(info.context, key_of("joker", one), key_of("joker", other))
+        return [Chain(**row) for row in found]
+
+
+def bounded(limit: int) -> int:
+    """Return a number of rows. Raises BalatroError."""
+    if not 1 <= limit <= MOST_ROWS:
+        raise BalatroError(f"limit {limit}: must be 1 to {MOST_ROWS}")
+    return limit
+
+
+def effects(rows: list[dict[str, Any]]) -> list[Effect]:
+    """Return rows as effects."""
+    return [Effect(**{name: row[name] for name in Effect.__annotations__}) for row in rows]
+
+
+def interactions(rows: list[dict[str, Any]]) -> list[Interaction]:
+    """Return rows as interactions."""
+    return [Interaction(**{name: row[name] for name in Interaction.__annotations__}) for row in rows]
+
+
+def is_internal(error: GraphQLError) -> bool:
+    """Return whether an error is not the client's, so that its message stays on the server."""
+    return error.original_error is not None and not isinstance(error.original_error, BalatroError)
+
+
+SCHEMA = strawberry.Schema(
+    Query,
+    extensions=[
+        lambda: MaxAliasesLimiter(max_alias_count=ALIASES),
+        lambda: MaxTokensLimiter(max_token_count=TOKENS),
+        lambda: MaskErrors(is_internal, "internal error: see the log of the server"),
+    ],
+)

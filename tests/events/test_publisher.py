@@ -1,0 +1,94 @@
+"""Publishing from a thread, and effects that happen once."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from ante.bench.bus.nats_server import NatsServer
+from ante.events import publisher as module
+from ante.events.bus import Delivery
+from ante.events.inbox import Inbox
+from ante.events.log import stored_in
+from ante.events.publisher import Publisher, publishing_events
+from ante.events.urls import BadBus
+from ante.events.v1 import events_pb2 as pb
+from tests.events.conftest import needs_nats, state
+
+
+def test_everything_is_published_in_order_before_close_returns(tmp_path: Path) -> None:
+    file = tmp_path / "events.sqlite"
+    with publishing_events(str(file), "test", drops=False) as publisher:
+        assert publisher is not None
+        for number in range(6000):  # more than its room
+            publisher.put("ppo", pb.RunState(run="ppo", steps=number))
+    found = stored_in(file, 10**6)
+    assert [each.event.run_state.steps for each in found] == list(range(6000))
+    assert publisher.acknowledged == 6000 and found[0].event.source == "test"
+
+
+def test_without_a_bus_there_is_no_publisher() -> None:
+    with publishing_events(None, "test") as publisher:
+        assert publisher is None
+
+
+def test_a_bus_that_is_away_is_an_error_where_events_matter() -> None:
+    with pytest.raises(BadBus, match="cannot open the event log"):
+        Publisher("/no/such/folder/events.sqlite", "test", drops=False)
+
+
+@needs_nats
+def test_training_goes_on_without_a_bus_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("ROOM", 10), ("PAUSE_SECONDS", 0.05)):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr("ante.events.jetstream.OPEN_SECONDS", 0.5)
+    server, said = NatsServer(tmp_path), list[str]()
+    publisher = Publisher(server.url, "test", notify=said.append)
+    begin = time.monotonic()
+    for number in range(15):
+        publisher.put("ppo", pb.RunState(run="ppo", steps=number))
+    assert time.monotonic() - begin < 0.3
+    with server:
+        publisher.close(20.0)
+    assert publisher.acknowledged == 10 and len(said) == 2
+    assert said[-1] == f"5 events not published to {server.url}, 10 published"
+
+
+@needs_nats
+def test_close_gives_up_after_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = list[str]()
+    with NatsServer(tmp_path) as server:
+        publisher = Publisher(server.url, "test", notify=said.append)
+        publisher.put("ppo", pb.RunState(run="ppo"))
+        while not publisher.acknowledged:
+            time.sleep(0.01)
+        server.kill()
+        publisher.put("ppo", pb.RunState(run="ppo"))
+        publisher.close(0.5)
+    assert said == [f"1 event not published to {server.url}, 1 published"]
+
+
+def test_an_effect_happens_once_and_with_its_event(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path / "effects.sqlite")
+    inbox.db.execute("CREATE TABLE effects (steps INTEGER)")
+    first, second = (Delivery(number, state(number)) for number in (1, 2))
+
+    def handle(*deliveries: Delivery, fails: bool = False) -> None:
+        with inbox.once(deliveries) as new:
+            for each in new:
+                inbox.db.execute("INSERT INTO effects VALUES (?)", (each.event.run_state.steps,))
+            if fails:
+                raise RuntimeError("crash")
+
+    with pytest.raises(RuntimeError):
+        handle(first, fails=True)
+    handle(first)
+    handle(first, second, second)
+    inbox.close()
+    inbox = Inbox(tmp_path / "effects.sqlite")
+    handle(second)
+    assert inbox.db.execute("SELECT steps FROM effects").fetchall() == [(1,), (2,)]
+    inbox.forget(-1.0)
+    handle(first)
+    assert inbox.db.execute("SELECT count(*) FROM effects").fetchone() == (3,)
+    inbox.close()

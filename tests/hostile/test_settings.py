@@ -1,5 +1,6 @@
 """Settings from outside: every file and name is either a valid configuration, or refused with a message."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +205,15 @@ def test_any_text_is_yaml_or_unreadable(text: str) -> None:
         parse_yaml(text, "text")
     except Unreadable as error:
         assert str(error).startswith("cannot read text: ")
+
+
+@pytest.mark.parametrize("group", ["policy", "algo", "games", "resources"])
+@pytest.mark.parametrize("value", [None, 5, "x", [1]])
+def test_a_group_of_settings_that_is_none_is_refused(group: str, value: Any, tmp_path: Path) -> None:
+    search = {"algo.lr": {"low": 0.0001, "high": 0.01}}
+    (tmp_path / "sweep.yaml").write_text(json.dumps({"settings": {group: value}, "search": search}))
+    (tmp_path / "config.yaml").write_text(json.dumps({group: value}))
+    with pytest.raises(BadConfig, match=group):
+        read_sweep(tmp_path / "sweep.yaml")
+    with pytest.raises(BadConfig, match=group):
+        read_config(tmp_path / "config.yaml")

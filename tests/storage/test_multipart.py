@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ante.storage.multipart import PARALLEL, put_parts
+from ante.storage.multipart import PARALLEL, put_parts, read_notes
 
 ABOUT = {"Bucket": "game-runs", "Key": "a"}
 PART, COUNT = 1000, 9
@@ -66,3 +66,28 @@ def test_after_a_failure_only_the_missing_parts_are_sent(file: Path, tmp_path: P
     put_parts(server, ABOUT, file, "0" * 64, PART, notes, counted.append)
     assert server.whole == file.read_bytes() and not notes.exists()
     assert sum(counted) - before == file.stat().st_size, "the parts that were there before are counted too"
+
+
+PART_NOTES = {"PartNumber": 1, "ETag": "e1", "ChecksumSHA256": "c1"}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        None,
+        {},
+        [None],
+        [{}],
+        [{**PART_NOTES, "PartNumber": "1"}],
+        [{**PART_NOTES, "PartNumber": 0}],
+        [PART_NOTES] * 2,
+        5,
+    ],
+)
+def test_damaged_notes_are_replaced(parts: Any, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text(json.dumps({"key": "k", "parts": parts}))
+    assert read_notes(tmp_path / "notes", {"key": "k"}) == {"key": "k", "parts": []}
+    (tmp_path / "notes").write_text(json.dumps({"key": "k", "parts": [PART_NOTES]}))
+    assert read_notes(tmp_path / "notes", {"key": "k"})["parts"] == [PART_NOTES]
+    (tmp_path / "notes").write_text("{")
+    assert read_notes(tmp_path / "notes", {"key": "k"}) == {"key": "k", "parts": []}

@@ -21,6 +21,7 @@ PARALLEL = 4  # parts sent at a time
 GONE = ("NoSuchUpload", "404")
 
 PART_NOTES = {"PartNumber", "ETag", "ChecksumSHA256"}
+MOST_PARTS = 10_000  # of an upload
 
 
 def put_parts(
@@ -130,8 +131,12 @@ def read_notes(resume: Path | None, wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def are_parts(found: Any) -> bool:
-    """Return whether these are the notes of parts."""
-    return isinstance(found, list) and all(isinstance(each, dict) and each.keys() == PART_NOTES for each in found)
+    """Return whether these are the notes of different parts."""
+    if not isinstance(found, list) or not all(isinstance(each, dict) and each.keys() == PART_NOTES for each in found):
+        return False
+    numbers = [each["PartNumber"] for each in found]
+    whole = all(type(number) is int and 1 <= number <= MOST_PARTS for number in numbers)
+    return whole and len(set(numbers)) == len(numbers)
 
 
 def keep(resume: Path | None, notes: dict[str, Any]) -> None:

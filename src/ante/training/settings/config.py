@@ -8,7 +8,7 @@ import yaml
 from pydantic import BeforeValidator, SerializeAsAny, TypeAdapter, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 
-from ante.errors import BalatroError
+from ante.errors import BalatroError, shown
 from ante.files import Unreadable, decoded
 from ante.storage.store import split_url
 from ante.training.presets.lookup import DEFAULT, preset_file, settings_file
@@ -201,9 +201,13 @@ def unknown_setting(path: str) -> str:
 
 
 def fields_of(values: Mapping[str, Any]) -> dict[str, FieldInfo]:
-    """Return the declaration of every setting by its dotted path, for the kinds in these values."""
-    nested = expanded(values)
-    chosen = {group: [kinds.find(nested.get(group, {}).get("kind", kinds.default))] for group, kinds in KINDS.items()}
+    """Return the declaration of every setting by its dotted path, for the kinds in these values. Raises BadConfig."""
+    nested, chosen = expanded(values), {}
+    for group, kinds in KINDS.items():
+        settings = nested.get(group, {})
+        if not isinstance(settings, Mapping):
+            raise BadConfig(f"{group} is {shown(settings)}: write its settings by name, such as {group}.kind")
+        chosen[group] = [kinds.find(settings.get("kind", kinds.default))]
     return dict(declared(TrainConfig, chosen))
 
 

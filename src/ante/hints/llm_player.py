@@ -146,5 +146,9 @@ class LlmPlayer:
                 return question.options[int(self._rng.integers(len(question.options)))].decision
             if cause in PERMANENT:
                 break
-        words = "the limit LLM_TOKENS_PER_HOUR or LLM_TOKENS_TOTAL is reached" if cause == "tokens" else f"requests fail ({cause})"
+        words = (
+            "the limit LLM_TOKENS_PER_HOUR or LLM_TOKENS_TOTAL is reached"
+            if cause == "tokens"
+            else f"requests fail ({cause})"
+        )
         raise NoAnswer(f"{self.name}: {words}; finished games are kept, and the same command continues later")

@@ -16,8 +16,8 @@ from ante.cli.checks.leaderboard import row_player
 from ante.experiments import leaderboard
 from ante.experiments.finished_games import BadCampaign, read_games
 from ante.experiments.leaderboard import Finished, Prices, file_name, row_of, run_leaderboard
+from ante.experiments.llm_player import LlmPlayer, NoAnswer
 from ante.hints.fake import FakeServer
-from ante.hints.llm_player import LlmPlayer, NoAnswer
 from ante.hints.settings import AdvisorSettings
 from ante.search.player import NotSearchable
 

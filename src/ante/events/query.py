@@ -17,8 +17,7 @@ from ante.events.archive import keys_of, table_of
 from ante.events.log import stored_in
 from ante.events.messages import FIELDS, KINDS, types_of
 from ante.events.urls import is_nats
-from ante.files import check_regular
-from ante.paths import inside
+from ante.files import check_regular, inside
 from ante.storage.local import LocalStore
 from ante.storage.opening import open_store
 

@@ -26,9 +26,9 @@ from ante.agents.seed_lists import panel
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
 from ante.experiments.finished_games import BadCampaign, append_games, check_same, read_games
+from ante.experiments.llm_player import LlmPlayer, Spending
 from ante.experiments.search_campaign import settings_of as search_settings
 from ante.files import plain, write_text
-from ante.hints.llm_player import LlmPlayer, Spending
 
 RESULTS, PICTURE = "results.json", "leaderboard.png"
 BATCH = 16  # games played together
@@ -59,7 +59,7 @@ class Finished:
     settings      of a language model or a search, empty for other players
     ante, blinds  highest ante, blinds beaten
     seconds       time of its decisions; decisions of games that are played together share their time
-    requested, invalid, tokens, written   as in `hints.llm_player.Spending`, 0 for other players
+    requested, invalid, tokens, written   as in `llm_player.Spending`, 0 for other players
     dollars       cost at the given prices
     """
 

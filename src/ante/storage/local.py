@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from ante.files import LARGEST, NoFile, read_text, whole, write_text
-from ante.paths import BadPath, inside
+from ante.files import LARGEST, BadPath, NoFile, inside, read_text, whole, write_text
 from ante.storage.errors import BadStore, Damaged, NoAccess, NotThere, StoreFull, TooLarge
 from ante.storage.store import CHUNK, Progress, Stat, check_key, no_progress, sha256_of
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ante.checks import finite
-from ante.paths import check_name
+from ante.files import check_name
 from ante.storage.errors import AlreadyPublished, BadStore, Damaged, NotThere, NotWhole
 from ante.storage.store import Progress, Store, check_key, no_progress, sha256_of, under
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ante.files import LARGEST
-from ante.paths import BadPath, check_path
+from ante.files import LARGEST, BadPath, check_path
 from ante.storage.errors import BadStore
 
 CHUNK = 1 << 20
@@ -92,7 +91,7 @@ def under(prefix: str, name: str) -> str:
 
 
 def check_key(key: str) -> str:
-    """Return the key if it is a valid path (see `ante.paths`). Raises BadStore."""
+    """Return the key if it is a valid path (see `ante.files`). Raises BadStore."""
     try:
         return check_path(key, "a key")
     except BadPath as error:

@@ -16,8 +16,7 @@ from pydantic.dataclasses import dataclass
 from ante.catalog.jokers import JOKERS
 from ante.env.replay import Heading
 from ante.errors import BalatroError, first_fault
-from ante.files import NoFile, Unreadable, read_json, whole, write_text
-from ante.paths import inside
+from ante.files import NoFile, Unreadable, inside, read_json, whole, write_text
 from ante.watch.episode import Episode, fingerprint, write_compact
 from ante.watch.highlights import checked_figures
 from ante.watch.notes import Note, write_notes

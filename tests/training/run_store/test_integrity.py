@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ante.errors import BalatroError
-from ante.paths import BadPath, check_name, check_path, inside
+from ante.files import BadPath, check_name, check_path, inside
 from ante.training.run_store import state_files
 from ante.training.run_store.checkpoints import find_checkpoint, intact_checkpoints, save_checkpoint, with_facts
 from ante.training.run_store.manifest import BadCheckpoint, seal, verified

@@ -15,7 +15,7 @@ from ante.cli.shown import game_bar, paper
 if TYPE_CHECKING:
     from ante.agents.evaluate import Player
     from ante.experiments.leaderboard import Row
-    from ante.hints.llm_player import LlmPlayer
+    from ante.experiments.llm_player import LlmPlayer
 
 LLM = "llm"  # the row of the language model
 PATIENCE = 60.0  # seconds of a request, unless LLM_TIMEOUT_SECONDS is set
@@ -56,7 +56,7 @@ def row_player(row: str) -> "Player":
 
 def llm_player(model: Model) -> "LlmPlayer":
     """Return the language model as a player. Raises BadHints, NotInstalled."""
-    from ante.hints.llm_player import LlmPlayer
+    from ante.experiments.llm_player import LlmPlayer
     from ante.hints.settings import read_settings
 
     overrides: dict[str, Any] = {

@@ -13,9 +13,9 @@ from ante.agents.releases import policy_folder, released_policies
 from ante.engine.core.state import Phase, copy_states
 from ante.env.text import macro_name
 from ante.errors import BalatroError, shown
+from ante.files import inside
 from ante.hints.question import games_at
 from ante.hints.rules import reason, score
-from ante.paths import inside
 from ante.serve.mcp.games import candidates_of, choice_of
 from ante.serve.mcp.results import Advice, Choice
 from ante.watch.episode import fingerprint

@@ -8,8 +8,7 @@ from typing import Any
 from ante.env.replay import check_replay, read_file, read_replay, state_at
 from ante.env.text import describe
 from ante.errors import BalatroError, shown
-from ante.files import read_bytes
-from ante.paths import inside
+from ante.files import inside, read_bytes
 from ante.serve.mcp.results import Evaluation, FileRow, ReplayView, RunList, RunRow, RunView
 from ante.watch.episode import with_words
 from ante.watch.gallery import FOLDER

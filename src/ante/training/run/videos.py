@@ -6,8 +6,7 @@ from pathlib import Path
 
 from ante.agents.evaluate import GameRecord, Player, Report
 from ante.env.replay import Heading
-from ante.files import whole
-from ante.paths import inside
+from ante.files import inside, whole
 from ante.training.settings.config import TrainConfig
 from ante.watch.episode import annotate, recorded
 from ante.watch.gallery import FOLDER, Entry, add_episodes, entry_of, read_index, write_episode

@@ -16,8 +16,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from ante.errors import BalatroError, first_fault
-from ante.files import read_bytes, write_text
-from ante.paths import BadPath, check_name, inside
+from ante.files import BadPath, check_name, inside, read_bytes, write_text
 from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verify_files
 
 KEPT = 3  # newest checkpoints to keep in addition to the best one

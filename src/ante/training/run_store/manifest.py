@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ante.errors import BalatroError
-from ante.files import write_text
-from ante.paths import BadPath, check_path
+from ante.files import BadPath, check_path, write_text
 from ante.storage.store import sha256_of
 
 FILES, SEAL = "files", "seal"

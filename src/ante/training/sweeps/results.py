@@ -11,8 +11,7 @@ import yaml
 
 from ante.agents.evaluate import Report
 from ante.errors import BalatroError
-from ante.files import write_text
-from ante.paths import inside
+from ante.files import inside, write_text
 from ante.training.run.evaluate import evaluate_run, write_report
 from ante.training.run_store.checkpoints import read_metadata, save_checkpoint
 from ante.training.run_store.lineage import read_lineage, write_lineage

@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ante.errors import first_fault
-from ante.files import Unreadable, parse_json, read_text, write_text
-from ante.paths import BadPath, inside
+from ante.files import BadPath, Unreadable, inside, parse_json, read_text, write_text
 from ante.storage.opening import open_store
 from ante.storage.store import Store, exists, under
 from ante.training.run_store.checkpoints import METADATA, read_metadata

@@ -12,7 +12,7 @@ from ante.checks import BadValue
 from ante.env.single import IllegalAction
 from ante.errors import BalatroError, UnknownDeck, rebuilt
 
-PACKAGES = ("checks", "engine", "env", "files", "paths", "hints", "storage", "agents", "league", "race", "recording")
+PACKAGES = ("checks", "engine", "env", "files", "hints", "storage", "agents", "league", "race", "recording")
 
 
 def kinds(kind: type[BalatroError] = BalatroError) -> Iterator[type[BalatroError]]:

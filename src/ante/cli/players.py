@@ -22,7 +22,7 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
 
         return PathPlayer(name)
     if name.startswith(("grpc://", "grpcs://")):
-        from ante.serve.decisions.remote_player import RemotePlayer
+        from ante.serve.decisions.client import RemotePlayer
 
         return RemotePlayer(name)
     from ante.training.players.by_name import player_of as found

@@ -1,4 +1,4 @@
-"""Clients of the decision service: one call at a time, or a stream that survives a restart of the server."""
+"""Clients of the decision service: single calls, a stream that survives a restart of the server, and a player."""
 
 import asyncio
 import os
@@ -9,13 +9,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
+from uuid import uuid4
 
 import grpc
 import grpc.aio
+import numpy as np
+from numpy.typing import NDArray
 from purgatory import SyncCircuitBreakerFactory
 from purgatory.domain.model import OpenedState
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
+from ante.engine.core.state import save_state
+from ante.env.games import Games
 from ante.errors import BalatroError, shown
 from ante.files import read_bytes
 from ante.messages import foreign
@@ -256,3 +261,30 @@ class DecisionStream:
         for _, future in self._open.values():
             if not future.done():
                 future.set_exception(error)
+
+
+class RemotePlayer:
+    """A player that sends the records of the games in play and returns the decisions; `ante eval grpc://HOST:PORT` plays it.
+
+    Raises NoDecision, as its methods do.
+    """
+
+    discrete = False
+
+    def __init__(self, url: str) -> None:
+        self._client = DecisionClient(Address.of(url), timeout=60.0)
+        info = self._client.info()
+        self.name, self.reorder, self._most = f"{info.player} at {url}", info.reorder or "none", info.queries or 1
+
+    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return one macro decision for each game (n,) int64, -1 for games that are not in play."""
+        actions = np.full(games.n, -1, dtype=np.int64)
+        which = np.flatnonzero(playing)
+        for at in range(0, len(which), self._most):
+            part = which[at : at + self._most]
+            queries = [
+                pb.Query(request_id=uuid4().hex, priority=pb.PRIORITY_BULK, record=save_state(games.states[i]))
+                for i in part
+            ]
+            actions[part] = [decision.packed_action for decision in self._client.decide_all(queries)]
+        return actions

@@ -189,7 +189,8 @@ class S3(Part):
         "path", description="Position of the bucket in addresses: path, virtual (a host name) or auto."
     )
     encryption: Literal["", "AES256", "aws:kms", "aws:kms:dsse"] = Field(
-        "", description="Server-side encryption of new objects; the bucket's default if empty."
+        "",
+        description="Server-side encryption of new objects: AES256, aws:kms or aws:kms:dsse; the bucket's default if empty.",
     )
     kms_key: str = Field("", description="Key of a KMS encryption; the account's default key if empty.")
     verify: bool = Field(True, description="Verify the server's TLS certificate.")

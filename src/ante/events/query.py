@@ -115,6 +115,7 @@ def kinds_of(db: duckdb.DuckDBPyConnection) -> Rows:
     """Return how many events of each kind there are, and when the first and last one happened."""
     return query(
         db,
-        "SELECT type, count(*) AS events, min(time) AS first, max(time) AS last FROM events GROUP BY 1 ORDER BY 1",
+        "SELECT type, count(*) AS events, date_trunc('second', min(time)) AS first, date_trunc('second', max(time)) AS last "
+        "FROM events GROUP BY 1 ORDER BY 1",
         len(KINDS),
     )

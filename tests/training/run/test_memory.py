@@ -1,5 +1,6 @@
 """The memory gauge: readings and peaks."""
 
+import mmap
 import subprocess
 import sys
 import threading
@@ -12,7 +13,8 @@ from ante.training.run.memory import GB, MemoryGauge, Reading, measure, memory_t
 
 def test_the_gauge_sees_what_this_process_and_its_children_take() -> None:
     before = measure()
-    block = np.ones(GB // 4, dtype=np.uint8)
+    block = np.frombuffer(mmap.mmap(-1, GB // 4), dtype=np.uint8)  # new pages, not memory that was freed before
+    block[:] = 1
     grown = measure()
     assert grown.by_process["driver"] - before.by_process["driver"] == pytest.approx(block.nbytes / GB, abs=0.05)
     hold = f"block = b'x' * {GB // 8}; print('ready', flush=True); input()"

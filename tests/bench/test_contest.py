@@ -15,6 +15,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.nightly
 def test_the_contest_answers_rates_ratios_shares_and_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     from ante.bench import contest
     from ante.bench.contenders import FLOAT, OVERLAP, OVERLAP_TWO, SB3, SINGLE, STOCK, STOCK_BF16, STOCK_TWO

@@ -109,6 +109,7 @@ def test_the_stories_are_numbered_and_all_executed_here() -> None:
     assert [file.stem[:2] for file in NOTEBOOKS] == ["1-", "2-", "3-", "4-"]
 
 
+@pytest.mark.nightly
 @pytest.mark.ray
 @pytest.mark.slow
 def test_a_first_agent_is_trained_and_shown(tmp_path: Path) -> None:

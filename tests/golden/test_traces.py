@@ -43,6 +43,7 @@ def test_the_other_recorded_games_differ_where_the_recorder_follows_another_rule
     assert found == OTHERS
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_with_the_recorders_rule_in_place_of_ours_they_are_equal_to_their_end() -> None:
     script = [sys.executable, "-m", "tests.golden.recorder"]

@@ -51,6 +51,7 @@ def test_a_game_equals_the_engine(dialect: str, player: str) -> None:
     assert (result.outcome, result.difference) == ("lost", "") and result.decisions > 5
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["1.5", "2.0"])
 def test_a_hundred_games_have_no_difference(dialect: str) -> None:

@@ -174,7 +174,7 @@ def test_runners_know_the_steps_of_the_run_after_a_resume_too(tmp_path: Path) ->
     fresh.stop()
 
 
-@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("overlap", [pytest.param(False, marks=pytest.mark.nightly), True])
 def test_a_killed_runner_costs_samples_not_the_run(overlap: bool) -> None:
     import time
 

@@ -48,6 +48,7 @@ def test_an_address_without_a_ray_is_a_sentence(address: str, words: str) -> Non
     assert words in refusal(address)
 
 
+@pytest.mark.nightly
 @pytest.mark.ray
 def test_what_answers_and_is_no_ray_is_a_sentence() -> None:
     with socket.socket() as silent:
@@ -156,6 +157,7 @@ def drain(terminal: int) -> None:
         return
 
 
+@pytest.mark.nightly
 @pytest.mark.ray
 def test_a_run_whose_folder_becomes_unwritable_ends_in_a_sentence(tmp_path: Path) -> None:
     """Every write of the training fails from some moment on, as on a full disk."""
@@ -188,7 +190,7 @@ def replaced(folder: Path) -> Path:
 
 
 @pytest.mark.ray
-@pytest.mark.parametrize("change", [moved, replaced])
+@pytest.mark.parametrize("change", [moved, pytest.param(replaced, marks=pytest.mark.nightly)])
 def test_a_run_whose_folder_goes_ends_in_a_sentence(change: Callable[[Path], Path], tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "first"
     with (tmp_path / "said").open("w") as said:

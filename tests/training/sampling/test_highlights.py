@@ -173,7 +173,11 @@ def trained(highlights: bool, **settings: Any) -> tuple[dict[str, np.ndarray], d
 @pytest.mark.usefixtures("local_ray")
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"algo.overlap": True, "resources.runners": 2}, {"games.practice": 0.5, "policy.kind": "shortlist"}],
+    [
+        {},
+        pytest.param({"algo.overlap": True, "resources.runners": 2}, marks=pytest.mark.nightly),
+        {"games.practice": 0.5, "policy.kind": "shortlist"},
+    ],
     ids=["one process", "two runners ahead", "practice"],
 )
 def test_training_with_and_without_highlights_gives_the_same_weights(settings: dict[str, Any]) -> None:

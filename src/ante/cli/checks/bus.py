@@ -16,12 +16,11 @@ def run_bus(
     from contextlib import ExitStack
 
     from rich.console import Console
-    from rich.table import Table
 
     from ante.bench.bus.measure import latencies, survive
     from ante.bench.bus.nats_server import NatsServer, program
     from ante.machine import machine
-    from ante.tables import stages
+    from ante.tables import FittedTable, stages
 
     rows, found = [], None
     with ExitStack() as stack:
@@ -54,13 +53,14 @@ def run_bus(
     if as_json:
         print(text)
         return 0
-    table = Table("bus", "handler in", "events/s", "ack p50 ms", "p95", "p99", "handler p50 ms", "p95", "p99", "load")
+    heads = ("bus", "handler in", "events/s", "ack p50", "ack p95", "ack p99", "p50", "p95", "p99", "load")
+    table = FittedTable(*heads, title="milliseconds", optional=("load", "ack p99", "ack p50", "p99", "events/s"))
     for row in rows:
         times = (f"{each:,.2f}" for each in (row.ack_p50, row.ack_p95, row.ack_p99, row.p50, row.p95, row.p99))
         table.add_row(row.bus, f"{row.handler} process", f"{row.rate:,.0f}", *times, f"{row.load:.1f}")
     paper().print(table)
     if found:
-        lines = Table("nats-server killed", "", show_header=True)
+        lines = FittedTable("nats-server killed", "")
         for name, value in found.as_json().items():
             lines.add_row(name.replace("_", " "), f"{value:,}")
         paper().print(lines)

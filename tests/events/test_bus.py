@@ -5,8 +5,9 @@ import time
 
 import pytest
 
-from ante.events.bus import Bus, Subscription, open_bus
+from ante.events.bus import Bus, Subscription
 from ante.events.messages import BadEvent, BadKind
+from ante.events.opening import open_bus
 from ante.events.urls import BadBus
 from tests.events.conftest import ended, state
 

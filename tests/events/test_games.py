@@ -12,8 +12,8 @@ from ante.agents.evaluate import evaluate
 from ante.env.games import Games
 from ante.env.replay import Heading
 from ante.events import archive
-from ante.events.bus import open_bus
 from ante.events.games import PublishingPlayer
+from ante.events.opening import open_bus
 from ante.events.publisher import publishing_events
 from ante.events.query import kinds_of, stored_events
 from ante.events.stored_games import Diverged, StoredGame, check_game, counted_games, stored_games

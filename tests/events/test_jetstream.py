@@ -7,8 +7,8 @@ import pytest
 
 from ante.bench.bus.measure import survive
 from ante.bench.bus.nats_server import NatsServer, NoServer
-from ante.events.bus import open_bus
 from ante.events.jetstream import NatsBus, connected
+from ante.events.opening import open_bus
 from ante.events.urls import BadBus
 from tests.events.conftest import needs_nats, state
 

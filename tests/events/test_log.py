@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ante.events.bus import open_bus
 from ante.events.log import LogBus, stored_in
+from ante.events.opening import open_bus
 from ante.events.urls import BadBus
 from tests.events.conftest import state
 

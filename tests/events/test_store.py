@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from ante.events import archive
-from ante.events.bus import Bus, Delivery, open_bus
+from ante.events.bus import Bus, Delivery
 from ante.events.messages import KINDS, NAMES, event_of, types_of
+from ante.events.opening import open_bus
 from ante.events.query import BadQuery, kinds_of, query, select_kind, stored_events
 from ante.events.v1 import events_pb2 as pb
 from ante.storage.local import LocalStore

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import sys
 
-from ante.events.bus import open_bus
+from ante.events.opening import open_bus
 from tests.events.conftest import state
 
 

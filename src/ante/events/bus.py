@@ -1,12 +1,9 @@
-"""The protocol of event buses, and how one is opened by its URL."""
+"""The protocol of event buses."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from ante.events.urls import check_bus, is_nats
 from ante.events.v1 import events_pb2 as pb
 
 IN_FLIGHT = 512  # events of one bus that wait for their acknowledgement; further publishers wait
@@ -70,18 +67,3 @@ class Bus(Protocol):
 
     async def close(self) -> None:
         """Wait for events that are being published, and close the bus."""
-
-
-async def open_bus(url: str, environment: Mapping[str, str] = os.environ) -> Bus:
-    """Open a bus by its URL: nats://HOST:PORT, tls://HOST:PORT, or the file of a log (events.sqlite).
-
-    A log is created if it does not exist. ANTE_EVENTS_TOKEN or ANTE_EVENTS_CREDENTIALS (a file) and ANTE_EVENTS_CA (a
-    file) are for NATS. Raises BadBus.
-    """
-    if is_nats(check_bus(url)):
-        from ante.events.jetstream import NatsBus
-
-        return await NatsBus.open(url, environment)
-    from ante.events.log import LogBus
-
-    return LogBus(Path(url))

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ante.events.bus import Bus, open_bus
+from ante.events.bus import Bus
 from ante.events.messages import BadEvent, event_of
+from ante.events.opening import open_bus
 from ante.events.urls import BadBus
 from ante.events.v1 import events_pb2 as pb
 from ante.messages import masked, number_of

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT_LETTERS
+from ante.catalog.cards import EDITIONS, ENHANCEMENTS, RANK_LETTERS, SEALS, SUIT_LETTERS, Enhancement
 from ante.catalog.consumables import CONSUMABLES
 from ante.catalog.decks import DECKS, STAKES
 from ante.catalog.jokers import JOKERS
@@ -29,7 +29,6 @@ from ante.lookahead.records import LEGAL, candidates_t
 
 PROMPTS = Path(__file__).with_name("prompts")
 PROMPT = "v2"  # the default version
-STONE = 6
 
 
 @dataclass(frozen=True)
@@ -198,7 +197,7 @@ def unseen_cards(s: Any) -> str:
     for card in s.cards[: s.n_cards]:
         if card.place != Place.DECK and not card.face_down:
             continue
-        if card.enhancement == STONE:
+        if card.enhancement == Enhancement.STONE:
             stones += 1
         else:
             suits[SUIT_LETTERS[card.suit]] += 1

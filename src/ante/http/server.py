@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import BaseRoute
+from starlette.types import Receive
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -151,3 +152,17 @@ def bounded(app: Any, headers: list[tuple[str, str]]) -> Config:
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=REQUEST_BYTES,
     )
+
+
+async def body_of(receive: Receive, most: int) -> bytes | None:
+    """Return the body of a request; None if it has more than `most` bytes or the client left."""
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message.get("body", b"")
+        if len(body) > most:
+            return None
+        if not message.get("more_body"):
+            return body

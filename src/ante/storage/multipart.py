@@ -39,7 +39,7 @@ def put_parts(
     resume  the file of notes; without it, a failed upload is aborted, so no parts remain on the server
     """
     bucket, key = about["Bucket"], about["Key"]
-    part_bytes = max(part_bytes, -(-file.stat().st_size // 10_000))
+    part_bytes = max(part_bytes, -(-file.stat().st_size // MOST_PARTS))
     wanted = {"bucket": bucket, "key": key, "sha256": sha256, "part_bytes": part_bytes}
     notes = read_notes(resume, wanted)
     try:

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from ante.bench.bus.nats_server import NatsServer
-from ante.events.bus import Bus, open_bus
+from ante.events.bus import Bus
 from ante.events.inbox import Inbox
 from ante.events.jetstream import NatsBus
 from ante.events.messages import event_of
+from ante.events.opening import open_bus
 from ante.events.urls import is_nats
 from ante.events.v1 import events_pb2 as pb
 

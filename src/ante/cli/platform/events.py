@@ -47,7 +47,7 @@ class Tail:
         """Print events until Ctrl-C."""
         import asyncio
 
-        from ante.events.bus import open_bus
+        from ante.events.opening import open_bus
 
         async def follow() -> None:
             bus, left = await open_bus(self.bus), self.count
@@ -107,7 +107,7 @@ class Archive:
         from rich.console import Console
 
         from ante.events import archive
-        from ante.events.bus import open_bus
+        from ante.events.opening import open_bus
         from ante.storage.opening import open_store
         from ante.tables import stages
 
@@ -259,7 +259,7 @@ class Prune:
         import asyncio
 
         from ante.events import archive
-        from ante.events.bus import open_bus
+        from ante.events.opening import open_bus
         from ante.events.urls import is_nats
         from ante.storage.opening import open_store
 

@@ -12,7 +12,7 @@ from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
 from ante.errors import BalatroError
-from ante.http.server import LOOPBACK, OWN_NAMES, HttpServer
+from ante.http.server import LOOPBACK, OWN_NAMES, HttpServer, body_of
 from ante.serve.balatrobot.methods import answer, methods_of
 from ante.serve.balatrobot.openrpc import document
 from ante.serve.balatrobot.protocol import Malformed, Refused, encoded, error, read_request, result
@@ -105,24 +105,10 @@ class Sessions:
             return 404, error(None, "Not found. Use POST to '/' for JSON-RPC requests")
         if any(name == b"origin" for name, _ in scope["headers"]):
             return 403, error(None, "Requests from web pages are not accepted")
-        body = await body_of(receive)
+        body = await body_of(receive, LARGEST_BODY)
         if body is None:
             return 400, error(None, "Request body too large")
         return 200, self.desks[scope["server"][1]].answer(body)
-
-
-async def body_of(receive: Receive) -> bytes | None:
-    """Return the body of a request; None if it is too large or the client left."""
-    body = b""
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        body += message.get("body", b"")
-        if len(body) > LARGEST_BODY:
-            return None
-        if not message.get("more_body"):
-            return body
 
 
 def server_of(

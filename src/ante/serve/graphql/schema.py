@@ -1,6 +1,8 @@
 """The GraphQL schema: the questions of `ante know`, and limits on what one request may cost."""
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Annotated, Any, TypeVar, cast
 
 import strawberry
 from graphql import GraphQLError
@@ -15,15 +17,15 @@ MOST_ROWS = 150  # of a list: the number of jokers
 MOST_NAMES = 16
 ALIASES, TOKENS = 10, 500  # types do not refer to each other, so the depth of a query is at most 3
 BOUNDED = f"Number of rows, 1 to {MOST_ROWS}."
+T = TypeVar("T")
 Info = strawberry.Info[Backend, None]
 Limit = Annotated[int, strawberry.argument(description=BOUNDED)]
 
 
 @strawberry.type
-class Effect:
-    """A measured effect: a difference of the logarithm (base 10) of the score of the best play."""
+class Measured:
+    """A measured difference of the logarithm (base 10) of the score of the best play."""
 
-    name: str = strawberry.field(description="The other item: a joker, hand, boss or deck.")
     effect: float = strawberry.field(description="Mean difference; 0.3 doubles the score.")
     low: float = strawberry.field(description="Lower end of the 95 % interval.")
     high: float = strawberry.field(description="Upper end of the 95 % interval.")
@@ -37,24 +39,21 @@ class Effect:
 
 
 @strawberry.type
-class Interaction:
-    """The interaction of two jokers: what both gain beyond the sum of their single gains."""
+class Effect(Measured):
+    """The effect of a joker, or with another item."""
+
+    name: str = strawberry.field(description="The other item: a joker, hand, boss or deck.")
+
+
+@strawberry.type
+class Interaction(Measured):
+    """The interaction of two jokers: what both gain beyond the sum of their single gains; above 0 is a synergy."""
 
     one: str
     other: str
-    effect: float = strawberry.field(description="Mean difference of log10 scores; above 0 is a synergy.")
-    low: float
-    high: float
-    n: int
-    q: float
     counts: bool = strawberry.field(description="Whether the interaction is significant and large enough.")
     gain: float = strawberry.field(description="Gain of both jokers against none.")
     acts: float = strawberry.field(description="Share of positions in which they interact.")
-
-    @strawberry.field(description="The interaction as a factor of the score.")
-    def factor(self) -> float:
-        """Return the factor."""
-        return float(10**self.effect)
 
 
 @strawberry.type
@@ -113,7 +112,7 @@ class Query:
     def joker(self, info: Info, name: str) -> Joker:
         """Return a joker."""
         found = queries.joker(info.context, key_of("joker", name))
-        return Joker(**{each: found[each] for each in Joker.__annotations__})
+        return made(Joker, found)
 
     @strawberry.field(description=f"All interactions among 2 to {MOST_NAMES} jokers, the strongest first.")
     def among(self, info: Info, names: list[str]) -> list[Interaction]:
@@ -161,12 +160,17 @@ def bounded(limit: int) -> int:
 
 def effects(rows: list[dict[str, Any]]) -> list[Effect]:
     """Return rows as effects."""
-    return [Effect(**{name: row[name] for name in Effect.__annotations__}) for row in rows]
+    return [made(Effect, row) for row in rows]
 
 
 def interactions(rows: list[dict[str, Any]]) -> list[Interaction]:
     """Return rows as interactions."""
-    return [Interaction(**{name: row[name] for name in Interaction.__annotations__}) for row in rows]
+    return [made(Interaction, row) for row in rows]
+
+
+def made(kind: Callable[..., T], row: dict[str, Any]) -> T:
+    """Return an object of a type from the properties of a row that the type has."""
+    return kind(**{each.name: row[each.name] for each in fields(cast(Any, kind)) if each.init})
 
 
 def is_internal(error: GraphQLError) -> bool:

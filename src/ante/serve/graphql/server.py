@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ante.errors import first_fault
-from ante.http.server import LOOPBACK, OWN_NAMES, HttpServer
+from ante.http.server import LOOPBACK, OWN_NAMES, HttpServer, body_of
 from ante.knowledge.backends import Backend
 from ante.serve.graphql.schema import SCHEMA
 
@@ -26,16 +26,6 @@ class Operation(BaseModel):
     operation_name: str | None = Field(None, alias="operationName", max_length=200)
 
 
-async def body_of(request: Request) -> bytes | None:
-    """Return the body of a request, or None if it is too large."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LARGEST_BODY:
-            return None
-    return body
-
-
 def failed(status: int, message: str) -> Response:
     """Return an error in the form of GraphQL."""
     return JSONResponse({"data": None, "errors": [{"message": message}]}, status)
@@ -47,7 +37,7 @@ def endpoint(graph: Backend) -> Any:
     async def handle(request: Request) -> Response:
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return failed(415, "send application/json")  # which a page of another site cannot do without permission
-        body = await body_of(request)
+        body = await body_of(request.receive, LARGEST_BODY)
         if body is None:
             return failed(413, f"a request has at most {LARGEST_BODY:,} bytes")
         try:

@@ -69,7 +69,7 @@ def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(mutate, "ROOT", tmp_path)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.syspath_prepend(source)
-    results = [mutate.judge("spent.py", number, [([str(test)], 5.0)], source) for number in (0, 2)]
+    results = [mutate.judge("spent.py", number, [([str(test)], 60.0)], source) for number in (0, 2)]
     assert [(each["change"], each["end"], each["by"].rpartition("::")[2]) for each in results] == [
         ("money >= 0 -> money > 0", "survived", ""),
         ("money - 1 -> money + 1", "killed", "test_left"),

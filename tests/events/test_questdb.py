@@ -40,7 +40,7 @@ def delivered(events: list[Any]) -> list[Delivery]:
 
 
 class Server:
-    """A QuestDB server on 127.0.0.1 that asks for a user and a password."""
+    """A QuestDB server on 127.0.0.1 that requires a user and a password."""
 
     def __init__(self, folder: Path) -> None:
         with socket.socket() as probe:

@@ -112,6 +112,7 @@ class Archive:
 
         from ante.events import archive
         from ante.events.opening import open_bus
+        from ante.stopping import ending
         from ante.tables import stages
 
         written = 0
@@ -127,7 +128,7 @@ class Archive:
             finally:
                 await bus.close()
 
-        with ExitStack() as stack:
+        with ending(), ExitStack() as stack:
             sink = self.sink(stack)
             show_stage = stack.enter_context(stages(Console(stderr=True)))
             show_stage(f"archiving {self.bus}")

@@ -1,4 +1,4 @@
-"""The archiver of the chart: it reads the bus, writes the bucket, and reaches nothing else."""
+"""The archiver of the chart: its command, its Secrets, and policies for the bus and the bucket only."""
 
 from typing import Any
 

@@ -88,16 +88,19 @@ class Race:
         from rich.console import Console
 
         from ante.agents.baselines import AGENTS
-        from ante.agents.releases import policy_folder
+        from ante.agents.releases import policy_at
         from ante.tables import stages
         from ante.training.players.release import policy_from
         from ante.training.players.self_play import Iteration, SelfPlaySettings, self_play
         from ante.training.settings.config import read_config
 
-        if not self.players or self.players[0].removesuffix(LIKELIEST) in AGENTS or self.players[0].endswith(LIKELIEST):
-            raise BalatroError("--train needs a run or a release as the first player, such as white-stake")
-        start = policy_folder(self.players[0])
-        policy, config = policy_from(start, self.checkpoint), read_config(start / "config.yaml")
+        first = self.players[0] if self.players else ""
+        start, checkpoint = policy_at(first, self.checkpoint)
+        if first in AGENTS or not start.is_dir():
+            raise BalatroError(
+                f"--train needs a run or a release as the first player, such as white-stake, not {first!r}"
+            )
+        policy, config = policy_from(start, checkpoint), read_config(start / "config.yaml")
         others = [
             named(player_of(name.removesuffix(LIKELIEST), name.endswith(LIKELIEST), self.checkpoint), name)
             for name in self.players[1:]

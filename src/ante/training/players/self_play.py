@@ -248,7 +248,8 @@ def experience_of(taken: list[tuple[Any, ...]]) -> Experience:
     number, *columns = (np.concatenate([entry[k] for entry in taken]) for k in (0, 2, 3, 4, 5))
     order = np.argsort(number, kind="stable")
     last = np.append(np.diff(number[order]) != 0, True)
-    return Experience(rows_of([entry[1] for entry in taken])[order], *(column[order] for column in columns), last)
+    actions, log_probs, values, rewards = (column[order] for column in columns)
+    return Experience(rows_of([entry[1] for entry in taken])[order], actions, log_probs, values, rewards, last)
 
 
 def rows_of(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -298,9 +299,10 @@ def learn_policy(
     advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
     sums = []
     for which in minibatches(len(targets), settings, rng):
-        batch = (torch.from_numpy(each[which]) for each in (played.log_probs, advantages, targets))
+        before, gains, wanted = (torch.from_numpy(each[which]) for each in (played.log_probs, advantages, targets))
         now = policy.evaluate(played.rows[which], played.actions[which])
-        loss, means = torch_ops.ppo(now, *batch, settings.clip, settings.value_weight, settings.entropy_weight)
+        weights = settings.clip, settings.value_weight, settings.entropy_weight
+        loss, means = torch_ops.ppo(now, before, gains, wanted, *weights)
         adam.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(policy.parameters(), 0.5)

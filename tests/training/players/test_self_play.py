@@ -20,12 +20,14 @@ from ante.training.players.self_play import (  # noqa: E402
     LIFE,
     Experience,
     League,
+    NotRaceable,
     SelfPlaySettings,
     estimates,
     experience_of,
     learn_policy,
     learn_value,
     race,
+    self_play,
 )
 from ante.training.policies.registry import new_policy  # noqa: E402
 from ante.training.settings.config import TrainConfig, make_config  # noqa: E402
@@ -144,3 +146,10 @@ def test_the_command_trains_a_release_whose_checkpoints_join_the_league(
     assert outcome(words) == 2 and "is not empty" in capsys.readouterr().err
     assert outcome(["race", "greedy", "random", "--train", str(tmp_path / "x")]) == 2
     assert "needs a run or a release" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("changes", [{"policy.kind": "mlp", "algo.kind": "dqn"}, {"policy.kind": "lstm"}])
+def test_policies_with_a_memory_or_action_values_are_refused(changes: dict[str, Any], tmp_path: Path) -> None:
+    config = make_config(changes)
+    with pytest.raises(NotRaceable, match="use shortlist or mlp"):
+        self_play(new_policy(config), config, [], tmp_path / "out", SETTINGS)

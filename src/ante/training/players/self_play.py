@@ -1,8 +1,8 @@
 """Self-play in races: a policy learns by PPO against the members of a league, which its checkpoints join.
 
 An opponent is sampled by rating: the closer its rating is to the learner's, the more often it races. The reward is 1 for a
-race won and -1 for one lost, and LIFE for each life that the opponent loses, less the same for each of its own. The policy
-sees its own game only, as in every race (docs/how-to/race.md).
+race won and -1 for one lost, LIFE for each life that the opponent loses, and -LIFE for each life that the learner loses. The
+policy sees its own game only, as in every race (docs/how-to/race.md).
 """
 
 import time
@@ -29,6 +29,7 @@ from ante.training.numerics.row_kernels import gae
 from ante.training.players.cloning import write_epochs
 from ante.training.players.release import write_policy
 from ante.training.policies.protocol import GamePolicy, GameState, on_host
+from ante.training.policies.q_network import QPolicy
 from ante.training.settings.config import TrainConfig
 
 LIFE = 0.25  # reward of a life
@@ -153,9 +154,9 @@ def self_play(
     """
     if folder.exists() and any(folder.iterdir()):
         raise NotRaceable(f"{folder} is not empty: choose another folder")
-    if type(policy.make_state(1)) is not GameState:
+    if type(policy.make_state(1)) is not GameState or isinstance(policy, QPolicy):
         raise NotRaceable(
-            f"policy {config.policy.kind} has a memory, which self-play does not train: use shortlist or mlp"
+            f"{config.policy.kind} of {config.algo.kind} has a memory or action values: use shortlist or mlp"
         )
     torch.manual_seed(settings.seed)
     rng, generator = np.random.default_rng(settings.seed), torch.Generator().manual_seed(settings.seed)

@@ -78,7 +78,7 @@
 {{- end -}}
 
 {{- define "ante.store" -}}
-s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
+s3://{{ .Values.s3.bucket }}{{ with include "ante.s3.prefix" . }}/{{ . }}{{ end }}
 {{- end -}}
 
 {{/* The command that starts the training or resumes it from the store. */}}

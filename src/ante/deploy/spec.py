@@ -7,8 +7,9 @@ from typing import Any
 
 import yaml
 
+from ante.deploy.blocks import Head, Pod, Workers
 from ante.deploy.placement import DATA, LEARNER, RUNNER, Load, gpus_of, make_plan, train_values
-from ante.deploy.settings import Head, Pod, Settings, Workers
+from ante.deploy.settings import Settings
 
 Object = dict[str, Any]
 

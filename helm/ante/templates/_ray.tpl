@@ -329,6 +329,7 @@ groupName: {{ .group }}
 replicas: {{ int $group.replicas }}
 minReplicas: {{ ternary $group.minReplicas $group.replicas $scaled | int }}
 maxReplicas: {{ ternary $group.maxReplicas $group.replicas $scaled | int }}
+scaleStrategy: {}
 rayStartParams:
   num-cpus: {{ int $group.cpus | quote }}
   num-gpus: {{ int ($group.gpus | default 0) | quote }}

@@ -95,12 +95,24 @@ class Cluster:
         """Act as KubeRay for a RayJob or RayCluster, and as a kubelet for a pod."""
         if found["kind"] == "RayJob" and not found["spec"].get("suspend"):
             self.start_job(found)
-        if found["kind"] == "RayCluster":
+        if found["kind"] == "RayCluster" and not found["spec"].get("suspend"):
             self.start_cluster(found)
         if found["kind"] == "Pod":
             component = found["metadata"].get("labels", {}).get("app.kubernetes.io/component", "")
             found["status"] = deepcopy(self.pod_states.get(component, HEALTHY))
             found["spec"].setdefault("nodeName", "one")
+
+    def suspend(self, found: Object) -> None:
+        """Act as KubeRay 1.7 for a suspended RayJob or RayCluster."""
+        if found["kind"] == "RayJob" and not found["spec"].get("shutdownAfterJobFinishes"):
+            found["status"]["jobDeploymentStatus"] = "ValidationFailed"
+            return
+        for kind, namespace, name in [key for key in self.objects if key[0] in ("RayCluster", "Pod")]:
+            uid, one = found["metadata"]["uid"], self.objects.get((kind, namespace, name))
+            if one and any(owner["uid"] == uid for owner in one["metadata"].get("ownerReferences", ())):
+                self.remove((kind, namespace, name))
+        state = {"jobDeploymentStatus": "Suspended"} if found["kind"] == "RayJob" else {"state": "suspended"}
+        found["status"] = state
 
     def start_job(self, job: Object) -> None:
         about = job["metadata"]
@@ -202,7 +214,7 @@ class Handler(BaseHTTPRequestHandler):
                 words = f'{match["plural"]} is forbidden: User "stub" cannot {verb_of(method, match["name"])} resource'
                 return self.status(403, "Forbidden", words)
             if match["part"] == "log":
-                return self.log(match["namespace"], match["name"])
+                return self.log(match["namespace"], match["name"], query)
             self.resource(method, kind, match["namespace"] or "", match["name"], query, body)
 
     def discovery(self, path: str) -> Object | None:
@@ -270,21 +282,25 @@ class Handler(BaseHTTPRequestHandler):
             if key in self.cluster.objects:
                 found.setdefault("status", self.cluster.objects[key].get("status", {}))
             new = key not in self.cluster.objects
-            resumed = not new and self.cluster.objects[key][
-                "spec" if found["kind"].startswith("Ray") else "metadata"
-            ].get("suspend")
+            was = not new and self.cluster.objects[key].get("spec", {}).get("suspend")
+            suspended = found.get("spec", {}).get("suspend")
             self.cluster.put(found)
-            if new or resumed:
+            if new or (was and not suspended):
                 self.cluster.reconcile(found)
+            elif suspended and not was:
+                self.cluster.suspend(found)
         self.send(code, found)
 
-    def log(self, namespace: str, name: str) -> None:
-        """Return a pod's log."""
+    def log(self, namespace: str, name: str, query: Object) -> None:
+        """Return a pod's log. A line may begin with its age in seconds and a bar, for sinceSeconds."""
         pod = self.cluster.objects.get(("Pod", namespace, name))
         if pod is None:
             return self.status(404, "NotFound", f'pods "{name}" not found')
         component = pod["metadata"].get("labels", {}).get("app.kubernetes.io/component", "")
-        self.send(200, self.cluster.logs.get(component, ""))
+        lines = [line.rpartition("|") for line in self.cluster.logs.get(component, "").splitlines(keepends=True)]
+        most = int(query.get("sinceSeconds", 10**9))
+        lines = [line for line in lines if int(line[0] or 0) <= most][-int(query.get("tailLines", 10**9)) :]
+        self.send(200, "".join(line[2] for line in lines))
 
     def status(self, code: int, reason: str, words: str) -> None:
         """Send an error in Kubernetes' form."""

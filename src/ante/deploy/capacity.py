@@ -1,6 +1,7 @@
-"""Capacity checks: whether the pods of a training fit the nodes, the quotas of a namespace and a Kueue queue."""
+"""Capacity: GPUs of the nodes, and whether a training fits the nodes, the quotas of a namespace and a Kueue queue."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ante.deploy.access import Object
@@ -9,6 +10,8 @@ from ante.deploy.settings import Settings, quantity
 from ante.deploy.spec import cluster_spec, submitter
 
 Amounts = dict[str, float]
+GPU = re.compile(r"[\w.-]+/([\w.-]*gpu[\w.-]*|mig-[\w.-]+)|gpu\.[\w.-]+/[\w.-]+")  # names of resources
+PRODUCTS = ("nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator")  # labels of nodes
 
 
 @dataclass
@@ -63,6 +66,42 @@ def free_nodes(nodes: Sequence[Object], pods: Sequence[Object]) -> list[Host]:
         if host and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
             take(host, pod_requests(pod["spec"]))
     return list(found.values())
+
+
+@dataclass(frozen=True)
+class NodeGpus:
+    """The GPUs of one resource on one node; `users` are the pods that request them, as namespace/name."""
+
+    node: str
+    product: str
+    resource: str
+    total: int
+    used: int
+    users: tuple[str, ...]
+    schedulable: bool
+
+    @property
+    def free(self) -> int:
+        """Number of GPUs that a new pod can have."""
+        return max(0, self.total - self.used) if self.schedulable else 0
+
+
+def gpus(nodes: Sequence[Object], pods: Sequence[Object]) -> Iterator[NodeGpus]:
+    """Yield the GPUs of all nodes."""
+    for node in nodes:
+        name, labels = node["metadata"]["name"], node["metadata"].get("labels", {})
+        product = next((labels[label] for label in PRODUCTS if label in labels), "")
+        for resource, total in amounts(node["status"]["allocatable"]).items():
+            if not (GPU.fullmatch(resource) and total):
+                continue
+            used = {}
+            for pod in pods:
+                ended = pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
+                amount = pod_requests(pod["spec"]).get(resource, 0.0)
+                if pod["spec"].get("nodeName") == name and amount and not ended:
+                    used[f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"] = int(amount)
+            schedulable = not node.get("spec", {}).get("unschedulable")
+            yield NodeGpus(name, product, resource, int(total), sum(used.values()), tuple(used), schedulable)
 
 
 def take(host: Host, requests: Amounts) -> None:

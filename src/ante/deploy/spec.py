@@ -17,6 +17,7 @@ CONFIG = "/etc/ante/train.yaml"
 CA = "/etc/ante-ca"
 QUEUE_LABEL, PRIORITY_LABEL = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 MIB = 2**20
+STOP_SECONDS = 90  # time of a job that is stopped to write and upload a checkpoint
 HEALTH_PORT = 52365  # port of Ray's agent on each node
 SPOT_TAINTS: tuple[Object, ...] = (
     {"key": "cloud.google.com/gke-spot", "operator": "Equal", "value": "true", "effect": "NoSchedule"},
@@ -126,19 +127,24 @@ def workload_metadata(settings: Settings) -> Object:
 
 
 def deletion(settings: Settings) -> Object:
-    """Return KubeRay's deletion rules. With Kueue or a suspended job, only the whole cluster can be deleted."""
+    """Return KubeRay's deletion rules. With Kueue or a suspended job, only the whole cluster can be deleted.
+
+    A job that exceeds its deadline has the deployment status Failed, but not the job status FAILED. KubeRay rejects
+    DeleteWorkers together with autoscaling, which removes idle workers itself.
+    """
     rules = settings.job.deletion
     if settings.queue.name or settings.job.suspend:
         return {"shutdownAfterJobFinishes": True, "ttlSecondsAfterFinished": rules.workers_after_seconds}
-    steps = [("DeleteWorkers", rules.workers_after_seconds), ("DeleteCluster", rules.cluster_after_seconds)]
+    steps = [] if settings.autoscaling.enabled else [("DeleteWorkers", rules.workers_after_seconds)]
+    steps.append(("DeleteCluster", rules.cluster_after_seconds))
     if rules.job_after_seconds:
         steps.append(("DeleteSelf", rules.job_after_seconds))
     return {
         "shutdownAfterJobFinishes": False,
         "deletionStrategy": {
             "deletionRules": [
-                {"policy": policy, "condition": {"jobStatus": status, "ttlSeconds": seconds}}
-                for status in ("SUCCEEDED", "FAILED")
+                {"policy": policy, "condition": {**status, "ttlSeconds": seconds}}
+                for status in ({"jobStatus": "SUCCEEDED"}, {"jobDeploymentStatus": "Failed"})
                 for policy, seconds in steps
             ]
         },
@@ -398,6 +404,7 @@ def environment(settings: Settings) -> list[Object]:
         "HOME": DATA,
         "ANTE_CACHE_DIR": f"{DATA}/cache",
         "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_JOB_STOP_WAIT_TIME_S": str(STOP_SECONDS),
         **s3_environment(settings),
         **llm_environment(settings),
         **({"ANTE_EVENTS_URL": settings.events.url} if settings.events.url else {}),

@@ -1,4 +1,4 @@
-"""Creation, listing, inspection and deletion of trainings in a namespace."""
+"""Creation, listing, inspection, suspension and deletion of trainings in a namespace."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ante.deploy.access import Access, NotThere, Object
+from ante.deploy.spec import QUEUE_LABEL
 from ante.errors import BalatroError
 
 SELECTOR = "app.kubernetes.io/name=ante"
@@ -17,6 +18,7 @@ DASHBOARD_PORT = 8265
 KINDS_OF_TRAINING = ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")  # in the order of deletion
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "finalizers")
 ENDED = ("Complete", "Failed")
+SUSPENDED = ("suspended", "Suspended")  # of a RayCluster, of a RayJob
 
 
 class ManagedByHelm(BalatroError, ValueError):
@@ -189,13 +191,62 @@ def delete_training(access: Access, name: str, seconds: float, report: Callable[
     return True
 
 
+def suspend_training(access: Access, name: str, seconds: float) -> bool:
+    """Suspend a training: its pods write a checkpoint and are deleted; the object stays. Raises NotThere, ManagedByHelm.
+
+    Returns False if pods still exist after this many seconds.
+    """
+    now = training(access, name)
+    found = controlled(access, now)
+    if now.state in ENDED:
+        raise BalatroError(f"training {name} is {now.state}: ante cluster down {name} deletes it")
+    whole_deletion = without_rules(found) if now.kind == "RayJob" else {}
+    access.merge(now.kind, name, {"spec": {**whole_deletion, "suspend": True}})
+    end = time.monotonic() + seconds
+    while pods(access, name) or training(access, name).state not in SUSPENDED:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.5)
+    return True
+
+
+def release_at_end(access: Access, name: str) -> None:
+    """Let KubeRay delete the whole cluster of a RayJob that ends, however it ends. Raises ManagedByHelm, NotThere.
+
+    Its deletion rules do not apply to a job that was stopped.
+    """
+    found = controlled(access, training(access, name))
+    access.merge("RayJob", name, {"spec": without_rules(found)})
+
+
+def controlled(access: Access, now: Training) -> Object:
+    """Return the object of a training. Raises ManagedByHelm, and BalatroError if Kueue suspends and resumes it."""
+    found = access.get(now.kind, now.name)
+    check_not_helm(found)
+    if queue := found["metadata"].get("labels", {}).get(QUEUE_LABEL):
+        raise BalatroError(
+            f"queue {queue} suspends and resumes {now.kind} {now.name}: stop its workload (kubectl kueue stop workload), "
+            f"or delete the training with ante cluster down {now.name}"
+        )
+    return found
+
+
+def without_rules(found: Object) -> Object:
+    """Return changes of a RayJob by which KubeRay deletes its whole cluster, which suspension requires."""
+    rules = (found["spec"].get("deletionStrategy") or {}).get("deletionRules", ())
+    delays = [rule["condition"].get("ttlSeconds", 0) for rule in rules]
+    delay = min(delays, default=found["spec"].get("ttlSecondsAfterFinished", 0))
+    return {"shutdownAfterJobFinishes": True, "ttlSecondsAfterFinished": delay, "deletionStrategy": None}
+
+
 def resume_training(access: Access, name: str, arguments: str = "", seconds: float = 180) -> str:
     """Resume a suspended, failed or finished training from the store. Returns a description. Raises NotThere."""
-    found = access.get("RayJob", name)
+    now = training(access, name)
+    found = access.get(now.kind, name)
     check_not_helm(found)
-    now = training_of(found)
     if now.suspended:
-        access.merge("RayJob", name, {"spec": {"suspend": False}})
+        controlled(access, now)
+        access.merge(now.kind, name, {"spec": {"suspend": False}})
         return "is no longer suspended"
     if now.state not in ENDED:
         raise BalatroError(

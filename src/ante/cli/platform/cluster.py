@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, UseAppendAction, arg, subcommand
 
-from ante.cli.options import Count, Port, Seconds
+from ante.cli.options import Age, Count, Port, Seconds, seconds_of
+from ante.cli.platform.cluster_lifecycle import Cancel, Down, Gpus, Resume, Suspend, Where
 from ante.cli.shown import show
 from ante.errors import BalatroError
 
@@ -18,22 +19,6 @@ if TYPE_CHECKING:
     from ante.deploy.access import Access
     from ante.deploy.checks import Check
     from ante.deploy.settings import Settings
-
-
-@dataclass(frozen=True)
-class Where:
-    """Options that select the cluster and namespace."""
-
-    context: str | None = None
-    """Context of the kubeconfig; the current one by default."""
-    namespace: Annotated[str | None, arg(aliases=["-n"])] = None
-    """Namespace; the context's by default."""
-
-    def access(self) -> "Access":
-        """Return the cluster client. Raises NoCluster."""
-        from ante.deploy.access import connect
-
-        return connect(self.context, self.namespace)
 
 
 @dataclass(frozen=True)
@@ -236,6 +221,7 @@ class Logs(Where):
     Try:
       ante cluster logs first -f
       ante cluster logs first --part head --tail 50
+      ante cluster logs first --since 10m
     """
 
     name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
@@ -246,6 +232,8 @@ class Logs(Where):
     """Print the logs of one kind of pod: head, gpu, cpu or submitter."""
     tail: Count | None = None
     """Number of last lines to print."""
+    since: Age | None = None
+    """Print only the lines of this last time, such as 30s, 10m or 2h."""
     address: str = ""
     """URL of the Ray dashboard, if it is reachable without port forwarding."""
 
@@ -261,8 +249,13 @@ class Logs(Where):
             return 0
         from ante.deploy.jobs import follow, job_client, newest
 
+        if self.since:
+            raise BalatroError(
+                f"--since needs the log of a pod, and {self.name} is a RayCluster, whose jobs' logs have no times: add --part "
+                "head, or use --tail"
+            )
         with job_client(access, found.cluster, found.name, self.address) as jobs:
-            for line in follow(jobs, newest(jobs), self.follow):
+            for line in follow(jobs, newest(jobs), self.follow, self.tail):
                 print(line, flush=True)
         return 0
 
@@ -271,12 +264,13 @@ class Logs(Where):
         from ante.deploy.trainings import ENDED, pods, training
 
         seen: set[str] = set()
+        since = seconds_of(self.since) if self.since else None
         while True:
             state = training(access, self.name).state
             names = [pod.name for pod in pods(access, self.name) if pod.part == part and pod.phase != "Pending"]
             for pod in (name for name in names if name not in seen):
                 seen.add(pod)
-                yield from access.logs(pod, self.follow, tail=self.tail)
+                yield from access.logs(pod, self.follow, tail=self.tail, since=since)
             if not self.follow or state in ENDED:
                 break
             report(f"{self.name} is {state}")
@@ -346,57 +340,8 @@ class List(Where):
 
 
 @dataclass(frozen=True)
-class Resume(Where):
-    """Resume a suspended, failed or finished RayJob from its newest checkpoint in the bucket.
-
-    Try:
-      ante cluster resume first
-      ante cluster resume first --steps 10000000
-    """
-
-    name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
-    """Name of the training."""
-    steps: Count | None = None
-    """New total of environment steps of the run."""
-
-    def run(self) -> int:
-        """Resume the training. Raises NotThere."""
-        from ante.deploy.trainings import resume_training
-
-        done = resume_training(self.access(), self.name, f"--steps {self.steps}" if self.steps else "")
-        print(f"training {self.name} {done}; follow it: ante cluster logs {self.name} -f")
-        return 0
-
-
-@dataclass(frozen=True)
-class Down(Where):
-    """Delete a training: RayJob or RayCluster, pods and configuration. The bucket is not changed.
-
-    Try:
-      ante cluster down first
-    """
-
-    name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
-    """Name of the training."""
-    seconds: Seconds = 180.0
-    """Seconds to wait for the deletion to complete."""
-
-    def run(self) -> int:
-        """Delete and wait; return 1 if the deletion is not complete. Raises NotThere, ManagedByHelm."""
-        from ante.deploy.trainings import delete_training
-
-        gone = delete_training(self.access(), self.name, self.seconds, lambda what: print(f"{what}: deleted"))
-        if not gone:
-            print(
-                f"deletion is incomplete after {self.seconds:.0f} s: see ante cluster status {self.name}",
-                file=sys.stderr,
-            )
-        return 0 if gone else 1
-
-
-@dataclass(frozen=True)
 class Cluster:
-    """Check, submit, monitor, resume and delete trainings on Kubernetes. The settings are those of the Helm chart.
+    """Check, submit, monitor, suspend, resume and delete trainings on Kubernetes. The settings are those of the Helm chart.
 
     Try:
       ante cluster preflight --preset gpu
@@ -413,7 +358,10 @@ class Cluster:
         | Annotated[Logs, subcommand("logs")]
         | Annotated[Dashboard, subcommand("dashboard")]
         | Annotated[List, subcommand("ls")]
+        | Annotated[Gpus, subcommand("gpus")]
+        | Annotated[Suspend, subcommand("suspend")]
         | Annotated[Resume, subcommand("resume")]
+        | Annotated[Cancel, subcommand("cancel")]
         | Annotated[Down, subcommand("down")],
         arg(name=""),
     ]

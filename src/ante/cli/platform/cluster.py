@@ -341,7 +341,7 @@ class List(Where):
 
 @dataclass(frozen=True)
 class Cluster:
-    """Check, submit, monitor, suspend, resume and delete trainings on Kubernetes. The settings are those of the Helm chart.
+    """Submit, monitor, suspend and delete trainings on Kubernetes. The settings are those of the Helm chart.
 
     Try:
       ante cluster preflight --preset gpu

@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -185,6 +186,53 @@ def test_gpus_are_listed_with_the_pods_that_use_them(kubernetes: Cluster, ante: 
     assert found["one"]["users"] == ["default/first-abcde-gpu-0", "default/first-abcde-gpu-1"]
     assert found["two"]["product"] == "NVIDIA-H100"
     assert "0, cordoned" in ante("gpus")[1]
+
+
+PRICES = ("--set", "prices.cpuHour=0.05", "--set", "prices.gibHour=0.01", "--set", "prices.gpuHour=2")
+# preset gpu: a head of 2 cores and 12 GiB, two workers of 8 cores, 32 GiB and a GPU
+HOURLY = 0.05 * (2 + 2 * 8) + 0.01 * (12 + 2 * 32) + 2.0 * 2
+
+
+def test_costs_are_estimated_before_and_counted_after_the_start(
+    kubernetes: Cluster, ante: Ante, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("submit", "--preset", "gpu", "--name", "first", *PRICES)
+    code, printed, error = ante(*words, "--dry-run")
+    assert code == 0
+    assert f"estimated cost: {HOURLY:.2f} USD per hour, at most {168 * HOURLY:.2f} USD in 168 hours" in error
+    assert read_all(printed)[-1]["metadata"]["annotations"] == {
+        "ante/prices": "cpuHour=0.05 gibHour=0.01 gpuHour=2 USD"
+    }
+    assert f"estimated cost: {HOURLY:.2f} USD per hour" in ante(*words)[2]
+    job = kubernetes.objects["RayJob", "default", "first"]
+    job["status"] |= {"startTime": "2026-11-21T10:00:00Z", "endTime": "2026-11-21T13:30:00Z"}
+    assert f"cost of this attempt: {3.5 * HOURLY:.2f} USD ({HOURLY:.2f} per hour)" in ante("status", "first")[1]
+    (found,) = json.loads(ante("ls", "--json")[1])
+    assert found["cost"] == pytest.approx(3.5 * HOURLY)
+    assert f"{3.5 * HOURLY:.2f} USD" in ante("ls")[1]
+    monkeypatch.setattr("time.time", lambda: datetime.fromisoformat("2026-11-21T12:00:00Z").timestamp())
+    del job["status"]["endTime"]
+    assert json.loads(ante("status", "first", "--json")[1])["training"]["cost"] == pytest.approx(2 * HOURLY)
+
+
+def test_without_prices_no_costs_are_shown(kubernetes: Cluster, ante: Ante) -> None:
+    assert "cost" not in "".join(map(str, ante("submit", "--preset", "gpu", "--name", "first")))
+    assert "cost of" not in ante("status", "first")[1]
+    kubernetes.objects["RayJob", "default", "first"]["metadata"]["annotations"] = {"ante/prices": "by hand"}
+    assert ante("status", "first")[0] == 0
+
+
+def test_a_budget_becomes_a_deadline(kubernetes: Cluster, ante: Ante) -> None:
+    words = ("submit", "--preset", "gpu", "--name", "first", *PRICES)
+    assert ante(*words, "--budget", "10")[0] == 0
+    seconds = kubernetes.objects["RayJob", "default", "first"]["spec"]["activeDeadlineSeconds"]
+    assert seconds * HOURLY / 3600 == pytest.approx(10, abs=0.01)
+    assert (
+        "activeDeadlineSeconds: 60"
+        in ante(*words, "--budget", "10", "--set", "job.activeDeadlineSeconds=60", "--dry-run")[1]
+    )
+    code, _, error = ante("submit", "--preset", "gpu", "--budget", "10")
+    assert (code, "a budget needs prices: set prices.cpuHour" in error) == (2, True)
 
 
 def test_logs_since_a_time_leave_older_lines_out(kubernetes: Cluster, ante: Ante) -> None:

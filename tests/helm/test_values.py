@@ -31,6 +31,8 @@ FULL: Values = {
         "clientCaSecret": "clients",
         "maxReplicas": 2,
     },
+    "runCatalogue": {"enabled": True, "tokenSecret": "readers"},
+    "prices": {"cpuHour": 0.04},
     "networkPolicies": {"llmDownloads": True},
     "monitoring": {"podMonitor": {"enabled": True}, "dashboard": {"enabled": True}, "alerts": {"enabled": True}},
     "ingress": {"enabled": True, "dashboardHost": "one", "consoleHost": "two"},

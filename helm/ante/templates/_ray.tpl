@@ -399,4 +399,10 @@ workerGroupSpecs:
   {{- with .Values.queue.priorityClass }}
   kueue.x-k8s.io/priority-class: {{ . }}
   {{- end }}
+{{- with .Values.prices }}
+{{- if or .cpuHour .gibHour .gpuHour }}
+annotations:
+  ante/prices: cpuHour={{ .cpuHour }} gibHour={{ .gibHour }} gpuHour={{ .gpuHour }} {{ .currency }}
+{{- end }}
+{{- end }}
 {{- end -}}

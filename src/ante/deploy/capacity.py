@@ -1,4 +1,4 @@
-"""Capacity: GPUs of the nodes, and whether a training fits the nodes, the quotas of a namespace and a Kueue queue."""
+"""Capacity: GPUs of the nodes, whether a training fits nodes, quotas and a Kueue queue, and what its pods cost."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from ante.deploy.access import Object
 from ante.deploy.placement import pods_of
-from ante.deploy.settings import Settings, quantity
-from ante.deploy.spec import cluster_spec, submitter
+from ante.deploy.settings import BadSettings, Settings, quantity
+from ante.deploy.spec import PRICES, cluster_spec, ray_job, submitter
 
 Amounts = dict[str, float]
 GPU = re.compile(r"[\w.-]+/([\w.-]*gpu[\w.-]*|mig-[\w.-]+)|gpu\.[\w.-]+/[\w.-]+")  # names of resources
@@ -102,6 +102,37 @@ def gpus(nodes: Sequence[Object], pods: Sequence[Object]) -> Iterator[NodeGpus]:
                     used[f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"] = int(amount)
             schedulable = not node.get("spec", {}).get("unschedulable")
             yield NodeGpus(name, product, resource, int(total), sum(used.values()), tuple(used), schedulable)
+
+
+def hourly_cost(found: Object) -> tuple[float, str]:
+    """Return the price of a RayJob's or RayCluster's pods for an hour and its currency; 0 and "" without prices.
+
+    The prices are in its annotation; its worker groups count with their present number of replicas.
+    """
+    *pairs, currency = found["metadata"].get("annotations", {}).get(PRICES, "").split(" ")
+    try:
+        prices = {name: float(price) for name, _, price in (pair.partition("=") for pair in pairs)}
+    except ValueError:
+        return 0.0, ""
+    spec = found["spec"].get("rayClusterSpec") or found["spec"]
+    groups = [(1, spec["headGroupSpec"]), *((group["replicas"], group) for group in spec["workerGroupSpecs"])]
+    total = 0.0
+    for count, group in groups:
+        for name, amount in pod_requests(group["template"]["spec"]).items():
+            unit = "gpuHour" if GPU.fullmatch(name) else {"cpu": "cpuHour", "memory": "gibHour"}.get(name, "")
+            total += count * prices.get(unit, 0.0) * (amount / 2**30 if name == "memory" else amount)
+    return total, currency
+
+
+def within_budget(settings: Settings, budget: float) -> Settings:
+    """Return the settings with a deadline at which an attempt has cost the budget. Raises BadSettings without prices."""
+    hourly, _ = hourly_cost(ray_job(settings))
+    if not hourly:
+        raise BadSettings("a budget needs prices: set prices.cpuHour, prices.gibHour or prices.gpuHour")
+    seconds = max(1, int(3600 * budget / hourly))
+    deadline = min(seconds, settings.job.active_deadline_seconds or seconds)
+    job = settings.job.model_copy(update={"active_deadline_seconds": deadline})
+    return settings.model_copy(update={"job": job})
 
 
 def take(host: Host, requests: Amounts) -> None:

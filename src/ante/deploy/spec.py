@@ -16,6 +16,7 @@ RAY_API = "ray.io/v1"
 CONFIG = "/etc/ante/train.yaml"
 CA = "/etc/ante-ca"
 QUEUE_LABEL, PRIORITY_LABEL = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
+PRICES = "ante/prices"  # annotation by which `ante cluster` computes costs
 MIB = 2**20
 STOP_SECONDS = 90  # time of a job that is stopped to write and upload a checkpoint
 HEALTH_PORT = 52365  # port of Ray's agent on each node
@@ -123,7 +124,8 @@ def workload_metadata(settings: Settings) -> Object:
         labels[QUEUE_LABEL] = settings.queue.name
     if settings.queue.priority_class:
         labels[PRIORITY_LABEL] = settings.queue.priority_class
-    return metadata(settings) | {"labels": labels}
+    notes = {"annotations": {PRICES: settings.prices.note}} if settings.prices.note else {}
+    return metadata(settings, **notes) | {"labels": labels}
 
 
 def deletion(settings: Settings) -> Object:

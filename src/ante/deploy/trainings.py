@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ante.deploy.access import Access, NotThere, Object
+from ante.deploy.capacity import hourly_cost
 from ante.deploy.spec import QUEUE_LABEL
 from ante.errors import BalatroError
 
@@ -53,6 +54,14 @@ class Training:
     suspended: bool
     entrypoint: str
     job_status: str  # Ray's status: PENDING, RUNNING, SUCCEEDED or FAILED
+    hourly: float  # price of its pods for an hour, 0 without prices
+    cost: float  # of the present attempt so far, or of the last one
+    currency: str
+
+    @property
+    def spent(self) -> str:
+        """Cost and price for an hour, empty without prices."""
+        return f"{self.cost:,.2f} {self.currency} ({self.hourly:,.2f} per hour)" if self.hourly else ""
 
     def as_json(self) -> Object:
         """Return the training as plain data."""
@@ -64,14 +73,22 @@ def training_of(found: Object) -> Training:
     status, spec, about = found.get("status", {}), found["spec"], found["metadata"]
     job = found["kind"] == "RayJob"
     state = (status.get("jobDeploymentStatus") if job else status.get("state")) or "New"
+    begun, (hourly, currency) = seconds_of(about.get("creationTimestamp")), hourly_cost(found)
+    first = seconds_of(status.get("startTime")) if job else begun
+    last = seconds_of(status.get("endTime")) or time.time()
+    hours = max(0.0, last - first) / 3600 if first and state not in SUSPENDED else 0.0
     return Training(
         about["name"], about["namespace"], found["kind"], state,
         status.get("message") or status.get("reason") or "",
         (status.get("rayClusterName") or "") if job else about["name"],
-        datetime.fromisoformat(about["creationTimestamp"]).timestamp() if about.get("creationTimestamp") else 0.0,
-        int(status.get("failed") or 0), bool(spec.get("suspend")),
-        spec.get("entrypoint", ""), status.get("jobStatus", ""),
+        begun, int(status.get("failed") or 0), bool(spec.get("suspend")),
+        spec.get("entrypoint", ""), status.get("jobStatus", ""), hourly, hours * hourly, currency,
     )  # fmt: skip
+
+
+def seconds_of(time: str | None) -> float:
+    """Return a timestamp of Kubernetes in seconds since 1970, 0 if there is none."""
+    return datetime.fromisoformat(time).timestamp() if time else 0.0
 
 
 def trainings(access: Access, everywhere: bool = False) -> list[Training]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, UseAppendAction, arg, subcommand
 
-from ante.cli.options import Age, Count, Port, Seconds, seconds_of
+from ante.cli.options import Age, Count, Port, Positive, Seconds, seconds_of
 from ante.cli.platform.cluster_lifecycle import Cancel, Down, Gpus, Resume, Suspend, Where
 from ante.cli.shown import show
 from ante.errors import BalatroError
@@ -148,11 +148,14 @@ class Submit(What):
     Try:
       ante cluster submit --preset gpu --name first --set training.config.steps=5000000
       ante cluster submit -f values.yaml --dry-run
+      ante cluster submit -f values.yaml --budget 50
       ante cluster logs first -f
     """
 
     dry_run: bool = False
-    """Print the RayJob as YAML instead of creating it."""
+    """Print the RayJob as YAML, and the estimated cost on standard error, instead of creating it."""
+    budget: Positive | None = None
+    """Most that an attempt may cost, by the prices in the settings; it ends at this amount."""
     address: str = ""
     """URL of the Ray dashboard, if it is reachable without port forwarding."""
 
@@ -173,10 +176,21 @@ class Submit(What):
         from ante.deploy.spec import entrypoint, train_config_map
 
         access.apply(train_config_map(settings))
+        if self.budget:
+            raise BalatroError(
+                f"--budget ends a RayJob, and {settings.name} is a RayCluster, which remains: leave it out"
+            )
         with job_client(access, settings.name, settings.name, self.address) as jobs:
             job = submit(jobs, settings.run, entrypoint(settings))
         print(f"job {job} on cluster {settings.name}; follow it: ante cluster logs {settings.name} -f")
         return 0
+
+    def settings(self, namespace: str | None = None, job: bool | None = None) -> "Settings":
+        """See What; the deadline is not later than the budget permits."""
+        from ante.deploy.capacity import within_budget
+
+        found = super().settings(namespace, job)
+        return within_budget(found, self.budget) if self.budget else found
 
 
 @dataclass(frozen=True)
@@ -204,6 +218,8 @@ class Status(Where):
         else:
             state = f"{found.state}{', suspended' if found.suspended else ''}"
             print(f"{found.kind} {found.name}: {state}, age {age(found.begun)}; failed attempts: {found.failed}")
+            if found.spent:
+                print(f"cost of this attempt: {found.spent}")
             if found.reason:
                 print("\n".join(found.reason.strip().splitlines()[-3:]))
             rows = [
@@ -331,10 +347,10 @@ class List(Where):
 
         found = trainings(self.access(), self.everywhere)
         rows = [
-            (one.namespace, one.name, one.kind, one.state, str(one.failed), age(one.begun), one.cluster)
+            (one.namespace, one.name, one.kind, one.state, str(one.failed), age(one.begun), one.spent, one.cluster)
             for one in found
         ]
-        heads = ("namespace", "name", "kind", "state", "failed attempts", "age", "Ray cluster")
+        heads = ("namespace", "name", "kind", "state", "failed attempts", "age", "cost", "Ray cluster")
         show([one.as_json() for one in found], heads, rows, self.json)
         return 0
 
@@ -378,16 +394,32 @@ def create(what: What, dry_run: bool, job: bool) -> int:
     from ante.deploy.trainings import make
 
     if dry_run:
-        print_yaml(what.settings(job=job))
+        settings = what.settings(job=job)
+        print_yaml(settings)
+        report_cost(settings)
         return 0
     access = what.access()
     settings = what.settings(access.namespace, job)
     check_fits(settings)
+    report_cost(settings)
     for made in make(access, objects(settings)):
         print(f"{made}: applied")
     then = f"ante cluster logs {settings.name} -f" if job else f"ante cluster status {settings.name}"
     print(f"next: {then}")
     return 0
+
+
+def report_cost(settings: "Settings") -> None:
+    """Print the price for an hour and the most that an attempt can cost, if the settings have prices."""
+    from ante.deploy.capacity import hourly_cost
+    from ante.deploy.spec import objects
+
+    hourly, currency = hourly_cost(objects(settings)[-1])
+    if not hourly:
+        return
+    hours = settings.job.active_deadline_seconds / 3600 if settings.job.enabled else 0
+    most = f", at most {hourly * hours:,.2f} {currency} in {hours:g} hours, the deadline of an attempt" if hours else ""
+    report(f"estimated cost: {hourly:,.2f} {currency} per hour{most}")
 
 
 def print_yaml(settings: "Settings") -> None:

@@ -49,7 +49,8 @@ class StoredRuns(LiveRuns):
             except (BalatroError, OSError) as error:
                 self.trouble = str(error)
                 LOG.info("the store cannot be read: %s", error)
-            self._read_at = float("-inf")  # the next request reads the copies again
+            self._read_at = float("-inf")
+            super().changes()  # read the copies now, not when the next request comes
             time.sleep(self.seconds)
 
     def row(self, run: RunSummary) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import base64
 import binascii
 import logging
 import re
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,7 @@ def catalogue(
         ("Cache-Control", "private, no-cache"),
     )
     checks = [Middleware(TokenCheck, tokens=accepted)] if accepted else []
+    threading.Thread(target=runs.changes, daemon=True).start()  # the first reading takes longest
     try:
         return HttpServer(routes, host, port, (*OWN_NAMES, *names), headers, middleware=checks)
     except (OSError, OverflowError) as error:

@@ -46,7 +46,14 @@ def write_run(folder: Path, number: int) -> None:
     (folder / "checkpoints").mkdir(parents=True)
     (folder / "episodes").mkdir()
     kind = KINDS[number % len(KINDS)]
-    settings = {"name": folder.name, "steps": 20_000_000, "seed": number, "algo.lr": 10 ** luck.uniform(-4, -3), **kind}
+    settings = {
+        "name": folder.name,
+        "steps": 20_000_000,
+        "seed": number,
+        "algo.lr": float(f"{10 ** luck.uniform(-4, -3):.1e}"),
+        **kind,
+    }
+    settings |= {"resources.runners": 8, "resources.learners": 1, "resources.learner_gpus": 1.0 if number % 3 else 0.0}
     (folder / "config.yaml").write_text(make_config(settings).to_yaml())
     done, best = luck.uniform(0.3, 1.0) if number % 5 == 1 else 1.0, luck.uniform(6, 19)
     rows = []
@@ -59,7 +66,7 @@ def write_run(folder: Path, number: int) -> None:
         )
     (folder / "metrics.csv").write_text(HEAD + "".join(rows))
     (folder / "checkpoints" / "latest.json").write_text(json.dumps({"iteration": len(rows) - (number % 7 == 3)}))
-    for video in range(number % 4):
+    for video in range(number % 3):
         (folder / "episodes" / f"{video}.mp4").write_bytes(b"made up")
     if done == 1.0 and number % 7 != 3:
         low, high = max(0.0, won - 0.03), won + 0.03
@@ -140,13 +147,16 @@ def picture(url: str, file: Path) -> None:
     from tests.support.browser import chromium
 
     with chromium() as browser:
-        page = browser.new_page(viewport={"width": 1280, "height": 860})
+        page = browser.new_page(viewport={"width": 1440, "height": 960})
         begin = time.perf_counter()
         page.goto(url)
         page.wait_for_selector("#runs tr[data-run]:nth-child(2)")
         print(f"table in Chromium after {time.perf_counter() - begin:.2f} s")
         page.wait_for_selector("[data-curve=blinds] path.line")
-        page.fill("#find", "shortlist sweep")
+        page.fill("#find", "sweep-0")
+        for box in page.locator("#runs input").all():
+            box.set_checked(box.get_attribute("data-run").endswith(("-000", "-004")))
+        page.wait_for_selector("#settings tr:nth-child(2)")
         page.evaluate("window.scrollTo(0, 0)")
         page.screenshot(path=str(file))
 

@@ -33,6 +33,7 @@ FULL: Values = {
     },
     "runCatalogue": {"enabled": True, "tokenSecret": "readers"},
     "prices": {"cpuHour": 0.04},
+    "notifications": {"existingSecret": "chat"},
     "networkPolicies": {"llmDownloads": True},
     "monitoring": {"podMonitor": {"enabled": True}, "dashboard": {"enabled": True}, "alerts": {"enabled": True}},
     "ingress": {"enabled": True, "dashboardHost": "one", "consoleHost": "two"},

@@ -150,6 +150,13 @@ s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
       key: {{ .Values.llm.apiKeyKey }}
 {{- end }}
 {{- include "ante.events.token" . }}
+{{- with .Values.notifications.existingSecret }}
+- name: ANTE_WEBHOOK_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.notifications.urlKey }}
+{{- end }}
 {{- end -}}
 
 {{/* Token of the event bus. */}}

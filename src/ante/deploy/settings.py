@@ -324,6 +324,13 @@ class Prices(Part):
         return " ".join([*(f"{name}={price:g}" for name, price in found.items()), self.currency]) if known else ""
 
 
+class Notifications(Part):
+    """A webhook that receives the end or the failure of the training."""
+
+    existing_secret: str = Field("", description="Existing Secret with the URL of the webhook; none by default.")
+    url_key: str = Field("url", description="Key of the Secret for the URL.")
+
+
 class Security(Part):
     """Security context of the pods."""
 
@@ -364,6 +371,7 @@ class Settings(Part):
     auth: Auth = Auth()
     gcs_fault_tolerance: GcsFaultTolerance = GcsFaultTolerance()
     prices: Prices = Prices()
+    notifications: Notifications = Notifications()
     security: Security = Security()
     service_account: ServiceAccount = ServiceAccount()
     env: dict[str, str] = Field({}, description="Additional environment variables of all Ray pods; no secrets.")

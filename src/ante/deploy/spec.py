@@ -461,6 +461,8 @@ def secret_env(settings: Settings) -> list[Object]:
         found.append(("LLM_API_KEY", llm.existing_secret, llm.api_key_key))
     if settings.events.url and settings.events.existing_secret:
         found.append(("ANTE_EVENTS_TOKEN", settings.events.existing_secret, "token"))
+    if notices := settings.notifications.existing_secret:
+        found.append(("ANTE_WEBHOOK_URL", notices, settings.notifications.url_key))
     return [{"name": name, "valueFrom": secret_key(secret, key)} for name, secret, key in found]
 
 

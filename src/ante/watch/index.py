@@ -116,7 +116,7 @@ class LiveRuns:
 
 
 def row_of(run: RunSummary) -> dict[str, Any]:
-    """Return what the files of a run say for the table."""
+    """Return what the files of a run contain for the table."""
     row: dict[str, Any] = {name: getattr(run, name) for name in ("name", "state", "kind", "game")}
     row |= {name: known(run.metric(name)) for name in ("steps", "seconds", "blinds")}
     row |= {"wins": known(run.metric("win_rate")), "best": known(run.best["blinds"]), "target": known(run.target)}

@@ -23,7 +23,7 @@ Price = Annotated[float, Field(ge=0, le=1e6)]
 class ServeRuns:
     """Serve a page of all runs in a folder or store that follows them: search, comparison, reports, videos (docs/how-to/watch.md).
 
-    Nothing is written. Runs of a store are listed at most once per --seconds while somebody looks at the page.
+    Nothing is written. Runs of a store are listed at most once per --seconds while a browser shows the page.
 
     Try:
       ante serve runs
@@ -41,7 +41,7 @@ class ServeRuns:
     names: tuple[str, ...] = ()
     """Host names by which clients reach the server, in addition to localhost."""
     token_file: Path | None = None
-    """File with the accepted tokens, one per line; browsers ask for one as the password."""
+    """File with the accepted tokens, one per line; browsers request one as the password."""
     token_env: str | None = None
     """Name of the environment variable with the accepted token."""
     seconds: Positive | None = None

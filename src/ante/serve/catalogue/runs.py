@@ -1,4 +1,4 @@
-"""The runs of a store for the page of all runs, refreshed in the background while somebody looks at them."""
+"""The runs of a store for the page of all runs, refreshed in the background while a browser shows them."""
 
 import logging
 import threading

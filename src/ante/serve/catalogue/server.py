@@ -80,7 +80,7 @@ def healthy(_: Request) -> Response:
 
 
 class TokenCheck:
-    """Refuses requests without one of the tokens, except health checks. Browsers ask for it as a password."""
+    """Refuses requests without one of the tokens, except health checks. Browsers request it as a password."""
 
     def __init__(self, app: ASGIApp, tokens: tuple[bytes, ...]) -> None:
         self.app, self.tokens = app, tokens

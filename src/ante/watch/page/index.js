@@ -78,12 +78,16 @@ function drawRun(run, shown) {
   const box = el("input", { type: "checkbox", "data-run": run.name, "aria-label": `compare ${run.name}`, checked: chosen, style: chosen ? `accent-color:${colour(run.name)}` : null, onchange: () => choose(run.name) });
   const share = known(run.steps) && run.target > 0 ? ` (${percent(Math.min(1, run.steps / run.target))})` : "";
   const fixed = (x) => (known(x) ? x.toFixed(2) : "–");
-  const interval = (values, form) => (values ? (known(values[1]) ? `${form(values[0])} (${form(values[1])} to ${form(values[2])})` : form(values[0])) : "–");
+  const interval = (values, scale, digits, unit) => {
+    if (!values) return "–";
+    const [mean, low, high] = values.map((x) => (known(x) ? (scale * x).toFixed(digits) : null));
+    return low === null ? `${mean}${unit}` : el("span", { title: `95 % interval: ${low} to ${high}` }, `${mean} ± ${((scale * (values[2] - values[1])) / 2).toFixed(digits)}${unit}`);
+  };
   const link = `run/${address(run.name)}/`;
   const cells = {
     "": box, run: el("a", { href: link }, run.name), state: el(`span.state.${run.state}`, {}, run.state), trains: run.kind, game: run.game,
     steps: `${short(run.steps)}${share}`, time: span(run.seconds), blinds: fixed(run.blinds), best: fixed(run.best), wins: percent(run.wins, 1),
-    "evaluated blinds": interval(run.evaluation?.blinds, fixed), "evaluated wins": interval(run.evaluation?.wins, (x) => percent(x, 1)),
+    "evaluated blinds": interval(run.evaluation?.blinds, 1, 2, ""), "evaluated wins": interval(run.evaluation?.wins, 100, 1, " %"),
     videos: run.videos ? el("a", { href: link }, String(run.videos)) : "–", cost: run.cost || "–",
   };
   return el("tr", { "data-run": run.name }, ...shown.map(([name]) => (name === "last change" ? el("td", { "data-age": run.name }, age(run)) : el("td", {}, cells[name]))));

@@ -36,6 +36,7 @@ class Plain(Loader):  # type: ignore[misc]
 
 def check_structure(text: str) -> None:
     """Raise a YAMLError for aliases and deep nesting, before anything is constructed."""
+    event: Any
     depth = 0
     for event in yaml.parse(text, Loader):
         if isinstance(event, yaml.AliasEvent):

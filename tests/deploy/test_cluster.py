@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -188,6 +189,47 @@ def test_gpus_are_listed_with_the_pods_that_use_them(kubernetes: Cluster, ante: 
     assert "0, cordoned" in ante("gpus")[1]
 
 
+def test_a_command_runs_in_a_pod_with_its_output_and_exit_code(kubernetes: Cluster, ante: Ante) -> None:
+    ante("submit", "--preset", "cpu", "--name", "first")
+    assert ante("exec", "first", "sh -c 'echo na\u00efve; echo why >&2; exit 3'") == (
+        3,
+        "na\u00efve\n",
+        "why\n",
+    )
+    code, printed, _ = ante("exec", "first", "--part", "cpu", "seq 50000")
+    assert (code, printed) == (0, "".join(f"{i}\n" for i in range(1, 50001)))
+    assert kubernetes.executed == [("first-abcde-head", "ray-head"), ("first-abcde-cpu-0", "ray-worker")]
+    assert "no gpu pod of first is running" in ante("exec", "first", "--part", "gpu", "ls")[2]
+    assert "no command was given: ante cluster exec first COMMAND" in ante("exec", "first")[2]
+    assert "into words: No closing quotation" in ante("exec", "first", "echo 'a")[2]
+    kubernetes.denied.add(("create", "pods/exec"))
+    code, _, error = ante("exec", "first", "ls")
+    assert (code, "it requires the permission create pods/exec" in error) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("status", "end", "suspended", "words"),
+    [
+        ("RUNNING", None, False, "a job is running"),
+        ("SUCCEEDED", 60, False, "it is idle for 6"),
+        ("FAILED", 3600, True, ""),
+    ],
+)
+def test_an_idle_cluster_is_suspended(
+    kubernetes: Cluster, ante: Ante, status: str, end: int | None, suspended: bool, words: str
+) -> None:
+    ante("up", "--preset", "cpu", "--name", "first")
+    with job_server() as (port, jobs):
+        kubernetes.ports[8265] = port
+        ended = {"end_time": int(1000 * (time.time() - end))} if end else {}
+        jobs.submitted.append({"submission_id": "first-x1", "entrypoint": "ante train", "status": status, **ended})
+        code, printed, _ = ante("suspend", "first", "--if-idle", "30m", "--seconds", "5")
+        assert (code, words in printed) == (0, True)
+    assert bool(kubernetes.objects["RayCluster", "default", "first"]["spec"].get("suspend")) == suspended
+    if suspended:
+        assert "it is suspended already" in ante("suspend", "first", "--if-idle", "30m")[1]
+
+
 PRICES = ("--set", "prices.cpuHour=0.05", "--set", "prices.gibHour=0.01", "--set", "prices.gpuHour=2")
 # preset gpu: a head of 2 cores and 12 GiB, two workers of 8 cores, 32 GiB and a GPU
 HOURLY = 0.05 * (2 + 2 * 8) + 0.01 * (12 + 2 * 32) + 2.0 * 2
@@ -331,7 +373,7 @@ class Jobs(BaseHTTPRequestHandler):
         self.tokens.add(self.headers.get("Authorization", ""))
         rows = [
             {"type": "SUBMISSION", "submission_id": one["submission_id"], "status": "SUCCEEDED", "start_time": number,
-             "entrypoint": one["entrypoint"]}
+             "entrypoint": one["entrypoint"], **{key: one[key] for key in ("status", "end_time") if key in one}}
             for number, one in enumerate(self.submitted)
         ]  # fmt: skip
         version = {"version": "4", "ray_version": "2.58.0", "ray_commit": "", "session_name": "s"}

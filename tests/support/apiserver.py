@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -36,7 +37,7 @@ KINDS = {  # group/version: {plural: (kind, namespaced)}
 }  # fmt: skip
 PATH = re.compile(
     r"^/(?:api/(?P<core>v1)|apis/(?P<group>[^/]+/[^/]+))(?:/namespaces/(?P<namespace>[^/]+)(?=/))?/(?P<plural>[a-z]+)"
-    r"(?:/(?P<name>[^/]+))?(?:/(?P<part>log|portforward|status))?$"
+    r"(?:/(?P<name>[^/]+))?(?:/(?P<part>log|portforward|exec|status))?$"
 )
 GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # constant of the websocket handshake, RFC 6455
 HEALTHY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
@@ -51,6 +52,7 @@ class Cluster:
         self.denied: set[tuple[str, str]] = set()  # verb and plural
         self.pod_states: dict[str, Object] = {}  # by component: status of its pods
         self.logs: dict[str, str] = {}  # by component
+        self.executed: list[tuple[str, str]] = []  # pod and container of each command
         self.ports: dict[int, int] = {}  # pod's port: local port
         self.requests: list[str] = []
         self.lock = threading.RLock()
@@ -209,6 +211,8 @@ class Handler(BaseHTTPRequestHandler):
         kind = self.cluster.groups[group][match["plural"]][0]
         if match["part"] == "portforward":
             return self.forward(int(query["ports"]))
+        if match["part"] == "exec":
+            return self.execute(match["name"], parse_qs(url.query))
         with self.cluster.lock:
             if (verb_of(method, match["name"]), match["plural"]) in self.cluster.denied:
                 words = f'{match["plural"]} is forbidden: User "stub" cannot {verb_of(method, match["name"])} resource'
@@ -325,8 +329,22 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def forward(self, port: int) -> None:
-        """Connect channel 0 of a websocket to the port."""
+    def execute(self, pod: str, query: dict[str, list[str]]) -> None:
+        """Run a command on this machine, its output on the channels of a websocket, as version 4 of the protocol defines."""
+        if ("create", "pods/exec") in self.cluster.denied:
+            return self.status(403, "Forbidden", "pods/exec is forbidden")
+        self.cluster.executed.append((pod, query["container"][0]))
+        done = subprocess.run(query["command"], capture_output=True)
+        self.upgrade()
+        causes = [{"reason": "ExitCode", "message": str(done.returncode)}]
+        failed = {"status": "Failure", "reason": "NonZeroExitCode", "details": {"causes": causes}}
+        status = json.dumps(failed if done.returncode else {"status": "Success"}).encode()
+        for channel, data in ((b"\x01", done.stdout), (b"\x02", done.stderr), (b"\x03", status)):
+            self.connection.sendall(frame(channel + data))
+        self.connection.sendall(frame(b"", 8))
+
+    def upgrade(self) -> None:
+        """Turn the connection into a websocket."""
         accept = base64.b64encode(hashlib.sha1((self.headers["Sec-WebSocket-Key"] + GUID).encode()).digest()).decode()
         self.send_response(101, "Switching Protocols")
         for name, value in (("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept),
@@ -334,6 +352,10 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.close_connection = True
+
+    def forward(self, port: int) -> None:
+        """Connect channel 0 of a websocket to the port."""
+        self.upgrade()
         number = port.to_bytes(2, "little")
         self.connection.sendall(frame(b"\x00" + number) + frame(b"\x01" + number))
         target = self.cluster.ports.get(port)

@@ -71,6 +71,16 @@ def newest(jobs: "JobSubmissionClient") -> str:
     return str(max(found, key=lambda job: job.start_time or 0).submission_id)
 
 
+def idle_since(jobs: "JobSubmissionClient") -> float:
+    """Return when the last job ended, in seconds since 1970: infinity if one has not ended, 0 without jobs. Raises NoJobs."""
+    try:
+        found = [(job.end_time, str(job.status)) for job in jobs.list_jobs() if job.submission_id]
+    except (OSError, RuntimeError) as error:
+        raise NoJobs(f"the head does not list its jobs: {str(error).partition(chr(10))[0]}") from None
+    open_ones = any(status in ("PENDING", "RUNNING") for _, status in found)
+    return float("inf") if open_ones else max((end or 0 for end, _ in found), default=0) / 1000
+
+
 def stop(jobs: "JobSubmissionClient", job: str) -> bool:
     """Request the end of a job; return whether it was running. It receives SIGTERM and has RAY_JOB_STOP_WAIT_TIME_S. Raises NoJobs."""
     try:

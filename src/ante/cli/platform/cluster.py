@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, UseAppendAction, arg, subcommand
 
 from ante.cli.options import Age, Count, Port, Positive, Seconds, seconds_of
-from ante.cli.platform.cluster_lifecycle import Cancel, Down, Gpus, Resume, Suspend, Where
+from ante.cli.platform.cluster_lifecycle import Cancel, Down, Exec, Gpus, Resume, Suspend, Where
 from ante.cli.shown import show
 from ante.errors import BalatroError
 
@@ -375,6 +375,7 @@ class Cluster:
         | Annotated[Dashboard, subcommand("dashboard")]
         | Annotated[List, subcommand("ls")]
         | Annotated[Gpus, subcommand("gpus")]
+        | Annotated[Exec, subcommand("exec")]
         | Annotated[Suspend, subcommand("suspend")]
         | Annotated[Resume, subcommand("resume")]
         | Annotated[Cancel, subcommand("cancel")]

@@ -1,12 +1,13 @@
-"""`ante cluster suspend`, `resume`, `cancel`, `down` and `gpus`: trainings that exist, and the GPUs they use."""
+"""`ante cluster suspend`, `resume`, `cancel`, `down`, `exec` and `gpus`: trainings that exist, and the GPUs they use."""
 
+import shlex
 import sys
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from ante.cli.options import Count, Seconds
+from ante.cli.options import Age, Count, Seconds, seconds_of
 from ante.cli.shown import show
 from ante.errors import BalatroError
 
@@ -34,19 +35,30 @@ class Where:
 class Suspend(Where):
     """Suspend a training or a cluster: the run writes a checkpoint, then all pods are deleted. `resume` continues it.
 
+    With --if-idle, a cluster of `ante cluster up` is suspended only if it has had no job for that time, for example by a
+    scheduled command.
+
     Try:
       ante cluster suspend first
+      ante cluster suspend first --if-idle 30m
     """
 
     name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
     """Name of the training."""
     seconds: Seconds = 180.0
     """Seconds to wait until the pods are deleted."""
+    if_idle: Age | None = None
+    """Do nothing if a job runs or ended within this time, such as 30m."""
+    address: str = ""
+    """URL of the Ray dashboard for --if-idle, if it is reachable without port forwarding."""
 
     def run(self) -> int:
-        """Suspend and wait; return 1 if pods still exist. Raises NotThere, ManagedByHelm."""
+        """Suspend and wait; return 1 if pods still exist. Raises NotThere, ManagedByHelm, NoJobs."""
         from ante.deploy.trainings import suspend_training
 
+        if self.if_idle and (busy := self.busy(seconds_of(self.if_idle))):
+            print(f"cluster {self.name} is not suspended: {busy}")
+            return 0
         if suspend_training(self.access(), self.name, self.seconds):
             print(
                 f"training {self.name} is suspended and occupies no pods; ante cluster resume {self.name} continues it"
@@ -54,6 +66,26 @@ class Suspend(Where):
             return 0
         print(f"pods still exist after {self.seconds:.0f} s: see ante cluster status {self.name}", file=sys.stderr)
         return 1
+
+    def busy(self, seconds: int) -> str:
+        """Return why a cluster is not idle, empty if it is."""
+        import time
+
+        from ante.deploy.jobs import idle_since, job_client
+        from ante.deploy.trainings import SUSPENDED, training
+
+        access = self.access()
+        now = training(access, self.name)
+        if now.kind == "RayJob":
+            raise BalatroError(f"{self.name} is a RayJob, which ends with its training: leave out --if-idle")
+        if now.state in SUSPENDED:
+            return "it is suspended already"
+        with job_client(access, now.cluster, now.name, self.address) as jobs:
+            since = idle_since(jobs)
+        idle = time.time() - max(since, now.begun)
+        return (
+            "a job is running" if since == float("inf") else "" if idle >= seconds else f"it is idle for {idle:.0f} s"
+        )
 
 
 @dataclass(frozen=True)
@@ -139,6 +171,49 @@ class Down(Where):
                 file=sys.stderr,
             )
         return 0 if gone else 1
+
+
+@dataclass(frozen=True)
+class Exec(Where):
+    """Run a command in a pod of a training and return its exit code. It has no terminal and no input.
+
+    Try:
+      ante cluster exec first 'df -h'
+      ante cluster exec first --part gpu nvidia-smi
+    """
+
+    name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
+    """Name of the training."""
+    command: Positional[Annotated[str, arg(metavar="COMMAND")]] = ""
+    """The command and its arguments, quoted as one word for the shell; it runs without a shell."""
+    part: Literal["head", "gpu", "cpu"] = "head"
+    """Kind of pod; the first running one is used."""
+
+    def run(self) -> int:
+        """Run the command. Raises NotThere, NoTunnel."""
+        from ante.deploy.trainings import pods, training
+        from ante.deploy.tunnel import execute
+
+        try:
+            words = shlex.split(self.command)
+        except ValueError as error:
+            raise BalatroError(f"cannot split the command {self.command!r} into words: {error}") from None
+        if not words:
+            raise BalatroError(f"no command was given: ante cluster exec {self.name} COMMAND")
+        access = self.access()
+        training(access, self.name)
+        found = [pod.name for pod in pods(access, self.name) if pod.part == self.part and pod.phase == "Running"]
+        if not found:
+            raise BalatroError(f"no {self.part} pod of {self.name} is running: see ante cluster status {self.name}")
+        container = "ray-head" if self.part == "head" else "ray-worker"
+        return execute(access, found[0], container, words, write_to)
+
+
+def write_to(number: int, data: bytes) -> None:
+    """Write a part of a command's output to stdout (1) or stderr (2)."""
+    stream = sys.stdout if number == 1 else sys.stderr
+    stream.write(data.decode(errors="replace"))
+    stream.flush()
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ante.deploy.access import Object
+from ante.deploy.blocks import quantity
 from ante.deploy.placement import pods_of
-from ante.deploy.settings import BadSettings, Settings, quantity
-from ante.deploy.spec import PRICES, cluster_spec, ray_job, submitter
+from ante.deploy.settings import PRICES, BadSettings, Settings
+from ante.deploy.spec import cluster_spec, ray_job, submitter
 
 Amounts = dict[str, float]
 GPU = re.compile(r"[\w.-]+/([\w.-]*gpu[\w.-]*|mig-[\w.-]+)|gpu\.[\w.-]+/[\w.-]+")  # names of resources

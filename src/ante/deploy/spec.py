@@ -7,8 +7,9 @@ from typing import Any
 
 import yaml
 
+from ante.deploy.blocks import Head, Pod, Workers
 from ante.deploy.placement import DATA, LEARNER, RUNNER, Load, gpus_of, make_plan, train_values
-from ante.deploy.settings import Head, Pod, Settings, Workers
+from ante.deploy.settings import PRICES, Settings
 
 Object = dict[str, Any]
 
@@ -16,9 +17,7 @@ RAY_API = "ray.io/v1"
 CONFIG = "/etc/ante/train.yaml"
 CA = "/etc/ante-ca"
 QUEUE_LABEL, PRIORITY_LABEL = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
-PRICES = "ante/prices"  # annotation by which `ante cluster` computes costs
 MIB = 2**20
-STOP_SECONDS = 90  # time of a job that is stopped to write and upload a checkpoint
 HEALTH_PORT = 52365  # port of Ray's agent on each node
 SPOT_TAINTS: tuple[Object, ...] = (
     {"key": "cloud.google.com/gke-spot", "operator": "Equal", "value": "true", "effect": "NoSchedule"},
@@ -106,10 +105,11 @@ def ray_job(settings: Settings) -> Object:
         "backoffLimit": job.backoff_limit,
         "submitterConfig": {"backoffLimit": job.submitter_backoff_limit},
         **deletion(settings),
-        "suspend": job.suspend,
         "submitterPodTemplate": submitter(settings),
         "rayClusterSpec": cluster_spec(settings),
     }
+    if job.suspend:  # left out otherwise, as KubeRay writes it, so that Kueue or a user may set it
+        spec["suspend"] = True
     if job.active_deadline_seconds:
         spec["activeDeadlineSeconds"] = job.active_deadline_seconds
     if job.pre_running_deadline_seconds:
@@ -131,8 +131,7 @@ def workload_metadata(settings: Settings) -> Object:
 def deletion(settings: Settings) -> Object:
     """Return KubeRay's deletion rules. With Kueue or a suspended job, only the whole cluster can be deleted.
 
-    A job that exceeds its deadline has the deployment status Failed, but not the job status FAILED. KubeRay rejects
-    DeleteWorkers together with autoscaling, which removes idle workers itself.
+    A job past its deadline has no job status FAILED. KubeRay rejects DeleteWorkers together with autoscaling.
     """
     rules = settings.job.deletion
     if settings.queue.name or settings.job.suspend:
@@ -142,7 +141,6 @@ def deletion(settings: Settings) -> Object:
     if rules.job_after_seconds:
         steps.append(("DeleteSelf", rules.job_after_seconds))
     return {
-        "shutdownAfterJobFinishes": False,
         "deletionStrategy": {
             "deletionRules": [
                 {"policy": policy, "condition": {**status, "ttlSeconds": seconds}}
@@ -242,6 +240,7 @@ def worker_group(settings: Settings, name: str, group: Workers) -> Object:
         "replicas": group.replicas,
         "minReplicas": group.min_replicas if scaled else group.replicas,
         "maxReplicas": group.max_replicas if scaled else group.replicas,
+        "scaleStrategy": {},  # KubeRay adds it
         "rayStartParams": params,
         "template": pod_template(settings, name, group, ray_container),
     }
@@ -406,7 +405,7 @@ def environment(settings: Settings) -> list[Object]:
         "HOME": DATA,
         "ANTE_CACHE_DIR": f"{DATA}/cache",
         "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_JOB_STOP_WAIT_TIME_S": str(STOP_SECONDS),
+        "RAY_JOB_STOP_WAIT_TIME_S": "90",  # for a stopped job to write and upload a checkpoint
         **s3_environment(settings),
         **llm_environment(settings),
         **({"ANTE_EVENTS_URL": settings.events.url} if settings.events.url else {}),
@@ -461,8 +460,8 @@ def secret_env(settings: Settings) -> list[Object]:
         found.append(("LLM_API_KEY", llm.existing_secret, llm.api_key_key))
     if settings.events.url and settings.events.existing_secret:
         found.append(("ANTE_EVENTS_TOKEN", settings.events.existing_secret, "token"))
-    if notices := settings.notifications.existing_secret:
-        found.append(("ANTE_WEBHOOK_URL", notices, settings.notifications.url_key))
+    if name := settings.notifications.existing_secret:
+        found.append(("ANTE_WEBHOOK_URL", name, settings.notifications.url_key))
     return [{"name": name, "valueFrom": secret_key(secret, key)} for name, secret, key in found]
 
 

@@ -20,11 +20,13 @@ from ante.yaml_files import parse_yaml, read_yaml
 
 # Keys of values.yaml that only the chart has, mostly for services that it deploys.
 CHART_ONLY = (
-    "objectStore", "llmServer", "decisionService", "eventArchive", "networkPolicies", "monitoring", "podDisruptionBudget", "ingress",
-    "route", "preflight", "rbac", "servicesOnly", "tenants", "skipCrdCheck", "global", "nameOverride", "fullnameOverride",
+    "objectStore", "llmServer", "decisionService", "eventArchive", "runCatalogue", "networkPolicies", "monitoring",
+    "podDisruptionBudget", "ingress", "route", "preflight", "rbac", "servicesOnly", "tenants", "skipCrdCheck", "global",
+    "nameOverride", "fullnameOverride",
 )  # fmt: skip
 # Services of the chart, the block that contains their address, and the address.
 SERVICES = (("objectStore", "s3", "http://{name}-objectstore:9000"), ("llmServer", "llm", "http://{name}-llm:8000/v1"))
+PRICES = "ante/prices"  # annotation by which `ante cluster` computes costs
 SECRET_WORDS = re.compile(r"(PASSWORD|PASSWD|SECRET|TOKEN|ACCESS_KEY|API_KEY|PRIVATE_KEY|CREDENTIAL)", re.IGNORECASE)
 
 
@@ -208,10 +210,35 @@ class Job(Part):
     enabled: bool = Field(True, description="Create a RayJob with its cluster; false: a RayCluster for submitted jobs.")
     backoff_limit: int = Field(3, ge=0, description="Retries on a new cluster after the training fails.")
     submitter_backoff_limit: int = Field(5, ge=0, description="Retries on the same cluster.")
-    active_deadline_seconds: int = Field(0, ge=0, description="Time limit in seconds; 0 for none.")
+    active_deadline_seconds: int = Field(
+        604800, ge=0, description="Time limit of an attempt in seconds, 7 days by default; 0 for none."
+    )
     pre_running_deadline_seconds: int = Field(0, ge=0, description="Time limit for starting, in seconds; 0 for none.")
     suspend: bool = Field(False, description="Create it suspended; a queue sets this field itself.")
     deletion: Deletion = Deletion()
+
+
+class Prices(Part):
+    """Prices for estimated and actual costs; without them, no costs are shown."""
+
+    cpu_hour: float = Field(0.0, ge=0, description="Price of a core for an hour.")
+    gib_hour: float = Field(0.0, ge=0, description="Price of a GiB of memory for an hour.")
+    gpu_hour: float = Field(0.0, ge=0, description="Price of a GPU for an hour.")
+    currency: str = Field("USD", pattern=r"^\w{1,10}$", description="Currency of the prices.")
+
+    @property
+    def note(self) -> str:
+        """The prices as text, empty without any: an annotation of the training."""
+        found = {"cpuHour": self.cpu_hour, "gibHour": self.gib_hour, "gpuHour": self.gpu_hour}
+        known = any(found.values())
+        return " ".join([*(f"{name}={price:g}" for name, price in found.items()), self.currency]) if known else ""
+
+
+class Notifications(Part):
+    """A webhook that receives the end or the failure of the training."""
+
+    existing_secret: str = Field("", description="Existing Secret with the URL of the webhook; none by default.")
+    url_key: str = Field("url", description="Key of the Secret for the URL.")
 
 
 class Security(Part):
@@ -254,6 +281,8 @@ class Settings(Part):
     autoscaling: Autoscaling = Autoscaling()
     auth: Auth = Auth()
     gcs_fault_tolerance: GcsFaultTolerance = GcsFaultTolerance()
+    prices: Prices = Prices()
+    notifications: Notifications = Notifications()
     security: Security = Security()
     service_account: ServiceAccount = ServiceAccount()
     env: dict[str, str] = Field({}, description="Additional environment variables of all Ray pods; no secrets.")

@@ -9,7 +9,7 @@ import yaml
 
 from ante.deploy.blocks import Head, Pod, Workers
 from ante.deploy.placement import DATA, LEARNER, RUNNER, Load, gpus_of, make_plan, train_values
-from ante.deploy.settings import Settings
+from ante.deploy.settings import PRICES, Settings
 
 Object = dict[str, Any]
 
@@ -124,22 +124,27 @@ def workload_metadata(settings: Settings) -> Object:
         labels[QUEUE_LABEL] = settings.queue.name
     if settings.queue.priority_class:
         labels[PRIORITY_LABEL] = settings.queue.priority_class
-    return metadata(settings) | {"labels": labels}
+    found = metadata(settings) | {"labels": labels}
+    return found | {"annotations": {PRICES: settings.prices.note}} if settings.prices.note else found
 
 
 def deletion(settings: Settings) -> Object:
-    """Return KubeRay's deletion rules. With Kueue or a suspended job, only the whole cluster can be deleted."""
+    """Return KubeRay's deletion rules. With Kueue or a suspended job, only the whole cluster can be deleted.
+
+    A job past its deadline has no job status FAILED. KubeRay rejects DeleteWorkers together with autoscaling.
+    """
     rules = settings.job.deletion
     if settings.queue.name or settings.job.suspend:
         return {"shutdownAfterJobFinishes": True, "ttlSecondsAfterFinished": rules.workers_after_seconds}
-    steps = [("DeleteWorkers", rules.workers_after_seconds), ("DeleteCluster", rules.cluster_after_seconds)]
+    steps = [] if settings.autoscaling.enabled else [("DeleteWorkers", rules.workers_after_seconds)]
+    steps.append(("DeleteCluster", rules.cluster_after_seconds))
     if rules.job_after_seconds:
         steps.append(("DeleteSelf", rules.job_after_seconds))
     return {
         "deletionStrategy": {
             "deletionRules": [
-                {"policy": policy, "condition": {"jobStatus": status, "ttlSeconds": seconds}}
-                for status in ("SUCCEEDED", "FAILED")
+                {"policy": policy, "condition": {**status, "ttlSeconds": seconds}}
+                for status in ({"jobStatus": "SUCCEEDED"}, {"jobDeploymentStatus": "Failed"})
                 for policy, seconds in steps
             ]
         },
@@ -400,6 +405,7 @@ def environment(settings: Settings) -> list[Object]:
         "HOME": DATA,
         "ANTE_CACHE_DIR": f"{DATA}/cache",
         "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_JOB_STOP_WAIT_TIME_S": "90",  # for a stopped job to write and upload a checkpoint
         **s3_environment(settings),
         **llm_environment(settings),
         **({"ANTE_EVENTS_URL": settings.events.url} if settings.events.url else {}),
@@ -454,6 +460,8 @@ def secret_env(settings: Settings) -> list[Object]:
         found.append(("LLM_API_KEY", llm.existing_secret, llm.api_key_key))
     if settings.events.url and settings.events.existing_secret:
         found.append(("ANTE_EVENTS_TOKEN", settings.events.existing_secret, "token"))
+    if name := settings.notifications.existing_secret:
+        found.append(("ANTE_WEBHOOK_URL", name, settings.notifications.url_key))
     return [{"name": name, "valueFrom": secret_key(secret, key)} for name, secret, key in found]
 
 

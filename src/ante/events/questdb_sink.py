@@ -44,7 +44,7 @@ class QuestDbSink:
         scheme, self._host, self._port = found.groups()
         self.url, self._tls = url, scheme == "questdbs"
         user, password, token = (environment.get(name) or None for name in (USER, PASSWORD, TOKEN))
-        self._access = {"username": user, "password": password, "token": token}
+        self._access: dict[str, Any] = {"username": user, "password": password, "token": token}
         self._statements = httpx2.Client(
             base_url=f"{'https' if self._tls else 'http'}://{self._host}:{self._port}",
             auth=(user, password or "") if user else None,

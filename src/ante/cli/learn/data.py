@@ -198,7 +198,7 @@ class DataStats:
 
 @dataclass(frozen=True)
 class Clone:
-    """Train a policy on a dataset, without playing: behaviour cloning, or Q-learning (--method dqn).
+    """Train a policy on a dataset, by behaviour cloning or Q-learning.
 
     View flat trains the mlp policy, view shortlist the shortlist policy; dqn needs view flat. A tenth of the games is held
     out. The output folder works with `ante eval`, `ante play` and `ante league` and contains metrics.csv. Cloning does not

@@ -18,8 +18,28 @@ from tests.support.manifests import Object, check_all
 MUCH: dict[str, Values] = {  # components that the CI values leave out
     "everything": {
         "image": {"digest": "sha256:" + "0" * 64, "pullSecrets": ["registry"]},
-        "head": {"cpus": 3, "cpuRequest": "500m", "memoryRequest": "1Gi", "annotations": {"a": "b"}},
-        "cpuWorkers": {"enabled": True, "replicas": 3, "labels": {"team": "cards"}},
+        "head": {
+            "cpus": 3,
+            "cpuRequest": "500m",
+            "memoryRequest": "1Gi",
+            "annotations": {"a": "b"},
+            "runsClaim": "runs",
+        },
+        "cpuWorkers": {
+            "enabled": True,
+            "replicas": 3,
+            "labels": {"team": "cards"},
+            "extraVolumes": [{"name": "weights", "persistentVolumeClaim": {"claimName": "weights", "readOnly": True}}],
+            "extraVolumeMounts": [{"name": "weights", "mountPath": "/weights", "readOnly": True}],
+            "topologySpreadConstraints": [
+                {
+                    "maxSkew": 1,
+                    "topologyKey": "kubernetes.io/hostname",
+                    "whenUnsatisfiable": "ScheduleAnyway",
+                    "labelSelector": {"matchLabels": {"team": "cards"}},
+                }
+            ],
+        },
         "gpuWorkers": {
             "affinity": {"nodeAffinity": {}},
             "priorityClassName": "high",
@@ -41,6 +61,10 @@ MUCH: dict[str, Values] = {  # components that the CI values leave out
                 "algo": {"lr": 0.0003},
                 "resources": {"memory_gb": 99, "games_per_runner": 3},
             },
+        },
+        "envValueFrom": {
+            "NODE": {"fieldRef": {"fieldPath": "spec.nodeName"}},
+            "ABOUT": {"configMapKeyRef": {"name": "about", "key": "text"}},
         },
         "env": {"ZED": "1", "HOME": "/home", "ALPHA": "b c"},
         "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:6379", "existingSecret": "redis"},

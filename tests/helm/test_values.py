@@ -109,7 +109,7 @@ def others(field: FieldInfo, default: Any) -> Iterator[Any]:
     elif isinstance(default, int | float):
         yield from (default + 1, default * 0.9, 9200)
     elif isinstance(default, dict):
-        yield {"other": "x"}
+        yield from ({"other": "x"}, {"OTHER": {"fieldRef": {"fieldPath": "spec.nodeName"}}})
     elif isinstance(default, tuple):
         yield from (["other"], [7], [{"kind": "User", "name": "x"}], [{"name": "x", "namespace": "y"}])
     else:

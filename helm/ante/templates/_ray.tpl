@@ -150,6 +150,11 @@ s3://{{ .Values.s3.bucket }}{{ with include "ante.s3.prefix" . }}/{{ . }}{{ end 
       key: {{ .Values.llm.apiKeyKey }}
 {{- end }}
 {{- include "ante.events.token" . }}
+{{- range $name, $source := .Values.envValueFrom }}
+- name: {{ $name }}
+  valueFrom:
+    {{- toYaml $source | nindent 4 }}
+{{- end }}
 {{- end -}}
 
 {{/* Token of the event bus. */}}
@@ -268,11 +273,19 @@ spec:
         - name: train
           mountPath: /etc/ante
           readOnly: true
+        {{- if $pod.runsClaim }}
+        - name: runs
+          mountPath: /var/lib/ante/runs
+          subPath: runs
+        {{- end }}
         {{- end }}
         {{- if $root.Values.s3.caConfigMap }}
         - name: s3-ca
           mountPath: /etc/ante-ca
           readOnly: true
+        {{- end }}
+        {{- with $pod.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
         {{- end }}
   volumes:
     - name: data
@@ -289,11 +302,19 @@ spec:
     - name: train
       configMap:
         name: {{ include "ante.name" $root }}-train
+    {{- with $pod.runsClaim }}
+    - name: runs
+      persistentVolumeClaim:
+        claimName: {{ . }}
+    {{- end }}
     {{- end }}
     {{- with $root.Values.s3.caConfigMap }}
     - name: s3-ca
       configMap:
         name: {{ . }}
+    {{- end }}
+    {{- with $pod.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
   {{- with $pod.nodeSelector }}
   nodeSelector:
@@ -305,6 +326,10 @@ spec:
   {{- end }}
   {{- with $pod.affinity }}
   affinity:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $pod.topologySpreadConstraints }}
+  topologySpreadConstraints:
     {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- with $pod.priorityClassName }}

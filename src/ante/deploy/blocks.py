@@ -42,6 +42,13 @@ class Pod(Part):
     node_selector: dict[str, str] = Field({}, description="Node selector of the pods.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pods.")
     affinity: dict[str, Any] = Field({}, description="Affinity of the pods.")
+    topology_spread_constraints: tuple[dict[str, Any], ...] = Field(
+        (), description="Topology spread constraints of the pods."
+    )
+    extra_volumes: tuple[dict[str, Any], ...] = Field((), description="Additional volumes, as in a pod.")
+    extra_volume_mounts: tuple[dict[str, Any], ...] = Field(
+        (), description="Mounts of these volumes in the Ray container."
+    )
     priority_class_name: str = Field("", description="Priority class of the pods.")
     runtime_class_name: str = Field("", description="Runtime class, such as nvidia.")
     labels: dict[str, str] = Field({}, description="Additional labels of the pods.")
@@ -62,6 +69,11 @@ class Head(Pod):
     """The head pod: Ray's control plane, dashboard and the training driver. Ray schedules no tasks there."""
 
     memory: str = Field("12Gi", description="Memory limit, including the driver and its report.")
+    runs_claim: str = Field(
+        "",
+        description="Name of an existing PersistentVolumeClaim for runs and queued uploads, which then outlive the pod; "
+        "its ephemeral disk by default.",
+    )
 
 
 class Workers(Pod):

@@ -257,6 +257,9 @@ class Settings(Part):
     security: Security = Security()
     service_account: ServiceAccount = ServiceAccount()
     env: dict[str, str] = Field({}, description="Additional environment variables of all Ray pods; no secrets.")
+    env_value_from: dict[str, dict[str, Any]] = Field(
+        {}, description="Additional environment variables by reference: name, then valueFrom as in a container."
+    )
     env_from_secrets: tuple[str, ...] = Field((), description="Secrets whose keys are set as environment variables.")
 
     @model_validator(mode="before")

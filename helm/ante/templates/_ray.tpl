@@ -5,12 +5,38 @@
 {{- $found := list -}}
 {{- if .Values.gpuWorkers.enabled }}{{ $found = append $found "gpu" }}{{ end -}}
 {{- if .Values.cpuWorkers.enabled }}{{ $found = append $found "cpu" }}{{ end -}}
+{{- range $name, $more := .Values.extraWorkers -}}
+{{- if ne (toString $more.enabled) "false" }}{{ $found = append $found $name }}{{ end -}}
+{{- end -}}
 {{- toJson $found -}}
+{{- end -}}
+
+{{/* The values of a group, as JSON. root, group */}}
+{{- define "ante.ray.group" -}}
+{{- $values := .root.Values -}}
+{{- $more := get $values.extraWorkers .group -}}
+{{- if $more -}}
+{{- $whole := deepCopy (get $values (printf "%sWorkers" $more.like)) -}}
+{{- range $key, $value := $more }}{{ $_ := set $whole $key $value }}{{ end -}}
+{{- toJson $whole -}}
+{{- else -}}
+{{- toJson (get $values (printf "%sWorkers" .group)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The block of values that describes a group. */}}
+{{- define "ante.ray.block" -}}
+{{- if has . (list "gpu" "cpu") }}{{ . }}Workers{{ else }}extraWorkers.{{ . }}{{ end -}}
+{{- end -}}
+
+{{/* Components of all Ray pods, as a JSON list. */}}
+{{- define "ante.ray.components" -}}
+{{- toJson (concat (list "head" "gpu" "cpu") (keys .Values.extraWorkers | sortAlpha)) -}}
 {{- end -}}
 
 {{/* Planned number of pods of a group. root, group */}}
 {{- define "ante.ray.pods" -}}
-{{- $group := get .root.Values (printf "%sWorkers" .group) -}}
+{{- $group := fromJson (include "ante.ray.group" .) -}}
 {{- ternary $group.maxReplicas $group.replicas .root.Values.autoscaling.enabled | int -}}
 {{- end -}}
 
@@ -26,7 +52,7 @@
 
 {{/* Env runners per pod: the configured number, or as many as fit in addition to the learners. root, group */}}
 {{- define "ante.ray.runners" -}}
-{{- $group := get .root.Values (printf "%sWorkers" .group) -}}
+{{- $group := fromJson (include "ante.ray.group" .) -}}
 {{- $training := .root.Values.training -}}
 {{- if ne (toString $group.runnersPerWorker) "auto" -}}
 {{- int $group.runnersPerWorker -}}
@@ -348,7 +374,7 @@ spec:
 
 {{/* One worker group. root, group */}}
 {{- define "ante.ray.workers" -}}
-{{- $group := get .root.Values (printf "%sWorkers" .group) -}}
+{{- $group := fromJson (include "ante.ray.group" .) -}}
 {{- $scaled := .root.Values.autoscaling.enabled -}}
 groupName: {{ .group }}
 replicas: {{ int $group.replicas }}

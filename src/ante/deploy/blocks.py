@@ -1,9 +1,10 @@
 """Blocks of values.yaml: the pods of a Ray cluster, and a platform that several trainings share."""
 
 import re
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, StringConstraints, field_validator
 from pydantic.alias_generators import to_camel
 
 from ante.training.settings.field import Settings as Checked
@@ -112,6 +113,34 @@ class CpuWorkers(Workers):
         2048, ge=80, description="Size of Ray's object store per pod in MiB, part of its memory."
     )
     spot: bool = Field(False, description="Use spot nodes: the pods tolerate their taints and may be preempted.")
+
+
+class MoreGpuWorkers(GpuWorkers):
+    """A further worker group; values that it leaves out are those of gpuWorkers."""
+
+    like: Literal["gpu"] = Field(description="The group whose values it takes.")
+    enabled: bool = Field(True, description="Create the worker group.")
+
+
+class MoreCpuWorkers(CpuWorkers):
+    """A further worker group; values that it leaves out are those of cpuWorkers."""
+
+    like: Literal["cpu"] = Field(description="The group whose values it takes.")
+    enabled: bool = Field(True, description="Create the worker group.")
+
+
+GroupName = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,13}[a-z0-9])?$")]
+MoreWorkers = MoreGpuWorkers | MoreCpuWorkers
+COMPONENTS = ("head", "gpu", "cpu", "submitter", "preflight", "bucket", "objectstore", "llm", "decisions")  # labels
+
+
+def with_base(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values in which each group of extraWorkers has the values of gpuWorkers or cpuWorkers that it leaves out."""
+    found = {}
+    for name, group in values["extraWorkers"].items():
+        base = values.get(f"{group.get('like')}Workers") or {}
+        found[name] = {**{key: value for key, value in base.items() if key != "enabled"}, **group}
+    return {**values, "extraWorkers": found}
 
 
 class Platform(Part):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, StringConstraints, field_validator
+from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, field_validator
 from pydantic.alias_generators import to_camel
 
 from ante.training.settings.field import Settings as Checked
@@ -129,8 +129,16 @@ class MoreCpuWorkers(CpuWorkers):
     enabled: bool = Field(True, description="Create the worker group.")
 
 
+def like_of(group: Any) -> Any:
+    """Return which group a further group takes its values of."""
+    return group.get("like") if isinstance(group, Mapping) else getattr(group, "like", None)
+
+
 GroupName = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,13}[a-z0-9])?$")]
-MoreWorkers = MoreGpuWorkers | MoreCpuWorkers
+MoreWorkers = Annotated[
+    Annotated[MoreGpuWorkers, Tag("gpu")] | Annotated[MoreCpuWorkers, Tag("cpu")],
+    Discriminator(like_of, custom_error_type="like", custom_error_message="set like: gpu or like: cpu"),
+]
 COMPONENTS = ("head", "gpu", "cpu", "submitter", "preflight", "bucket", "objectstore", "llm", "decisions")  # labels
 
 

@@ -18,6 +18,8 @@ from ante.deploy.blocks import (
     GpuWorkers,
     GroupName,
     Head,
+    MoreCpuWorkers,
+    MoreGpuWorkers,
     MoreWorkers,
     Part,
     Platform,
@@ -375,7 +377,10 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
 def sentence(error: ValidationError) -> str:
     """Return the first error as text."""
     first = error.errors()[0]
-    place = ".".join(str(key) for key in first["loc"] if key not in ("int", "literal['auto']"))
+    path = [str(key) for key in first["loc"] if key not in ("int", "literal['auto']", "[key]")]
+    if path[0] == "extraWorkers" and path[2:3] in (["gpu"], ["cpu"]):  # the kind of group, not a key
+        del path[2]
+    place = ".".join(path)
     if first["type"] == "extra_forbidden":
         known = keys_at(first["loc"][:-1])
         near = get_close_matches(str(first["loc"][-1]), known, 1)
@@ -389,7 +394,10 @@ def sentence(error: ValidationError) -> str:
 
 def keys_at(path: tuple[int | str, ...]) -> list[str]:
     """Return the keys of a block."""
-    model: type[BaseModel] = Settings
+    if path[:1] == ("extraWorkers",):
+        model: type[BaseModel] = MoreGpuWorkers if path[2] == "gpu" else MoreCpuWorkers
+        return [field.alias or name for name, field in model.model_fields.items()]
+    model = Settings
     for key in path:
         names = {field.alias: field.annotation for field in model.model_fields.values()} | {
             name: field.annotation for name, field in model.model_fields.items()

@@ -1,4 +1,4 @@
-"""A platform and the trainings of its tenants: they find each other, and nobody else's pods, keys or roles match."""
+"""A platform and the trainings of its tenants: they find each other, and other pods, keys and roles do not match."""
 
 import json
 from typing import Any

@@ -113,7 +113,7 @@ def others(field: FieldInfo, default: Any) -> Iterator[Any]:
     elif isinstance(default, int | float):
         yield from (default + 1, default * 0.9, 9200)
     elif isinstance(default, dict):
-        yield {"other": "x"}
+        yield from ({"other": "x"}, {"OTHER": {"fieldRef": {"fieldPath": "spec.nodeName"}}}, {"x": {"like": "cpu"}})
     elif isinstance(default, tuple):
         yield from (["other"], [7], [{"kind": "User", "name": "x"}], [{"name": "x", "namespace": "y"}])
     else:
@@ -199,6 +199,12 @@ def test_a_value_of_the_wrong_kind_is_refused_by_name(values: Values, words: str
         ({"tenants": [{**TENANT, "name": "X"}]}, "tenants"),
         ({"queue": {"name": "q"}, "autoscaling": {"enabled": True}}, "admits a workload as a whole"),
         ({"ingress": {"enabled": True}}, "ingress.dashboardHost"),
+        ({"extraWorkers": {"head": {"like": "cpu"}}}, "extraWorkers.head: choose another name"),
+        ({"extraWorkers": {"x": {"like": "cpu", "replica": 2}}}, "extraWorkers"),
+        (
+            {"extraWorkers": {"x": {"like": "gpu", "runnersPerWorker": 9}}},
+            "pod of extraWorkers.x with 8: lower extraWorkers.x.",
+        ),
         ({"fullnameOverride": "Ante_1"}, "is not a valid name"),
     ],
 )

@@ -1,9 +1,10 @@
 """Blocks of values.yaml: the pods of a Ray cluster, and a platform that several trainings share."""
 
 import re
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, field_validator
 from pydantic.alias_generators import to_camel
 
 from ante.training.settings.field import Settings as Checked
@@ -42,6 +43,13 @@ class Pod(Part):
     node_selector: dict[str, str] = Field({}, description="Node selector of the pods.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pods.")
     affinity: dict[str, Any] = Field({}, description="Affinity of the pods.")
+    topology_spread_constraints: tuple[dict[str, Any], ...] = Field(
+        (), description="Topology spread constraints of the pods."
+    )
+    extra_volumes: tuple[dict[str, Any], ...] = Field((), description="Additional volumes, as in a pod.")
+    extra_volume_mounts: tuple[dict[str, Any], ...] = Field(
+        (), description="Mounts of these volumes in the Ray container."
+    )
     priority_class_name: str = Field("", description="Priority class of the pods.")
     runtime_class_name: str = Field("", description="Runtime class, such as nvidia.")
     labels: dict[str, str] = Field({}, description="Additional labels of the pods.")
@@ -62,6 +70,11 @@ class Head(Pod):
     """The head pod: Ray's control plane, dashboard and the training driver. Ray schedules no tasks there."""
 
     memory: str = Field("12Gi", description="Memory limit, including the driver and its report.")
+    runs_claim: str = Field(
+        "",
+        description="Name of an existing PersistentVolumeClaim for runs and queued uploads, which then outlive the pod; "
+        "its ephemeral disk by default.",
+    )
 
 
 class Workers(Pod):
@@ -100,6 +113,42 @@ class CpuWorkers(Workers):
         2048, ge=80, description="Size of Ray's object store per pod in MiB, part of its memory."
     )
     spot: bool = Field(False, description="Use spot nodes: the pods tolerate their taints and may be preempted.")
+
+
+class MoreGpuWorkers(GpuWorkers):
+    """A further worker group; values that it leaves out are those of gpuWorkers."""
+
+    like: Literal["gpu"] = Field(description="The group whose values it takes.")
+    enabled: bool = Field(True, description="Create the worker group.")
+
+
+class MoreCpuWorkers(CpuWorkers):
+    """A further worker group; values that it leaves out are those of cpuWorkers."""
+
+    like: Literal["cpu"] = Field(description="The group whose values it takes.")
+    enabled: bool = Field(True, description="Create the worker group.")
+
+
+def like_of(group: Any) -> Any:
+    """Return which group a further group takes its values of."""
+    return group.get("like") if isinstance(group, Mapping) else getattr(group, "like", None)
+
+
+GroupName = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,13}[a-z0-9])?$")]
+MoreWorkers = Annotated[
+    Annotated[MoreGpuWorkers, Tag("gpu")] | Annotated[MoreCpuWorkers, Tag("cpu")],
+    Discriminator(like_of, custom_error_type="like", custom_error_message="set like: gpu or like: cpu"),
+]
+COMPONENTS = ("head", "gpu", "cpu", "submitter", "preflight", "bucket", "objectstore", "llm", "decisions")  # labels
+
+
+def with_base(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values in which each group of extraWorkers has the values of gpuWorkers or cpuWorkers that it leaves out."""
+    found = {}
+    for name, group in values["extraWorkers"].items():
+        base = values.get(f"{group.get('like')}Workers") or {}
+        found[name] = {**{key: value for key, value in base.items() if key != "enabled"}, **group}
+    return {**values, "extraWorkers": found}
 
 
 class Platform(Part):

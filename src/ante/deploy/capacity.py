@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ante.deploy.access import Object
 from ante.deploy.blocks import quantity
-from ante.deploy.placement import pods_of
+from ante.deploy.placement import block_of, pods_of
 from ante.deploy.settings import PRICES, BadSettings, Settings
 from ante.deploy.spec import cluster_spec, ray_job, submitter
 
@@ -148,7 +148,7 @@ def planned_pods(settings: Settings) -> list[PodRequest]:
     found = [pod_request("head", spec["headGroupSpec"]["template"]["spec"])]
     for group in spec["workerGroupSpecs"]:
         name = group["groupName"]
-        one = pod_request(f"{name}Workers", group["template"]["spec"])
+        one = pod_request(block_of(name), group["template"]["spec"])
         found += [one] * pods_of(settings, settings.groups[name])
     if settings.job.enabled:
         found.append(pod_request("submitter", submitter(settings)["spec"]))

@@ -81,6 +81,10 @@ class ObjectStore(Part):
     resources: Resources = resources("250m", "512Mi", "2", "2Gi")
     node_selector: dict[str, str] = Field({}, description="Node selector of the pod.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pod.")
+    affinity: dict[str, Any] = Field({}, description="Affinity of the pod.")
+    topology_spread_constraints: tuple[dict[str, Any], ...] = Field(
+        (), description="Topology spread constraints of the pod."
+    )
 
 
 class LlmServer(Part):
@@ -105,6 +109,10 @@ class LlmServer(Part):
     resources: Resources = resources("1", "4Gi", "8", "32Gi")
     node_selector: dict[str, str] = Field({}, description="Node selector of the pod.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pod.")
+    affinity: dict[str, Any] = Field({}, description="Affinity of the pod.")
+    topology_spread_constraints: tuple[dict[str, Any], ...] = Field(
+        (), description="Topology spread constraints of the pod."
+    )
 
 
 class DecisionService(Part):
@@ -140,6 +148,10 @@ class DecisionService(Part):
     resources: Resources = resources("500m", "1Gi", "2", "2Gi")
     node_selector: dict[str, str] = Field({}, description="Node selector of the pods.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pods.")
+    affinity: dict[str, Any] = Field({}, description="Affinity of the pods.")
+    topology_spread_constraints: tuple[dict[str, Any], ...] = Field(
+        (), description="Topology spread constraints of the pods."
+    )
 
 
 class EventArchive(Part):

@@ -12,7 +12,19 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
-from ante.deploy.blocks import CpuWorkers, GpuWorkers, Head, Part, Platform
+from ante.deploy.blocks import (
+    COMPONENTS,
+    CpuWorkers,
+    GpuWorkers,
+    GroupName,
+    Head,
+    MoreCpuWorkers,
+    MoreGpuWorkers,
+    MoreWorkers,
+    Part,
+    Platform,
+    with_base,
+)
 from ante.errors import BalatroError
 from ante.files import Unreadable
 from ante.messages import check_url
@@ -271,6 +283,11 @@ class Settings(Part):
     head: Head = Head()
     gpu_workers: GpuWorkers = GpuWorkers()
     cpu_workers: CpuWorkers = CpuWorkers()
+    extra_workers: dict[GroupName, MoreWorkers] = Field(
+        {},
+        description="Further worker groups: a name, then like (gpu or cpu) and values that differ from gpuWorkers or "
+        "cpuWorkers.",
+    )
     training: Training = Training()
     job: Job = Job()
     s3: S3 = S3()
@@ -286,12 +303,26 @@ class Settings(Part):
     security: Security = Security()
     service_account: ServiceAccount = ServiceAccount()
     env: dict[str, str] = Field({}, description="Additional environment variables of all Ray pods; no secrets.")
+    env_value_from: dict[str, dict[str, Any]] = Field(
+        {}, description="Additional environment variables by reference: name, then valueFrom as in a container."
+    )
     env_from_secrets: tuple[str, ...] = Field((), description="Secrets whose keys are set as environment variables.")
 
     @model_validator(mode="before")
     @classmethod
-    def _of_the_platform(cls, values: Any) -> Any:
-        return with_platform(values)
+    def _derived(cls, values: Any) -> Any:
+        try:
+            return with_platform(with_base(values) if values.get("extraWorkers") else values)
+        except (AttributeError, TypeError):
+            return values  # not mappings, which is reported for the block itself
+
+    @field_validator("extra_workers")
+    @classmethod
+    def _no_component(cls, groups: dict[str, MoreWorkers]) -> dict[str, MoreWorkers]:
+        for name in groups:
+            if name in COMPONENTS:
+                raise ValueError(f"{name} is the name of other pods: choose another one")
+        return groups
 
     @field_validator("env")
     @classmethod
@@ -322,8 +353,9 @@ class Settings(Part):
     @property
     def groups(self) -> "dict[str, GpuWorkers | CpuWorkers]":
         """The enabled worker groups, by their names in Ray."""
-        both: dict[str, GpuWorkers | CpuWorkers] = {"gpu": self.gpu_workers, "cpu": self.cpu_workers}
-        return {name: group for name, group in both.items() if group.enabled}
+        every: dict[str, GpuWorkers | CpuWorkers] = {"gpu": self.gpu_workers, "cpu": self.cpu_workers}
+        every |= {name: self.extra_workers[name] for name in sorted(self.extra_workers)}
+        return {name: group for name, group in every.items() if group.enabled}
 
     @staticmethod
     def from_values(values: Mapping[str, Any], **more: Any) -> "Settings":
@@ -341,9 +373,10 @@ class Settings(Part):
     def to_values(self) -> dict[str, Any]:
         """Return what differs from the defaults, in the form of values.yaml, without name and namespace."""
         found: dict[str, Any] = self.model_dump(
-            mode="json", by_alias=True, exclude_defaults=True, exclude={"name", "namespace"}
+            mode="json", by_alias=True, exclude_defaults=True, exclude={"name", "namespace", "extra_workers"}
         )
-        return found
+        whole = self.model_dump(mode="json", by_alias=True, include={"extra_workers"})
+        return found | (whole if self.extra_workers else {})
 
 
 def with_platform(values: Any) -> Any:
@@ -373,7 +406,10 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
 def sentence(error: ValidationError) -> str:
     """Return the first error as text."""
     first = error.errors()[0]
-    place = ".".join(str(key) for key in first["loc"] if key not in ("int", "literal['auto']"))
+    path = [str(key) for key in first["loc"] if key not in ("int", "literal['auto']", "[key]")]
+    if path[0] == "extraWorkers" and path[2:3] in (["gpu"], ["cpu"]):  # the kind of group, not a key
+        del path[2]
+    place = ".".join(path)
     if first["type"] == "extra_forbidden":
         known = keys_at(first["loc"][:-1])
         near = get_close_matches(str(first["loc"][-1]), known, 1)
@@ -387,7 +423,10 @@ def sentence(error: ValidationError) -> str:
 
 def keys_at(path: tuple[int | str, ...]) -> list[str]:
     """Return the keys of a block."""
-    model: type[BaseModel] = Settings
+    if path[:1] == ("extraWorkers",):
+        model: type[BaseModel] = MoreGpuWorkers if path[2] == "gpu" else MoreCpuWorkers
+        return [field.alias or name for name, field in model.model_fields.items()]
+    model = Settings
     for key in path:
         names = {field.alias: field.annotation for field in model.model_fields.values()} | {
             name: field.annotation for name, field in model.model_fields.items()

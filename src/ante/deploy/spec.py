@@ -264,13 +264,14 @@ def pod_template(settings: Settings, component: str, pod: Pod, ray_container: Ob
         "terminationGracePeriodSeconds": pod.termination_grace_period_seconds,
         "initContainers": [warm_container(settings, ray_container)],
         "containers": [ray_container],
-        "volumes": volumes(settings, pod, head),
+        "volumes": [*volumes(settings, pod, head), *pod.extra_volumes],
     }
     tolerations = [*pod.tolerations, *(SPOT_TAINTS if getattr(pod, "spot", False) else ())]
     place = {
         "nodeSelector": pod.node_selector,
         "tolerations": tolerations,
         "affinity": pod.affinity,
+        "topologySpreadConstraints": list(pod.topology_spread_constraints),
         "priorityClassName": pod.priority_class_name,
         "runtimeClassName": pod.runtime_class_name,
     }
@@ -300,7 +301,7 @@ def container(
         "securityContext": container_security(settings),
         "readinessProbe": probe(seconds=10, failures=6),
         "livenessProbe": probe(seconds=15, failures=12, delay=60),
-        "volumeMounts": mounts(settings, isinstance(pod, Head)),
+        "volumeMounts": [*mounts(settings, isinstance(pod, Head)), *pod.extra_volume_mounts],
     }
 
 
@@ -380,6 +381,8 @@ def volumes(settings: Settings, pod: Pod, head: bool) -> list[Object]:
     ]
     if head:
         found.append({"name": "train", "configMap": {"name": config_map_name(settings)}})
+    if head and settings.head.runs_claim:
+        found.append({"name": "runs", "persistentVolumeClaim": {"claimName": settings.head.runs_claim}})
     if settings.s3.ca_config_map:
         found.append({"name": "s3-ca", "configMap": {"name": settings.s3.ca_config_map}})
     return found
@@ -394,6 +397,8 @@ def mounts(settings: Settings, head: bool) -> list[Object]:
     ]
     if head:
         found.append({"name": "train", "mountPath": "/etc/ante", "readOnly": True})
+    if head and settings.head.runs_claim:
+        found.append({"name": "runs", "mountPath": f"{DATA}/runs", "subPath": "runs"})  # without lost+found
     if settings.s3.ca_config_map:
         found.append({"name": "s3-ca", "mountPath": CA, "readOnly": True})
     return found
@@ -415,6 +420,7 @@ def environment(settings: Settings) -> list[Object]:
         *({"name": name, "value": value} for name, value in plain.items()),
         *auth_env(settings),
         *secret_env(settings),
+        *({"name": name, "valueFrom": dict(source)} for name, source in sorted(settings.env_value_from.items())),
     ]
 
 

@@ -124,7 +124,7 @@ def workload_metadata(settings: Settings) -> Object:
         labels[QUEUE_LABEL] = settings.queue.name
     if settings.queue.priority_class:
         labels[PRIORITY_LABEL] = settings.queue.priority_class
-    notes = {"annotations": {PRICES: settings.prices.note}} if settings.prices.note else {}
+    notes: Object = {"annotations": {PRICES: settings.prices.note}} if settings.prices.note else {}
     return metadata(settings, **notes) | {"labels": labels}
 
 

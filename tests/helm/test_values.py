@@ -23,6 +23,7 @@ FULL: Values = {
     "training": {"metricsPort": 9100},
     "llm": {"enabled": True, "model": "m", "vision": True, "existingSecret": "key"},
     "events": {"url": "nats://nats:4222", "existingSecret": "nats"},
+    "eventArchive": {"enabled": True, "keepDays": 7},
     "llmServer": {"enabled": True},
     "decisionService": {
         "enabled": True,

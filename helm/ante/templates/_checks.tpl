@@ -57,6 +57,9 @@
 {{- if and .Values.decisionService.enabled (not .Values.decisionService.tokenSecret) (not .Values.decisionService.clientCaSecret) -}}
 {{- fail "decisionService.enabled needs decisionService.tokenSecret or clientCaSecret: kubectl create secret generic decisions --from-literal=token=$(openssl rand -hex 32)" -}}
 {{- end -}}
+{{- if and .Values.eventArchive.enabled (not .Values.events.url) -}}
+{{- fail "eventArchive.enabled needs events.url, such as nats://nats.nats:4222" -}}
+{{- end -}}
 {{- if gt (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas) -}}
 {{- fail (printf "decisionService.minReplicas %d exceeds maxReplicas %d" (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas)) -}}
 {{- end -}}

@@ -29,6 +29,7 @@ Width = Annotated[int, Field(ge=1, le=65536)]
 PartShare = Annotated[float, Field(gt=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0, le=1e9)]
+NotNegative = Annotated[float, Field(ge=0, le=1e9)]
 Seconds = Annotated[float, Field(ge=0, le=10**6)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Side = Annotated[int, Field(ge=8, le=720)]  # pixels of an observation

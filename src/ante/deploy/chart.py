@@ -142,6 +142,22 @@ class DecisionService(Part):
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pods.")
 
 
+class EventArchive(Part):
+    """An archiver that copies the events of events.url into the bucket, `ante events archive`. Disabled by default."""
+
+    enabled: bool = Field(False, description="Deploy the archiver; requires events.url.")
+    prefix: str = Field(
+        "events", pattern=r"^[\w.-]+(/[\w.-]+)*$", description="Prefix of the archive in the bucket s3.bucket."
+    )
+    every_seconds: int = Field(
+        60, ge=1, le=86_400, description="Time in seconds after which events are written at the latest."
+    )
+    keep_days: int = Field(0, ge=0, le=36_500, description="Days after which files are deleted; 0 keeps them.")
+    resources: Resources = resources("100m", "256Mi", "1", "1Gi")
+    node_selector: dict[str, str] = Field({}, description="Node selector of the pod.")
+    tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pod.")
+
+
 class RunCatalogue(Part):
     """A page of all runs in the bucket, `ante serve runs`. Disabled by default."""
 
@@ -311,6 +327,7 @@ class ChartValues(Settings):
     object_store: ObjectStore = ObjectStore()
     llm_server: LlmServer = LlmServer()
     decision_service: DecisionService = DecisionService()
+    event_archive: EventArchive = EventArchive()
     run_catalogue: RunCatalogue = RunCatalogue()
     network_policies: NetworkPolicies = NetworkPolicies()
     monitoring: Monitoring = Monitoring()

@@ -20,8 +20,9 @@ from ante.yaml_files import parse_yaml, read_yaml
 
 # Keys of values.yaml that only the chart has, mostly for services that it deploys.
 CHART_ONLY = (
-    "objectStore", "llmServer", "decisionService", "runCatalogue", "networkPolicies", "monitoring", "podDisruptionBudget", "ingress", "route",
-    "preflight", "rbac", "servicesOnly", "tenants", "skipCrdCheck", "global", "nameOverride", "fullnameOverride",
+    "objectStore", "llmServer", "decisionService", "eventArchive", "runCatalogue", "networkPolicies", "monitoring",
+    "podDisruptionBudget", "ingress", "route", "preflight", "rbac", "servicesOnly", "tenants", "skipCrdCheck", "global",
+    "nameOverride", "fullnameOverride",
 )  # fmt: skip
 # Services of the chart, the block that contains their address, and the address.
 SERVICES = (("objectStore", "s3", "http://{name}-objectstore:9000"), ("llmServer", "llm", "http://{name}-llm:8000/v1"))

@@ -124,8 +124,8 @@ def workload_metadata(settings: Settings) -> Object:
         labels[QUEUE_LABEL] = settings.queue.name
     if settings.queue.priority_class:
         labels[PRIORITY_LABEL] = settings.queue.priority_class
-    notes: Object = {"annotations": {PRICES: settings.prices.note}} if settings.prices.note else {}
-    return metadata(settings, **notes) | {"labels": labels}
+    found = metadata(settings) | {"labels": labels}
+    return found | {"annotations": {PRICES: settings.prices.note}} if settings.prices.note else found
 
 
 def deletion(settings: Settings) -> Object:

@@ -36,15 +36,14 @@ class Plain(Loader):  # type: ignore[misc]
 
 def check_structure(text: str) -> None:
     """Raise a YAMLError for aliases and deep nesting, before anything is constructed."""
-    event: Any
     depth = 0
     for event in yaml.parse(text, Loader):
+        mark: Any = event.start_mark
         if isinstance(event, yaml.AliasEvent):
-            problem = "aliases are not supported: write the value itself"
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+            raise yaml.MarkedYAMLError(problem="aliases are not supported: write the value itself", problem_mark=mark)
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST:
-            raise yaml.MarkedYAMLError(problem=f"nested more than {DEEPEST} levels deep", problem_mark=event.start_mark)
+            raise yaml.MarkedYAMLError(problem=f"nested more than {DEEPEST} levels deep", problem_mark=mark)
 
 
 def read_yaml(file: Path) -> Any:

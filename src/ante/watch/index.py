@@ -60,7 +60,7 @@ class LiveRuns:
             run.name: (run, before[run.name][1] if run.name in before else self.follow(run)) for run in found.runs
         }
         newest = sorted(found.runs, key=lambda run: run.changed, reverse=True)
-        data = {"runs": [self.row(run) for run in newest], "others": found.others | self.failures()}
+        data = {"runs": [self.row(run) for run in newest], "others": self.others(found.others)}
         return {"version": version_of(data), "data": data}
 
     def _summary(self, folder: Path, name: str, copied: bool) -> RunSummary:
@@ -78,9 +78,9 @@ class LiveRuns:
         """Return the live data of a run's report."""
         return LiveRun(run.folder)
 
-    def failures(self) -> dict[str, str]:
-        """Return runs that could not be brought here, with the reason."""
-        return {}
+    def others(self, found: dict[str, str]) -> dict[str, str]:
+        """Return the folders that the page names with the reason why they are not listed."""
+        return found
 
     def videos(self, run: RunSummary) -> int:
         """Return the number of videos of a run."""

@@ -11,7 +11,7 @@ from ante.serve.catalogue.mirror import REPORT_FILES, Mirror
 from ante.watch.gallery import FOLDER, read_index
 from ante.watch.index import LiveRuns
 from ante.watch.live import STORE_SECONDS, LiveRun
-from ante.watch.runs import RUN_FILES, UNFINISHED, RunSummary
+from ante.watch.runs import RUN_FILES, UNFINISHED, RunSummary, is_run
 
 ACTIVE = "active"  # a run in a store that changed lately
 ACTIVE_SECONDS = 900.0  # a training uploads its files with each checkpoint
@@ -58,9 +58,9 @@ class StoredRuns(LiveRuns):
         lately = run.state == UNFINISHED and time.time() - run.changed < ACTIVE_SECONDS
         return super().row(run) | ({"state": ACTIVE} if lately else {})
 
-    def failures(self) -> dict[str, str]:
-        """See LiveRuns."""
-        return self.mirror.failed
+    def others(self, found: dict[str, str]) -> dict[str, str]:
+        """See LiveRuns. Folders whose settings are not copied yet are left out."""
+        return {name: why for name, why in found.items() if is_run(self.folder / name)} | self.mirror.failed
 
     def videos(self, run: RunSummary) -> int:
         """See LiveRuns."""

@@ -113,8 +113,8 @@ def learn_offline(
                 target.load_state_dict(policy.state_dict())
         with torch.no_grad():
             found = values_of(policy, target, shown, double=True)
-        error, recorded = float((found.wanted - found.taken).abs().mean()), float(found.taken.mean())
-        best, seconds = float(found.every.amax(dim=1).mean()), time.perf_counter() - begin
+        error, best = (found.wanted - found.taken).abs().mean().item(), found.every.amax(dim=1).mean().item()
+        seconds, recorded = time.perf_counter() - begin, found.taken.mean().item()
         epochs.append(OfflineEpoch(number + 1, count, losses / count, error, recorded, best, returns, seconds))
         advance(epochs[-1])
     trained = {"timesteps": total * settings.batch, "games": games_in(dataset), "seconds": epochs[-1].seconds}

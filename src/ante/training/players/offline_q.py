@@ -117,7 +117,6 @@ def learn_offline(
         seconds, recorded = time.perf_counter() - begin, found.taken.mean().item()
         epochs.append(OfflineEpoch(number + 1, count, losses / count, error, recorded, best, returns, seconds))
         advance(epochs[-1])
-
     trained = {"timesteps": total * settings.batch, "games": games_in(dataset), "seconds": epochs[-1].seconds}
     folder.mkdir(parents=True, exist_ok=True)
     write_epochs(folder / "metrics.csv", epochs)

@@ -203,3 +203,10 @@ def test_a_core_object_is_checked_by_kubernetes_own_schema() -> None:
 @pytest.mark.parametrize("text", ["1e-3", "2", "0.5", "1_000", "+1", ".5", "1E6"])
 def test_words_that_look_like_numbers_are_quoted(text: str) -> None:
     assert f"'{text}'" in as_yaml([{"value": text}])
+
+
+def test_with_autoscaling_only_the_whole_cluster_is_deleted() -> None:
+    """KubeRay: DeletionPolicyType 'DeleteWorkers' not supported with autoscaling enabled."""
+    values = {"autoscaling": {"enabled": True}}
+    rules = ray_job(make_settings(values))["spec"]["deletionStrategy"]["deletionRules"]
+    assert {rule["policy"] for rule in rules} == {"DeleteCluster"}

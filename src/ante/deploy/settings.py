@@ -207,7 +207,11 @@ class GcsFaultTolerance(Part):
 class Deletion(Part):
     """Deletion after the training ends, in seconds. With a queue, workersAfterSeconds applies to the whole cluster."""
 
-    workers_after_seconds: int = Field(60, ge=0, description="Delay until the worker pods and their GPUs are released.")
+    workers_after_seconds: int = Field(
+        60,
+        ge=0,
+        description="Delay until the worker pods and their GPUs are released; with autoscaling, Ray removes idle workers.",
+    )
     cluster_after_seconds: int = Field(
         3600, ge=0, description="Delay until the head, with dashboard and logs, is deleted."
     )

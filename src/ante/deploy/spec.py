@@ -128,11 +128,12 @@ def workload_metadata(settings: Settings) -> Object:
 
 
 def deletion(settings: Settings) -> Object:
-    """Return KubeRay's deletion rules. With Kueue or a suspended job, only the whole cluster can be deleted."""
+    """Return KubeRay's deletion rules: with Kueue or suspended, of the whole cluster only; Ray scales workers itself."""
     rules = settings.job.deletion
     if settings.queue.name or settings.job.suspend:
         return {"shutdownAfterJobFinishes": True, "ttlSecondsAfterFinished": rules.workers_after_seconds}
-    steps = [("DeleteWorkers", rules.workers_after_seconds), ("DeleteCluster", rules.cluster_after_seconds)]
+    steps = [] if settings.autoscaling.enabled else [("DeleteWorkers", rules.workers_after_seconds)]
+    steps.append(("DeleteCluster", rules.cluster_after_seconds))
     if rules.job_after_seconds:
         steps.append(("DeleteSelf", rules.job_after_seconds))
     return {

@@ -123,3 +123,16 @@ def test_a_platform_sets_addresses_secret_and_prefix() -> None:
     for wrong in ("shared", {"namespace": 1}, {"nam": "x"}):
         with pytest.raises(BadSettings, match="platform"):
             make_settings({"platform": wrong})
+
+
+def test_a_registry_replaces_that_of_the_image_once() -> None:
+    for repository, wanted in (
+        ("ante-ray", "mirror.internal/all/ante-ray"),
+        ("ghcr.io/ante/ray", "mirror.internal/all/ante/ray"),
+        ("localhost/ray", "mirror.internal/all/ray"),
+        ("mirror.internal/all/ray", "mirror.internal/all/ray"),
+    ):
+        given = {"imageRegistry": "mirror.internal/all/", "image": {"repository": repository}}
+        settings = make_settings(given)
+        assert settings.image.repository == wanted and given["image"] == {"repository": repository}
+        assert Settings.from_values(settings.to_values()) == settings

@@ -23,6 +23,16 @@ def quantity(text: str) -> float:
     return float(found[1]) * FACTORS[found[2]]
 
 
+def mirrored(registry: str, repository: str) -> str:
+    """Return an image's repository in a registry, which it may be in already."""
+    registry = registry.rstrip("/")
+    if repository.startswith(f"{registry}/"):
+        return repository
+    first, slash, rest = repository.partition("/")
+    foreign = slash and (first == "localhost" or "." in first or ":" in first)
+    return f"{registry}/{rest if foreign else repository}"
+
+
 class Part(Checked):
     """One block of values.yaml."""
 

@@ -23,6 +23,7 @@ from ante.deploy.blocks import (
     MoreWorkers,
     Part,
     Platform,
+    mirrored,
     with_base,
 )
 from ante.errors import BalatroError
@@ -37,6 +38,7 @@ CHART_ONLY = (
 )  # fmt: skip
 # Services of the chart, the block that contains their address, and the address.
 SERVICES = (("objectStore", "s3", "http://{name}-objectstore:9000"), ("llmServer", "llm", "http://{name}-llm:8000/v1"))
+IMAGES = ("image", "vllmImage", "llamacppImage")  # keys of images in the values and in the blocks of services
 SECRET_WORDS = re.compile(r"(PASSWORD|PASSWD|SECRET|TOKEN|ACCESS_KEY|API_KEY|PRIVATE_KEY|CREDENTIAL)", re.IGNORECASE)
 
 
@@ -255,6 +257,9 @@ class Settings(Part):
         "ante", pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=40, description="Name of all objects."
     )
     namespace: str = Field("default", pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", description="Namespace.")
+    image_registry: str = Field(
+        "", description="Registry, with a path if needed, that replaces the registry of all images."
+    )
     image: Image = Image()
     ray: Ray = Ray()
     head: Head = Head()
@@ -287,7 +292,8 @@ class Settings(Part):
     @classmethod
     def _derived(cls, values: Any) -> Any:
         try:
-            return with_platform(with_base(values) if values.get("extraWorkers") else values)
+            found = with_base(values) if values.get("extraWorkers") else values
+            return with_platform(with_registry(found) if values.get("imageRegistry") else found)
         except (AttributeError, TypeError):
             return values  # not mappings, which is reported for the block itself
 
@@ -352,6 +358,18 @@ class Settings(Part):
         )
         whole = self.model_dump(mode="json", by_alias=True, include={"extra_workers"})
         return found | (whole if self.extra_workers else {})
+
+
+def with_registry(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with all image repositories in the registry of imageRegistry."""
+    registry, own = values["imageRegistry"], merged({"image": {"repository": Image().repository}}, values)
+
+    def moved(block: Mapping[str, Any]) -> dict[str, Any]:
+        images = {key: block[key] for key in IMAGES if (block.get(key) or {}).get("repository")}
+        return {key: {**image, "repository": mirrored(registry, image["repository"])} for key, image in images.items()}
+
+    services = {service: moved(own.get(service) or {}) for service, *_ in SERVICES}
+    return merged(own, moved(own) | {service: found for service, found in services.items() if found})
 
 
 def with_platform(values: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ante.deploy.settings import Settings, make_settings, preset, presets, read_settings
-from ante.deploy.spec import as_yaml, objects, ray_job
+from ante.deploy.spec import objects
+from ante.yaml_files import as_yaml
 from tests.support.manifests import Object, Refused, check, check_all, plain_secrets, read_all
 
 EVERYTHING: dict[str, Any] = {
@@ -170,6 +171,29 @@ def test_with_a_queue_the_whole_cluster_goes_at_once() -> None:
     assert "deletionStrategy" not in job["spec"]
 
 
+def deletion_rules(job: Object) -> list[tuple[str, str, int]]:
+    """Return policy, condition and delay of each rule, as KubeRay 1.7 matches them."""
+    found = []
+    for rule in job["spec"]["deletionStrategy"]["deletionRules"]:
+        ((kind, status),) = ((key, value) for key, value in rule["condition"].items() if key != "ttlSeconds")
+        found.append((rule["policy"], f"{kind} {status}", rule["condition"]["ttlSeconds"]))
+    return found
+
+
+def test_a_training_past_its_deadline_releases_its_pods_too() -> None:
+    """KubeRay sets jobDeploymentStatus Failed then, and leaves jobStatus RUNNING."""
+    ends = "jobStatus SUCCEEDED", "jobDeploymentStatus Failed"
+    steps = ("DeleteWorkers", 60), ("DeleteCluster", 3600)
+    wanted = [(policy, end, delay) for end in ends for policy, delay in steps]
+    assert deletion_rules(job_of({})) == wanted
+
+
+def test_kuberay_does_not_delete_workers_of_an_autoscaler() -> None:
+    """KubeRay rejects a RayJob with both: `DeleteWorkers` not supported with autoscaling enabled."""
+    rules = deletion_rules(job_of({"autoscaling": {"enabled": True}}))
+    assert {policy for policy, _, _ in rules} == {"DeleteCluster"}
+
+
 def test_the_platform_may_choose_the_user() -> None:
     pod = groups(job_of({"security": {"platformUser": True}}))[0]["template"]["spec"]
     assert set(pod["securityContext"]) == {"runAsNonRoot", "seccompProfile"}
@@ -203,10 +227,3 @@ def test_a_core_object_is_checked_by_kubernetes_own_schema() -> None:
 @pytest.mark.parametrize("text", ["1e-3", "2", "0.5", "1_000", "+1", ".5", "1E6"])
 def test_words_that_look_like_numbers_are_quoted(text: str) -> None:
     assert f"'{text}'" in as_yaml([{"value": text}])
-
-
-def test_with_autoscaling_only_the_whole_cluster_is_deleted() -> None:
-    """KubeRay: DeletionPolicyType 'DeleteWorkers' not supported with autoscaling enabled."""
-    values = {"autoscaling": {"enabled": True}}
-    rules = ray_job(make_settings(values))["spec"]["deletionStrategy"]["deletionRules"]
-    assert {rule["policy"] for rule in rules} == {"DeleteCluster"}

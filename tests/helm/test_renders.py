@@ -68,6 +68,8 @@ MUCH: dict[str, Values] = {  # components that the CI values leave out
             "ABOUT": {"configMapKeyRef": {"name": "about", "key": "text"}},
         },
         "env": {"ZED": "1", "HOME": "/home", "ALPHA": "b c"},
+        "notifications": {"existingSecret": "chat", "urlKey": "hook"},
+        "prices": {"cpuHour": 0.0425, "gpuHour": 3, "currency": "EUR"},
         "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:6379", "existingSecret": "redis"},
         "llm": {"enabled": True, "endpoint": "https://llm.example/v1", "model": "m", "existingSecret": "key"},
         "events": {"url": "nats://nats.nats:4222", "existingSecret": "nats"},

@@ -23,6 +23,7 @@ FULL: Values = {
     "training": {"metricsPort": 9100},
     "llm": {"enabled": True, "model": "m", "vision": True, "existingSecret": "key"},
     "events": {"url": "nats://nats:4222", "existingSecret": "nats"},
+    "eventArchive": {"enabled": True, "keepDays": 7},
     "llmServer": {"enabled": True},
     "decisionService": {
         "enabled": True,
@@ -31,6 +32,9 @@ FULL: Values = {
         "clientCaSecret": "clients",
         "maxReplicas": 2,
     },
+    "runCatalogue": {"enabled": True, "tokenSecret": "readers"},
+    "prices": {"cpuHour": 0.04},
+    "notifications": {"existingSecret": "chat"},
     "networkPolicies": {"llmDownloads": True},
     "monitoring": {"podMonitor": {"enabled": True}, "dashboard": {"enabled": True}, "alerts": {"enabled": True}},
     "ingress": {"enabled": True, "dashboardHost": "one", "consoleHost": "two"},

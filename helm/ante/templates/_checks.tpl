@@ -5,7 +5,7 @@
 {{- end -}}
 {{- if not .Values.servicesOnly -}}
 {{- range keys .Values.extraWorkers -}}
-{{- if or (has . (list "head" "gpu" "cpu" "submitter" "preflight" "bucket" "objectstore" "llm" "decisions")) (not (regexMatch "^[a-z]([a-z0-9-]{0,13}[a-z0-9])?$" .)) -}}
+{{- if or (has . (list "head" "gpu" "cpu" "submitter" "preflight" "bucket" "objectstore" "llm" "decisions" "catalogue" "archive")) (not (regexMatch "^[a-z]([a-z0-9-]{0,13}[a-z0-9])?$" .)) -}}
 {{- fail (printf "extraWorkers.%s: choose another name of at most 15 letters, digits and dashes" .) -}}
 {{- end -}}
 {{- end -}}
@@ -62,6 +62,9 @@
 {{- end -}}
 {{- if and .Values.decisionService.enabled (not .Values.decisionService.tokenSecret) (not .Values.decisionService.clientCaSecret) -}}
 {{- fail "decisionService.enabled needs decisionService.tokenSecret or clientCaSecret: kubectl create secret generic decisions --from-literal=token=$(openssl rand -hex 32)" -}}
+{{- end -}}
+{{- if and .Values.eventArchive.enabled (not .Values.events.url) -}}
+{{- fail "eventArchive.enabled needs events.url, such as nats://nats.nats:4222" -}}
 {{- end -}}
 {{- if gt (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas) -}}
 {{- fail (printf "decisionService.minReplicas %d exceeds maxReplicas %d" (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas)) -}}

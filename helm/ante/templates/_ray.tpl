@@ -130,8 +130,8 @@ s3://{{ .Values.s3.bucket }}{{ with include "ante.s3.prefix" . }}/{{ . }}{{ end 
 
 {{/* Environment of a Ray container; secrets by reference only. */}}
 {{- define "ante.ray.env" -}}
-{{- $plain := dict "HOME" "/var/lib/ante" "ANTE_CACHE_DIR" "/var/lib/ante/cache" "RAY_USAGE_STATS_ENABLED" "0" -}}
-{{- $order := list "HOME" "ANTE_CACHE_DIR" "RAY_USAGE_STATS_ENABLED" -}}
+{{- $plain := dict "HOME" "/var/lib/ante" "ANTE_CACHE_DIR" "/var/lib/ante/cache" "RAY_USAGE_STATS_ENABLED" "0" "RAY_JOB_STOP_WAIT_TIME_S" "90" -}}
+{{- $order := list "HOME" "ANTE_CACHE_DIR" "RAY_USAGE_STATS_ENABLED" "RAY_JOB_STOP_WAIT_TIME_S" -}}
 {{- $s3 := fromJson (include "ante.ray.s3Env" .) -}}
 {{- range list "S3_BUCKET_NAME" "S3_REGION_NAME" "S3_ENDPOINT_URL" "S3_ADDRESSING_STYLE" "S3_ENCRYPTION" "S3_KMS_KEY_ID" "S3_VERIFY" "S3_CA_BUNDLE" -}}
 {{- if hasKey $s3 . }}{{ $_ := set $plain . (get $s3 .) }}{{ $order = append $order . }}{{ end -}}
@@ -176,6 +176,13 @@ s3://{{ .Values.s3.bucket }}{{ with include "ante.s3.prefix" . }}/{{ . }}{{ end 
       key: {{ .Values.llm.apiKeyKey }}
 {{- end }}
 {{- include "ante.events.token" . }}
+{{- with .Values.notifications.existingSecret }}
+- name: ANTE_WEBHOOK_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.notifications.urlKey }}
+{{- end }}
 {{- range $name, $source := .Values.envValueFrom }}
 - name: {{ $name }}
   valueFrom:
@@ -451,4 +458,10 @@ workerGroupSpecs:
   {{- with .Values.queue.priorityClass }}
   kueue.x-k8s.io/priority-class: {{ . }}
   {{- end }}
+{{- with .Values.prices }}
+{{- if or .cpuHour .gibHour .gpuHour }}
+annotations:
+  ante/prices: cpuHour={{ .cpuHour }} gibHour={{ .gibHour }} gpuHour={{ .gpuHour }} {{ .currency }}
+{{- end }}
+{{- end }}
 {{- end -}}

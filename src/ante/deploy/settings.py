@@ -14,15 +14,25 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 
 from ante.deploy.blocks import (
     COMPONENTS,
+    Auth,
+    Autoscaling,
     CpuWorkers,
+    EventBus,
+    GcsFaultTolerance,
     GpuWorkers,
     GroupName,
     Head,
+    Job,
     MoreCpuWorkers,
     MoreGpuWorkers,
     MoreWorkers,
+    Notifications,
     Part,
     Platform,
+    Prices,
+    Queue,
+    Security,
+    ServiceAccount,
     mirrored,
     with_base,
 )
@@ -33,12 +43,14 @@ from ante.yaml_files import parse_yaml, read_yaml
 
 # Keys of values.yaml that only the chart has, mostly for services that it deploys.
 CHART_ONLY = (
-    "objectStore", "llmServer", "decisionService", "networkPolicies", "monitoring", "podDisruptionBudget", "ingress", "route",
-    "preflight", "rbac", "servicesOnly", "tenants", "skipCrdCheck", "global", "nameOverride", "fullnameOverride",
+    "objectStore", "llmServer", "decisionService", "eventArchive", "runCatalogue", "networkPolicies", "monitoring",
+    "podDisruptionBudget", "ingress", "route", "preflight", "rbac", "servicesOnly", "tenants", "skipCrdCheck", "global",
+    "nameOverride", "fullnameOverride",
 )  # fmt: skip
 # Services of the chart, the block that contains their address, and the address.
 SERVICES = (("objectStore", "s3", "http://{name}-objectstore:9000"), ("llmServer", "llm", "http://{name}-llm:8000/v1"))
 IMAGES = ("image", "vllmImage", "llamacppImage")  # keys of images in the values and in the blocks of services
+PRICES = "ante/prices"  # annotation by which `ante cluster` computes costs
 SECRET_WORDS = re.compile(r"(PASSWORD|PASSWD|SECRET|TOKEN|ACCESS_KEY|API_KEY|PRIVATE_KEY|CREDENTIAL)", re.IGNORECASE)
 
 
@@ -156,100 +168,6 @@ class Llm(Part):
         return self
 
 
-class EventBus(Part):
-    """The event bus, a NATS server outside the chart, to which trainings and the decision service publish."""
-
-    url: str = Field("", description="URL, such as nats://nats.nats:4222; none by default.")
-    existing_secret: str = Field(
-        "", description="Existing Secret with the token of clients, key token; none by default."
-    )
-
-
-class Queue(Part):
-    """Kueue integration."""
-
-    name: str = Field("", description="Local queue that admits the workload; none by default.")
-    priority_class: str = Field("", description="Workload priority class.")
-
-
-class Autoscaling(Part):
-    """Ray's autoscaler."""
-
-    enabled: bool = Field(False, description="Scale worker groups between minReplicas and maxReplicas.")
-    idle_timeout_seconds: int = Field(300, ge=10, description="Time in seconds after which an idle pod is removed.")
-    upscaling_mode: Literal["Default", "Aggressive", "Conservative"] = Field("Default", description="Upscaling mode.")
-
-
-class Auth(Part):
-    """Authentication of Ray."""
-
-    mode: Literal["token", "disabled"] = Field(
-        "token", description="token: dashboard and job submission require a token."
-    )
-    existing_secret: str = Field(
-        "", description="Existing Secret with the token in key auth_token; KubeRay creates one by default."
-    )
-
-
-class GcsFaultTolerance(Part):
-    """GCS fault tolerance: Ray's control state in Redis, so that workers survive a restart of the head."""
-
-    enabled: bool = Field(False, description="Enable it. A RayJob's driver is not recovered.")
-    redis_address: str = Field("", description="Address of Redis, such as redis:6379.")
-    existing_secret: str = Field("", description="Existing Secret with the password; none by default.")
-    password_key: str = Field("password", description="Key of the Secret.")
-
-    @model_validator(mode="after")
-    def _has_redis(self) -> "GcsFaultTolerance":
-        if self.enabled and not self.redis_address:
-            raise ValueError("gcsFaultTolerance.enabled needs gcsFaultTolerance.redisAddress")
-        return self
-
-
-class Deletion(Part):
-    """Deletion after the training ends, in seconds. With a queue, workersAfterSeconds applies to the whole cluster."""
-
-    workers_after_seconds: int = Field(
-        60,
-        ge=0,
-        description="Delay until the worker pods and their GPUs are released; with autoscaling, Ray removes idle workers.",
-    )
-    cluster_after_seconds: int = Field(
-        3600, ge=0, description="Delay until the head, with dashboard and logs, is deleted."
-    )
-    job_after_seconds: int = Field(0, ge=0, description="Delay until the RayJob is deleted; 0 keeps it.")
-
-
-class Job(Part):
-    """The RayJob of the training."""
-
-    enabled: bool = Field(True, description="Create a RayJob with its cluster; false: a RayCluster for submitted jobs.")
-    backoff_limit: int = Field(3, ge=0, description="Retries on a new cluster after the training fails.")
-    submitter_backoff_limit: int = Field(5, ge=0, description="Retries on the same cluster.")
-    active_deadline_seconds: int = Field(0, ge=0, description="Time limit in seconds; 0 for none.")
-    pre_running_deadline_seconds: int = Field(0, ge=0, description="Time limit for starting, in seconds; 0 for none.")
-    suspend: bool = Field(False, description="Create it suspended; a queue sets this field itself.")
-    deletion: Deletion = Deletion()
-
-
-class Security(Part):
-    """Security context of the pods."""
-
-    platform_user: bool = Field(False, description="Leave user and groups to the platform, as on OpenShift.")
-    run_as_user: int = Field(1000, ge=1, description="User id of the processes.")
-    run_as_group: int = Field(1000, ge=0, description="Group id of the processes.")
-    fs_group: int = Field(1000, ge=0, description="Group id of the volumes.")
-    read_only_root_filesystem: bool = Field(True, description="Mount the root filesystem read-only.")
-
-
-class ServiceAccount(Part):
-    """The service account of the pods."""
-
-    create: bool = Field(True, description="Create it.")
-    name: str = Field("", description="Name; by default the release's name.")
-    annotations: dict[str, str] = Field({}, description="Annotations, such as a cloud provider's role.")
-
-
 class Settings(Part):
     """All settings of a training cluster."""
 
@@ -280,6 +198,8 @@ class Settings(Part):
     autoscaling: Autoscaling = Autoscaling()
     auth: Auth = Auth()
     gcs_fault_tolerance: GcsFaultTolerance = GcsFaultTolerance()
+    prices: Prices = Prices()
+    notifications: Notifications = Notifications()
     security: Security = Security()
     service_account: ServiceAccount = ServiceAccount()
     env: dict[str, str] = Field({}, description="Additional environment variables of all Ray pods; no secrets.")

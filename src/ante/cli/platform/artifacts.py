@@ -187,7 +187,10 @@ class Verify:
             for row in rows:
                 print(f"{row['item']}: {row['wrong']} {row['part']}".rstrip())
             whole = sum(len(shelf.finished) for shelf in shelves(store).values())
-            print(f"{store.url}: {whole} publications, {len(rows)} defects")
+            about = (
+                "" if whole or rows else "; a run's own checkpoints are no publications and are verified when loaded"
+            )
+            print(f"{store.url}: {whole} publications, {len(rows)} defects{about}")
         return 1 if rows else 0
 
 

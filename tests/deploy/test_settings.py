@@ -120,7 +120,7 @@ def test_a_platform_sets_addresses_secret_and_prefix() -> None:
         {**given, "s3": {"endpoint": "https://s3.example.com", "prefix": "games", "existingSecret": "mine"}}
     )
     assert (own.s3.endpoint, own.s3_secret) == ("https://s3.example.com", "mine") and own.s3.url.endswith("/games")
-    for wrong in ("shared", {"namespace": 1}, {"nam": "x"}):
+    for wrong in ("shared", {"namespace": 1}, {"other": "x"}):
         with pytest.raises(BadSettings, match="platform"):
             make_settings({"platform": wrong})
 

@@ -128,6 +128,7 @@ def test_gradient_steps_prefer_what_was_rewarded_and_the_value_is_fitted() -> No
     assert known()[0] > before + 0.05
 
 
+@pytest.mark.slow
 def test_the_command_trains_a_release_whose_checkpoints_join_the_league(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

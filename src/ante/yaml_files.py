@@ -1,5 +1,6 @@
-"""Reading of untrusted YAML files, with limits on size and depth, without aliases and duplicate keys."""
+"""Reading of untrusted YAML files, with limits on size and depth, without aliases and duplicate keys; writing of streams."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +69,33 @@ def parse_yaml(text: str, name: Path | str) -> Any:
         raise Unreadable(f"cannot read {name}: {error}") from None
     except RecursionError:
         raise Unreadable(f"cannot read {name}: nested too deeply") from None
+
+
+class Documents(yaml.SafeDumper):
+    """A YAML dumper without references, with indented lists and with block style for multi-line strings."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Indent lists in mappings."""
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Disable references."""
+        return True
+
+
+NUMBER = re.compile(r"[-+.\d][\d_.]*([eE][-+]?\d+)?")  # a number in YAML 1.2, such as 1e-3
+
+
+def block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Represent a string, quoted if Kubernetes would parse it as a number."""
+    style = "|" if "\n" in text else "'" if NUMBER.fullmatch(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+Documents.add_representer(str, block)
+
+
+def as_yaml(found: list[dict[str, Any]]) -> str:
+    """Return objects as one YAML stream."""
+    text: str = yaml.dump_all(found, Dumper=Documents, sort_keys=False, explicit_start=True, width=100)
+    return text

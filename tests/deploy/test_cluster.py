@@ -13,7 +13,8 @@ import pytest
 
 from ante.deploy.access import connect
 from ante.deploy.settings import make_settings, preset, read_settings
-from ante.deploy.spec import as_yaml, objects
+from ante.deploy.spec import objects
+from ante.yaml_files import as_yaml
 from tests.deploy.conftest import Ante
 from tests.support.apiserver import Cluster, node
 from tests.support.manifests import read_all

@@ -120,6 +120,19 @@ def test_a_platform_sets_addresses_secret_and_prefix() -> None:
         {**given, "s3": {"endpoint": "https://s3.example.com", "prefix": "games", "existingSecret": "mine"}}
     )
     assert (own.s3.endpoint, own.s3_secret) == ("https://s3.example.com", "mine") and own.s3.url.endswith("/games")
-    for wrong in ("shared", {"namespace": 1}, {"nam": "x"}):
+    for wrong in ("shared", {"namespace": 1}, {"other": "x"}):
         with pytest.raises(BadSettings, match="platform"):
             make_settings({"platform": wrong})
+
+
+def test_a_registry_replaces_that_of_the_image_once() -> None:
+    for repository, wanted in (
+        ("ante-ray", "mirror.internal/all/ante-ray"),
+        ("ghcr.io/ante/ray", "mirror.internal/all/ante/ray"),
+        ("localhost/ray", "mirror.internal/all/ray"),
+        ("mirror.internal/all/ray", "mirror.internal/all/ray"),
+    ):
+        given = {"imageRegistry": "mirror.internal/all/", "image": {"repository": repository}}
+        settings = make_settings(given)
+        assert settings.image.repository == wanted and given["image"] == {"repository": repository}
+        assert Settings.from_values(settings.to_values()) == settings

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ante.deploy.settings import Settings, make_settings, preset, presets, read_settings
-from ante.deploy.spec import as_yaml, objects
+from ante.deploy.spec import objects
+from ante.yaml_files import as_yaml
 from tests.support.manifests import Object, Refused, check, check_all, plain_secrets, read_all
 
 EVERYTHING: dict[str, Any] = {

@@ -156,6 +156,12 @@ def test_a_trainer_of_one_release_changes_that_release_only() -> None:
     }
 
 
+def test_without_admins_no_role_grants_more_than_a_training_needs() -> None:
+    assert not [name for name in render({}).kind("Role") if name.endswith("-admin")]
+    for role in render({}).kind("Role").values():
+        assert not any("*" in (verb, group, resource) for verb, group, resource in rules(role))
+
+
 def test_subjects_are_bound_in_the_namespaces_of_their_tenants() -> None:
     bound = {
         (one["metadata"]["namespace"], one["roleRef"]["name"], subject["name"])

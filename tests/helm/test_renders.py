@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ante.deploy.chart import images, read_chart_values
 from ante.deploy.pod_programs.credentials import read_plan
 from ante.deploy.settings import Settings
 from ante.deploy.spec import objects
@@ -109,6 +110,12 @@ MUCH: dict[str, Values] = {  # components that the CI values leave out
             "off": {"like": "gpu", "enabled": False},
         },
         "training": {"learners": 2, "learnerGpus": 0.5},
+    },
+    "mirror": {"imageRegistry": "registry.internal:5000/mirror/", "image": {"repository": "ghcr.io/ante/ray"}},
+    "mirror of a short name": {
+        "imageRegistry": "registry.internal",
+        "llmServer": {"enabled": True, "kind": "stub"},
+        "llm": {"model": "fake", "enabled": True},
     },
     "only further groups": {
         "gpuWorkers": {"enabled": False},
@@ -220,6 +227,17 @@ def test_a_changed_job_has_another_name_because_jobs_are_immutable() -> None:
     (one,), (same,) = render({}).kind("Job"), render({"head": {"cpus": 3}}).kind("Job")
     (other,) = render({"image": {"tag": "next"}}).kind("Job")
     assert one == same != other
+
+
+@pytest.mark.parametrize("name", ["mirror", "mirror of a short name"])
+def test_all_images_are_from_the_mirror_that_ante_images_lists(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump(ALL[name]))
+    listed = {one.image for one in images(read_chart_values((file,))) if one.used}
+    text = json.dumps(render(ALL[name]).objects)
+    used = set(re.findall(r'"image": "([^"]+)"', text))
+    assert used <= listed and all(one.startswith("registry.internal") for one in used)
+    assert not any("ghcr.io" in one for one in used)
 
 
 def test_further_groups_are_in_ray_and_in_the_policies() -> None:

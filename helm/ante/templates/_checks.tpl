@@ -5,7 +5,7 @@
 {{- end -}}
 {{- if not .Values.servicesOnly -}}
 {{- range keys .Values.extraWorkers -}}
-{{- if or (has . (list "head" "gpu" "cpu" "submitter" "preflight" "bucket" "objectstore" "llm" "decisions")) (not (regexMatch "^[a-z]([a-z0-9-]{0,13}[a-z0-9])?$" .)) -}}
+{{- if or (has . (list "head" "gpu" "cpu" "submitter" "preflight" "bucket" "objectstore" "llm" "decisions" "catalogue" "archive")) (not (regexMatch "^[a-z]([a-z0-9-]{0,13}[a-z0-9])?$" .)) -}}
 {{- fail (printf "extraWorkers.%s: choose another name of at most 15 letters, digits and dashes" .) -}}
 {{- end -}}
 {{- end -}}

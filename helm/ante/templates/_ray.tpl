@@ -246,7 +246,7 @@ spec:
   terminationGracePeriodSeconds: {{ int $pod.terminationGracePeriodSeconds }}
   initContainers:
     - name: warm
-      {{- include "ante.image" $root.Values.image | nindent 6 }}
+      {{- include "ante.image" (dict "root" $root "image" $root.Values.image) | nindent 6 }}
       command:
         - sh
         - -c
@@ -267,7 +267,7 @@ spec:
           mountPath: /tmp
   containers:
     - name: {{ ternary "ray-head" "ray-worker" $head }}
-      {{- include "ante.image" $root.Values.image | nindent 6 }}
+      {{- include "ante.image" (dict "root" $root "image" $root.Values.image) | nindent 6 }}
       env:
         {{- include "ante.ray.env" $root | trim | nindent 8 }}
       {{- with $root.Values.envFromSecrets }}

@@ -14,15 +14,26 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 
 from ante.deploy.blocks import (
     COMPONENTS,
+    Auth,
+    Autoscaling,
     CpuWorkers,
+    EventBus,
+    GcsFaultTolerance,
     GpuWorkers,
     GroupName,
     Head,
+    Job,
     MoreCpuWorkers,
     MoreGpuWorkers,
     MoreWorkers,
+    Notifications,
     Part,
     Platform,
+    Prices,
+    Queue,
+    Security,
+    ServiceAccount,
+    mirrored,
     with_base,
 )
 from ante.errors import BalatroError
@@ -38,6 +49,7 @@ CHART_ONLY = (
 )  # fmt: skip
 # Services of the chart, the block that contains their address, and the address.
 SERVICES = (("objectStore", "s3", "http://{name}-objectstore:9000"), ("llmServer", "llm", "http://{name}-llm:8000/v1"))
+IMAGES = ("image", "vllmImage", "llamacppImage")  # keys of images in the values and in the blocks of services
 PRICES = "ante/prices"  # annotation by which `ante cluster` computes costs
 SECRET_WORDS = re.compile(r"(PASSWORD|PASSWD|SECRET|TOKEN|ACCESS_KEY|API_KEY|PRIVATE_KEY|CREDENTIAL)", re.IGNORECASE)
 
@@ -156,121 +168,6 @@ class Llm(Part):
         return self
 
 
-class EventBus(Part):
-    """The event bus, a NATS server outside the chart, to which trainings and the decision service publish."""
-
-    url: str = Field("", description="URL, such as nats://nats.nats:4222; none by default.")
-    existing_secret: str = Field(
-        "", description="Existing Secret with the token of clients, key token; none by default."
-    )
-
-
-class Queue(Part):
-    """Kueue integration."""
-
-    name: str = Field("", description="Local queue that admits the workload; none by default.")
-    priority_class: str = Field("", description="Workload priority class.")
-
-
-class Autoscaling(Part):
-    """Ray's autoscaler."""
-
-    enabled: bool = Field(False, description="Scale worker groups between minReplicas and maxReplicas.")
-    idle_timeout_seconds: int = Field(300, ge=10, description="Time in seconds after which an idle pod is removed.")
-    upscaling_mode: Literal["Default", "Aggressive", "Conservative"] = Field("Default", description="Upscaling mode.")
-
-
-class Auth(Part):
-    """Authentication of Ray."""
-
-    mode: Literal["token", "disabled"] = Field(
-        "token", description="token: dashboard and job submission require a token."
-    )
-    existing_secret: str = Field(
-        "", description="Existing Secret with the token in key auth_token; KubeRay creates one by default."
-    )
-
-
-class GcsFaultTolerance(Part):
-    """GCS fault tolerance: Ray's control state in Redis, so that workers survive a restart of the head."""
-
-    enabled: bool = Field(False, description="Enable it. A RayJob's driver is not recovered.")
-    redis_address: str = Field("", description="Address of Redis, such as redis:6379.")
-    existing_secret: str = Field("", description="Existing Secret with the password; none by default.")
-    password_key: str = Field("password", description="Key of the Secret.")
-
-    @model_validator(mode="after")
-    def _has_redis(self) -> "GcsFaultTolerance":
-        if self.enabled and not self.redis_address:
-            raise ValueError("gcsFaultTolerance.enabled needs gcsFaultTolerance.redisAddress")
-        return self
-
-
-class Deletion(Part):
-    """Deletion after the training ends, in seconds. With a queue, workersAfterSeconds applies to the whole cluster."""
-
-    workers_after_seconds: int = Field(60, ge=0, description="Delay until the worker pods and their GPUs are released.")
-    cluster_after_seconds: int = Field(
-        3600, ge=0, description="Delay until the head, with dashboard and logs, is deleted."
-    )
-    job_after_seconds: int = Field(0, ge=0, description="Delay until the RayJob is deleted; 0 keeps it.")
-
-
-class Job(Part):
-    """The RayJob of the training."""
-
-    enabled: bool = Field(True, description="Create a RayJob with its cluster; false: a RayCluster for submitted jobs.")
-    backoff_limit: int = Field(3, ge=0, description="Retries on a new cluster after the training fails.")
-    submitter_backoff_limit: int = Field(5, ge=0, description="Retries on the same cluster.")
-    active_deadline_seconds: int = Field(
-        604800, ge=0, description="Time limit of an attempt in seconds, 7 days by default; 0 for none."
-    )
-    pre_running_deadline_seconds: int = Field(0, ge=0, description="Time limit for starting, in seconds; 0 for none.")
-    suspend: bool = Field(False, description="Create it suspended; a queue sets this field itself.")
-    deletion: Deletion = Deletion()
-
-
-class Prices(Part):
-    """Prices for estimated and actual costs; without them, no costs are shown."""
-
-    cpu_hour: float = Field(0.0, ge=0, description="Price of a core for an hour.")
-    gib_hour: float = Field(0.0, ge=0, description="Price of a GiB of memory for an hour.")
-    gpu_hour: float = Field(0.0, ge=0, description="Price of a GPU for an hour.")
-    currency: str = Field("USD", pattern=r"^\w{1,10}$", description="Currency of the prices.")
-
-    @property
-    def note(self) -> str:
-        """The prices as text, empty without any: an annotation of the training."""
-        found = {"cpuHour": self.cpu_hour, "gibHour": self.gib_hour, "gpuHour": self.gpu_hour}
-        known = any(found.values())
-        return " ".join([*(f"{name}={price:g}" for name, price in found.items()), self.currency]) if known else ""
-
-
-class Notifications(Part):
-    """A webhook that receives the end or the failure of the training."""
-
-    existing_secret: str = Field("", description="Existing Secret with the URL of the webhook; none by default.")
-    url_key: str = Field("url", description="Key of the Secret for the URL.")
-
-
-class Security(Part):
-    """Security context of the pods."""
-
-    platform_user: bool = Field(False, description="Leave user and groups to the platform, as on OpenShift.")
-    run_as_user: int = Field(1000, ge=1, description="User id of the processes.")
-    run_as_group: int = Field(1000, ge=0, description="Group id of the processes.")
-    fs_group: int = Field(1000, ge=0, description="Group id of the volumes.")
-    read_only_root_filesystem: bool = Field(True, description="Mount the root filesystem read-only.")
-
-
-class ServiceAccount(Part):
-    """The service account of the pods."""
-
-    create: bool = Field(True, description="Create it.")
-    name: str = Field("", description="Name; by default the release's name.")
-    annotations: dict[str, str] = Field({}, description="Annotations, such as a cloud provider's role.")
-
-
 class Settings(Part):
     """All settings of a training cluster."""
 
@@ -278,6 +175,9 @@ class Settings(Part):
         "ante", pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=40, description="Name of all objects."
     )
     namespace: str = Field("default", pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", description="Namespace.")
+    image_registry: str = Field(
+        "", description="Registry, with a path if needed, that replaces the registry of all images."
+    )
     image: Image = Image()
     ray: Ray = Ray()
     head: Head = Head()
@@ -312,7 +212,8 @@ class Settings(Part):
     @classmethod
     def _derived(cls, values: Any) -> Any:
         try:
-            return with_platform(with_base(values) if values.get("extraWorkers") else values)
+            found = with_base(values) if values.get("extraWorkers") else values
+            return with_platform(with_registry(found) if values.get("imageRegistry") else found)
         except (AttributeError, TypeError):
             return values  # not mappings, which is reported for the block itself
 
@@ -377,6 +278,18 @@ class Settings(Part):
         )
         whole = self.model_dump(mode="json", by_alias=True, include={"extra_workers"})
         return found | (whole if self.extra_workers else {})
+
+
+def with_registry(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with all image repositories in the registry of imageRegistry."""
+    registry, own = values["imageRegistry"], merged({"image": {"repository": Image().repository}}, values)
+
+    def moved(block: Mapping[str, Any]) -> dict[str, Any]:
+        images = {key: block[key] for key in IMAGES if (block.get(key) or {}).get("repository")}
+        return {key: {**image, "repository": mirrored(registry, image["repository"])} for key, image in images.items()}
+
+    services = {service: moved(own.get(service) or {}) for service, *_ in SERVICES}
+    return merged(own, moved(own) | {service: found for service, found in services.items() if found})
 
 
 def with_platform(values: Any) -> Any:

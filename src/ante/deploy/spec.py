@@ -1,7 +1,6 @@
 """Kubernetes objects for settings, as plain data: a RayJob or a RayCluster, its service account and configuration."""
 
 import json
-import re
 import shlex
 from typing import Any
 
@@ -474,33 +473,3 @@ def secret_env(settings: Settings) -> list[Object]:
 def secret_key(secret: str, key: str) -> Object:
     """Return a reference to one key of a Secret."""
     return {"secretKeyRef": {"name": secret, "key": key}}
-
-
-class Plain(yaml.SafeDumper):
-    """A YAML dumper without references, with indented lists and with block style for multi-line strings."""
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Indent lists in mappings."""
-        super().increase_indent(flow, False)
-
-    def ignore_aliases(self, data: Any) -> bool:
-        """Disable references."""
-        return True
-
-
-NUMBER = re.compile(r"[-+.\d][\d_.]*([eE][-+]?\d+)?")  # a number in YAML 1.2, such as 1e-3
-
-
-def block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """Represent a string, quoted if Kubernetes would parse it as a number."""
-    style = "|" if "\n" in text else "'" if NUMBER.fullmatch(text) else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-Plain.add_representer(str, block)
-
-
-def as_yaml(found: list[Object]) -> str:
-    """Return objects as one YAML stream."""
-    text: str = yaml.dump_all(found, Dumper=Plain, sort_keys=False, explicit_start=True, width=100)
-    return text

@@ -139,6 +139,14 @@ def test_a_listing_of_many_runs_is_cut_off(tmp_path: Path, monkeypatch: pytest.M
     assert "more than 3 runs" in mirror.failed["7 other runs"]
 
 
+def test_a_listing_of_many_objects_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ante.serve.catalogue.mirror.MOST_KEYS", 4)
+    mirror = Mirror(Listed(tmp_path / "store", [f"run-{i}/{CONFIG}" for i in range(10)]), tmp_path / "copies")
+    mirror.refresh()
+    assert len(mirror.there) == 4
+    assert mirror.failed == {"further objects": "the limit is 4 objects: use a prefix of the store"}
+
+
 def test_a_store_that_cannot_be_read_keeps_the_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mirror = Mirror(Listed(tmp_path / "store", [f"run/{CONFIG}"]), tmp_path / "copies")
     mirror.refresh()

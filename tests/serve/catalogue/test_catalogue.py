@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -201,6 +203,21 @@ def test_the_cost_of_a_run_follows_from_its_settings(tmp_path: Path) -> None:
     assert ServeRuns(cpu_hour=0.10).cost(run) == "0.90 USD"
     assert ServeRuns(cpu_hour=0.10, gpu_hour=2.0, currency="EUR").cost(run) == "0.90 EUR"
     assert ServeRuns().cost(run) == ""
+
+
+@pytest.mark.slow
+def test_the_command_serves_until_a_termination_and_leaves_no_copies(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    command = [sys.executable, "-m", "ante.cli", "serve", "runs", str(place), "--port", "0"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout
+        port = int(process.stdout.readline().split()[0].rstrip("/").rpartition(":")[2])
+        assert len(rows(port)) == 2
+        assert len(list((tmp_path / "tmp").glob("ante-runs-*"))) == 1
+        process.terminate()
+        process.wait(20)
+    assert list((tmp_path / "tmp").glob("ante-runs-*")) == []
 
 
 @pytest.mark.browser

@@ -426,7 +426,8 @@ def report_cost(settings: "Settings") -> None:
 def print_yaml(settings: "Settings") -> None:
     """Print the objects as YAML. Raises DoesNotFit if the settings cannot run."""
     from ante.deploy.placement import check_fits
-    from ante.deploy.spec import as_yaml, objects
+    from ante.deploy.spec import objects
+    from ante.yaml_files import as_yaml
 
     check_fits(settings)
     print(as_yaml(objects(settings)), end="")

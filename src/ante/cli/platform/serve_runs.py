@@ -59,13 +59,14 @@ class ServeRuns:
         """Serve until Ctrl-C or SIGTERM. Raises CannotServe, BadAccess, StorageError."""
         from ante.serve.catalogue.server import catalogue, runs_of
         from ante.serve.tokens import Tokens
+        from ante.stopping import ending
         from ante.storage.local import LocalStore
         from ante.storage.opening import open_store
         from ante.watch.runs import NotARun
 
         logging.basicConfig(level=logging.INFO, format="ante: %(message)s", stream=sys.stderr)
         store = open_store(self.store)
-        with ExitStack() as held:
+        with ending(), ExitStack() as held:
             place = Path(held.enter_context(TemporaryDirectory(prefix="ante-runs-"))).resolve()
             source = store.folder if isinstance(store, LocalStore) else store
             if isinstance(source, Path) and not source.is_dir():

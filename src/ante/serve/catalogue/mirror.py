@@ -60,6 +60,8 @@ class Mirror:
         if len(found) > len(runs):
             why = f"names are not paths of a run, or there are more than {MOST_RUNS:,} runs: use a prefix of the store"
             self.failed[f"{len(found) - len(runs):,} other runs"] = why
+        if len(there) == MOST_KEYS:
+            self.failed["further objects"] = f"the limit is {MOST_KEYS:,} objects: use a prefix of the store"
 
     def bring_listed(self, name: str) -> str:
         """Copy the files of a run that the list shows; return why it failed, empty if it did not."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,10 @@ def test_a_terminated_measurement_leaves_no_server(tmp_path: Path, moment: str) 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_termination_leaves_the_block_and_restores_the_handlers(number: signal.Signals) -> None:
+def test_a_termination_leaves_the_block_and_restores_the_handlers(
+    number: signal.Signals, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(partial(signal.signal, number, signal.signal(number, signal.SIG_DFL)))  # nohup ignores SIGHUP
     before, closed = signal.getsignal(number), []
     with pytest.raises(SystemExit) as left, ending():
         try:

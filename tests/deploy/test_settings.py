@@ -48,6 +48,7 @@ def test_services_of_the_chart_are_found_by_their_names() -> None:
         ({"head": {"memory": "12Gb"}}, "setting head.memory: '12Gb' is not a quantity such as 500m, 2, 512Mi or 16Gi"),
         ({"head": {"terminationGracePeriodSeconds": 30}}, "terminationGracePeriodSeconds"),
         ({"env": {"MY_API_KEY": "x"}}, "looks like a secret: store it in a Secret"),
+        ({"env": {"HF_TOKEN": "x"}}, "looks like a secret: store it in a Secret"),
         ({"s3": {"endpoint": "minio:9000"}}, "it must start with http:// or https://"),
         ({"s3": {"endpoint": "http://me:pw@minio"}}, "it contains credentials"),
         ({"llm": {"enabled": True}}, "llm.enabled needs llm.endpoint and llm.model"),
@@ -136,3 +137,8 @@ def test_a_registry_replaces_that_of_the_image_once() -> None:
         settings = make_settings(given)
         assert settings.image.repository == wanted and given["image"] == {"repository": repository}
         assert Settings.from_values(settings.to_values()) == settings
+
+
+def test_a_limit_of_tokens_is_no_secret() -> None:
+    limits = {"LLM_TOKENS_TOTAL": "5000000", "LLM_TOKENS_PER_HOUR": "1000"}
+    assert Settings.model_validate({"env": limits}).env == limits

@@ -51,7 +51,9 @@ CHART_ONLY = (
 SERVICES = (("objectStore", "s3", "http://{name}-objectstore:9000"), ("llmServer", "llm", "http://{name}-llm:8000/v1"))
 IMAGES = ("image", "vllmImage", "llamacppImage")  # keys of images in the values and in the blocks of services
 PRICES = "ante/prices"  # annotation by which `ante cluster` computes costs
-SECRET_WORDS = re.compile(r"(PASSWORD|PASSWD|SECRET|TOKEN|ACCESS_KEY|API_KEY|PRIVATE_KEY|CREDENTIAL)", re.IGNORECASE)
+SECRET_WORDS = re.compile(
+    r"(PASSWORD|PASSWD|SECRET|TOKEN(?!S)|ACCESS_KEY|API_KEY|PRIVATE_KEY|CREDENTIAL)", re.IGNORECASE
+)
 
 
 class BadSettings(BalatroError, ValueError):

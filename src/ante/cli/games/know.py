@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg, subcommand
 
 from ante.cli.games.know_store import Export, Import, Load, Measure, Page, Recall, opened
+from ante.cli.games.know_wins import KnowStrategies, Mine
 from ante.cli.options import Count
 from ante.cli.shown import paper, show
 from ante.errors import BalatroError
@@ -379,9 +380,11 @@ class Know:
         | Annotated[KnowDeck, subcommand("deck")]
         | Annotated[KnowPath, subcommand("path")]
         | Annotated[KnowTop, subcommand("top")]
+        | Annotated[KnowStrategies, subcommand("strategies")]
         | Annotated[Page, subcommand("page")]
         | Annotated[Recall, subcommand("recall")]
         | Annotated[Measure, subcommand("measure")]
+        | Annotated[Mine, subcommand("mine")]
         | Annotated[Load, subcommand("load")]
         | Annotated[Export, subcommand("export")]
         | Annotated[Import, subcommand("import")],

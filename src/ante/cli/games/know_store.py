@@ -99,13 +99,16 @@ class Load:
     """File or Bolt URL."""
     tables: Path | None = None
     """Folder of ante know measure; by default the tables of this version."""
+    wins: Path | None = None
+    """Folder of ante know mine; by default the tables of this version."""
 
     def run(self) -> int:
         """Write the graph. Raises StoreUnavailable, BadTable."""
         from ante.knowledge.measuring.table import read_table
+        from ante.knowledge.winning.table import read_winning
 
         with opened(self.store, write=True) as graph:
-            print(f"{graph.load(read_table(self.tables)):,} nodes and edges written")
+            print(f"{graph.load(read_table(self.tables), read_winning(self.wins)):,} nodes and edges written")
         return 0
 
 
@@ -168,10 +171,11 @@ class Page:
     def run(self) -> int:
         """Write the page. Raises BadTable."""
         from ante.knowledge.measuring.table import read_table
+        from ante.knowledge.winning.table import read_winning
         from ante.stats.knowledge import draw_pairs, write_page
 
         table = read_table()
-        write_page(table, self.out)
+        write_page(table, read_winning(), self.out)
         if self.plot:
             draw_pairs(table, self.plot)
         print(self.out)

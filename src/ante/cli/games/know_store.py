@@ -212,3 +212,33 @@ class Recall:
             f"both act on a played hand, {found.confirmed_scoring}"
         )
         return 0
+
+
+@dataclass(frozen=True)
+class Embed:
+    """Write the graph as 128 numbers for each joker, for the setting policy.joker_vectors of the shortlist policy.
+
+    Jokers that have the same partners, hands and traits have similar numbers (NetMF).
+
+    Try:
+      ante know embed --out joker_vectors.npz
+      ante know embed --out new.npz --previous joker_vectors.npz --tables measured
+    """
+
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """File of the numbers."""
+    previous: Path | None = None
+    """Earlier file to which the numbers are aligned, so that a policy which reads them meets no rotated input."""
+    tables: Path | None = None
+    """Folder of ante know measure; by default the tables of this version."""
+
+    def run(self) -> int:
+        """Write the file and print its digest. Raises BadTable, Unreadable."""
+        from ante.knowledge.embeddings import JokerVectors, embed
+        from ante.knowledge.measuring.table import read_table
+
+        previous = JokerVectors.read(self.previous) if self.previous else None
+        found = embed(read_table(self.tables), previous)
+        found.write(self.out)
+        print(f"{self.out}: {found.vectors.shape[0]} x {found.vectors.shape[1]}, SHA-256 {found.digest}")
+        return 0

@@ -95,11 +95,11 @@ class Mine:
     """Games of other seeds, which validate."""
     most: Count = 12
     """Maximum number of proposed strategies to validate, the most significant ones."""
-    each: Fewest = 300
+    each: Fewest = 160
     """Maximum number of games in which a strategy is validated."""
-    pairs: Count = 10
+    pairs: Count = 6
     """Pairs with the strongest interactions of scores whose win rates are measured."""
-    each_pair: Fewest = 300
+    each_pair: Fewest = 150
     """Maximum number of games for each pair."""
     work: Path = Path("runs/knowledge")
     """Folder of intermediate results."""

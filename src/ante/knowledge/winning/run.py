@@ -34,9 +34,9 @@ class Plan:
     """What is played: at most `most` proposed strategies in `each` games, and pairs of jokers in `each_pair`."""
 
     most: int = 12
-    each: int = 300
+    each: int = 160
     pairs: tuple[tuple[str, str], ...] = ()
-    each_pair: int = 300
+    each_pair: int = 150
 
 
 class Field:

@@ -104,6 +104,16 @@ def test_aligned_to_a_rotated_copy_it_is_that_copy() -> None:
     np.testing.assert_allclose(again, products, atol=1e-3)
 
 
+def test_the_rotation_is_that_of_another_library() -> None:
+    from scipy.linalg import orthogonal_procrustes
+
+    found = embed(read_table()).vectors.astype(float)
+    noisy = np.random.default_rng(3).normal(scale=0.05, size=found.shape) + found
+    previous = JokerVectors((noisy / np.abs(noisy).max()).astype(np.float32))
+    expected = found @ orthogonal_procrustes(found, previous.vectors.astype(float))[0]
+    np.testing.assert_allclose(embed(read_table(), previous).vectors, expected / np.abs(expected).max(), atol=1e-4)
+
+
 def test_reduced_vectors_are_the_best_of_their_width() -> None:
     found = packaged()
     exact = found.vectors.astype(float) @ found.vectors.astype(float).T

@@ -105,9 +105,8 @@ def embed(table: Table, previous: JokerVectors | None = None) -> JokerVectors:
     """Return the embeddings of the measured tables, rotated to be as close as possible to the previous ones (Procrustes)."""
     found = netmf(adjacency(table))[: len(JOKERS) - 1]
     if previous is not None:
-        from scipy.linalg import orthogonal_procrustes
-
-        found = found @ orthogonal_procrustes(found, previous.vectors.astype(np.float64))[0]
+        u, _, v = np.linalg.svd(found.T @ previous.vectors.astype(np.float64))
+        found = found @ (u @ v)
     return JokerVectors((found / np.abs(found).max()).astype(np.float32))
 
 

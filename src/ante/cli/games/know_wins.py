@@ -95,11 +95,11 @@ class Mine:
     """Games of other seeds, which validate."""
     most: Count = 12
     """Maximum number of proposed strategies to validate, the most significant ones."""
-    each: Fewest = 160
+    each: Fewest = 128
     """Maximum number of games in which a strategy is validated."""
-    pairs: Count = 6
+    pairs: Count = 4
     """Pairs with the strongest interactions of scores whose win rates are measured."""
-    each_pair: Fewest = 150
+    each_pair: Fewest = 128
     """Maximum number of games for each pair."""
     work: Path = Path("runs/knowledge")
     """Folder of intermediate results."""
@@ -127,7 +127,7 @@ class Mine:
         validated = sum(each.validated for each in found.strategies)
         print(
             f"{self.out}: {found.about['sets']} frequent sets, {len(found.strategies)} proposed, {validated} validated, "
-            f"{len(found.pairs)} pairs; {found.about['cpu_seconds']} s of processor time"
+            f"{len(found.pairs)} pairs, {found.about['games_with_grants']:,} games with grants"
         )
         return 0
 

@@ -23,7 +23,7 @@ def graph(n: int = 14, seed: int = 1) -> NDArray[np.float64]:
     return weights + weights.T
 
 
-def slow_log_chances(weights: NDArray[np.float64], window: int) -> list[list[float]]:
+def slow_log_meetings(weights: NDArray[np.float64], window: int) -> list[list[float]]:
     """Return log(max(1, ...)) of NetMF by sums over all walks, node by node, without matrix products."""
     n = len(weights)
     degree = [math.fsum(weights[i]) for i in range(n)]
@@ -40,9 +40,9 @@ def slow_log_chances(weights: NDArray[np.float64], window: int) -> list[list[flo
     return found
 
 
-def test_the_vectors_factorise_the_chances_of_walks() -> None:
+def test_the_vectors_factorise_how_walks_meet() -> None:
     weights = graph()
-    slow = np.array(slow_log_chances(weights, 5))
+    slow = np.array(slow_log_meetings(weights, 5))
     vectors = netmf(weights, dimensions=len(weights))
     # M = U S V^T and the vectors are U sqrt(S), so their products with each other are (M M^T)^(1/2).
     values, columns = np.linalg.eigh(slow @ slow.T)

@@ -2,7 +2,7 @@
 
 Nodes are jokers, hands and traits. An edge between jokers has their synergy as its weight, an edge to a hand the gain with
 it, an edge to a trait TRAIT_WEIGHT; overlaps, losses and effects that are not significant have none. NetMF factorises the
-logarithm of the chances that a random walk meets two nodes within WINDOW steps (Qiu and others, 2018).
+logarithm of the probabilities that a random walk meets two nodes within WINDOW steps (Qiu and others, 2018).
 """
 
 import hashlib
@@ -90,8 +90,8 @@ def netmf(weights: Matrix, dimensions: int = DIMENSIONS, window: int = WINDOW) -
     for _ in range(window):
         power = power @ walk
         met += power
-    chances = degree.sum() / window * met * inverse
-    u, s, _ = np.linalg.svd(np.log(np.maximum(chances, 1.0)))
+    meetings = degree.sum() / window * met * inverse
+    u, s, _ = np.linalg.svd(np.log(np.maximum(meetings, 1.0)))
     return np.asarray(with_signs(u[:, :dimensions]) * np.sqrt(s[:dimensions]))
 
 

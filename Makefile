@@ -13,6 +13,8 @@ WORKERS ?= 2
 IMPORTED := torch ray numba numpy pandas sympy mpmath
 CLUSTER_IMAGE ?= runs/cluster/image.tar
 export NO_MKDOCS_2_WARNING := 1
+# Python keeps the bytecode of tests and packages, also where the environment, as in many images, forbids it: the next run starts sooner.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ante.deploy.settings import BadSettings, Settings, make_settings, preset, presets, quantity, read_settings
+from ante.deploy.blocks import quantity
+from ante.deploy.settings import BadSettings, Settings, make_settings, preset, presets, read_settings
 
 
 def test_camel_case_and_snake_case_say_the_same() -> None:

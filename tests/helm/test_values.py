@@ -36,6 +36,7 @@ FULL: Values = {
     "ingress": {"enabled": True, "dashboardHost": "one", "consoleHost": "two"},
     "route": {"enabled": True},
 }
+TENANT = {"name": "x", "namespace": "y"}
 BASES: tuple[Values, ...] = (  # a value has an effect only if its component is enabled
     FULL,
     {},
@@ -46,6 +47,7 @@ BASES: tuple[Values, ...] = (  # a value has an effect only if its component is 
      "queue": {"name": "q"}, "cpuWorkers": {"enabled": True}, "training": {"learnerGpus": 0},
      "networkPolicies": {"llmDownloads": True},
      "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:1", "existingSecret": "redis"}},
+    {"platform": {"namespace": "shared"}, "objectStore": {"enabled": False}},
 )  # fmt: skip
 
 
@@ -109,18 +111,17 @@ def others(field: FieldInfo, default: Any) -> Iterator[Any]:
     elif isinstance(default, dict):
         yield {"other": "x"}
     elif isinstance(default, tuple):
-        yield from (["other"], [7], [{"kind": "User", "name": "x"}])
+        yield from (["other"], [7], [{"kind": "User", "name": "x"}], [{"name": "x", "namespace": "y"}])
     else:
         yield from ("other", "7m", "9.9.9", "http://other:1", "sha256:" + "1" * 64, 3)
 
 
 def rendered_texts(values: Values) -> dict[str, str] | None:
-    """Return everything rendered except secrets, which are new each time; None if the values are refused."""
+    """Return everything rendered; None if the values are refused."""
     try:
-        files = render_files({"skipCrdCheck": True, **values})
+        return render_files({"skipCrdCheck": True, **values})
     except ChartError:
         return None
-    return {file: text for file, text in files.items() if not file.endswith("/secrets.yaml")}
 
 
 BEFORE = {number: rendered_texts(base) for number, base in enumerate(BASES)}
@@ -188,6 +189,10 @@ def test_a_value_of_the_wrong_kind_is_refused_by_name(values: Values, words: str
             "clientCaSecret needs decisionService.tlsSecret",
         ),
         ({"s3": {"podRole": True}}, "objectStore.enabled false"),
+        ({"platform": {"namespace": "shared"}}, "namespace shared has the services: set objectStore.enabled"),
+        ({"tenants": [TENANT], "objectStore": {"scopedUser": False}}, "objectStore.scopedUser true"),
+        ({"tenants": [TENANT, TENANT]}, "tenant x is listed twice"),
+        ({"tenants": [{**TENANT, "name": "X"}]}, "tenants"),
         ({"queue": {"name": "q"}, "autoscaling": {"enabled": True}}, "admits a workload as a whole"),
         ({"ingress": {"enabled": True}}, "ingress.dashboardHost"),
         ({"fullnameOverride": "Ante_1"}, "is not a valid name"),

@@ -28,7 +28,7 @@ from ante.verification.recorded_hands import parse_card
 
 def act(s: Any, verb: Verb, target: int = 0, to: int = 0, cards: tuple[int, ...] = ()) -> Status:
     """Take one macro decision; the hand positions are 0-based."""
-    return Status(step(s, np.int64(pack_action(verb, target, to, sum(1 << card for card in cards)))))
+    return Status(step(s, np.int64(pack_action(int(verb), target, to, sum(1 << card for card in cards)))))
 
 
 def in_round(seed: str = "TESTSEED", deck: str = "b_red", stake: int = 1) -> Any:

@@ -1,8 +1,9 @@
 {{/* Validation before anything is created. `ante cluster preflight -f values.yaml` checks more. */}}
 {{- define "ante.checks" -}}
-{{- if not (or .Values.skipCrdCheck (.Capabilities.APIVersions.Has "ray.io/v1")) -}}
+{{- if not (or .Values.skipCrdCheck .Values.servicesOnly (.Capabilities.APIVersions.Has "ray.io/v1")) -}}
 {{- fail "the cluster does not serve ray.io/v1: install KubeRay first, helm repo add kuberay https://ray-project.github.io/kuberay-helm && helm install kuberay-operator kuberay/kuberay-operator -n kuberay-system --create-namespace (skipCrdCheck: true renders without)" -}}
 {{- end -}}
+{{- if not .Values.servicesOnly -}}
 {{- $pods := 0 -}}
 {{- $runners := 0 -}}
 {{- range fromJsonArray (include "ante.ray.groups" .) -}}
@@ -24,6 +25,18 @@
 {{- end -}}
 {{- if not $runners -}}
 {{- fail "the cluster has no env runner: raise cpus or runnersPerWorker of a group" -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.platform.namespace (or .Values.objectStore.enabled .Values.llmServer.enabled .Values.servicesOnly) -}}
+{{- fail (printf "platform.namespace %s has the services: set objectStore.enabled, llmServer.enabled and servicesOnly false" .Values.platform.namespace) -}}
+{{- end -}}
+{{- if and .Values.tenants (not (and .Values.objectStore.enabled .Values.objectStore.scopedUser)) -}}
+{{- fail "tenants get users of the object store: set objectStore.enabled and objectStore.scopedUser true" -}}
+{{- end -}}
+{{- $users := list -}}
+{{- range .Values.tenants -}}
+{{- if has .name $users }}{{ fail (printf "tenant %s is listed twice" .name) }}{{ end -}}
+{{- $users = append $users .name -}}
 {{- end -}}
 {{- if and .Values.llm.enabled (not (and .Values.llm.model (include "ante.llm.endpoint" .))) -}}
 {{- fail "llm.enabled needs llm.model, and llm.endpoint or llmServer.enabled" -}}
@@ -50,7 +63,7 @@
 {{- if and .Values.gcsFaultTolerance.enabled (not .Values.gcsFaultTolerance.redisAddress) -}}
 {{- fail "gcsFaultTolerance.enabled needs gcsFaultTolerance.redisAddress" -}}
 {{- end -}}
-{{- if and (or .Values.monitoring.podMonitor.enabled .Values.monitoring.alerts.enabled) (not .Values.training.metricsPort) -}}
+{{- if and (or .Values.monitoring.podMonitor.enabled .Values.monitoring.alerts.enabled) (not (or .Values.training.metricsPort .Values.servicesOnly)) -}}
 {{- fail "monitoring requires the driver's metrics: set training.metricsPort, such as 9100" -}}
 {{- end -}}
 {{- if and .Values.objectStore.enabled .Values.s3.podRole -}}

@@ -78,7 +78,7 @@
 {{- end -}}
 
 {{- define "ante.store" -}}
-s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
+s3://{{ .Values.s3.bucket }}{{ with include "ante.s3.prefix" . }}/{{ . }}{{ end }}
 {{- end -}}
 
 {{/* The command that starts the training or resumes it from the store. */}}
@@ -329,6 +329,7 @@ groupName: {{ .group }}
 replicas: {{ int $group.replicas }}
 minReplicas: {{ ternary $group.minReplicas $group.replicas $scaled | int }}
 maxReplicas: {{ ternary $group.maxReplicas $group.replicas $scaled | int }}
+scaleStrategy: {}
 rayStartParams:
   num-cpus: {{ int $group.cpus | quote }}
   num-gpus: {{ int ($group.gpus | default 0) | quote }}

@@ -173,13 +173,15 @@ class Access:
             return False
         return True
 
-    def may(self, verb: str, kind: str, subresource: str = "") -> bool:
-        """Return whether the user has this permission in the namespace."""
+    def may(self, verb: str, kind: str, subresource: str = "", name: str = "") -> bool:
+        """Return whether the user has this permission in the namespace, for one object or for all."""
         prefix, plural, inside = KINDS[kind]
         group = prefix.split("/")[1] if prefix.startswith("apis/") else ""
         attributes = {"verb": verb, "group": group, "resource": plural, "subresource": subresource}
         if inside:
             attributes["namespace"] = self.namespace
+        if name:
+            attributes["name"] = name
         review = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",

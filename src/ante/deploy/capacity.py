@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ante.deploy.access import Object
+from ante.deploy.blocks import quantity
 from ante.deploy.placement import pods_of
-from ante.deploy.settings import Settings, quantity
+from ante.deploy.settings import Settings
 from ante.deploy.spec import cluster_spec, submitter
 
 Amounts = dict[str, float]

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ante.deploy.settings import BadSettings, GpuWorkers, Settings, Workers, merged, quantity
+from ante.deploy.blocks import GpuWorkers, Workers, quantity
+from ante.deploy.settings import BadSettings, Settings, merged
 from ante.training.settings.config import BadConfig, make_config
 from ante.training.settings.values import has
 

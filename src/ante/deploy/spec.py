@@ -7,8 +7,9 @@ from typing import Any
 
 import yaml
 
+from ante.deploy.blocks import Head, Pod, Workers
 from ante.deploy.placement import DATA, LEARNER, RUNNER, Load, gpus_of, make_plan, train_values
-from ante.deploy.settings import Head, Pod, Settings, Workers
+from ante.deploy.settings import Settings
 
 Object = dict[str, Any]
 
@@ -104,10 +105,11 @@ def ray_job(settings: Settings) -> Object:
         "backoffLimit": job.backoff_limit,
         "submitterConfig": {"backoffLimit": job.submitter_backoff_limit},
         **deletion(settings),
-        "suspend": job.suspend,
         "submitterPodTemplate": submitter(settings),
         "rayClusterSpec": cluster_spec(settings),
     }
+    if job.suspend:  # left out otherwise, as KubeRay writes it, so that Kueue or a user may set it
+        spec["suspend"] = True
     if job.active_deadline_seconds:
         spec["activeDeadlineSeconds"] = job.active_deadline_seconds
     if job.pre_running_deadline_seconds:
@@ -134,7 +136,6 @@ def deletion(settings: Settings) -> Object:
     if rules.job_after_seconds:
         steps.append(("DeleteSelf", rules.job_after_seconds))
     return {
-        "shutdownAfterJobFinishes": False,
         "deletionStrategy": {
             "deletionRules": [
                 {"policy": policy, "condition": {"jobStatus": status, "ttlSeconds": seconds}}
@@ -234,6 +235,7 @@ def worker_group(settings: Settings, name: str, group: Workers) -> Object:
         "replicas": group.replicas,
         "minReplicas": group.min_replicas if scaled else group.replicas,
         "maxReplicas": group.max_replicas if scaled else group.replicas,
+        "scaleStrategy": {},  # KubeRay adds it
         "rayStartParams": params,
         "template": pod_template(settings, name, group, ray_container),
     }

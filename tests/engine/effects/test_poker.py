@@ -5,6 +5,7 @@ from collections import Counter
 from itertools import combinations, pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ante.catalog.hands import HANDS
@@ -129,8 +130,9 @@ def engine(s: Any, texts: str) -> Answer:
         s.played[i] = put_card(s, card, Place.PLAYED)
     s.n_played = len(cards)
     find_hand(s)
-    contains = {row.name for row in HANDS if (s.contains >> row.hand) & 1}
-    scoring = {i for i in range(len(cards)) if s.scoring[i]}
+    bits = int(s.contains)
+    contains = {row.name for row in HANDS if bits >> row.hand & 1}
+    scoring = set(np.flatnonzero(s.scoring[: len(cards)]).tolist())
     assert s.n_scoring == len(scoring)
     return HANDS[s.hand_type].name, contains, scoring
 

@@ -59,7 +59,15 @@ def check_decisions(player: Player, states: np.recarray) -> None:
     np.testing.assert_array_equal(decisions(player, again), decisions(player, states))
 
 
-@pytest.mark.parametrize(("deck", "stake"), [("b_red", 1), ("b_ghost", 8), ("b_erratic", 4), ("b_anaglyph", 1)])
+@pytest.mark.parametrize(
+    ("deck", "stake"),
+    [
+        ("b_red", 1),
+        ("b_ghost", 8),
+        pytest.param("b_erratic", 4, marks=pytest.mark.slow),
+        pytest.param("b_anaglyph", 1, marks=pytest.mark.slow),
+    ],
+)
 def test_decisions_for_the_form_are_those_for_the_record(deck: str, stake: int) -> None:
     states = positions(RulesPlayer(), 4, 3, deck, stake)
     assert len(states) >= 50

@@ -70,11 +70,11 @@ def test_an_sdist_contains_what_the_wheel_is_built_from(wheel: Path, tmp_path: P
 
 def test_the_wheel_contains_every_file_of_the_package_and_the_released_policy(wheel: Path) -> None:
     tracked = subprocess.run(
-        ["git", "ls-files", "src/ante", "models/white-stake"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "src/ante", "models"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     files = {line.replace("src/", "").replace("models/", "ante/models/") for line in tracked.stdout.split()}
     assert files <= set(contents(wheel))
-    assert wheel.stat().st_size < 4e6
+    assert wheel.stat().st_size < 5e6
 
 
 @pytest.mark.parametrize(

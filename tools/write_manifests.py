@@ -14,7 +14,8 @@ import yaml
 from ante.deploy.access import KINDS
 from ante.deploy.preflight import NEEDED
 from ante.deploy.settings import preset, presets, read_settings
-from ante.deploy.spec import as_yaml, objects
+from ante.deploy.spec import objects
+from ante.yaml_files import as_yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "k8s"

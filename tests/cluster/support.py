@@ -20,6 +20,7 @@ from botocore.config import Config
 STEPS = re.compile(r"^\s*([\d,]+) steps  ", re.MULTILINE)
 LABEL = "app.kubernetes.io/name"  # label of KubeRay's operator in the chart's network policies
 OPERATOR = os.environ.get("CLUSTER_OPERATOR", f"{LABEL}=kuberay-operator")
+BUCKET_JOB = "app.kubernetes.io/component=bucket"  # label of the Job that creates credentials, bucket and users
 RESUMED = re.compile(r"resumed \S+ after ([\d,]+) steps")
 
 
@@ -82,7 +83,11 @@ class Cluster:
     def helm(self, *arguments: str, **options: Any) -> str:
         """Return helm's output. The chart gets the labels of this cluster's operator."""
         printed = operator() if arguments[0] in ("install", "upgrade", "template") else ()
-        return run("helm", "--namespace", self.namespace, *arguments, *printed, **options)
+        done = run("helm", "--namespace", self.namespace, *arguments, *printed, **options)
+        if arguments[0] == "install" and self.get("jobs", selector=BUCKET_JOB)["items"]:
+            wait = ("wait", "--for=condition=complete", "job", f"--selector={BUCKET_JOB}", "--timeout=280s")
+            self.kubectl(*wait, timeout=300)
+        return done
 
     def get(self, kind: str, *name: str, selector: str = "") -> dict[str, Any]:
         """Return an object, or a list of objects."""

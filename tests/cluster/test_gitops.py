@@ -33,6 +33,8 @@ def teams(cluster: Cluster) -> Iterator[dict[str, str]]:
     for name in (cluster.namespace, *found.values()):
         levels = [f"pod-security.kubernetes.io/{mode}=restricted" for mode in ("enforce", "warn")]
         run("kubectl", "label", "namespace", name, *levels)
+    token = ("--from-literal=auth_token=rehearsal",)  # without it, KubeRay deletes a RayJob only after minutes
+    cluster.kubectl("create", "secret", "generic", "ray-token", *token)
     yield found
     run("kubectl", "delete", "namespace", *found.values(), "--wait=false")
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tenacity import wait_none
 
 from ante.deploy.pod_programs import inside
 from ante.deploy.pod_programs.inside import NotReady, check_llm, check_operator, main
+from ante.storage.errors import NoAccess, NoBucket
 
 
 @contextmanager
@@ -89,3 +91,24 @@ def test_a_line_for_each_check_and_one_exit_code(tmp_path: Path, capsys: pytest.
     assert [line.split()[:2] for line in printed] == [["ok", "bucket"], ["FAILED", "LLM"]]
     assert main(["s3://x/y"], {}) == 1
     assert main([], {}) == 2
+
+
+def test_a_bucket_that_a_job_still_creates_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[Exception | str] = [NoBucket("no bucket"), NoAccess("no user"), "s3://b: works"]
+
+    def check(url: str, environment: Any) -> str:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(inside, "check_bucket", check)
+    monkeypatch.setattr(inside, "wait_fixed", lambda _: wait_none())
+    with pytest.raises(NoBucket):
+        inside.await_bucket("s3://b", {}, 0)
+    assert inside.await_bucket("s3://b", {}, 5) == "s3://b: works" and answers == []
+
+
+def test_a_misspelt_wait_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["s3://b/runs", "soon"]) == 2
+    assert "[SECONDS]" in capsys.readouterr().err

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ante.deploy.settings import Settings, make_settings, preset, presets, read_settings
-from ante.deploy.spec import as_yaml, objects
+from ante.deploy.spec import objects
+from ante.yaml_files import as_yaml
 from tests.support.manifests import Object, Refused, check, check_all, plain_secrets, read_all
 
 EVERYTHING: dict[str, Any] = {
@@ -168,6 +169,29 @@ def test_with_a_queue_the_whole_cluster_goes_at_once() -> None:
     assert job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] == "low"
     assert job["spec"]["shutdownAfterJobFinishes"]
     assert "deletionStrategy" not in job["spec"]
+
+
+def deletion_rules(job: Object) -> list[tuple[str, str, int]]:
+    """Return policy, condition and delay of each rule, as KubeRay 1.7 matches them."""
+    found = []
+    for rule in job["spec"]["deletionStrategy"]["deletionRules"]:
+        ((kind, status),) = ((key, value) for key, value in rule["condition"].items() if key != "ttlSeconds")
+        found.append((rule["policy"], f"{kind} {status}", rule["condition"]["ttlSeconds"]))
+    return found
+
+
+def test_a_training_past_its_deadline_releases_its_pods_too() -> None:
+    """KubeRay sets jobDeploymentStatus Failed then, and leaves jobStatus RUNNING."""
+    ends = "jobStatus SUCCEEDED", "jobDeploymentStatus Failed"
+    steps = ("DeleteWorkers", 60), ("DeleteCluster", 3600)
+    wanted = [(policy, end, delay) for end in ends for policy, delay in steps]
+    assert deletion_rules(job_of({})) == wanted
+
+
+def test_kuberay_does_not_delete_workers_of_an_autoscaler() -> None:
+    """KubeRay rejects a RayJob with both: `DeleteWorkers` not supported with autoscaling enabled."""
+    rules = deletion_rules(job_of({"autoscaling": {"enabled": True}}))
+    assert {policy for policy, _, _ in rules} == {"DeleteCluster"}
 
 
 def test_the_platform_may_choose_the_user() -> None:

@@ -1,5 +1,7 @@
 """The examples on the shortlist view run, and learn."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def test_the_network_ignores_the_order_of_candidates_and_never_takes_an_illegal_
 
     env = gymnasium.make_vec("ante.lookahead:ante/BalatroShortlist-v1", 8, vectorization_mode="vector_entry_point")
     seen, _ = env.reset(seed=0)
-    for _ in range(5):
+    for _ in range(4):  # no game can end in four decisions; a finished one has no legal candidate
         seen, *_ = env.step(env.action_space.sample())
     net, order = shortlist_ppo.Net(), np.random.default_rng(0).permutation(25)
     moved = {name: view[:, order] if view.shape[1] == 25 else view for name, view in seen.items()}
@@ -38,11 +40,15 @@ def test_the_network_ignores_the_order_of_candidates_and_never_takes_an_illegal_
 
 
 @pytest.mark.slow
-def test_maskable_ppo_of_sb3_trains() -> None:
+def test_maskable_ppo_of_sb3_trains_and_its_saved_model_plays(tmp_path: Path) -> None:
     pytest.importorskip("sb3_contrib")
-    from examples.shortlist_sb3 import train
+    from examples.shortlist_sb3 import Player, train
 
-    assert train(512, games=2).num_timesteps == 512
+    model = train(512, games=2)
+    assert model.num_timesteps == 512
+    model.save(tmp_path / "model.zip")
+    report = evaluate(Player(str(tmp_path / "model.zip")), evaluation_seeds(3))
+    assert report.games == 3 and report.truncated == 0 and report.mean_decisions > 1
 
 
 @pytest.mark.ray

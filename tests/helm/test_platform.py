@@ -1,4 +1,4 @@
-"""A platform and the trainings of its tenants: they find each other, and nobody else's pods, keys or roles match."""
+"""A platform and the trainings of its tenants: they find each other, and other pods, keys and roles do not match."""
 
 import json
 from typing import Any
@@ -154,6 +154,12 @@ def test_a_trainer_of_one_release_changes_that_release_only() -> None:
         "first-train",
         "ray-token",
     }
+
+
+def test_without_admins_no_role_grants_more_than_a_training_needs() -> None:
+    assert not [name for name in render({}).kind("Role") if name.endswith("-admin")]
+    for role in render({}).kind("Role").values():
+        assert not any("*" in (verb, group, resource) for verb, group, resource in rules(role))
 
 
 def test_subjects_are_bound_in_the_namespaces_of_their_tenants() -> None:

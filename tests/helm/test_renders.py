@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ante.deploy.chart import images, read_chart_values
 from ante.deploy.pod_programs.credentials import read_plan
 from ante.deploy.settings import Settings
 from ante.deploy.spec import objects
@@ -18,8 +19,28 @@ from tests.support.manifests import Object, check_all
 MUCH: dict[str, Values] = {  # components that the CI values leave out
     "everything": {
         "image": {"digest": "sha256:" + "0" * 64, "pullSecrets": ["registry"]},
-        "head": {"cpus": 3, "cpuRequest": "500m", "memoryRequest": "1Gi", "annotations": {"a": "b"}},
-        "cpuWorkers": {"enabled": True, "replicas": 3, "labels": {"team": "cards"}},
+        "head": {
+            "cpus": 3,
+            "cpuRequest": "500m",
+            "memoryRequest": "1Gi",
+            "annotations": {"a": "b"},
+            "runsClaim": "runs",
+        },
+        "cpuWorkers": {
+            "enabled": True,
+            "replicas": 3,
+            "labels": {"team": "cards"},
+            "extraVolumes": [{"name": "weights", "persistentVolumeClaim": {"claimName": "weights", "readOnly": True}}],
+            "extraVolumeMounts": [{"name": "weights", "mountPath": "/weights", "readOnly": True}],
+            "topologySpreadConstraints": [
+                {
+                    "maxSkew": 1,
+                    "topologyKey": "kubernetes.io/hostname",
+                    "whenUnsatisfiable": "ScheduleAnyway",
+                    "labelSelector": {"matchLabels": {"team": "cards"}},
+                }
+            ],
+        },
         "gpuWorkers": {
             "affinity": {"nodeAffinity": {}},
             "priorityClassName": "high",
@@ -42,7 +63,13 @@ MUCH: dict[str, Values] = {  # components that the CI values leave out
                 "resources": {"memory_gb": 99, "games_per_runner": 3},
             },
         },
+        "envValueFrom": {
+            "NODE": {"fieldRef": {"fieldPath": "spec.nodeName"}},
+            "ABOUT": {"configMapKeyRef": {"name": "about", "key": "text"}},
+        },
         "env": {"ZED": "1", "HOME": "/home", "ALPHA": "b c"},
+        "notifications": {"existingSecret": "chat", "urlKey": "hook"},
+        "prices": {"cpuHour": 0.0425, "gpuHour": 3, "currency": "EUR"},
         "gcsFaultTolerance": {"enabled": True, "redisAddress": "redis:6379", "existingSecret": "redis"},
         "llm": {"enabled": True, "endpoint": "https://llm.example/v1", "model": "m", "existingSecret": "key"},
         "events": {"url": "nats://nats.nats:4222", "existingSecret": "nats"},
@@ -66,6 +93,36 @@ MUCH: dict[str, Values] = {  # components that the CI values leave out
     "no job": {"job": {"enabled": False}, "queue": {"name": "q"}, "auth": {"mode": "disabled"}},
     "suspended": {"job": {"suspend": True}, "serviceAccount": {"create": False, "name": "mine"}},
     "own autoscaling": {"autoscaling": {"enabled": True, "upscalingMode": "Aggressive"}},
+    "many groups": {
+        "gpuWorkers": {"replicas": 2, "tolerations": [{"key": "gpu", "operator": "Exists", "tolerationSeconds": 300}]},
+        "cpuWorkers": {"memory": "20Gi", "nodeSelector": {"pool": "cpu"}},
+        "extraWorkers": {
+            "large": {
+                "like": "gpu",
+                "gpus": 4,
+                "cpus": 32,
+                "memory": "128Gi",
+                "replicas": 1,
+                "gpuResource": "amd.com/gpu",
+            },
+            "cheap": {"like": "cpu", "spot": True, "replicas": 5, "runnersPerWorker": 3, "labels": {"team": "cards"}},
+            "empty": {"like": "cpu", "replicas": 0, "nodeSelector": {}},
+            "off": {"like": "gpu", "enabled": False},
+        },
+        "training": {"learners": 2, "learnerGpus": 0.5},
+    },
+    "mirror": {"imageRegistry": "registry.internal:5000/mirror/", "image": {"repository": "ghcr.io/ante/ray"}},
+    "mirror of a short name": {
+        "imageRegistry": "registry.internal",
+        "llmServer": {"enabled": True, "kind": "stub"},
+        "llm": {"model": "fake", "enabled": True},
+    },
+    "only further groups": {
+        "gpuWorkers": {"enabled": False},
+        "extraWorkers": {"small": {"like": "gpu", "replicas": 2}},
+        "training": {"metricsPort": 9100},
+        "monitoring": {"podMonitor": {"enabled": True}},
+    },
     "one core, many learners": {
         "gpuWorkers": {"replicas": 3, "cpus": 5, "gpus": 2},
         "training": {"learners": 4, "learnerGpus": 1, "runnerGpus": 0.0, "runnerCpus": 0.7},
@@ -170,6 +227,32 @@ def test_a_changed_job_has_another_name_because_jobs_are_immutable() -> None:
     (one,), (same,) = render({}).kind("Job"), render({"head": {"cpus": 3}}).kind("Job")
     (other,) = render({"image": {"tag": "next"}}).kind("Job")
     assert one == same != other
+
+
+@pytest.mark.parametrize("name", ["mirror", "mirror of a short name"])
+def test_all_images_are_from_the_mirror_that_ante_images_lists(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump(ALL[name]))
+    listed = {one.image for one in images(read_chart_values((file,))) if one.used}
+    text = json.dumps(render(ALL[name]).objects)
+    used = set(re.findall(r'"image": "([^"]+)"', text))
+    assert used <= listed and all(one.startswith("registry.internal") for one in used)
+    assert not any("ghcr.io" in one for one in used)
+
+
+def test_further_groups_are_in_ray_and_in_the_policies() -> None:
+    found = render(MUCH["many groups"])
+    groups = found.kind("RayJob")["ante"]["spec"]["rayClusterSpec"]["workerGroupSpecs"]
+    assert [(group["groupName"], group["replicas"]) for group in groups] == [
+        ("gpu", 2), ("cheap", 5), ("empty", 0), ("large", 1)
+    ]  # fmt: skip
+    large = groups[3]["template"]["spec"]
+    assert large["containers"][0]["resources"]["limits"]["amd.com/gpu"] == "4"
+    assert large["tolerations"][0]["tolerationSeconds"] == 300
+    assert "nodeSelector" not in groups[2]["template"]["spec"]
+    selected = found.kind("NetworkPolicy")["ante-ray"]["spec"]["podSelector"]["matchExpressions"][0]["values"]
+    labels = {group["template"]["metadata"]["labels"]["app.kubernetes.io/component"] for group in groups}
+    assert labels <= set(selected)
 
 
 def test_the_notes_name_commands_for_the_enabled_components() -> None:

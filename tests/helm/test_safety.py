@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.helm.renders import CI, values_of
-from tests.support.helm import render
-from tests.support.manifests import Object, Refused, check_all
+from tests.helm.test_renders import ALL
+from tests.support.helm import CHART, render
+from tests.support.manifests import Object, Refused, check_all, read_all
 
 PROBED = ("server", "ray-head", "ray-worker")  # containers with probes
 TOKEN = {"ante-preflight", "ante-bucket"}  # pods that call the API server; with autoscaling also the head
@@ -140,3 +142,70 @@ def test_secrets_are_read_by_name_only(case: str) -> None:
         for rule in role["rules"]:
             if "secrets" in rule["resources"] and not name.endswith("-admin"):
                 assert rule.get("resourceNames") or rule["verbs"] == ["create"]
+
+
+def violations(spec: Object) -> Iterator[str]:
+    """Yield what the level `restricted` of Kubernetes' Pod Security Standards forbids in a pod."""
+    if {"hostNetwork", "hostPID", "hostIPC"} & {key for key, value in spec.items() if value}:
+        yield "namespaces of the host"
+    allowed = {
+        "configMap",
+        "csi",
+        "downwardAPI",
+        "emptyDir",
+        "ephemeral",
+        "persistentVolumeClaim",
+        "projected",
+        "secret",
+    }
+    yield from (f"volume {volume['name']}" for volume in spec.get("volumes", []) if set(volume) - {"name"} - allowed)
+    whole = spec.get("securityContext", {})
+    if whole.get("sysctls") or set(whole.get("seLinuxOptions", {})) & {"user", "role"}:
+        yield "sysctls or SELinux options"
+    for container in [*spec.get("initContainers", []), *spec["containers"]]:
+        name, own = container["name"], container.get("securityContext", {})
+        both = {**whole, **own}
+        if own.get("privileged") or own.get("procMount", "Default") != "Default":
+            yield f"{name} is privileged"
+        if own.get("allowPrivilegeEscalation") is not False:
+            yield f"{name} may escalate privileges"
+        if own.get("capabilities", {}).get("drop") != ["ALL"] or set(own["capabilities"].get("add", [])) - {
+            "NET_BIND_SERVICE"
+        }:
+            yield f"{name} has capabilities"
+        if not both.get("runAsNonRoot") or both.get("runAsUser") == 0:
+            yield f"{name} may run as root"
+        if both.get("seccompProfile", {}).get("type") not in ("RuntimeDefault", "Localhost"):
+            yield f"{name} has no seccomp profile"
+        if any(port.get("hostPort") for port in container.get("ports", [])):
+            yield f"{name} uses a port of the host"
+
+
+MANIFESTS = sorted((CHART.parent.parent / "k8s").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_pod_of_every_values_file_is_restricted(name: str) -> None:
+    found = [(each, list(violations(pod["spec"]))) for one in render(ALL[name]).objects for each, pod in pods(one)]
+    assert found and not [each for each in found if each[1]]
+
+
+@pytest.mark.parametrize("file", MANIFESTS, ids=lambda file: file.stem)
+def test_every_pod_of_the_static_manifests_is_restricted(file: Path) -> None:
+    for one in read_all(file.read_text()):
+        assert not [found for _, pod in pods(one) for found in violations(pod["spec"])]
+
+
+def test_a_violation_would_be_found() -> None:
+    pod: Any = next(pod for one in render({}).objects for _, pod in pods(one))
+    for change in ({"hostPID": True}, {"securityContext": {}}, {"volumes": [{"name": "x", "hostPath": {"path": "/"}}]}):
+        assert list(violations({**pod["spec"], **change}))
+    container = pod["spec"]["containers"][0]
+    for key, value in (
+        ("allowPrivilegeEscalation", True),
+        ("capabilities", {}),
+        ("runAsUser", 0),
+        ("privileged", True),
+    ):
+        broken = {**container, "securityContext": {**container["securityContext"], key: value}}
+        assert list(violations({**pod["spec"], "containers": [broken]}))

@@ -23,6 +23,7 @@ FULL: Values = {
     "training": {"metricsPort": 9100},
     "llm": {"enabled": True, "model": "m", "vision": True, "existingSecret": "key"},
     "events": {"url": "nats://nats:4222", "existingSecret": "nats"},
+    "eventArchive": {"enabled": True, "keepDays": 7},
     "llmServer": {"enabled": True},
     "decisionService": {
         "enabled": True,
@@ -31,6 +32,9 @@ FULL: Values = {
         "clientCaSecret": "clients",
         "maxReplicas": 2,
     },
+    "runCatalogue": {"enabled": True, "tokenSecret": "readers"},
+    "prices": {"cpuHour": 0.04},
+    "notifications": {"existingSecret": "chat"},
     "networkPolicies": {"llmDownloads": True},
     "monitoring": {"podMonitor": {"enabled": True}, "dashboard": {"enabled": True}, "alerts": {"enabled": True}},
     "ingress": {"enabled": True, "dashboardHost": "one", "consoleHost": "two"},
@@ -109,7 +113,7 @@ def others(field: FieldInfo, default: Any) -> Iterator[Any]:
     elif isinstance(default, int | float):
         yield from (default + 1, default * 0.9, 9200)
     elif isinstance(default, dict):
-        yield {"other": "x"}
+        yield from ({"other": "x"}, {"OTHER": {"fieldRef": {"fieldPath": "spec.nodeName"}}}, {"x": {"like": "cpu"}})
     elif isinstance(default, tuple):
         yield from (["other"], [7], [{"kind": "User", "name": "x"}], [{"name": "x", "namespace": "y"}])
     else:
@@ -195,6 +199,12 @@ def test_a_value_of_the_wrong_kind_is_refused_by_name(values: Values, words: str
         ({"tenants": [{**TENANT, "name": "X"}]}, "tenants"),
         ({"queue": {"name": "q"}, "autoscaling": {"enabled": True}}, "admits a workload as a whole"),
         ({"ingress": {"enabled": True}}, "ingress.dashboardHost"),
+        ({"extraWorkers": {"head": {"like": "cpu"}}}, "extraWorkers.head: choose another name"),
+        ({"extraWorkers": {"x": {"like": "cpu", "replica": 2}}}, "extraWorkers"),
+        (
+            {"extraWorkers": {"x": {"like": "gpu", "runnersPerWorker": 9}}},
+            "pod of extraWorkers.x with 8: lower extraWorkers.x.",
+        ),
         ({"fullnameOverride": "Ante_1"}, "is not a valid name"),
     ],
 )

@@ -112,7 +112,9 @@ def test_bad_options_are_one_sentence(words: list[str], message: str, capsys: py
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGHUP, 130, marks=pytest.mark.slow)]
+)
 def test_an_interrupted_game_is_saved_and_the_terminal_restored(tmp_path: Path, number: int, code: int) -> None:
     other, here = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -147,6 +149,7 @@ def rest_of(terminal: int) -> bytes:
         rest += data
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_saves_the_game_and_says_so(tmp_path: Path) -> None:
     """As with `ante play | head -1`."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -70,7 +70,7 @@ def test_a_stack_has_the_last_frames_of_its_game() -> None:
 @pytest.mark.parametrize(
     ("options", "pixels"),
     [
-        ({}, {"mode": "alone"}),
+        pytest.param({}, {"mode": "alone"}, marks=pytest.mark.slow),
         (
             {"observation": "masked", "actions": "discrete"},
             {"mode": "fused", "size": (36, 36), "colour": True, "stack": 2},

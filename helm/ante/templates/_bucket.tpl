@@ -38,7 +38,7 @@ restartPolicy: Never
 {{- if .plan }}
 initContainers:
   - name: credentials
-    {{- include "ante.image" $root.Values.image | nindent 4 }}
+    {{- include "ante.image" (dict "root" $root "image" $root.Values.image) | nindent 4 }}
     command: [python, -m, ante.deploy.pod_programs.credentials]
     args:
       - {{ toJson .plan | squote }}
@@ -50,7 +50,7 @@ initContainers:
 {{- end }}
 containers:
   - name: bucket
-    {{- include "ante.image" $root.Values.image | nindent 4 }}
+    {{- include "ante.image" (dict "root" $root "image" $root.Values.image) | nindent 4 }}
     command: [python, -m, ante.storage.provision]
     args:
       - --seconds=240

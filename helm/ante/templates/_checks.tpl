@@ -4,20 +4,26 @@
 {{- fail "the cluster does not serve ray.io/v1: install KubeRay first, helm repo add kuberay https://ray-project.github.io/kuberay-helm && helm install kuberay-operator kuberay/kuberay-operator -n kuberay-system --create-namespace (skipCrdCheck: true renders without)" -}}
 {{- end -}}
 {{- if not .Values.servicesOnly -}}
+{{- range keys .Values.extraWorkers -}}
+{{- if or (has . (list "head" "gpu" "cpu" "submitter" "preflight" "bucket" "objectstore" "llm" "decisions" "catalogue" "archive")) (not (regexMatch "^[a-z]([a-z0-9-]{0,13}[a-z0-9])?$" .)) -}}
+{{- fail (printf "extraWorkers.%s: choose another name of at most 15 letters, digits and dashes" .) -}}
+{{- end -}}
+{{- end -}}
 {{- $pods := 0 -}}
 {{- $runners := 0 -}}
 {{- range fromJsonArray (include "ante.ray.groups" .) -}}
 {{- $one := dict "root" $ "group" . -}}
-{{- $group := get $.Values (printf "%sWorkers" .) -}}
+{{- $group := fromJson (include "ante.ray.group" $one) -}}
+{{- $block := include "ante.ray.block" . -}}
 {{- $mine := include "ante.ray.runners" $one | int -}}
 {{- $learners := include "ante.ray.learners" $one | int -}}
 {{- $pods = add $pods (include "ante.ray.pods" $one | int) -}}
 {{- $runners = add $runners (mul (include "ante.ray.pods" $one | int) $mine) -}}
 {{- if gt (addf (mulf $mine $.Values.training.runnerCpus) $learners) (addf (int $group.cpus) 0.000001) -}}
-{{- fail (printf "%d runners x %v cores and %d learners do not fit into a pod of %sWorkers with %d: lower %sWorkers.runnersPerWorker" $mine $.Values.training.runnerCpus $learners . (int $group.cpus) .) -}}
+{{- fail (printf "%d runners x %v cores and %d learners do not fit into a pod of %s with %d: lower %s.runnersPerWorker" $mine $.Values.training.runnerCpus $learners $block (int $group.cpus) $block) -}}
 {{- end -}}
 {{- if gt (addf (mulf $mine $.Values.training.runnerGpus) (mulf $learners $.Values.training.learnerGpus)) (addf (int ($group.gpus | default 0)) 0.000001) -}}
-{{- fail (printf "%d runners x %v GPU and %d learners x %v GPU do not fit into a pod of %sWorkers with %d: lower training.learnerGpus, training.runnerGpus or %sWorkers.runnersPerWorker" $mine $.Values.training.runnerGpus $learners $.Values.training.learnerGpus . (int ($group.gpus | default 0)) .) -}}
+{{- fail (printf "%d runners x %v GPU and %d learners x %v GPU do not fit into a pod of %s with %d: lower training.learnerGpus, training.runnerGpus or %s.runnersPerWorker" $mine $.Values.training.runnerGpus $learners $.Values.training.learnerGpus $block (int ($group.gpus | default 0)) $block) -}}
 {{- end -}}
 {{- end -}}
 {{- if not $pods -}}
@@ -56,6 +62,9 @@
 {{- end -}}
 {{- if and .Values.decisionService.enabled (not .Values.decisionService.tokenSecret) (not .Values.decisionService.clientCaSecret) -}}
 {{- fail "decisionService.enabled needs decisionService.tokenSecret or clientCaSecret: kubectl create secret generic decisions --from-literal=token=$(openssl rand -hex 32)" -}}
+{{- end -}}
+{{- if and .Values.eventArchive.enabled (not .Values.events.url) -}}
+{{- fail "eventArchive.enabled needs events.url, such as nats://nats.nats:4222" -}}
 {{- end -}}
 {{- if gt (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas) -}}
 {{- fail (printf "decisionService.minReplicas %d exceeds maxReplicas %d" (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas)) -}}

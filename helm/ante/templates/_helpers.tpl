@@ -40,14 +40,21 @@ labels:
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
-{{/* The image reference of an image block. */}}
+{{/* The image reference of an image block. root, image */}}
 {{- define "ante.reference" -}}
-{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
+{{- $image := .image -}}
+{{- $path := splitList "/" $image.repository -}}
+{{- $registry := trimSuffix "/" .root.Values.imageRegistry -}}
+{{- if and $registry (not (hasPrefix (printf "%s/" $registry) $image.repository)) -}}
+{{- if and (gt (len $path) 1) (regexMatch "[.:]|^localhost$" (first $path)) }}{{ $path = rest $path }}{{ end -}}
+{{- $path = prepend $path $registry -}}
+{{- end -}}
+{{ join "/" $path }}{{ if $image.digest }}@{{ $image.digest }}{{ else }}:{{ $image.tag }}{{ end }}
 {{- end -}}
 
 {{- define "ante.image" -}}
 image: {{ include "ante.reference" . | quote }}
-imagePullPolicy: {{ .pullPolicy }}
+imagePullPolicy: {{ .image.pullPolicy }}
 {{- end -}}
 
 {{- define "ante.account" -}}
@@ -90,6 +97,14 @@ nodeSelector:
 {{- end }}
 {{- with .tolerations }}
 tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .topologySpreadConstraints }}
+topologySpreadConstraints:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}

@@ -33,10 +33,10 @@ matchExpressions:
 {{- end -}}
 {{- end -}}
 
-{{/* Sources in the namespaces of tenants. root, components */}}
+{{/* Ante's pods in the namespaces of tenants. */}}
 {{- define "ante.policy.tenants" -}}
 {{- $namespaces := list -}}
-{{- range .root.Values.tenants }}{{ $namespaces = append $namespaces .namespace }}{{ end -}}
+{{- range .Values.tenants }}{{ $namespaces = append $namespaces .namespace }}{{ end -}}
 {{- with $namespaces | uniq -}}
 - namespaceSelector:
     matchExpressions:
@@ -46,10 +46,6 @@ matchExpressions:
   podSelector:
     matchLabels:
       app.kubernetes.io/name: ante
-    matchExpressions:
-      - key: app.kubernetes.io/component
-        operator: In
-        values: {{ toJson $.components }}
 {{- end }}
 {{- end -}}
 

@@ -190,13 +190,20 @@ class Access:
         answer = self.call("POST", self.path("SelfSubjectAccessReview", None), "permissions", body=review)
         return bool(answer["status"]["allowed"])
 
-    def logs(self, pod: str, follow: bool = False, container: str = "", tail: int | None = None) -> Iterator[str]:
-        """Yield a pod's log lines, with `follow` until it exits. Raises NotThere, NotAllowed, Rejected."""
+    def logs(
+        self, pod: str, follow: bool = False, container: str = "", tail: int | None = None, since: int | None = None
+    ) -> Iterator[str]:
+        """Yield a pod's log lines, with `follow` until it exits. Raises NotThere, NotAllowed, Rejected.
+
+        tail, since  only the last lines, and only those of the last seconds
+        """
         options: dict[str, Any] = {"follow": follow, "_preload_content": False}
         if container:
             options["container"] = container
         if tail is not None:
             options["tail_lines"] = tail
+        if since is not None:
+            options["since_seconds"] = since
         try:
             stream = client.CoreV1Api(self.api_client).read_namespaced_pod_log(pod, self.namespace, **options)
         except ApiException as error:

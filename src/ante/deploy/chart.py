@@ -81,6 +81,10 @@ class ObjectStore(Part):
     resources: Resources = resources("250m", "512Mi", "2", "2Gi")
     node_selector: dict[str, str] = Field({}, description="Node selector of the pod.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pod.")
+    affinity: dict[str, Any] = Field({}, description="Affinity of the pod.")
+    topology_spread_constraints: tuple[dict[str, Any], ...] = Field(
+        (), description="Topology spread constraints of the pod."
+    )
 
 
 class LlmServer(Part):
@@ -105,6 +109,10 @@ class LlmServer(Part):
     resources: Resources = resources("1", "4Gi", "8", "32Gi")
     node_selector: dict[str, str] = Field({}, description="Node selector of the pod.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pod.")
+    affinity: dict[str, Any] = Field({}, description="Affinity of the pod.")
+    topology_spread_constraints: tuple[dict[str, Any], ...] = Field(
+        (), description="Topology spread constraints of the pod."
+    )
 
 
 class DecisionService(Part):
@@ -140,6 +148,43 @@ class DecisionService(Part):
     resources: Resources = resources("500m", "1Gi", "2", "2Gi")
     node_selector: dict[str, str] = Field({}, description="Node selector of the pods.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pods.")
+    affinity: dict[str, Any] = Field({}, description="Affinity of the pods.")
+    topology_spread_constraints: tuple[dict[str, Any], ...] = Field(
+        (), description="Topology spread constraints of the pods."
+    )
+
+
+class EventArchive(Part):
+    """An archiver that copies the events of events.url into the bucket, `ante events archive`. Disabled by default."""
+
+    enabled: bool = Field(False, description="Deploy the archiver; requires events.url.")
+    prefix: str = Field(
+        "events", pattern=r"^[\w.-]+(/[\w.-]+)*$", description="Prefix of the archive in the bucket s3.bucket."
+    )
+    every_seconds: int = Field(
+        60, ge=1, le=86_400, description="Time in seconds after which events are written at the latest."
+    )
+    keep_days: int = Field(0, ge=0, le=36_500, description="Days after which files are deleted; 0 keeps them.")
+    resources: Resources = resources("100m", "256Mi", "1", "1Gi")
+    node_selector: dict[str, str] = Field({}, description="Node selector of the pod.")
+    tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pod.")
+
+
+class RunCatalogue(Part):
+    """A page of all runs in the bucket, `ante serve runs`. Disabled by default."""
+
+    enabled: bool = Field(False, description="Deploy the run catalogue.")
+    token_secret: str = Field("", description="Secret with the token of readers, key token; required.")
+    existing_secret: str = Field(
+        "", description="Secret with credentials that may list and read the bucket; those of trainings by default."
+    )
+    seconds: float = Field(30.0, gt=0, description="Time in seconds between two listings of the bucket.")
+    links: bool = Field(
+        False, description="Send browsers to presigned links of the bucket for videos; browsers must reach it."
+    )
+    resources: Resources = resources("100m", "512Mi", "1", "1Gi")
+    node_selector: dict[str, str] = Field({}, description="Node selector of the pod.")
+    tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pod.")
 
 
 class NetworkPolicies(Part):
@@ -253,6 +298,7 @@ class Ingress(Part):
     annotations: dict[str, str] = Field({}, description="Annotations of the Ingress.")
     dashboard_host: str = Field("", description="Host name of the Ray dashboard; none by default.")
     console_host: str = Field("", description="Host name of the object store's console; none by default.")
+    catalogue_host: str = Field("", description="Host name of the run catalogue; none by default.")
     tls_secret: str = Field("", description="Secret with the TLS certificate for both hosts; none by default.")
 
 
@@ -264,6 +310,7 @@ class Route(Part):
     console_host: str = Field(
         "", description="Host name of the object store's console; chosen by OpenShift by default."
     )
+    catalogue_host: str = Field("", description="Host name of the run catalogue; no route by default.")
 
 
 class Rbac(Part):
@@ -292,6 +339,8 @@ class ChartValues(Settings):
     object_store: ObjectStore = ObjectStore()
     llm_server: LlmServer = LlmServer()
     decision_service: DecisionService = DecisionService()
+    event_archive: EventArchive = EventArchive()
+    run_catalogue: RunCatalogue = RunCatalogue()
     network_policies: NetworkPolicies = NetworkPolicies()
     monitoring: Monitoring = Monitoring()
     pod_disruption_budget: PodDisruptionBudget = PodDisruptionBudget()
@@ -356,7 +405,7 @@ def read_chart_values(files: tuple[Path, ...] = (), sets: tuple[str, ...] = ()) 
 def images(values: ChartValues) -> Iterator[Needed]:
     """Yield all images, including those of disabled services."""
     own, server = reference(values.image), values.llm_server
-    yield Needed(own, "Ray pods, job submitter, bucket job, preflight, decision service", True)
+    yield Needed(own, "Ray pods, job submitter, bucket job, preflight, decision service, run catalogue", True)
     yield Needed(reference(values.object_store.image), "object store", values.object_store.enabled)
     kinds = {"vllm": server.vllm_image, "llamacpp": server.llamacpp_image}
     for kind, image in kinds.items():

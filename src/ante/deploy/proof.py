@@ -125,6 +125,8 @@ def secrets(access: Access, settings: Settings) -> list[Check]:
         wanted.setdefault(settings.llm.existing_secret, []).append(settings.llm.api_key_key)
     if settings.events.url and settings.events.existing_secret:
         wanted.setdefault(settings.events.existing_secret, []).append("token")
+    if notices := settings.notifications.existing_secret:
+        wanted.setdefault(notices, []).append(settings.notifications.url_key)
     for name in (*settings.env_from_secrets, *settings.image.pull_secrets):
         wanted.setdefault(name, [])
     if settings.auth.mode == "token" and settings.auth.existing_secret:

@@ -12,7 +12,30 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
-from ante.deploy.blocks import CpuWorkers, GpuWorkers, Head, Part, Platform
+from ante.deploy.blocks import (
+    COMPONENTS,
+    Auth,
+    Autoscaling,
+    CpuWorkers,
+    EventBus,
+    GcsFaultTolerance,
+    GpuWorkers,
+    GroupName,
+    Head,
+    Job,
+    MoreCpuWorkers,
+    MoreGpuWorkers,
+    MoreWorkers,
+    Notifications,
+    Part,
+    Platform,
+    Prices,
+    Queue,
+    Security,
+    ServiceAccount,
+    mirrored,
+    with_base,
+)
 from ante.errors import BalatroError
 from ante.files import Unreadable
 from ante.messages import check_url
@@ -20,12 +43,17 @@ from ante.yaml_files import parse_yaml, read_yaml
 
 # Keys of values.yaml that only the chart has, mostly for services that it deploys.
 CHART_ONLY = (
-    "objectStore", "llmServer", "decisionService", "networkPolicies", "monitoring", "podDisruptionBudget", "ingress", "route",
-    "preflight", "rbac", "servicesOnly", "tenants", "skipCrdCheck", "global", "nameOverride", "fullnameOverride",
+    "objectStore", "llmServer", "decisionService", "eventArchive", "runCatalogue", "networkPolicies", "monitoring",
+    "podDisruptionBudget", "ingress", "route", "preflight", "rbac", "servicesOnly", "tenants", "skipCrdCheck", "global",
+    "nameOverride", "fullnameOverride",
 )  # fmt: skip
 # Services of the chart, the block that contains their address, and the address.
 SERVICES = (("objectStore", "s3", "http://{name}-objectstore:9000"), ("llmServer", "llm", "http://{name}-llm:8000/v1"))
-SECRET_WORDS = re.compile(r"(PASSWORD|PASSWD|SECRET|TOKEN|ACCESS_KEY|API_KEY|PRIVATE_KEY|CREDENTIAL)", re.IGNORECASE)
+IMAGES = ("image", "vllmImage", "llamacppImage")  # keys of images in the values and in the blocks of services
+PRICES = "ante/prices"  # annotation by which `ante cluster` computes costs
+SECRET_WORDS = re.compile(
+    r"(PASSWORD|PASSWD|SECRET|TOKEN(?!S)|ACCESS_KEY|API_KEY|PRIVATE_KEY|CREDENTIAL)", re.IGNORECASE
+)
 
 
 class BadSettings(BalatroError, ValueError):
@@ -142,96 +170,6 @@ class Llm(Part):
         return self
 
 
-class EventBus(Part):
-    """The event bus, a NATS server outside the chart, to which trainings and the decision service publish."""
-
-    url: str = Field("", description="URL, such as nats://nats.nats:4222; none by default.")
-    existing_secret: str = Field(
-        "", description="Existing Secret with the token of clients, key token; none by default."
-    )
-
-
-class Queue(Part):
-    """Kueue integration."""
-
-    name: str = Field("", description="Local queue that admits the workload; none by default.")
-    priority_class: str = Field("", description="Workload priority class.")
-
-
-class Autoscaling(Part):
-    """Ray's autoscaler."""
-
-    enabled: bool = Field(False, description="Scale worker groups between minReplicas and maxReplicas.")
-    idle_timeout_seconds: int = Field(300, ge=10, description="Time in seconds after which an idle pod is removed.")
-    upscaling_mode: Literal["Default", "Aggressive", "Conservative"] = Field("Default", description="Upscaling mode.")
-
-
-class Auth(Part):
-    """Authentication of Ray."""
-
-    mode: Literal["token", "disabled"] = Field(
-        "token", description="token: dashboard and job submission require a token."
-    )
-    existing_secret: str = Field(
-        "", description="Existing Secret with the token in key auth_token; KubeRay creates one by default."
-    )
-
-
-class GcsFaultTolerance(Part):
-    """GCS fault tolerance: Ray's control state in Redis, so that workers survive a restart of the head."""
-
-    enabled: bool = Field(False, description="Enable it. A RayJob's driver is not recovered.")
-    redis_address: str = Field("", description="Address of Redis, such as redis:6379.")
-    existing_secret: str = Field("", description="Existing Secret with the password; none by default.")
-    password_key: str = Field("password", description="Key of the Secret.")
-
-    @model_validator(mode="after")
-    def _has_redis(self) -> "GcsFaultTolerance":
-        if self.enabled and not self.redis_address:
-            raise ValueError("gcsFaultTolerance.enabled needs gcsFaultTolerance.redisAddress")
-        return self
-
-
-class Deletion(Part):
-    """Deletion after the training ends, in seconds. With a queue, workersAfterSeconds applies to the whole cluster."""
-
-    workers_after_seconds: int = Field(60, ge=0, description="Delay until the worker pods and their GPUs are released.")
-    cluster_after_seconds: int = Field(
-        3600, ge=0, description="Delay until the head, with dashboard and logs, is deleted."
-    )
-    job_after_seconds: int = Field(0, ge=0, description="Delay until the RayJob is deleted; 0 keeps it.")
-
-
-class Job(Part):
-    """The RayJob of the training."""
-
-    enabled: bool = Field(True, description="Create a RayJob with its cluster; false: a RayCluster for submitted jobs.")
-    backoff_limit: int = Field(3, ge=0, description="Retries on a new cluster after the training fails.")
-    submitter_backoff_limit: int = Field(5, ge=0, description="Retries on the same cluster.")
-    active_deadline_seconds: int = Field(0, ge=0, description="Time limit in seconds; 0 for none.")
-    pre_running_deadline_seconds: int = Field(0, ge=0, description="Time limit for starting, in seconds; 0 for none.")
-    suspend: bool = Field(False, description="Create it suspended; a queue sets this field itself.")
-    deletion: Deletion = Deletion()
-
-
-class Security(Part):
-    """Security context of the pods."""
-
-    platform_user: bool = Field(False, description="Leave user and groups to the platform, as on OpenShift.")
-    run_as_user: int = Field(1000, ge=1, description="User id of the processes.")
-    run_as_group: int = Field(1000, ge=0, description="Group id of the processes.")
-    fs_group: int = Field(1000, ge=0, description="Group id of the volumes.")
-    read_only_root_filesystem: bool = Field(True, description="Mount the root filesystem read-only.")
-
-
-class ServiceAccount(Part):
-    """The service account of the pods."""
-
-    create: bool = Field(True, description="Create it.")
-    name: str = Field("", description="Name; by default the release's name.")
-    annotations: dict[str, str] = Field({}, description="Annotations, such as a cloud provider's role.")
-
-
 class Settings(Part):
     """All settings of a training cluster."""
 
@@ -239,11 +177,19 @@ class Settings(Part):
         "ante", pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=40, description="Name of all objects."
     )
     namespace: str = Field("default", pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", description="Namespace.")
+    image_registry: str = Field(
+        "", description="Registry, with a path if needed, that replaces the registry of all images."
+    )
     image: Image = Image()
     ray: Ray = Ray()
     head: Head = Head()
     gpu_workers: GpuWorkers = GpuWorkers()
     cpu_workers: CpuWorkers = CpuWorkers()
+    extra_workers: dict[GroupName, MoreWorkers] = Field(
+        {},
+        description="Further worker groups: a name, then like (gpu or cpu) and values that differ from gpuWorkers or "
+        "cpuWorkers.",
+    )
     training: Training = Training()
     job: Job = Job()
     s3: S3 = S3()
@@ -254,15 +200,32 @@ class Settings(Part):
     autoscaling: Autoscaling = Autoscaling()
     auth: Auth = Auth()
     gcs_fault_tolerance: GcsFaultTolerance = GcsFaultTolerance()
+    prices: Prices = Prices()
+    notifications: Notifications = Notifications()
     security: Security = Security()
     service_account: ServiceAccount = ServiceAccount()
     env: dict[str, str] = Field({}, description="Additional environment variables of all Ray pods; no secrets.")
+    env_value_from: dict[str, dict[str, Any]] = Field(
+        {}, description="Additional environment variables by reference: name, then valueFrom as in a container."
+    )
     env_from_secrets: tuple[str, ...] = Field((), description="Secrets whose keys are set as environment variables.")
 
     @model_validator(mode="before")
     @classmethod
-    def _of_the_platform(cls, values: Any) -> Any:
-        return with_platform(values)
+    def _derived(cls, values: Any) -> Any:
+        try:
+            found = with_base(values) if values.get("extraWorkers") else values
+            return with_platform(with_registry(found) if values.get("imageRegistry") else found)
+        except (AttributeError, TypeError):
+            return values  # not mappings, which is reported for the block itself
+
+    @field_validator("extra_workers")
+    @classmethod
+    def _no_component(cls, groups: dict[str, MoreWorkers]) -> dict[str, MoreWorkers]:
+        for name in groups:
+            if name in COMPONENTS:
+                raise ValueError(f"{name} is the name of other pods: choose another one")
+        return groups
 
     @field_validator("env")
     @classmethod
@@ -293,8 +256,9 @@ class Settings(Part):
     @property
     def groups(self) -> "dict[str, GpuWorkers | CpuWorkers]":
         """The enabled worker groups, by their names in Ray."""
-        both: dict[str, GpuWorkers | CpuWorkers] = {"gpu": self.gpu_workers, "cpu": self.cpu_workers}
-        return {name: group for name, group in both.items() if group.enabled}
+        every: dict[str, GpuWorkers | CpuWorkers] = {"gpu": self.gpu_workers, "cpu": self.cpu_workers}
+        every |= {name: self.extra_workers[name] for name in sorted(self.extra_workers)}
+        return {name: group for name, group in every.items() if group.enabled}
 
     @staticmethod
     def from_values(values: Mapping[str, Any], **more: Any) -> "Settings":
@@ -312,9 +276,22 @@ class Settings(Part):
     def to_values(self) -> dict[str, Any]:
         """Return what differs from the defaults, in the form of values.yaml, without name and namespace."""
         found: dict[str, Any] = self.model_dump(
-            mode="json", by_alias=True, exclude_defaults=True, exclude={"name", "namespace"}
+            mode="json", by_alias=True, exclude_defaults=True, exclude={"name", "namespace", "extra_workers"}
         )
-        return found
+        whole = self.model_dump(mode="json", by_alias=True, include={"extra_workers"})
+        return found | (whole if self.extra_workers else {})
+
+
+def with_registry(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with all image repositories in the registry of imageRegistry."""
+    registry, own = values["imageRegistry"], merged({"image": {"repository": Image().repository}}, values)
+
+    def moved(block: Mapping[str, Any]) -> dict[str, Any]:
+        images = {key: block[key] for key in IMAGES if (block.get(key) or {}).get("repository")}
+        return {key: {**image, "repository": mirrored(registry, image["repository"])} for key, image in images.items()}
+
+    services = {service: moved(own.get(service) or {}) for service, *_ in SERVICES}
+    return merged(own, moved(own) | {service: found for service, found in services.items() if found})
 
 
 def with_platform(values: Any) -> Any:
@@ -344,7 +321,10 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
 def sentence(error: ValidationError) -> str:
     """Return the first error as text."""
     first = error.errors()[0]
-    place = ".".join(str(key) for key in first["loc"] if key not in ("int", "literal['auto']"))
+    path = [str(key) for key in first["loc"] if key not in ("int", "literal['auto']", "[key]")]
+    if path[0] == "extraWorkers" and path[2:3] in (["gpu"], ["cpu"]):  # the kind of group, not a key
+        del path[2]
+    place = ".".join(path)
     if first["type"] == "extra_forbidden":
         known = keys_at(first["loc"][:-1])
         near = get_close_matches(str(first["loc"][-1]), known, 1)
@@ -358,7 +338,10 @@ def sentence(error: ValidationError) -> str:
 
 def keys_at(path: tuple[int | str, ...]) -> list[str]:
     """Return the keys of a block."""
-    model: type[BaseModel] = Settings
+    if path[:1] == ("extraWorkers",):
+        model: type[BaseModel] = MoreGpuWorkers if path[2] == "gpu" else MoreCpuWorkers
+        return [field.alias or name for name, field in model.model_fields.items()]
+    model = Settings
     for key in path:
         names = {field.alias: field.annotation for field in model.model_fields.values()} | {
             name: field.annotation for name, field in model.model_fields.items()

@@ -1,7 +1,6 @@
 """Kubernetes objects for settings, as plain data: a RayJob or a RayCluster, its service account and configuration."""
 
 import json
-import re
 import shlex
 from typing import Any
 
@@ -9,7 +8,7 @@ import yaml
 
 from ante.deploy.blocks import Head, Pod, Workers
 from ante.deploy.placement import DATA, LEARNER, RUNNER, Load, gpus_of, make_plan, train_values
-from ante.deploy.settings import Settings
+from ante.deploy.settings import PRICES, Settings
 
 Object = dict[str, Any]
 
@@ -124,22 +123,27 @@ def workload_metadata(settings: Settings) -> Object:
         labels[QUEUE_LABEL] = settings.queue.name
     if settings.queue.priority_class:
         labels[PRIORITY_LABEL] = settings.queue.priority_class
-    return metadata(settings) | {"labels": labels}
+    found = metadata(settings) | {"labels": labels}
+    return found | {"annotations": {PRICES: settings.prices.note}} if settings.prices.note else found
 
 
 def deletion(settings: Settings) -> Object:
-    """Return KubeRay's deletion rules. With Kueue or a suspended job, only the whole cluster can be deleted."""
+    """Return KubeRay's deletion rules. With Kueue or a suspended job, only the whole cluster can be deleted.
+
+    A job past its deadline has no job status FAILED. KubeRay rejects DeleteWorkers together with autoscaling.
+    """
     rules = settings.job.deletion
     if settings.queue.name or settings.job.suspend:
         return {"shutdownAfterJobFinishes": True, "ttlSecondsAfterFinished": rules.workers_after_seconds}
-    steps = [("DeleteWorkers", rules.workers_after_seconds), ("DeleteCluster", rules.cluster_after_seconds)]
+    steps = [] if settings.autoscaling.enabled else [("DeleteWorkers", rules.workers_after_seconds)]
+    steps.append(("DeleteCluster", rules.cluster_after_seconds))
     if rules.job_after_seconds:
         steps.append(("DeleteSelf", rules.job_after_seconds))
     return {
         "deletionStrategy": {
             "deletionRules": [
-                {"policy": policy, "condition": {"jobStatus": status, "ttlSeconds": seconds}}
-                for status in ("SUCCEEDED", "FAILED")
+                {"policy": policy, "condition": {**status, "ttlSeconds": seconds}}
+                for status in ({"jobStatus": "SUCCEEDED"}, {"jobDeploymentStatus": "Failed"})
                 for policy, seconds in steps
             ]
         },
@@ -259,13 +263,14 @@ def pod_template(settings: Settings, component: str, pod: Pod, ray_container: Ob
         "terminationGracePeriodSeconds": pod.termination_grace_period_seconds,
         "initContainers": [warm_container(settings, ray_container)],
         "containers": [ray_container],
-        "volumes": volumes(settings, pod, head),
+        "volumes": [*volumes(settings, pod, head), *pod.extra_volumes],
     }
     tolerations = [*pod.tolerations, *(SPOT_TAINTS if getattr(pod, "spot", False) else ())]
     place = {
         "nodeSelector": pod.node_selector,
         "tolerations": tolerations,
         "affinity": pod.affinity,
+        "topologySpreadConstraints": list(pod.topology_spread_constraints),
         "priorityClassName": pod.priority_class_name,
         "runtimeClassName": pod.runtime_class_name,
     }
@@ -295,7 +300,7 @@ def container(
         "securityContext": container_security(settings),
         "readinessProbe": probe(seconds=10, failures=6),
         "livenessProbe": probe(seconds=15, failures=12, delay=60),
-        "volumeMounts": mounts(settings, isinstance(pod, Head)),
+        "volumeMounts": [*mounts(settings, isinstance(pod, Head)), *pod.extra_volume_mounts],
     }
 
 
@@ -375,6 +380,8 @@ def volumes(settings: Settings, pod: Pod, head: bool) -> list[Object]:
     ]
     if head:
         found.append({"name": "train", "configMap": {"name": config_map_name(settings)}})
+    if head and settings.head.runs_claim:
+        found.append({"name": "runs", "persistentVolumeClaim": {"claimName": settings.head.runs_claim}})
     if settings.s3.ca_config_map:
         found.append({"name": "s3-ca", "configMap": {"name": settings.s3.ca_config_map}})
     return found
@@ -389,6 +396,8 @@ def mounts(settings: Settings, head: bool) -> list[Object]:
     ]
     if head:
         found.append({"name": "train", "mountPath": "/etc/ante", "readOnly": True})
+    if head and settings.head.runs_claim:
+        found.append({"name": "runs", "mountPath": f"{DATA}/runs", "subPath": "runs"})  # without lost+found
     if settings.s3.ca_config_map:
         found.append({"name": "s3-ca", "mountPath": CA, "readOnly": True})
     return found
@@ -400,6 +409,7 @@ def environment(settings: Settings) -> list[Object]:
         "HOME": DATA,
         "ANTE_CACHE_DIR": f"{DATA}/cache",
         "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_JOB_STOP_WAIT_TIME_S": "90",  # for a stopped job to write and upload a checkpoint
         **s3_environment(settings),
         **llm_environment(settings),
         **({"ANTE_EVENTS_URL": settings.events.url} if settings.events.url else {}),
@@ -409,6 +419,7 @@ def environment(settings: Settings) -> list[Object]:
         *({"name": name, "value": value} for name, value in plain.items()),
         *auth_env(settings),
         *secret_env(settings),
+        *({"name": name, "valueFrom": dict(source)} for name, source in sorted(settings.env_value_from.items())),
     ]
 
 
@@ -454,39 +465,11 @@ def secret_env(settings: Settings) -> list[Object]:
         found.append(("LLM_API_KEY", llm.existing_secret, llm.api_key_key))
     if settings.events.url and settings.events.existing_secret:
         found.append(("ANTE_EVENTS_TOKEN", settings.events.existing_secret, "token"))
+    if name := settings.notifications.existing_secret:
+        found.append(("ANTE_WEBHOOK_URL", name, settings.notifications.url_key))
     return [{"name": name, "valueFrom": secret_key(secret, key)} for name, secret, key in found]
 
 
 def secret_key(secret: str, key: str) -> Object:
     """Return a reference to one key of a Secret."""
     return {"secretKeyRef": {"name": secret, "key": key}}
-
-
-class Plain(yaml.SafeDumper):
-    """A YAML dumper without references, with indented lists and with block style for multi-line strings."""
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Indent lists in mappings."""
-        super().increase_indent(flow, False)
-
-    def ignore_aliases(self, data: Any) -> bool:
-        """Disable references."""
-        return True
-
-
-NUMBER = re.compile(r"[-+.\d][\d_.]*([eE][-+]?\d+)?")  # a number in YAML 1.2, such as 1e-3
-
-
-def block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """Represent a string, quoted if Kubernetes would parse it as a number."""
-    style = "|" if "\n" in text else "'" if NUMBER.fullmatch(text) else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-Plain.add_representer(str, block)
-
-
-def as_yaml(found: list[Object]) -> str:
-    """Return objects as one YAML stream."""
-    text: str = yaml.dump_all(found, Dumper=Plain, sort_keys=False, explicit_start=True, width=100)
-    return text

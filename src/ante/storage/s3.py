@@ -204,6 +204,18 @@ class S3Store:
         self._compare(key, answer, hashlib.sha256(data).hexdigest(), len(data))
         return data
 
+    def get_part(self, key: str, start: int, length: int) -> bytes:
+        """See Store."""
+        where = {"Bucket": self.settings.bucket, "Key": self._key(key), "Range": f"bytes={start}-{start + length - 1}"}
+        with self._in_words(key):
+            answer = self.client.get_object(**where)
+            self._check(key, answer, "ContentLength", "ContentRange")
+            if answer["ContentLength"] > length:
+                answer["Body"].close()
+                raise self._no_s3(key, "it returned more than the requested part")
+            data: bytes = answer["Body"].read()
+        return data
+
     def digest(self, key: str) -> str:
         """See Store."""
         digest, size = hashlib.sha256(), 0

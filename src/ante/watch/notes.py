@@ -74,6 +74,11 @@ def note_of(
     return Note(round(value, DIGITS), options, chance, hint, plan)
 
 
+def notes_beside(replay: Path) -> Path:
+    """Return the file of a replay's notes."""
+    return replay.with_name(replay.name.removesuffix(".gz").removesuffix(".txt") + ".notes.json.gz")
+
+
 def write_notes(file: Path, player: str, notes: Iterable[Note]) -> None:
     """Write notes to a gzipped JSON file: {player, notes: [[value, [[decision, probability] ...], chance, hint, plan, search] ...]}."""
     rows = [[note.value, note.options, note.chance, note.hint, note.plan, note.search] for note in notes]

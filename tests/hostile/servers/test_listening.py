@@ -14,6 +14,7 @@ from tests.support.network import LOOPBACK, listening, own_address
 SECONDS = 120.0  # until a server has started; the first one may compile
 SERVERS = {  # command and number of sockets
     "watch": ("watch {runs} --serve --port 0", 1),
+    "runs": ("serve runs {runs} --port 0", 1),
     "mcp": ("serve mcp --runs {runs} --port 0", 1),
     "balatrobot": ("serve balatrobot --sessions 2 --port 0", 2),
     "decisions": ("serve decisions greedy --port 0 --metrics-port {free}", 2),

@@ -1,7 +1,9 @@
 """Positions as what a player sees: complete for every decision, without anything hidden, and refused if impossible."""
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -215,3 +217,10 @@ def test_the_service_decides_a_form_like_the_record(service: Running) -> None:
     )
     code, message = refusal(refused)
     assert code is grpc.StatusCode.INVALID_ARGUMENT and "ante is 5000" in message
+
+
+def test_the_examples_of_the_page_of_formats_are_valid() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "formats.md").read_text()
+    examples = [found for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if '"phase"' in found]
+    phases = [int(position_seen(found).phase) for found in examples]
+    assert phases == [Phase.PLAY, Phase.SHOP]

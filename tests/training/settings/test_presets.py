@@ -109,7 +109,7 @@ def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     """Record the settings of runs instead of training."""
     configs: list[Any] = []
     stub = ModuleType("ante.training.run.loop")
-    stub.train = lambda config, resume: configs.append(config)  # type: ignore[attr-defined]
+    stub.train = lambda config, resume, webhook: configs.append(config)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ante.training.run.loop", stub)
     monkeypatch.chdir(tmp_path)
     return configs

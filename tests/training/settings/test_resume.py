@@ -21,7 +21,7 @@ def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Any, bo
     """Record the calls of `train` instead of training."""
     calls: list[tuple[Any, bool]] = []
     stub = ModuleType("ante.training.run.loop")
-    stub.train = lambda config, resume: calls.append((config, resume))  # type: ignore[attr-defined]
+    stub.train = lambda config, resume, webhook: calls.append((config, resume))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ante.training.run.loop", stub)
     monkeypatch.chdir(tmp_path)
     return calls

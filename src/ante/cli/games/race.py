@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
@@ -23,17 +24,20 @@ LIKELIEST = "!"  # after a player's name
 class Race:
     """Let players race against each other on the same seeds by the multiplayer rules Attrition (docs/how-to/race.md).
 
-    Every two players race once on each seed; all races are rated together.
+    Every two players race once on each seed; all races are rated together. With --train, the first player, a policy, learns
+    from races against a league of the others and of its own checkpoints.
 
     Try:
       ante race greedy random --games 20
       ante race white-stake white-stake! rules greedy --games 50 --matrix
+      ante race white-stake rules --train models/racer --iterations 20 --games 64
+      ante race models/racer/iteration-20 white-stake --games 100
     """
 
     players: Positional[Annotated[tuple[str, ...], arg(metavar="PLAYER PLAYER ...")]]
     """At least two players, as in `ante eval`; a policy with ! at the end takes its most likely action."""
     games: Count = 20
-    """Number of races of every two players."""
+    """Number of races of every two players, or of an iteration with --train."""
     draw: Number = 0
     """Number of a list of random seeds: another number gives other races, the same number the same races."""
     deck: str = "b_red"
@@ -44,11 +48,17 @@ class Race:
     """Checkpoint of a run: best or latest."""
     matrix: bool = False
     """Also print the share of races that each player won against each other."""
+    train: Annotated[Path | None, arg(metavar="FOLDER")] = None
+    """Folder to write checkpoints to, as releases iteration-N; it must be empty."""
+    iterations: Count = 20
+    """With --train: number of iterations."""
     json: bool = False
     """Print the results as one JSON object."""
 
     def run(self) -> int:
         """Play the races and print the standings."""
+        if self.train is not None:
+            return self.learn(self.train)
         from ante.agents.seed_lists import evaluation_seeds
         from ante.race.round_robin import race_all
 
@@ -71,6 +81,50 @@ class Race:
         if self.matrix:
             title = "share of races that the row's player won (a draw counts half)"
             show_matrix(title, [row.player for row in table.rows], table.shares.tolist())
+        return 0
+
+    def learn(self, folder: Path) -> int:
+        """Train the first player and print the iterations. Raises BalatroError."""
+        from rich.console import Console
+
+        from ante.agents.baselines import AGENTS
+        from ante.agents.releases import policy_at
+        from ante.tables import stages
+        from ante.training.players.release import policy_from
+        from ante.training.players.self_play import Iteration, SelfPlaySettings, self_play
+        from ante.training.settings.config import read_config
+
+        first = self.players[0] if self.players else ""
+        start, checkpoint = policy_at(first, self.checkpoint)
+        if first in AGENTS or not start.is_dir():
+            raise BalatroError(
+                f"--train needs a run or a release as the first player, such as white-stake, not {first!r}"
+            )
+        policy, config = policy_from(start, checkpoint), read_config(start / "config.yaml")
+        others = [
+            named(player_of(name.removesuffix(LIKELIEST), name.endswith(LIKELIEST), self.checkpoint), name)
+            for name in self.players[1:]
+        ]
+        console = Console(stderr=True)
+
+        def show_iteration(each: Iteration) -> None:
+            console.print(
+                f"iteration {each.iteration}: {each.points:.1%} of the races won against {each.opponents}, Elo {each.elo:.0f}, "
+                f"{each.decisions:,} decisions, {each.seconds:.0f} s",
+                soft_wrap=True,
+            )
+
+        settings = SelfPlaySettings(iterations=self.iterations, races=self.games, seed=self.draw)
+        with stages(console) as show_stage:
+            show_stage(f"races of {self.players[0]}")
+            found = self_play(
+                policy, config, others, folder, settings, show_iteration, deck=self.deck, stake=self.stake
+            )
+        if self.json:
+            print(json.dumps([asdict(each) for each in found], indent=1))
+        else:
+            last = folder / f"iteration-{self.iterations}"
+            print(f"{last}: race it with ante race {last} {self.players[0]}")
         return 0
 
 

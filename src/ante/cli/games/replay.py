@@ -5,14 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, UseAppendAction, arg, subcommand
 
 from ante.cli.options import Count, Side, Stake
-from ante.cli.players import player_of
+from ante.cli.players import player_of, searching
 from ante.cli.shown import game_bar
 from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.watch.notes import Note
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ class RecordReplay:
     Try:
       ante replay record greedy --seed TESTSEED
       ante replay record runs/ppo --seed 2K9H9HN --deck b_plasma --stake 3 -o game.txt
+      ante replay record white-stake --seed TESTSEED --likeliest --search 200 -o game.txt    (which decisions search changes)
     """
 
     player: Positional[str]
@@ -127,23 +131,49 @@ class RecordReplay:
     """Checkpoint of a run: best or latest."""
     likeliest: bool = False
     """Use the policy's most likely action instead of sampling."""
+    search: str | None = None
+    """Improve each decision by search: simulations per decision, such as 200, or milliseconds, such as 16ms; with --out,
+    the decisions that search changed are printed with the reason, and `ante watch FILE --video` shows what was searched."""
 
     def run(self) -> int:
         """Play the game and write the replay."""
         from ante.agents.record import record_game
         from ante.env.replay import Heading
         from ante.files import write_text
+        from ante.watch.notes import notes_beside, write_notes
 
         if self.out and (self.out.is_dir() or not self.out.absolute().parent.is_dir()):
             raise BalatroError(f"cannot write {self.out}: give a file in an existing folder")
         player = player_of(self.player, self.likeliest, self.checkpoint)
+        if self.search is not None:
+            player = searching(player, self.search)
         text = record_game(player, Heading(self.seed, self.deck, self.stake, self.challenge))
         if self.out is None:
             print(text, end="")
         else:
             write_text(self.out, text)
+            notes_beside(self.out).unlink(missing_ok=True)  # of a replay that this one replaces
+            if self.search is not None:
+                write_notes(notes_beside(self.out), player.name, notes := notes_on(text, player))
+                print_changes(notes)
             print(f"{self.out}: {text.splitlines()[-1].removeprefix('end ')}")
         return 0
+
+
+def notes_on(text: str, player: Any) -> "list[Note]":
+    """Return the notes of the player that played a recorded game; searches of single games are remembered, not repeated."""
+    from ante.env.replay import read_replay
+    from ante.watch.episode import Episode, annotate, begin, decided
+
+    heading, actions = read_replay(text)
+    return annotate(Episode(begin(heading), decided(actions)), player)
+
+
+def print_changes(notes: "list[Note]") -> None:
+    """Print each decision that search changed, with what was searched."""
+    for number, note in enumerate(notes, 1):
+        if "; changed: " in note.search:
+            print(f"decision {number}: {note.search}")
 
 
 @dataclass(frozen=True)

@@ -153,14 +153,14 @@ class Watch:
     def write_replay_video(self) -> int:
         """Write a video of the replay."""
         from ante.watch.episode import annotate, read_episode
-        from ante.watch.notes import read_notes
+        from ante.watch.notes import notes_beside, read_notes
         from ante.watch.render.frames import episode_frames
         from ante.watch.render.video import write_video
 
         assert self.video is not None
         file = Path(self.what)
         heading, episode = read_episode(file)
-        beside = file.with_name(file.name.removesuffix(".txt.gz") + ".notes.json.gz")
+        beside = notes_beside(file)
         player, notes, about = self.explained(), None, ""
         if player is not None:
             about, notes = player.name, annotate(episode, player)

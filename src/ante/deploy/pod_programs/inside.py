@@ -1,8 +1,8 @@
 """Connectivity checks that the pod of `helm test` runs.
 
-    python -m ante.deploy.pod_programs.inside s3://BUCKET/PREFIX
+    python -m ante.deploy.pod_programs.inside s3://BUCKET/PREFIX [SECONDS]
 
-It reads bucket and LLM from the pod's S3_* and LLM_* variables, and the API server's token from its service account.
+SECONDS is how long it waits for a Job that creates the bucket and its user. It reads bucket and LLM from the pod's S3_* and LLM_* variables, and the API server's token from its service account.
 """
 
 import os
@@ -15,10 +15,12 @@ from typing import Any
 
 import requests
 import urllib3
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from ante.errors import BalatroError
 from ante.files import Unreadable, decoded, parse_json
 from ante.messages import foreign, masked
+from ante.storage.errors import NoAccess, NoBucket, Unreachable
 from ante.storage.opening import open_store
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -42,6 +44,17 @@ def check_bucket(url: str, environment: Mapping[str, str]) -> str:
     finally:
         store.delete(key)
     return f"{url}: an object can be written, listed, read and deleted"
+
+
+def await_bucket(url: str, environment: Mapping[str, str], seconds: float) -> str:
+    """Check the bucket, repeatedly while it or its user does not exist. Raises StorageError, NotReady."""
+    patient = Retrying(
+        retry=retry_if_exception(lambda error: isinstance(error, NoBucket | NoAccess | Unreachable)),
+        stop=stop_after_delay(seconds),
+        wait=wait_fixed(2),
+        reraise=True,
+    )
+    return patient(check_bucket, url, environment)
 
 
 def check_llm(environment: Mapping[str, str]) -> str:
@@ -99,9 +112,9 @@ def get_json(url: str, headers: Mapping[str, str], check: str, authority: str | 
     return parse_json(decoded(bytes(body), where), where)
 
 
-def checks(url: str, environment: Mapping[str, str]) -> dict[str, Callable[[], str]]:
+def checks(url: str, environment: Mapping[str, str], seconds: float = 0.0) -> dict[str, Callable[[], str]]:
     """Return the checks by name."""
-    found: dict[str, Callable[[], str]] = {"bucket": lambda: check_bucket(url, environment)}
+    found: dict[str, Callable[[], str]] = {"bucket": lambda: await_bucket(url, environment, seconds)}
     if environment.get("LLM_ENDPOINT"):
         found["LLM"] = lambda: check_llm(environment)
     if environment.get("KUBERNETES_SERVICE_HOST"):
@@ -112,11 +125,11 @@ def checks(url: str, environment: Mapping[str, str]) -> dict[str, Callable[[], s
 def main(arguments: Sequence[str] | None = None, environment: Mapping[str, str] = os.environ) -> int:
     """Print a line for each check; return 1 if one fails."""
     words = sys.argv[1:] if arguments is None else arguments
-    if len(words) != 1:
-        print("usage: python -m ante.deploy.pod_programs.inside s3://BUCKET/PREFIX", file=sys.stderr)
+    if not 1 <= len(words) <= 2 or not all(word.isdecimal() for word in words[1:]):
+        print("usage: python -m ante.deploy.pod_programs.inside s3://BUCKET/PREFIX [SECONDS]", file=sys.stderr)
         return 2
     failed = 0
-    for name, check in checks(words[0], environment).items():
+    for name, check in checks(words[0], environment, float(words[1]) if words[1:] else 0.0).items():
         try:
             print(f"ok      {name:9} {check()}", flush=True)
         except (BalatroError, OSError) as error:

@@ -21,6 +21,8 @@ from ante.experiments.running import Watched
 from ante.experiments.spec import BadSpec, cells_of, kept_spec, make_spec, read_spec
 from ante.stopping import Stop, Stops
 
+pytestmark = pytest.mark.slow
+
 TWO = {"slow": {"settings": {"algo.lr": 0.01}}, "quick": {"settings": {"algo.lr": 0.06}}}
 
 
@@ -102,7 +104,6 @@ def test_every_cell_is_run_once_and_a_finished_one_never_again(tmp_path: Path) -
     assert calls(tmp_path)[4:] == ["slow 2", "quick 2"]
 
 
-@pytest.mark.slow
 def test_a_broken_run_continues_and_a_failing_one_stops_no_other(tmp_path: Path) -> None:
     entries = {**TWO, "breaks": {"settings": {"algo.entropy": 7.0}}, "fails": {"settings": {"algo.entropy": 9.0}}}
     spec, troubles = spec_of(entries=entries, seeds=[0]), {}
@@ -123,7 +124,6 @@ def test_a_broken_run_continues_and_a_failing_one_stops_no_other(tmp_path: Path)
     assert sorted(calls(tmp_path)) == sorted(["slow 0", "quick 0", "breaks 0", "fails 0", "breaks 0", "fails 0"])
 
 
-@pytest.mark.slow
 def test_so_many_run_side_by_side_and_no_more(tmp_path: Path) -> None:
     now: set[str] = set()
     most = 0

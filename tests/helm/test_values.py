@@ -131,6 +131,7 @@ def rendered_texts(values: Values) -> dict[str, str] | None:
 BEFORE = {number: rendered_texts(base) for number, base in enumerate(BASES)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "field", "default"), [pytest.param(*leaf, id=".".join(leaf[0])) for leaf in LEAVES if leaf[0] != SKIP]
 )

@@ -106,6 +106,11 @@ def cases(table: Sequence[Case], quick: int = 40) -> list[Any]:
     ]
 
 
+def thinned(values: Sequence[Any], every: int) -> list[Any]:
+    """Return values as parameters of a test; all except every so many are marked `hostile`."""
+    return [pytest.param(value, marks=pytest.mark.hostile if i % every else ()) for i, value in enumerate(values)]
+
+
 def check(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Check that the case ends in time, within its memory, with exit code 2 and a message with the fragment."""
     here = Path.cwd()

@@ -23,7 +23,7 @@ from ante.hints.question import Question
 from ante.hints.rules import sample_questions
 from ante.hints.settings import AdvisorSettings, BadHints, read_key, read_settings
 from tests.hostile.files import NEVER
-from tests.hostile.harness import Case, cases, check_sentence, command, limited
+from tests.hostile.harness import Case, cases, check_sentence, command, limited, thinned
 from tests.hostile.servers.answers import CHUNK, Answers, Chunks, endless, raw, reply
 
 KEY = "sk-very-s3cr3t-key-0123456789"
@@ -151,9 +151,7 @@ def ended(provider: str, url: str, question: Question, **more: Any) -> Desk:
 
 
 @pytest.mark.parametrize("provider", ["openai", "claude"])
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if i % 4 == 0 else pytest.mark.hostile) for i, name in enumerate(SHAPES)]
-)
+@pytest.mark.parametrize("name", thinned(list(SHAPES), 8))
 def test_every_shape_of_answer_is_an_entry_in_the_ledger(
     answering: Callable[..., Answers],
     question: Question,
@@ -170,7 +168,7 @@ def test_every_shape_of_answer_is_an_entry_in_the_ledger(
 
 
 @pytest.mark.parametrize(("provider", "said"), [("openai", completion), ("claude", claude)])
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", thinned(list(TEXTS), 3))
 def test_every_text_of_a_model_is_an_entry_in_the_ledger(
     answering: Callable[..., Answers],
     question: Question,
@@ -230,7 +228,7 @@ ECHOES = {
 @pytest.mark.parametrize("provider", ["openai", "claude"])
 @pytest.mark.parametrize("variable", ["LLM_API_KEY", "MY_SPECIAL_WORD"])
 @pytest.mark.parametrize("status", ["401 x", "200 OK", "500 x"])
-@pytest.mark.parametrize("name", ECHOES)
+@pytest.mark.parametrize("name", thinned(list(ECHOES), 4))
 def test_a_key_that_comes_back_is_masked(
     answering: Callable[..., Answers],
     question: Question,

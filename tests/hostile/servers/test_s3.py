@@ -13,7 +13,7 @@ from ante.storage.errors import BadStore, Damaged, NoAccess, NoBucket, NoStore, 
 from ante.storage.minio import MinioAdmin
 from ante.storage.s3 import S3Store
 from ante.storage.settings import S3Settings
-from tests.hostile.harness import Case, cases, check, check_sentence, command
+from tests.hostile.harness import Case, cases, check, check_sentence, command, thinned
 from tests.hostile.servers.answers import Answers, Chunks, endless, raw, reply
 
 ACCESS, SECRET = "AKIAVERYLONGNAME", "wJalrXUtnFEMI-S3CR3T-7MDENGbPxRfi"
@@ -188,7 +188,7 @@ DRIPS = {
 
 
 @pytest.mark.parametrize("call", ["list", "stat", "get_bytes", "put_bytes"])
-@pytest.mark.parametrize("name", DRIPS)
+@pytest.mark.parametrize("name", thinned(list(DRIPS), 3))
 def test_a_store_that_drips_is_given_up(
     answering: Callable[..., Answers],
     tmp_path: Path,

@@ -23,6 +23,8 @@ from ante.training.run_store.session import NotUploaded
 from ante.training.run_store.upload import Publisher
 from ante.training.settings.config import BadConfig, TrainConfig, make_config
 
+pytestmark = pytest.mark.slow
+
 
 class Machine:
     """A folder of runs, in which run `ppo` is trained; all machines share one store."""

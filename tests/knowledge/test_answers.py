@@ -166,7 +166,11 @@ def test_strategies_are_shown_and_those_of_a_joker(know: Run, tmp_path: Path) ->
         graph.load(made_table(10), made_winning())
     code, out, _ = know("strategies", "--store", store)
     words = " ".join(out.split())
-    assert code == 0 and "Joker + Mad Joker + mostly Two Pair" in words and "+20 (+10 to +30)" in words
+    assert (
+        code == 0
+        and "Joker + Mad Joker + mostly Two Pair" in words
+        and "40 │ 80% │ 1.60 │ 100 │ 60% │ 80% │ +20 (+10 to +30)" in words
+    )
     assert "Zany" not in out
     rows = json.loads(know("strategies", "--rejected", "--json", "--store", store)[1])
     assert [row["validated"] for row in rows] == [True, False]

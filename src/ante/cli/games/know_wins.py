@@ -34,7 +34,8 @@ class KnowStrategies:
     """Show strategies that win more games: mined from games, and validated by play on other seeds.
 
     Each one is a line-up, the hand that is played most, or a levelled hand, at the beginning of ante 6. The effect is
-    the difference in win rate from a control: other jokers of the same rarities in the same games.
+    the difference in win rate from a control: other jokers of the same rarities in the same games. `mined` and `played` are
+    numbers of games.
 
     Try:
       ante know strategies
@@ -54,15 +55,27 @@ class KnowStrategies:
 
         with opened(self.store) as graph:
             rows = queries.strategies(graph.backend, self.rejected)
-        heads = ("strategy", "games", "win rate", "lift", "granted", "control", "effect, points (95 %)", "example", "")
+        heads = (
+            "strategy",
+            "mined",
+            "won",
+            "lift",
+            "played",
+            "control",
+            "granted",
+            "effect, points (95 %)",
+            "example",
+            "",
+        )
         cells = [
             (
                 row["name"],
-                f"{row['n']}",
+                f"{row['games']}",
                 percent(row["rate"]),
                 f"{row['lift']:.2f}",
-                percent(row["granted"]),
+                f"{row['n']}",
                 percent(row["control"]),
+                percent(row["granted"]),
                 points(row),
                 row["example"],
                 "validated" if row["validated"] else "not confirmed",

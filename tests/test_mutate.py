@@ -1,7 +1,10 @@
 """Mutation testing: which expressions change, which tests a mutant runs, and its result."""
 
+import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -58,21 +61,32 @@ def test_work_in_a_fork_returns_its_result_or_nothing_after_a_crash_or_a_limit()
     assert mutate.forked(time.sleep, 60, limit=0.01) is None
 
 
+JUDGE = """
+import json, sys
+from pathlib import Path
+from tools import mutate
+mutate.ROOT, source = Path(sys.argv[1]), Path(sys.argv[2])
+work = [([sys.argv[3]], 60.0)]
+print(json.dumps([mutate.judge("spent.py", number, stages, source) for number, stages in ((0, work), (2, work), (0, []))]))
+"""
+
+
 @pytest.mark.slow
-def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mutant_is_killed_by_a_test_that_fails(tmp_path: Path) -> None:
+    """The judge forks, so it runs in a new interpreter, without the threads of other tests."""
     package = tmp_path / "src" / "spent.py"
     package.parent.mkdir()
     package.write_text("def left(money: int) -> int:\n    return money - 1 if money >= 0 else 0\n")
     source = Path(shutil.copytree(package.parent, tmp_path / "copy"))
     test = tmp_path / "test_spent.py"
     test.write_text("from spent import left\n\n\ndef test_left():\n    assert left(3) == 2 and left(0) == 0\n")
-    monkeypatch.setattr(mutate, "ROOT", tmp_path)
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.syspath_prepend(source)
-    results = [mutate.judge("spent.py", number, [([str(test)], 60.0)], source) for number in (0, 2)]
-    assert [(each["change"], each["end"], each["by"].rpartition("::")[2]) for each in results] == [
-        ("money >= 0 -> money > 0", "survived", ""),
-        ("money - 1 -> money + 1", "killed", "test_left"),
-    ]
+    paths = {"PYTHONPATH": os.pathsep.join((str(source), str(Path(mutate.__file__).parents[1])))}
+    command = [sys.executable, "-c", JUDGE, *map(str, (tmp_path, source, test))]
+    environment = {**os.environ, **paths, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    survivor, killed, untested = json.loads(done.stdout)
+    assert (survivor["change"], survivor["end"], survivor["by"]) == ("money >= 0 -> money > 0", "survived", "")
+    assert (killed["change"], killed["end"]) == ("money - 1 -> money + 1", "killed")
+    assert killed["by"].endswith("::test_left")
+    assert untested["end"] == "not reached"
     assert (source / "spent.py").read_text() == package.read_text()
-    assert mutate.judge("spent.py", 0, [], source)["end"] == "not reached"

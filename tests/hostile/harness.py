@@ -107,7 +107,7 @@ def cases(table: Sequence[Case], quick: int = 40) -> list[Any]:
 
 
 def thinned(values: Sequence[Any], every: int) -> list[Any]:
-    """Return values as parameters of a test; all except every so many are marked `hostile`."""
+    """Return values as parameters of a test; all except each `every`th one are marked `hostile`."""
     return [pytest.param(value, marks=pytest.mark.hostile if i % every else ()) for i, value in enumerate(values)]
 
 

@@ -17,6 +17,7 @@ from ante.catalog.jokers import JOKERS
 from ante.engine.core.state import new_states
 from ante.errors import BalatroError
 from ante.files import read_bytes
+from ante.knowledge.embeddings import JokerVectors
 from ante.knowledge.measuring.positions import ANTES, Positions
 from ante.knowledge.measuring.sums import Sums
 from ante.knowledge.measuring.table import EFFECTS, PAIRS, read_parquet, table_in
@@ -24,6 +25,9 @@ from ante.knowledge.names import key_of
 from ante.knowledge.recall import read_published
 from ante.knowledge.schema import DECK
 from ante.knowledge.store import arrow_schema
+from ante.knowledge.winning.outcomes import OUTCOMES, Outcomes
+from ante.knowledge.winning.starts import Starts
+from ante.knowledge.winning.table import STRATEGIES, WIN_PAIRS, winning_in
 from ante.serve.balatrobot.gamestate import gamestate
 from ante.serve.balatrobot.runs import LARGEST_SAVE
 from ante.serve.balatrobot.session import BadSave, Session
@@ -36,7 +40,7 @@ from ante.training.run_store.manifest import SEAL
 from ante.training.run_store.state_files import ARRAYS, TREE, read_arrays, read_state, write_state
 from ante.training.sweeps.saved import RECORD, Record
 from ante.training.sweeps.spec import Sweep
-from tests.knowledge.made import made_table
+from tests.knowledge.made import made_table, made_winning
 from tests.support.table import in_round
 
 STATE = {
@@ -122,6 +126,36 @@ def measured(name: str) -> tuple[Callable[[Path], Any], str, bytes]:
     return read, name, written(table.write, name)
 
 
+def winning(name: str) -> tuple[Callable[[Path], Any], str, bytes]:
+    """Return the reader of the tables of strategies and pairs, one of which is the given file."""
+    other = {STRATEGIES: WIN_PAIRS, WIN_PAIRS: STRATEGIES}[name]
+    intact = written(made_winning().write, other)
+
+    def read(file: Path) -> None:
+        if file.parent.is_dir():
+            (file.parent / other).write_bytes(intact)
+        winning_in(file.parent)
+
+    return read, name, written(made_winning().write, name)
+
+
+def starts() -> bytes:
+    """Return games that are continued with granted jokers."""
+    states = new_states(1)
+    states[0] = in_round()
+    return written(lambda folder: Starts(states, np.array([True]), 2).write(folder / "x"), "x")
+
+
+def outcomes() -> bytes:
+    """Return the results of games with grants."""
+
+    def write(folder: Path) -> None:
+        found = Outcomes(folder / "x", "k")
+        found.of("j_baron", ["TESTSEED"], lambda which: which == 0)
+
+    return written(write, "x")
+
+
 def exported() -> bytes:
     """Return an exported file of decks."""
     rows = [{"key": row.key, "name": row.name, "text": row.effect} for row in DECKS]
@@ -190,6 +224,15 @@ STORED: dict[str, tuple[Callable[[Path], Any], str, bytes]] = {  # read, name of
     "published pairs": (recommended, "pairs.yaml", text(PUBLISHED)),
     "measured pairs": measured(PAIRS),
     "measured effects": measured(EFFECTS),
+    "strategies": winning(STRATEGIES),
+    "pairs that win": winning(WIN_PAIRS),
+    "games with grants": (lambda file: Outcomes(file, "k"), OUTCOMES, outcomes()),
+    "games to continue": (Starts.read, "starts.npz", starts()),
+    "joker vectors": (
+        JokerVectors.read,
+        "v.npz",
+        written(lambda f: JokerVectors(np.zeros((150, 128), np.float32)).write(f / "x"), "x"),
+    ),
     "exported graph": (lambda file: read_parquet(file, arrow_schema(DECK)).to_pylist(), "Deck.parquet", exported()),
     "positions": (Positions.read, "positions.npz", positions()),
     "sums": (lambda file: Sums.read(file, "k"), "sums.npz", written(lambda f: Sums().write(f / "x", "k"), "x")),
@@ -206,5 +249,13 @@ STORED_DOCUMENTS = {
     "published pairs": PUBLISHED,
     "recording": EXCHANGE[1],
 }
-STORED_ABSENT = ("pointer", "checksums", "upload job", "upload state", "sweep record", "sums")  # missing is valid
+STORED_ABSENT = (
+    "pointer",
+    "checksums",
+    "upload job",
+    "upload state",
+    "sweep record",
+    "sums",
+    "games with grants",
+)  # missing is valid
 STORED_TEXT = ("state", "checksums", "sweep record", "recording")  # nearly any text, or any JSON, is valid

@@ -91,6 +91,9 @@ OPTIONS = [  # command, option, kind, words after the value
     ("know measure --out x", "--each", "count", ""),
     ("know measure --out x", "--bosses", "count", ""),
     ("know measure --out x", "--seeds", "count", ""),
+    ("know mine --out x", "--games", "count", ""),
+    ("know mine --out x", "--fresh", "count", ""),
+    ("know mine --out x", "--each", "count", ""),
     ("live http://127.0.0.1:9", "--games", "count", ""),
     ("live http://127.0.0.1:9", "--stake", "stake", ""),
     ("live http://127.0.0.1:9", "--patience", "seconds", ""),
@@ -238,6 +241,8 @@ READ = {  # command that reads a file: its message for an invalid file
     "artifacts queue {}/input": "",
     "know recall --list {}/input": "input",
     "know load --store {}/x.lbug --tables {}/input": "input",
+    "know load --store {}/x.lbug --wins {}/input": "input",
+    "know embed --out {}/x.npz --previous {}/input": "input",
     "know import {}/input --store {}/x.lbug": "input",
     "know top --store {}/input": "input",
 }

@@ -1,4 +1,4 @@
-"""A small measured table with known numbers, and a real Bolt server."""
+"""Small measured tables with known numbers."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ import numpy as np
 from ante.catalog.jokers import JOKERS
 from ante.knowledge.measuring.positions import ANTES
 from ante.knowledge.measuring.table import Table
+from ante.knowledge.winning.table import Strategy, Winning, WinPair
 
 
 def made_table(jokers: int = 150, seed: int = 1) -> Table:
@@ -38,3 +39,39 @@ def made_table(jokers: int = 150, seed: int = 1) -> Table:
         "q": np.full(4 * jokers, 0.001, dtype=np.float32),
     }
     return Table(columns, effects, {"player": "made", "positions": [25] * 4})
+
+
+def made_winning() -> Winning:
+    """Return two strategies, one of which is validated, and a pair measured by play."""
+    shares = {
+        "n": 40,
+        "wins": 32,
+        "support": 0.1,
+        "rate": 0.8,
+        "low": 0.65,
+        "high": 0.9,
+        "lift": 1.6,
+        "more": 0.2,
+        "q": 0.01,
+    }
+    tested = {"tested": 100, "base": 0.5, "control": 0.6, "granted": 0.8, "low_effect": 0.1, "high_effect": 0.3}
+    one = Strategy(
+        "j_joker+j_mad+main:Two Pair",
+        "Joker + Mad Joker + mostly Two Pair",
+        **shares,
+        **tested,
+        effect=0.2,
+        q_effect=0.01,
+        example="2K9H9HN",
+    )
+    other = Strategy(
+        "j_zany+levels:Flush",
+        "Zany Joker + levels of Flush",
+        **shares,
+        **tested,
+        effect=0.05,
+        q_effect=0.4,
+        example="TESTSEED",
+    )
+    pair = WinPair("j_joker", "j_zany", 100, 0.5, 0.6, 0.55, 0.75, 0.1, 0.02, 0.18, 0.02)
+    return Winning((one, other), (pair,), {"player": "made", "ante": 6})

@@ -15,7 +15,9 @@ from ante.knowledge.measuring import table as tables
 from ante.knowledge.measuring.table import read_table
 from ante.knowledge.names import UnknownName, key_of, names_of
 from ante.knowledge.recall import BadList, read_published, recalled
+from ante.knowledge.winning.table import read_winning
 from ante.stats.knowledge import data_of, draw_pairs, write_page
+from tests.knowledge.made import made_table, made_winning
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -156,6 +158,37 @@ def test_a_pair_shows_all_measures(know: Run) -> None:
     )
 
 
+def test_strategies_are_shown_and_those_of_a_joker(know: Run, tmp_path: Path) -> None:
+    from ante.knowledge.store import open_knowledge
+
+    store = str(tmp_path / "made.lbug")
+    with open_knowledge(store, write=True) as graph:
+        graph.load(made_table(10), made_winning())
+    code, out, _ = know("strategies", "--store", store)
+    words = " ".join(out.split())
+    assert (
+        code == 0
+        and "Joker + Mad Joker + mostly Two Pair" in words
+        and "40 │ 80% │ 1.60 │ 100 │ 60% │ 80% │ +20 (+10 to +30)" in words
+    )
+    assert "Zany" not in out
+    rows = json.loads(know("strategies", "--rejected", "--json", "--store", store)[1])
+    assert [row["validated"] for row in rows] == [True, False]
+    assert "+20 (+10 to +30)" in know("joker", "mad", "--store", store)[1]
+    assert "+10 (+2 to +18)" in know("pair", "joker", "zany", "--store", store)[1]
+    assert json.loads(know("pair", "joker", "mad", "--json", "--store", store)[1])["wins"] is None
+
+
+def test_vectors_of_jokers_are_written(know: Run, tmp_path: Path) -> None:
+    file = str(tmp_path / "v.npz")
+    code, out, _ = know("embed", "--out", file)
+    assert code == 0 and "150 x 128, SHA-256" in out
+    assert know("embed", "--out", str(tmp_path / "w.npz"), "--previous", file)[0] == 0
+    (tmp_path / "text").write_text("no numbers")
+    code, _, err = know("embed", "--out", file, "--previous", str(tmp_path / "text"))
+    assert code == 2 and "cannot be read" in err
+
+
 def test_five_jokers_have_ten_pairs(know: Run) -> None:
     rows = json.loads(know("among", "baron", "mime", "blueprint", "photograph", "egg", "--json")[1])
     assert len(rows) == 10
@@ -206,12 +239,14 @@ def test_a_graph_is_loaded_exported_and_imported(know: Run, tmp_path: Path) -> N
 
 def test_the_page_contains_its_data_and_no_link_to_the_outside(tmp_path: Path) -> None:
     table = read_table()
-    text = write_page(table, tmp_path / "page.html").read_text()
+    text = write_page(table, read_winning(), tmp_path / "page.html").read_text()
     assert not re.search(r'(src|href)="https?:', text)
     assert len(text) < 1_000_000
-    data = data_of(table)
+    data = data_of(table, made_winning())
     assert len(data["jokers"]) == 150 and data["measured"] == 11_175
     assert all(0 <= pair[0] < pair[1] < 150 for pair in data["pairs"])
+    assert [(each["validated"], each["jokers"]) for each in data["strategies"]] == [(True, [0, 6]), (False, [5])]
+    assert [(each["one"], each["other"]) for each in data["wins"]] == [(0, 5)]
 
 
 @pytest.mark.slow
@@ -223,7 +258,7 @@ def test_the_picture_is_drawn(tmp_path: Path) -> None:
 def test_the_page_draws_filters_and_describes(tmp_path: Path) -> None:
     from tests.support.browser import chromium
 
-    file = write_page(read_table(), tmp_path / "page.html")
+    file = write_page(read_table(), made_winning(), tmp_path / "page.html")
     with chromium() as browser:
         page, problems = browser.new_page(viewport={"width": 1280, "height": 1200}), []
         page.on("pageerror", lambda error: problems.append(str(error)))
@@ -231,6 +266,10 @@ def test_the_page_draws_filters_and_describes(tmp_path: Path) -> None:
         page.goto(file.as_uri())
         page.wait_for_selector("html[data-ready]")
         assert page.locator("#graph line").count() == 70
+        assert page.locator("#strategies tbody tr").count() == 1
+        page.check("#rejected")
+        assert page.locator("#strategies tbody tr").all_inner_texts()[1].endswith("not confirmed")
+        assert "+10 (+2 to +18)" in page.locator("#wins tbody tr").first.inner_text()
         first = page.locator("#pairs tbody tr").first.inner_text()
         page.select_option("#sign", "-1")
         assert page.locator("#pairs tbody tr").first.inner_text() != first
@@ -247,7 +286,5 @@ def test_the_page_draws_filters_and_describes(tmp_path: Path) -> None:
 
 
 def test_the_fingerprint_depends_on_the_numbers() -> None:
-    from tests.knowledge.made import made_table
-
     assert tables.fingerprint(made_table(5)) == tables.fingerprint(made_table(5))
     assert tables.fingerprint(made_table(5)) != tables.fingerprint(made_table(5, seed=2))

@@ -250,7 +250,7 @@ def test_a_graph_without_the_schema_or_of_another_version_is_refused(tmp_path: P
     with open_knowledge(str(file), write=True) as graph:
         graph.load(made_table(5))
         graph.backend.write([("UNWIND $rows AS r MATCH (m:Meta {key: 'schema'}) SET m.value = r.v", [{"v": "0"}])])
-    with pytest.raises(OtherSchema, match="schema 0, this version reads 1"):
+    with pytest.raises(OtherSchema, match="schema 0, this version reads 2"):
         open_knowledge(str(file))
 
 

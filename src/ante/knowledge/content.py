@@ -29,16 +29,23 @@ from ante.knowledge.schema import (
     LEVELS,
     META,
     ON_DECK,
+    PLAYS,
     SKIP_TAG,
+    STRATEGY,
     TRAIT,
     UNDER,
+    USES,
     VERSION,
     VOUCHER,
+    WINS_WITH,
     WITH_HAND,
     WORKS_WITH,
     Edge,
     Node,
 )
+from ante.knowledge.winning.mining import LEVELS as LEVELLED
+from ante.knowledge.winning.mining import MAIN
+from ante.knowledge.winning.table import Winning
 
 RARITIES = ("", "Common", "Uncommon", "Rare", "Legendary")
 FIELDS = {  # fields of a joker's row, and what a joker does that has one
@@ -180,6 +187,50 @@ def edges(table: Table) -> Iterator[tuple[Edge, list[dict[str, Any]]]]:
     yield (
         LEVELS,
         [{"source": row.key, "target": HANDS[row.hand].name} for row in CONSUMABLES[1:] if row.hand is not None],
+    )
+
+
+def of_winning(found: Winning) -> Iterator[tuple[Node | Edge, list[dict[str, Any]]]]:
+    """Yield the strategies with their jokers and hands, and the pairs whose win rates are measured."""
+    yield (
+        STRATEGY,
+        [
+            {
+                "key": each.key,
+                "name": each.name,
+                "validated": each.validated,
+                "wins": each.wins,
+                "games": each.n,
+                "support": each.support,
+                "lift": each.lift,
+                "mined_q": each.q,
+                "example": each.example,
+                "rate": each.rate,
+                "rate_low": each.low,
+                "rate_high": each.high,
+                "base": each.base,
+                "control": each.control,
+                "granted": each.granted,
+                "effect": each.effect,
+                "low": each.low_effect,
+                "high": each.high_effect,
+                "n": each.tested,
+                "q": each.q_effect,
+            }
+            for each in found.strategies
+        ],
+    )
+    parts = [(each.key, item) for each in found.strategies for item in each.items]
+    yield USES, [{"source": key, "target": item} for key, item in parts if not item.startswith((MAIN, LEVELLED))]
+    hands = [(key, item.partition(":")) for key, item in parts if item.startswith((MAIN, LEVELLED))]
+    yield PLAYS, [{"source": key, "target": hand, "how": how} for key, (how, _, hand) in hands]
+    columns = ("effect", "low", "high", "n", "q", "base", "with_one", "with_other", "both")
+    yield (
+        WINS_WITH,
+        [
+            {"source": each.one, "target": each.other, **{name: getattr(each, name) for name in columns}}
+            for each in found.pairs
+        ],
     )
 
 

@@ -9,6 +9,11 @@ from ante.knowledge.backends import Backend
 Row = dict[str, Any]
 EFFECT = "s.effect AS effect, s.low AS low, s.high AS high, s.n AS n, s.q AS q"
 PAIR = f"a.name AS one, b.name AS other, {EFFECT}, s.counts AS counts, s.gain AS gain, s.acts AS acts"
+STRATEGY = (
+    "s.key AS key, s.name AS name, s.validated AS validated, s.games AS games, s.wins AS wins, s.support AS support, "
+    "s.rate AS rate, s.rate_low AS rate_low, s.rate_high AS rate_high, s.lift AS lift, s.mined_q AS mined_q, s.base AS base, "
+    f"s.control AS control, s.granted AS granted, {EFFECT}, s.example AS example"
+)
 ANTES = "s.ante_2 AS ante_2, s.ante_4 AS ante_4, s.ante_6 AS ante_6, s.ante_8 AS ante_8"
 JOKER = "j.key AS key, j.name AS name, j.text AS text, j.rarity AS rarity, j.cost AS cost, j.gain AS gain, j.scores AS scores"
 AMONG = "MATCH (a:Joker)-[s:WORKS_WITH]->(b:Joker) WHERE a.key IN $keys AND b.key IN $keys"
@@ -80,6 +85,32 @@ def with_item(graph: Backend, edge: str, label: str, key: str) -> list[Row]:
         f"MATCH (j:Joker)-[s:{edge}]->(x:{label} {{key: $key}}) RETURN j.name AS name, {EFFECT} ORDER BY effect DESC, name",
         key=key,
     )
+
+
+def strategies(graph: Backend, rejected: bool = False) -> list[Row]:
+    """Return the strategies that play has validated, the largest effect first; with `rejected` also the others."""
+    return graph.read(
+        f"MATCH (s:Strategy) WHERE s.validated OR $rejected RETURN {STRATEGY} ORDER BY effect DESC, key",
+        rejected=rejected,
+    )
+
+
+def strategies_of(graph: Backend, key: str) -> list[Row]:
+    """Return the validated strategies that use a joker, the largest effect first."""
+    return graph.read(
+        f"MATCH (s:Strategy)-[:USES]->(j:Joker {{key: $key}}) WHERE s.validated RETURN {STRATEGY} ORDER BY effect DESC, key",
+        key=key,
+    )
+
+
+def wins(graph: Backend, one: str, other: str) -> Row | None:
+    """Return the interaction of a pair in win rate, None if it is not measured."""
+    found = graph.read(
+        "MATCH (a:Joker)-[s:WINS_WITH]->(b:Joker) WHERE a.key IN $keys AND b.key IN $keys RETURN a.name AS one, b.name AS "
+        f"other, {EFFECT}, s.base AS base, s.with_one AS with_one, s.with_other AS with_other, s.both AS both",
+        keys=[one, other],
+    )
+    return found[0] if found else None
 
 
 def path(graph: Backend, start: str, end: str, limit: int = 5) -> list[Row]:

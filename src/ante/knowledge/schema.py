@@ -6,7 +6,7 @@ patterns, no `+=`, no functions of time, no list indices.
 
 from dataclasses import dataclass
 
-VERSION = 1  # incremented when a stored graph can no longer be read
+VERSION = 2  # incremented when a stored graph can no longer be read
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,16 @@ BOSS = Node("Boss", ITEM | {"showdown": "BOOLEAN"})
 DECK = Node("Deck", ITEM)
 SKIP_TAG = Node("SkipTag", ITEM)
 TRAIT = Node("Trait", {"key": "STRING", "name": "STRING"})
-NODES = (META, JOKER, CONSUMABLE, VOUCHER, HAND, BOSS, DECK, SKIP_TAG, TRAIT)
+RATES = {"rate": "DOUBLE", "base": "DOUBLE", "control": "DOUBLE", "granted": "DOUBLE"}
+STRATEGY = Node(
+    "Strategy",
+    {"key": "STRING", "name": "STRING", "validated": "BOOLEAN", "wins": "INT64", "games": "INT64"}
+    | {"support": "DOUBLE", "lift": "DOUBLE", "mined_q": "DOUBLE", "example": "STRING"}
+    | {"rate_low": "DOUBLE", "rate_high": "DOUBLE"}
+    | RATES
+    | EFFECT,
+)
+NODES = (META, JOKER, CONSUMABLE, VOUCHER, HAND, BOSS, DECK, SKIP_TAG, TRAIT, STRATEGY)
 
 WORKS_WITH = Edge(
     "WORKS_WITH",
@@ -96,7 +105,15 @@ UNDER = Edge("UNDER", JOKER, BOSS, EFFECT)
 ON_DECK = Edge("ON_DECK", JOKER, DECK, EFFECT)
 HAS = Edge("HAS", JOKER, TRAIT, {})
 LEVELS = Edge("LEVELS", CONSUMABLE, HAND, {})
-EDGES = (WORKS_WITH, WITH_HAND, UNDER, ON_DECK, HAS, LEVELS)
+WINS_WITH = Edge(
+    "WINS_WITH",
+    JOKER,
+    JOKER,
+    EFFECT | {"base": "DOUBLE", "with_one": "DOUBLE", "with_other": "DOUBLE", "both": "DOUBLE"},
+)
+USES = Edge("USES", STRATEGY, JOKER, {})
+PLAYS = Edge("PLAYS", STRATEGY, HAND, {"how": "STRING"})  # `main`: the hand played most; `levels`: it has more levels
+EDGES = (WORKS_WITH, WITH_HAND, UNDER, ON_DECK, HAS, LEVELS, WINS_WITH, USES, PLAYS)
 
 
 def ladybug_ddl() -> list[str]:

@@ -14,9 +14,10 @@ from ante.engine.core.compile_cache import base_folder, neighbours_hash, source_
 from ante.errors import BalatroError
 from ante.files import whole
 from ante.knowledge.backends import Backend, Ladybug, StoreUnavailable, is_bolt, open_backend
-from ante.knowledge.content import catalogue, edges
+from ante.knowledge.content import catalogue, edges, of_winning
 from ante.knowledge.measuring.table import BadTable, Table, fingerprint, read_parquet, read_table
 from ante.knowledge.schema import EDGES, META, NODES, VERSION, Edge, Node
+from ante.knowledge.winning.table import Winning, read_winning
 
 ROWS = 2000  # of one statement
 DEFAULT = "default"
@@ -71,9 +72,9 @@ class Knowledge:
         self.backend.write([(META.merge, last)])
         return written + len(last)
 
-    def load(self, table: Table) -> int:
+    def load(self, table: Table, winning: Winning | None = None) -> int:
         """Write the catalogue and the measured tables, and return the number of nodes and edges."""
-        return self.write([*catalogue(table), *edges(table)])
+        return self.write([*catalogue(table), *edges(table), *(of_winning(winning) if winning else ())])
 
     def export(self, folder: Path) -> int:
         """Write each kind of node and edge to a Parquet file of a new folder, and return the number of rows."""
@@ -127,25 +128,25 @@ def arrow_schema(kind: Node | Edge) -> Any:
     return pa.schema([*ends, *((name, kinds[each]) for name, each in kind.properties.items())])
 
 
-def default_file(table: Table) -> Path:
-    """Return the file of the graph of a measured table, in the user's cache folder; its name identifies the content."""
-    parts = (fingerprint(table), source_hash("engine"), neighbours_hash(Path(__file__)))
+def default_file(table: Table, winning: Winning) -> Path:
+    """Return the file of the graph of measured tables, in the user's cache folder; its name identifies the content."""
+    parts = (fingerprint(table), winning.fingerprint, source_hash("engine"), neighbours_hash(Path(__file__)))
     return base_folder() / f"knowledge-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}.lbug"
 
 
 def open_default() -> Knowledge:
     """Return the graph of the package's tables; the first call writes it to the cache, or to memory if that fails."""
-    table = read_table()
-    file = default_file(table)
+    table, winning = read_table(), read_winning()
+    file = default_file(table, winning)
     if not file.exists():
         aside = file.with_name(f".{os.getpid()}.{file.name}")
         try:
             with Knowledge(Ladybug(aside), empty=True) as made:
-                made.load(table)
+                made.load(table, winning)
             aside.replace(file)
         except (OSError, StoreUnavailable):
             memory = Knowledge(Ladybug(None), empty=True)
-            memory.load(table)
+            memory.load(table, winning)
             return memory
         finally:
             for left in file.parent.glob(f"{aside.name}*") if file.parent.is_dir() else ():

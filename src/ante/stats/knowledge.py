@@ -1,5 +1,6 @@
 """The measured effects of jokers as one self-contained HTML page, and a picture of the strongest pairs."""
 
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from ante.catalog.jokers import JOKERS
 from ante.files import whole, write_text
 from ante.knowledge.content import RARITIES, scoring_jokers, traits_of
 from ante.knowledge.measuring.table import Table, is_synergy
+from ante.knowledge.winning.table import Winning
 from ante.watch.pages import page, part
 
 COPIERS = (
@@ -25,17 +27,19 @@ COPIERS = (
 SHOWN = 20  # pairs of the picture, of each sign
 
 
-def write_page(table: Table, file: Path) -> Path:
+def write_page(table: Table, winning: Winning, file: Path) -> Path:
     """Write the page and return its file."""
     own = files("ante.stats") / "page"
     style = part("page.css") + (own / "knowledge.css").read_text()
     script = part("common.js") + (own / "knowledge.js").read_text()
-    write_text(file, page("What works with what", (own / "knowledge.html").read_text(), style, script, data_of(table)))
+    write_text(
+        file, page("What works with what", (own / "knowledge.html").read_text(), style, script, data_of(table, winning))
+    )
     return file
 
 
-def data_of(table: Table) -> dict[str, Any]:
-    """Return the data of the page: jokers, pairs that interact, effects with hands, bosses and decks, and the origin."""
+def data_of(table: Table, winning: Winning) -> dict[str, Any]:
+    """Return the data of the page: jokers, pairs that interact, effects with other items, strategies, and the origin."""
     pairs, effects = table.pairs, table.effects
     index = {row.key: int(row.joker) - 1 for row in JOKERS[1:]}
     counts = is_synergy(pairs["effect"], pairs["q"])
@@ -80,6 +84,15 @@ def data_of(table: Table) -> dict[str, Any]:
                 int(effects["n"][i]),
             ]
             for i in np.flatnonzero(~alone & (effects["q"] <= 0.05) & (np.abs(effects["effect"]) >= 0.01))
+        ],
+        "winning": winning.about,
+        "strategies": [
+            {**asdict(each), "validated": each.validated, "jokers": [index[key] for key in each.items if key in index]}
+            for each in sorted(winning.strategies, key=lambda each: (not each.validated, -each.effect))
+        ],
+        "wins": [
+            {**asdict(each), "one": index[each.one], "other": index[each.other]}
+            for each in sorted(winning.pairs, key=lambda each: -each.effect)
         ],
     }
 

@@ -13,13 +13,13 @@ from ante.http.server import HttpServer
 from ante.knowledge import queries
 from ante.knowledge.store import Knowledge, open_knowledge
 from ante.serve.graphql.server import server_of
-from tests.knowledge.made import made_table
+from tests.knowledge.made import made_table, made_winning
 
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Knowledge]:
     with open_knowledge(str(tmp_path_factory.mktemp("graph") / "made.lbug"), write=True) as found:
-        found.load(made_table(40))
+        found.load(made_table(40), made_winning())
         yield found
 
 
@@ -72,6 +72,16 @@ def test_pairs_and_chains_are_those_of_the_queries(server: HttpServer, graph: Kn
     assert [each["one"] for each in top] == [row["one"] for row in queries.top(graph.backend, 2, True, ["j_joker"])]
     chains = ask(server, '{ path(one: "Joker", other: "Mad Joker") { jokers weakest } }')["data"]["path"]
     expected = queries.path(graph.backend, "j_joker", "j_mad")
+    rows = ask(
+        server,
+        "{ strategies(rejected: true) { name validated games rate base control granted effect low high n q example } }",
+    )
+    expected_rows = queries.strategies(graph.backend, rejected=True)
+    assert rows["data"]["strategies"] == [
+        {name: row[name] for name in found}
+        for row, found in zip(expected_rows, rows["data"]["strategies"], strict=True)
+    ]
+    assert len(ask(server, "{ strategies { name } }")["data"]["strategies"]) == 1
     assert chains == [{"jokers": row["jokers"], "weakest": row["weakest"]} for row in expected]
 
 

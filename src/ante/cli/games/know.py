@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.games.know_store import Export, Import, Load, Measure, Page, Recall, opened
+from ante.cli.games.know_store import Embed, Export, Import, Load, Measure, Page, Recall, opened
+from ante.cli.games.know_wins import KnowStrategies, Mine, percent, points
 from ante.cli.options import Count
 from ante.cli.shown import paper, show
 from ante.errors import BalatroError
@@ -95,6 +96,7 @@ class KnowJoker:
             found = queries.joker(graph.backend, key)
             found["partners"] = queries.partners(graph.backend, key, self.most)
             found["overlaps"] = queries.partners(graph.backend, key, self.most, descending=False)
+            found["strategies"] = queries.strategies_of(graph.backend, key)
         if self.json:
             print(json.dumps(found, indent=1))
             return 0
@@ -118,6 +120,11 @@ class KnowJoker:
                 for row in rows:
                     table.add_row(row["name"], between(row), factor(row["gain"]))
                 console.print(table)
+        if found["strategies"]:
+            table = Table("wins with", "granted", "control", "effect, points (95 %)")
+            for row in found["strategies"]:
+                table.add_row(row["name"], percent(row["granted"]), percent(row["control"]), points(row))
+            console.print(table)
         show_effects("with the hand", found["hands"], self.most)
         show_effects("under the boss, against none", found["bosses"], self.most)
         show_effects("on the deck, against Red", found["decks"], self.most)
@@ -147,9 +154,10 @@ class KnowPair:
 
         keys = keys_of((self.one, self.other))
         with opened(self.store) as graph:
-            found = queries.pair(graph.backend, *keys)
+            found, wins = queries.pair(graph.backend, *keys), queries.wins(graph.backend, *keys)
         if found is None:
             raise BalatroError("the store has no measurement of this pair: load one with ante know load")
+        found["wins"] = wins
         if self.json:
             print(json.dumps(found, indent=1))
             return 0
@@ -166,6 +174,10 @@ class KnowPair:
         table.add_row("same cards played", factor(found["same"]))
         for ante in (2, 4, 6, 8):
             table.add_row(f"ante {ante}", factor(found[f"ante_{ante}"]))
+        if wins:
+            rates = " / ".join(percent(wins[name]) for name in ("base", "with_one", "with_other", "both"))
+            table.add_row("games won: neither / first / second / both", f"{rates} of {wins['n']}")
+            table.add_row("interaction in win rate, points (95 %)", points(wins))
         paper().print(table)
         return 0
 
@@ -379,9 +391,12 @@ class Know:
         | Annotated[KnowDeck, subcommand("deck")]
         | Annotated[KnowPath, subcommand("path")]
         | Annotated[KnowTop, subcommand("top")]
+        | Annotated[KnowStrategies, subcommand("strategies")]
         | Annotated[Page, subcommand("page")]
         | Annotated[Recall, subcommand("recall")]
         | Annotated[Measure, subcommand("measure")]
+        | Annotated[Mine, subcommand("mine")]
+        | Annotated[Embed, subcommand("embed")]
         | Annotated[Load, subcommand("load")]
         | Annotated[Export, subcommand("export")]
         | Annotated[Import, subcommand("import")],

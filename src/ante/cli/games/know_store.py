@@ -99,13 +99,16 @@ class Load:
     """File or Bolt URL."""
     tables: Path | None = None
     """Folder of ante know measure; by default the tables of this version."""
+    wins: Path | None = None
+    """Folder of ante know mine; by default the tables of this version."""
 
     def run(self) -> int:
         """Write the graph. Raises StoreUnavailable, BadTable."""
         from ante.knowledge.measuring.table import read_table
+        from ante.knowledge.winning.table import read_winning
 
         with opened(self.store, write=True) as graph:
-            print(f"{graph.load(read_table(self.tables)):,} nodes and edges written")
+            print(f"{graph.load(read_table(self.tables), read_winning(self.wins)):,} nodes and edges written")
         return 0
 
 
@@ -168,10 +171,11 @@ class Page:
     def run(self) -> int:
         """Write the page. Raises BadTable."""
         from ante.knowledge.measuring.table import read_table
+        from ante.knowledge.winning.table import read_winning
         from ante.stats.knowledge import draw_pairs, write_page
 
         table = read_table()
-        write_page(table, self.out)
+        write_page(table, read_winning(), self.out)
         if self.plot:
             draw_pairs(table, self.plot)
         print(self.out)
@@ -207,4 +211,34 @@ class Recall:
             f"{found.confirmed} of {len(found.pairs)} pairs are measured synergies; of the {found.scoring} whose jokers "
             f"both act on a played hand, {found.confirmed_scoring}"
         )
+        return 0
+
+
+@dataclass(frozen=True)
+class Embed:
+    """Write the graph as 128 numbers for each joker, for the setting policy.joker_vectors of the shortlist policy.
+
+    Jokers that have the same partners, hands and traits have similar numbers (NetMF).
+
+    Try:
+      ante know embed --out joker_vectors.npz
+      ante know embed --out new.npz --previous joker_vectors.npz --tables measured
+    """
+
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """File of the numbers."""
+    previous: Path | None = None
+    """Earlier file to which the numbers are aligned, so that a policy which reads them meets no rotated input."""
+    tables: Path | None = None
+    """Folder of ante know measure; by default the tables of this version."""
+
+    def run(self) -> int:
+        """Write the file and print its digest. Raises BadTable, Unreadable."""
+        from ante.knowledge.embeddings import JokerVectors, embed
+        from ante.knowledge.measuring.table import read_table
+
+        previous = JokerVectors.read(self.previous) if self.previous else None
+        found = embed(read_table(self.tables), previous)
+        found.write(self.out)
+        print(f"{self.out}: {found.vectors.shape[0]} x {found.vectors.shape[1]}, SHA-256 {found.digest}")
         return 0

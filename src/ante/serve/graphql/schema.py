@@ -57,6 +57,27 @@ class Interaction(Measured):
 
 
 @strawberry.type
+class Strategy:
+    """A line-up, hand played most or levelled hand with which more games are won, and what play on other seeds showed."""
+
+    name: str
+    validated: bool = strawberry.field(description="Whether it wins significantly more often than its control.")
+    games: int = strawberry.field(description="Mined games that had it at the beginning of ante 6.")
+    support: float = strawberry.field(description="Share of the won games that had it.")
+    rate: float = strawberry.field(description="Win rate of the mined games that had it.")
+    lift: float = strawberry.field(description="That win rate, divided by the win rate of all games.")
+    base: float = strawberry.field(description="Win rate of the games in which it is validated, without it.")
+    control: float = strawberry.field(description="Win rate with other jokers of the same rarities.")
+    granted: float = strawberry.field(description="Win rate with it.")
+    effect: float = strawberry.field(description="Win rate with it, less that of the control.")
+    low: float = strawberry.field(description="Lower end of the effect's 95 % interval.")
+    high: float = strawberry.field(description="Upper end of the effect's 95 % interval.")
+    n: int = strawberry.field(description="Number of games in which it is validated.")
+    q: float = strawberry.field(description="Smallest false discovery rate at which it is validated.")
+    example: str = strawberry.field(description="Seed of a won game that had it.")
+
+
+@strawberry.type
 class Chain:
     """Jokers, each of which has a synergy with the next."""
 
@@ -143,6 +164,11 @@ class Query:
     def on_deck(self, info: Info, name: str) -> list[Effect]:
         """Return the effects on a deck."""
         return effects(queries.with_item(info.context, "ON_DECK", "Deck", key_of("deck", name)))
+
+    @strawberry.field(description="Strategies that play has validated, the largest effect first; or all proposed ones.")
+    def strategies(self, info: Info, rejected: bool = False) -> list[Strategy]:
+        """Return the strategies."""
+        return [made(Strategy, row) for row in queries.strategies(info.context, rejected)]
 
     @strawberry.field(description="Chains of synergies from one joker to another, the shortest and strongest first.")
     def path(self, info: Info, one: str, other: str) -> list[Chain]:

@@ -140,6 +140,30 @@ function draw() {
   drawJoker();
 }
 
+const points = (x, low, high) => [x, low, high].map((each) => (each > 0 ? "+" : "") + Math.round(100 * each)).reduce((a, b, i) => a + [" (", " to "][i - 1] + b) + ")";
+const significant = (x, q) => (q <= 0.05 ? tone(x) : "soft");
+
+function drawStrategies() {
+  const heads = ["strategy", "games", "win rate with it", "lift", "granted", "control", "effect, points (95 %)", "example, seed", ""];
+  const rows = data.strategies.filter((each) => each.validated || byId("rejected").checked).map((each) => el("tr", {},
+    el("td", {}, each.jokers.length ? el("button.link", { type: "button", onclick: () => choose(each.jokers[0]) }, each.name) : each.name),
+    ...[each.n, percent(each.rate), each.lift.toFixed(2), percent(each.granted), percent(each.control)].map((cell) => el("td", {}, `${cell}`)),
+    el(`td.${each.validated ? tone(each.effect) : "soft"}`, {}, points(each.effect, each.low_effect, each.high_effect)),
+    el("td", {}, each.example), el("td", {}, each.validated ? "validated" : "not confirmed")));
+  byId("strategies").replaceChildren(el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows));
+}
+
+function drawWins() {
+  const about = data.winning, confirmed = data.strategies.filter((each) => each.validated).length;
+  byId("mined").textContent = `Mined from ${about.mined.reached} games of ${about.player} that reached ante ${about.ante} (${percent(about.mined.rate)} won): ${about.sets} frequent sets, `
+    + `${data.strategies.length} proposed, ${confirmed} validated. Validation: the strategy is granted in games of other seeds, against other jokers of the same rarities.`;
+  const heads = ["pair", "games", "neither", "first", "second", "both", "interaction, points (95 %)"];
+  const rows = data.wins.map((each) => el("tr", {}, el("td", {}, link(each.one), " + ", link(each.other)), el("td", {}, `${each.n}`),
+    ...[each.base, each.with_one, each.with_other, each.both].map((rate) => el("td", {}, percent(rate))),
+    el(`td.${significant(each.effect, each.q)}`, {}, points(each.effect, each.low, each.high))));
+  byId("wins").replaceChildren(el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows));
+}
+
 function drawTiles() {
   const counts = (sign) => data.pairs.filter((pair) => pair[COUNTS] && Math.sign(pair[EFFECT]) === sign).length;
   const tile = (number, words) => el("div.tile", {}, el("b", {}, number.toLocaleString("en")), el("span", {}, words));
@@ -161,6 +185,9 @@ byId("more").addEventListener("click", () => { state.shown += PAGE; draw(); });
 const named = jokerNamed(decodeURIComponent(location.hash.slice(1)));
 if (named >= 0) state.joker = named;
 byId("find").value = named >= 0 ? data.jokers[named].name : "";
+byId("rejected").addEventListener("change", drawStrategies);
 drawTiles();
+drawStrategies();
+drawWins();
 draw();
 document.documentElement.dataset.ready = Math.round(performance.now());

@@ -144,6 +144,8 @@ def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False)
 def card(name: str, config: TrainConfig, about: dict[str, Any], how: str, lineage: Lineage = ()) -> str:
     """Return a model card without evaluation results; the user adds them."""
     trained = about["trained"]
+    vectors = getattr(config.policy, "joker_vectors", None)
+    jokers = f"\n| first embeddings of jokers | measured effects, SHA-256 `{vectors}` |" if vectors else ""
     started = f"\n| started from | {', then '.join(map(described, reversed(lineage)))} |" if lineage else ""
     return f"""# {name}
 
@@ -152,7 +154,7 @@ A `{about["policy"]}` policy for Balatro with {about["parameters"]:,} parameters
 | | |
 | --- | --- |
 | trained on | {config.games.deck}, stake {config.games.stake}; {trained["timesteps"]:,} decisions, {trained["games"]:,} games |
-| training | {how}, settings in `config.yaml`, seed {config.seed}; {trained["seconds"] / 60:.0f} minutes |{started}
+| training | {how}, settings in `config.yaml`, seed {config.seed}; {trained["seconds"] / 60:.0f} minutes |{started}{jokers}
 | use | `ante eval {name} --panel`, `ante play {name}` with the path of this folder |
 
 ## Evaluation

@@ -4,6 +4,7 @@ The flat observation passes through the sparse first layer of the fast path, the
 encoder, whose mean and first output are concatenated to the trunk. The policy is a softmax over one score per candidate.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from torch import nn
 from torch.nn import functional
 
 from ante.engine.actions import N_VERBS
+from ante.env.entities.ids import JOKER_BASE
 from ante.env.games import Games
 from ante.env.layout import FLAT_SIZE, N_EDITIONS, N_ENHANCEMENTS, N_SEALS
 from ante.lookahead.candidates import CandidateLister, decisions_of
@@ -46,6 +48,7 @@ row_t = np.dtype([("flat", flat_row_t), ("list", candidates_t)])
 AT_LIST = flat_row_t.itemsize
 END_LIST = AT_LIST + candidates_t.itemsize
 N_GLOBALS = N_REFERENCE_HANDS + 1
+SPREAD = 0.3  # standard deviation of initial embeddings
 N_TRAITS = N_ENHANCEMENTS * N_EDITIONS * N_SEALS
 # First row of items, verbs, traits, purposes and columns in the table of all embeddings of a candidate.
 TABLE = np.cumsum([0, N_CANDIDATE_ITEMS, N_VERBS, N_TRAITS, N_PURPOSES])
@@ -129,14 +132,16 @@ class ListedRows:
 class EntryEncoder(nn.Module):  # type: ignore[misc]
     """Encodes each candidate as a vector."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, joker_vectors: str | None = None) -> None:
         super().__init__()
         self.register_buffer("kinds", torch.from_numpy(KIND_OF_VERB), persistent=False)
         self.things, self.verbs = nn.Embedding(N_CANDIDATE_ITEMS, width), nn.Embedding(N_VERBS, width)
         self.aims = nn.Embedding(N_PURPOSES, width)
         self.traits = nn.Embedding(N_TRAITS, width)
         for table in (self.things, self.verbs, self.aims, self.traits):
-            nn.init.normal_(table.weight, std=0.3)
+            nn.init.normal_(table.weight, std=SPREAD)
+        if joker_vectors is not None:
+            begin_with_measured(self.things.weight, joker_vectors)
         self.numbers = nn.Linear(N_KINDS * (1 + N_ESTIMATES + 1 + N_FLAGS), width)
         self.mix = nn.Linear(width, width)
 
@@ -170,7 +175,8 @@ class Read:
 class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
     """Scores candidate actions. An action is an index into the list of candidates.
 
-    model_config: hidden (256, 256), widths of the trunk's first and later layers; entry (64), width of a candidate.
+    model_config: hidden (256, 256), widths of the trunk's first and later layers; entry (64), width of a candidate;
+    joker_vectors (None), SHA-256 of the embeddings with which jokers begin.
     """
 
     row_t = row_t
@@ -187,7 +193,7 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
         first, *later = self.model_config.get("hidden", (256, 256))
         width = self.model_config.get("entry", 64)
         self.first, self.globals = FirstLayer(FLAT_SIZE, first), nn.Linear(N_GLOBALS, first)
-        self.entries = EntryEncoder(width)
+        self.entries = EntryEncoder(width, self.model_config.get("joker_vectors"))
         layers: list[nn.Module] = []
         size = first + 2 * width
         for each in later:
@@ -337,6 +343,25 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
         """Return the value of each observation, (n,) float32."""
         return self.heads(self.stage(rows_of(batch[Columns.OBS], self.row_t)))[1]
+
+
+def begin_with_measured(weight: nn.Parameter, digest: str) -> None:
+    """Set the rows of jokers (N_CANDIDATE_ITEMS, width) to measured embeddings of this digest; columns beyond theirs stay.
+
+    A policy whose weights are loaded may have begun with those of another version: then a warning is all there is.
+    """
+    from ante.knowledge.embeddings import DIMENSIONS, packaged
+
+    known = packaged()
+    if known.digest != digest:
+        warnings.warn(
+            f"joker vectors {digest[:8]} are of another version: a new policy begins with random ones", stacklevel=2
+        )
+        return
+    kept = min(DIMENSIONS, weight.shape[1])
+    with torch.no_grad():
+        rows = weight[JOKER_BASE + 1 : JOKER_BASE + 1 + len(known.vectors)]
+        rows[:, :kept] = SPREAD * torch.from_numpy(known.reduced(kept))
 
 
 def rows_of(octets: Any, like: np.dtype[Any] = row_t) -> NDArray[Any]:

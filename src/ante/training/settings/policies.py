@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import field_validator, model_validator
@@ -110,6 +111,23 @@ class Shortlist(HiddenLayers):
     implementation = "ante.training.policies.shortlist:ShortlistPolicy"
     kind: Literal["shortlist"] = kind_of("shortlist")
     entry: int = setting(64, "Width of a candidate's embedding.", "With hidden.", ge=8)
+    joker_vectors: str | None = setting(
+        None,
+        "Initial embeddings of jokers: None for random ones; measured for those of measured effects, which is replaced by "
+        "their SHA-256.",
+        "To begin with jokers that work alike close to each other (docs/how-to/knowledge.md).",
+    )
+
+    @field_validator("joker_vectors")
+    @classmethod
+    def _vectors(cls, name: str | None) -> str | None:
+        if name == "measured":
+            from ante.knowledge.embeddings import packaged
+
+            return packaged().digest
+        if name is not None and not re.fullmatch("[0-9a-f]{64}", name):
+            raise ValueError("use None, measured or the SHA-256 of joker vectors")
+        return name
 
 
 @POLICIES.register

@@ -1,0 +1,180 @@
+"""The parts of `ante know` about winning: strategies that are mined and validated, and pairs measured by play."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import arg
+
+from ante.cli.games.know_store import opened, origin_of
+from ante.cli.options import Count, Fewest
+from ante.cli.players import player_of
+from ante.cli.shown import progress, show
+
+if TYPE_CHECKING:
+    from ante.knowledge.measuring.positions import Chooser
+    from ante.knowledge.winning.starts import Starts
+    from ante.knowledge.winning.table import Strategy
+
+MINED_DRAW, FRESH_DRAW = 11, 31  # evaluation seeds from which strategies are mined; dataset seeds that validate them
+
+
+def percent(value: float) -> str:
+    """Return a share."""
+    return f"{value:.0%}"
+
+
+def points(row: dict[str, Any]) -> str:
+    """Return a difference of win rates with its 95 % interval, in percentage points."""
+    return f"{100 * row['effect']:+.0f} ({100 * row['low']:+.0f} to {100 * row['high']:+.0f})"
+
+
+@dataclass(frozen=True)
+class KnowStrategies:
+    """Show strategies that win more games: mined from games, and validated by play on other seeds.
+
+    Each one is a line-up, the hand that is played most, or a levelled hand, at the beginning of ante 6. The effect is
+    the difference in win rate from a control: other jokers of the same rarities in the same games. `mined` and `played` are
+    numbers of games.
+
+    Try:
+      ante know strategies
+      ante know strategies --rejected --json      (also those that play did not confirm)
+    """
+
+    rejected: bool = False
+    """Also show proposed strategies that play on other seeds did not confirm."""
+    store: str = "default"
+    """Graph: the tables of this version, a file, or a Bolt URL."""
+    json: bool = False
+    """Print a JSON list."""
+
+    def run(self) -> int:
+        """Print the strategies. Raises StoreUnavailable."""
+        from ante.knowledge import queries
+
+        with opened(self.store) as graph:
+            rows = queries.strategies(graph.backend, self.rejected)
+        heads = (
+            "strategy",
+            "mined",
+            "won",
+            "lift",
+            "played",
+            "control",
+            "granted",
+            "effect, points (95 %)",
+            "example",
+            "",
+        )
+        cells = [
+            (
+                row["name"],
+                f"{row['games']}",
+                percent(row["rate"]),
+                f"{row['lift']:.2f}",
+                f"{row['n']}",
+                percent(row["control"]),
+                percent(row["granted"]),
+                points(row),
+                row["example"],
+                "validated" if row["validated"] else "not confirmed",
+            )
+            for row in rows
+        ]
+        show(rows, heads, cells, self.json)
+        return 0
+
+
+@dataclass(frozen=True)
+class Mine:
+    """Mine strategies from games, validate them by play on other seeds, and write the tables.
+
+    The same games measure how pairs of jokers interact in win rate. The command takes minutes of processor time, and
+    continues after an interruption: results of single games are kept in the folder of the tables.
+
+    Try:
+      ante know mine --out src/ante/knowledge/measured          (the committed tables)
+      ante know mine --player rules --games 200 --fresh 100 --out small
+    """
+
+    out: Annotated[Path, arg(aliases=["-o"])]
+    """Folder of the tables, of the results of single games, and of replays."""
+    player: str = "white-stake"
+    """Player of all games; it chooses its most likely actions."""
+    games: Fewest = 2000
+    """Games from which strategies are mined."""
+    fresh: Fewest = 600
+    """Games of other seeds, which validate."""
+    most: Count = 12
+    """Maximum number of proposed strategies to validate, the most significant ones."""
+    each: Fewest = 128
+    """Maximum number of games in which a strategy is validated."""
+    pairs: Count = 4
+    """Pairs with the strongest interactions of scores whose win rates are measured."""
+    each_pair: Fewest = 128
+    """Maximum number of games for each pair."""
+    work: Path = Path("runs/knowledge")
+    """Folder of intermediate results."""
+
+    def run(self) -> int:
+        """Measure and write. Raises BalatroError."""
+        from ante.agents.seed_lists import dataset_seeds, evaluation_seeds
+        from ante.knowledge.measuring.table import is_synergy, read_table
+        from ante.knowledge.winning.run import Plan, measure, strongest
+        from ante.stats.knowledge import COPIERS
+
+        player: Chooser = player_of(self.player, likeliest=True, checkpoint="best")
+        about = {
+            **origin_of(self.player),
+            "seeds": f"evaluation_seeds(draw={MINED_DRAW}), dataset_seeds(draw={FRESH_DRAW})",
+        }
+        mined = self.starts(player, evaluation_seeds(self.games, MINED_DRAW), "games to mine")
+        fresh = self.starts(player, dataset_seeds(self.fresh, FRESH_DRAW), "fresh games")
+        scores = read_table().pairs
+        pairs = strongest(scores, is_synergy(scores["effect"], scores["q"]), self.pairs, COPIERS)
+        plan = Plan(self.most, self.each, pairs, self.each_pair)
+        found = measure(player, mined, fresh, plan, about, self.out, progress)
+        found.write(self.out)
+        self.write_examples([each for each in found.strategies if each.validated])
+        validated = sum(each.validated for each in found.strategies)
+        print(
+            f"{self.out}: {found.about['sets']} frequent sets, {len(found.strategies)} proposed, {validated} validated, "
+            f"{len(found.pairs)} pairs, {found.about['games_with_grants']:,} games with grants"
+        )
+        return 0
+
+    def starts(self, player: "Chooser", seeds: list[str], about: str) -> "Starts":
+        """Return the games of these seeds, from the work folder if they are already there."""
+        import hashlib
+
+        from ante.engine.core.compile_cache import source_hash
+        from ante.knowledge.winning.starts import Starts, starts_of
+
+        name = hashlib.sha256(
+            repr((self.player, origin_of(self.player), seeds, source_hash("lookahead"))).encode()
+        ).hexdigest()
+        file = self.work / f"starts-{name[:16]}.npz"
+        if not file.exists():
+            with progress(len(seeds), about) as advance:
+                found = starts_of(player, seeds, advance=advance)
+            self.work.mkdir(parents=True, exist_ok=True)
+            found.write(file)
+        return Starts.read(file)
+
+    def write_examples(self, strategies: "list[Strategy]") -> None:
+        """Write a game of each strategy as a replay."""
+        import gzip
+
+        from ante.agents.record import record_game
+        from ante.env.replay import Heading
+        from ante.files import whole
+        from ante.knowledge.winning.table import EXAMPLES
+
+        folder = self.out / EXAMPLES
+        folder.mkdir(parents=True, exist_ok=True)
+        for each in strategies:
+            player = player_of(self.player, likeliest=True, checkpoint="best")
+            text = record_game(player, Heading(each.example))
+            with whole(folder / f"{each.example}.txt.gz") as aside:
+                aside.write_bytes(gzip.compress(text.encode(), mtime=0))

@@ -1,0 +1,87 @@
+"""Results of games with grants, by arm and seed: a file that a later measurement continues."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ante.files import NoFile, whole
+from ante.knowledge.measuring.sums import OtherMeasurement
+from ante.knowledge.measuring.table import read_parquet
+from ante.knowledge.winning.starts import BATCH
+
+OUTCOMES = "outcomes.parquet"
+KEY = b"ante"  # metadata of the file
+
+
+class Outcomes:
+    """The results of games of one player and engine. Raises OtherMeasurement, BadTable, Unreadable.
+
+    key  identifies player, engine and starts
+    """
+
+    def __init__(self, file: Path, key: str) -> None:
+        self.file, self.key = file, key
+        self.won: dict[str, dict[str, bool]] = {}
+        try:
+            found = read_parquet(file, schema())
+        except NoFile:
+            return
+        if (found.schema.metadata or {}).get(KEY, b"").decode(errors="replace") != key:
+            raise OtherMeasurement(
+                f"{file} is of other games, another player or another engine: delete it, or choose another --out"
+            )
+        for arm, seed, won in zip(*(found[name].to_pylist() for name in ("arm", "seed", "won")), strict=True):
+            self.won.setdefault(arm, {})[seed] = won
+
+    def of(
+        self,
+        arm: str,
+        seeds: Sequence[str],
+        play: Callable[[NDArray[np.int64]], NDArray[np.bool_]],
+        advance: Callable[[int], None] = lambda _: None,
+    ) -> NDArray[np.bool_]:
+        """Return whether the games of these seeds are won in an arm; `play` plays those at indices that are missing."""
+        known = self.won.setdefault(arm, {})
+        missing = np.array([i for i, seed in enumerate(seeds) if seed not in known], dtype=np.int64)
+        advance(len(seeds) - len(missing))
+        for first in range(0, len(missing), BATCH):
+            part = missing[first : first + BATCH]
+            for i, won in zip(part, play(part), strict=True):
+                known[seeds[i]] = bool(won)
+            self.write()
+            advance(len(part))
+        return np.array([known[seed] for seed in seeds], dtype=np.bool_)
+
+    def write(self) -> None:
+        """Write the file, atomically."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        rows = [
+            {"arm": arm, "seed": seed, "won": won}
+            for arm, seeds in sorted(self.won.items())
+            for seed, won in sorted(seeds.items())
+        ]
+        table = pa.Table.from_pylist(rows, schema=schema()).replace_schema_metadata({KEY: self.key.encode()})
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with whole(self.file) as aside:
+            parquet.write_table(table, aside, compression="zstd", compression_level=19)
+
+    @property
+    def games(self) -> int:
+        """Number of results."""
+        return sum(map(len, self.won.values()))
+
+
+def schema() -> "object":
+    """Return the Arrow schema of the file."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            pa.field(name, kind, nullable=False)
+            for name, kind in (("arm", pa.string()), ("seed", pa.string()), ("won", pa.bool_()))
+        ]
+    )

@@ -22,6 +22,7 @@ from ante.knowledge.winning.starts import ANTE, Starts
 from ante.knowledge.winning.table import JOIN, Strategy, Winning, WinPair, rounded
 
 FEWEST = 20  # games in which an arm is played
+MINED = ("support", "rate", "low", "high", "lift", "more", "q")  # figures of a mined set that its strategy has
 
 
 class TooFewGames(BalatroError, ValueError):
@@ -60,7 +61,9 @@ class Field:
 
         def play(part: NDArray[np.int64]) -> NDArray[np.bool_]:
             some = [grants[k] for k in part]
-            return play_granted(self._player, self.starts, which[part], some, self._items, self._deck, self._stake)
+            return play_granted(
+                self._player, self.starts, which[part].tolist(), some, self._items, self._deck, self._stake
+            )
 
         return self._outcomes.of(arm, [self.seeds[i] for i in which], play)
 
@@ -167,11 +170,12 @@ def validated(each: Mined, field: Field, mined: Starts, games: int) -> Strategy:
     p = float(binom.sf(better - 1, better + worse, 0.5)) if better + worse else 1.0
     effect, half = mean_and_half(granted.astype(float) - control)
     example = next(mined.seed(i) for i, s in enumerate(mined.states) if mined.won[i] and set(each.items) <= items_of(s))
-    shares = rounded((each.support, each.rate, each.low, each.high, each.lift, each.more, each.q))
-    rates = rounded((base.mean(), control.mean(), granted.mean(), effect, effect - half, effect + half))
-    return Strategy(
-        JOIN.join(each.items), name_of(each.items), each.n, each.wins, *shares, len(which), *rates, p, example
-    )
+    figures: dict[str, float] = {name: getattr(each, name) for name in MINED}
+    figures |= {"base": base.mean(), "control": control.mean(), "granted": granted.mean()}
+    figures |= {"effect": effect, "low_effect": effect - half, "high_effect": effect + half}
+    found: dict[str, Any] = dict(zip(figures, rounded(list(figures.values())), strict=True))
+    key, name = JOIN.join(each.items), name_of(each.items)
+    return Strategy(key, name, each.n, each.wins, tested=len(which), q_effect=p, example=example, **found)
 
 
 def interaction(one: str, other: str, field: Field, games: int) -> WinPair:
@@ -182,8 +186,9 @@ def interaction(one: str, other: str, field: Field, games: int) -> WinPair:
     values = arms[2] - arms[0] - arms[1] + base
     effect, half = mean_and_half(values)
     p = float(p_values(np.array(effect), np.array(half / Z_95)))
-    rates = rounded((base.mean(), *(arm.mean() for arm in arms), effect, effect - half, effect + half))
-    return WinPair(one, other, len(which), *rates, p)
+    none, first, second, both = rounded([arm.mean() for arm in (base, *arms)])
+    middle, low, high = rounded([effect, effect - half, effect + half])
+    return WinPair(one, other, len(which), none, first, second, both, middle, low, high, p)
 
 
 def ordered(*keys: str) -> tuple[str, ...]:

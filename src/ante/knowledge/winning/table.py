@@ -149,9 +149,8 @@ def check(found: Winning, folder: Path) -> None:
     items = [item for each in found.strategies for item in each.items]
     unknown = [item for item in items if not is_item(item)]
     unknown += [key for pair in found.pairs for key in (pair.one, pair.other) if key not in by_key]
-    numbers = [
-        value for row in (*found.strategies, *found.pairs) for value in asdict(row).values() if isinstance(value, float)
-    ]
+    rows: tuple[Strategy | WinPair, ...] = (*found.strategies, *found.pairs)
+    numbers = [value for row in rows for value in asdict(row).values() if isinstance(value, float)]
     if not isinstance(found.about, dict) or not found.about:
         raise BadTable(f"the tables in {folder} do not contain their origin")
     if unknown:

@@ -1,4 +1,4 @@
-"""Two custom rewards: one from weights, one in Python.
+"""Three custom rewards: one from weights, two in Python.
 
     ante check-env --reward examples.reward:MOSTLY_WIN
     ante train --preset quick --games.reward examples.reward:Money
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.engine.core.state import Phase
 from ante.env.games import Outcome
 from ante.env.reward import PythonReward, Reward
 
@@ -32,3 +33,19 @@ class Money(PythonReward):
     def after(self, before: Any, states: np.recarray, outcome: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the rewards (n,)."""
         return (states["dollars"] - before) / 100.0 + (outcome == Outcome.WON)
+
+
+class Saved(PythonReward):
+    """0.01 per dollar held when a shop opens after a cash-out, and 1 for a win."""
+
+    name = "saved"
+    about = "dollars / 100 after each cash-out, and 1 for a win"
+
+    def before(self, states: np.recarray) -> Any:
+        """Return the phases (n,) before the step, as a copy."""
+        return states["phase"].copy()
+
+    def after(self, before: Any, states: np.recarray, outcome: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the rewards (n,)."""
+        cashed_out = (before == Phase.ROUND_END) & (states["phase"] == Phase.SHOP)
+        return cashed_out * states["dollars"] / 100.0 + (outcome == Outcome.WON)

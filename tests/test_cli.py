@@ -9,7 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
@@ -221,6 +221,26 @@ def test_replays_are_recorded_shown_and_checked(inside: Inside, tmp_path: Path) 
     decisions = int(file.read_text().split()[-2])
     row = {"file": str(file), "decisions": decisions, "equal": True, "line": None, "got": None, "wanted": None}
     assert (code, json.loads(out)) == (0, [row])
+
+
+def test_decisions_that_search_changed_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    from ante.cli.games.replay import print_changes
+    from ante.watch.notes import Note
+
+    class Searching:
+        """Explains every decision; of the second one, that search changed it."""
+
+        name, discrete, reorder, explained = "searching", False, "none", 0
+
+        def explain(self, games: Any, taken: int) -> Note:
+            self.explained += 1
+            word = "changed" if self.explained == 2 else "kept"
+            return Note(None, (), None, search=f"2 decisions in 9 simulations; {word}: better")
+
+    player = Searching()
+    print_changes(RECORDED.read_text(), player)
+    assert capsys.readouterr().out == "decision 2: 2 decisions in 9 simulations; changed: better\n"
+    assert player.explained == int(RECORDED.read_text().split()[-2])
 
 
 def test_a_replay_that_differs_is_named_by_file_and_line(inside: Inside, tmp_path: Path) -> None:

@@ -92,6 +92,9 @@ PROMISES = {
         ("events archive events.sqlite --to archive", "events"),
         ("events query archive", "ante.v1.game.ended"),
     ],
+    "questdb": [
+        (["-c", "from ante.events.questdb_sink import statement_of; print(statement_of('game_ended'))"], "DEDUP")
+    ],
     "cluster": [("images --quiet", "ray"), ("cluster render --name tiny", "RayJob")],
 }
 

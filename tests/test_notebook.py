@@ -45,6 +45,7 @@ def test_what_is_not_installed_is_named_with_its_extra() -> None:
     assert "NotInstalled: pydantic is not installed: pip install 'ante-balatro[cli]'" in done.stderr
 
 
+@pytest.mark.slow
 @fast
 def test_players_are_evaluated_as_the_command_does() -> None:
     found = ante.evaluate("greedy", "random", games=6)

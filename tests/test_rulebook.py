@@ -68,6 +68,7 @@ def test_without_tests_nothing_is_claimed(tmp_path: Path) -> None:
     assert all(row["evidence"] == [] and row["recorded"] == 0 and row["implemented"] for row in rows)
 
 
+@pytest.mark.slow
 def test_every_name_given_as_evidence_is_a_test_of_this_checkout() -> None:
     for name in {name for row in rules_table() for name in row["evidence"]}:
         file, _, function = name.partition("::")

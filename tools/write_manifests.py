@@ -45,6 +45,7 @@ VALUES: dict[str, Any] = {
     "llmServer": {"enabled": True, "kind": "llamacpp", "modelPath": "/models/model.gguf"},
     "llm": {"enabled": True, "model": "model"},
 }
+READABLE = ("ante-s3", "ante-token")  # Secrets that users of `ante cluster` may read
 OF_HELM = ("app.kubernetes.io/managed-by", "helm.sh/chart")
 
 
@@ -92,7 +93,10 @@ def rbac() -> str:
         prefix, plural, _ = KINDS[kind]
         group = prefix.split("/")[1] if prefix.startswith("apis/") else ""
         verbs.setdefault((group, f"{plural}/{part}" if part else plural), []).append(verb)
-    rules = [{"apiGroups": [group], "resources": [name], "verbs": found} for (group, name), found in verbs.items()]
+    rules: list[dict[str, Any]] = [
+        {"apiGroups": [group], "resources": [name], "verbs": found} for (group, name), found in verbs.items()
+    ]
+    rules.append({"apiGroups": [""], "resources": ["secrets"], "resourceNames": list(READABLE), "verbs": ["get"]})
     role = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "Role",
@@ -107,7 +111,8 @@ def rbac() -> str:
     }  # fmt: skip
     words = (
         "Roles for users of `ante cluster`: Role ante-user in the namespace; ClusterRole ante-capacity to list nodes. "
-        "kubectl -n ante create rolebinding ante-user --role=ante-user --user=NAME"
+        "kubectl -n ante create rolebinding ante-user --role=ante-user --user=NAME. The role reads two Secrets: ante-s3, and "
+        "ante-token, which auth.existingSecret must name so that its users can submit to a waiting cluster and open dashboards."
     )
     return text(words, "src/ante/deploy/preflight.py", [role, reader])
 

@@ -81,6 +81,7 @@ EXTRAS = {
     "grpc_reflection": "serve",
     "google": "bus",
     "nats": "bus",
+    "questdb": "questdb",
     "kubernetes": "cluster",
     "codeflare_sdk": "cluster",
     "ladybug": "knowledge",

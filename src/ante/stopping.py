@@ -71,3 +71,21 @@ def stopping() -> Iterator[Stops]:
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """Raise SystemExit at a termination, so that `finally` blocks end the processes that were started."""
+
+    def leave(number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + number)  # the shell's exit code for a process that this signal ended
+
+    old = {number: signal.getsignal(number) for number in TERMINATIONS}
+    for number, handler in old.items():
+        if handler != signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)

@@ -2,12 +2,20 @@
 
 import asyncio
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from ante.bench.bus import measure as bus
+from ante.bench.bus.nats_server import program
 from ante.cli import outcome
+from ante.stopping import ending
 
 
 @pytest.mark.parametrize("handler", ["same", "other"])
@@ -25,3 +33,51 @@ def test_the_command_prints_tables_and_writes_json(tmp_path: Path, capsys: pytes
     found, shown = json.loads((tmp_path / "bus.json").read_text()), capsys.readouterr().out
     assert len(found["rows"]) == 4 and found["kills"]["lost"] == found["kills"]["handled_twice"] == 0
     assert "NATS" in shown and "nats-server killed" in shown
+
+
+def servers_under(folder: Path) -> list[int]:
+    """Return the processes of nats-server whose files are in this folder."""
+    found = []
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (each / "cmdline").read_bytes().split(b"\0")
+            if words[0].endswith(b"nats-server") and any(bytes(folder) in word for word in words):
+                found.append(int(each.name))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists() or program() is None, reason="needs /proc and nats-server")
+@pytest.mark.parametrize("moment", ["--seconds 60", "--seconds 0.1 --events 100000 --kills 1000"])
+def test_a_terminated_measurement_leaves_no_server(tmp_path: Path, moment: str) -> None:
+    measuring = subprocess.Popen(
+        [sys.executable, "-m", "ante.cli", "bench", "bus", *moment.split()],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    wanted = "killed" if "kills" in moment else "nats"
+    try:
+        while not (servers := servers_under(tmp_path)) or not list(tmp_path.glob(f"*/{wanted}")):
+            assert measuring.poll() is None
+            time.sleep(0.1)
+        measuring.send_signal(signal.SIGTERM)
+        assert measuring.wait(20) == 128 + signal.SIGTERM
+        assert servers_under(tmp_path) == []
+    finally:
+        measuring.kill()
+        for server in servers_under(tmp_path):
+            os.kill(server, signal.SIGKILL)
+    assert servers and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_termination_leaves_the_block_and_restores_the_handlers(number: signal.Signals) -> None:
+    before, closed = signal.getsignal(number), []
+    with pytest.raises(SystemExit) as left, ending():
+        try:
+            os.kill(os.getpid(), number)
+            time.sleep(5)
+        finally:
+            closed.append(True)
+    assert left.value.code == 128 + number and closed and signal.getsignal(number) == before

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 
 
+@pytest.mark.slow
 def test_sparse_and_dense_work_leave_the_same_gradients() -> None:
     from ante.bench.limit import DenseWork, SparseWork
     from ante.env.games import Games

@@ -2,8 +2,10 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -94,7 +96,7 @@ def test_resume_goes_on_with_the_same_objects(kubernetes: Cluster, ante: Ante) -
     assert now["metadata"]["uid"] != before["metadata"]["uid"]
     assert now["status"]["jobDeploymentStatus"] == "Running"
     assert now["spec"].pop("entrypoint") == before["spec"].pop("entrypoint") + " --steps 900000"
-    assert now["spec"].pop("suspend", False) == before["spec"].pop("suspend")
+    assert now["spec"].pop("suspend", False) == before["spec"].pop("suspend", False)
     assert now["spec"] == before["spec"]
 
 
@@ -105,11 +107,197 @@ def test_a_suspended_training_is_started(kubernetes: Cluster, ante: Ante) -> Non
     assert len(kubernetes.all("RayCluster")) == 1
 
 
+def test_a_suspended_training_has_no_pods_and_continues(kubernetes: Cluster, ante: Ante) -> None:
+    ante("submit", "--preset", "cpu", "--name", "first")
+    code, printed, error = ante("suspend", "first", "--seconds", "5")
+    assert (code, error, "ante cluster resume first" in printed) == (0, "", True)
+    assert kubernetes.all("Pod", "default") == kubernetes.all("RayCluster") == []
+    job = kubernetes.objects["RayJob", "default", "first"]
+    assert job["status"]["jobDeploymentStatus"] == "Suspended"
+    assert (job["spec"]["ttlSecondsAfterFinished"], "deletionStrategy" in job["spec"]) == (60, False)
+    assert ", suspended" in ante("status", "first")[1]
+    assert ante("resume", "first")[0] == 0
+    assert len(kubernetes.all("RayCluster")) == 1
+    assert json.loads(ante("status", "first", "--json")[1])["training"]["state"] == "Running"
+
+
+def test_a_cluster_for_submitted_jobs_can_be_suspended_too(kubernetes: Cluster, ante: Ante) -> None:
+    ante("up", "--preset", "cpu", "--name", "first")
+    assert ante("suspend", "first", "--seconds", "5")[0] == 0
+    assert kubernetes.all("Pod", "default") == []
+    assert ante("resume", "first")[0] == 0
+    assert {pod["metadata"]["name"] for pod in kubernetes.all("Pod", "default")} == {
+        "first-head",
+        "first-cpu-0",
+        "first-cpu-1",
+    }
+
+
+def test_suspension_that_takes_too_long_is_told_by_the_exit_code(
+    kubernetes: Cluster, ante: Ante, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Cluster, "suspend", lambda *_: None)
+    ante("submit", "--preset", "cpu", "--name", "first")
+    code, _, error = ante("suspend", "first", "--seconds", "0")
+    assert (code, error) == (1, "pods still exist after 0 s: see ante cluster status first\n")
+
+
+@pytest.mark.parametrize("command", ["suspend", "cancel"])
+def test_a_queued_training_is_left_to_its_queue(command: str, kubernetes: Cluster, ante: Ante) -> None:
+    ante("submit", "--preset", "queue", "--name", "first")
+    kubernetes.objects["RayJob", "default", "first"]["status"] |= {"rayClusterName": "first-abcde"}
+    code, _, error = ante(command, "first")
+    assert code == 2
+    assert "suspends and resumes RayJob first: stop its workload (kubectl kueue stop workload)" in error
+
+
+def test_a_cancelled_training_stops_its_job_and_releases_its_cluster(kubernetes: Cluster, ante: Ante) -> None:
+    ante("submit", "--preset", "cpu", "--name", "first")
+    with job_server() as (port, jobs):
+        kubernetes.ports[8265] = port
+        jobs.submitted.append({"submission_id": "first-x1", "entrypoint": "ante train"})
+        code, printed, error = ante("cancel", "first")
+        assert (code, error) == (0, "")
+        assert "job first-x1 is stopping" in printed
+        assert jobs.stopped == ["first-x1"]
+        code, _, error = ante("cancel", "first")
+        assert (code, "job first-x1 of first does not run" in error) == (2, True)
+    spec = kubernetes.objects["RayJob", "default", "first"]["spec"]
+    assert (spec["shutdownAfterJobFinishes"], spec["ttlSecondsAfterFinished"]) == (True, 60)
+    assert "deletionStrategy" not in spec
+    kubernetes.objects["RayJob", "default", "first"]["status"]["jobDeploymentStatus"] = "Complete"
+    assert "is Complete and has no running job: ante cluster down first" in ante("cancel", "first")[2]
+
+
+def test_gpus_are_listed_with_the_pods_that_use_them(kubernetes: Cluster, ante: Ante) -> None:
+    labels = {"nvidia.com/gpu.product": "NVIDIA-H100"}
+    kubernetes.put(node("two", cpu="32", memory="128Gi", gpus=8, labels=labels))
+    kubernetes.put(node("three", cpu="32", memory="128Gi", gpus=4, unschedulable=True))
+    kubernetes.put(node("four", cpu="32", memory="128Gi"))
+    ante("submit", "--preset", "gpu", "--name", "first", "--set", "gpuWorkers.replicas=2")
+    ended = {"containers": [{"resources": {"requests": {"nvidia.com/gpu": "8"}}}], "nodeName": "two"}
+    about = {"name": "ended", "namespace": "theirs"}
+    kubernetes.put({"kind": "Pod", "metadata": about, "spec": ended, "status": {"phase": "Succeeded"}})
+    code, printed, _ = ante("gpus", "--json")
+    found = {row["node"]: row for row in json.loads(printed)}
+    assert code == 0
+    assert {name: (row["total"], row["used"], row["free"]) for name, row in found.items()} == {
+        "one": (2, 2, 0), "two": (8, 0, 8), "three": (4, 0, 0),
+    }  # fmt: skip
+    assert found["one"]["users"] == ["default/first-abcde-gpu-0", "default/first-abcde-gpu-1"]
+    assert found["two"]["product"] == "NVIDIA-H100"
+    assert "0, cordoned" in ante("gpus")[1]
+
+
+def test_a_command_runs_in_a_pod_with_its_output_and_exit_code(kubernetes: Cluster, ante: Ante) -> None:
+    ante("submit", "--preset", "cpu", "--name", "first")
+    assert ante("exec", "first", "sh -c 'echo na\u00efve; echo why >&2; exit 3'") == (
+        3,
+        "na\u00efve\n",
+        "why\n",
+    )
+    code, printed, _ = ante("exec", "first", "--part", "cpu", "seq 50000")
+    assert (code, printed) == (0, "".join(f"{i}\n" for i in range(1, 50001)))
+    assert kubernetes.executed == [("first-abcde-head", "ray-head"), ("first-abcde-cpu-0", "ray-worker")]
+    assert "no gpu pod of first is running" in ante("exec", "first", "--part", "gpu", "ls")[2]
+    assert "no command was given: ante cluster exec first COMMAND" in ante("exec", "first")[2]
+    assert "into words: No closing quotation" in ante("exec", "first", "echo 'a")[2]
+    kubernetes.denied.add(("create", "pods/exec"))
+    code, _, error = ante("exec", "first", "ls")
+    assert (code, "it requires the permission create pods/exec" in error) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("status", "end", "suspended", "words"),
+    [
+        ("RUNNING", None, False, "a job is running"),
+        ("SUCCEEDED", 60, False, "it is idle for 6"),
+        ("FAILED", 3600, True, ""),
+    ],
+)
+def test_an_idle_cluster_is_suspended(
+    kubernetes: Cluster, ante: Ante, status: str, end: int | None, suspended: bool, words: str
+) -> None:
+    ante("up", "--preset", "cpu", "--name", "first")
+    with job_server() as (port, jobs):
+        kubernetes.ports[8265] = port
+        ended = {"end_time": int(1000 * (time.time() - end))} if end else {}
+        jobs.submitted.append({"submission_id": "first-x1", "entrypoint": "ante train", "status": status, **ended})
+        code, printed, _ = ante("suspend", "first", "--if-idle", "30m", "--seconds", "5")
+        assert (code, words in printed) == (0, True)
+    assert bool(kubernetes.objects["RayCluster", "default", "first"]["spec"].get("suspend")) == suspended
+    if suspended:
+        assert "it is suspended already" in ante("suspend", "first", "--if-idle", "30m")[1]
+
+
+PRICES = ("--set", "prices.cpuHour=0.05", "--set", "prices.gibHour=0.01", "--set", "prices.gpuHour=2")
+# preset gpu: a head of 2 cores and 12 GiB, two workers of 8 cores, 32 GiB and a GPU
+HOURLY = 0.05 * (2 + 2 * 8) + 0.01 * (12 + 2 * 32) + 2.0 * 2
+
+
+def test_costs_are_estimated_before_and_counted_after_the_start(
+    kubernetes: Cluster, ante: Ante, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("submit", "--preset", "gpu", "--name", "first", *PRICES)
+    code, printed, error = ante(*words, "--dry-run")
+    assert code == 0
+    assert f"estimated cost: {HOURLY:.2f} USD per hour, at most {168 * HOURLY:.2f} USD in 168 hours" in error
+    assert read_all(printed)[-1]["metadata"]["annotations"] == {
+        "ante/prices": "cpuHour=0.05 gibHour=0.01 gpuHour=2 USD"
+    }
+    assert f"estimated cost: {HOURLY:.2f} USD per hour" in ante(*words)[2]
+    job = kubernetes.objects["RayJob", "default", "first"]
+    job["status"] |= {"startTime": "2026-11-21T10:00:00Z", "endTime": "2026-11-21T13:30:00Z"}
+    assert f"cost of this attempt: {3.5 * HOURLY:.2f} USD ({HOURLY:.2f} per hour)" in ante("status", "first")[1]
+    (found,) = json.loads(ante("ls", "--json")[1])
+    assert found["cost"] == pytest.approx(3.5 * HOURLY)
+    assert f"{3.5 * HOURLY:.2f} USD" in ante("ls")[1]
+    monkeypatch.setattr("time.time", lambda: datetime.fromisoformat("2026-11-21T12:00:00Z").timestamp())
+    del job["status"]["endTime"]
+    assert json.loads(ante("status", "first", "--json")[1])["training"]["cost"] == pytest.approx(2 * HOURLY)
+
+
+def test_without_prices_no_costs_are_shown(kubernetes: Cluster, ante: Ante) -> None:
+    assert "cost" not in "".join(map(str, ante("submit", "--preset", "gpu", "--name", "first")))
+    assert "cost of" not in ante("status", "first")[1]
+    kubernetes.objects["RayJob", "default", "first"]["metadata"]["annotations"] = {"ante/prices": "by hand"}
+    assert ante("status", "first")[0] == 0
+
+
+def test_a_budget_becomes_a_deadline(kubernetes: Cluster, ante: Ante) -> None:
+    words = ("submit", "--preset", "gpu", "--name", "first", *PRICES)
+    assert ante(*words, "--budget", "10")[0] == 0
+    seconds = kubernetes.objects["RayJob", "default", "first"]["spec"]["activeDeadlineSeconds"]
+    assert seconds * HOURLY / 3600 == pytest.approx(10, abs=0.01)
+    assert (
+        "activeDeadlineSeconds: 60"
+        in ante(*words, "--budget", "10", "--set", "job.activeDeadlineSeconds=60", "--dry-run")[1]
+    )
+    code, _, error = ante("submit", "--preset", "gpu", "--budget", "10")
+    assert (code, "a budget needs prices: set prices.cpuHour" in error) == (2, True)
+
+
+def test_logs_since_a_time_leave_older_lines_out(kubernetes: Cluster, ante: Ante) -> None:
+    kubernetes.logs = {"submitter": "900|8,192 steps\n30|16,384 steps\n"}
+    ante("submit", "--preset", "cpu", "--name", "first")
+    assert ante("logs", "first", "--since", "10m")[1] == "16,384 steps\n"
+    assert ante("logs", "first", "--since", "1h")[1] == "8,192 steps\n16,384 steps\n"
+    assert ante("logs", "first", "--tail", "1")[1] == "16,384 steps\n"
+    code, _, error = ante("logs", "first", "--since", "yesterday")
+    assert (code, "--since 'yesterday' is out of range" in error) == (2, True)
+
+
 def test_what_helm_looks_after_is_left_alone(kubernetes: Cluster, ante: Ante) -> None:
     ante("submit", "--preset", "cpu", "--name", "first")
     kubernetes.objects["RayJob", "default", "first"]["metadata"]["annotations"] = {"meta.helm.sh/release-name": "first"}
     before = made(kubernetes)
-    for command in (("down", "first"), ("submit", "--preset", "cpu", "--name", "first"), ("resume", "first")):
+    for command in (
+        ("down", "first"),
+        ("submit", "--preset", "cpu", "--name", "first"),
+        ("resume", "first"),
+        ("suspend", "first"),
+        ("cancel", "first"),
+    ):
         code, _, error = ante(*command)
         assert code == 2
         assert "belongs to Helm's release first: use helm upgrade first, or helm uninstall first" in error
@@ -176,6 +364,7 @@ class Jobs(BaseHTTPRequestHandler):
     """A minimal stand-in for Ray's job server."""
 
     submitted: list[dict[str, Any]]
+    stopped: list[str]
     tokens: set[str]
 
     def log_message(self, *_: Any) -> None: ...
@@ -184,7 +373,7 @@ class Jobs(BaseHTTPRequestHandler):
         self.tokens.add(self.headers.get("Authorization", ""))
         rows = [
             {"type": "SUBMISSION", "submission_id": one["submission_id"], "status": "SUCCEEDED", "start_time": number,
-             "entrypoint": one["entrypoint"]}
+             "entrypoint": one["entrypoint"], **{key: one[key] for key in ("status", "end_time") if key in one}}
             for number, one in enumerate(self.submitted)
         ]  # fmt: skip
         version = {"version": "4", "ray_version": "2.58.0", "ray_commit": "", "session_name": "s"}
@@ -194,7 +383,12 @@ class Jobs(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.tokens.add(self.headers.get("Authorization", ""))
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"null")
+        if self.path.endswith("/stop"):
+            job = self.path.split("/")[3]
+            running = job not in self.stopped
+            self.stopped.append(job)
+            return self.send({"stopped": running})
         self.submitted.append(body)
         self.send({"job_id": body["submission_id"], "submission_id": body["submission_id"]})
 
@@ -209,7 +403,7 @@ class Jobs(BaseHTTPRequestHandler):
 
 @contextmanager
 def job_server() -> Iterator[tuple[int, type[Jobs]]]:
-    handler = type("Bound", (Jobs,), {"submitted": [], "tokens": set()})
+    handler = type("Bound", (Jobs,), {"submitted": [], "stopped": [], "tokens": set()})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
@@ -227,6 +421,8 @@ def test_on_a_cluster_that_waits_the_training_is_a_job_sent_through_a_tunnel(kub
         code, printed, error = ante("submit", *values, "--set", "training.config.steps=5000")
         assert (code, error) == (0, "")
         assert ante("logs", "first")[1] == "8,192 steps\n16,384 steps\n"
+        assert ante("logs", "first", "--tail", "1")[1] == "16,384 steps\n"
+        assert "add --part head, or use --tail" in ante("logs", "first", "--since", "1h")[2]
     (job,) = jobs.submitted
     assert job["submission_id"] in printed
     assert (

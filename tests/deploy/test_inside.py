@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ante.deploy import inside
-from ante.deploy.inside import NotReady, check_llm, check_operator, main
+from ante.deploy.pod_programs import inside
+from ante.deploy.pod_programs.inside import NotReady, check_llm, check_operator, main
 
 
 @contextmanager

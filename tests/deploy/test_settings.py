@@ -1,10 +1,12 @@
 """Settings of a cluster: the valid contents of values.yaml, and the errors for others."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from ante.deploy.settings import BadSettings, Settings, make_settings, preset, presets, quantity, read_settings
+from ante.deploy.blocks import quantity
+from ante.deploy.settings import BadSettings, Settings, make_settings, preset, presets, read_settings
 
 
 def test_camel_case_and_snake_case_say_the_same() -> None:
@@ -78,3 +80,46 @@ def test_an_unknown_preset_lists_the_known() -> None:
 )
 def test_quantities_are_read_as_kubernetes_reads_them(text: str, number: float) -> None:
     assert quantity(text) == number
+
+
+def test_further_groups_take_the_values_that_they_leave_out_and_survive_a_round_trip() -> None:
+    settings = make_settings(
+        {
+            "gpuWorkers": {"cpus": 16, "nodeSelector": {"a": "b"}},
+            "extraWorkers": {"large": {"like": "gpu", "gpus": 4}, "spot": {"like": "cpu", "cpus": 8, "spot": True}},
+        }
+    )
+    assert list(settings.groups) == ["gpu", "large", "spot"]
+    large = settings.groups["large"]
+    assert (large.cpus, large.node_selector, large.enabled) == (16, {"a": "b"}, True)
+    assert Settings.from_values(settings.to_values()) == settings
+
+
+@pytest.mark.parametrize(
+    ("group", "words"),
+    [
+        ({"large": {"like": "gpu", "gpu": 4}}, "unknown setting extraWorkers.large.gpu: did you mean gpus?"),
+        ({"large": {"gpus": 4}}, "extraWorkers.large: set like: gpu or like: cpu"),
+        ({"head": {"like": "cpu"}}, "head is the name of other pods"),
+        ({"Large": {"like": "cpu"}}, "extraWorkers.Large"),
+    ],
+)
+def test_a_wrong_further_group_is_refused_by_name(group: dict[str, dict[str, object]], words: str) -> None:
+    with pytest.raises(BadSettings, match=re.escape(words)):
+        make_settings({"extraWorkers": group})
+
+
+def test_a_platform_sets_addresses_secret_and_prefix() -> None:
+    given = {"platform": {"namespace": "shared", "tenant": "alice"}, "llm": {"enabled": True, "model": "m"}}
+    settings = make_settings(given)
+    assert settings.s3.endpoint == "http://ante-objectstore.shared.svc:9000"
+    assert settings.llm.endpoint == "http://ante-llm.shared.svc:8000/v1"
+    assert (settings.s3_secret, settings.s3.url) == ("ante-s3-alice", "s3://ante/runs/alice")
+    assert Settings.from_values(settings.to_values()) == settings
+    own = make_settings(
+        {**given, "s3": {"endpoint": "https://s3.example.com", "prefix": "games", "existingSecret": "mine"}}
+    )
+    assert (own.s3.endpoint, own.s3_secret) == ("https://s3.example.com", "mine") and own.s3.url.endswith("/games")
+    for wrong in ("shared", {"namespace": 1}, {"nam": "x"}):
+        with pytest.raises(BadSettings, match="platform"):
+            make_settings({"platform": wrong})

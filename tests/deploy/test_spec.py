@@ -170,6 +170,29 @@ def test_with_a_queue_the_whole_cluster_goes_at_once() -> None:
     assert "deletionStrategy" not in job["spec"]
 
 
+def deletion_rules(job: Object) -> list[tuple[str, str, int]]:
+    """Return policy, condition and delay of each rule, as KubeRay 1.7 matches them."""
+    found = []
+    for rule in job["spec"]["deletionStrategy"]["deletionRules"]:
+        ((kind, status),) = ((key, value) for key, value in rule["condition"].items() if key != "ttlSeconds")
+        found.append((rule["policy"], f"{kind} {status}", rule["condition"]["ttlSeconds"]))
+    return found
+
+
+def test_a_training_past_its_deadline_releases_its_pods_too() -> None:
+    """KubeRay sets jobDeploymentStatus Failed then, and leaves jobStatus RUNNING."""
+    ends = "jobStatus SUCCEEDED", "jobDeploymentStatus Failed"
+    steps = ("DeleteWorkers", 60), ("DeleteCluster", 3600)
+    wanted = [(policy, end, delay) for end in ends for policy, delay in steps]
+    assert deletion_rules(job_of({})) == wanted
+
+
+def test_kuberay_does_not_delete_workers_of_an_autoscaler() -> None:
+    """KubeRay rejects a RayJob with both: `DeleteWorkers` not supported with autoscaling enabled."""
+    rules = deletion_rules(job_of({"autoscaling": {"enabled": True}}))
+    assert {policy for policy, _, _ in rules} == {"DeleteCluster"}
+
+
 def test_the_platform_may_choose_the_user() -> None:
     pod = groups(job_of({"security": {"platformUser": True}}))[0]["template"]["spec"]
     assert set(pod["securityContext"]) == {"runAsNonRoot", "seccompProfile"}

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tools.reference.docstrings import with_lists
+from tools.reference.docstrings import members, with_lists
 
 from tests.docs.pages import ROOT, Code, blocks
 
@@ -118,3 +118,8 @@ def test_aligned_rows_of_a_docstring_become_a_list() -> None:
     text = "One run.\n\ndeck, stake  which run\nseed         game seed;\n             None draws one\n\nA sentence.  Another."
     wanted = "One run.\n\n- `deck, stake`: which run\n- `seed`: game seed;\n  None draws one\n\nA sentence.  Another."
     assert with_lists(text) == wanted
+
+
+def test_members_of_an_enum_become_a_list() -> None:
+    source = 'class Outcome(IntEnum):\n    """An outcome."""\n\n    WON = 1\n    LOST = 1 << 1  # the run is over\n'
+    assert members(source) == "- `WON` = 1\n- `LOST` = 1 << 1: the run is over"

@@ -1,6 +1,7 @@
 """Games as events: what is stored is the game that was played, and becomes a dataset."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,9 @@ def test_events_become_a_dataset_like_that_of_the_replays(tmp_path: Path) -> Non
 
     async def move() -> None:
         bus = await open_bus(str(tmp_path / "events.sqlite"))
-        async for _ in archive.archive(bus, LocalStore(tmp_path / "archive"), 60.0, follow=False):
+        async for _ in archive.archive(
+            bus, partial(archive.store_events, LocalStore(tmp_path / "archive")), 60.0, follow=False
+        ):
             pass
         await bus.close()
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from tests.events.conftest import ended, state
 
 
 async def archived(bus: Bus, store: LocalStore) -> int:
-    return sum([len(each) async for each in archive.archive(bus, store, 60.0, follow=False)])
+    return sum(
+        [len(each) async for each in archive.archive(bus, partial(archive.store_events, store), 60.0, follow=False)]
+    )
 
 
 def filled() -> list[Any]:

@@ -1,5 +1,7 @@
 """The examples on the shortlist view run, and learn."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -38,11 +40,15 @@ def test_the_network_ignores_the_order_of_candidates_and_never_takes_an_illegal_
 
 
 @pytest.mark.slow
-def test_maskable_ppo_of_sb3_trains() -> None:
+def test_maskable_ppo_of_sb3_trains_and_its_saved_model_plays(tmp_path: Path) -> None:
     pytest.importorskip("sb3_contrib")
-    from examples.shortlist_sb3 import train
+    from examples.shortlist_sb3 import Player, train
 
-    assert train(512, games=2).num_timesteps == 512
+    model = train(512, games=2)
+    assert model.num_timesteps == 512
+    model.save(tmp_path / "model.zip")
+    report = evaluate(Player(str(tmp_path / "model.zip")), evaluation_seeds(3))
+    assert report.games == 3 and report.truncated == 0 and report.mean_decisions > 1
 
 
 @pytest.mark.ray

@@ -102,6 +102,7 @@ def test_every_cell_is_run_once_and_a_finished_one_never_again(tmp_path: Path) -
     assert calls(tmp_path)[4:] == ["slow 2", "quick 2"]
 
 
+@pytest.mark.slow
 def test_a_broken_run_continues_and_a_failing_one_stops_no_other(tmp_path: Path) -> None:
     entries = {**TWO, "breaks": {"settings": {"algo.entropy": 7.0}}, "fails": {"settings": {"algo.entropy": 9.0}}}
     spec, troubles = spec_of(entries=entries, seeds=[0]), {}
@@ -122,6 +123,7 @@ def test_a_broken_run_continues_and_a_failing_one_stops_no_other(tmp_path: Path)
     assert sorted(calls(tmp_path)) == sorted(["slow 0", "quick 0", "breaks 0", "fails 0", "breaks 0", "fails 0"])
 
 
+@pytest.mark.slow
 def test_so_many_run_side_by_side_and_no_more(tmp_path: Path) -> None:
     now: set[str] = set()
     most = 0

@@ -100,6 +100,7 @@ def test_each_milestone_is_trained_played_and_recorded_once(tmp_path: Path) -> N
     assert wins == [(each.seed, each.minutes, each.won) for each in records]
 
 
+@pytest.mark.slow
 def test_more_seeds_continue_a_measurement_and_other_settings_are_refused(tmp_path: Path) -> None:
     out, log = tmp_path / "out", Log()
     measure(tiny_plan(tmp_path, minutes=(1.0,)), out, Log().display, Stops())
@@ -123,6 +124,7 @@ def test_a_run_that_ends_early_counts_its_last_checkpoint_once(tmp_path: Path) -
     assert log.bars == [], "a run that has all its steps is complete"
 
 
+@pytest.mark.slow
 def test_a_stop_and_a_failure_keep_what_is_measured(tmp_path: Path) -> None:
     out, stops = tmp_path / "out", Stops()
     display = Log().display

@@ -86,6 +86,11 @@ def advance(row: dict[str, Any], match: re.Match[str], seconds: float) -> None:
     row["features"] = max(int(features), row["features"])
 
 
+def kept_sums() -> dict[str, dict[str, Any]]:
+    """Return the sums of all runs so far by reader."""
+    return dict(json.loads(SUMS.read_text())) if SUMS.exists() else {}
+
+
 def added(before: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     """Return the sums of a reader after one more run: a run without growth lengthens the quiet time."""
     quiet = row["cpu_s"] - row["last_growth_s"]
@@ -120,15 +125,15 @@ def main() -> int:
     )
     given = parser.parse_args()
     os.environ.update(NUMBA_DISABLE_JIT="0", ANTE_FUZZING="1")
-    sums: dict[str, dict[str, Any]] = json.loads(SUMS.read_text()) if SUMS.exists() else {}
     failed = False
-    for name in given.readers or sorted(corpus.names(), key=lambda each: sums.get(each, {}).get("cpu_s", 0)):
+    for name in given.readers or sorted(corpus.names(), key=lambda each: kept_sums().get(each, {}).get("cpu_s", 0)):
         row = fuzz(name, given.minutes, given.quiet_minutes)
         print(json.dumps({"reader": name, **row}), flush=True)
         failed |= bool(row["findings"])
+        sums = kept_sums()  # read again, as another process may fuzz other readers
         sums[name] = added(sums.get(name, {}), row)
         SUMS.write_text(json.dumps(dict(sorted(sums.items())), indent=1) + "\n")
-    Console(width=160).print(table(sums))
+    Console(width=160).print(table(kept_sums()))
     return failed
 
 

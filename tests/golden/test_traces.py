@@ -38,6 +38,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 def test_the_other_recorded_games_differ_where_the_recorder_follows_another_rule() -> None:
     found = {run["seed"]: (replay(run) or (None,))[0] for run in read_records(FOLDER / "recorder.jsonl.gz")}
     assert found == OTHERS

@@ -1,5 +1,6 @@
 """Least privilege of the pods, and no secrets in plain text."""
 
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
@@ -11,7 +12,7 @@ from tests.support.helm import render
 from tests.support.manifests import Object, Refused, check_all
 
 PROBED = ("server", "ray-head", "ray-worker")  # containers with probes
-TOKEN = {"ante-preflight"}  # pods that call the API server; with autoscaling also the head
+TOKEN = {"ante-preflight", "ante-bucket"}  # pods that call the API server; with autoscaling also the head
 
 
 def pods(found: Object) -> Iterator[tuple[str, Object]]:
@@ -26,7 +27,7 @@ def pods(found: Object) -> Iterator[tuple[str, Object]]:
         if "submitterPodTemplate" in spec:
             yield "submitter", spec["submitterPodTemplate"]
     elif isinstance(spec.get("template"), dict):
-        yield name, spec["template"]
+        yield re.sub(r"-[0-9a-f]{8}$", "", name) if found["kind"] == "Job" else name, spec["template"]
 
 
 PODS = [
@@ -45,6 +46,9 @@ def test_a_pod_is_nobody_holds_little_and_says_how_much_it_takes(case: str, name
     assert ("runAsUser" in spec["securityContext"]) == (case != "openshift")
     scaled = name == "head" and bool(values_of(case).get("autoscaling"))
     assert spec["automountServiceAccountToken"] == (name in TOKEN or scaled)
+    assert not {"hostNetwork", "hostPID", "hostIPC"} & set(spec)
+    for volume in spec.get("volumes", []):
+        assert set(volume) - {"name"} <= {"emptyDir", "configMap", "secret", "persistentVolumeClaim"}
     for container in [*spec.get("initContainers", []), *spec["containers"]]:
         security = container["securityContext"]
         assert security == {
@@ -114,6 +118,25 @@ def test_services_find_the_pods_they_are_for() -> None:
                          "llm": "ante-llm"}.items():  # fmt: skip
         selector = found.kind("Service")[f"ante-{service}"]["spec"]["selector"]
         assert [name for name, each in labels.items() if selector.items() <= each.items()] == [pod]
-    for name in ("head", "objectstore"):
-        selector = found.kind("PodDisruptionBudget")[f"ante-{name}"]["spec"]["selector"]["matchLabels"]
-        assert sum(selector.items() <= each.items() for each in labels.values()) == 1
+    budget = found.kind("PodDisruptionBudget")["ante-objectstore"]["spec"]
+    selector = budget["selector"]["matchLabels"]
+    assert sum(selector.items() <= each.items() for each in labels.values()) == 1
+
+
+@pytest.mark.parametrize("case", CI)
+def test_no_budget_blocks_a_drain(case: str) -> None:
+    for budget in render(values_of(case)).kind("PodDisruptionBudget").values():
+        assert budget["spec"]["maxUnavailable"] == 1 and "minAvailable" not in budget["spec"]
+
+
+def test_the_head_is_kept_on_request() -> None:
+    budgets = render({"podDisruptionBudget": {"keepHead": True}}).kind("PodDisruptionBudget")
+    assert budgets["ante-head"]["spec"]["minAvailable"] == 1
+
+
+@pytest.mark.parametrize("case", CI)
+def test_secrets_are_read_by_name_only(case: str) -> None:
+    for name, role in render(values_of(case)).kind("Role").items():
+        for rule in role["rules"]:
+            if "secrets" in rule["resources"] and not name.endswith("-admin"):
+                assert rule.get("resourceNames") or rule["verbs"] == ["create"]

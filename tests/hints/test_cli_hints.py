@@ -50,6 +50,7 @@ def test_probe_of_a_server_that_misbehaves_fails(
     assert "hints: NO" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_rules_need_no_package_of_the_extra_hints(tmp_path: Path) -> None:
     for module in ("openai", "anthropic", "httpx2", "purgatory", "tenacity"):
         (tmp_path / f"{module}.py").write_text(f"raise ModuleNotFoundError('no', name={module!r})")

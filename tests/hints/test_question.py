@@ -29,6 +29,7 @@ COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 GAMES = 40 if COMPILED else 6
 
 
+@pytest.mark.slow
 @settings(max_examples=8 if COMPILED else 2, deadline=None)
 @given(seed=st.integers(0, 10_000), one_chip=st.integers(0, 1))
 def test_two_games_that_look_the_same_are_the_same_question(seed: int, one_chip: int) -> None:

@@ -160,6 +160,7 @@ def of_another(base: Path) -> None:
 PLACES = (no_folder, a_file, a_loop, read_only, unreadable, not_listed, of_another)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [fault if fault is unreadable else pytest.param(fault, marks=pytest.mark.hostile) for fault in PLACES],

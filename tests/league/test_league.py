@@ -36,6 +36,7 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> League:
     return found
 
 
+@pytest.mark.slow
 def test_results_are_those_of_an_evaluation_of_the_same_seeds(league: League) -> None:
     report = evaluate(Baseline("greedy"), validation_seeds()[: 2 * STRETCH])
     found = league.results("greedy")

@@ -56,6 +56,7 @@ def play_out(env: RaceEnv, seed: int) -> list[tuple[str, float]]:
     return last
 
 
+@pytest.mark.slow
 def test_a_race_has_one_winner_whose_reward_is_one() -> None:
     assert sorted(play_out(RaceEnv(), 3)) == [("lost", -1.0), ("won", 1.0)]
 

@@ -31,6 +31,7 @@ def cards_by_place(s: np.record) -> dict[Place, int]:
     return {place: int((s.cards["place"][: s.n_cards] == place).sum()) for place in Place}
 
 
+@pytest.mark.slow
 def test_random_races_keep_every_game_valid_and_end() -> None:
     rng = np.random.default_rng(1)
     races = Races(len(SEEDS), flat=False)

@@ -41,6 +41,7 @@ def games_of(player: Player, games: int, deck: str = "b_red", stake: int = 1) ->
     return [game for part in batches for game in part]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("player", [Baseline("random"), Baseline("greedy"), Clicker()], ids=lambda each: each.name)
 def test_replays_of_recorded_games_end_in_the_same_bytes(player: Player) -> None:
     games = games_of(player, 20)

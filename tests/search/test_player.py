@@ -55,6 +55,7 @@ def test_a_game_is_searched_alone_as_in_a_batch() -> None:
         assert (np.delete(alone, i) == -1).all()
 
 
+@pytest.mark.slow
 def test_every_decision_is_legal_and_the_mean_budget_is_kept() -> None:
     games = some_games(8, 0)
     player = SearchPlayer(small_player(), Budget(24), EAGER)

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -36,7 +37,7 @@ KINDS = {  # group/version: {plural: (kind, namespaced)}
 }  # fmt: skip
 PATH = re.compile(
     r"^/(?:api/(?P<core>v1)|apis/(?P<group>[^/]+/[^/]+))(?:/namespaces/(?P<namespace>[^/]+)(?=/))?/(?P<plural>[a-z]+)"
-    r"(?:/(?P<name>[^/]+))?(?:/(?P<part>log|portforward|status))?$"
+    r"(?:/(?P<name>[^/]+))?(?:/(?P<part>log|portforward|exec|status))?$"
 )
 GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # constant of the websocket handshake, RFC 6455
 HEALTHY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
@@ -51,6 +52,7 @@ class Cluster:
         self.denied: set[tuple[str, str]] = set()  # verb and plural
         self.pod_states: dict[str, Object] = {}  # by component: status of its pods
         self.logs: dict[str, str] = {}  # by component
+        self.executed: list[tuple[str, str]] = []  # pod and container of each command
         self.ports: dict[int, int] = {}  # pod's port: local port
         self.requests: list[str] = []
         self.lock = threading.RLock()
@@ -95,12 +97,24 @@ class Cluster:
         """Act as KubeRay for a RayJob or RayCluster, and as a kubelet for a pod."""
         if found["kind"] == "RayJob" and not found["spec"].get("suspend"):
             self.start_job(found)
-        if found["kind"] == "RayCluster":
+        if found["kind"] == "RayCluster" and not found["spec"].get("suspend"):
             self.start_cluster(found)
         if found["kind"] == "Pod":
             component = found["metadata"].get("labels", {}).get("app.kubernetes.io/component", "")
             found["status"] = deepcopy(self.pod_states.get(component, HEALTHY))
             found["spec"].setdefault("nodeName", "one")
+
+    def suspend(self, found: Object) -> None:
+        """Act as KubeRay 1.7 for a suspended RayJob or RayCluster."""
+        if found["kind"] == "RayJob" and not found["spec"].get("shutdownAfterJobFinishes"):
+            found["status"]["jobDeploymentStatus"] = "ValidationFailed"
+            return
+        for kind, namespace, name in [key for key in self.objects if key[0] in ("RayCluster", "Pod")]:
+            uid, one = found["metadata"]["uid"], self.objects.get((kind, namespace, name))
+            if one and any(owner["uid"] == uid for owner in one["metadata"].get("ownerReferences", ())):
+                self.remove((kind, namespace, name))
+        state = {"jobDeploymentStatus": "Suspended"} if found["kind"] == "RayJob" else {"state": "suspended"}
+        found["status"] = state
 
     def start_job(self, job: Object) -> None:
         about = job["metadata"]
@@ -197,12 +211,14 @@ class Handler(BaseHTTPRequestHandler):
         kind = self.cluster.groups[group][match["plural"]][0]
         if match["part"] == "portforward":
             return self.forward(int(query["ports"]))
+        if match["part"] == "exec":
+            return self.execute(match["name"], parse_qs(url.query))
         with self.cluster.lock:
             if (verb_of(method, match["name"]), match["plural"]) in self.cluster.denied:
                 words = f'{match["plural"]} is forbidden: User "stub" cannot {verb_of(method, match["name"])} resource'
                 return self.status(403, "Forbidden", words)
             if match["part"] == "log":
-                return self.log(match["namespace"], match["name"])
+                return self.log(match["namespace"], match["name"], query)
             self.resource(method, kind, match["namespace"] or "", match["name"], query, body)
 
     def discovery(self, path: str) -> Object | None:
@@ -270,21 +286,25 @@ class Handler(BaseHTTPRequestHandler):
             if key in self.cluster.objects:
                 found.setdefault("status", self.cluster.objects[key].get("status", {}))
             new = key not in self.cluster.objects
-            resumed = not new and self.cluster.objects[key][
-                "spec" if found["kind"].startswith("Ray") else "metadata"
-            ].get("suspend")
+            was = not new and self.cluster.objects[key].get("spec", {}).get("suspend")
+            suspended = found.get("spec", {}).get("suspend")
             self.cluster.put(found)
-            if new or resumed:
+            if new or (was and not suspended):
                 self.cluster.reconcile(found)
+            elif suspended and not was:
+                self.cluster.suspend(found)
         self.send(code, found)
 
-    def log(self, namespace: str, name: str) -> None:
-        """Return a pod's log."""
+    def log(self, namespace: str, name: str, query: Object) -> None:
+        """Return a pod's log. A line may begin with its age in seconds and a bar, for sinceSeconds."""
         pod = self.cluster.objects.get(("Pod", namespace, name))
         if pod is None:
             return self.status(404, "NotFound", f'pods "{name}" not found')
         component = pod["metadata"].get("labels", {}).get("app.kubernetes.io/component", "")
-        self.send(200, self.cluster.logs.get(component, ""))
+        lines = [line.rpartition("|") for line in self.cluster.logs.get(component, "").splitlines(keepends=True)]
+        most = int(query.get("sinceSeconds", 10**9))
+        lines = [line for line in lines if int(line[0] or 0) <= most][-int(query.get("tailLines", 10**9)) :]
+        self.send(200, "".join(line[2] for line in lines))
 
     def status(self, code: int, reason: str, words: str) -> None:
         """Send an error in Kubernetes' form."""
@@ -309,8 +329,22 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def forward(self, port: int) -> None:
-        """Connect channel 0 of a websocket to the port."""
+    def execute(self, pod: str, query: dict[str, list[str]]) -> None:
+        """Run a command on this machine, its output on the channels of a websocket, as version 4 of the protocol defines."""
+        if ("create", "pods/exec") in self.cluster.denied:
+            return self.status(403, "Forbidden", "pods/exec is forbidden")
+        self.cluster.executed.append((pod, query["container"][0]))
+        done = subprocess.run(query["command"], capture_output=True)
+        self.upgrade()
+        causes = [{"reason": "ExitCode", "message": str(done.returncode)}]
+        failed = {"status": "Failure", "reason": "NonZeroExitCode", "details": {"causes": causes}}
+        status = json.dumps(failed if done.returncode else {"status": "Success"}).encode()
+        for channel, data in ((b"\x01", done.stdout), (b"\x02", done.stderr), (b"\x03", status)):
+            self.connection.sendall(frame(channel + data))
+        self.connection.sendall(frame(b"", 8))
+
+    def upgrade(self) -> None:
+        """Turn the connection into a websocket."""
         accept = base64.b64encode(hashlib.sha1((self.headers["Sec-WebSocket-Key"] + GUID).encode()).digest()).decode()
         self.send_response(101, "Switching Protocols")
         for name, value in (("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept),
@@ -318,6 +352,10 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.close_connection = True
+
+    def forward(self, port: int) -> None:
+        """Connect channel 0 of a websocket to the port."""
+        self.upgrade()
         number = port.to_bytes(2, "little")
         self.connection.sendall(frame(b"\x00" + number) + frame(b"\x01" + number))
         target = self.cluster.ports.get(port)

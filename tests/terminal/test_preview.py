@@ -30,6 +30,7 @@ def played(s: object, cards: int) -> tuple[float, float, float]:
     return float(states[0].score_chips), float(states[0].score_mult), float(states[0].hand_total)
 
 
+@pytest.mark.slow
 def test_the_preview_of_hundreds_of_random_hands_is_the_engines_score() -> None:
     """Games of all decks, stakes and challenges, each with two more jokers of the catalogue; random scores are left out."""
     rng, exact, refused, owned = np.random.default_rng(5), 0, 0, set()

@@ -23,6 +23,7 @@ from tests.terminal.made import drawn, game_of, new_game, press, random_games
 LONGEST_JOKERS = ("j_ceremonial", "j_todo_list", "j_idol", "j_mail", "j_yorick")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (80, None), (100, 40)])
 def test_no_screen_of_random_games_is_wider_or_higher_than_the_terminal(width: int, height: int | None) -> None:
     phases = set()

@@ -122,7 +122,7 @@ def test_another_host_name_is_refused(port: int) -> None:
 
 
 def test_a_name_cannot_leave_the_data_element() -> None:
-    assert "</script><b>" not in index_page("</script><b>", 2.0)
+    assert "</script><b>" not in index_page("</script><b>", 2.0, {})
 
 
 def test_without_a_run_watch_needs_serve(

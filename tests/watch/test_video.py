@@ -23,6 +23,7 @@ def greedy_episode() -> tuple[Episode, Games]:
     return collect(games, Baseline("greedy").choose), games
 
 
+@pytest.mark.slow
 def test_an_episode_becomes_a_video_that_plays_back(tmp_path: Path) -> None:
     episode, games = greedy_episode()
     assert games.outcome[0] != 0

@@ -12,8 +12,19 @@ from tools.reference.tables import cell, table
 
 GROUPS = ("learn", "games", "checks", "platform")
 TRAIN = (
-    "All settings are also flags: `--algo.lr 2e-4` changes `lr` in the group `algo`. See [settings](../settings.md).\n"
+    "All settings are also flags: `--algo.lr 2e-4` changes `lr` in the group `algo`, and `--from` is the setting "
+    "`init_from`: the run, RUN@CHECKPOINT or release whose weights a new run starts from. See [settings](../settings.md).\n"
 )
+EXIT_CODES = """## Exit codes
+
+| code | meaning |
+| --- | --- |
+| 0 | done; also a training that was stopped with Ctrl-C or SIGTERM and has written a checkpoint |
+| 1 | a check found something, such as differences, defects, a regression, failed preflight checks; or a bug of Ante, with a traceback |
+| 2 | an error with one sentence on standard error: wrong arguments or files, a missing package, a full disk, training that diverged |
+| 130, 141 | Ctrl-C in any other command; the reader of the output has closed it |
+| 137 | killed by the system, usually because memory ran out |
+"""
 
 
 def commands() -> dict[str, type]:
@@ -115,7 +126,7 @@ def index_page() -> str:
         rows = [link(name, kind, group) for name, kind in commands().items() if group_of(kind) == group]
         subject = (import_module(f"ante.cli.{group}").__doc__ or "").rstrip(".")
         parts += [f"## {subject}\n", table(("command", "description"), rows), ""]
-    return "\n".join(parts)
+    return "\n".join([*parts, EXIT_CODES])
 
 
 def link(name: str, kind: Any, group: str) -> tuple[str, str]:

@@ -1,10 +1,11 @@
-"""A Griffe extension that converts lists aligned in two columns in docstrings to Markdown lists."""
+"""Griffe extensions: aligned lists in docstrings become Markdown lists, and enums list their members."""
 
 import re
 from typing import Any
 
 import griffe
 
+MEMBER = re.compile(r"^    ([A-Z][A-Z_0-9]*) = ([^#\n]+?)(?:  # (.+))?$", re.MULTILINE)
 ROW = re.compile(r"^(\S(?:.*?[^\s.])?) {2,}(\S.*)$")
 
 
@@ -19,6 +20,12 @@ def with_lists(text: str) -> str:
     return "\n\n".join(parts)
 
 
+def members(source: str) -> str:
+    """Return the members of an enum's source as a list: name, value and comment."""
+    found = MEMBER.findall(source)
+    return "\n".join(f"- `{name}` = {value}{': ' if about else ''}{about}" for name, value, about in found)
+
+
 class AlignedLists(griffe.Extension):
     """Convert each docstring when it is loaded."""
 
@@ -26,3 +33,5 @@ class AlignedLists(griffe.Extension):
         """Convert the docstring of one object."""
         if obj.docstring:
             obj.docstring.value = with_lists(obj.docstring.value)
+            if isinstance(obj, griffe.Class) and any(str(base).endswith(("Enum", "Flag")) for base in obj.bases):
+                obj.docstring.value += "\n\n" + members(obj.source)

@@ -1,22 +1,29 @@
 {{/* Validation before anything is created. `ante cluster preflight -f values.yaml` checks more. */}}
 {{- define "ante.checks" -}}
-{{- if not (or .Values.skipCrdCheck (.Capabilities.APIVersions.Has "ray.io/v1")) -}}
+{{- if not (or .Values.skipCrdCheck .Values.servicesOnly (.Capabilities.APIVersions.Has "ray.io/v1")) -}}
 {{- fail "the cluster does not serve ray.io/v1: install KubeRay first, helm repo add kuberay https://ray-project.github.io/kuberay-helm && helm install kuberay-operator kuberay/kuberay-operator -n kuberay-system --create-namespace (skipCrdCheck: true renders without)" -}}
+{{- end -}}
+{{- if not .Values.servicesOnly -}}
+{{- range keys .Values.extraWorkers -}}
+{{- if or (has . (list "head" "gpu" "cpu" "submitter" "preflight" "bucket" "objectstore" "llm" "decisions")) (not (regexMatch "^[a-z]([a-z0-9-]{0,13}[a-z0-9])?$" .)) -}}
+{{- fail (printf "extraWorkers.%s: choose another name of at most 15 letters, digits and dashes" .) -}}
+{{- end -}}
 {{- end -}}
 {{- $pods := 0 -}}
 {{- $runners := 0 -}}
 {{- range fromJsonArray (include "ante.ray.groups" .) -}}
 {{- $one := dict "root" $ "group" . -}}
-{{- $group := get $.Values (printf "%sWorkers" .) -}}
+{{- $group := fromJson (include "ante.ray.group" $one) -}}
+{{- $block := include "ante.ray.block" . -}}
 {{- $mine := include "ante.ray.runners" $one | int -}}
 {{- $learners := include "ante.ray.learners" $one | int -}}
 {{- $pods = add $pods (include "ante.ray.pods" $one | int) -}}
 {{- $runners = add $runners (mul (include "ante.ray.pods" $one | int) $mine) -}}
 {{- if gt (addf (mulf $mine $.Values.training.runnerCpus) $learners) (addf (int $group.cpus) 0.000001) -}}
-{{- fail (printf "%d runners x %v cores and %d learners do not fit into a pod of %sWorkers with %d: lower %sWorkers.runnersPerWorker" $mine $.Values.training.runnerCpus $learners . (int $group.cpus) .) -}}
+{{- fail (printf "%d runners x %v cores and %d learners do not fit into a pod of %s with %d: lower %s.runnersPerWorker" $mine $.Values.training.runnerCpus $learners $block (int $group.cpus) $block) -}}
 {{- end -}}
 {{- if gt (addf (mulf $mine $.Values.training.runnerGpus) (mulf $learners $.Values.training.learnerGpus)) (addf (int ($group.gpus | default 0)) 0.000001) -}}
-{{- fail (printf "%d runners x %v GPU and %d learners x %v GPU do not fit into a pod of %sWorkers with %d: lower training.learnerGpus, training.runnerGpus or %sWorkers.runnersPerWorker" $mine $.Values.training.runnerGpus $learners $.Values.training.learnerGpus . (int ($group.gpus | default 0)) .) -}}
+{{- fail (printf "%d runners x %v GPU and %d learners x %v GPU do not fit into a pod of %s with %d: lower training.learnerGpus, training.runnerGpus or %s.runnersPerWorker" $mine $.Values.training.runnerGpus $learners $.Values.training.learnerGpus $block (int ($group.gpus | default 0)) $block) -}}
 {{- end -}}
 {{- end -}}
 {{- if not $pods -}}
@@ -24,6 +31,18 @@
 {{- end -}}
 {{- if not $runners -}}
 {{- fail "the cluster has no env runner: raise cpus or runnersPerWorker of a group" -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.platform.namespace (or .Values.objectStore.enabled .Values.llmServer.enabled .Values.servicesOnly) -}}
+{{- fail (printf "platform.namespace %s has the services: set objectStore.enabled, llmServer.enabled and servicesOnly false" .Values.platform.namespace) -}}
+{{- end -}}
+{{- if and .Values.tenants (not (and .Values.objectStore.enabled .Values.objectStore.scopedUser)) -}}
+{{- fail "tenants get users of the object store: set objectStore.enabled and objectStore.scopedUser true" -}}
+{{- end -}}
+{{- $users := list -}}
+{{- range .Values.tenants -}}
+{{- if has .name $users }}{{ fail (printf "tenant %s is listed twice" .name) }}{{ end -}}
+{{- $users = append $users .name -}}
 {{- end -}}
 {{- if and .Values.llm.enabled (not (and .Values.llm.model (include "ante.llm.endpoint" .))) -}}
 {{- fail "llm.enabled needs llm.model, and llm.endpoint or llmServer.enabled" -}}
@@ -44,13 +63,16 @@
 {{- if and .Values.decisionService.enabled (not .Values.decisionService.tokenSecret) (not .Values.decisionService.clientCaSecret) -}}
 {{- fail "decisionService.enabled needs decisionService.tokenSecret or clientCaSecret: kubectl create secret generic decisions --from-literal=token=$(openssl rand -hex 32)" -}}
 {{- end -}}
+{{- if and .Values.eventArchive.enabled (not .Values.events.url) -}}
+{{- fail "eventArchive.enabled needs events.url, such as nats://nats.nats:4222" -}}
+{{- end -}}
 {{- if gt (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas) -}}
 {{- fail (printf "decisionService.minReplicas %d exceeds maxReplicas %d" (int .Values.decisionService.minReplicas) (int .Values.decisionService.maxReplicas)) -}}
 {{- end -}}
 {{- if and .Values.gcsFaultTolerance.enabled (not .Values.gcsFaultTolerance.redisAddress) -}}
 {{- fail "gcsFaultTolerance.enabled needs gcsFaultTolerance.redisAddress" -}}
 {{- end -}}
-{{- if and (or .Values.monitoring.podMonitor.enabled .Values.monitoring.alerts.enabled) (not .Values.training.metricsPort) -}}
+{{- if and (or .Values.monitoring.podMonitor.enabled .Values.monitoring.alerts.enabled) (not (or .Values.training.metricsPort .Values.servicesOnly)) -}}
 {{- fail "monitoring requires the driver's metrics: set training.metricsPort, such as 9100" -}}
 {{- end -}}
 {{- if and .Values.objectStore.enabled .Values.s3.podRole -}}

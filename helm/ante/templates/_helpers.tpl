@@ -22,10 +22,10 @@ labels:
   {{- include "ante.selector" .root | nindent 2 }}
 {{- end -}}
 
-{{/* Metadata of an object that only the chart creates. */}}
+{{/* Metadata of an object that only the chart creates. root, suffix, component, namespace */}}
 {{- define "ante.chartMetadata" -}}
 name: {{ include "ante.name" .root }}{{ with .suffix }}-{{ . }}{{ end }}
-namespace: {{ .root.Release.Namespace }}
+namespace: {{ .namespace | default .root.Release.Namespace }}
 labels:
   {{- include "ante.selector" .root | nindent 2 }}
   {{- with .component }}
@@ -54,10 +54,10 @@ imagePullPolicy: {{ .pullPolicy }}
 {{- .Values.serviceAccount.name | default (ternary (include "ante.name" .) "default" .Values.serviceAccount.create) -}}
 {{- end -}}
 
-{{/* Service account and security context of a pod. root, token: whether to mount the API token. */}}
+{{/* Service account and security context of a pod. root, token: whether to mount the API token, account */}}
 {{- define "ante.identity" -}}
 {{- $security := .root.Values.security -}}
-serviceAccountName: {{ include "ante.account" .root }}
+serviceAccountName: {{ .account | default (include "ante.account" .root) }}
 automountServiceAccountToken: {{ .token }}
 securityContext:
   runAsNonRoot: true
@@ -92,6 +92,21 @@ nodeSelector:
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with .affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* URL of one of the services of the platform that this release uses. root, service, port */}}
+{{- define "ante.platform.url" -}}
+{{- with .root.Values.platform -}}
+http://{{ .name }}-{{ $.service }}.{{ .namespace }}.svc:{{ $.port }}
+{{- end -}}
 {{- end -}}
 
 {{- define "ante.s3.endpoint" -}}
@@ -99,12 +114,24 @@ tolerations:
 {{- .Values.s3.endpoint -}}
 {{- else if .Values.objectStore.enabled -}}
 http://{{ include "ante.name" . }}-objectstore:9000
+{{- else if .Values.platform.namespace -}}
+{{- include "ante.platform.url" (dict "root" . "service" "objectstore" "port" 9000) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "ante.s3.prefix" -}}
+{{- if and .Values.platform.tenant (eq .Values.s3.prefix "runs") -}}
+runs/{{ .Values.platform.tenant }}
+{{- else -}}
+{{- .Values.s3.prefix -}}
 {{- end -}}
 {{- end -}}
 
 {{- define "ante.s3.secret" -}}
 {{- if not .Values.s3.podRole -}}
-{{- .Values.s3.existingSecret | default (printf "%s-s3" (include "ante.name" .)) -}}
+{{- $own := printf "%s-s3" (include "ante.name" .) -}}
+{{- with .Values.platform }}{{ if .tenant }}{{ $own = printf "%s-s3-%s" .name .tenant }}{{ end }}{{ end -}}
+{{- .Values.s3.existingSecret | default $own -}}
 {{- end -}}
 {{- end -}}
 
@@ -118,6 +145,8 @@ http://{{ include "ante.name" . }}-objectstore:9000
 {{- .Values.llm.endpoint -}}
 {{- else if .Values.llmServer.enabled -}}
 http://{{ include "ante.name" . }}-llm:8000/v1
+{{- else if .Values.platform.namespace -}}
+{{- include "ante.platform.url" (dict "root" . "service" "llm" "port" 8000) }}/v1
 {{- end -}}
 {{- end -}}
 
@@ -168,4 +197,11 @@ http://{{ include "ante.name" . }}-llm:8000/v1
 {{- else -}}
 {{- ternary 80 443 (eq (get $found "scheme") "http") -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Namespaces of the release and of its tenants, as a JSON list. */}}
+{{- define "ante.namespaces" -}}
+{{- $found := list .Release.Namespace -}}
+{{- range .Values.tenants }}{{ $found = append $found .namespace }}{{ end -}}
+{{- toJson (uniq $found) -}}
 {{- end -}}

@@ -20,6 +20,50 @@ matchExpressions:
     values: {{ toJson .components }}
 {{- end -}}
 
+{{/* Pods of KubeRay, with the labels of its chart or of OpenShift AI. */}}
+{{- define "ante.policy.operator" -}}
+{{- with .Values.networkPolicies.operatorPodLabels -}}
+matchLabels:
+  {{- toYaml . | nindent 2 }}
+{{- else -}}
+matchExpressions:
+  - key: app.kubernetes.io/name
+    operator: In
+    values: [kuberay-operator, kuberay]
+{{- end -}}
+{{- end -}}
+
+{{/* Ante's pods in the namespaces of tenants. */}}
+{{- define "ante.policy.tenants" -}}
+{{- $namespaces := list -}}
+{{- range .Values.tenants }}{{ $namespaces = append $namespaces .namespace }}{{ end -}}
+{{- with $namespaces | uniq -}}
+- namespaceSelector:
+    matchExpressions:
+      - key: kubernetes.io/metadata.name
+        operator: In
+        values: {{ toJson . }}
+  podSelector:
+    matchLabels:
+      app.kubernetes.io/name: ante
+{{- end }}
+{{- end -}}
+
+{{/* Egress to a service of the platform. root, component, port */}}
+{{- define "ante.policy.platform" -}}
+- to:
+    - namespaceSelector:
+        matchLabels:
+          kubernetes.io/metadata.name: {{ .root.Values.platform.namespace }}
+      podSelector:
+        matchLabels:
+          app.kubernetes.io/name: ante
+          app.kubernetes.io/instance: {{ .root.Values.platform.name }}
+          app.kubernetes.io/component: {{ .component }}
+  ports:
+    - {port: {{ .port }}, protocol: TCP}
+{{- end -}}
+
 {{/* Egress to CIDRs and to pods of any namespace at one port. cidrs, port */}}
 {{- define "ante.policy.outside" -}}
 - to:
@@ -39,6 +83,8 @@ matchExpressions:
         {{- include "ante.policy.pods" (dict "root" . "components" (list "objectstore")) | nindent 8 }}
   ports:
     - {port: 9000, protocol: TCP}
+{{- else if and .Values.platform.namespace (not .Values.s3.endpoint) -}}
+{{- include "ante.policy.platform" (dict "root" . "component" "objectstore" "port" 9000) -}}
 {{- else -}}
 {{- $url := .Values.s3.endpoint | default "https://s3.amazonaws.com" -}}
 {{- include "ante.policy.outside" (dict "cidrs" .Values.networkPolicies.s3Cidrs "port" (include "ante.port" $url)) -}}
@@ -52,6 +98,8 @@ matchExpressions:
         {{- include "ante.policy.pods" (dict "root" . "components" (list "llm")) | nindent 8 }}
   ports:
     - {port: 8000, protocol: TCP}
+{{- else if and .Values.llm.enabled .Values.platform.namespace (not .Values.llm.endpoint) -}}
+{{- include "ante.policy.platform" (dict "root" . "component" "llm" "port" 8000) -}}
 {{- else if .Values.llm.enabled -}}
 {{- include "ante.policy.outside" (dict "cidrs" .Values.networkPolicies.llmCidrs "port" (include "ante.port" .Values.llm.endpoint)) -}}
 {{- end -}}

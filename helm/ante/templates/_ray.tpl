@@ -5,12 +5,38 @@
 {{- $found := list -}}
 {{- if .Values.gpuWorkers.enabled }}{{ $found = append $found "gpu" }}{{ end -}}
 {{- if .Values.cpuWorkers.enabled }}{{ $found = append $found "cpu" }}{{ end -}}
+{{- range $name, $more := .Values.extraWorkers -}}
+{{- if ne (toString $more.enabled) "false" }}{{ $found = append $found $name }}{{ end -}}
+{{- end -}}
 {{- toJson $found -}}
+{{- end -}}
+
+{{/* The values of a group, as JSON. root, group */}}
+{{- define "ante.ray.group" -}}
+{{- $values := .root.Values -}}
+{{- $more := get $values.extraWorkers .group -}}
+{{- if $more -}}
+{{- $whole := deepCopy (get $values (printf "%sWorkers" $more.like)) -}}
+{{- range $key, $value := $more }}{{ $_ := set $whole $key $value }}{{ end -}}
+{{- toJson $whole -}}
+{{- else -}}
+{{- toJson (get $values (printf "%sWorkers" .group)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The block of values that describes a group. */}}
+{{- define "ante.ray.block" -}}
+{{- if has . (list "gpu" "cpu") }}{{ . }}Workers{{ else }}extraWorkers.{{ . }}{{ end -}}
+{{- end -}}
+
+{{/* Components of all Ray pods, as a JSON list. */}}
+{{- define "ante.ray.components" -}}
+{{- toJson (concat (list "head" "gpu" "cpu") (keys .Values.extraWorkers | sortAlpha)) -}}
 {{- end -}}
 
 {{/* Planned number of pods of a group. root, group */}}
 {{- define "ante.ray.pods" -}}
-{{- $group := get .root.Values (printf "%sWorkers" .group) -}}
+{{- $group := fromJson (include "ante.ray.group" .) -}}
 {{- ternary $group.maxReplicas $group.replicas .root.Values.autoscaling.enabled | int -}}
 {{- end -}}
 
@@ -26,7 +52,7 @@
 
 {{/* Env runners per pod: the configured number, or as many as fit in addition to the learners. root, group */}}
 {{- define "ante.ray.runners" -}}
-{{- $group := get .root.Values (printf "%sWorkers" .group) -}}
+{{- $group := fromJson (include "ante.ray.group" .) -}}
 {{- $training := .root.Values.training -}}
 {{- if ne (toString $group.runnersPerWorker) "auto" -}}
 {{- int $group.runnersPerWorker -}}
@@ -78,7 +104,7 @@
 {{- end -}}
 
 {{- define "ante.store" -}}
-s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
+s3://{{ .Values.s3.bucket }}{{ with include "ante.s3.prefix" . }}/{{ . }}{{ end }}
 {{- end -}}
 
 {{/* The command that starts the training or resumes it from the store. */}}
@@ -104,8 +130,8 @@ s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
 
 {{/* Environment of a Ray container; secrets by reference only. */}}
 {{- define "ante.ray.env" -}}
-{{- $plain := dict "HOME" "/var/lib/ante" "ANTE_CACHE_DIR" "/var/lib/ante/cache" "RAY_USAGE_STATS_ENABLED" "0" -}}
-{{- $order := list "HOME" "ANTE_CACHE_DIR" "RAY_USAGE_STATS_ENABLED" -}}
+{{- $plain := dict "HOME" "/var/lib/ante" "ANTE_CACHE_DIR" "/var/lib/ante/cache" "RAY_USAGE_STATS_ENABLED" "0" "RAY_JOB_STOP_WAIT_TIME_S" "90" -}}
+{{- $order := list "HOME" "ANTE_CACHE_DIR" "RAY_USAGE_STATS_ENABLED" "RAY_JOB_STOP_WAIT_TIME_S" -}}
 {{- $s3 := fromJson (include "ante.ray.s3Env" .) -}}
 {{- range list "S3_BUCKET_NAME" "S3_REGION_NAME" "S3_ENDPOINT_URL" "S3_ADDRESSING_STYLE" "S3_ENCRYPTION" "S3_KMS_KEY_ID" "S3_VERIFY" "S3_CA_BUNDLE" -}}
 {{- if hasKey $s3 . }}{{ $_ := set $plain . (get $s3 .) }}{{ $order = append $order . }}{{ end -}}
@@ -150,6 +176,18 @@ s3://{{ .Values.s3.bucket }}{{ with .Values.s3.prefix }}/{{ . }}{{ end }}
       key: {{ .Values.llm.apiKeyKey }}
 {{- end }}
 {{- include "ante.events.token" . }}
+{{- with .Values.notifications.existingSecret }}
+- name: ANTE_WEBHOOK_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ . }}
+      key: {{ $.Values.notifications.urlKey }}
+{{- end }}
+{{- range $name, $source := .Values.envValueFrom }}
+- name: {{ $name }}
+  valueFrom:
+    {{- toYaml $source | nindent 4 }}
+{{- end }}
 {{- end -}}
 
 {{/* Token of the event bus. */}}
@@ -268,11 +306,19 @@ spec:
         - name: train
           mountPath: /etc/ante
           readOnly: true
+        {{- if $pod.runsClaim }}
+        - name: runs
+          mountPath: /var/lib/ante/runs
+          subPath: runs
+        {{- end }}
         {{- end }}
         {{- if $root.Values.s3.caConfigMap }}
         - name: s3-ca
           mountPath: /etc/ante-ca
           readOnly: true
+        {{- end }}
+        {{- with $pod.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
         {{- end }}
   volumes:
     - name: data
@@ -289,11 +335,19 @@ spec:
     - name: train
       configMap:
         name: {{ include "ante.name" $root }}-train
+    {{- with $pod.runsClaim }}
+    - name: runs
+      persistentVolumeClaim:
+        claimName: {{ . }}
+    {{- end }}
     {{- end }}
     {{- with $root.Values.s3.caConfigMap }}
     - name: s3-ca
       configMap:
         name: {{ . }}
+    {{- end }}
+    {{- with $pod.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
   {{- with $pod.nodeSelector }}
   nodeSelector:
@@ -305,6 +359,10 @@ spec:
   {{- end }}
   {{- with $pod.affinity }}
   affinity:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $pod.topologySpreadConstraints }}
+  topologySpreadConstraints:
     {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- with $pod.priorityClassName }}
@@ -323,12 +381,13 @@ spec:
 
 {{/* One worker group. root, group */}}
 {{- define "ante.ray.workers" -}}
-{{- $group := get .root.Values (printf "%sWorkers" .group) -}}
+{{- $group := fromJson (include "ante.ray.group" .) -}}
 {{- $scaled := .root.Values.autoscaling.enabled -}}
 groupName: {{ .group }}
 replicas: {{ int $group.replicas }}
 minReplicas: {{ ternary $group.minReplicas $group.replicas $scaled | int }}
 maxReplicas: {{ ternary $group.maxReplicas $group.replicas $scaled | int }}
+scaleStrategy: {}
 rayStartParams:
   num-cpus: {{ int $group.cpus | quote }}
   num-gpus: {{ int ($group.gpus | default 0) | quote }}
@@ -399,4 +458,10 @@ workerGroupSpecs:
   {{- with .Values.queue.priorityClass }}
   kueue.x-k8s.io/priority-class: {{ . }}
   {{- end }}
+{{- with .Values.prices }}
+{{- if or .cpuHour .gibHour .gpuHour }}
+annotations:
+  ante/prices: cpuHour={{ .cpuHour }} gibHour={{ .gibHour }} gpuHour={{ .gpuHour }} {{ .currency }}
+{{- end }}
+{{- end }}
 {{- end -}}

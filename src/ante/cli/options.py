@@ -29,9 +29,11 @@ Width = Annotated[int, Field(ge=1, le=65536)]
 PartShare = Annotated[float, Field(gt=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0, le=1e9)]
+NotNegative = Annotated[float, Field(ge=0, le=1e9)]
 Seconds = Annotated[float, Field(ge=0, le=10**6)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Side = Annotated[int, Field(ge=8, le=720)]  # pixels of an observation
+Age = Annotated[str, Field(pattern=r"^[0-9]{1,6}[smhd]$")]  # a time that has passed, such as 10m
 VideoSide = Annotated[int, Field(ge=64, le=4096)]
 
 NONE = "None"  # unsets a value, for example of a preset
@@ -70,6 +72,11 @@ REGISTRY.primitive_rule(optional)
 def events_url(option: str | None) -> str | None:
     """Return the event bus of an option --events, by default that of the environment."""
     return option if option is not None else os.environ.get("ANTE_EVENTS_URL") or None
+
+
+def seconds_of(age: str) -> int:
+    """Return an Age in seconds."""
+    return int(age[:-1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[age[-1]]
 
 
 def check_words(words: list[str]) -> None:

@@ -173,13 +173,15 @@ class Access:
             return False
         return True
 
-    def may(self, verb: str, kind: str, subresource: str = "") -> bool:
-        """Return whether the user has this permission in the namespace."""
+    def may(self, verb: str, kind: str, subresource: str = "", name: str = "") -> bool:
+        """Return whether the user has this permission in the namespace, for one object or for all."""
         prefix, plural, inside = KINDS[kind]
         group = prefix.split("/")[1] if prefix.startswith("apis/") else ""
         attributes = {"verb": verb, "group": group, "resource": plural, "subresource": subresource}
         if inside:
             attributes["namespace"] = self.namespace
+        if name:
+            attributes["name"] = name
         review = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",
@@ -188,13 +190,20 @@ class Access:
         answer = self.call("POST", self.path("SelfSubjectAccessReview", None), "permissions", body=review)
         return bool(answer["status"]["allowed"])
 
-    def logs(self, pod: str, follow: bool = False, container: str = "", tail: int | None = None) -> Iterator[str]:
-        """Yield a pod's log lines, with `follow` until it exits. Raises NotThere, NotAllowed, Rejected."""
+    def logs(
+        self, pod: str, follow: bool = False, container: str = "", tail: int | None = None, since: int | None = None
+    ) -> Iterator[str]:
+        """Yield a pod's log lines, with `follow` until it exits. Raises NotThere, NotAllowed, Rejected.
+
+        tail, since  only the last lines, and only those of the last seconds
+        """
         options: dict[str, Any] = {"follow": follow, "_preload_content": False}
         if container:
             options["container"] = container
         if tail is not None:
             options["tail_lines"] = tail
+        if since is not None:
+            options["since_seconds"] = since
         try:
             stream = client.CoreV1Api(self.api_client).read_namespaced_pod_log(pod, self.namespace, **options)
         except ApiException as error:

@@ -1,14 +1,18 @@
-"""Capacity checks: whether the pods of a training fit the nodes, the quotas of a namespace and a Kueue queue."""
+"""Capacity: GPUs of the nodes, whether a training fits nodes, quotas and a Kueue queue, and what its pods cost."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ante.deploy.access import Object
-from ante.deploy.placement import pods_of
-from ante.deploy.settings import Settings, quantity
-from ante.deploy.spec import cluster_spec, submitter
+from ante.deploy.blocks import quantity
+from ante.deploy.placement import block_of, pods_of
+from ante.deploy.settings import PRICES, BadSettings, Settings
+from ante.deploy.spec import cluster_spec, ray_job, submitter
 
 Amounts = dict[str, float]
+GPU = re.compile(r"[\w.-]+/([\w.-]*gpu[\w.-]*|mig-[\w.-]+)|gpu\.[\w.-]+/[\w.-]+")  # names of resources
+PRODUCTS = ("nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator")  # labels of nodes
 
 
 @dataclass
@@ -65,6 +69,73 @@ def free_nodes(nodes: Sequence[Object], pods: Sequence[Object]) -> list[Host]:
     return list(found.values())
 
 
+@dataclass(frozen=True)
+class NodeGpus:
+    """The GPUs of one resource on one node; `users` are the pods that request them, as namespace/name."""
+
+    node: str
+    product: str
+    resource: str
+    total: int
+    used: int
+    users: tuple[str, ...]
+    schedulable: bool
+
+    @property
+    def free(self) -> int:
+        """Number of GPUs that a new pod can have."""
+        return max(0, self.total - self.used) if self.schedulable else 0
+
+
+def gpus(nodes: Sequence[Object], pods: Sequence[Object]) -> Iterator[NodeGpus]:
+    """Yield the GPUs of all nodes."""
+    for node in nodes:
+        name, labels = node["metadata"]["name"], node["metadata"].get("labels", {})
+        product = next((labels[label] for label in PRODUCTS if label in labels), "")
+        for resource, total in amounts(node["status"]["allocatable"]).items():
+            if not (GPU.fullmatch(resource) and total):
+                continue
+            used = {}
+            for pod in pods:
+                ended = pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
+                amount = pod_requests(pod["spec"]).get(resource, 0.0)
+                if pod["spec"].get("nodeName") == name and amount and not ended:
+                    used[f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"] = int(amount)
+            schedulable = not node.get("spec", {}).get("unschedulable")
+            yield NodeGpus(name, product, resource, int(total), sum(used.values()), tuple(used), schedulable)
+
+
+def hourly_cost(found: Object) -> tuple[float, str]:
+    """Return the price of a RayJob's or RayCluster's pods for an hour and its currency; 0 and "" without prices.
+
+    The prices are in its annotation; its worker groups count with their present number of replicas.
+    """
+    *pairs, currency = found["metadata"].get("annotations", {}).get(PRICES, "").split(" ")
+    try:
+        prices = {name: float(price) for name, _, price in (pair.partition("=") for pair in pairs)}
+    except ValueError:
+        return 0.0, ""
+    spec = found["spec"].get("rayClusterSpec") or found["spec"]
+    groups = [(1, spec["headGroupSpec"]), *((group["replicas"], group) for group in spec["workerGroupSpecs"])]
+    total = 0.0
+    for count, group in groups:
+        for name, amount in pod_requests(group["template"]["spec"]).items():
+            unit = "gpuHour" if GPU.fullmatch(name) else {"cpu": "cpuHour", "memory": "gibHour"}.get(name, "")
+            total += count * prices.get(unit, 0.0) * (amount / 2**30 if name == "memory" else amount)
+    return total, currency
+
+
+def within_budget(settings: Settings, budget: float) -> Settings:
+    """Return the settings with a deadline at which an attempt has cost the budget. Raises BadSettings without prices."""
+    hourly, _ = hourly_cost(ray_job(settings))
+    if not hourly:
+        raise BadSettings("a budget needs prices: set prices.cpuHour, prices.gibHour or prices.gpuHour")
+    seconds = max(1, int(3600 * budget / hourly))
+    deadline = min(seconds, settings.job.active_deadline_seconds or seconds)
+    job = settings.job.model_copy(update={"active_deadline_seconds": deadline})
+    return settings.model_copy(update={"job": job})
+
+
 def take(host: Host, requests: Amounts) -> None:
     """Subtract a pod's requests from a node's free resources."""
     for name, amount in requests.items():
@@ -77,7 +148,7 @@ def planned_pods(settings: Settings) -> list[PodRequest]:
     found = [pod_request("head", spec["headGroupSpec"]["template"]["spec"])]
     for group in spec["workerGroupSpecs"]:
         name = group["groupName"]
-        one = pod_request(f"{name}Workers", group["template"]["spec"])
+        one = pod_request(block_of(name), group["template"]["spec"])
         found += [one] * pods_of(settings, settings.groups[name])
     if settings.job.enabled:
         found.append(pod_request("submitter", submitter(settings)["spec"]))

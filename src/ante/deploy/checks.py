@@ -41,13 +41,13 @@ def unsure(name: str, words: str, fix: str = "") -> Check:
 
 def inside(environment: Mapping[str, str]) -> Iterator[Check]:
     """Yield the checks that run inside a pod, with the environment variables of a training."""
-    from ante.deploy.inside import NotReady, check_bucket, check_llm
+    from ante.deploy.pod_programs.inside import NotReady, check_bucket, check_llm
     from ante.storage.errors import NoAccess, NoBucket, StorageError
 
     bucket, endpoint = environment.get("S3_BUCKET_NAME", ""), environment.get("S3_ENDPOINT_URL", "")
     where = f" --endpoint-url {masked(endpoint)}" if endpoint else ""
     try:
-        yield good("bucket", check_bucket(f"s3://{bucket}/preflight", environment))
+        yield good("bucket", check_bucket(environment.get("ANTE_STORE") or f"s3://{bucket}/preflight", environment))
     except NoAccess as error:
         yield bad("bucket", str(error), "correct s3.bucket, or the keys in the Secret named in s3.existingSecret")
     except NoBucket as error:

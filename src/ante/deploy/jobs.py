@@ -71,8 +71,28 @@ def newest(jobs: "JobSubmissionClient") -> str:
     return str(max(found, key=lambda job: job.start_time or 0).submission_id)
 
 
-def follow(jobs: "JobSubmissionClient", job: str, on: bool) -> Iterator[str]:
+def idle_since(jobs: "JobSubmissionClient") -> float:
+    """Return when the last job ended, in seconds since 1970: infinity if one has not ended, 0 without jobs. Raises NoJobs."""
+    try:
+        found = [(job.end_time, str(job.status)) for job in jobs.list_jobs() if job.submission_id]
+    except (OSError, RuntimeError) as error:
+        raise NoJobs(f"the head does not list its jobs: {str(error).partition(chr(10))[0]}") from None
+    open_ones = any(status in ("PENDING", "RUNNING") for _, status in found)
+    return float("inf") if open_ones else max((end or 0 for end, _ in found), default=0) / 1000
+
+
+def stop(jobs: "JobSubmissionClient", job: str) -> bool:
+    """Request the end of a job; return whether it was running. It receives SIGTERM and has RAY_JOB_STOP_WAIT_TIME_S. Raises NoJobs."""
+    try:
+        return bool(jobs.stop_job(job))
+    except (OSError, RuntimeError) as error:
+        raise NoJobs(f"the head did not stop job {job}: {str(error).partition(chr(10))[0]}") from None
+
+
+def follow(jobs: "JobSubmissionClient", job: str, on: bool, tail: int | None = None) -> Iterator[str]:
     """Yield the log lines of a job, with `on` until it ends. Polling works in notebooks too.
+
+    tail  only this many of the lines that exist at first
 
     Raises NoJobs if the head stops responding.
     """
@@ -86,7 +106,8 @@ def follow(jobs: "JobSubmissionClient", job: str, on: bool) -> Iterator[str]:
             raise NoJobs(f"the head no longer responds: {words}; ante cluster status shows why") from None
         whole = len(text) if ended else text.rfind("\n") + 1
         if whole > sent:
-            yield from text[sent:whole].splitlines()
+            lines = text[sent:whole].splitlines()
+            yield from lines if sent or tail is None else lines[-tail:]
             sent = whole
         if ended:
             return

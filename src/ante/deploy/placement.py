@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ante.deploy.settings import BadSettings, GpuWorkers, Settings, Workers, merged, quantity
+from ante.deploy.blocks import GpuWorkers, Workers, quantity
+from ante.deploy.settings import BadSettings, Settings, merged
 from ante.training.settings.config import BadConfig, make_config
 from ante.training.settings.values import has
 
@@ -60,6 +61,11 @@ class Plan:
     def load(self, group: str) -> Load:
         """Return the actors of one pod of a group."""
         return next(load for load in self.loads if load.group == group)
+
+
+def block_of(group: str) -> str:
+    """Return the block of values.yaml that describes a group."""
+    return f"{group}Workers" if group in ("gpu", "cpu") else f"extraWorkers.{group}"
 
 
 def pods_of(settings: Settings, group: Workers) -> int:
@@ -140,7 +146,7 @@ def check_fits(settings: Settings) -> Plan:
 
 def group_problems(settings: Settings) -> Iterator[str]:
     """Yield the problems of single pods and of replica counts."""
-    pods = {"head": settings.head, **{f"{name}Workers": group for name, group in settings.groups.items()}}
+    pods = {"head": settings.head, **{block_of(name): group for name, group in settings.groups.items()}}
     for name, pod in pods.items():
         memory, store = quantity(pod.memory), pod.object_store_mib * 2**20
         if pod.cpu_request and quantity(pod.cpu_request) > pod.cpus:
@@ -156,9 +162,9 @@ def group_problems(settings: Settings) -> Iterator[str]:
         if not settings.autoscaling.enabled:
             continue
         if group.min_replicas > group.max_replicas:
-            yield f"{name}Workers.minReplicas {group.min_replicas} is more than maxReplicas {group.max_replicas}"
+            yield f"{block_of(name)}.minReplicas {group.min_replicas} is more than maxReplicas {group.max_replicas}"
         elif not group.min_replicas <= group.replicas <= group.max_replicas:
-            yield f"{name}Workers.replicas {group.replicas} is not between minReplicas and maxReplicas"
+            yield f"{block_of(name)}.replicas {group.replicas} is not between minReplicas and maxReplicas"
 
 
 def share_problems(settings: Settings) -> Iterator[str]:
@@ -176,7 +182,7 @@ def share_problems(settings: Settings) -> Iterator[str]:
 
 def cpu_problems(settings: Settings, load: Load, group: Workers) -> Iterator[str]:
     """Yield problems with the cores of one pod."""
-    name, cpus = f"{load.group}Workers", settings.training.runner_cpus
+    name, cpus = block_of(load.group), settings.training.runner_cpus
     if load.runners and cpus > group.cpus:
         yield f"an env runner needs {cpus:g} cores, a pod of {name} has {group.cpus}: lower training.runnerCpus"
         return
@@ -190,7 +196,7 @@ def cpu_problems(settings: Settings, load: Load, group: Workers) -> Iterator[str
 
 def gpu_problems(settings: Settings, load: Load, group: Workers) -> Iterator[str]:
     """Yield problems with the GPUs of one pod."""
-    name, training, gpus = f"{load.group}Workers", settings.training, gpus_of(group)
+    name, training, gpus = block_of(load.group), settings.training, gpus_of(group)
     if load.runners and training.runner_gpus > gpus:
         yield (
             f"an env runner needs {training.runner_gpus:g} of a GPU, a pod of {name} has {gpus}: "
@@ -214,7 +220,7 @@ def memory_problems(load: Load, group: Workers) -> Iterator[str]:
     if need > quantity(group.memory):
         yield (
             f"{load.runners} runners, {load.learners} learners and the object store need about {need / 2**30:.1f}Gi, a pod "
-            f"of {load.group}Workers has {group.memory}: raise its memory or lower its runnersPerWorker"
+            f"of {block_of(load.group)} has {group.memory}: raise its memory or lower its runnersPerWorker"
         )
 
 
@@ -228,9 +234,12 @@ def whole_problems(settings: Settings) -> Iterator[str]:
     if not training.learners:
         yield "training.learners 0 would train in the head, which offers neither cores nor GPUs: set at least 1"
     elif not plan.load(home).pods:
-        yield f"{training.learners} learners need pods of {home}Workers, which has none: raise its replicas"
-    elif home == "cpu" and settings.cpu_workers.spot:
-        yield "the learner would run on spot pods, and each preemption stops the training: set cpuWorkers.spot false"
+        yield f"{training.learners} learners need pods of {block_of(home)}, which has none: raise its replicas"
+    elif getattr(settings.groups[home], "spot", False):
+        yield (
+            "the learner would run on spot pods, and each preemption stops the training: "
+            f"set {block_of(home)}.spot false"
+        )
     if not plan.runners:
         yield "the cluster has no env runner: raise cpus or runnersPerWorker of a group"
     if settings.queue.name and settings.autoscaling.enabled:

@@ -16,7 +16,7 @@ NEEDED = (
     *((verb, kind, "") for kind in ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")
       for verb in ("get", "list", "create", "patch", "delete")),
     ("get", "Pod", ""), ("list", "Pod", ""), ("create", "Pod", ""), ("delete", "Pod", ""),
-    ("get", "Pod", "log"), ("create", "Pod", "portforward"), ("get", "Secret", ""),
+    ("get", "Pod", "log"), ("create", "Pod", "portforward"),
 )  # fmt: skip
 OPERATOR = "kuberay-operator"  # part of its Deployment's name in KubeRay's charts
 

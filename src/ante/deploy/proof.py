@@ -22,7 +22,7 @@ def proof_pod(settings: Settings) -> Object:
         "name": "preflight",
         **image(settings),
         "command": ["ante", "cluster", "preflight", "--in-pod", "--json"],
-        "env": environment(settings),
+        "env": [*environment(settings), {"name": "ANTE_STORE", "value": settings.s3.url}],
         "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"cpu": "1", "memory": "1Gi"}},
         "securityContext": container_security(settings),
         "volumeMounts": mounts(settings, head=False),
@@ -125,6 +125,8 @@ def secrets(access: Access, settings: Settings) -> list[Check]:
         wanted.setdefault(settings.llm.existing_secret, []).append(settings.llm.api_key_key)
     if settings.events.url and settings.events.existing_secret:
         wanted.setdefault(settings.events.existing_secret, []).append("token")
+    if notices := settings.notifications.existing_secret:
+        wanted.setdefault(notices, []).append(settings.notifications.url_key)
     for name in (*settings.env_from_secrets, *settings.image.pull_secrets):
         wanted.setdefault(name, [])
     if settings.auth.mode == "token" and settings.auth.existing_secret:
@@ -138,7 +140,7 @@ def secret(access: Access, name: str, keys: list[str]) -> Check:
         f"--from-literal={key}=..." for key in keys
     )
     try:
-        if not access.may("get", "Secret"):
+        if not access.may("get", "Secret", name=name):
             return unsure("secrets", f"not allowed to get Secret {name}", DENIED_ROLE)
         found = access.get("Secret", name)
     except NotThere:

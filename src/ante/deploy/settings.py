@@ -10,44 +10,40 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
+from ante.deploy.blocks import (
+    COMPONENTS,
+    CpuWorkers,
+    GpuWorkers,
+    GroupName,
+    Head,
+    MoreCpuWorkers,
+    MoreGpuWorkers,
+    MoreWorkers,
+    Part,
+    Platform,
+    with_base,
+)
 from ante.errors import BalatroError
 from ante.files import Unreadable
 from ante.messages import check_url
-from ante.training.settings.field import Settings as Checked
 from ante.yaml_files import parse_yaml, read_yaml
 
 # Keys of values.yaml that only the chart has, mostly for services that it deploys.
 CHART_ONLY = (
-    "objectStore", "llmServer", "decisionService", "networkPolicies", "monitoring", "podDisruptionBudget", "ingress", "route",
-    "preflight", "rbac", "skipCrdCheck", "global", "nameOverride", "fullnameOverride",
+    "objectStore", "llmServer", "decisionService", "eventArchive", "runCatalogue", "networkPolicies", "monitoring",
+    "podDisruptionBudget", "ingress", "route", "preflight", "rbac", "servicesOnly", "tenants", "skipCrdCheck", "global",
+    "nameOverride", "fullnameOverride",
 )  # fmt: skip
 # Services of the chart, the block that contains their address, and the address.
 SERVICES = (("objectStore", "s3", "http://{name}-objectstore:9000"), ("llmServer", "llm", "http://{name}-llm:8000/v1"))
-QUANTITY = re.compile(r"^(\d+(?:\.\d+)?)(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$")
-FACTORS = {None: 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15,
-           "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}  # fmt: skip
+PRICES = "ante/prices"  # annotation by which `ante cluster` computes costs
 SECRET_WORDS = re.compile(r"(PASSWORD|PASSWD|SECRET|TOKEN|ACCESS_KEY|API_KEY|PRIVATE_KEY|CREDENTIAL)", re.IGNORECASE)
 
 
 class BadSettings(BalatroError, ValueError):
     """Invalid settings of a cluster."""
-
-
-def quantity(text: str) -> float:
-    """Return a Kubernetes quantity as a number: cores or bytes. Raises ValueError."""
-    found = QUANTITY.match(str(text))
-    if not found:
-        raise ValueError(f"{text!r} is not a quantity such as 500m, 2, 512Mi or 16Gi")
-    return float(found[1]) * FACTORS[found[2]]
-
-
-class Part(Checked):
-    """One block of values.yaml."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
 
 class Image(Part):
@@ -74,80 +70,6 @@ class Ray(Part):
     """Version of Ray."""
 
     version: str = Field("2.58.0", pattern=r"^\d+\.\d+\.\d+$", description="Ray version in the image.")
-
-
-class Pod(Part):
-    """Resources and scheduling of the pods of one group."""
-
-    cpus: int = Field(2, ge=1, description="CPU limit, and Ray's CPU resource on workers.")
-    cpu_request: str = Field("", description="CPU request of a pod; by default cpus.")
-    memory: str = Field("8Gi", description="Memory limit.")
-    memory_request: str = Field("", description="Memory request; by default the limit.")
-    object_store_mib: int = Field(
-        1024, ge=80, description="Size of Ray's object store per pod in MiB, part of its memory."
-    )
-    scratch: str = Field("20Gi", description="Ephemeral disk of a pod for runs, spilled objects and caches.")
-    node_selector: dict[str, str] = Field({}, description="Node selector of the pods.")
-    tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pods.")
-    affinity: dict[str, Any] = Field({}, description="Affinity of the pods.")
-    priority_class_name: str = Field("", description="Priority class of the pods.")
-    runtime_class_name: str = Field("", description="Runtime class, such as nvidia.")
-    labels: dict[str, str] = Field({}, description="Additional labels of the pods.")
-    annotations: dict[str, str] = Field({}, description="Additional annotations of the pods.")
-    termination_grace_period_seconds: int = Field(
-        120, ge=60, description="Termination grace period in seconds: up to 30 to drain Ray, the rest for uploads."
-    )
-
-    @field_validator("cpu_request", "memory_request", "memory", "scratch")
-    @classmethod
-    def _a_quantity(cls, text: str) -> str:
-        if text:
-            quantity(text)
-        return text
-
-
-class Head(Pod):
-    """The head pod: Ray's control plane, dashboard and the training driver. Ray schedules no tasks there."""
-
-    memory: str = Field("12Gi", description="Memory limit, including the driver and its report.")
-
-
-class Workers(Pod):
-    """A worker group."""
-
-    enabled: bool = Field(True, description="Create the worker group.")
-    replicas: int = Field(1, ge=0, description="Number of pods; with autoscaling the initial number.")
-    min_replicas: int = Field(0, ge=0, description="Minimum number of pods, with autoscaling.")
-    max_replicas: int = Field(
-        1, ge=0, description="Maximum number of pods, with autoscaling; the run is planned for this number."
-    )
-    runners_per_worker: int | Literal["auto"] = Field(
-        "auto", description="Env runners per pod; auto: as many as fit its CPUs and GPU shares in addition to learners."
-    )
-
-
-class GpuWorkers(Workers):
-    """Worker group with GPUs: the learner and env runners."""
-
-    cpus: int = Field(8, ge=1, description="CPU limit, and Ray's CPU resource.")
-    memory: str = Field("32Gi", description="Memory limit.")
-    object_store_mib: int = Field(
-        4096, ge=80, description="Size of Ray's object store per pod in MiB, part of its memory."
-    )
-    gpus: int = Field(1, ge=0, description="GPUs per pod.")
-    gpu_resource: str = Field("nvidia.com/gpu", description="Resource name of a GPU; MIG slices have different names.")
-
-
-class CpuWorkers(Workers):
-    """Worker group without GPUs: env runners, and the learner if there is no GPU group."""
-
-    enabled: bool = Field(False, description="Create the worker group.")
-    cpus: int = Field(8, ge=1, description="CPU limit, and Ray's CPU resource.")
-    memory: str = Field("16Gi", description="Memory limit.")
-    object_store_mib: int = Field(
-        2048, ge=80, description="Size of Ray's object store per pod in MiB, part of its memory."
-    )
-    spot: bool = Field(False, description="Use spot nodes: the pods tolerate their taints and may be preempted.")
 
 
 class Training(Part):
@@ -300,10 +222,35 @@ class Job(Part):
     enabled: bool = Field(True, description="Create a RayJob with its cluster; false: a RayCluster for submitted jobs.")
     backoff_limit: int = Field(3, ge=0, description="Retries on a new cluster after the training fails.")
     submitter_backoff_limit: int = Field(5, ge=0, description="Retries on the same cluster.")
-    active_deadline_seconds: int = Field(0, ge=0, description="Time limit in seconds; 0 for none.")
+    active_deadline_seconds: int = Field(
+        604800, ge=0, description="Time limit of an attempt in seconds, 7 days by default; 0 for none."
+    )
     pre_running_deadline_seconds: int = Field(0, ge=0, description="Time limit for starting, in seconds; 0 for none.")
     suspend: bool = Field(False, description="Create it suspended; a queue sets this field itself.")
     deletion: Deletion = Deletion()
+
+
+class Prices(Part):
+    """Prices for estimated and actual costs; without them, no costs are shown."""
+
+    cpu_hour: float = Field(0.0, ge=0, description="Price of a core for an hour.")
+    gib_hour: float = Field(0.0, ge=0, description="Price of a GiB of memory for an hour.")
+    gpu_hour: float = Field(0.0, ge=0, description="Price of a GPU for an hour.")
+    currency: str = Field("USD", pattern=r"^\w{1,10}$", description="Currency of the prices.")
+
+    @property
+    def note(self) -> str:
+        """The prices as text, empty without any: an annotation of the training."""
+        found = {"cpuHour": self.cpu_hour, "gibHour": self.gib_hour, "gpuHour": self.gpu_hour}
+        known = any(found.values())
+        return " ".join([*(f"{name}={price:g}" for name, price in found.items()), self.currency]) if known else ""
+
+
+class Notifications(Part):
+    """A webhook that receives the end or the failure of the training."""
+
+    existing_secret: str = Field("", description="Existing Secret with the URL of the webhook; none by default.")
+    url_key: str = Field("url", description="Key of the Secret for the URL.")
 
 
 class Security(Part):
@@ -336,19 +283,46 @@ class Settings(Part):
     head: Head = Head()
     gpu_workers: GpuWorkers = GpuWorkers()
     cpu_workers: CpuWorkers = CpuWorkers()
+    extra_workers: dict[GroupName, MoreWorkers] = Field(
+        {},
+        description="Further worker groups: a name, then like (gpu or cpu) and values that differ from gpuWorkers or "
+        "cpuWorkers.",
+    )
     training: Training = Training()
     job: Job = Job()
     s3: S3 = S3()
     llm: Llm = Llm()
     events: EventBus = EventBus()
+    platform: Platform = Platform()
     queue: Queue = Queue()
     autoscaling: Autoscaling = Autoscaling()
     auth: Auth = Auth()
     gcs_fault_tolerance: GcsFaultTolerance = GcsFaultTolerance()
+    prices: Prices = Prices()
+    notifications: Notifications = Notifications()
     security: Security = Security()
     service_account: ServiceAccount = ServiceAccount()
     env: dict[str, str] = Field({}, description="Additional environment variables of all Ray pods; no secrets.")
+    env_value_from: dict[str, dict[str, Any]] = Field(
+        {}, description="Additional environment variables by reference: name, then valueFrom as in a container."
+    )
     env_from_secrets: tuple[str, ...] = Field((), description="Secrets whose keys are set as environment variables.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _derived(cls, values: Any) -> Any:
+        try:
+            return with_platform(with_base(values) if values.get("extraWorkers") else values)
+        except (AttributeError, TypeError):
+            return values  # not mappings, which is reported for the block itself
+
+    @field_validator("extra_workers")
+    @classmethod
+    def _no_component(cls, groups: dict[str, MoreWorkers]) -> dict[str, MoreWorkers]:
+        for name in groups:
+            if name in COMPONENTS:
+                raise ValueError(f"{name} is the name of other pods: choose another one")
+        return groups
 
     @field_validator("env")
     @classmethod
@@ -366,7 +340,10 @@ class Settings(Part):
     @property
     def s3_secret(self) -> str:
         """Secret with the credentials of the store; empty if pods have a role."""
-        return "" if self.s3.pod_role else self.s3.existing_secret or f"{self.name}-s3"
+        if self.s3.pod_role:
+            return ""
+        tenant = self.platform.tenant
+        return self.s3.existing_secret or (f"{self.platform.name}-s3-{tenant}" if tenant else f"{self.name}-s3")
 
     @property
     def account(self) -> str:
@@ -376,8 +353,9 @@ class Settings(Part):
     @property
     def groups(self) -> "dict[str, GpuWorkers | CpuWorkers]":
         """The enabled worker groups, by their names in Ray."""
-        both: dict[str, GpuWorkers | CpuWorkers] = {"gpu": self.gpu_workers, "cpu": self.cpu_workers}
-        return {name: group for name, group in both.items() if group.enabled}
+        every: dict[str, GpuWorkers | CpuWorkers] = {"gpu": self.gpu_workers, "cpu": self.cpu_workers}
+        every |= {name: self.extra_workers[name] for name in sorted(self.extra_workers)}
+        return {name: group for name, group in every.items() if group.enabled}
 
     @staticmethod
     def from_values(values: Mapping[str, Any], **more: Any) -> "Settings":
@@ -395,9 +373,26 @@ class Settings(Part):
     def to_values(self) -> dict[str, Any]:
         """Return what differs from the defaults, in the form of values.yaml, without name and namespace."""
         found: dict[str, Any] = self.model_dump(
-            mode="json", by_alias=True, exclude_defaults=True, exclude={"name", "namespace"}
+            mode="json", by_alias=True, exclude_defaults=True, exclude={"name", "namespace", "extra_workers"}
         )
-        return found
+        whole = self.model_dump(mode="json", by_alias=True, include={"extra_workers"})
+        return found | (whole if self.extra_workers else {})
+
+
+def with_platform(values: Any) -> Any:
+    """Return values with the addresses and the prefix of a platform, unless they contain others."""
+    try:
+        platform = Platform.model_validate(values.get("platform") or {})
+    except (AttributeError, ValidationError):
+        return values  # reported for the block itself
+    more: dict[str, dict[str, str]] = {"s3": {}, "llm": {}}
+    for service, block, port in (("objectstore", "s3", 9000), ("llm", "llm", 8000)):
+        if platform.namespace and not (values.get(block) or {}).get("endpoint"):
+            more[block]["endpoint"] = platform.address(service, port) + ("/v1" if block == "llm" else "")
+    prefix = S3.model_fields["prefix"].default
+    if platform.tenant and (values.get("s3") or {}).get("prefix", prefix) == prefix:
+        more["s3"]["prefix"] = f"{prefix}/{platform.tenant}"
+    return merged(values, {block: found for block, found in more.items() if found})
 
 
 def make_settings(values: Mapping[str, Any]) -> Settings:
@@ -411,7 +406,10 @@ def make_settings(values: Mapping[str, Any]) -> Settings:
 def sentence(error: ValidationError) -> str:
     """Return the first error as text."""
     first = error.errors()[0]
-    place = ".".join(str(key) for key in first["loc"] if key not in ("int", "literal['auto']"))
+    path = [str(key) for key in first["loc"] if key not in ("int", "literal['auto']", "[key]")]
+    if path[0] == "extraWorkers" and path[2:3] in (["gpu"], ["cpu"]):  # the kind of group, not a key
+        del path[2]
+    place = ".".join(path)
     if first["type"] == "extra_forbidden":
         known = keys_at(first["loc"][:-1])
         near = get_close_matches(str(first["loc"][-1]), known, 1)
@@ -425,7 +423,10 @@ def sentence(error: ValidationError) -> str:
 
 def keys_at(path: tuple[int | str, ...]) -> list[str]:
     """Return the keys of a block."""
-    model: type[BaseModel] = Settings
+    if path[:1] == ("extraWorkers",):
+        model: type[BaseModel] = MoreGpuWorkers if path[2] == "gpu" else MoreCpuWorkers
+        return [field.alias or name for name, field in model.model_fields.items()]
+    model = Settings
     for key in path:
         names = {field.alias: field.annotation for field in model.model_fields.values()} | {
             name: field.annotation for name, field in model.model_fields.items()

@@ -7,8 +7,9 @@ from typing import Any
 
 import yaml
 
+from ante.deploy.blocks import Head, Pod, Workers
 from ante.deploy.placement import DATA, LEARNER, RUNNER, Load, gpus_of, make_plan, train_values
-from ante.deploy.settings import Head, Pod, Settings, Workers
+from ante.deploy.settings import PRICES, Settings
 
 Object = dict[str, Any]
 
@@ -104,10 +105,11 @@ def ray_job(settings: Settings) -> Object:
         "backoffLimit": job.backoff_limit,
         "submitterConfig": {"backoffLimit": job.submitter_backoff_limit},
         **deletion(settings),
-        "suspend": job.suspend,
         "submitterPodTemplate": submitter(settings),
         "rayClusterSpec": cluster_spec(settings),
     }
+    if job.suspend:  # left out otherwise, as KubeRay writes it, so that Kueue or a user may set it
+        spec["suspend"] = True
     if job.active_deadline_seconds:
         spec["activeDeadlineSeconds"] = job.active_deadline_seconds
     if job.pre_running_deadline_seconds:
@@ -122,23 +124,27 @@ def workload_metadata(settings: Settings) -> Object:
         labels[QUEUE_LABEL] = settings.queue.name
     if settings.queue.priority_class:
         labels[PRIORITY_LABEL] = settings.queue.priority_class
-    return metadata(settings) | {"labels": labels}
+    found = metadata(settings) | {"labels": labels}
+    return found | {"annotations": {PRICES: settings.prices.note}} if settings.prices.note else found
 
 
 def deletion(settings: Settings) -> Object:
-    """Return KubeRay's deletion rules. With Kueue or a suspended job, only the whole cluster can be deleted."""
+    """Return KubeRay's deletion rules. With Kueue or a suspended job, only the whole cluster can be deleted.
+
+    A job past its deadline has no job status FAILED. KubeRay rejects DeleteWorkers together with autoscaling.
+    """
     rules = settings.job.deletion
     if settings.queue.name or settings.job.suspend:
         return {"shutdownAfterJobFinishes": True, "ttlSecondsAfterFinished": rules.workers_after_seconds}
-    steps = [("DeleteWorkers", rules.workers_after_seconds), ("DeleteCluster", rules.cluster_after_seconds)]
+    steps = [] if settings.autoscaling.enabled else [("DeleteWorkers", rules.workers_after_seconds)]
+    steps.append(("DeleteCluster", rules.cluster_after_seconds))
     if rules.job_after_seconds:
         steps.append(("DeleteSelf", rules.job_after_seconds))
     return {
-        "shutdownAfterJobFinishes": False,
         "deletionStrategy": {
             "deletionRules": [
-                {"policy": policy, "condition": {"jobStatus": status, "ttlSeconds": seconds}}
-                for status in ("SUCCEEDED", "FAILED")
+                {"policy": policy, "condition": {**status, "ttlSeconds": seconds}}
+                for status in ({"jobStatus": "SUCCEEDED"}, {"jobDeploymentStatus": "Failed"})
                 for policy, seconds in steps
             ]
         },
@@ -234,6 +240,7 @@ def worker_group(settings: Settings, name: str, group: Workers) -> Object:
         "replicas": group.replicas,
         "minReplicas": group.min_replicas if scaled else group.replicas,
         "maxReplicas": group.max_replicas if scaled else group.replicas,
+        "scaleStrategy": {},  # KubeRay adds it
         "rayStartParams": params,
         "template": pod_template(settings, name, group, ray_container),
     }
@@ -257,13 +264,14 @@ def pod_template(settings: Settings, component: str, pod: Pod, ray_container: Ob
         "terminationGracePeriodSeconds": pod.termination_grace_period_seconds,
         "initContainers": [warm_container(settings, ray_container)],
         "containers": [ray_container],
-        "volumes": volumes(settings, pod, head),
+        "volumes": [*volumes(settings, pod, head), *pod.extra_volumes],
     }
     tolerations = [*pod.tolerations, *(SPOT_TAINTS if getattr(pod, "spot", False) else ())]
     place = {
         "nodeSelector": pod.node_selector,
         "tolerations": tolerations,
         "affinity": pod.affinity,
+        "topologySpreadConstraints": list(pod.topology_spread_constraints),
         "priorityClassName": pod.priority_class_name,
         "runtimeClassName": pod.runtime_class_name,
     }
@@ -293,7 +301,7 @@ def container(
         "securityContext": container_security(settings),
         "readinessProbe": probe(seconds=10, failures=6),
         "livenessProbe": probe(seconds=15, failures=12, delay=60),
-        "volumeMounts": mounts(settings, isinstance(pod, Head)),
+        "volumeMounts": [*mounts(settings, isinstance(pod, Head)), *pod.extra_volume_mounts],
     }
 
 
@@ -373,6 +381,8 @@ def volumes(settings: Settings, pod: Pod, head: bool) -> list[Object]:
     ]
     if head:
         found.append({"name": "train", "configMap": {"name": config_map_name(settings)}})
+    if head and settings.head.runs_claim:
+        found.append({"name": "runs", "persistentVolumeClaim": {"claimName": settings.head.runs_claim}})
     if settings.s3.ca_config_map:
         found.append({"name": "s3-ca", "configMap": {"name": settings.s3.ca_config_map}})
     return found
@@ -387,6 +397,8 @@ def mounts(settings: Settings, head: bool) -> list[Object]:
     ]
     if head:
         found.append({"name": "train", "mountPath": "/etc/ante", "readOnly": True})
+    if head and settings.head.runs_claim:
+        found.append({"name": "runs", "mountPath": f"{DATA}/runs", "subPath": "runs"})  # without lost+found
     if settings.s3.ca_config_map:
         found.append({"name": "s3-ca", "mountPath": CA, "readOnly": True})
     return found
@@ -398,6 +410,7 @@ def environment(settings: Settings) -> list[Object]:
         "HOME": DATA,
         "ANTE_CACHE_DIR": f"{DATA}/cache",
         "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_JOB_STOP_WAIT_TIME_S": "90",  # for a stopped job to write and upload a checkpoint
         **s3_environment(settings),
         **llm_environment(settings),
         **({"ANTE_EVENTS_URL": settings.events.url} if settings.events.url else {}),
@@ -407,6 +420,7 @@ def environment(settings: Settings) -> list[Object]:
         *({"name": name, "value": value} for name, value in plain.items()),
         *auth_env(settings),
         *secret_env(settings),
+        *({"name": name, "valueFrom": dict(source)} for name, source in sorted(settings.env_value_from.items())),
     ]
 
 
@@ -452,6 +466,8 @@ def secret_env(settings: Settings) -> list[Object]:
         found.append(("LLM_API_KEY", llm.existing_secret, llm.api_key_key))
     if settings.events.url and settings.events.existing_secret:
         found.append(("ANTE_EVENTS_TOKEN", settings.events.existing_secret, "token"))
+    if name := settings.notifications.existing_secret:
+        found.append(("ANTE_WEBHOOK_URL", name, settings.notifications.url_key))
     return [{"name": name, "valueFrom": secret_key(secret, key)} for name, secret, key in found]
 
 

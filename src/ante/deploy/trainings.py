@@ -1,4 +1,4 @@
-"""Creation, listing, inspection and deletion of trainings in a namespace."""
+"""Creation, listing, inspection, suspension and deletion of trainings in a namespace."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ante.deploy.access import Access, NotThere, Object
+from ante.deploy.capacity import hourly_cost
+from ante.deploy.spec import QUEUE_LABEL
 from ante.errors import BalatroError
 
 SELECTOR = "app.kubernetes.io/name=ante"
@@ -17,6 +19,7 @@ DASHBOARD_PORT = 8265
 KINDS_OF_TRAINING = ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")  # in the order of deletion
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "finalizers")
 ENDED = ("Complete", "Failed")
+SUSPENDED = ("suspended", "Suspended")  # of a RayCluster, of a RayJob
 
 
 class ManagedByHelm(BalatroError, ValueError):
@@ -51,6 +54,14 @@ class Training:
     suspended: bool
     entrypoint: str
     job_status: str  # Ray's status: PENDING, RUNNING, SUCCEEDED or FAILED
+    hourly: float  # price of its pods for an hour, 0 without prices
+    cost: float  # of the present attempt so far, or of the last one
+    currency: str
+
+    @property
+    def spent(self) -> str:
+        """Cost and price for an hour, empty without prices."""
+        return f"{self.cost:,.2f} {self.currency} ({self.hourly:,.2f} per hour)" if self.hourly else ""
 
     def as_json(self) -> Object:
         """Return the training as plain data."""
@@ -62,14 +73,22 @@ def training_of(found: Object) -> Training:
     status, spec, about = found.get("status", {}), found["spec"], found["metadata"]
     job = found["kind"] == "RayJob"
     state = (status.get("jobDeploymentStatus") if job else status.get("state")) or "New"
+    begun, (hourly, currency) = seconds_of(about.get("creationTimestamp")), hourly_cost(found)
+    first = seconds_of(status.get("startTime")) if job else begun
+    last = seconds_of(status.get("endTime")) or time.time()
+    hours = max(0.0, last - first) / 3600 if first and state not in SUSPENDED else 0.0
     return Training(
         about["name"], about["namespace"], found["kind"], state,
         status.get("message") or status.get("reason") or "",
         (status.get("rayClusterName") or "") if job else about["name"],
-        datetime.fromisoformat(about["creationTimestamp"]).timestamp() if about.get("creationTimestamp") else 0.0,
-        int(status.get("failed") or 0), bool(spec.get("suspend")),
-        spec.get("entrypoint", ""), status.get("jobStatus", ""),
+        begun, int(status.get("failed") or 0), bool(spec.get("suspend")),
+        spec.get("entrypoint", ""), status.get("jobStatus", ""), hourly, hours * hourly, currency,
     )  # fmt: skip
+
+
+def seconds_of(time: str | None) -> float:
+    """Return a timestamp of Kubernetes in seconds since 1970, 0 if there is none."""
+    return datetime.fromisoformat(time).timestamp() if time else 0.0
 
 
 def trainings(access: Access, everywhere: bool = False) -> list[Training]:
@@ -189,13 +208,62 @@ def delete_training(access: Access, name: str, seconds: float, report: Callable[
     return True
 
 
+def suspend_training(access: Access, name: str, seconds: float) -> bool:
+    """Suspend a training: its pods write a checkpoint and are deleted; the object stays. Raises NotThere, ManagedByHelm.
+
+    Returns False if pods still exist after this many seconds.
+    """
+    now = training(access, name)
+    found = controlled(access, now)
+    if now.state in ENDED:
+        raise BalatroError(f"training {name} is {now.state}: ante cluster down {name} deletes it")
+    whole_deletion = without_rules(found) if now.kind == "RayJob" else {}
+    access.merge(now.kind, name, {"spec": {**whole_deletion, "suspend": True}})
+    end = time.monotonic() + seconds
+    while pods(access, name) or training(access, name).state not in SUSPENDED:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.5)
+    return True
+
+
+def release_at_end(access: Access, name: str) -> None:
+    """Let KubeRay delete the whole cluster of a RayJob that ends, however it ends. Raises ManagedByHelm, NotThere.
+
+    Its deletion rules do not apply to a job that was stopped.
+    """
+    found = controlled(access, training(access, name))
+    access.merge("RayJob", name, {"spec": without_rules(found)})
+
+
+def controlled(access: Access, now: Training) -> Object:
+    """Return the object of a training. Raises ManagedByHelm, and BalatroError if Kueue suspends and resumes it."""
+    found = access.get(now.kind, now.name)
+    check_not_helm(found)
+    if queue := found["metadata"].get("labels", {}).get(QUEUE_LABEL):
+        raise BalatroError(
+            f"queue {queue} suspends and resumes {now.kind} {now.name}: stop its workload (kubectl kueue stop workload), "
+            f"or delete the training with ante cluster down {now.name}"
+        )
+    return found
+
+
+def without_rules(found: Object) -> Object:
+    """Return changes of a RayJob by which KubeRay deletes its whole cluster, which suspension requires."""
+    rules = (found["spec"].get("deletionStrategy") or {}).get("deletionRules", ())
+    delays = [rule["condition"].get("ttlSeconds", 0) for rule in rules]
+    delay = min(delays, default=found["spec"].get("ttlSecondsAfterFinished", 0))
+    return {"shutdownAfterJobFinishes": True, "ttlSecondsAfterFinished": delay, "deletionStrategy": None}
+
+
 def resume_training(access: Access, name: str, arguments: str = "", seconds: float = 180) -> str:
     """Resume a suspended, failed or finished training from the store. Returns a description. Raises NotThere."""
-    found = access.get("RayJob", name)
+    now = training(access, name)
+    found = access.get(now.kind, name)
     check_not_helm(found)
-    now = training_of(found)
     if now.suspended:
-        access.merge("RayJob", name, {"spec": {"suspend": False}})
+        controlled(access, now)
+        access.merge(now.kind, name, {"spec": {"suspend": False}})
         return "is no longer suspended"
     if now.state not in ENDED:
         raise BalatroError(

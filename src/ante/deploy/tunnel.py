@@ -1,18 +1,19 @@
-"""Port forwarding to a pod, as `kubectl port-forward` does."""
+"""Connections to a pod: port forwarding, as `kubectl port-forward` does, and commands, as `kubectl exec` does."""
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
-from kubernetes.stream import portforward
+from kubernetes.stream import portforward, stream
 
 from ante.deploy.access import Access
 from ante.errors import BalatroError
 
 BYTES = 65536
+WAIT_SECONDS = 1.0  # between two looks whether the connection is still open
 
 
 class NoTunnel(BalatroError, ConnectionError):
@@ -39,6 +40,40 @@ def open_connection(access: Access, pod: str, port: int) -> socket.socket:
         return portforward(connect, pod, access.namespace, ports=str(port)).socket(port)  # type: ignore[no-any-return]
     except ApiException as error:
         raise NoTunnel(f"cannot connect to port {port} of pod {pod}: {error.reason}") from None
+
+
+def execute(access: Access, pod: str, container: str, words: Sequence[str], write: Callable[[int, bytes], None]) -> int:
+    """Run a command in a container without a terminal and without input; return its exit code. Raises NoTunnel.
+
+    write  receives the parts of its output: 1 for stdout or 2 for stderr, and bytes
+    """
+    connect = client.CoreV1Api(client.ApiClient(access.api_client.configuration)).connect_get_namespaced_pod_exec
+    options = {
+        "command": list(words),
+        "container": container,
+        "stdout": True,
+        "stderr": True,
+        "stdin": False,
+        "tty": False,
+    }
+    try:
+        channels = stream(connect, pod, access.namespace, **options, _preload_content=False, binary=True)
+    except ApiException as error:
+        raise NoTunnel(
+            f"cannot run a command in pod {pod}: {error.reason}; it requires the permission create pods/exec"
+        ) from None
+    try:
+        while channels.is_open():
+            channels.update(timeout=WAIT_SECONDS)
+            for number in (1, 2):
+                if data := channels.read_channel(number):
+                    write(number, data)
+        code = channels.returncode
+    finally:
+        channels.close()
+    if code is None:
+        raise NoTunnel(f"the connection to pod {pod} was closed before the command ended")
+    return int(code)
 
 
 def accept(listener: socket.socket, access: Access, pod: str, port: int) -> None:

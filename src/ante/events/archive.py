@@ -98,18 +98,18 @@ def store_events(store: Store, deliveries: Sequence[Delivery]) -> list[str]:
 
 
 async def archive(
-    bus: Bus, store: Store, seconds: float, follow: bool, consumer: str = CONSUMER
+    bus: Bus, write: Callable[[list[Delivery]], object], seconds: float, follow: bool, consumer: str = CONSUMER
 ) -> AsyncIterator[list[Delivery]]:
-    """Move events from the bus to the store; yield those of each write.
+    """Move events from the bus to a store; yield those of each write.
 
     Args:
         bus: Where they are.
-        store: Where they go.
-        seconds: Longest time that an event waits for its file.
+        write: Stores events, such as `store_events` of a store, and returns when they are safe.
+        seconds: Longest time that an event waits for its write.
         follow: Whether to wait for further events; else it ends after the last one.
         consumer: Name under which the bus remembers what is archived.
 
-    Raises BadBus, StorageError.
+    Raises BadBus, and what `write` raises.
     """
     subscription = await bus.subscribe(consumer, hold_seconds=seconds + WRITE_SECONDS)
     waiting: list[Delivery] = []
@@ -120,7 +120,7 @@ async def archive(
         waiting += found
         ended = not found and not follow
         if waiting and (ended or len(waiting) >= MOST_EVENTS or time.monotonic() - since >= seconds):
-            store_events(store, waiting)
+            write(waiting)
             await subscription.done(waiting)
             yield waiting
             waiting = []

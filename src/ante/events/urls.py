@@ -18,6 +18,11 @@ def is_nats(url: str) -> bool:
     return url.startswith(("nats://", "tls://"))
 
 
+def is_questdb(url: str) -> bool:
+    """Return whether a URL names a QuestDB server."""
+    return url.startswith(("questdb://", "questdbs://"))
+
+
 def check_bus(url: str) -> str:
     """Return the URL of a bus: nats://HOST:PORT, tls://HOST:PORT, or the path of a file. Raises BadBus."""
     if is_nats(url) and not NATS.fullmatch(url):

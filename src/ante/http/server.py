@@ -88,6 +88,7 @@ class HttpServer:
     names    accepted Host headers; None for any
     headers  additional headers of all responses
     lifespan  context manager of the time in which the server serves, as in Starlette
+    middleware  further middleware, after the check of the Host header
     """
 
     def __init__(
@@ -98,9 +99,10 @@ class HttpServer:
         names: tuple[str, ...] | None = OWN_NAMES,
         headers: tuple[tuple[str, str], ...] = (),
         lifespan: Any = None,
+        middleware: Sequence[Middleware] = (),
     ) -> None:
         checks = [Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)] if names else []
-        app = Starlette(routes=routes, middleware=checks, lifespan=lifespan)
+        app = Starlette(routes=routes, middleware=[*checks, *middleware], lifespan=lifespan)
         app.router.redirect_slashes = False
         self._sockets: list[socket.socket] = []
         try:

@@ -1,8 +1,10 @@
-"""Listing and verification of publications in a store."""
+"""Listing and verification of publications in a store, and verified copies of stores."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from ante.storage.errors import Damaged, NotThere, NotWhole
+from ante.storage.errors import BadStore, Damaged, NotThere, NotWhole
 from ante.storage.publish import MANIFEST, POINTERS, Part, read_manifest
 from ante.storage.store import Progress, Stat, Store, no_progress, under
 
@@ -106,3 +108,70 @@ def wrong_part(store: Store, key: str, part: Part, stat: Stat | None, deep: bool
     except Damaged:
         same = False
     return "" if same else "checksum"
+
+
+@dataclass(frozen=True)
+class Copied:
+    """The result of a copy: objects copied, their bytes, objects that the target had, and those deleted meanwhile."""
+
+    objects: int = 0
+    bytes: int = 0
+    unchanged: int = 0
+    vanished: int = 0
+
+
+def copy(source: Store, target: Store, deep: bool = False, progress: Progress = no_progress) -> Copied:
+    """Copy what a store has to another one, reading each copied object back. Raises StorageError, Damaged.
+
+    Objects of the target that have the same size and checksum are kept, others replaced, and none deleted. Files are
+    copied before their manifest, and manifests before pointers, so that the target is complete at every moment.
+
+    deep  also read back objects that the target has, and replace damaged ones
+    """
+    for one, two in ((source.url, target.url), (target.url, source.url)):
+        if f"{one}/".startswith(f"{two}/"):
+            raise BadStore(f"{target.url} and {source.url} overlap: copy to another bucket or prefix")
+    found = Copied()
+    with TemporaryDirectory(prefix="ante-copy-") as folder:
+        for stat in sorted(source.list(), key=lambda stat: (order_of(stat.key), stat.key)):
+            try:
+                new = copy_object(source, target, stat.key, Path(folder) / "object", deep)
+            except NotThere:
+                if source.stat(stat.key) is not None:
+                    raise
+                found = replace(found, vanished=found.vanished + 1)
+                continue
+            progress(stat.bytes)
+            if new is None:
+                found = replace(found, unchanged=found.unchanged + 1)
+            else:
+                found = replace(found, objects=found.objects + 1, bytes=found.bytes + new)
+    return found
+
+
+def order_of(key: str) -> int:
+    """Return when an object is copied: files, then manifests, then pointers."""
+    name = key.rpartition("/")[2]
+    return 2 if name.removesuffix(".json") in POINTERS else 1 if name == MANIFEST else 0
+
+
+def intact(store: Store, key: str) -> bool:
+    """Return whether an object has its recorded checksum. Raises StorageError."""
+    try:
+        store.digest(key)
+    except Damaged:
+        return False
+    return True
+
+
+def copy_object(source: Store, target: Store, key: str, file: Path, deep: bool) -> int | None:
+    """Copy one object through a file and return its size, or None if the target has it. Raises StorageError."""
+    has, wanted = target.stat(key), source.stat(key)
+    if wanted and has and wanted.bytes == has.bytes and None is not wanted.sha256 == has.sha256:
+        if not deep or intact(target, key):
+            return None
+    got = source.get_file(key, file)
+    target.put_file(key, file, got.sha256)
+    if target.digest(key) != got.sha256:
+        raise Damaged(f"{key} in {target.url} differs from {source.url} after copying")
+    return got.bytes

@@ -83,6 +83,12 @@ class LocalStore:
         self._compare(key, source, hashlib.sha256(data).hexdigest())
         return data
 
+    def get_part(self, key: str, start: int, length: int) -> bytes:
+        """See Store."""
+        with self._there(key).open("rb") as stream:
+            stream.seek(start)
+            return stream.read(length)
+
     def digest(self, key: str) -> str:
         """See Store."""
         source = self._there(key)

@@ -7,6 +7,7 @@ kind, nonce, then AES-256-GCM with a key derived by PBKDF2. A package contains u
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -36,16 +37,22 @@ def encrypted(secret_key: str, data: bytes) -> bytes:
     return salt + KIND + nonce + package
 
 
-def bucket_policy(bucket: str) -> dict[str, Any]:
-    """Return the policy of a bucket's user: the permissions of a training, for this bucket only."""
-    own = f"arn:aws:s3:::{bucket}"
-    seen = ["s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"]
+def bucket_policy(bucket: str, prefixes: Sequence[str] = ("",)) -> dict[str, Any]:
+    """Return the policy of a bucket's user: the permissions of a training, for keys below these prefixes only."""
+    own, places = (
+        f"arn:aws:s3:::{bucket}",
+        [f"{prefix.strip('/')}/" if prefix.strip("/") else "" for prefix in prefixes],
+    )
     done = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
+    listing: dict[str, Any] = {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": [own]}
+    if "" not in places:
+        listing["Condition"] = {"StringLike": {"s3:prefix": [f"{place}*" for place in places]}}
     return {
         "Version": "2012-10-17",
         "Statement": [
-            {"Effect": "Allow", "Action": seen, "Resource": [own]},
-            {"Effect": "Allow", "Action": done, "Resource": [f"{own}/*"]},
+            listing,
+            {"Effect": "Allow", "Action": ["s3:GetBucketLocation"], "Resource": [own]},
+            {"Effect": "Allow", "Action": done, "Resource": [f"{own}/{place}*" for place in places]},
         ],
     }
 
@@ -57,12 +64,14 @@ class MinioAdmin:
         self.settings, self.session = settings, URLLib3Session(verify=settings.verify, timeout=30)
         be_steady(self.session)
 
-    def add_bucket_user(self, access_key: str, secret_key: str) -> None:
-        """Create or update a user with this secret and access to the settings' bucket only. Raises StorageError."""
+    def add_bucket_user(self, access_key: str, secret_key: str, prefixes: Sequence[str] = ("",)) -> None:
+        """Create or update a user with access to these prefixes of the settings' bucket only. Raises StorageError."""
         assert self.settings.secret_key
-        policy = f"ante-{self.settings.bucket}"
+        whole = "" in prefixes
+        policy = f"ante-{self.settings.bucket}" + ("" if whole else f"-{access_key}")
         user = json.dumps({"secretKey": secret_key, "status": "enabled"}).encode()
-        self._put("add-canned-policy", {"name": policy}, json.dumps(bucket_policy(self.settings.bucket)).encode())
+        document = json.dumps(bucket_policy(self.settings.bucket, prefixes)).encode()
+        self._put("add-canned-policy", {"name": policy}, document)
         self._put("add-user", {"accessKey": access_key}, encrypted(self.settings.secret_key, user))
         self._put(
             "set-user-or-group-policy", {"policyName": policy, "userOrGroup": access_key, "isGroup": "false"}, b""

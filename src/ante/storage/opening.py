@@ -21,3 +21,11 @@ def open_store(url: str | Path, environment: Mapping[str, str] = os.environ) -> 
 
     bucket, _, prefix = rest.partition("/")
     return S3Store(S3Settings.read(environment, bucket), prefix)
+
+
+def target_environment(environment: Mapping[str, str] = os.environ) -> Mapping[str, str]:
+    """Return the variables of the target of a copy: TARGET_S3_* as S3_*, without those of the source's server."""
+    own = {name.removeprefix("TARGET_"): value for name, value in environment.items() if name.startswith("TARGET_")}
+    if not own:
+        return environment
+    return {name: value for name, value in environment.items() if not name.startswith(("S3_", "AWS_"))} | own

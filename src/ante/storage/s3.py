@@ -70,6 +70,17 @@ MOST_PAGES = 10_000  # pages of a listing, with 1,000 keys each
 FULL = ("XMinioStorageFull", "InsufficientStorage", "QuotaExceeded", "507")
 
 
+def version_rule(days: int) -> dict[str, Any]:
+    """Return the lifecycle rule that deletes old versions, and markers of deleted objects without versions."""
+    return {
+        "ID": "ante-versions",
+        "Status": "Enabled",
+        "Filter": {"Prefix": ""},
+        "NoncurrentVersionExpiration": {"NoncurrentDays": days},
+        "Expiration": {"ExpiredObjectDeleteMarker": True},
+    }
+
+
 class S3Store:
     """The objects of a bucket whose keys begin with a prefix."""
 
@@ -105,6 +116,19 @@ class S3Store:
         """Create the bucket. Raises StorageError, also if it exists."""
         with self._in_words(self.settings.bucket):
             self.client.create_bucket(Bucket=self.settings.bucket)
+
+    def keep_versions(self, days: int) -> None:
+        """Keep replaced and deleted objects of the whole bucket for some days; 0 keeps none. Raises StorageError."""
+        bucket = self.settings.bucket
+        with self._in_words(bucket):
+            if not days:
+                if self.client.get_bucket_versioning(Bucket=bucket).get("Status") == "Enabled":
+                    self.client.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Suspended"})
+                return
+            self.client.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+            self.client.put_bucket_lifecycle_configuration(
+                Bucket=bucket, LifecycleConfiguration={"Rules": [version_rule(days)]}
+            )
 
     def put_file(
         self,
@@ -180,6 +204,18 @@ class S3Store:
         self._compare(key, answer, hashlib.sha256(data).hexdigest(), len(data))
         return data
 
+    def get_part(self, key: str, start: int, length: int) -> bytes:
+        """See Store."""
+        where = {"Bucket": self.settings.bucket, "Key": self._key(key), "Range": f"bytes={start}-{start + length - 1}"}
+        with self._in_words(key):
+            answer = self.client.get_object(**where)
+            self._check(key, answer, "ContentLength", "ContentRange")
+            if answer["ContentLength"] > length:
+                answer["Body"].close()
+                raise self._no_s3(key, "it returned more than the requested part")
+            data: bytes = answer["Body"].read()
+        return data
+
     def digest(self, key: str) -> str:
         """See Store."""
         digest, size = hashlib.sha256(), 0
@@ -193,7 +229,12 @@ class S3Store:
 
     def _opened(self, key: str) -> dict[str, Any]:
         """Return the response to a GET before reading its body. Raises StorageError if it lacks its length."""
-        answer: dict[str, Any] = self.client.get_object(Bucket=self.settings.bucket, Key=self._key(key))
+        try:
+            answer: dict[str, Any] = self.client.get_object(Bucket=self.settings.bucket, Key=self._key(key))
+        except ClientError as error:
+            if not isinstance(self._refusal(key, error), NoAccess) or self._is_listed(key):
+                raise
+            raise NotThere(f"{key} does not exist in {self.url}") from None
         self._check(key, answer, "ContentLength", "LastModified")
         return answer
 
@@ -219,13 +260,22 @@ class S3Store:
             with self._in_words(key):
                 answer = self.client.head_object(Bucket=self.settings.bucket, Key=self._key(key))
                 self._check(key, answer, "ContentLength", "LastModified")
-        except NotThere:
-            with self._in_words(key):
-                page = self.client.list_objects_v2(Bucket=self.settings.bucket, MaxKeys=1)
-                self._check("", page, *LISTING)
+        except (NotThere, NoAccess) as error:
+            if self._is_listed(key) and isinstance(error, NoAccess):
+                raise
             return None
         sha256 = answer.get("Metadata", {}).get("sha256")
         return Stat(key, answer["ContentLength"], sha256, answer["LastModified"].timestamp())
+
+    def _is_listed(self, key: str) -> bool:
+        """Return whether a listing has this object. Raises StorageError.
+
+        A user who may list some prefixes only is also refused objects that do not exist.
+        """
+        with self._in_words(key):
+            page = self.client.list_objects_v2(Bucket=self.settings.bucket, Prefix=self._key(key), MaxKeys=1)
+            self._check("", page, *LISTING)
+        return any(row.get("Key") == self._key(key) for row in page.get("Contents", []))
 
     def list(self, prefix: str = "") -> Iterator[Stat]:
         """See Store."""

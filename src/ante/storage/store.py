@@ -54,6 +54,9 @@ class Store(Protocol):
     def get_bytes(self, key: str, most: int = LARGEST) -> bytes:
         """Return the bytes of an object of at most `most` bytes. Raises NotThere, Damaged, TooLarge."""
 
+    def get_part(self, key: str, start: int, length: int) -> bytes:
+        """Return up to `length` bytes of an object from `start`, without verifying its checksum. Raises NotThere."""
+
     def digest(self, key: str) -> str:
         """Return the hex SHA-256 of an object, which is read in blocks. Raises NotThere, Damaged."""
 

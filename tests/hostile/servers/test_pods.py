@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from kubernetes import client
 
-from ante.deploy import inside
 from ante.deploy.access import Access, NoCluster
-from ante.deploy.inside import NotReady, check_llm
+from ante.deploy.pod_programs import inside
+from ante.deploy.pod_programs.inside import NotReady, check_llm
 from tests.hostile.harness import check_sentence
 from tests.hostile.servers.answers import Answers, Chunks, endless, raw, reply
 

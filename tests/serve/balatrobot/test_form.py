@@ -69,6 +69,7 @@ def test_the_gamestate_of_the_game_read_is_that_which_was_read(dialect: str, fai
             assert {**after["blinds"][panel], "status": ""} == {**blind, "status": ""}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dialect", "fair"), CASES)
 def test_decisions_are_nearly_always_those_for_the_record(dialect: str, fair: bool) -> None:
     states = some_positions("b_red", 1)

@@ -14,13 +14,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from ante.serve.decisions.access import Access, BadAccess
+from ante.serve.decisions.access import Access
 from ante.serve.decisions.client import Address, DecisionClient, NoDecision
 from ante.serve.decisions.deciders import StepwiseDecider
 from ante.serve.decisions.desk import Desk
 from ante.serve.decisions.server import CannotListen, Options, serving
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.v1 import decisions_pb2_grpc as pb_grpc
+from ante.serve.tokens import BadAccess
 from tests.serve.decisions.conftest import Running, asked, refusal, running
 
 TOKEN, NEXT_TOKEN = "a-token-of-24-characters", "another-token-of-27-letters"

@@ -1,7 +1,9 @@
 """Positions as what a player sees: complete for every decision, without anything hidden, and refused if impossible."""
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -59,7 +61,15 @@ def check_decisions(player: Player, states: np.recarray) -> None:
     np.testing.assert_array_equal(decisions(player, again), decisions(player, states))
 
 
-@pytest.mark.parametrize(("deck", "stake"), [("b_red", 1), ("b_ghost", 8), ("b_erratic", 4), ("b_anaglyph", 1)])
+@pytest.mark.parametrize(
+    ("deck", "stake"),
+    [
+        ("b_red", 1),
+        ("b_ghost", 8),
+        pytest.param("b_erratic", 4, marks=pytest.mark.slow),
+        pytest.param("b_anaglyph", 1, marks=pytest.mark.slow),
+    ],
+)
 def test_decisions_for_the_form_are_those_for_the_record(deck: str, stake: int) -> None:
     states = positions(RulesPlayer(), 4, 3, deck, stake)
     assert len(states) >= 50
@@ -207,3 +217,10 @@ def test_the_service_decides_a_form_like_the_record(service: Running) -> None:
     )
     code, message = refusal(refused)
     assert code is grpc.StatusCode.INVALID_ARGUMENT and "ante is 5000" in message
+
+
+def test_the_examples_of_the_page_of_formats_are_valid() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "formats.md").read_text()
+    examples = [found for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if '"phase"' in found]
+    phases = [int(position_seen(found).phase) for found in examples]
+    assert phases == [Phase.PLAY, Phase.SHOP]

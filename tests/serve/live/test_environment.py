@@ -13,6 +13,7 @@ from gymnasium.utils.env_checker import data_equivalence
 
 from ante.agents.baselines import Baseline
 from ante.checks import BadValue
+from ante.cli.platform.live import Live
 from ante.engine.actions import DISCRETE, F_SELECT_BLIND, N_DISCRETE, Verb, legal_mask, to_macro
 from ante.engine.core.state import Phase
 from ante.env.single import BalatroEnv, IllegalAction, NeedsReset
@@ -210,3 +211,10 @@ def test_a_challenge_an_order_of_the_hand_and_a_copy_are_refused() -> None:
         BalatroLiveEnv(reorder="all")
     with pytest.raises(BalatroError, match="cannot be copied"):
         copy.deepcopy(live)
+
+
+def test_the_command_plays_a_named_seed(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert Live(url, seed="TESTSEED").run() == 0
+    assert capsys.readouterr().out == "TESTSEED  lost, ante 5, 107 decisions\n"
+    with pytest.raises(BalatroError, match="leave out --games and --draw"):
+        Live(url, seed="TESTSEED", games=2).run()

@@ -122,6 +122,7 @@ def test_only_unsure_decisions_are_asked_about_and_none_twice() -> None:
     assert len(kinds) == len(found.rows)
 
 
+@pytest.mark.slow
 def test_lines_say_hint_agreement_and_outcome() -> None:
     hinting, games, policy, mailbox = asking()
     play(hinting, games, policy, 300)

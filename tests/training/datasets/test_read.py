@@ -65,6 +65,7 @@ def test_held_out_games_are_whole_and_the_same_for_every_seed(greedy: Path) -> N
     assert not parts["train", 0] & parts["held", 0]
 
 
+@pytest.mark.slow
 def test_row_groups_hold_twenty_thousand_steps(recorded: Path, tmp_path: Path) -> None:
     once = Dataset(recorded)
     block = once.read([0])

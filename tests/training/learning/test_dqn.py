@@ -94,7 +94,13 @@ def wandered(rng: np.random.Generator, steps: int, games: int) -> Trajectory:
 
 
 @pytest.mark.parametrize(
-    "plain", [{}, {"algo.double": False, "algo.duelling": False, "algo.priority": 0.0}], ids=["all", "plain"]
+    "plain",
+    [
+        pytest.param({}, id="all"),
+        pytest.param(
+            {"algo.double": False, "algo.duelling": False, "algo.priority": 0.0}, id="plain", marks=pytest.mark.slow
+        ),
+    ],
 )
 def test_the_action_values_of_a_small_game_are_exact(plain: dict[str, Any]) -> None:
     """One-step values do not depend on the behaviour policy; an illegal action has value 0, even if it would pay."""

@@ -49,6 +49,12 @@ def test_a_released_policy_plays_like_its_run(policy: str, tmp_path: Path) -> No
     assert same > 70  # float16 may change close decisions
 
 
+def test_a_release_names_no_place_of_the_machine_that_trained_it(tmp_path: Path) -> None:
+    started = {"init_from": str(tmp_path / "other"), "store": f"file://{tmp_path}/store"}
+    folder = write_release(make_run(tmp_path / "run", {**started, **tiny_network("mlp")}), tmp_path / "out")
+    assert all(str(tmp_path) not in file.read_text() for file in folder.iterdir() if file.suffix != ".npz")
+
+
 def test_a_model_card_is_never_overwritten_and_an_edited_one_is_sealed_again(tmp_path: Path) -> None:
     run = made_run(tmp_path / "run", "mlp")
     folder = write_release(run, tmp_path / "out")

@@ -56,6 +56,7 @@ class Watched:
         return np.stack([np.stack(row) for row in found])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("colour", "practice"), [(False, 0.0), (True, 0.5)])
 def test_stacks_are_the_last_frames_of_their_own_game(colour: bool, practice: float) -> None:
     """Games end and are truncated within fragments, start in the middle, and continue from the previous fragment."""

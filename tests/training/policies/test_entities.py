@@ -215,7 +215,7 @@ def test_the_likeliest_choice_is_legal_and_draws_nothing() -> None:
 @pytest.mark.parametrize(
     ("reorder", "deck", "stake", "seed"),
     [
-        ("none", "b_magic", 8, 1),
+        pytest.param("none", "b_magic", 8, 1, marks=pytest.mark.slow),
         ("jokers", "b_ghost", 8, 2),
         pytest.param("none", "b_red", 1, 0, marks=pytest.mark.slow),
         pytest.param("none", "b_black", 5, 3, marks=pytest.mark.slow),

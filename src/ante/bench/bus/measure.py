@@ -230,7 +230,8 @@ async def survive(folder: Path, events: int, kills: int, rate: float, advance: A
             server.kill()
             advance(f"kill {kill + 1} of {kills}, {len(acked):,} events acknowledged")
             await asyncio.sleep(DOWN_SECONDS)
-            await asyncio.to_thread(server.start)
+            server.launch()
+            await asyncio.to_thread(server.wait)
             started[0] = time.perf_counter()
         await publishing
         seconds, end = time.perf_counter() - begin, time.monotonic() + LAST_SECONDS

@@ -45,17 +45,24 @@ class NatsServer:
 
     def start(self) -> None:
         """Start and wait until it answers. Raises NoServer."""
+        self.launch()
+        self.wait()
+
+    def launch(self) -> None:
+        """Start the process."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(self._words, stdout=log, stderr=log)
-        end = time.monotonic() + START_SECONDS
-        while time.monotonic() < end and self._process.poll() is None:
+
+    def wait(self) -> None:
+        """Wait until the started server answers. Raises NoServer."""
+        process, end = self._process, time.monotonic() + START_SECONDS
+        while process is not None and time.monotonic() < end and process.poll() is None:
             try:
                 with socket.create_connection(("127.0.0.1", self._port), 1.0) as connection:
                     if connection.recv(4) == b"INFO":
                         return
             except OSError:
                 time.sleep(0.02)
-        self.kill()
         lines = self._log.read_text(errors="replace").splitlines()
         raise NoServer(f"{PROGRAM} does not start: {lines[-1] if lines else 'it printed nothing'}")
 
@@ -67,7 +74,11 @@ class NatsServer:
             self._process = None
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:  # also a termination, before the block has begun
+            self.kill()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

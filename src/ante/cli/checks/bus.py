@@ -20,10 +20,11 @@ def run_bus(
     from ante.bench.bus.measure import latencies, survive
     from ante.bench.bus.nats_server import NatsServer, program
     from ante.machine import machine
+    from ante.stopping import ending
     from ante.tables import FittedTable, stages
 
     rows, found = [], None
-    with ExitStack() as stack:
+    with ending(), ExitStack() as stack:
         show_stage = stack.enter_context(stages(Console(stderr=True)))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         urls = [str(folder / "events.sqlite")]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from tyro.conf import Positional, UseAppendAction, arg, subcommand
 
 from ante.cli.options import Count, Side, Stake
-from ante.cli.players import player_of
+from ante.cli.players import player_of, searching
 from ante.cli.shown import game_bar
 from ante.errors import BalatroError
 
@@ -109,6 +109,7 @@ class RecordReplay:
     Try:
       ante replay record greedy --seed TESTSEED
       ante replay record runs/ppo --seed 2K9H9HN --deck b_plasma --stake 3 -o game.txt
+      ante replay record white-stake --seed TESTSEED --likeliest --search 200 -o game.txt    (which decisions search changes)
     """
 
     player: Positional[str]
@@ -127,6 +128,9 @@ class RecordReplay:
     """Checkpoint of a run: best or latest."""
     likeliest: bool = False
     """Use the policy's most likely action instead of sampling."""
+    search: str | None = None
+    """Improve each decision by search: simulations per decision, such as 200, or milliseconds, such as 16ms; with --out,
+    the decisions that search changed are printed with the reason."""
 
     def run(self) -> int:
         """Play the game and write the replay."""
@@ -137,13 +141,29 @@ class RecordReplay:
         if self.out and (self.out.is_dir() or not self.out.absolute().parent.is_dir()):
             raise BalatroError(f"cannot write {self.out}: give a file in an existing folder")
         player = player_of(self.player, self.likeliest, self.checkpoint)
+        if self.search is not None:
+            player = searching(player, self.search)
         text = record_game(player, Heading(self.seed, self.deck, self.stake, self.challenge))
         if self.out is None:
             print(text, end="")
         else:
             write_text(self.out, text)
+            if self.search is not None:
+                print_changes(text, player)
             print(f"{self.out}: {text.splitlines()[-1].removeprefix('end ')}")
         return 0
+
+
+def print_changes(text: str, player: Any) -> None:
+    """Print each decision of a recorded game that this player's search changed, with what was searched."""
+    from ante.env.replay import read_replay
+    from ante.watch.episode import Episode, annotate, begin, decided
+
+    heading, actions = read_replay(text)
+    notes = annotate(Episode(begin(heading), decided(actions)), player)
+    for number, note in enumerate(notes, 1):
+        if "; changed: " in note.search:
+            print(f"decision {number}: {note.search}")
 
 
 @dataclass(frozen=True)

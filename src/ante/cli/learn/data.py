@@ -1,4 +1,4 @@
-"""`ante data` and `ante clone`: datasets of steps, and behaviour cloning from them."""
+"""`ante data` and `ante clone`: datasets of steps, and policies trained on them."""
 
 import json
 from collections.abc import Iterator
@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.options import Count, Number, PartShare, Positive, Stake, Width
+from ante.cli.options import Count, NotNegative, Number, PartShare, Positive, Stake, Width
 from ante.cli.players import player_of
 from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ante.agents.evaluate import Player
+    from ante.training.datasets.read import Dataset
     from ante.training.datasets.scripts import Script
 
 
@@ -195,31 +198,38 @@ class DataStats:
 
 @dataclass(frozen=True)
 class Clone:
-    """Train a policy by behaviour cloning on a dataset. A tenth of the games is held out for validation.
+    """Train a policy on a dataset, by behaviour cloning or Q-learning.
 
-    View flat trains the mlp policy, view shortlist the shortlist policy. The output folder works with `ante eval`,
-    `ante play` and `ante league` and contains metrics.csv. The value function is not trained.
+    View flat trains the mlp policy, view shortlist the shortlist policy; dqn needs view flat. A tenth of the games is held
+    out. The output folder works with `ante eval`, `ante play` and `ante league` and contains metrics.csv. Cloning does not
+    train the value function.
 
     Try:
       ante data export greedy --out data/greedy --games 500
       ante clone data/greedy --out models/like-greedy
-      ante eval models/like-greedy greedy --games 100
+      ante data export greedy --out data/clicks --games 500 --view flat
+      ante clone data/clicks --method dqn --out models/offline
+      ante eval models/like-greedy models/offline greedy --games 100
     """
 
     dataset: Positional[Annotated[Path, arg(metavar="DATASET")]]
-    """Dataset that ante data export wrote."""
+    """Dataset that ante data export or ante events dataset wrote."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """Folder to write."""
+    method: Literal["bc", "dqn"] = "bc"
+    """bc: imitate the recorded decisions; dqn: learn action values from the recorded rewards."""
     epochs: Count = 10
-    """Maximum number of epochs; training stops after two without a lower held-out loss."""
+    """Number of epochs; bc stops after two without a lower held-out loss."""
     batch: Count = 512
     """Batch size of a gradient step."""
-    lr: Positive = 1e-3
-    """Learning rate of Adam."""
+    lr: Positive | None = None
+    """Learning rate of Adam; by default 0.001 for bc, 0.0003 for dqn."""
     hidden: tuple[Width, ...] = (256, 256)
     """Widths of the shared layers."""
     held: PartShare = 0.1
     """Fraction of the games to hold out."""
+    conservative: NotNegative = 1.0
+    """dqn: weight of the conservative term, which lowers the values of actions that were not recorded."""
     seed: Number = 0
     """Seed of weight initialisation and shuffling."""
     json: bool = False
@@ -232,26 +242,54 @@ class Clone:
         from ante.messages import printable
         from ante.tables import stages
         from ante.training.datasets.read import Dataset
-        from ante.training.players.cloning import CloneSettings, Epoch, clone
 
         console = Console(stderr=True)
-
-        def print_epoch(each: Epoch) -> None:
-            console.print(
-                f"epoch {each.epoch}: {each.train_loss:.3f} nats per decision, held out {each.held_loss:.3f} "
-                f"(uniform {each.uniform:.3f}), {each.steps:,} steps, {each.seconds:.0f} s",
-                soft_wrap=True,
-            )
-
-        settings = CloneSettings(self.epochs, self.batch, self.lr, self.hidden, held=self.held, seed=self.seed)
         with stages(console) as show_stage:
             show_stage(f"training on {printable(self.dataset)}")
-            epochs = clone(Dataset(self.dataset), self.out, settings, print_epoch)
+            train = {"bc": self.imitate, "dqn": self.learn_values}[self.method]
+            epochs = train(Dataset(self.dataset), lambda line: console.print(line, soft_wrap=True))
         if self.json:
             print(json.dumps([asdict(each) for each in epochs], indent=1))
         else:
             print(f"{self.out}: evaluate it with ante eval {self.out}")
         return 0
+
+    def imitate(self, dataset: "Dataset", show_line: "Callable[[str], None]") -> "Sequence[Any]":
+        """Clone the recorded decisions and return the epochs."""
+        from ante.training.players.cloning import CloneSettings, Epoch, clone
+
+        def show_epoch(each: Epoch) -> None:
+            show_line(
+                f"epoch {each.epoch}: {each.train_loss:.3f} nats per decision, held out {each.held_loss:.3f} "
+                f"(uniform {each.uniform:.3f}), {each.steps:,} steps, {each.seconds:.0f} s"
+            )
+
+        settings = CloneSettings(
+            self.epochs, self.batch, self.lr or CloneSettings.lr, self.hidden, held=self.held, seed=self.seed
+        )
+        return clone(dataset, self.out, settings, show_epoch)
+
+    def learn_values(self, dataset: "Dataset", show_line: "Callable[[str], None]") -> "Sequence[Any]":
+        """Learn action values and return the epochs."""
+        from ante.training.players.offline_q import OfflineEpoch, OfflineSettings, learn_offline
+
+        def show_epoch(each: OfflineEpoch) -> None:
+            show_line(
+                f"epoch {each.epoch}: loss {each.train_loss:.3f}; held out: TD error {each.td_error:.3f}, value of the "
+                f"recorded action {each.recorded:.2f}, of the best one {each.best:.2f}, return {each.game_return:.2f}; "
+                f"{each.seconds:.0f} s"
+            )
+
+        settings = OfflineSettings(
+            self.epochs,
+            self.batch,
+            self.lr or OfflineSettings.lr,
+            self.hidden,
+            held=self.held,
+            seed=self.seed,
+            conservative=self.conservative,
+        )
+        return learn_offline(dataset, self.out, settings, show_epoch)
 
 
 @dataclass(frozen=True)

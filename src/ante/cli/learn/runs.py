@@ -18,7 +18,6 @@ from ante.errors import BalatroError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ante.storage.store import Stat, Store
     from ante.watch.runs import Listing, RunSummary
 
 HERE = "runs"
@@ -140,39 +139,12 @@ def downloaded(url: str, place: Path) -> tuple[Path, dict[str, str]]:
     Returns:
         The folder of the copies, named as the last part of the URL, and the failures by run.
     """
-    from ante.storage.errors import StorageError
+    from ante.serve.catalogue.mirror import Mirror
     from ante.storage.opening import open_store
-    from ante.watch.runs import CONFIG, RUN_FILES
 
-    store, failed = open_store(url), dict[str, str]()
-    copy = place / (url.rstrip("/").rpartition("/")[2] or "store")
-    copy.mkdir(parents=True)
-    there = {stat.key: stat for stat in store.list("")}
-    for name in outermost([key.removesuffix(CONFIG).rstrip("/") for key in there if f"/{key}".endswith(f"/{CONFIG}")]):
-        for file in RUN_FILES:
-            stat = there.get(f"{name}/{file}" if name else file)
-            try:
-                if stat:
-                    download(store, stat, copy / stat.key)
-            except StorageError as error:
-                failed[name or copy.name] = str(error)
-    return copy, failed
-
-
-def download(store: "Store", stat: "Stat", file: Path) -> None:
-    """Download an object to a file with its time. Raises StorageError."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    store.get_file(stat.key, file)
-    os.utime(file, (stat.modified, stat.modified))
-
-
-def outermost(folders: Sequence[str]) -> list[str]:
-    """Return the folders that are not inside another one: a checkpoint contains the settings of its run."""
-    found: list[str] = []
-    for folder in sorted(folders, key=lambda path: path.split("/") if path else []):
-        if not any(each in ("", folder) or folder.startswith(f"{each}/") for each in found):
-            found.append(folder)
-    return found
+    mirror = Mirror(open_store(url), place)
+    mirror.refresh()
+    return mirror.folder, mirror.failed
 
 
 def table_of(runs: "Sequence[RunSummary]") -> "Table":

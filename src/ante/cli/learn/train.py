@@ -93,7 +93,7 @@ def train_command(arguments: Sequence[str]) -> int:
         from ante.training.run.loop import train
 
     compile_missing()  # before Ray's processes compile, each for itself and in silence
-    train(settings, resume=command.resume is not None)
+    train(settings, resume=command.resume is not None, webhook=os.environ.get("ANTE_WEBHOOK_URL", ""))
     return 0
 
 

@@ -187,8 +187,50 @@ class Verify:
             for row in rows:
                 print(f"{row['item']}: {row['wrong']} {row['part']}".rstrip())
             whole = sum(len(shelf.finished) for shelf in shelves(store).values())
-            print(f"{store.url}: {whole} publications, {len(rows)} defects")
+            about = (
+                "" if whole or rows else "; a run's own checkpoints are no publications and are verified when loaded"
+            )
+            print(f"{store.url}: {whole} publications, {len(rows)} defects{about}")
         return 1 if rows else 0
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Back up a store, or restore it: copy all objects to another store and read each copied one back.
+
+    Objects that the target has with the same checksum are not copied again, and nothing is deleted. TARGET_S3_* variables
+    (such as TARGET_S3_ENDPOINT_URL) are the S3_* variables of a target on another server.
+
+    Try:
+      ante artifacts copy s3://game-runs/runs s3://game-runs-backup/runs
+      ante artifacts copy s3://game-runs-backup/runs/ppo s3://game-runs/runs/ppo --deep
+    """
+
+    source: Positional[Annotated[str, arg(metavar="URL")]]
+    """A folder or s3://bucket/prefix."""
+    target: Positional[Annotated[str, arg(metavar="TARGET")]]
+    """A folder or s3://bucket/prefix, possibly on another server."""
+    deep: bool = False
+    """Also read back the objects that the target had already, and replace damaged ones."""
+    json: bool = False
+    """Print a JSON object with the keys objects, bytes, unchanged, vanished (deleted at the source meanwhile)."""
+
+    def run(self) -> int:
+        """Copy and report."""
+        from ante.storage.check import bytes_under, copy
+        from ante.storage.opening import open_store, target_environment
+
+        source, target = open_store(self.source), open_store(self.target, target_environment())
+        with bytes_bar(bytes_under(source, ""), "copying") as progress:
+            found = copy(source, target, self.deep, progress)
+        if self.json:
+            print(json.dumps(asdict(found)))
+        else:
+            gone = f", {found.vanished} deleted meanwhile" if found.vanished else ""
+            print(
+                f"{target.url}: {found.objects} objects copied ({size(found.bytes)}), {found.unchanged} unchanged{gone}"
+            )
+        return 0
 
 
 @dataclass(frozen=True)
@@ -233,7 +275,7 @@ class Prune:
 
 @dataclass(frozen=True)
 class Artifacts:
-    """List, download, publish, verify and delete artifacts in a folder or an S3 bucket (docs/how-to/artifacts.md).
+    """List, download, publish, verify, copy and delete artifacts in a folder or an S3 bucket (docs/how-to/artifacts.md).
 
     Try:
       ante artifacts ls s3://game-runs/runs
@@ -246,6 +288,7 @@ class Artifacts:
         | Annotated[Get, subcommand("get")]
         | Annotated[Put, subcommand("put")]
         | Annotated[Verify, subcommand("verify")]
+        | Annotated[Copy, subcommand("copy")]
         | Annotated[Prune, subcommand("prune")]
         | Annotated[Queue, subcommand("queue")],
         arg(name=""),

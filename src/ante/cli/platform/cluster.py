@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, UseAppendAction, arg, subcommand
 
-from ante.cli.options import Count, Port, Seconds
+from ante.cli.options import Age, Count, Port, Positive, Seconds, seconds_of
+from ante.cli.platform.cluster_lifecycle import Cancel, Down, Exec, Gpus, Resume, Suspend, Where
 from ante.cli.shown import show
 from ante.errors import BalatroError
 
@@ -18,22 +19,6 @@ if TYPE_CHECKING:
     from ante.deploy.access import Access
     from ante.deploy.checks import Check
     from ante.deploy.settings import Settings
-
-
-@dataclass(frozen=True)
-class Where:
-    """Options that select the cluster and namespace."""
-
-    context: str | None = None
-    """Context of the kubeconfig; the current one by default."""
-    namespace: Annotated[str | None, arg(aliases=["-n"])] = None
-    """Namespace; the context's by default."""
-
-    def access(self) -> "Access":
-        """Return the cluster client. Raises NoCluster."""
-        from ante.deploy.access import connect
-
-        return connect(self.context, self.namespace)
 
 
 @dataclass(frozen=True)
@@ -163,11 +148,14 @@ class Submit(What):
     Try:
       ante cluster submit --preset gpu --name first --set training.config.steps=5000000
       ante cluster submit -f values.yaml --dry-run
+      ante cluster submit -f values.yaml --budget 50
       ante cluster logs first -f
     """
 
     dry_run: bool = False
-    """Print the RayJob as YAML instead of creating it."""
+    """Print the RayJob as YAML, and the estimated cost on standard error, instead of creating it."""
+    budget: Positive | None = None
+    """Most that an attempt may cost, by the prices in the settings; it ends at this amount."""
     address: str = ""
     """URL of the Ray dashboard, if it is reachable without port forwarding."""
 
@@ -188,10 +176,21 @@ class Submit(What):
         from ante.deploy.spec import entrypoint, train_config_map
 
         access.apply(train_config_map(settings))
+        if self.budget:
+            raise BalatroError(
+                f"--budget ends a RayJob, and {settings.name} is a RayCluster, which remains: leave it out"
+            )
         with job_client(access, settings.name, settings.name, self.address) as jobs:
             job = submit(jobs, settings.run, entrypoint(settings))
         print(f"job {job} on cluster {settings.name}; follow it: ante cluster logs {settings.name} -f")
         return 0
+
+    def settings(self, namespace: str | None = None, job: bool | None = None) -> "Settings":
+        """See What; the deadline is not later than the budget permits."""
+        from ante.deploy.capacity import within_budget
+
+        found = super().settings(namespace, job)
+        return within_budget(found, self.budget) if self.budget else found
 
 
 @dataclass(frozen=True)
@@ -219,6 +218,8 @@ class Status(Where):
         else:
             state = f"{found.state}{', suspended' if found.suspended else ''}"
             print(f"{found.kind} {found.name}: {state}, age {age(found.begun)}; failed attempts: {found.failed}")
+            if found.spent:
+                print(f"cost of this attempt: {found.spent}")
             if found.reason:
                 print("\n".join(found.reason.strip().splitlines()[-3:]))
             rows = [
@@ -236,6 +237,7 @@ class Logs(Where):
     Try:
       ante cluster logs first -f
       ante cluster logs first --part head --tail 50
+      ante cluster logs first --since 10m
     """
 
     name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
@@ -246,6 +248,8 @@ class Logs(Where):
     """Print the logs of one kind of pod: head, gpu, cpu or submitter."""
     tail: Count | None = None
     """Number of last lines to print."""
+    since: Age | None = None
+    """Print only the lines of this last time, such as 30s, 10m or 2h."""
     address: str = ""
     """URL of the Ray dashboard, if it is reachable without port forwarding."""
 
@@ -261,8 +265,13 @@ class Logs(Where):
             return 0
         from ante.deploy.jobs import follow, job_client, newest
 
+        if self.since:
+            raise BalatroError(
+                f"--since needs the log of a pod, and {self.name} is a RayCluster, whose jobs' logs have no times: add --part "
+                "head, or use --tail"
+            )
         with job_client(access, found.cluster, found.name, self.address) as jobs:
-            for line in follow(jobs, newest(jobs), self.follow):
+            for line in follow(jobs, newest(jobs), self.follow, self.tail):
                 print(line, flush=True)
         return 0
 
@@ -271,12 +280,13 @@ class Logs(Where):
         from ante.deploy.trainings import ENDED, pods, training
 
         seen: set[str] = set()
+        since = seconds_of(self.since) if self.since else None
         while True:
             state = training(access, self.name).state
             names = [pod.name for pod in pods(access, self.name) if pod.part == part and pod.phase != "Pending"]
             for pod in (name for name in names if name not in seen):
                 seen.add(pod)
-                yield from access.logs(pod, self.follow, tail=self.tail)
+                yield from access.logs(pod, self.follow, tail=self.tail, since=since)
             if not self.follow or state in ENDED:
                 break
             report(f"{self.name} is {state}")
@@ -337,66 +347,17 @@ class List(Where):
 
         found = trainings(self.access(), self.everywhere)
         rows = [
-            (one.namespace, one.name, one.kind, one.state, str(one.failed), age(one.begun), one.cluster)
+            (one.namespace, one.name, one.kind, one.state, str(one.failed), age(one.begun), one.spent, one.cluster)
             for one in found
         ]
-        heads = ("namespace", "name", "kind", "state", "failed attempts", "age", "Ray cluster")
+        heads = ("namespace", "name", "kind", "state", "failed attempts", "age", "cost", "Ray cluster")
         show([one.as_json() for one in found], heads, rows, self.json)
         return 0
 
 
 @dataclass(frozen=True)
-class Resume(Where):
-    """Resume a suspended, failed or finished RayJob from its newest checkpoint in the bucket.
-
-    Try:
-      ante cluster resume first
-      ante cluster resume first --steps 10000000
-    """
-
-    name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
-    """Name of the training."""
-    steps: Count | None = None
-    """New total of environment steps of the run."""
-
-    def run(self) -> int:
-        """Resume the training. Raises NotThere."""
-        from ante.deploy.trainings import resume_training
-
-        done = resume_training(self.access(), self.name, f"--steps {self.steps}" if self.steps else "")
-        print(f"training {self.name} {done}; follow it: ante cluster logs {self.name} -f")
-        return 0
-
-
-@dataclass(frozen=True)
-class Down(Where):
-    """Delete a training: RayJob or RayCluster, pods and configuration. The bucket is not changed.
-
-    Try:
-      ante cluster down first
-    """
-
-    name: Positional[Annotated[str, arg(metavar="NAME")]] = "ante"
-    """Name of the training."""
-    seconds: Seconds = 180.0
-    """Seconds to wait for the deletion to complete."""
-
-    def run(self) -> int:
-        """Delete and wait; return 1 if the deletion is not complete. Raises NotThere, ManagedByHelm."""
-        from ante.deploy.trainings import delete_training
-
-        gone = delete_training(self.access(), self.name, self.seconds, lambda what: print(f"{what}: deleted"))
-        if not gone:
-            print(
-                f"deletion is incomplete after {self.seconds:.0f} s: see ante cluster status {self.name}",
-                file=sys.stderr,
-            )
-        return 0 if gone else 1
-
-
-@dataclass(frozen=True)
 class Cluster:
-    """Check, submit, monitor, resume and delete trainings on Kubernetes. The settings are those of the Helm chart.
+    """Submit, monitor, suspend and delete trainings on Kubernetes. The settings are those of the Helm chart.
 
     Try:
       ante cluster preflight --preset gpu
@@ -413,7 +374,11 @@ class Cluster:
         | Annotated[Logs, subcommand("logs")]
         | Annotated[Dashboard, subcommand("dashboard")]
         | Annotated[List, subcommand("ls")]
+        | Annotated[Gpus, subcommand("gpus")]
+        | Annotated[Exec, subcommand("exec")]
+        | Annotated[Suspend, subcommand("suspend")]
         | Annotated[Resume, subcommand("resume")]
+        | Annotated[Cancel, subcommand("cancel")]
         | Annotated[Down, subcommand("down")],
         arg(name=""),
     ]
@@ -430,16 +395,32 @@ def create(what: What, dry_run: bool, job: bool) -> int:
     from ante.deploy.trainings import make
 
     if dry_run:
-        print_yaml(what.settings(job=job))
+        settings = what.settings(job=job)
+        print_yaml(settings)
+        report_cost(settings)
         return 0
     access = what.access()
     settings = what.settings(access.namespace, job)
     check_fits(settings)
+    report_cost(settings)
     for made in make(access, objects(settings)):
         print(f"{made}: applied")
     then = f"ante cluster logs {settings.name} -f" if job else f"ante cluster status {settings.name}"
     print(f"next: {then}")
     return 0
+
+
+def report_cost(settings: "Settings") -> None:
+    """Print the price for an hour and the most that an attempt can cost, if the settings have prices."""
+    from ante.deploy.capacity import hourly_cost
+    from ante.deploy.spec import objects
+
+    hourly, currency = hourly_cost(objects(settings)[-1])
+    if not hourly:
+        return
+    hours = settings.job.active_deadline_seconds / 3600 if settings.job.enabled else 0
+    most = f", at most {hourly * hours:,.2f} {currency} in {hours:g} hours, the deadline of an attempt" if hours else ""
+    report(f"estimated cost: {hourly:,.2f} {currency} per hour{most}")
 
 
 def print_yaml(settings: "Settings") -> None:

@@ -1,6 +1,7 @@
 """`ante events`: what the event bus carries and the event store keeps."""
 
 import json
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,8 @@ from ante.cli.shown import game_bar, show
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import ExitStack
 
     from ante.events.bus import Delivery
     from ante.training.datasets.scripts import Script
@@ -80,57 +82,89 @@ def line_of(delivery: "Delivery", as_json: bool) -> str:
 
 @dataclass(frozen=True)
 class Archive:
-    """Move the events of a bus into Parquet files, in a folder or a bucket.
+    """Copy the events of a bus into Parquet files, in a folder or a bucket, or into tables of QuestDB.
 
-    The bus remembers what is archived, so a later call continues there.
+    The bus remembers what is archived, so a later call continues there: once for files, and once for QuestDB.
 
     Try:
       ante events archive events.sqlite --to archive
       ante events archive nats://127.0.0.1:4222 --to s3://game-runs/events --follow
+      ante events archive nats://127.0.0.1:4222 --to questdb://127.0.0.1:9000 --follow --every 1
     """
 
     bus: Positional[Annotated[str, arg(metavar="BUS")]]
     """nats://HOST:PORT, or the file of a log."""
     to: str
-    """Folder or s3://bucket/prefix."""
+    """Folder, s3://bucket/prefix, or questdb://HOST:PORT."""
     follow: bool = False
     """Continue with new events until Ctrl-C."""
     every: Pause = 60.0
-    """Seconds after which a file is written at the latest, with --follow."""
+    """Seconds after which events are written at the latest, with --follow."""
     days: Days | None = None
     """Delete files of days that ended longer ago."""
 
     def run(self) -> int:
         """Archive and print what was written."""
         import asyncio
+        from contextlib import ExitStack
 
         from rich.console import Console
 
         from ante.events import archive
         from ante.events.opening import open_bus
-        from ante.storage.opening import open_store
+        from ante.stopping import ending
         from ante.tables import stages
 
-        store, written = open_store(self.to), 0
+        written = 0
 
-        async def move(show_stage: Any) -> None:
+        async def move(sink: Sink, show_stage: Any) -> None:
             nonlocal written
             bus = await open_bus(self.bus)
             try:
-                async for events in archive.archive(bus, store, self.every, self.follow):
+                async for events in archive.archive(bus, sink.write, self.every, self.follow, sink.consumer):
                     written += len(events)
                     show_stage(f"{written:,} events archived")
-                    if self.days:
-                        archive.forget(store, 86_400 * self.days)
+                    sink.forget()
             finally:
                 await bus.close()
 
-        with stages(Console(stderr=True)) as show_stage:
+        with ending(), ExitStack() as stack:
+            sink = self.sink(stack)
+            show_stage = stack.enter_context(stages(Console(stderr=True)))
             show_stage(f"archiving {self.bus}")
-            asyncio.run(move(show_stage))
-        deleted = archive.forget(store, 86_400 * self.days) if self.days else 0
+            asyncio.run(move(sink, show_stage))
+        deleted = sink.forget()
         print(f"{self.to}: {written:,} events{f', {deleted:,} old files deleted' if deleted else ''}")
         return 0
+
+    def sink(self, stack: "ExitStack") -> "Sink":
+        """Open where the events go. Raises BalatroError."""
+        from functools import partial
+
+        from ante.events import archive
+        from ante.events.urls import is_questdb
+        from ante.storage.opening import open_store
+
+        if not is_questdb(self.to):
+            store = open_store(self.to)
+            forget = partial(archive.forget, store, 86_400 * self.days) if self.days else lambda: 0
+            return Sink(partial(archive.store_events, store), archive.CONSUMER, forget)
+        if self.days:
+            raise BalatroError(
+                "--days deletes files; give a table of QuestDB a TTL instead: ALTER TABLE ... SET TTL 30d"
+            )
+        from ante.events.questdb_sink import CONSUMER, QuestDbSink
+
+        return Sink(stack.enter_context(QuestDbSink(self.to, os.environ)).write, CONSUMER, lambda: 0)
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Where events are archived: a function that stores them, the bus's consumer, and one that deletes old files."""
+
+    write: "Callable[[list[Delivery]], object]"
+    consumer: str
+    forget: "Callable[[], int]"
 
 
 @dataclass(frozen=True)

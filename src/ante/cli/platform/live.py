@@ -8,6 +8,7 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from ante.cli.options import Count, Number, Seconds, Stake
+from ante.errors import BalatroError
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Live:
 
     Try:
       ante live http://127.0.0.1:12346 --player white-stake --games 5
+      ante live http://127.0.0.1:12346 --seed TESTSEED        (is this seed the same in the real game?)
       ante live http://127.0.0.1:12346 --player greedy --record today
       ante live http://127.0.0.1:13000 --check today          (the same requests to another server)
     """
@@ -29,6 +31,8 @@ class Live:
     """random, greedy, the folder of a run or a release, or module:Class."""
     games: Count = 1
     """Number of games, on the first evaluation seeds."""
+    seed: str | None = None
+    """Play one game on this seed instead."""
     draw: Number = 0
     """Which evaluation seeds: 0, 1, 2 ... give other games."""
     deck: str = "b_red"
@@ -51,6 +55,8 @@ class Live:
         from ante.serve.live.bridge import Bridge, check_recording
         from ante.serve.live.client import Client, Recorder
 
+        if self.seed is not None and (self.games != 1 or self.draw):
+            raise BalatroError("--seed names the one game that is played: leave out --games and --draw")
         client = Client(self.url)
         if self.check:
             equal, why = check_recording(self.check, client.exchange)
@@ -62,7 +68,7 @@ class Live:
             self.patience,
         )
         different = 0
-        for seed in evaluation_seeds(self.games, self.draw):
+        for seed in [self.seed] if self.seed is not None else evaluation_seeds(self.games, self.draw):
             found = bridge.play(seed, self.deck, self.stake)
             different += bool(found.difference)
             if self.json:

@@ -9,6 +9,7 @@ from ante.cli.platform.serve_balatrobot import ServeBalatrobot
 from ante.cli.platform.serve_decisions import ServeDecisions
 from ante.cli.platform.serve_graphql import ServeGraphql
 from ante.cli.platform.serve_mcp import ServeMcp
+from ante.cli.platform.serve_runs import ServeRuns
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,15 @@ class Serve:
       ante serve balatrobot --sessions 4
       ante serve mcp
       ante serve graphql
+      ante serve runs s3://game-runs/runs
     """
 
     command: Annotated[
         Annotated[ServeDecisions, subcommand("decisions")]
         | Annotated[ServeBalatrobot, subcommand("balatrobot")]
         | Annotated[ServeMcp, subcommand("mcp")]
-        | Annotated[ServeGraphql, subcommand("graphql")],
+        | Annotated[ServeGraphql, subcommand("graphql")]
+        | Annotated[ServeRuns, subcommand("runs")],
         arg(name=""),
     ]
 

@@ -1,8 +1,6 @@
 """Who may use the service: tokens in the metadata, and TLS."""
 
-import hmac
-import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,53 +9,24 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from ante.errors import BalatroError
-from ante.files import Unreadable, read_bytes
+from ante.serve.tokens import LOOPBACKS, BadAccess, Tokens, knows, read_small
 
 HEADER, SCHEME = "authorization", "Bearer "
 OPEN_SERVICES = ("/grpc.health.v1.Health/",)  # probes of Kubernetes cannot send a token
-LEAST_TOKEN = 16  # characters
-LARGEST_FILE = 1 << 20
-LOOPBACKS = ("127.0.0.1", "::1", "localhost")
-
-
-class BadAccess(BalatroError, ValueError):
-    """Options of access that are not valid."""
 
 
 @dataclass(frozen=True)
-class Access:
+class Access(Tokens):
     """Where secrets are. They are read at the start.
 
     Attributes:
-        token_file: File with one token per line; a second one allows to replace the first without a pause.
-        token_env: Name of an environment variable with a token.
         tls_cert, tls_key: Certificate chain and private key of the server, PEM.
         client_ca: Certificates of the authority of clients, PEM; clients must then have a certificate.
     """
 
-    token_file: Path | None = None
-    token_env: str | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
     client_ca: Path | None = None
-
-    def tokens(self, environment: Mapping[str, str] = os.environ) -> tuple[bytes, ...]:
-        """Return the accepted tokens; none if the service requires none. Raises BadAccess."""
-        found: list[str] = []
-        if self.token_file:
-            found += read_small(self.token_file).decode("utf-8", "replace").split()
-        if self.token_env:
-            found += environment.get(self.token_env, "").split()
-        if (self.token_file or self.token_env) and not found:
-            raise BadAccess(
-                f"there is no token in {self.token_file or self.token_env}: write one of {LEAST_TOKEN} characters"
-            )
-        if any(len(token) < LEAST_TOKEN for token in found):
-            raise BadAccess(
-                f"a token has fewer than {LEAST_TOKEN} characters: use a longer one, such as openssl rand -hex 32"
-            )
-        return tuple(token.encode() for token in found)
 
     def credentials(self) -> grpc.ServerCredentials | None:
         """Return the credentials of TLS, or None without TLS. Raises BadAccess."""
@@ -77,14 +46,6 @@ class Access:
             )
 
 
-def read_small(file: Path) -> bytes:
-    """Return a small file. Raises BadAccess."""
-    try:
-        return read_bytes(file, LARGEST_FILE)
-    except Unreadable as error:
-        raise BadAccess(str(error)) from None
-
-
 class TokenCheck(grpc.aio.ServerInterceptor):  # type: ignore[misc]
     """Refuses calls without one of the tokens."""
 
@@ -102,11 +63,11 @@ class TokenCheck(grpc.aio.ServerInterceptor):  # type: ignore[misc]
         return refusing(handler)
 
     def _knows(self, metadata: Any) -> bool:
-        """Return whether the metadata have a token; the time does not depend on where a wrong one differs."""
+        """Return whether the metadata have a token."""
         given = [value for key, value in metadata or () if key == HEADER]
         word = given[0] if len(given) == 1 and isinstance(given[0], str) else ""
         token = word.removeprefix(SCHEME).encode() if word.startswith(SCHEME) else b""
-        return any([hmac.compare_digest(token, known) for known in self._tokens])
+        return knows(self._tokens, token)
 
 
 class DecodeCheck(grpc.aio.ServerInterceptor):  # type: ignore[misc]

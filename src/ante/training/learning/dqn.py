@@ -48,6 +48,34 @@ class QPlan:
         return cls(**{name: getattr(config.algo, name) for name in cls.__dataclass_fields__})
 
 
+@dataclass(frozen=True)
+class Values:
+    """Action values of sampled steps.
+
+    every   (m, actions) with gradient; OFF where an action is illegal
+    taken   (m,) with gradient, of the actions that were taken
+    wanted  (m,) their Bellman targets
+    """
+
+    every: torch.Tensor
+    taken: torch.Tensor
+    wanted: torch.Tensor
+
+
+def values_of(policy: Any, target: Any, drawn: ReplaySample, double: bool) -> Values:
+    """Return the action values of a sample; `double`: the policy selects the next action, the target network values it."""
+    returns, weights, actions = (
+        torch.from_numpy(each).to(policy.device) for each in (drawn.returns, drawn.weights, drawn.actions)
+    )
+    with torch.no_grad():
+        nexts = policy.stage(drawn.nexts)
+        target_values = target.q_values(nexts)
+        best = (policy.q_values(nexts) if double else target_values).argmax(dim=1, keepdim=True)
+        wanted = returns + weights * target_values.gather(1, best)[:, 0]
+    every = policy.q_values(policy.stage(drawn.rows))
+    return Values(every, every.gather(1, actions[:, None])[:, 0], wanted)
+
+
 class QLearner(FragmentLearner):
     """DQN on fragments; optimizer, gradient norm and metrics are those of the fast path."""
 
@@ -129,20 +157,11 @@ class QLearner(FragmentLearner):
 
     def _loss(self, drawn: ReplaySample) -> tuple[torch.Tensor, NDArray[np.float32], float]:
         """Return the loss () of sampled steps with gradient, their TD errors (m,), and the mean action value."""
-        policy, device = self._policy(), self.device
-        returns, weights, corrections, actions = (
-            torch.from_numpy(each).to(device)
-            for each in (drawn.returns, drawn.weights, drawn.corrections, drawn.actions)
-        )
-        with torch.no_grad():
-            nexts = policy.stage(drawn.nexts)
-            target_values = self._target.q_values(nexts)
-            best = (policy.q_values(nexts) if self.config.q.double else target_values).argmax(dim=1, keepdim=True)
-            wanted = returns + weights * target_values.gather(1, best)[:, 0]
-        found = policy.q_values(policy.stage(drawn.rows)).gather(1, actions[:, None])[:, 0]
-        loss = (corrections * functional.smooth_l1_loss(found, wanted, reduction="none")).mean()
-        errors = (wanted - found.detach()).cpu().numpy()
-        return loss, errors, float(found.detach().mean())
+        found = values_of(self._policy(), self._target, drawn, self.config.q.double)
+        corrections = torch.from_numpy(drawn.corrections).to(self.device)
+        loss = (corrections * functional.smooth_l1_loss(found.taken, found.wanted, reduction="none")).mean()
+        errors = (found.wanted - found.taken.detach()).cpu().numpy()
+        return loss, errors, float(found.taken.detach().mean())
 
     def _log_steps(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
         """Log one line of metrics."""

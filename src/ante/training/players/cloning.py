@@ -6,7 +6,7 @@ A tenth of the games is held out, and the epoch with the lowest held-out loss is
 
 import csv
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,8 +107,7 @@ def clone(
 
     Raises NothingToLearn, BadDataset, BadRelease.
     """
-    if (folder / "policy.json").exists():
-        raise NothingToLearn(f"{folder} already contains a policy: choose another folder")
+    refuse_policy(folder)
     torch.manual_seed(settings.seed)
     config = config_of(dataset, folder, settings)
     policy = new_policy(config)
@@ -139,6 +138,12 @@ def clone(
         policy, config, about, folder, how=f"behaviour cloning of {dataset.about.get('player', 'recorded games')}"
     )
     return epochs
+
+
+def refuse_policy(folder: Path) -> None:
+    """Raise NothingToLearn if the folder contains a policy."""
+    if (folder / "policy.json").exists():
+        raise NothingToLearn(f"{folder} already contains a policy: choose another folder")
 
 
 def config_of(dataset: Dataset, folder: Path, settings: CloneSettings) -> TrainConfig:
@@ -209,7 +214,7 @@ def games_in(dataset: Dataset) -> int:
     return 1 + max(int(dataset.read([group], ["game"])["game"].max()) for group in range(dataset.groups))
 
 
-def write_epochs(file: Path, epochs: list[Epoch]) -> None:
+def write_epochs(file: Path, epochs: Sequence[Any]) -> None:
     """Write one row per epoch."""
     with whole(file) as aside, aside.open("w", newline="") as stream:
         lines = csv.DictWriter(stream, list(vars(epochs[0])))

@@ -89,7 +89,8 @@ def write_policy(
         "trained": trained,
         **as_json(lineage),
     }
-    write_text(folder / SETTINGS, config.with_changes({"name": folder.name, "runs": "runs"}).to_yaml())
+    of_machine = {"name": folder.name, "runs": "runs", "store": None, "init_from": None}  # the lineage names its start
+    write_text(folder / SETTINGS, config.with_changes(of_machine).to_yaml())
     if not (folder / CARD).exists():
         write_text(folder / CARD, card(folder.name, config, about, how, lineage))
     seal(folder, ABOUT, about)  # last, so that an incomplete folder is not a release

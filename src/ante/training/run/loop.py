@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import ray
 from ray.rllib.algorithms.algorithm import Algorithm
@@ -56,6 +57,7 @@ from ante.training.settings.algorithms import Accumulated
 from ante.training.settings.config import BadConfig, TrainConfig
 from ante.training.settings.curriculum import mastered
 from ante.training.tracking.following import Followers, following
+from ante.training.tracking.webhook import notifying
 from ante.watch.report import write_report as write_page
 
 LOST = (ray.exceptions.RayError, NoRunner)
@@ -175,8 +177,10 @@ def promote(config: TrainConfig, algorithm: Algorithm, done: Progressed, console
     console.print(f"stage {done.stage} of {len(config.games.stages)} starts: {config.games.stages[done.stage - 1]}")
 
 
-def train(config: TrainConfig, resume: bool = False) -> Path:
+def train(config: TrainConfig, resume: bool = False, webhook: str = "") -> Path:
     """Train until config.steps or Ctrl-C, then evaluate; return the run's folder. A complete run is left as it is.
+
+    webhook  URL to which the end or the failure of the training is sent; none if empty
 
     With a store the run is uploaded too, and a resumed run continues from the store's copy if that has more steps.
     Raises BadConfig, BadStart, BadStarts, BadCheckpoint, RunTaken, RunInUse, RunGone, CannotServe, CannotSave, BadVideo, StorageError, or
@@ -188,7 +192,11 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
     if not resume:
         check_free(config.folder)
         read_start(config)  # validate before starting anything
-    with locked(config.folder) as lock, exporting(config) as exporter:
+    with (
+        locked(config.folder) as lock,
+        exporting(config) as exporter,
+        notifying(webhook, config, partial(say, console)) as notice,
+    ):
         if resume:
             with fetching(config, console) as progress:
                 restore_run(config, partial(say, console), progress)
@@ -202,7 +210,7 @@ def train(config: TrainConfig, resume: bool = False) -> Path:
                 if publisher:
                     publisher.files(last=True)  # those that an interrupted upload left
             else:
-                run(config, resume, console, exporter, lock, publisher)
+                notice.state = run(config, resume, console, exporter, lock, publisher)
     return config.folder
 
 
@@ -213,20 +221,22 @@ def run(
     exporter: RunExporter,
     lock: RunLock,
     publisher: Publisher | None,
-) -> None:
-    """Train; finish the run unless it was stopped."""
+) -> Literal["stopped", "finished"]:
+    """Train; finish the run unless it was stopped. Return how it ended."""
     with following(config, partial(say, console)) as followers, run_events(config, partial(say, console)) as events:
         gauge, stops = learn_on_ray(config, resume, console, exporter, followers, lock, events, publisher)
         terminated = next((stop.at for stop in stops if stop.number in TERMINATIONS), None)
         followers.terminated = terminated
         if not stops:
             conclude(config, console)
-        followers.outcome = "stopped" if stops else "finished"
+        outcome: Literal["stopped", "finished"] = "stopped" if stops else "finished"
+        followers.outcome = outcome
         events.state(followers.outcome, exporter.row)
     Console().print(memory_table(gauge, config.resources.memory_gb))
     if publisher:
         publisher.terminated = terminated
         publisher.files(last=True)
+    return outcome
 
 
 def learn_on_ray(

@@ -18,7 +18,13 @@ TERMS = tuple(term.name.lower() for term in Term)  # terms of a reward
 class GamesSettings(Settings):
     """Settings of the games."""
 
-    deck: str = setting("b_red", "Deck of every game.", "To train for another deck.", first=True)
+    deck: str = setting(
+        "b_red",
+        "Deck of every game, by key or name: b_red, b_blue, b_yellow, b_green, b_black, b_magic, b_nebula, b_ghost, "
+        "b_abandoned, b_checkered, b_zodiac, b_painted, b_anaglyph, b_plasma or b_erratic.",
+        "To train for another deck.",
+        first=True,
+    )
     stake: int = setting(1, "Stake of every game, 1 White to 8 Gold.", "For harder games.", first=True, ge=1, le=8)
     challenge: str | None = setting(
         None, "One of the 20 challenges, which sets its own deck and stake.", "To train for a challenge."

@@ -1,7 +1,15 @@
 // All runs in a table that follows them, and the curves of the chosen runs in one plot for each metric.
 const COLOURS = ["#f0bd4e", "#5aa2e6", "#62c083", "#e8685f", "#a584d8", "#ee9147", "#7fd3d0", "#d884b7"];
-const HEADS = ["", "run", "state", "trains", "game", "steps", "time", "blinds", "best", "wins", "evaluated", "last change"];
-const index = { version: "", runs: [], others: {}, chosen: fromAddress(), curves: {}, drawn: "" };
+const states = ["running", "active", "finished", "stopped", "failed", "unfinished"];
+const tried = (run, name) => run.evaluation?.[name][0];
+// Heading, and the value by which it sorts; numbers sort from the highest.
+const COLUMNS = [
+  [""], ["run", (run) => run.name], ["state", (run) => states.indexOf(run.state)], ["trains", (run) => run.kind], ["game", (run) => run.game],
+  ["steps", (run) => run.steps], ["time", (run) => run.seconds], ["blinds", (run) => run.blinds], ["best", (run) => run.best], ["wins", (run) => run.wins],
+  ["evaluated blinds", (run) => tried(run, "blinds")], ["evaluated wins", (run) => tried(run, "wins")], ["videos", (run) => run.videos],
+  ["cost", (run) => parseFloat(run.cost)], ["last change", (run) => run.changed],
+];
+const index = { version: "", runs: [], others: {}, chosen: fromAddress(), curves: {}, settings: {}, sort: "last change", up: false };
 
 function fromAddress() {
   return location.hash.length > 1 ? location.hash.slice(1).split(",").map(decodeURIComponent) : null;
@@ -11,7 +19,7 @@ async function follow() {
   try {
     const answer = await (await fetch(`live.json?version=${index.version}`)).json();
     if (answer.trouble) sayState(`The runs cannot be read: ${answer.trouble}. The page shows the last data and tries again.`, true);
-    else { if (answer.data) await takeOver(answer); else drawRuns(); sayState(`follows ${counted(index.runs.length, "run")}`); }
+    else { if (answer.data) await takeOver(answer); else drawAges(); sayState(`follows ${counted(index.runs.length, "run")}`); }
   } catch {
     sayState("The server does not respond: start ante watch --serve again. The page shows the last data and tries again.", true);
   }
@@ -29,25 +37,60 @@ async function takeOver({ version, data: fresh }) {
 const address = (name) => name.split("/").map(encodeURIComponent).join("/");
 const colour = (name) => COLOURS[index.chosen.indexOf(name) % COLOURS.length];
 
+// The runs that the words and the state select, in the chosen order.
+function selected() {
+  const words = byId("find").value.toLowerCase().split(/\s+/), state = byId("state").value;
+  const has = (run) => words.every((word) => `${run.name} ${run.kind} ${run.game}`.toLowerCase().includes(word));
+  const value = COLUMNS.find(([name]) => name === index.sort)[1], sign = index.up ? 1 : -1;
+  const order = (one, two) => {
+    const [a, b] = [value(one), value(two)];
+    if (typeof a === "string") return sign * a.localeCompare(b);
+    return known(a) && known(b) ? sign * (a - b) : known(b) - known(a);
+  };
+  return index.runs.filter((run) => has(run) && (!state || run.state === state)).sort(order);
+}
+
 function drawRuns() {
-  const word = byId("find").value.toLowerCase();
-  const rows = index.runs.filter(({ name }) => name.toLowerCase().includes(word)).map(drawRun);
-  const focused = document.activeElement?.dataset?.run;
-  byId("runs").replaceChildren(el("tr", {}, ...HEADS.map((name) => el("th", {}, name))), ...rows);
+  const runs = selected(), focused = document.activeElement?.dataset?.run;
+  const shown = COLUMNS.filter(([name]) => name !== "cost" || index.runs.some((run) => run.cost));
+  const heads = shown.map(([name]) => el("th", { "aria-sort": name === index.sort ? (index.up ? "ascending" : "descending") : null }, name && el("button", { "data-sort": name, onclick: () => sortBy(name) }, name)));
+  byId("runs").replaceChildren(el("tr", {}, ...heads), ...runs.map((run) => drawRun(run, shown)));
+  byId("count").textContent = runs.length === index.runs.length ? "" : `${runs.length} of ${index.runs.length}`;
   if (focused) byId("runs").querySelector(`input[data-run="${CSS.escape(focused)}"]`)?.focus();
 }
 
-function drawRun(run) {
-  const chosen = index.chosen.includes(run.name), tried = run.evaluation;
+function sortBy(name) {
+  index.up = index.sort === name ? !index.up : ["run", "state", "trains", "game"].includes(name);
+  index.sort = name;
+  drawRuns();
+  byId("runs").querySelector(`[data-sort="${name}"]`).focus();
+}
+
+const age = (run) => `${span(Math.max(0, Date.now() / 1000 - run.changed))} ago`;
+
+function drawAges() {
+  const cells = new Map([...byId("runs").querySelectorAll("td[data-age]")].map((cell) => [cell.dataset.age, cell]));
+  for (const run of index.runs) if (cells.has(run.name)) cells.get(run.name).textContent = age(run);
+}
+
+function drawRun(run, shown) {
+  const chosen = index.chosen.includes(run.name);
   const box = el("input", { type: "checkbox", "data-run": run.name, "aria-label": `compare ${run.name}`, checked: chosen, style: chosen ? `accent-color:${colour(run.name)}` : null, onchange: () => choose(run.name) });
   const share = known(run.steps) && run.target > 0 ? ` (${percent(Math.min(1, run.steps / run.target))})` : "";
   const fixed = (x) => (known(x) ? x.toFixed(2) : "–");
-  const cells = [
-    box, el("a", { href: `run/${address(run.name)}/` }, run.name), el(`span.state.${run.state}`, {}, run.state), run.kind, run.game,
-    `${short(run.steps)}${share}`, span(run.seconds), fixed(run.blinds), fixed(run.best), percent(run.wins, 1),
-    tried ? `${fixed(tried.blinds[0])} (${fixed(tried.blinds[1])} to ${fixed(tried.blinds[2])})` : "–", `${span(Math.max(0, Date.now() / 1000 - run.changed))} ago`,
-  ];
-  return el("tr", { "data-run": run.name }, ...cells.map((cell) => el("td", {}, cell)));
+  const interval = (values, scale, digits, unit) => {
+    if (!values) return "–";
+    const [mean, low, high] = values.map((x) => (known(x) ? (scale * x).toFixed(digits) : null));
+    return low === null ? `${mean}${unit}` : el("span", { title: `95 % interval: ${low} to ${high}` }, `${mean} ± ${((scale * (values[2] - values[1])) / 2).toFixed(digits)}${unit}`);
+  };
+  const link = `run/${address(run.name)}/`;
+  const cells = {
+    "": box, run: el("a", { href: link }, run.name), state: el(`span.state.${run.state}`, {}, run.state), trains: run.kind, game: run.game,
+    steps: `${short(run.steps)}${share}`, time: span(run.seconds), blinds: fixed(run.blinds), best: fixed(run.best), wins: percent(run.wins, 1),
+    "evaluated blinds": interval(run.evaluation?.blinds, 1, 2, ""), "evaluated wins": interval(run.evaluation?.wins, 100, 1, " %"),
+    videos: run.videos ? el("a", { href: link }, String(run.videos)) : "–", cost: run.cost || "–",
+  };
+  return el("tr", { "data-run": run.name }, ...shown.map(([name]) => (name === "last change" ? el("td", { "data-age": run.name }, age(run)) : el("td", {}, cells[name]))));
 }
 
 function drawOthers() {
@@ -67,10 +110,18 @@ async function compare() {
   const query = names.map((name) => `run=${encodeURIComponent(name)}`).join("&");
   try {
     index.curves = names.length ? await (await fetch(`curves.json?${query}`)).json() : {};
+    index.settings = names.length > 1 ? await (await fetch(`settings.json?${query}`)).json() : {};
   } catch {
     return; // the next poll states it
   }
   drawComparison();
+  drawSettings(names);
+}
+
+// The settings that differ between the chosen runs.
+function drawSettings(names) {
+  const rows = Object.entries(index.settings).map(([key, values]) => el("tr", {}, el("td", {}, key), ...names.map((name) => el("td", {}, values[name] === null || values[name] === undefined ? "" : String(values[name])))));
+  byId("settings").replaceChildren(...(rows.length ? [el("tr", {}, el("th", {}, "settings that differ"), ...names.map((name) => el("th", {}, name))), ...rows] : []));
 }
 
 function drawComparison() {
@@ -104,5 +155,8 @@ function drawMetric({ name, title, percent: inPercent }, runs) {
 }
 
 byId("name").textContent = data.name;
+byId("state").append(...states.map((state) => el("option", { value: state }, state)));
 byId("find").addEventListener("input", drawRuns);
+byId("state").addEventListener("input", drawRuns);
+if (data.first.data) takeOver(data.first);
 follow();

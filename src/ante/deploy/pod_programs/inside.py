@@ -1,6 +1,6 @@
 """Connectivity checks that the pod of `helm test` runs.
 
-    python -m ante.deploy.inside s3://BUCKET/PREFIX
+    python -m ante.deploy.pod_programs.inside s3://BUCKET/PREFIX
 
 It reads bucket and LLM from the pod's S3_* and LLM_* variables, and the API server's token from its service account.
 """
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None, environment: Mapping[str, str] 
     """Print a line for each check; return 1 if one fails."""
     words = sys.argv[1:] if arguments is None else arguments
     if len(words) != 1:
-        print("usage: python -m ante.deploy.inside s3://BUCKET/PREFIX", file=sys.stderr)
+        print("usage: python -m ante.deploy.pod_programs.inside s3://BUCKET/PREFIX", file=sys.stderr)
         return 2
     failed = 0
     for name, check in checks(words[0], environment).items():

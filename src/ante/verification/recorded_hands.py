@@ -29,6 +29,7 @@ EDITION_NUMBER = {row.key: int(row.edition) for row in EDITIONS}
 ENHANCEMENT_NUMBER = {row.key: int(row.enhancement) for row in ENHANCEMENTS}
 SEAL_NUMBER = {row.key: int(row.seal) for row in SEALS}
 MISPRINT_ROLLS = 24
+MOST_BONUS = np.iinfo(np.int16).max  # of a card in a game's record
 TWO_OF_CLUBS = (2, 2, 2)  # rank, suit, suit at creation
 
 
@@ -39,6 +40,8 @@ def parse_card(text: str) -> dict[str, int]:
     if "+h" in text:
         text, bonus = text.split("+h")
         parts["bonus"] = int(bonus)
+        if not 0 <= parts["bonus"] <= MOST_BONUS:
+            raise ValueError(f"a card has 0 to {MOST_BONUS} bonus chips, not {bonus}")
     if "=" in text:
         text, seal = text.split("=")
         parts["seal"] = SEAL_NUMBER[seal]

@@ -167,10 +167,17 @@ def validated(each: Mined, field: Field, mined: Starts, games: int) -> Strategy:
     p = float(binom.sf(better - 1, better + worse, 0.5)) if better + worse else 1.0
     effect, half = mean_and_half(granted.astype(float) - control)
     example = next(mined.seed(i) for i, s in enumerate(mined.states) if mined.won[i] and set(each.items) <= items_of(s))
-    shares = rounded((each.support, each.rate, each.low, each.high, each.lift, each.more, each.q))
-    rates = rounded((base.mean(), control.mean(), granted.mean(), effect, effect - half, effect + half))
     return Strategy(
-        JOIN.join(each.items), name_of(each.items), each.n, each.wins, *shares, len(which), *rates, p, example
+        key=JOIN.join(each.items),
+        name=name_of(each.items),
+        n=each.n,
+        wins=each.wins,
+        tested=len(which),
+        q_effect=p,
+        example=example,
+        **rounded(support=each.support, rate=each.rate, low=each.low, high=each.high, lift=each.lift, more=each.more),
+        **rounded(q=each.q, base=base.mean(), control=control.mean(), granted=granted.mean()),
+        **rounded(effect=effect, low_effect=effect - half, high_effect=effect + half),
     )
 
 
@@ -182,8 +189,10 @@ def interaction(one: str, other: str, field: Field, games: int) -> WinPair:
     values = arms[2] - arms[0] - arms[1] + base
     effect, half = mean_and_half(values)
     p = float(p_values(np.array(effect), np.array(half / Z_95)))
-    rates = rounded((base.mean(), *(arm.mean() for arm in arms), effect, effect - half, effect + half))
-    return WinPair(one, other, len(which), *rates, p)
+    names = ("with_one", "with_other", "both")
+    rates = rounded(base=base.mean(), **{name: arm.mean() for name, arm in zip(names, arms, strict=True)})
+    size = rounded(effect=effect, low=effect - half, high=effect + half)
+    return WinPair(one=one, other=other, n=len(which), q=p, **rates, **size)
 
 
 def ordered(*keys: str) -> tuple[str, ...]:
@@ -202,8 +211,8 @@ def corrected(rows: Sequence[Any], name: str) -> tuple[Any, ...]:
 
     if not rows:
         return ()
-    q = rounded(q_values(np.array([getattr(row, name) for row in rows])).tolist())
-    return tuple(replace(row, **{name: value}) for row, value in zip(rows, q, strict=True))
+    q = q_values(np.array([getattr(row, name) for row in rows]))
+    return tuple(replace(row, **rounded(**{name: value})) for row, value in zip(rows, q, strict=True))
 
 
 def strongest(

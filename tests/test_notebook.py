@@ -59,6 +59,7 @@ def test_players_are_evaluated_as_the_command_does() -> None:
     assert "greedy" in repr(found) and "<table" in found._repr_html_()
 
 
+@pytest.mark.slow
 @fast
 def test_a_run_shows_its_numbers_and_curves(tmp_path: Path) -> None:
     make_run(tmp_path / "run", 1)

@@ -12,7 +12,7 @@ from ante.events.opening import open_bus
 from ante.events.urls import BadBus
 from tests.events.conftest import needs_nats, state
 
-pytestmark = needs_nats
+pytestmark = [pytest.mark.slow, needs_nats]
 
 
 def test_publishing_waits_for_a_server_that_is_away(tmp_path: Path) -> None:

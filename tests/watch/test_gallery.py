@@ -34,6 +34,8 @@ from ante.watch.report import NoReport, curves, links_from, write_report
 from ante.watch.trace import steps_of
 from tests.watch.made import Thinker, make_run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -16,6 +16,8 @@ from ante.watch.report import read_report, write_report
 from ante.watch.serve import server_of
 from tests.watch.made import COLUMNS, make_run
 
+pytestmark = pytest.mark.slow
+
 ROW = ",".join(str(value) for value in (901, 901_000, 10_900, 640, 1400, 3.1, 4.1, 23.5, 0.2, 1.0, "nan"))
 
 

@@ -67,10 +67,11 @@ def test_a_stack_has_the_last_frames_of_its_game() -> None:
             assert not np.shares_memory(before, seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "pixels"),
     [
-        pytest.param({}, {"mode": "alone"}, marks=pytest.mark.slow),
+        ({}, {"mode": "alone"}),
         (
             {"observation": "masked", "actions": "discrete"},
             {"mode": "fused", "size": (36, 36), "colour": True, "stack": 2},

@@ -23,6 +23,7 @@ from ante.knowledge.measuring.table import RATE, Table, is_synergy
 
 DIMENSIONS, WINDOW = 128, 5
 TRAIT_WEIGHT = 0.02  # log10, as a weak synergy
+EQUAL = 1e-6  # relative difference of numbers that differ by rounding only
 FILE = "joker_vectors.npz"
 Matrix = NDArray[np.float64]
 
@@ -96,8 +97,12 @@ def netmf(weights: Matrix, dimensions: int = DIMENSIONS, window: int = WINDOW) -
 
 
 def with_signs(columns: Matrix) -> Matrix:
-    """Return columns with signs such that the largest number of each is positive: singular vectors have either sign."""
-    largest = np.abs(columns).argmax(axis=0)
+    """Return columns with signs such that the largest number of each is positive: singular vectors have either sign.
+
+    Of numbers that are equal but for rounding the first one counts.
+    """
+    sizes = np.abs(columns)
+    largest = (sizes >= (1.0 - EQUAL) * sizes.max(axis=0)).argmax(axis=0)
     return np.asarray(columns * np.sign(columns[largest, np.arange(columns.shape[1])]))
 
 

@@ -19,7 +19,10 @@ from ante.training.advice.asks import HintPlan, HintRequester, discrete_step, nu
 from ante.training.advice.hooks import mixed  # noqa: E402
 from ante.training.advice.mailbox import BrokerLost  # noqa: E402
 
-pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled"),
+]
 
 
 class Direct:
@@ -122,7 +125,6 @@ def test_only_unsure_decisions_are_asked_about_and_none_twice() -> None:
     assert len(kinds) == len(found.rows)
 
 
-@pytest.mark.slow
 def test_lines_say_hint_agreement_and_outcome() -> None:
     hinting, games, policy, mailbox = asking()
     play(hinting, games, policy, 300)

@@ -170,7 +170,8 @@ def chi_square_limit(freedom: int) -> float:
     return float(freedom * (1 - spread + 3.72 * spread**0.5) ** 3)
 
 
-@pytest.mark.parametrize("number", [0, 1, *(pytest.param(number, marks=pytest.mark.slow) for number in (2, 3))])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(4))
 def test_decisions_are_drawn_as_often_as_their_probability_says(number: int) -> None:
     made, draws = policy(2), 20_000
     rows = rows_of(unusual())

@@ -74,7 +74,7 @@ def frequent(games: Sequence[set[str]], least: int, longest: int) -> Iterator[tu
     A set is counted only if all its parts are frequent (Apriori).
     """
     names = sorted(set().union(*games))
-    has: dict[Items, NDArray[np.bool_]] = {
+    has: dict[tuple[str, ...], NDArray[np.bool_]] = {
         (name,): np.array([name in each for each in games], dtype=np.bool_) for name in names
     }
     level = {items: mask for items, mask in has.items() if mask.sum() >= least}

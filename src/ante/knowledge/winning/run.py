@@ -22,6 +22,7 @@ from ante.knowledge.winning.starts import ANTE, Starts
 from ante.knowledge.winning.table import JOIN, Strategy, Winning, WinPair, rounded
 
 FEWEST = 20  # games in which an arm is played
+MINED = ("support", "rate", "low", "high", "lift", "more", "q")  # figures of a mined set that its strategy has
 
 
 class TooFewGames(BalatroError, ValueError):
@@ -60,7 +61,9 @@ class Field:
 
         def play(part: NDArray[np.int64]) -> NDArray[np.bool_]:
             some = [grants[k] for k in part]
-            return play_granted(self._player, self.starts, which[part], some, self._items, self._deck, self._stake)
+            return play_granted(
+                self._player, self.starts, which[part].tolist(), some, self._items, self._deck, self._stake
+            )
 
         return self._outcomes.of(arm, [self.seeds[i] for i in which], play)
 
@@ -167,18 +170,12 @@ def validated(each: Mined, field: Field, mined: Starts, games: int) -> Strategy:
     p = float(binom.sf(better - 1, better + worse, 0.5)) if better + worse else 1.0
     effect, half = mean_and_half(granted.astype(float) - control)
     example = next(mined.seed(i) for i, s in enumerate(mined.states) if mined.won[i] and set(each.items) <= items_of(s))
-    return Strategy(
-        key=JOIN.join(each.items),
-        name=name_of(each.items),
-        n=each.n,
-        wins=each.wins,
-        tested=len(which),
-        q_effect=p,
-        example=example,
-        **rounded(support=each.support, rate=each.rate, low=each.low, high=each.high, lift=each.lift, more=each.more),
-        **rounded(q=each.q, base=base.mean(), control=control.mean(), granted=granted.mean()),
-        **rounded(effect=effect, low_effect=effect - half, high_effect=effect + half),
-    )
+    figures: dict[str, float] = {name: getattr(each, name) for name in MINED}
+    figures |= {"base": base.mean(), "control": control.mean(), "granted": granted.mean()}
+    figures |= {"effect": effect, "low_effect": effect - half, "high_effect": effect + half}
+    found: dict[str, Any] = dict(zip(figures, rounded(list(figures.values())), strict=True))
+    key, name = JOIN.join(each.items), name_of(each.items)
+    return Strategy(key, name, each.n, each.wins, tested=len(which), q_effect=p, example=example, **found)
 
 
 def interaction(one: str, other: str, field: Field, games: int) -> WinPair:
@@ -189,10 +186,9 @@ def interaction(one: str, other: str, field: Field, games: int) -> WinPair:
     values = arms[2] - arms[0] - arms[1] + base
     effect, half = mean_and_half(values)
     p = float(p_values(np.array(effect), np.array(half / Z_95)))
-    names = ("with_one", "with_other", "both")
-    rates = rounded(base=base.mean(), **{name: arm.mean() for name, arm in zip(names, arms, strict=True)})
-    size = rounded(effect=effect, low=effect - half, high=effect + half)
-    return WinPair(one=one, other=other, n=len(which), q=p, **rates, **size)
+    none, first, second, both = rounded([arm.mean() for arm in (base, *arms)])
+    middle, low, high = rounded([effect, effect - half, effect + half])
+    return WinPair(one, other, len(which), none, first, second, both, middle, low, high, p)
 
 
 def ordered(*keys: str) -> tuple[str, ...]:
@@ -211,8 +207,8 @@ def corrected(rows: Sequence[Any], name: str) -> tuple[Any, ...]:
 
     if not rows:
         return ()
-    q = q_values(np.array([getattr(row, name) for row in rows]))
-    return tuple(replace(row, **rounded(**{name: value})) for row, value in zip(rows, q, strict=True))
+    q = rounded(q_values(np.array([getattr(row, name) for row in rows])).tolist())
+    return tuple(replace(row, **{name: value}) for row, value in zip(rows, q, strict=True))
 
 
 def strongest(

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib.resources import files
@@ -148,7 +149,7 @@ def check(found: Winning, folder: Path) -> None:
     items = [item for each in found.strategies for item in each.items]
     unknown = [item for item in items if not is_item(item)]
     unknown += [key for pair in found.pairs for key in (pair.one, pair.other) if key not in by_key]
-    rows: list[Strategy | WinPair] = [*found.strategies, *found.pairs]
+    rows: tuple[Strategy | WinPair, ...] = (*found.strategies, *found.pairs)
     numbers = [value for row in rows for value in asdict(row).values() if isinstance(value, float)]
     if not isinstance(found.about, dict) or not found.about:
         raise BadTable(f"the tables in {folder} do not contain their origin")
@@ -173,6 +174,6 @@ def schema_of(kind: type[Strategy] | type[WinPair]) -> Any:
     return pa.schema([pa.field(each.name, kinds[each.type], nullable=False) for each in fields(kind)])
 
 
-def rounded(**values: float) -> dict[str, Any]:
-    """Return numbers by name with the digits of the tables."""
-    return {name: float(f"{value:.4g}") for name, value in values.items()}
+def rounded(values: Sequence[float]) -> list[float]:
+    """Return numbers with the digits of the tables."""
+    return [float(f"{value:.4g}") for value in values]

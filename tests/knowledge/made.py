@@ -74,4 +74,6 @@ def made_winning() -> Winning:
         example="TESTSEED",
     )
     pair = WinPair("j_joker", "j_zany", 100, 0.5, 0.6, 0.55, 0.75, 0.1, 0.02, 0.18, 0.02)
-    return Winning((one, other), (pair,), {"player": "made", "ante": 6})
+    return Winning(
+        (one, other), (pair,), {"player": "made", "ante": 6, "sets": 3, "mined": {"reached": 90, "rate": 0.5}}
+    )

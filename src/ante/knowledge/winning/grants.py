@@ -112,7 +112,7 @@ def add(s: Any, grant: Grant, items: np.recarray) -> None:
 def play_granted(
     player: Chooser,
     starts: Starts,
-    which: Sequence[int],
+    which: Sequence[int] | NDArray[np.int64],
     grants: Sequence[Grant],
     items: np.recarray,
     deck: str,

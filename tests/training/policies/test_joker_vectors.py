@@ -59,4 +59,4 @@ def test_vectors_of_another_version_are_named_and_words_are_refused() -> None:
     with pytest.warns(UserWarning, match="joker vectors 00000000 are of another version"):
         weights_of(config(**{"policy.joker_vectors": "0" * 64}))
     with pytest.raises(ValueError, match="use None, measured or the SHA-256"):
-        config(**{"policy.joker_vectors": "mesured"})
+        config(**{"policy.joker_vectors": "measure"})

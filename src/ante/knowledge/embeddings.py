@@ -99,7 +99,7 @@ def netmf(weights: Matrix, dimensions: int = DIMENSIONS, window: int = WINDOW) -
 def with_signs(columns: Matrix) -> Matrix:
     """Return columns with signs such that the largest number of each is positive: singular vectors have either sign.
 
-    Of numbers that are equal but for rounding the first one counts.
+    Of numbers that are equal except for rounding the first one counts.
     """
     sizes = np.abs(columns)
     largest = (sizes >= (1.0 - EQUAL) * sizes.max(axis=0)).argmax(axis=0)

@@ -4,7 +4,7 @@ import os
 import signal
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
@@ -59,18 +59,26 @@ def unheard() -> Iterator[None]:
 
 
 @contextmanager
+def restored(numbers: Iterable[int]) -> Iterator[None]:
+    """Restore the handlers of these signals after the block."""
+    old = {number: signal.getsignal(number) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def stopping() -> Iterator[Stops]:
     """Yield a list that is no longer empty after Ctrl-C or a termination. A second Ctrl-C interrupts.
 
     After starting Ray, call `listen` again: Ray replaces the handler of SIGTERM by one that exits immediately.
     """
-    stops, old = Stops(), {number: signal.getsignal(number) for number in HANDLED}
-    stops.listen()
-    try:
+    stops = Stops()
+    with restored(HANDLED):
+        stops.listen()
         yield stops
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
@@ -80,12 +88,8 @@ def ending() -> Iterator[None]:
     def leave(number: int, _: FrameType | None) -> None:
         raise SystemExit(128 + number)  # the shell's exit code for a process that this signal ended
 
-    old = {number: signal.getsignal(number) for number in TERMINATIONS}
-    for number, handler in old.items():
-        if handler != signal.SIG_IGN:  # nohup ignores SIGHUP
-            signal.signal(number, leave)
-    try:
+    with restored(TERMINATIONS):
+        for number in TERMINATIONS:
+            if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
+                signal.signal(number, leave)
         yield
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)

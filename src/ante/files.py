@@ -181,6 +181,12 @@ def whole(file: Path) -> Iterator[Path]:
         aside.unlink(missing_ok=True)
 
 
+def write_gzip(file: Path, data: bytes) -> None:
+    """Write a gzip file, completely or not at all. Equal data give equal files. Raises OSError."""
+    with whole(file) as aside:
+        aside.write_bytes(gzip.compress(data, mtime=0))
+
+
 def whole_rows(file: Path) -> list[dict[str, str]]:
     """Return the rows of metrics.csv by column, each cell a number or empty; an incomplete last row is skipped.
 

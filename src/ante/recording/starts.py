@@ -20,7 +20,7 @@ from ante.engine.validation import validate_states
 from ante.env.games import Games, observe_games
 from ante.env.text import seed_of
 from ante.errors import BalatroError, shown
-from ante.files import Unreadable, read_bytes, whole
+from ante.files import Unreadable, read_bytes, write_gzip
 from ante.watch.episode import Episode
 
 WAY_OUT = "write one with ante replay states"
@@ -85,9 +85,7 @@ def over(s: Any) -> str:
 def write_starts(file: Path, games: Iterable[np.recarray]) -> None:
     """Write these games, (1,) each, to the file. Raises OSError."""
     head = save_state(new_states(1)[0])[: -state_t.itemsize]
-    data = b"".join(head + states.view(np.uint8).tobytes() for states in games)
-    with whole(file) as aside:
-        aside.write_bytes(gzip.compress(data, mtime=0))
+    write_gzip(file, b"".join(head + states.view(np.uint8).tobytes() for states in games))
 
 
 def read_starts(file: Path) -> np.recarray:

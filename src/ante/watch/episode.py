@@ -1,6 +1,5 @@
 """A recorded game: its initial state and its decisions, which can be replayed."""
 
-import gzip
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -28,7 +27,7 @@ from ante.env.replay import (
     write_replay,
 )
 from ante.env.text import seed_of
-from ante.files import whole
+from ante.files import write_gzip
 from ante.watch.notes import Explained, Note
 
 Choose = Callable[[Games, NDArray[np.bool_]], NDArray[np.int64]]
@@ -137,9 +136,7 @@ def fingerprint(s: Any) -> str:
 
 def write_compact(file: Path, heading: Heading, episode: Episode) -> None:
     """Write a gzipped replay without comments: heading, a line for each decision, the end. Raises RefusedDecision."""
-    text = compact(heading, episode.actions, episode.end())
-    with whole(file) as aside:
-        aside.write_bytes(gzip.compress(text.encode("ascii"), mtime=0))
+    write_gzip(file, compact(heading, episode.actions, episode.end()).encode("ascii"))
 
 
 def compact(heading: Heading, actions: Sequence[int], last: Any) -> str:

@@ -1,6 +1,5 @@
 """A player's estimates for its decisions: value, likeliest options, hint, plan and search, stored next to a replay."""
 
-import gzip
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat, ValidationE
 
 from ante.env.games import Games
 from ante.errors import BalatroError, first_fault
-from ante.files import Unreadable, read_json, whole
+from ante.files import Unreadable, read_json, write_gzip
 
 SHOWN = 5  # options kept per decision
 LEAST = 0.001  # least probability of an option that is kept
@@ -83,8 +82,7 @@ def write_notes(file: Path, player: str, notes: Iterable[Note]) -> None:
     """Write notes to a gzipped JSON file: {player, notes: [[value, [[decision, probability] ...], chance, hint, plan, search] ...]}."""
     rows = [[note.value, note.options, note.chance, note.hint, note.plan, note.search] for note in notes]
     text = json.dumps({"player": player, "notes": rows}, separators=(",", ":"))
-    with whole(file) as aside:
-        aside.write_bytes(gzip.compress(text.encode(), mtime=0))
+    write_gzip(file, text.encode())
 
 
 KeptNote = tuple[FiniteFloat | None, tuple[tuple[Decision, Chance], ...], Chance | None, str, str, str]

@@ -12,8 +12,7 @@ from ante.cli.players import player_of
 from ante.cli.shown import progress, show
 
 if TYPE_CHECKING:
-    from ante.knowledge.measuring.positions import Chooser
-    from ante.knowledge.winning.starts import Starts
+    from ante.agents.evaluate import Player
     from ante.knowledge.winning.table import Strategy
 
 MINED_DRAW, FRESH_DRAW = 11, 31  # evaluation seeds from which strategies are mined; dataset seeds that validate them
@@ -122,21 +121,20 @@ class Mine:
         from ante.agents.seed_lists import dataset_seeds, evaluation_seeds
         from ante.knowledge.measuring.table import is_synergy, read_table
         from ante.knowledge.winning.run import Plan, measure, strongest
+        from ante.knowledge.winning.starts import kept_starts
         from ante.stats.knowledge import COPIERS
 
-        player: Chooser = player_of(self.player, likeliest=True, checkpoint="best")
-        about = {
-            **origin_of(self.player),
-            "seeds": f"evaluation_seeds(draw={MINED_DRAW}), dataset_seeds(draw={FRESH_DRAW})",
-        }
-        mined = self.starts(player, evaluation_seeds(self.games, MINED_DRAW), "games to mine")
-        fresh = self.starts(player, dataset_seeds(self.fresh, FRESH_DRAW), "fresh games")
+        player, origin = player_of(self.player, likeliest=True, checkpoint="best"), origin_of(self.player)
+        about = {**origin, "seeds": f"evaluation_seeds(draw={MINED_DRAW}), dataset_seeds(draw={FRESH_DRAW})"}
+        place = origin, self.work, progress
+        mined = kept_starts(player, evaluation_seeds(self.games, MINED_DRAW), *place, "games to mine")
+        fresh = kept_starts(player, dataset_seeds(self.fresh, FRESH_DRAW), *place, "fresh games")
         scores = read_table().pairs
         pairs = strongest(scores, is_synergy(scores["effect"], scores["q"]), self.pairs, COPIERS)
         plan = Plan(self.most, self.each, pairs, self.each_pair)
         found = measure(player, mined, fresh, plan, about, self.out, progress)
         found.write(self.out)
-        self.write_examples([each for each in found.strategies if each.validated])
+        self.write_examples(player, [each for each in found.strategies if each.validated])
         validated = sum(each.validated for each in found.strategies)
         print(
             f"{self.out}: {found.about['sets']} frequent sets, {len(found.strategies)} proposed, {validated} validated, "
@@ -144,37 +142,14 @@ class Mine:
         )
         return 0
 
-    def starts(self, player: "Chooser", seeds: list[str], about: str) -> "Starts":
-        """Return the games of these seeds, from the work folder if they are already there."""
-        import hashlib
-
-        from ante.engine.core.compile_cache import source_hash
-        from ante.knowledge.winning.starts import Starts, starts_of
-
-        name = hashlib.sha256(
-            repr((self.player, origin_of(self.player), seeds, source_hash("lookahead"))).encode()
-        ).hexdigest()
-        file = self.work / f"starts-{name[:16]}.npz"
-        if not file.exists():
-            with progress(len(seeds), about) as advance:
-                found = starts_of(player, seeds, advance=advance)
-            self.work.mkdir(parents=True, exist_ok=True)
-            found.write(file)
-        return Starts.read(file)
-
-    def write_examples(self, strategies: "list[Strategy]") -> None:
+    def write_examples(self, player: "Player", strategies: "list[Strategy]") -> None:
         """Write a game of each strategy as a replay."""
-        import gzip
-
         from ante.agents.record import record_game
         from ante.env.replay import Heading
-        from ante.files import whole
+        from ante.files import write_gzip
         from ante.knowledge.winning.table import EXAMPLES
 
         folder = self.out / EXAMPLES
         folder.mkdir(parents=True, exist_ok=True)
         for each in strategies:
-            player = player_of(self.player, likeliest=True, checkpoint="best")
-            text = record_game(player, Heading(each.example))
-            with whole(folder / f"{each.example}.txt.gz") as aside:
-                aside.write_bytes(gzip.compress(text.encode(), mtime=0))
+            write_gzip(folder / f"{each.example}.txt.gz", record_game(player, Heading(each.example)).encode())

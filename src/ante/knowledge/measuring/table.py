@@ -63,14 +63,12 @@ class Table:
     def write(self, folder: Path) -> None:
         """Write both files."""
         import pyarrow as pa
-        from pyarrow import parquet
 
         folder.mkdir(parents=True, exist_ok=True)
         text = {ABOUT: json.dumps(self.about, sort_keys=True).encode()}
         for name, columns in ((PAIRS, self.pairs), (EFFECTS, self.effects)):
-            table = pa.table({key: pa.array(values) for key, values in columns.items()}).replace_schema_metadata(text)
-            with whole(folder / name) as aside:
-                parquet.write_table(table, aside, compression="zstd", compression_level=19)
+            table = pa.table({key: pa.array(values) for key, values in columns.items()})
+            write_parquet(folder / name, table.replace_schema_metadata(text))
 
 
 def read_table(folder: Path | None = None) -> Table:
@@ -87,8 +85,7 @@ def table_in(folder: Path) -> Table:
     """Return the tables of a folder. Raises BadTable, Unreadable."""
     try:
         pairs, effects = (read_parquet(folder / name, schema_of(columns)) for name, columns in COLUMNS.items())
-        place = f"the origin in {folder / PAIRS}"
-        about = parse_json(decoded((pairs.schema.metadata or {}).get(ABOUT, b"{}"), place), place)
+        about = origin_in(pairs, folder / PAIRS)
     except (Unreadable, BadTable) as error:
         raise BadTable(f"{error}; write the tables again with ante know measure --out {folder}") from None
     table = Table(columns_of(pairs), columns_of(effects), about)
@@ -123,6 +120,20 @@ def schema_of(columns: Sequence[str]) -> Any:
 
     kinds = dict.fromkeys(("one", "other", "joker", "kind", "target"), pa.string()) | {"n": pa.int32()}
     return pa.schema([pa.field(name, kinds.get(name, pa.float32()), nullable=False) for name in columns])
+
+
+def origin_in(table: Any, file: Path) -> Any:
+    """Return the origin in the metadata of a table that was read from the file. Raises Unreadable."""
+    place = f"the origin in {file}"
+    return parse_json(decoded((table.schema.metadata or {}).get(ABOUT, b"{}"), place), place)
+
+
+def write_parquet(file: Path, table: Any) -> None:
+    """Write an Arrow table to a file, completely or not at all."""
+    from pyarrow import parquet
+
+    with whole(file) as aside:
+        parquet.write_table(table, aside, compression="zstd", compression_level=19)
 
 
 def read_parquet(file: Path, schema: Any) -> Any:

@@ -21,9 +21,9 @@ from ante.engine.items.owned import add_joker_from_item
 from ante.engine.items.prices import price
 from ante.engine.jokers.lineup import refresh_lineup
 from ante.env.games import observe_games
-from ante.knowledge.measuring.positions import Chooser
+from ante.knowledge.measuring.positions import BATCH, Chooser
 from ante.knowledge.winning.mining import LEAST_LEVELS, LEVELS, MAIN, Items, hand_of, jokers_of
-from ante.knowledge.winning.starts import BATCH, Starts, new_games, play_on
+from ante.knowledge.winning.starts import Starts, new_games, play_on
 
 RULES = 1  # of what is granted and to which games; incremented when results of earlier versions differ
 N_JOKERS = len(JOKERS)

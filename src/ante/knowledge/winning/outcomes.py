@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ante.files import NoFile, whole
+from ante.files import NoFile
+from ante.knowledge.measuring.positions import BATCH
 from ante.knowledge.measuring.sums import OtherMeasurement
-from ante.knowledge.measuring.table import read_parquet
-from ante.knowledge.winning.starts import BATCH
+from ante.knowledge.measuring.table import read_parquet, write_parquet
 
 OUTCOMES = "outcomes.parquet"
 KEY = b"ante"  # metadata of the file
@@ -57,7 +57,6 @@ class Outcomes:
     def write(self) -> None:
         """Write the file, atomically."""
         import pyarrow as pa
-        from pyarrow import parquet
 
         rows = [
             {"arm": arm, "seed": seed, "won": won}
@@ -66,8 +65,7 @@ class Outcomes:
         ]
         table = pa.Table.from_pylist(rows, schema=schema()).replace_schema_metadata({KEY: self.key.encode()})
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        with whole(self.file) as aside:
-            parquet.write_table(table, aside, compression="zstd", compression_level=19)
+        write_parquet(self.file, table)
 
     @property
     def games(self) -> int:

@@ -4,21 +4,23 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ante.arrays import read_arrays, write_arrays
+from ante.engine.core.compile_cache import source_hash
 from ante.engine.core.state import copy_states, new_states, state_t
 from ante.engine.validation import validate_states
 from ante.env.games import Games, Outcome
 from ante.files import Unreadable
-from ante.knowledge.measuring.positions import MOST_DECISIONS, Chooser
+from ante.knowledge.measuring.positions import BATCH, MOST_DECISIONS, WAY_OUT, Chooser
+
+if TYPE_CHECKING:
+    from ante.knowledge.measuring.run import Bar
 
 ANTE = 6  # the boss of the ante before is beaten; the player holds a line-up, and half of the games are still lost
-BATCH = 128  # games played together
-WAY_OUT = "delete it, or choose another --work folder"
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,22 @@ def starts_of(
     states = new_states(sum(map(len, kept)))
     states.view(np.uint8)[:] = np.concatenate([each.view(np.uint8) for each in kept])
     return Starts(states, np.concatenate(won), len(seeds))
+
+
+def kept_starts(player: Chooser, seeds: Sequence[str], origin: Any, work: Path, bar: "Bar", about: str) -> Starts:
+    """Return the games of these seeds, from the work folder if they are already there. Raises Unreadable.
+
+    origin  identifies the player
+    about   what the progress bar says
+    """
+    key = hashlib.sha256(repr((origin, seeds, source_hash("lookahead"))).encode()).hexdigest()
+    file = work / f"starts-{key[:16]}.npz"
+    if not file.exists():
+        with bar(len(seeds), about) as advance:
+            found = starts_of(player, seeds, advance=advance)
+        work.mkdir(parents=True, exist_ok=True)
+        found.write(file)
+    return Starts.read(file)
 
 
 def new_games(player: Chooser, n: int, deck: str, stake: int) -> Games:

@@ -14,8 +14,8 @@ import numpy as np
 from ante.catalog.hands import by_name
 from ante.catalog.jokers import by_key
 from ante.errors import shown
-from ante.files import Unreadable, decoded, parse_json, whole
-from ante.knowledge.measuring.table import ABOUT, RATE, BadTable, read_parquet
+from ante.files import Unreadable
+from ante.knowledge.measuring.table import ABOUT, RATE, BadTable, origin_in, read_parquet, write_parquet
 from ante.knowledge.winning.mining import LEVELS, MAIN, Items
 
 STRATEGIES, WIN_PAIRS = "strategies.parquet", "win_pairs.parquet"
@@ -104,16 +104,12 @@ class Winning:
     def write(self, folder: Path) -> None:
         """Write both files, atomically."""
         import pyarrow as pa
-        from pyarrow import parquet
 
         folder.mkdir(parents=True, exist_ok=True)
         text = {ABOUT: json.dumps(self.about, sort_keys=True).encode()}
         for name, kind, rows in ((STRATEGIES, Strategy, self.strategies), (WIN_PAIRS, WinPair, self.pairs)):
-            table = pa.Table.from_pylist([asdict(row) for row in rows], schema=schema_of(kind)).replace_schema_metadata(
-                text
-            )
-            with whole(folder / name) as aside:
-                parquet.write_table(table, aside, compression="zstd", compression_level=19)
+            table = pa.Table.from_pylist([asdict(row) for row in rows], schema=schema_of(kind))
+            write_parquet(folder / name, table.replace_schema_metadata(text))
 
 
 def read_winning(folder: Path | None = None) -> Winning:
@@ -131,12 +127,10 @@ def winning_in(folder: Path) -> Winning:
     try:
         strategies = read_parquet(folder / STRATEGIES, schema_of(Strategy))
         pairs = read_parquet(folder / WIN_PAIRS, schema_of(WinPair))
-        place = f"the origin in {folder / STRATEGIES}"
-        about = parse_json(decoded((strategies.schema.metadata or {}).get(ABOUT, b"{}"), place), place)
         found = Winning(
             tuple(Strategy(**row) for row in strategies.to_pylist()),
             tuple(WinPair(**row) for row in pairs.to_pylist()),
-            about,
+            origin_in(strategies, folder / STRATEGIES),
         )
         check(found, folder)
     except (Unreadable, BadTable) as error:

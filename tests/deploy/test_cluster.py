@@ -278,6 +278,14 @@ def test_a_budget_becomes_a_deadline(kubernetes: Cluster, ante: Ante) -> None:
     assert (code, "a budget needs prices: set prices.cpuHour" in error) == (2, True)
 
 
+def test_a_budget_refused_on_a_waiting_cluster_changes_nothing(kubernetes: Cluster, ante: Ante) -> None:
+    ante("up", "--preset", "cpu", "--name", "mine")
+    before = json.dumps(list(kubernetes.objects.values()))
+    code, _, error = ante("submit", "--preset", "cpu", "--name", "mine", *PRICES, "--budget", "10")
+    assert (code, "--budget ends a RayJob, and mine is a RayCluster" in error) == (2, True)
+    assert json.dumps(list(kubernetes.objects.values())) == before
+
+
 def test_logs_since_a_time_leave_older_lines_out(kubernetes: Cluster, ante: Ante) -> None:
     kubernetes.logs = {"submitter": "900|8,192 steps\n30|16,384 steps\n"}
     ante("submit", "--preset", "cpu", "--name", "first")

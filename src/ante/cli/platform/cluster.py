@@ -175,11 +175,11 @@ class Submit(What):
         from ante.deploy.jobs import job_client, submit
         from ante.deploy.spec import entrypoint, train_config_map
 
-        access.apply(train_config_map(settings))
         if self.budget:
             raise BalatroError(
                 f"--budget ends a RayJob, and {settings.name} is a RayCluster, which remains: leave it out"
             )
+        access.apply(train_config_map(settings))
         with job_client(access, settings.name, settings.name, self.address) as jobs:
             job = submit(jobs, settings.run, entrypoint(settings))
         print(f"job {job} on cluster {settings.name}; follow it: ante cluster logs {settings.name} -f")

@@ -62,11 +62,17 @@ def free_nodes(nodes: Sequence[Object], pods: Sequence[Object]) -> list[Host]:
         most = amounts(node["status"]["allocatable"])
         name, labels = node["metadata"]["name"], node["metadata"].get("labels", {})
         found[name] = Host(name, labels, node.get("spec", {}).get("taints", []), dict(most), most)
-    for pod in pods:
-        host = found.get(pod["spec"].get("nodeName", ""))
-        if host and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
+    for name, pod in open_pods(pods):
+        if host := found.get(name):
             take(host, pod_requests(pod["spec"]))
     return list(found.values())
+
+
+def open_pods(pods: Sequence[Object]) -> Iterator[tuple[str, Object]]:
+    """Yield the pods that have not ended, with the name of their node, empty without one."""
+    for pod in pods:
+        if pod.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
+            yield pod["spec"].get("nodeName", ""), pod
 
 
 @dataclass(frozen=True)
@@ -89,18 +95,17 @@ class NodeGpus:
 
 def gpus(nodes: Sequence[Object], pods: Sequence[Object]) -> Iterator[NodeGpus]:
     """Yield the GPUs of all nodes."""
+    running: dict[str, list[tuple[str, Amounts]]] = {}
+    for name, pod in open_pods(pods):
+        user = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+        running.setdefault(name, []).append((user, pod_requests(pod["spec"])))
     for node in nodes:
         name, labels = node["metadata"]["name"], node["metadata"].get("labels", {})
         product = next((labels[label] for label in PRODUCTS if label in labels), "")
         for resource, total in amounts(node["status"]["allocatable"]).items():
             if not (GPU.fullmatch(resource) and total):
                 continue
-            used = {}
-            for pod in pods:
-                ended = pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
-                amount = pod_requests(pod["spec"]).get(resource, 0.0)
-                if pod["spec"].get("nodeName") == name and amount and not ended:
-                    used[f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"] = int(amount)
+            used = {user: int(found[resource]) for user, found in running.get(name, ()) if found.get(resource)}
             schedulable = not node.get("spec", {}).get("unschedulable")
             yield NodeGpus(name, product, resource, int(total), sum(used.values()), tuple(used), schedulable)
 

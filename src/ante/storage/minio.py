@@ -39,10 +39,8 @@ def encrypted(secret_key: str, data: bytes) -> bytes:
 
 def bucket_policy(bucket: str, prefixes: Sequence[str] = ("",)) -> dict[str, Any]:
     """Return the policy of a bucket's user: the permissions of a training, for keys below these prefixes only."""
-    own, places = (
-        f"arn:aws:s3:::{bucket}",
-        [f"{prefix.strip('/')}/" if prefix.strip("/") else "" for prefix in prefixes],
-    )
+    own = f"arn:aws:s3:::{bucket}"
+    places = [f"{prefix.strip('/')}/" if prefix.strip("/") else "" for prefix in prefixes]
     done = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
     listing: dict[str, Any] = {"Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": [own]}
     if "" not in places:

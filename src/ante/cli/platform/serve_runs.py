@@ -84,13 +84,10 @@ class ServeRuns:
 
     def cost(self, run: "RunSummary") -> str:
         """Return the cost of a run's training so far by its settings, empty without prices."""
-        hours, found = run.metric("seconds") / 3600, {name: 0.0 for name in ("cpu", "gpu")}
-        for kind, cpus, gpus in (("runners", "runner_cpus", "runner_gpus"), ("learners", "", "learner_gpus")):
-            count = amount(run, kind)
-            found["cpu"] += count * (amount(run, cpus) if cpus else 1.0)
-            found["gpu"] += count * amount(run, gpus)
-        found["cpu"] = max(1.0, found["cpu"])
-        total = hours * (found["cpu"] * self.cpu_hour + found["gpu"] * self.gpu_hour)
+        runners, learners = amount(run, "runners"), amount(run, "learners")
+        cpus = max(1.0, runners * amount(run, "runner_cpus") + learners)
+        gpus = runners * amount(run, "runner_gpus") + learners * amount(run, "learner_gpus")
+        total = run.metric("seconds") / 3600 * (cpus * self.cpu_hour + gpus * self.gpu_hour)
         return f"{total:,.2f} {self.currency}" if total > 0 else ""
 
 

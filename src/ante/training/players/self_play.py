@@ -176,8 +176,8 @@ def self_play(
             parts.append(part)
             results.append((member, float(points_of(played).sum()), len(own)))
         league.record(results)
-        step = learn_value if number <= settings.value_first else learn_policy
-        means = step(policy, value if number <= settings.value_first else adam, joined(parts), settings, rng)
+        step, optimizer = (learn_value, value) if number <= settings.value_first else (learn_policy, adam)
+        means = step(policy, optimizer, joined(parts), settings, rng)
         decisions += sum(len(part.actions) for part in parts)
         share = sum(points for _, points, _ in results) / settings.races
         names = " ".join(league.members[member].name for member in chosen)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ante.cli.platform.cluster_lifecycle import write_to
 from ante.deploy.access import connect
 from ante.deploy.settings import make_settings, preset, read_settings
 from ante.deploy.spec import objects
@@ -263,6 +264,12 @@ def test_without_prices_no_costs_are_shown(kubernetes: Cluster, ante: Ante) -> N
     assert "cost of" not in ante("status", "first")[1]
     kubernetes.objects["RayJob", "default", "first"]["metadata"]["annotations"] = {"ante/prices": "by hand"}
     assert ante("status", "first")[0] == 0
+
+
+def test_a_character_in_two_parts_of_a_commands_output_stays_whole(capfd: pytest.CaptureFixture[str]) -> None:
+    for part in (b"na\xc3", b"\xafve"):
+        write_to(1, part)
+    assert capfd.readouterr().out == "na\u00efve"
 
 
 def test_a_budget_becomes_a_deadline(kubernetes: Cluster, ante: Ante) -> None:

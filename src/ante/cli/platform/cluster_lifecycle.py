@@ -211,8 +211,8 @@ class Exec(Where):
 
 def write_to(number: int, data: bytes) -> None:
     """Write a part of a command's output to stdout (1) or stderr (2)."""
-    stream = sys.stdout if number == 1 else sys.stderr
-    stream.write(data.decode(errors="replace"))
+    stream = (sys.stdout if number == 1 else sys.stderr).buffer  # a part may end within a character
+    stream.write(data)
     stream.flush()
 
 

@@ -104,7 +104,7 @@ def kept_starts(player: Chooser, seeds: Sequence[str], origin: Any, work: Path, 
     """Return the games of these seeds, from the work folder if they are already there. Raises Unreadable.
 
     origin  identifies the player
-    about   what the progress bar says
+    about   label of the progress bar
     """
     key = hashlib.sha256(repr((origin, seeds, source_hash("lookahead"))).encode()).hexdigest()
     file = work / f"starts-{key[:16]}.npz"

@@ -1,5 +1,6 @@
 """Fixtures for tests in several folders."""
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -10,11 +11,18 @@ if TYPE_CHECKING:
     from tests.storage.server import Server
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`; read when torch is imported
+gc.disable()  # SPEED: collecting the tests creates millions of objects that all stay; looking for garbage took 40 % of it
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Name the marked tests that this run selects, for `tests.hostile.harness.cases`."""
     os.environ["PYTEST_MARKERS"] = config.option.markexpr
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the collection of tests created to itself, and look for garbage from now on."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

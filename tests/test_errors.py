@@ -32,6 +32,7 @@ def test_an_error_with_parameters_arrives_with_its_message(error: BalatroError) 
     assert type(copy) is type(error) and str(copy) == str(error) and vars(copy) == vars(error)
 
 
+@pytest.mark.slow
 def test_errors_of_all_packages_can_be_sent() -> None:
     for package in PACKAGES:
         module = importlib.import_module(f"ante.{package}")

@@ -21,6 +21,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "events.sqlite"
 
 
+@pytest.mark.slow
 def test_an_evaluation_is_followed_archived_queried_and_cloned(log: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert outcome(f"events tail {log} --since all --count 2".split()) == 0
     lines = capsys.readouterr().out.splitlines()[-2:]

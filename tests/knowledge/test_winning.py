@@ -110,7 +110,7 @@ def test_without_an_effect_few_sets_are_proposed() -> None:
     rng = random.Random(3)
     names = [row.key for row in JOKERS[1:13]]
     proposed = 0
-    for _ in range(10):
+    for _ in range(5):
         line_ups = [[name for name in names if rng.random() < 0.35] for _ in range(300)]
         proposed += sum(each.proposed for each in mine(made_starts(line_ups, [rng.random() < 0.5 for _ in line_ups])))
     assert proposed <= 2  # the false discovery rate is 5 % per family; most families have no proposal

@@ -146,6 +146,8 @@ def naming(sources: dict[Path, str], *names: str) -> str:
     if not names:
         return ""
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
-    found = {file: len(pattern.findall(text)) for file, text in sources.items()}
+    found = {
+        file: len(pattern.findall(text)) if any(name in text for name in names) else 0 for file, text in sources.items()
+    }
     best = max(found, key=lambda file: found[file])
     return f"engine/{best.relative_to(ENGINE).as_posix()}" if found[best] else ""

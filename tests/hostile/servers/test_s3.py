@@ -196,9 +196,9 @@ def test_a_store_that_drips_is_given_up(
     name: str,
     call: str,
 ) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.3)
+    monkeypatch.setattr(connections, "PATIENCE", 0.15)
     with pytest.raises(StorageError):
-        CALLS[call][0](store_at(answering(DRIPS[name], pause=0.05).url), tmp_path)
+        CALLS[call][0](store_at(answering(DRIPS[name], pause=0.03).url), tmp_path)
 
 
 def test_an_object_that_drips_is_given_up(
@@ -206,10 +206,10 @@ def test_an_object_that_drips_is_given_up(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.3)
+    monkeypatch.setattr(connections, "PATIENCE", 0.15)
     head = OK + f"Content-Length: 1000000\r\nLast-Modified: {DATE}\r\n\r\n".encode()
     with pytest.raises(StorageError):
-        store_at(answering(endless(head, b"x"), pause=0.05).url).get_file("a", tmp_path / "file")
+        store_at(answering(endless(head, b"x"), pause=0.03).url).get_file("a", tmp_path / "file")
     assert not list(tmp_path.iterdir())
 
 

@@ -17,6 +17,7 @@ from ante.http.server import CONNECTIONS
 from ante.training.run.prometheus import RunExporter, serving
 from ante.watch.pages import page, security_policy
 from ante.watch.serve import server_of
+from tests.hostile.harness import thinned
 
 VIDEO = bytes(range(256)) * 5
 HOST = b"Host: 127.0.0.1\r\nConnection: close\r\n"
@@ -226,7 +227,7 @@ SLOW = {
 }
 
 
-@pytest.mark.parametrize("name", SLOW)
+@pytest.mark.parametrize("name", thinned(list(SLOW), 3))
 def test_a_slow_client_is_disconnected(port: int, name: str) -> None:
     with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
         try:

@@ -24,7 +24,7 @@ from ante.training.numerics.packed_rows import (
 needs_jit = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 
 
-def positions(steps: int = 400, n: int = 64) -> tuple[np.ndarray, np.ndarray]:
+def positions(steps: int = 200, n: int = 32) -> tuple[np.ndarray, np.ndarray]:
     """Return observations and masks of random games on several decks, some with one-chip blinds: (steps x n, ...)."""
     rng, seen, masks = np.random.default_rng(7), [], []
     for deck, stake in (("b_red", 1), ("b_plasma", 8), ("b_ghost", 4)):

@@ -41,7 +41,7 @@ def test_an_lstm_learns_from_hints_and_keeps_its_memory(monkeypatch: pytest.Monk
     assert (rollout.rows["move"].reshape(32, -1)[0] > 0).any(), "games continue from the previous fragment"
 
 
-@slow_uncompiled
+@pytest.mark.slow
 def test_an_lstm_with_an_advisor_plays_as_without_where_nobody_may_be_asked() -> None:
     from ante.env.games import Games
     from ante.training.acting.player import make_player

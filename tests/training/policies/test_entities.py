@@ -224,7 +224,7 @@ def test_the_likeliest_choice_is_legal_and_draws_nothing() -> None:
 )
 def test_no_drawn_decision_is_ever_refused(reorder: str, deck: str, stake: int, seed: int) -> None:
     made = policy(seed)
-    games = Games(256, deck, stake, reorder=reorder, discrete=False, flat=False)
+    games = Games(128, deck, stake, reorder=reorder, discrete=False, flat=False)
     games.reset()
     games.states.one_chip_blinds[:] = seed % 2  # half of the games get far
     rows, rng, ended = new_rows(games.n), torch.Generator().manual_seed(seed), 0

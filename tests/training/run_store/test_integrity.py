@@ -547,6 +547,7 @@ NAMES = {
     "from_checkpoint",
     "can_restore",
 }
+ENDS = NAMES | {call.rpartition(".")[2] for call in CALLS}
 ALLOWED = {
     "engine/core/compile_cache.py": "compiled code, in this user's own cache folder",
     "bench/processes.py": "the size of what RLlib sends between processes; nothing is read",
@@ -569,8 +570,8 @@ def breaches(file: Path) -> list[str]:
             found += (
                 ["allow_pickle"] if not (isinstance(node.value, ast.Constant) and node.value.value is False) else []
             )
-        elif isinstance(node, ast.Attribute) and (ast.unparse(node) in CALLS or node.attr in NAMES):
-            found.append(ast.unparse(node))
+        elif isinstance(node, ast.Attribute) and node.attr in ENDS and (name := ast.unparse(node)):
+            found += [name] if name in CALLS or node.attr in NAMES else []
     return found
 
 

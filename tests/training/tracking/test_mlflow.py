@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from ante.training.tracking.state import read_state, write_state
 from ante.training.tracking.tracker import Outcome
 from tests.training.tracking.made import cover, evaluated, known_rows, made_run, write_rows
 
-mlflow = pytest.importorskip("mlflow")
+pytestmark = pytest.mark.skipif(not find_spec("mlflow"), reason="mlflow is not installed")
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +34,8 @@ def send(run: Path, outcome: Outcome = "finished") -> None:
 
 
 def found(run: Path) -> Any:
+    import mlflow
+
     client = mlflow.MlflowClient(tracking_uri=run.absolute().with_name("mlruns").as_uri())
     return client, client.get_run(read_state(run, "mlflow").id)
 

@@ -98,6 +98,7 @@ def test_results_count_games_that_both_have_played(tmp_path: Path) -> None:
     assert searched.changed == 0.1
     kept = json.loads((tmp_path / "results.json").read_text())
     assert kept["phases"]["16ms"]["shop"] == [12, 9, 3, 1.5]
+    assert kept["lost_at_ante"] == {"alone": [0, 0, 0, 2, *[0] * 5], "16ms": [0, 0, 0, 1, *[0] * 5]}
 
 
 def test_a_folder_without_a_phrase_is_refused(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ interrupted and continued at any time, also from committed files.
     phrase.txt       the phrase
     alone.jsonl      the player without search
     16ms.jsonl ...   with search, one file for each budget
-    results.json     wins with 95 % intervals for each budget
-    search.png       the same as a curve
+    results.json     wins with 95 % intervals for each budget, and the antes at which games are lost
+    search.png       the same as curves
     games/           games to learn from (`search_lessons.py`)
 """
 
@@ -25,6 +25,7 @@ import numpy as np
 from pydantic import Field, FiniteFloat
 
 from ante.agents.evaluate import Player, Share, wilson
+from ante.catalog.constants import WIN_ANTE
 from ante.engine.core.state import SEED_LENGTH
 from ante.engine.run import SEED_ALPHABET
 from ante.env.games import Games, Outcome
@@ -40,6 +41,7 @@ PHRASE, RESULTS, PICTURE, ALONE = "phrase.txt", "results.json", "search.png", "a
 BATCH = 16  # games played together; finished ones are stored when all of them have ended
 MOST_DECISIONS = 5000
 LONGEST_PHRASE = 1000
+ANTES = range(WIN_ANTE + 1)  # Hieroglyph leads to ante 0
 COLUMNS = ("decisions", "searched", "changed", "gain")
 
 Count = Annotated[int, Field(ge=0, le=10**12)]
@@ -193,18 +195,20 @@ def counts_of(found: Finding) -> tuple[int, int, int, float]:
 def write_results(out: Path, games: int) -> list[BudgetRow]:
     """Write results and curve from all files of the folder, and return the rows by budget."""
     alone = {line.seed: line for line in read_lines(out / f"{ALONE}.jsonl")}
-    rows = []
+    rows, lost = [], {}
     for file in sorted(out.glob("*.jsonl"), key=lambda each: order_of(each.stem)):
         lines = [line for line in read_lines(file) if line.seed in alone]
         if lines:
             rows.append(row_of(file.stem, lines, alone))
+            lost[file.stem] = [sum(not line.won and line.ante == ante for line in lines) for ante in ANTES]
     content: dict[str, Any] = {
         "phrase_sha256": hashlib.sha256(phrase_of(out).encode()).hexdigest(),
         "budgets": [asdict(row) for row in rows],
+        "lost_at_ante": lost,
         "phases": {row.budget: phase_rows(out / f"{row.budget}.jsonl") for row in rows if row.budget != ALONE},
     }
     write_text(out / RESULTS, json.dumps(content, indent=1) + "\n")
-    draw(rows, out / PICTURE)
+    draw(rows, lost, out / PICTURE)
     return rows
 
 
@@ -239,17 +243,17 @@ def phase_rows(file: Path) -> dict[str, list[float]]:
     return {name: np.round(counts, 1).tolist() for name, counts in sums.items()}
 
 
-def draw(rows: Sequence[BudgetRow], file: Path) -> None:
-    """Write the curve of budgets in milliseconds: games won with 95 % intervals."""
+def draw(rows: Sequence[BudgetRow], lost: dict[str, list[int]], file: Path) -> None:
+    """Write two pictures: games won with 95 % intervals, for budgets in milliseconds, and games lost by ante."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     from ante.files import whole
 
     points = [row for row in rows if row.budget == ALONE or row.budget.endswith("ms")]
-    figure = Figure(figsize=(7.0, 4.5), dpi=120, layout="constrained")
+    figure = Figure(figsize=(11.0, 4.5), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots()
+    axes, losses = figure.subplots(1, 2)
     rates = 100.0 * np.array([row.wins.rate for row in points])
     lows, highs = (100.0 * np.array([getattr(row.wins, name) for row in points]) for name in ("low", "high"))
     errors = np.maximum(0.0, [rates - lows, highs - rates])  # of a rate of 0 or 1, rounded
@@ -263,8 +267,15 @@ def draw(rows: Sequence[BudgetRow], file: Path) -> None:
             fontsize=8,
         )
     axes.set_xscale("log")
+    axes.margins(x=0.25)  # room for the text at the last point
     axes.set_xlabel("milliseconds of one core per decision")
     axes.set_ylabel("games won, %")
     axes.grid(alpha=0.25)
+    for row in points:
+        losses.plot(ANTES, 100.0 * np.array(lost[row.budget]) / row.wins.trials, marker="o", label=row.budget)
+    losses.set_xlabel("ante")
+    losses.set_ylabel("games lost there, %")
+    losses.grid(alpha=0.25)
+    losses.legend(frameon=False)
     with whole(file) as aside:
         figure.savefig(aside, format="png")

@@ -84,7 +84,8 @@ class ShortlistNet:
     def _encoded(self, rows: Any, k: int) -> list[Features]:
         """Return the candidates after each layer of their encoder."""
         encoder = self._policy.entries
-        x = encoder.numbers.bias.detach().repeat(k, 1)
+        bias = encoder.numbers.bias.detach()
+        x = torch.empty(k, len(bias)).copy_(bias)
         row_kernels.sparse_forward(*rows.terms(), self._table.numpy(), x.numpy())
         embedded = activated(x, self._dtype)
         weight, bias = self._mix

@@ -300,7 +300,7 @@ def test_logs_since_a_time_leave_older_lines_out(kubernetes: Cluster, ante: Ante
     assert ante("logs", "first", "--since", "1h")[1] == "8,192 steps\n16,384 steps\n"
     assert ante("logs", "first", "--tail", "1")[1] == "16,384 steps\n"
     code, _, error = ante("logs", "first", "--since", "yesterday")
-    assert (code, "--since 'yesterday' is out of range" in error) == (2, True)
+    assert (code, "--since 'yesterday' is out of range: it must be a number of seconds" in error) == (2, True)
 
 
 def test_what_helm_looks_after_is_left_alone(kubernetes: Cluster, ante: Ante) -> None:

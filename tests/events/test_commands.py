@@ -21,6 +21,16 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "events.sqlite"
 
 
+@pytest.mark.parametrize("words", ["tail other.sqlite", "archive other.sqlite --to archive"])
+def test_a_log_that_does_not_exist_is_refused_and_not_created(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert outcome(["events", *words.split()]) == 2
+    assert "there is no event log other.sqlite" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
 def test_an_evaluation_is_followed_archived_queried_and_cloned(log: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert outcome(f"events tail {log} --since all --count 2".split()) == 0
@@ -74,6 +84,7 @@ def test_mistakes_are_explained(
     words: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("events.sqlite").touch()
     assert outcome(words.split()) == 2
     assert message in capsys.readouterr().err
 

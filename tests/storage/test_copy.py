@@ -95,6 +95,12 @@ def test_an_interrupted_copy_is_complete_as_far_as_it_goes_and_continues(source:
         assert contents(target) == everything
 
 
+def test_a_source_without_objects_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadStore, match="has no objects"):
+        copy(LocalStore(tmp_path / "other-name"), LocalStore(tmp_path / "backup"))
+    assert not list(tmp_path.rglob("*.json"))
+
+
 def test_a_damaged_backup_is_found_and_repaired_by_a_deep_copy(source: LocalStore, tmp_path: Path) -> None:
     target = LocalStore(tmp_path / "target")
     copy(source, target)

@@ -1,12 +1,13 @@
 """Types that declare the ranges of command options, and their validation by `check_options`."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import is_dataclass, replace
 from typing import Annotated, Any, TextIO, Union, get_args, get_type_hints
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 from tyro.conf import Positional
 from tyro.constructors import (
     ConstructorRegistry,
@@ -33,8 +34,17 @@ NotNegative = Annotated[float, Field(ge=0, le=1e9)]
 Seconds = Annotated[float, Field(ge=0, le=10**6)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Side = Annotated[int, Field(ge=8, le=720)]  # pixels of an observation
-Age = Annotated[str, Field(pattern=r"^[0-9]{1,6}[smhd]$")]  # a time that has passed, such as 10m
 VideoSide = Annotated[int, Field(ge=64, le=4096)]
+
+
+def age(text: str) -> str:
+    """Check a time that has passed. Raises ValueError."""
+    if not re.fullmatch(r"[0-9]{1,6}[smhd]", text):
+        raise ValueError("a number of seconds, minutes, hours or days, such as 90s, 10m, 2h or 7d")
+    return text
+
+
+Age = Annotated[str, AfterValidator(age)]
 
 NONE = "None"  # unsets a value, for example of a preset
 REGISTRY = ConstructorRegistry()
@@ -74,9 +84,9 @@ def events_url(option: str | None) -> str | None:
     return option if option is not None else os.environ.get("ANTE_EVENTS_URL") or None
 
 
-def seconds_of(age: str) -> int:
+def seconds_of(time: str) -> int:
     """Return an Age in seconds."""
-    return int(age[:-1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[age[-1]]
+    return int(time[:-1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[time[-1]]
 
 
 def check_words(words: list[str]) -> None:

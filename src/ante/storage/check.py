@@ -146,6 +146,8 @@ def copy(source: Store, target: Store, deep: bool = False, progress: Progress = 
                 found = replace(found, unchanged=found.unchanged + 1)
             else:
                 found = replace(found, objects=found.objects + 1, bytes=found.bytes + new)
+    if found == Copied():
+        raise BadStore(f"{source.url} has no objects: check its name, and the keys' access to it")
     return found
 
 

@@ -52,7 +52,7 @@ class Tail:
         from ante.events.opening import open_bus
 
         async def follow() -> None:
-            bus, left = await open_bus(self.bus), self.count
+            bus, left = await open_bus(self.bus, create=False), self.count
             try:
                 subscription = await bus.subscribe(None, self.kind, self.since)
                 while left is None or left > 0:
@@ -119,7 +119,7 @@ class Archive:
 
         async def move(sink: Sink, show_stage: Any) -> None:
             nonlocal written
-            bus = await open_bus(self.bus)
+            bus = await open_bus(self.bus, create=False)
             try:
                 async for events in archive.archive(bus, sink.write, self.every, self.follow, sink.consumer):
                     written += len(events)

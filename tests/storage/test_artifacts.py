@@ -85,6 +85,7 @@ def test_a_fault_is_named_and_is_exit_code_1(artifacts: Inside, tmp_path: Path) 
         (["put", "STORE", "s3://"], "is a whole store"),
         (["get", "s3://bucket", "x"], "is a whole store"),
         (["get", "STORE/shelf", "x", "--pointer", "best"], "best.json does not exist in"),
+        (["verify", "STORE/none"], "none has no objects: check its name"),
         (["queue", "nothing"], "nothing is not an upload queue"),
         (["prune", "STORE", "--newest", "-1"], "--newest -1 is out of range"),
     ],

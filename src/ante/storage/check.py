@@ -110,6 +110,12 @@ def wrong_part(store: Store, key: str, part: Part, stat: Stat | None, deep: bool
     return "" if same else "checksum"
 
 
+def check_filled(store: Store) -> None:
+    """Raise BadStore if a store has no objects, such as one whose name is misspelt."""
+    if next(iter(store.list()), None) is None:
+        raise BadStore(f"{store.url} has no objects: check its name")
+
+
 @dataclass(frozen=True)
 class Copied:
     """The result of a copy: objects copied, their bytes, objects that the target had, and those deleted meanwhile."""
@@ -131,6 +137,7 @@ def copy(source: Store, target: Store, deep: bool = False, progress: Progress = 
     for one, two in ((source.url, target.url), (target.url, source.url)):
         if f"{one}/".startswith(f"{two}/"):
             raise BadStore(f"{target.url} and {source.url} overlap: copy to another bucket or prefix")
+    check_filled(source)
     found = Copied()
     with TemporaryDirectory(prefix="ante-copy-") as folder:
         for stat in sorted(source.list(), key=lambda stat: (order_of(stat.key), stat.key)):
@@ -146,8 +153,6 @@ def copy(source: Store, target: Store, deep: bool = False, progress: Progress = 
                 found = replace(found, unchanged=found.unchanged + 1)
             else:
                 found = replace(found, objects=found.objects + 1, bytes=found.bytes + new)
-    if found == Copied():
-        raise BadStore(f"{source.url} has no objects: check its name, and the keys' access to it")
     return found
 
 

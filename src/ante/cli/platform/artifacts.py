@@ -174,10 +174,11 @@ class Verify:
 
     def run(self) -> int:
         """Verify and report."""
-        from ante.storage.check import bytes_under, shelves, verify
+        from ante.storage.check import bytes_under, check_filled, shelves, verify
         from ante.storage.opening import open_store
 
         store = open_store(self.url)
+        check_filled(store)
         with bytes_bar(bytes_under(store, ""), "verifying") as progress:
             findings = verify(store, deep=not self.quick, progress=progress)
         rows = [asdict(finding) for finding in findings]

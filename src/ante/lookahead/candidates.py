@@ -169,7 +169,7 @@ def list_phase_actions(s, out):
 
 def decision_of(entry: Any) -> int:
     """Return the macro decision of one entry, candidate_t."""
-    return int(decisions_of(np.array([[entry]], dtype=entry.dtype), np.zeros(1, dtype=np.int64))[0])
+    return int(macro_decisions(np.array(entry)))
 
 
 def decisions_of(entries: NDArray[Any], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -182,8 +182,11 @@ def decisions_of(entries: NDArray[Any], chosen: NDArray[np.int64]) -> NDArray[np
     Returns:
         (n,) int64, -1 where `chosen` is -1.
     """
-    one = entries[np.arange(len(chosen)), np.maximum(chosen, 0)]
-    verb, target = one["verb"].astype(np.int64), one["target"].astype(np.int64)
+    return np.where(chosen < 0, -1, macro_decisions(entries[np.arange(len(chosen)), np.maximum(chosen, 0)]))
+
+
+def macro_decisions(entries: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the macro decisions of entries of any shape, candidate_t: int64 of that shape, 0 for entries that are 0."""
+    verb, target = entries["verb"].astype(np.int64), entries["target"].astype(np.int64)
     to = np.where(verb == Verb.MOVE_JOKER, target + 1, 0)
-    made = verb | (target << 6) | (to << 14) | (one["cards"].astype(np.int64) << 22)
-    return np.where(chosen < 0, -1, made)
+    return verb | (target << 6) | (to << 14) | (entries["cards"].astype(np.int64) << 22)

@@ -125,8 +125,9 @@ class ThinkingDecider:
         positions = Positions(games.states, games.observations, games.flat, games.reorder)
         views = self.thinker.view(positions)
         order = np.argsort(-views.log_probs, axis=1, kind="stable")[:, :MOST_OPTIONS]
-        chances = np.exp(np.take_along_axis(views.log_probs, order, axis=1).astype(np.float64))
-        decisions = np.take_along_axis(views.decisions, order, axis=1)
+        rows = np.arange(len(order))[:, None]
+        chances = np.exp(views.log_probs[rows, order].astype(np.float64))
+        decisions = views.decisions[rows, order]
         options = [
             [(d, p) for d, p in zip(row, likely, strict=True) if p > 0.0]
             for row, likely in zip(decisions.tolist(), chances.tolist(), strict=True)

@@ -11,7 +11,8 @@ from typing import Any
 import grpc
 import numpy as np
 
-from ante.engine.actions import is_legal
+from ante.env.games import first_refused
+from ante.env.observe import REORDER_ALL
 from ante.env.replay import action_text
 from ante.env.text import macro_name
 from ante.hints.rules import RulesPlayer
@@ -209,17 +210,24 @@ class Desk:
         games = self._tables[thread].place(states, decider)
         hashes = hashes_of(games)
         choices = decider.decide(games)
-        for k, state, seen, choice in zip(good, states, hashes, choices, strict=True):
-            query = batch[which[k]]
+        check_legal(states, choices, decider)
+        for i, k in enumerate(good):
+            query, seen = batch[which[k]], hashes[i]
             if query.state_hash and query.state_hash != seen:
                 message = (
                     f"stale: the position has state hash {seen}, and the client is at {query.state_hash[:LONGEST_NAME]}"
                 )
                 found[which[k]] = Refused(grpc.StatusCode.FAILED_PRECONDITION, message)
                 continue
-            if not is_legal(state, choice.decision):
-                raise RuntimeError(f"{decider.name} decided {choice.decision}, which is illegal")
-            found[which[k]] = message_of(state, choice, decider, seen, query)
+            found[which[k]] = message_of(states[i], choices[i], decider, seen, query)
+
+
+def check_legal(states: np.recarray, choices: Sequence[Choice], decider: Decider) -> None:
+    """Raise RuntimeError if a decision is illegal in its position."""
+    decisions = np.array([choice.decision for choice in choices])
+    refused = first_refused(states, decisions, False, REORDER_ALL, np.zeros(len(states), dtype=np.uint8))
+    if refused >= 0:
+        raise RuntimeError(f"{decider.name} decided {choices[refused].decision}, which is illegal")
 
 
 def message_of(s: Any, choice: Choice, decider: Decider, seen: str, query: "pb.Query") -> "pb.Decision":

@@ -11,7 +11,7 @@ import grpc
 import numpy as np
 
 from ante.engine.actions import N_VERBS, verb_of
-from ante.engine.core.state import Phase, Status, copy_states, load_state, new_states, state_t
+from ante.engine.core.state import Phase, Status, copy_states, load_state, state_t
 from ante.engine.run import new_run
 from ante.engine.step import step
 from ante.engine.validation import BadState, validate_states
@@ -57,7 +57,7 @@ class Runs:
         self._kept: OrderedDict[bytes, np.recarray] = OrderedDict()
 
     def position(self, heading: Heading, actions: Sequence[int]) -> np.recarray:
-        """Return the position after these macro decisions, (1,) state_t, a copy. Raises Refused."""
+        """Return the position after these macro decisions, (1,) state_t, read only. Raises Refused."""
         if len(actions) > MOST_DECISIONS:
             raise malformed(f"the run has {len(actions):,} decisions: at most {MOST_DECISIONS:,} are replayed")
         try:
@@ -65,15 +65,23 @@ class Runs:
         except OverflowError:
             raise malformed("a packed decision exceeds 64 bits") from None
         start = repr(heading).encode()
-        for done in range(len(numbers), max(-1, len(numbers) - 1 - LOOKED_BACK), -1):
-            if (found := self._kept.get(key_of(start, numbers[:done]))) is not None:
-                states = copy_states(found)
-                break
-        else:
-            states, done = batch_of([new_run(**asdict(heading))]), 0
-        self._play(states[0], numbers, done)
-        self._keep(key_of(start, numbers), states)
+        key = key_of(start, numbers)
+        if (states := self._kept.get(key)) is None:
+            states, done = self._earlier(heading, start, numbers)
+            self._play(states[0], numbers, done)
+            states.flags.writeable = False
+            self._kept[key] = states
+            if len(self._kept) > KEPT_RUNS:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
         return states
+
+    def _earlier(self, heading: Heading, start: bytes, numbers: np.ndarray) -> tuple[np.recarray, int]:
+        """Return a copy of an earlier position of the run, and the number of decisions before it."""
+        for done in range(len(numbers) - 1, max(-1, len(numbers) - 1 - LOOKED_BACK), -1):
+            if (found := self._kept.get(key_of(start, numbers[:done]))) is not None:
+                return copy_states(found), done
+        return batch_of([new_run(**asdict(heading))]), 0
 
     def _play(self, s: Any, numbers: np.ndarray, done: int) -> None:
         """Play the decisions from number `done` on. Raises Refused."""
@@ -84,12 +92,6 @@ class Runs:
                     action_text(int(action)) if 0 <= action < LARGEST_ACTION and verb_of(action) < N_VERBS else action
                 )
                 raise malformed(f"decision {number + 1} of the run is illegal in its state: {words}")
-
-    def _keep(self, key: bytes, states: np.recarray) -> None:
-        self._kept[key] = copy_states(states)
-        self._kept.move_to_end(key)
-        if len(self._kept) > KEPT_RUNS:
-            self._kept.popitem(last=False)
 
 
 def key_of(start: bytes, numbers: np.ndarray) -> bytes:
@@ -130,10 +132,8 @@ def batch_of(records: Sequence[Any]) -> np.recarray:
 
     SPEED: copied as bytes; NumPy copies records field by field.
     """
-    states = new_states(len(records))
-    for row, record in zip(rows_of(states), records, strict=True):
-        row[:] = np.frombuffer(record.tobytes(), dtype=np.uint8)
-    return states
+    joined = bytearray().join(record.tobytes() for record in records)
+    return np.frombuffer(joined, dtype=state_t).view(np.recarray)
 
 
 def rows_of(states: np.recarray) -> np.ndarray:

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 
 from ante.catalog.constants import WIN_ANTE
 from ante.env.reward import BLINDS_OF_A_RUN, REWARDS
-from ante.lookahead.candidates import CandidateLister, decisions_of
-from ante.lookahead.records import MAX_CANDIDATES, candidates_t
+from ante.lookahead.candidates import CandidateLister, decisions_of, macro_decisions
+from ante.lookahead.records import candidates_t
 from ante.search.protocol import Positions, Views, as_records
 from ante.training.acting.win_head import WIN_HEAD, BadWinHead, WinHead
 from ante.training.policies.shortlist import ListedRows, ShortlistPolicy
@@ -42,10 +42,8 @@ class ShortlistThinker:
     def view(self, positions: Positions) -> Views:
         """Return log-probabilities of all candidates, and ratings."""
         found, lists = self._outputs(positions)
-        entries = lists["entries"].reshape(-1, 1)
-        decisions = decisions_of(entries, np.zeros(len(entries), dtype=np.int64))
         log_probs = found.logits.log_softmax(dim=1).numpy()
-        return Views(decisions.reshape(-1, MAX_CANDIDATES), log_probs, self._ratings(positions, found))
+        return Views(macro_decisions(lists["entries"]), log_probs, self._ratings(positions, found))
 
     def decide(self, positions: Positions) -> NDArray[np.int64]:
         """Return the likeliest candidates."""

@@ -27,6 +27,10 @@ PROVED = "\n".join(
 )  # fmt: skip
 
 
+def part_of(pod: Any) -> str:
+    return str(pod["metadata"].get("labels", {}).get("app.kubernetes.io/component"))
+
+
 def made(cluster: Cluster) -> set[str]:
     """Return the objects that were created by the command."""
     return {f"{kind}/{name}" for kind, _, name in cluster.objects if kind not in ("Namespace", "Node", "Deployment")}
@@ -84,6 +88,34 @@ def test_logs_are_those_of_the_training_until_it_ends(kubernetes: Cluster, ante:
     assert ante("logs", "first", "-f")[1] == "8,192 steps\n16,384 steps\n"
     code, _, error = ante("logs", "first", "--part", "cpuu")
     assert (code, "no cpuu pod of first has started" in error) == (2, True)
+
+
+def test_a_followed_log_is_one_stream_over_lost_connections_and_new_pods(
+    kubernetes: Cluster, ante: Ante, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ante.deploy.trainings.FOLLOW_SECONDS", 0.2)
+    ante("submit", "--preset", "cpu", "--name", "first")
+    (key,) = (key for key in kubernetes.objects if key[0] == "Pod" and part_of(kubernetes.objects[key]) == "submitter")
+    kubernetes.logs = {"submitter": "one\ntwo\n"}  # the stub closes the connection after these
+
+    def go_on() -> None:
+        time.sleep(1)
+        kubernetes.logs["submitter"] += "three\n"
+        time.sleep(1)
+        with kubernetes.lock:
+            later = json.loads(json.dumps(kubernetes.objects[key]))
+            kubernetes.objects[key]["status"]["phase"] = "Failed"
+            later["metadata"] |= {"name": "a-later-one", "creationTimestamp": "2026-11-21T00:10:00Z"}
+            del later["metadata"]["uid"]
+            kubernetes.put(later)
+        time.sleep(2)
+        kubernetes.objects["RayJob", "default", "first"]["status"]["jobDeploymentStatus"] = "Complete"
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    code, printed, _ = ante("logs", "first", "-f")
+    thread.join()
+    assert (code, printed) == (0, "one\ntwo\nthree\n" + "one\ntwo\nthree\n")  # of the first pod, of the later one
 
 
 def test_resume_goes_on_with_the_same_objects(kubernetes: Cluster, ante: Ante) -> None:
@@ -204,6 +236,9 @@ def test_a_command_runs_in_a_pod_with_its_output_and_exit_code(kubernetes: Clust
     assert "no gpu pod of first is running" in ante("exec", "first", "--part", "gpu", "ls")[2]
     assert "no command was given: ante cluster exec first COMMAND" in ante("exec", "first")[2]
     assert "into words: No closing quotation" in ante("exec", "first", "echo 'a")[2]
+    assert ante("exec", "first", "nosuch --flag") == (
+        2, "", "ante: pod first-abcde-head has no program 'nosuch'; a shell runs builtins: sh -c 'COMMAND'\n",
+    )  # fmt: skip
     kubernetes.denied.add(("create", "pods/exec"))
     code, _, error = ante("exec", "first", "ls")
     assert (code, "it requires the permission create pods/exec" in error) == (2, True)

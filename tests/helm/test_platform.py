@@ -10,7 +10,7 @@ from ante.deploy.access import KINDS
 from ante.deploy.preflight import NEEDED
 from tests.helm.renders import values_of
 from tests.helm.test_safety import pods
-from tests.support.helm import CHART, Rendered, render
+from tests.support.helm import CHART, PROGRAM, Rendered, render, render_by_program
 from tests.support.manifests import Object
 
 PLATFORM = render(values_of("platform"), name="ante", namespace="platform")
@@ -21,10 +21,10 @@ Label = dict[str, str]
 
 def matches(selector: Object, labels: Label) -> bool:
     """Return whether a label selector matches."""
-    operators = {"In"}
-    assert all(one["operator"] in operators for one in selector.get("matchExpressions", []))
+    assert all(one["operator"] in ("In", "NotIn") for one in selector.get("matchExpressions", []))
     return selector.get("matchLabels", {}).items() <= labels.items() and all(
-        labels.get(one["key"]) in one["values"] for one in selector.get("matchExpressions", [])
+        (labels.get(one["key"]) in one["values"]) == (one["operator"] == "In")
+        for one in selector.get("matchExpressions", [])
     )
 
 
@@ -40,16 +40,26 @@ def peer_matches(peer: Object, home: str, namespace: str, labels: Label) -> bool
     return matches(peer.get("podSelector", {}), labels)
 
 
-def lets(rendered: Rendered, home: str, way: str, pod: Label, other: tuple[str, Label], port: int) -> bool:
-    """Return whether the policies of a release let a pod of it exchange traffic with a pod of a namespace."""
-    ends = {"ingress": "from", "egress": "to"}
-    for policy in rendered.kind("NetworkPolicy").values():
-        if matches(policy["spec"]["podSelector"], pod):
-            for rule in policy["spec"].get(way, []):
-                if port in {one["port"] for one in rule.get("ports", [])} and any(
-                    peer_matches(peer, home, *other) for peer in rule[ends[way]]
-                ):
-                    return True
+def about(rendered: Rendered, home: str, way: str, pod: Label) -> list[Object]:
+    """Return the policies of a release in namespace `home` that isolate a pod in this direction."""
+    every = [one for one in rendered.objects if one["kind"] == "NetworkPolicy"]
+    return [
+        one["spec"]
+        for one in every
+        if one["metadata"]["namespace"] == home
+        and way.capitalize() in one["spec"]["policyTypes"]
+        and matches(one["spec"]["podSelector"], pod)
+    ]
+
+
+def lets(rendered: Rendered, home: str, way: str, pod: Label, other: tuple[str, Label], port: int | str) -> bool:
+    """Return whether the policies of a release let a pod in namespace `home` exchange traffic with a pod of another."""
+    end = {"ingress": "from", "egress": "to"}[way]
+    for spec in about(rendered, home, way, pod):
+        for rule in spec.get(way, []):
+            ports = {one["port"] for one in rule.get("ports", [])}
+            if (not ports or port in ports) and any(peer_matches(peer, home, *other) for peer in rule[end]):
+                return True
     return False
 
 
@@ -59,24 +69,52 @@ def labels_of(rendered: Rendered, name: str) -> Label:
 
 
 HEAD, WORKER = labels_of(ALICE, "head"), labels_of(ALICE, "cpu")
-SERVICES = {"objectstore": 9000, "llm": 8000}
+SERVICES = {"objectstore": 9000, "llm": 8000, "decisions": 50051}
+DECISIONS = {"decisionService": {"enabled": True, "tokenSecret": "decisions"}}
+SERVING = render({**values_of("platform"), **DECISIONS}, name="ante", namespace="platform")
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_pods_of_a_tenant_reach_the_services_and_others_do_not(service: str) -> None:
-    server, port = labels_of(PLATFORM, f"ante-{service}"), SERVICES[service]
+    server, port = labels_of(SERVING, f"ante-{service}"), SERVICES[service]
     for pod in (HEAD, WORKER):
         assert lets(ALICE, "team-a", "egress", pod, ("platform", server), port)
-        assert lets(PLATFORM, "platform", "ingress", server, ("team-a", pod), port)
-        assert lets(PLATFORM, "platform", "ingress", server, ("team-b", pod), port)
-        assert not lets(PLATFORM, "platform", "ingress", server, ("team-c", pod), port)
+        assert lets(SERVING, "platform", "ingress", server, ("team-a", pod), port)
+        assert lets(SERVING, "platform", "ingress", server, ("team-b", pod), port)
+        assert not lets(SERVING, "platform", "ingress", server, ("team-c", pod), port)
         assert not lets(ALICE, "team-a", "egress", pod, ("team-b", server), port)
-    assert not lets(PLATFORM, "platform", "ingress", server, ("team-a", {"app": "other"}), port)
+    assert not lets(SERVING, "platform", "ingress", server, ("team-a", {"app": "other"}), port)
 
 
 def test_no_policy_lets_one_tenant_into_pods_of_another() -> None:
     for port in (6379, 8265, 8080, 10001):
         assert not lets(ALICE, "team-a", "ingress", HEAD, ("team-b", {**HEAD, "app.kubernetes.io/instance": "b"}), port)
+
+
+def test_a_training_that_a_tenant_creates_without_policies_is_closed_to_other_namespaces() -> None:
+    """`ante cluster submit` creates a RayJob only; the platform's policies hold in the namespaces of tenants."""
+    pod = {**HEAD, "app.kubernetes.io/instance": "second"}
+    neighbour, operator = {**pod, "app.kubernetes.io/instance": "third"}, {"app.kubernetes.io/name": "kuberay"}
+    for home in ("team-a", "team-b"):
+        assert about(PLATFORM, home, "ingress", pod) and not about(PLATFORM, home, "egress", pod)
+        for port in (6379, 8265, 8080, 10001, 52365):
+            for stranger in (("others", {"app": "other"}), ("others", pod), (home, {"app": "other"})):
+                assert not lets(PLATFORM, home, "ingress", pod, stranger, port)
+            assert lets(PLATFORM, home, "ingress", pod, (home, neighbour), port)
+            assert lets(PLATFORM, home, "ingress", pod, ("kuberay-system", operator), port) == (port == 8265)
+        for name in ("metrics", "training"):
+            assert lets(PLATFORM, home, "ingress", pod, ("monitoring", {"app": "prometheus"}), name)
+    containers = next(pod for one in ALICE.objects for name, pod in pods(one) if name == "head")["spec"]["containers"]
+    assert {"metrics", "training"} <= {port["name"] for port in containers[0]["ports"]}
+
+
+def test_a_platform_in_a_namespace_of_its_tenants_keeps_its_services_closed_to_their_pods() -> None:
+    """Policies add up: one for trainings must not select the services."""
+    values = values_of("platform") | {"tenants": [{"name": "alice", "namespace": "platform"}]}
+    found = render(values, name="ante", namespace="platform")
+    for service in ("objectstore", "llm"):
+        server = labels_of(found, f"ante-{service}")
+        assert not lets(found, "platform", "ingress", server, ("platform", HEAD), 1)
 
 
 def environment(rendered: Rendered, kind: str = "head") -> dict[str, Any]:
@@ -187,8 +225,21 @@ def test_the_static_role_reads_named_secrets_only() -> None:
 def test_a_local_queue_is_created_for_tenants_with_a_cluster_queue() -> None:
     (queue,) = (one for one in PLATFORM.objects if one["kind"] == "LocalQueue")
     assert queue["metadata"]["namespace"] == "team-a" and queue["spec"] == {"clusterQueue": "research"}
+    assert queue["apiVersion"] == "kueue.x-k8s.io/v1beta2", "a render without a cluster is for a recent Kueue"
     job = ALICE.kind("RayJob")["first"]["metadata"]["labels"]
     assert job["kueue.x-k8s.io/queue-name"] == queue["metadata"]["name"]
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="the program helm is not installed")
+@pytest.mark.parametrize(
+    ("served", "chosen"),
+    [(("v1beta1",), "v1beta1"), (("v1beta1", "v1beta2"), "v1beta2"), (("v1beta2",), "v1beta2"), ((), "v1beta2")],
+)
+def test_a_local_queue_has_a_version_that_the_cluster_serves(served: tuple[str, ...], chosen: str) -> None:
+    apis = tuple(f"kueue.x-k8s.io/{version}" for version in served)
+    found = render_by_program(values_of("platform"), namespace="platform", apis=apis)
+    (queue,) = (one for one in found if one["kind"] == "LocalQueue")
+    assert queue["apiVersion"] == f"kueue.x-k8s.io/{chosen}"
 
 
 def test_metrics_and_alerts_of_a_platform_are_about_all_tenants() -> None:

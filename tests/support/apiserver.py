@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import re
+import shutil
 import socket
 import subprocess
 import threading
@@ -303,8 +304,10 @@ class Handler(BaseHTTPRequestHandler):
         component = pod["metadata"].get("labels", {}).get("app.kubernetes.io/component", "")
         lines = [line.rpartition("|") for line in self.cluster.logs.get(component, "").splitlines(keepends=True)]
         most = int(query.get("sinceSeconds", 10**9))
-        lines = [line for line in lines if int(line[0] or 0) <= most][-int(query.get("tailLines", 10**9)) :]
-        self.send(200, "".join(line[2] for line in lines))
+        texts = [line[2] for line in lines if int(line[0] or 0) <= most][-int(query.get("tailLines", 10**9)) :]
+        if query.get("timestamps") == "true":
+            texts = [f"2026-11-21T10:00:{number:012.9f}Z {text}" for number, text in enumerate(texts)]
+        self.send(200, "".join(texts))
 
     def status(self, code: int, reason: str, words: str) -> None:
         """Send an error in Kubernetes' form."""
@@ -334,6 +337,8 @@ class Handler(BaseHTTPRequestHandler):
         if ("create", "pods/exec") in self.cluster.denied:
             return self.status(403, "Forbidden", "pods/exec is forbidden")
         self.cluster.executed.append((pod, query["container"][0]))
+        if not shutil.which(query["command"][0]):
+            return self.cannot_run(query["command"][0])
         done = subprocess.run(query["command"], capture_output=True)
         self.upgrade()
         causes = [{"reason": "ExitCode", "message": str(done.returncode)}]
@@ -342,6 +347,17 @@ class Handler(BaseHTTPRequestHandler):
         for channel, data in ((b"\x01", done.stdout), (b"\x02", done.stderr), (b"\x03", status)):
             self.connection.sendall(frame(channel + data))
         self.connection.sendall(frame(b"", 8))
+
+    def cannot_run(self, program: str) -> None:
+        """Send the error of containerd for a program that the container lacks; there is no exit code."""
+        words = (
+            'error executing command in container: failed to exec in container: failed to start exec "4f1d": OCI runtime exec '
+            f'failed: exec failed: unable to start container process: exec: "{program}": executable file not found in $PATH: unknown'
+        )
+        self.upgrade()
+        failed = {"metadata": {}, "status": "Failure", "message": words, "reason": "InternalError", "code": 500}
+        failed["details"] = {"causes": [{"message": words}]}
+        self.connection.sendall(frame(b"\x03" + json.dumps(failed).encode()) + frame(b"", 8))
 
     def upgrade(self) -> None:
         """Turn the connection into a websocket."""

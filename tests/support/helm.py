@@ -72,14 +72,16 @@ def lint(values: Values, chart: Path = CHART) -> list[str]:
     return [*errors, *report["errors"]]
 
 
-def render_by_program(values: Values, name: str = "ante", namespace: str = "default") -> list[Object]:
-    """Return the objects rendered by the program for a cluster with KubeRay. Raises ChartError."""
+def render_by_program(
+    values: Values, name: str = "ante", namespace: str = "default", apis: tuple[str, ...] = ()
+) -> list[Object]:
+    """Return the objects rendered by the program for a cluster with KubeRay and these APIs. Raises ChartError."""
     assert PROGRAM
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(values, file)  # not YAML, whose parsers differ: 1e-3 is a string for one and a number for the other
         file.flush()
         command = [PROGRAM, "template", name, str(CHART), "--namespace", namespace, "--values", file.name]
-        command += ["--api-versions", "ray.io/v1"]
+        command += ["--api-versions", ",".join(("ray.io/v1", *apis))]
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "HELM_DEBUG": "false"})
     if done.returncode:
         raise ChartError(done.stderr)

@@ -33,11 +33,16 @@ matchExpressions:
 {{- end -}}
 {{- end -}}
 
-{{/* Ante's pods in the namespaces of tenants. */}}
-{{- define "ante.policy.tenants" -}}
+{{/* Namespaces of tenants, as a JSON list. */}}
+{{- define "ante.policy.tenantNamespaces" -}}
 {{- $namespaces := list -}}
 {{- range .Values.tenants }}{{ $namespaces = append $namespaces .namespace }}{{ end -}}
-{{- with $namespaces | uniq -}}
+{{- $namespaces | uniq | toJson -}}
+{{- end -}}
+
+{{/* Ante's pods in the namespaces of tenants. */}}
+{{- define "ante.policy.tenants" -}}
+{{- with fromJsonArray (include "ante.policy.tenantNamespaces" .) -}}
 - namespaceSelector:
     matchExpressions:
       - key: kubernetes.io/metadata.name
@@ -102,6 +107,18 @@ matchExpressions:
 {{- include "ante.policy.platform" (dict "root" . "component" "llm" "port" 8000) -}}
 {{- else if .Values.llm.enabled -}}
 {{- include "ante.policy.outside" (dict "cidrs" .Values.networkPolicies.llmCidrs "port" (include "ante.port" .Values.llm.endpoint)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "ante.policy.toDecisions" -}}
+{{- if .Values.decisionService.enabled -}}
+- to:
+    - podSelector:
+        {{- include "ante.policy.pods" (dict "root" . "components" (list "decisions")) | nindent 8 }}
+  ports:
+    - {port: 50051, protocol: TCP}
+{{- else if .Values.platform.namespace -}}
+{{- include "ante.policy.platform" (dict "root" . "component" "decisions" "port" 50051) -}}
 {{- end -}}
 {{- end -}}
 

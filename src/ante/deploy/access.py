@@ -191,13 +191,20 @@ class Access:
         return bool(answer["status"]["allowed"])
 
     def logs(
-        self, pod: str, follow: bool = False, container: str = "", tail: int | None = None, since: int | None = None
+        self,
+        pod: str,
+        follow: bool = False,
+        container: str = "",
+        tail: int | None = None,
+        since: int | None = None,
+        times: bool = False,
     ) -> Iterator[str]:
-        """Yield a pod's log lines, with `follow` until it exits. Raises NotThere, NotAllowed, Rejected.
+        """Yield a pod's log lines, with `follow` until it exits. Raises NotThere, NotAllowed, Rejected, NoCluster.
 
         tail, since  only the last lines, and only those of the last seconds
+        times        each line begins with its time and a space; these texts are in the order of the times
         """
-        options: dict[str, Any] = {"follow": follow, "_preload_content": False}
+        options: dict[str, Any] = {"follow": follow, "timestamps": times, "_preload_content": False}
         if container:
             options["container"] = container
         if tail is not None:
@@ -206,15 +213,17 @@ class Access:
             options["since_seconds"] = since
         try:
             stream = client.CoreV1Api(self.api_client).read_namespaced_pod_log(pod, self.namespace, **options)
+            with closing(stream):
+                rest = b""
+                for part in stream.stream(amt=None, decode_content=False):
+                    *lines, rest = (rest + part).split(b"\n")
+                    yield from (line.decode(errors="replace") for line in lines)
+                if rest:
+                    yield rest.decode(errors="replace")
         except ApiException as error:
             raise refusal(error, "GET", f"the log of pod {pod}") from None
-        with closing(stream):
-            rest = b""
-            for part in stream.stream(amt=None, decode_content=False):
-                *lines, rest = (rest + part).split(b"\n")
-                yield from (line.decode(errors="replace") for line in lines)
-            if rest:
-                yield rest.decode(errors="replace")
+        except urllib3.exceptions.HTTPError as error:
+            raise NoCluster(f"{self.host} closed the connection to the log of pod {pod}: {reason(error)}") from None
 
     def wait_gone(self, kind: str, name: str, seconds: float) -> bool:
         """Return whether the object is deleted within this time."""

@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any
 
-from ante.deploy.access import Access, NotThere, Object
+from ante.deploy.access import Access, NoCluster, NotThere, Object, Rejected
 from ante.deploy.capacity import hourly_cost
 from ante.deploy.spec import QUEUE_LABEL
 from ante.errors import BalatroError
@@ -19,6 +22,7 @@ DASHBOARD_PORT = 8265
 KINDS_OF_TRAINING = ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")  # in the order of deletion
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "finalizers")
 ENDED = ("Complete", "Failed")
+FOLLOW_SECONDS = 1.0  # between two looks at the pods and the state of a training whose log is followed
 SUSPENDED = ("suspended", "Suspended")  # of a RayCluster, of a RayJob
 
 
@@ -37,6 +41,7 @@ class PodState:
     restarts: int
     node: str
     why: str  # why it is not running
+    begun: float  # in seconds since 1970
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ def pods(access: Access, name: str) -> list[PodState]:
     """Return the pods of a training, the head first, without those of services."""
     found = access.list("Pod", labels=f"{INSTANCE}={name}")
     states = [pod_state(pod) for pod in found if pod["metadata"].get("labels", {}).get(COMPONENT) in PARTS]
-    return sorted(states, key=lambda pod: (pod.part != "head", pod.part, pod.name))
+    return sorted(states, key=lambda pod: (pod.part != "head", pod.part, pod.begun, pod.name))
 
 
 def pod_state(pod: Object) -> PodState:
@@ -136,6 +141,7 @@ def pod_state(pod: Object) -> PodState:
         conditions.get("Ready", {}).get("status") == "True",
         sum(int(one.get("restartCount", 0)) for one in containers),
         pod.get("spec", {}).get("nodeName", ""), why(conditions, containers, status),
+        seconds_of(about.get("creationTimestamp")),
     )  # fmt: skip
 
 
@@ -163,6 +169,69 @@ def head_pod(access: Access, name: str) -> str:
         return running[-1].name
     state = f"is {heads[-1].phase} {heads[-1].why}".strip() if heads else "does not exist"
     raise NotThere(f"the head of {name} {state}: see ante cluster status {name}")
+
+
+def started(access: Access, name: str, part: str) -> list[str]:
+    """Return the names of the pods of one part that have a log, oldest first."""
+    return [pod.name for pod in pods(access, name) if pod.part == part and pod.phase != "Pending"]
+
+
+def follow_pods(
+    access: Access, name: str, part: str, tail: int | None, since: int | None, report: Callable[[str], None]
+) -> Iterator[str]:
+    """Yield the log lines of the pods of one part as one stream until the training ends, also those of later pods.
+
+    report  receives the state of the training when it changes and no pod has a log to follow
+
+    Raises NotThere, also when the training is deleted.
+    """
+    lines: SimpleQueue[str] = SimpleQueue()
+    readers: dict[str, Thread] = {}
+    told = ""
+    while True:
+        state = training(access, name).state
+        for pod in started(access, name, part):
+            if pod not in readers:
+                readers[pod] = Thread(target=read_log, args=(access, pod, tail, since, lines.put), daemon=True)
+                readers[pod].start()
+        silent = True
+        with suppress(Empty):
+            while True:
+                yield lines.get(timeout=FOLLOW_SECONDS)
+                silent = False
+        if silent and state in ENDED:
+            return
+        if silent and state != told and not any(reader.is_alive() for reader in readers.values()):
+            report(f"{name} is {state}")
+            told = state
+
+
+def read_log(access: Access, pod: str, tail: int | None, since: int | None, write: Callable[[str], None]) -> None:
+    """Follow the log of a pod to its end, over lost connections and restarts of its container: each line once."""
+    last, ended = "", False
+    while not ended:
+        ended = ended_pod(access, pod)  # before it is read, so that nothing is missing at its end
+        begin = last
+        with suppress(Rejected, NoCluster):  # its container does not run yet, or the connection is lost
+            try:
+                for line in access.logs(pod, not ended, tail=tail, since=since, times=True):
+                    stamp, _, words = line.partition(" ")
+                    if stamp > begin:
+                        write(words)
+                        last = stamp
+            except NotThere:
+                return
+        tail, since = (None, None) if last else (tail, since)
+        if not ended:
+            time.sleep(FOLLOW_SECONDS)
+
+
+def ended_pod(access: Access, pod: str) -> bool:
+    """Return whether a pod has ended, so that its log is complete."""
+    with suppress(NoCluster):
+        found = access.find("Pod", pod)
+        return found is None or found.get("status", {}).get("phase") in ("Succeeded", "Failed")
+    return False
 
 
 def make(access: Access, found: list[Object], dry_run: bool = False) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Connections to a pod: port forwarding, as `kubectl port-forward` does, and commands, as `kubectl exec` does."""
 
+import json
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -8,16 +9,23 @@ from contextlib import contextmanager, suppress
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 from kubernetes.stream import portforward, stream
+from kubernetes.stream.ws_client import ERROR_CHANNEL
+from websocket import WebSocketException
 
-from ante.deploy.access import Access
+from ante.deploy.access import Access, Object
 from ante.errors import BalatroError
 
 BYTES = 65536
+NO_PROGRAM = ("executable file not found", "no such file or directory")  # in messages of container runtimes
 WAIT_SECONDS = 1.0  # between two looks whether the connection is still open
 
 
 class NoTunnel(BalatroError, ConnectionError):
     """A port of a pod cannot be reached."""
+
+
+class CannotRun(BalatroError, ValueError):
+    """A container cannot start a command."""
 
 
 @contextmanager
@@ -43,7 +51,7 @@ def open_connection(access: Access, pod: str, port: int) -> socket.socket:
 
 
 def execute(access: Access, pod: str, container: str, words: Sequence[str], write: Callable[[int, bytes], None]) -> int:
-    """Run a command in a container without a terminal and without input; return its exit code. Raises NoTunnel.
+    """Run a command in a container without a terminal and without input; return its exit code. Raises NoTunnel, CannotRun.
 
     write  receives the parts of its output: 1 for stdout or 2 for stderr, and bytes
     """
@@ -62,18 +70,34 @@ def execute(access: Access, pod: str, container: str, words: Sequence[str], writ
         raise NoTunnel(
             f"cannot run a command in pod {pod}: {error.reason}; it requires the permission create pods/exec"
         ) from None
+    result = b""
     try:
         while channels.is_open():
             channels.update(timeout=WAIT_SECONDS)
             for number in (1, 2):
                 if data := channels.read_channel(number):
                     write(number, data)
-        code = channels.returncode
+            result += channels.read_channel(ERROR_CHANNEL)
+    except WebSocketException:
+        pass  # the result is incomplete, see below
     finally:
         channels.close()
-    if code is None:
+    if not result:
         raise NoTunnel(f"the connection to pod {pod} was closed before the command ended")
-    return int(code)
+    return exit_code(json.loads(result), words, pod)
+
+
+def exit_code(status: Object, words: Sequence[str], pod: str) -> int:
+    """Return the exit code in the status that Kubernetes sends at the end of a command. Raises CannotRun."""
+    if status["status"] == "Success":
+        return 0
+    for cause in (status.get("details") or {}).get("causes") or ():
+        if cause.get("reason") == "ExitCode":
+            return int(cause["message"])
+    text = str(status.get("message", "")).strip()
+    if any(part in text for part in NO_PROGRAM):
+        raise CannotRun(f"pod {pod} has no program {words[0]!r}; a shell runs builtins: sh -c 'COMMAND'")
+    raise CannotRun(f"{words[0]!r} cannot be run in pod {pod}: {text.rpartition(' exec: ')[2]}")
 
 
 def accept(listener: socket.socket, access: Access, pod: str, port: int) -> None:

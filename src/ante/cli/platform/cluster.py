@@ -277,21 +277,17 @@ class Logs(Where):
 
     def of_pods(self, access: "Access", part: str) -> Iterator[str]:
         """Yield log lines of the pods of one part; with follow, also of pods that start later."""
-        from ante.deploy.trainings import ENDED, pods, training
+        from ante.deploy.trainings import follow_pods, started
 
-        seen: set[str] = set()
         since = seconds_of(self.since) if self.since else None
-        while True:
-            state = training(access, self.name).state
-            names = [pod.name for pod in pods(access, self.name) if pod.part == part and pod.phase != "Pending"]
-            for pod in (name for name in names if name not in seen):
-                seen.add(pod)
-                yield from access.logs(pod, self.follow, tail=self.tail, since=since)
-            if not self.follow or state in ENDED:
-                break
-            report(f"{self.name} is {state}")
-            time.sleep(2)
-        if not seen:
+        names = started(access, self.name, part)
+        if self.follow:
+            yield from follow_pods(access, self.name, part, self.tail, since, report)
+            names = names or started(access, self.name, part)
+        else:
+            for pod in names:
+                yield from access.logs(pod, tail=self.tail, since=since)
+        if not names:
             raise BalatroError(f"no {part} pod of {self.name} has started: see ante cluster status {self.name}")
 
 

@@ -190,7 +190,7 @@ class Exec(Where):
     """Kind of pod; the first running one is used."""
 
     def run(self) -> int:
-        """Run the command. Raises NotThere, NoTunnel."""
+        """Run the command. Raises NotThere, NoTunnel, CannotRun."""
         from ante.deploy.trainings import pods, training
         from ante.deploy.tunnel import execute
 

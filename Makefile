@@ -159,7 +159,10 @@ lock: setup  ## pin the newest versions that pyproject.toml allows; images have 
 wheel: setup  ## build the sdist and the wheel of ante-balatro into dist/
 	.venv/bin/uv build --quiet --out-dir dist
 
+release: setup  ## build, sign and publish everything to the registry ANTE_REGISTRY: make release FLAGS=--dry-run
+	$(PY) -m tools.release $(FLAGS)
+
 clean:  ## remove what was built
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache build dist
 
-.PHONY: help setup sbom fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch notebooks docs docs-serve architecture screens protos chart replays lock wheel clean
+.PHONY: help setup sbom fuzz-readers system warm train test test-slow test-nightly cluster-image cluster-test test-bounds test-nojit test-golden test-hostile mutants lint generated types format bench dispatch notebooks docs docs-serve architecture screens protos chart replays lock wheel release clean

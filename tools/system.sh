@@ -4,14 +4,18 @@
 #
 #   tools/system.sh
 #   tools/system.sh cluster     also debootstrap, buildah and Prometheus, for make cluster-test
+#   tools/system.sh release     also buildah, skopeo and a registry, for make release and its rehearsal
 set -euo pipefail
 
 missing=()
-if [ "${1:-}" = cluster ]; then
-  for program in debootstrap buildah prometheus; do
-    command -v "$program" >/dev/null || missing+=("$program")
-  done
-fi
+case ${1:-} in
+  cluster) programs=(debootstrap buildah prometheus) ;;
+  release) programs=(buildah skopeo docker-registry) ;;
+  *) programs=() ;;
+esac
+for program in "${programs[@]}"; do
+  command -v "$program" >/dev/null || missing+=("$program")
+done
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || missing+=(chromium)
 fc-list 2>/dev/null | grep -qi dejavu || missing+=(fonts-dejavu-core)
 

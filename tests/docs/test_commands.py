@@ -80,7 +80,8 @@ def test_helm_and_the_cluster_take_the_values() -> None:
 
 def set_values(words: list[str]) -> list[str]:
     """Return the `--set` pairs of a command that reads the chart's values."""
-    ours = (words[:1] == ["helm"] and "helm/ante" in words) or words[:2] in (["ante", "cluster"], ["ante", "images"])
+    charts = {"helm/ante", "oci://$ANTE_REGISTRY/charts/ante"}
+    ours = (words[:1] == ["helm"] and charts & set(words)) or words[:2] in (["ante", "cluster"], ["ante", "images"])
     return [words[i + 1] for i, word in enumerate(words) if word == "--set"] if ours else []
 
 

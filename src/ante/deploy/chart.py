@@ -3,7 +3,7 @@
 tools/write_chart.py generates helm/ante/values.yaml and values.schema.json from these models.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -389,10 +389,12 @@ def reference(image: Image | ServiceImage) -> str:
     return f"{image.repository}@{image.digest}" if image.digest else f"{image.repository}:{image.tag}"
 
 
-def read_chart_values(files: tuple[Path, ...] = (), sets: tuple[str, ...] = ()) -> ChartValues:
-    """Return the chart's values, overridden by those of files and by key=value pairs. Raises BadSettings."""
+def read_chart_values(
+    files: tuple[Path, ...] = (), sets: tuple[str, ...] = (), base: Mapping[str, Any] | None = None
+) -> ChartValues:
+    """Return the chart's values, overridden by `base`, files and key=value pairs. Raises BadSettings."""
     values: dict[str, Any] = ChartValues().model_dump(mode="json", by_alias=True)
-    for more in (*map(read_values, files), *map(one_value, sets)):
+    for more in (base or {}, *map(read_values, files), *map(one_value, sets)):
         values = merged(values, more)
     try:
         return ChartValues.model_validate(values)

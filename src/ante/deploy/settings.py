@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
+from ante import __version__
 from ante.deploy.blocks import (
     COMPONENTS,
     Auth,
@@ -64,7 +65,7 @@ class Image(Part):
     """The image of all Ray pods."""
 
     repository: str = Field("ante-ray", min_length=1, description="Image repository, including the registry.")
-    tag: str = Field("0.1.0", description="Image tag.")
+    tag: str = Field(__version__, description="Image tag.")
     digest: str = Field(
         "", pattern=r"^(sha256:[0-9a-f]{64})?$", description="Image digest, sha256:...; takes precedence over the tag."
     )
@@ -350,12 +351,19 @@ def keys_at(path: tuple[int | str, ...]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def read_settings(files: tuple[Path, ...] = (), sets: tuple[str, ...] = (), **more: Any) -> Settings:
-    """Read settings from values files, overridden by later files, key=value pairs and `more`, key by key.
+def released(registry: str | None) -> dict[str, Any]:
+    """Return the values of the images that a release published to a registry; none without a registry."""
+    return {"image": {"repository": f"{registry.rstrip('/')}/{Image().repository}"}} if registry else {}
 
-    `more` are name and namespace, ignored if None. Raises BadSettings.
+
+def read_settings(
+    files: tuple[Path, ...] = (), sets: tuple[str, ...] = (), base: Mapping[str, Any] | None = None, **more: Any
+) -> Settings:
+    """Read settings from `base`, overridden by values files, key=value pairs and `more`, key by key.
+
+    Later files override earlier ones. `more` are name and namespace, ignored if None. Raises BadSettings.
     """
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = dict(base or {})
     for file in files:
         values = merged(values, read_values(file))
     for pair in sets:

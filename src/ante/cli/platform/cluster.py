@@ -1,6 +1,7 @@
 """`ante cluster`: training on Kubernetes."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class What(Where):
-    """Options that describe a training, with the settings of the Helm chart."""
+    """Options that describe a training, with the settings of the Helm chart. ANTE_REGISTRY names the registry of the image."""
 
     name: str | None = None
     """Name of all objects; ante by default."""
@@ -36,11 +37,12 @@ class What(Where):
 
     def settings(self, namespace: str | None = None, job: bool | None = None) -> "Settings":
         """Return the settings. Raises BadSettings."""
-        from ante.deploy.settings import preset, read_settings
+        from ante.deploy.settings import preset, read_settings, released
 
         files = ((preset(self.preset),) if self.preset else ()) + self.values
         kind = () if job is None else (f"job.enabled={str(job).lower()}",)
-        return read_settings(files, self.set + kind, name=self.name, namespace=namespace or self.namespace)
+        image = released(os.environ.get("ANTE_REGISTRY"))
+        return read_settings(files, self.set + kind, image, name=self.name, namespace=namespace or self.namespace)
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,6 @@ class Preflight(What):
     def checks(self) -> Iterator["Check"]:
         """Yield the results as they complete."""
         if self.in_pod:
-            import os
-
             from ante.deploy.checks import inside
 
             yield from inside(os.environ)

@@ -1,6 +1,7 @@
 """`ante images`: list the images to mirror for air-gapped clusters."""
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,8 @@ from tyro.conf import UseAppendAction, arg
 @dataclass(frozen=True)
 class Images:
     """List all images that a training on Kubernetes needs, given the values of the chart.
+
+    ANTE_REGISTRY names the registry of Ante's own image.
 
     Try:
       ante images
@@ -33,8 +36,10 @@ class Images:
     def run(self) -> int:
         """Print the images. Raises BadSettings."""
         from ante.deploy.chart import images, read_chart_values
+        from ante.deploy.settings import released
 
-        found = [each for each in images(read_chart_values(self.values, self.set)) if each.used or self.all]
+        values = read_chart_values(self.values, self.set, released(os.environ.get("ANTE_REGISTRY")))
+        found = [each for each in images(values) if each.used or self.all]
         if self.json:
             print(json.dumps([asdict(each) for each in found], indent=1))
         elif self.quiet:

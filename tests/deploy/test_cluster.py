@@ -515,6 +515,18 @@ def test_preflight_is_green_where_all_is_there_and_leaves_no_pod(kubernetes: Clu
     assert "ready: 12 checks, 0 warnings" in ante("preflight", "--preset", "gpu")[1]
 
 
+def test_preflight_before_helm_install_says_that_the_chart_creates_the_bucket(kubernetes: Cluster, ante: Ante) -> None:
+    ready(kubernetes)
+    no_secret(kubernetes)
+    code, found = preflight(ante, "--set", "s3.endpoint=http://ante-objectstore:9000")
+    assert code == 0 and "secrets" not in found and "image" not in found
+    assert found["bucket"]["state"] == "warn"
+    assert found["bucket"]["words"] == "helm install creates the bucket and its Secret ante-s3"
+    for other in ("s3.endpoint=http://other-objectstore:9000", "s3.existingSecret=mine"):
+        code, found = preflight(ante, "--set", "s3.endpoint=http://ante-objectstore:9000", "--set", other)
+        assert code == 1 and found["secrets"]["state"] == "fail"
+
+
 def no_crds(kubernetes: Cluster) -> None:
     del kubernetes.groups["ray.io/v1"]
 

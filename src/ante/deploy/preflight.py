@@ -47,7 +47,7 @@ def preflight(
     yield from keys
     if not pod:
         yield unsure("pod", "image, bucket and LLM were not tested from a pod", "leave out --no-pod")
-    elif all(key.state != "fail" for key in keys):
+    elif all(key.state != "fail" and key.name == "secrets" for key in keys):
         report("testing image, bucket and LLM from a pod")
         yield from run_preflight_pod(access, settings, seconds, report)
 

@@ -131,11 +131,12 @@ def secrets(access: Access, settings: Settings) -> list[Check]:
         wanted.setdefault(name, [])
     if settings.auth.mode == "token" and settings.auth.existing_secret:
         wanted.setdefault(settings.auth.existing_secret, []).append("auth_token")
-    return [secret(access, name, keys) for name, keys in wanted.items()]
+    made = settings.s3_secret if settings.chart_makes_s3_secret else ""
+    return [secret(access, name, keys, name == made) for name, keys in wanted.items()]
 
 
-def secret(access: Access, name: str, keys: list[str]) -> Check:
-    """Check one Secret."""
+def secret(access: Access, name: str, keys: list[str], chart_makes_it: bool) -> Check:
+    """Check one Secret; one that `helm install` creates may be missing, and the check is then named `bucket`."""
     create = f"kubectl --namespace {access.namespace} create secret generic {name} " + " ".join(
         f"--from-literal={key}=..." for key in keys
     )
@@ -144,6 +145,9 @@ def secret(access: Access, name: str, keys: list[str]) -> Check:
             return unsure("secrets", f"not allowed to get Secret {name}", DENIED_ROLE)
         found = access.get("Secret", name)
     except NotThere:
+        if chart_makes_it:
+            again = "run this command again after helm install: it then tests image, bucket and LLM from a pod"
+            return unsure("bucket", f"helm install creates the bucket and its Secret {name}", again)
         return bad("secrets", f"Secret {name} does not exist in namespace {access.namespace}", create.strip())
     missing = [key for key in keys if key not in found.get("data", {})]
     if missing:

@@ -250,6 +250,11 @@ class Settings(Part):
         return self.s3.existing_secret or (f"{self.platform.name}-s3-{tenant}" if tenant else f"{self.name}-s3")
 
     @property
+    def chart_makes_s3_secret(self) -> bool:
+        """Whether `helm install` creates `s3_secret`, with the server of the bucket."""
+        return not self.s3.existing_secret and self.s3.endpoint == SERVICES[0][2].format(name=self.name)
+
+    @property
     def account(self) -> str:
         """Name of the service account."""
         return self.service_account.name or (self.name if self.service_account.create else "default")

@@ -1,16 +1,11 @@
 """Tokens, TLS and the addresses that may be listened on."""
 
 import asyncio
-import datetime
 import socket
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -22,6 +17,7 @@ from ante.serve.decisions.server import CannotListen, Options, serving
 from ante.serve.decisions.v1 import decisions_pb2 as pb
 from ante.serve.decisions.v1 import decisions_pb2_grpc as pb_grpc
 from ante.serve.tokens import BadAccess
+from tests.certificates import certificate
 from tests.serve.decisions.conftest import Running, asked, refusal, running
 
 TOKEN, NEXT_TOKEN = "a-token-of-24-characters", "another-token-of-27-letters"
@@ -51,30 +47,6 @@ def test_calls_need_one_of_the_tokens_and_health_checks_none(rules: StepwiseDeci
         listed = reflection_pb2_grpc.ServerReflectionStub(channel)
         ask = iter([reflection_pb2.ServerReflectionRequest(list_services="")])
         assert refusal(lambda: next(listed.ServerReflectionInfo(ask)))[0] is DENIED
-
-
-def certificate(folder: Path, name: str, authority: tuple[Any, Any] | None = None) -> tuple[Any, Any]:
-    """Write NAME.crt and NAME.key; return certificate and key. Without an authority it signs itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(authority[0].subject if authority else subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + datetime.timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=authority is None, path_length=None), critical=True)
-        .sign(authority[1] if authority else key, hashes.SHA256())
-    )
-    (folder / f"{name}.crt").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (folder / f"{name}.key").write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return made, key
 
 
 def test_with_a_client_authority_only_its_clients_are_served(rules: StepwiseDecider, tmp_path: Path) -> None:

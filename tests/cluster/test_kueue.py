@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.cluster.conftest import CHART, SMALL
-from tests.cluster.support import Cluster, Journal, ante, eventually, run
+from tests.cluster.support import RESUMED, STEPS, Cluster, Journal, ante, eventually, run
 
 from ante.deploy.access import connect
 from ante.deploy.codeflare import AnteCluster
@@ -15,6 +15,7 @@ from ante.deploy.settings import read_settings
 
 pytestmark = pytest.mark.cluster
 NAME, QUEUED, QUEUE = "ante", "queued", "default"
+LOW, HIGH = "ante-low", "ante-high"  # workload priority classes
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +49,36 @@ def admitted(cluster: Cluster, owner: str) -> bool:
             conditions = one.get("status", {}).get("conditions", ())
             return any(found["type"] == "Admitted" and found["status"] == "True" for found in conditions)
     raise ValueError(f"{owner} has no workload")
+
+
+def conditions(cluster: Cluster, owner: str) -> dict[str, dict[str, str]]:
+    """Return the conditions of the workload of an object by type."""
+    for one in cluster.get("workloads.kueue.x-k8s.io")["items"]:
+        if any(found["name"] == owner for found in one["metadata"].get("ownerReferences", ())):
+            return {found["type"]: found for found in one.get("status", {}).get("conditions", ())}
+    raise ValueError(f"{owner} has no workload")
+
+
+def log_of(cluster: Cluster, release: str) -> str:
+    """Return the logs of the submitters of one release that exist now."""
+    label = f"app.kubernetes.io/instance={release},app.kubernetes.io/component=submitter"
+    pods = [pod["metadata"]["name"] for pod in cluster.get("pods", selector=label)["items"]]
+    return "\n".join(cluster.kubectl("logs", pod, "--tail=-1", check=False) for pod in pods)
+
+
+@pytest.fixture
+def priorities(queued: Cluster) -> Iterator[None]:
+    """Let workloads of the cluster queue preempt those of lower priority, and create two classes."""
+    preemption = ("kubectl", "patch", "clusterqueue", QUEUE, "--type=merge", "--patch")
+    before = json.loads(run("kubectl", "get", "clusterqueue", QUEUE, "-o", "json"))
+    version = before["apiVersion"]
+    run(*preemption, json.dumps({"spec": {"preemption": {"withinClusterQueue": "LowerPriority"}}}))
+    for name, value in ((LOW, 100), (HIGH, 1000)):
+        about = {"apiVersion": version, "kind": "WorkloadPriorityClass", "metadata": {"name": name}, "value": value}
+        run("kubectl", "apply", "-f", "-", given=json.dumps(about))
+    yield
+    run("kubectl", "delete", "workloadpriorityclass", LOW, HIGH, "--ignore-not-found")
+    run(*preemption, json.dumps({"spec": {"preemption": before["spec"].get("preemption")}}))
 
 
 def sets(bucket: str, run_name: str) -> list[str]:
@@ -97,3 +128,35 @@ def test_both_wait_for_quota_are_admitted_and_finish(queued: Cluster, bucket: st
     journal.note("notebook's cluster trained")
     assert "16,384 steps" in said, said[-3000:]
     queued.helm("uninstall", NAME, "--wait", "--timeout", "180s", timeout=240)
+
+
+def test_a_training_of_low_priority_yields_to_one_of_high_priority_and_continues(
+    queued: Cluster, bucket: str, journal: Journal, priorities: None
+) -> None:
+    """The quota suffices for one of the two. The low one continues from its checkpoints in the bucket."""
+    low, high = f"{queued.namespace}-low", f"{queued.namespace}-high"
+    grant("300m")
+    more = ["training.config.checkpoints.every=1", "training.config.steps=400000", f"queue.priorityClass={LOW}"]
+    queued.helm("install", low, str(CHART), *lines([*sets(bucket, low), *more]), timeout=180)
+    eventually("the low one is admitted", 120, lambda: admitted(queued, low))
+    eventually("it has saved a checkpoint", 600, lambda: STEPS.search(log_of(queued, low)), every=2)
+    journal.note("low priority trains")
+
+    queued.helm("install", high, str(CHART), *lines([*sets(bucket, high), f"queue.priorityClass={HIGH}"]), timeout=180)
+    eventually("the high one is admitted", 180, lambda: admitted(queued, high))
+    found = eventually("the low one is evicted", 60, lambda: conditions(queued, low).get("Evicted"))
+    assert (found["status"], found["reason"]) == ("True", "Preempted"), found
+    assert not admitted(queued, low)
+    assert queued.get("rayjob", low)["spec"]["suspend"] is True
+    label = f"app.kubernetes.io/instance={low}"
+    eventually("its pods end", 240, lambda: not queued.get("pods", selector=label)["items"], every=2)
+    journal.note("low priority has yielded")
+
+    eventually("the end of the high one", 900, lambda: queued.job(high) in ("Complete", "Failed"), every=2)
+    assert queued.job(high) == "Complete", log_of(queued, high)[-3000:]
+    queued.helm("uninstall", high, "--wait", "--timeout", "180s", timeout=240)
+    eventually("the low one is admitted again", 240, lambda: admitted(queued, low))
+    resumed = eventually("it continues", 600, lambda: RESUMED.search(log_of(queued, low)), every=2)
+    journal.note("low priority continues", steps=int(resumed[1].replace(",", "")))
+    assert int(resumed[1].replace(",", "")) > 0
+    queued.helm("uninstall", low, "--wait", "--timeout", "180s", timeout=240)

@@ -82,3 +82,8 @@ def test_the_options_are_those_of_the_command() -> None:
 
     known = {field.name.replace("_", "-") for field in fields(ServeDecisions)}
     assert set(arguments(pod({**MUTUAL, "tokenSecret": "t", "search": "16ms"}))) <= known
+
+
+def test_decisions_can_have_a_higher_priority_than_trainings() -> None:
+    assert "priorityClassName" not in pod(TOKEN)
+    assert pod({**TOKEN, "priorityClassName": "inference"})["priorityClassName"] == "inference"

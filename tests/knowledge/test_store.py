@@ -16,7 +16,7 @@ from ante.files import Unreadable
 from ante.knowledge import queries
 from ante.knowledge.backends import Ladybug, StoreBusy, StoreUnavailable, open_backend
 from ante.knowledge.measuring.table import Table, is_synergy
-from ante.knowledge.schema import EDGES, NODES, bolt_ddl, ladybug_ddl
+from ante.knowledge.schema import EDGES, NODES, VERSION, bolt_ddl, ladybug_ddl
 from ante.knowledge.store import Knowledge, OtherSchema, open_knowledge
 from tests.knowledge.conftest import BoltServer
 from tests.knowledge.made import made_table
@@ -250,7 +250,7 @@ def test_a_graph_without_the_schema_or_of_another_version_is_refused(tmp_path: P
     with open_knowledge(str(file), write=True) as graph:
         graph.load(made_table(5))
         graph.backend.write([("UNWIND $rows AS r MATCH (m:Meta {key: 'schema'}) SET m.value = r.v", [{"v": "0"}])])
-    with pytest.raises(OtherSchema, match="schema 0, this version reads 2"):
+    with pytest.raises(OtherSchema, match=f"schema 0, this version reads {VERSION}"):
         open_knowledge(str(file))
 
 

@@ -145,6 +145,10 @@ class DecisionService(Part):
     client_namespace_labels: dict[str, str] = Field(
         {}, description="Labels of other namespaces whose pods may connect; none by default."
     )
+    priority_class_name: str = Field(
+        "",
+        description="Priority class of the pods: one above that of training pods lets them evict those from full nodes.",
+    )
     resources: Resources = resources("500m", "1Gi", "2", "2Gi")
     node_selector: dict[str, str] = Field({}, description="Node selector of the pods.")
     tolerations: tuple[dict[str, Any], ...] = Field((), description="Tolerations of the pods.")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from ante.errors import BalatroError
+from ante.errors import BalatroError, shown
 from ante.files import check_regular
 from ante.knowledge.schema import bolt_ddl, ladybug_ddl
 
@@ -20,6 +20,7 @@ BOLT = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 SECONDS = 2.0  # to connect, and of retries
 MEMORY = 256 << 20  # bytes of Ladybug's buffer pool
 LARGEST = 1 << 33  # bytes of a Ladybug file; its default, 8 TB, exceeds the address space of some containers
+SERVER = re.compile(r"[A-Za-z0-9._-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?")
 BUSY = re.compile(r"lock", re.IGNORECASE)
 
 
@@ -29,6 +30,10 @@ class StoreUnavailable(BalatroError):
 
 class StoreBusy(StoreUnavailable):
     """Another process writes to the graph."""
+
+
+class BadStore(BalatroError, ValueError):
+    """The name of a store is neither a file nor a Bolt URL."""
 
 
 class Backend(Protocol):
@@ -168,6 +173,21 @@ def _place(url: str) -> str:
 def is_bolt(store: str) -> bool:
     """Return whether this is the URL of a Bolt server, not a file."""
     return store.partition("://")[0] in BOLT and "://" in store
+
+
+def check_store(store: str) -> str:
+    """Return the name of a store that can be written: a file, or a Bolt URL without credentials. Raises BadStore."""
+    scheme, separator, rest = store.partition("://")
+    if separator and scheme not in BOLT:
+        raise BadStore(f"{shown(scheme)}:// is no graph: use a file, or a URL of {', '.join(BOLT)}")
+    if separator and not SERVER.fullmatch(rest):
+        raise BadStore(
+            f"{scheme}://... is no Bolt server: use {scheme}://HOST:PORT, with credentials in KNOWLEDGE_USER and "
+            "KNOWLEDGE_PASSWORD"
+        )
+    if not separator and (not store.strip() or not store.isprintable() or store == "default"):
+        raise BadStore(f"{shown(store)} cannot be written: use a file such as knowledge.lbug, or a Bolt URL")
+    return store
 
 
 def open_backend(

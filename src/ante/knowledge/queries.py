@@ -14,6 +14,10 @@ STRATEGY = (
     "s.rate AS rate, s.rate_low AS rate_low, s.rate_high AS rate_high, s.lift AS lift, s.mined_q AS mined_q, s.base AS base, "
     f"s.control AS control, s.granted AS granted, {EFFECT}, s.example AS example"
 )
+SEEN = (
+    "s.runs AS runs, s.games AS games, s.wins AS wins, s.rate AS rate, s.rate_low AS rate_low, s.rate_high AS rate_high, "
+    f"s.lift AS lift, {EFFECT}"
+)
 ANTES = "s.ante_2 AS ante_2, s.ante_4 AS ante_4, s.ante_6 AS ante_6, s.ante_8 AS ante_8"
 JOKER = "j.key AS key, j.name AS name, j.text AS text, j.rarity AS rarity, j.cost AS cost, j.gain AS gain, j.scores AS scores"
 AMONG = "MATCH (a:Joker)-[s:WORKS_WITH]->(b:Joker) WHERE a.key IN $keys AND b.key IN $keys"
@@ -111,6 +115,25 @@ def wins(graph: Backend, one: str, other: str) -> Row | None:
         keys=[one, other],
     )
     return found[0] if found else None
+
+
+def seen(graph: Backend, limit: int, key: str | None = None) -> list[Row]:
+    """Return what trainings saw of jokers, or of one, the largest difference in win rate first."""
+    return graph.read(
+        f"MATCH (s:Seen) WHERE $key = '' OR s.key = $key RETURN s.name AS name, {SEEN} "
+        f"ORDER BY effect DESC, name LIMIT {limit:d}",
+        key=key or "",
+    )
+
+
+def seen_pairs(graph: Backend, limit: int, key: str | None = None) -> list[Row]:
+    """Return what trainings saw of pairs, or of those with one joker, the largest difference in win rate first."""
+    rows = graph.read(
+        "MATCH (a:Joker)-[s:SEEN_WITH]->(b:Joker) WHERE $key = '' OR a.key = $key OR b.key = $key "
+        f"RETURN a.name AS one, b.name AS other, {SEEN}, s.more AS more ORDER BY effect DESC, one, other LIMIT {limit:d}",
+        key=key or "",
+    )
+    return [{"name": f"{row['one']} + {row['other']}", **row} for row in rows]
 
 
 def path(graph: Backend, start: str, end: str, limit: int = 5) -> list[Row]:

@@ -6,7 +6,7 @@ patterns, no `+=`, no functions of time, no list indices.
 
 from dataclasses import dataclass
 
-VERSION = 2  # incremented when a stored graph can no longer be read
+VERSION = 3  # incremented when a stored graph can no longer be read
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,22 @@ STRATEGY = Node(
     | RATES
     | EFFECT,
 )
-NODES = (META, JOKER, CONSUMABLE, VOUCHER, HAND, BOSS, DECK, SKIP_TAG, TRAIT, STRATEGY)
+RUN = Node(  # a training; `stamp` identifies the write of its counts
+    "Run",
+    {"key": "STRING", "name": "STRING", "policy": "STRING", "deck": "STRING", "stake": "INT64", "ante": "INT64"}
+    | {"steps": "INT64", "games": "INT64", "wins": "INT64", "version": "STRING", "engine": "STRING", "stamp": "STRING"},
+)
+COUNTED = (
+    Node(  # games of a run with a joker (`other` is empty) or a pair; without edges, so that a run needs no jokers
+        "Counted",
+        {"key": "STRING", "run": "STRING", "one": "STRING", "other": "STRING", "games": "INT64", "wins": "INT64"}
+        | {"stamp": "STRING"},
+    )
+)
+OBSERVED = {"runs": "INT64", "games": "INT64", "wins": "INT64", "rate": "DOUBLE", "rate_low": "DOUBLE"}
+OBSERVED |= {"rate_high": "DOUBLE", "lift": "DOUBLE"} | EFFECT | {"stamp": "STRING"}
+SEEN = Node("Seen", {"key": "STRING", "name": "STRING"} | OBSERVED)  # what all runs saw of a joker
+NODES = (META, JOKER, CONSUMABLE, VOUCHER, HAND, BOSS, DECK, SKIP_TAG, TRAIT, STRATEGY, RUN, COUNTED, SEEN)
 
 WORKS_WITH = Edge(
     "WORKS_WITH",
@@ -113,7 +128,8 @@ WINS_WITH = Edge(
 )
 USES = Edge("USES", STRATEGY, JOKER, {})
 PLAYS = Edge("PLAYS", STRATEGY, HAND, {"how": "STRING"})  # `main`: the hand played most; `levels`: it has more levels
-EDGES = (WORKS_WITH, WITH_HAND, UNDER, ON_DECK, HAS, LEVELS, WINS_WITH, USES, PLAYS)
+SEEN_WITH = Edge("SEEN_WITH", JOKER, JOKER, OBSERVED | {"more": "DOUBLE"})  # what all runs saw of a pair
+EDGES = (WORKS_WITH, WITH_HAND, UNDER, ON_DECK, HAS, LEVELS, WINS_WITH, USES, PLAYS, SEEN_WITH)
 
 
 def ladybug_ddl() -> list[str]:

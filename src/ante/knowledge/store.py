@@ -44,17 +44,23 @@ class Knowledge:
     def _check(self) -> None:
         """Raise OtherSchema unless the graph has this version."""
         try:
-            found = self.backend.read("MATCH (m:Meta {key: 'schema'}) RETURN m.value AS version")
+            found = self.version
         except Exception as error:  # each backend has its own class for an unknown table
             raise OtherSchema(
                 f"the store has no knowledge graph ({str(error).splitlines()[0]}): use ante know load"
             ) from None
         if not found:
             raise OtherSchema("the store has no knowledge graph: write it with ante know load")
-        if found[0]["version"] != str(VERSION):
+        if found != str(VERSION):
             raise OtherSchema(
-                f"the graph has schema {found[0]['version']}, this version reads {VERSION}: write it again with ante know load"
+                f"the graph has schema {found}, this version reads {VERSION}: write it again with ante know load"
             )
+
+    @property
+    def version(self) -> str:
+        """Version of the stored graph's schema; empty before the first write."""
+        found = self.backend.read("MATCH (m:Meta {key: 'schema'}) RETURN m.value AS version")
+        return str(found[0]["version"]) if found else ""
 
     def write(self, content: Iterable[tuple[Node | Edge, Sequence[Mapping[str, Any]]]]) -> int:
         """Write nodes and edges, the existing ones with new properties, and return their number.
@@ -182,3 +188,9 @@ def open_knowledge(
         ),
         write,
     )
+
+
+def open_as(store: str, environment: Mapping[str, str], write: bool = False) -> Knowledge:
+    """Open a graph with the user, the password and the database of the environment; see `open_knowledge`."""
+    user, password = environment.get("KNOWLEDGE_USER", ""), environment.get("KNOWLEDGE_PASSWORD", "")
+    return open_knowledge(store, write, user, password, environment.get("KNOWLEDGE_DATABASE") or None)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional, arg, subcommand
 
+from ante.cli.games.know_seen import KnowSeen, Refresh, in_words
 from ante.cli.games.know_store import Embed, Export, Import, Load, Measure, Page, Recall, opened
 from ante.cli.games.know_wins import KnowStrategies, Mine, percent, points
 from ante.cli.options import Count
@@ -97,6 +98,7 @@ class KnowJoker:
             found["partners"] = queries.partners(graph.backend, key, self.most)
             found["overlaps"] = queries.partners(graph.backend, key, self.most, descending=False)
             found["strategies"] = queries.strategies_of(graph.backend, key)
+            found["seen"] = next(iter(queries.seen(graph.backend, 1, key)), None)
         if self.json:
             print(json.dumps(found, indent=1))
             return 0
@@ -114,6 +116,8 @@ class KnowJoker:
             console.print(f"alone it multiplies the score of the best play by {10 ** found['gain']:.2f} on average")
         else:
             console.print(f"{found['name']} {NO_SCORE}.")
+        if found["seen"]:
+            console.print(in_words(found["seen"]))
         for title, rows in (("works with", found["partners"]), ("overlaps with", found["overlaps"])):
             if rows:
                 table = Table(title, "interaction (95 %)", "both against none")
@@ -392,10 +396,12 @@ class Know:
         | Annotated[KnowPath, subcommand("path")]
         | Annotated[KnowTop, subcommand("top")]
         | Annotated[KnowStrategies, subcommand("strategies")]
+        | Annotated[KnowSeen, subcommand("seen")]
         | Annotated[Page, subcommand("page")]
         | Annotated[Recall, subcommand("recall")]
         | Annotated[Measure, subcommand("measure")]
         | Annotated[Mine, subcommand("mine")]
+        | Annotated[Refresh, subcommand("refresh")]
         | Annotated[Embed, subcommand("embed")]
         | Annotated[Load, subcommand("load")]
         | Annotated[Export, subcommand("export")]

@@ -21,10 +21,9 @@ DRAW = 28  # list of seeds of the positions
 
 def opened(store: str, write: bool = False) -> "Knowledge":
     """Return the graph of a store; user, password and database of a Bolt server are in the environment."""
-    from ante.knowledge.store import open_knowledge
+    from ante.knowledge.store import open_as
 
-    user, password = os.environ.get("KNOWLEDGE_USER", ""), os.environ.get("KNOWLEDGE_PASSWORD", "")
-    return open_knowledge(store, write, user, password, os.environ.get("KNOWLEDGE_DATABASE") or None)
+    return open_as(store, os.environ, write)
 
 
 def origin_of(player: str) -> dict[str, Any]:

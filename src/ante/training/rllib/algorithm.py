@@ -39,6 +39,7 @@ from ante.training.rllib.run_settings import set_resources
 from ante.training.sampling.callbacks import warn_of_unsupported
 from ante.training.sampling.fragment import MEANS, GameWindow, Sampled
 from ante.training.sampling.highlights import HIGHLIGHTS, BestGames, read_game
+from ante.training.sampling.line_ups import LINE_UPS, LineUpSums, no_line_ups, read_line_ups
 from ante.training.sampling.runner import ADVANTAGES, GLOBAL_STEPS, STAGE, BatchRunner
 from ante.training.sampling.saved_fragments import read_fragment, save_fragment
 from ante.training.sampling.saved_games import array_like
@@ -72,6 +73,7 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
         practice           share of games that start from saved positions (practice.py)
         starts             saved states from which all games start, from recording.starts; None for new games
         highlights         keep the first wins, best and oddest games (highlights.py); needs whole games on a CPU
+        line_ups           count line-ups and wins of games (line_ups.py)
         stages             options of `Games` by stage (curriculum.py); evaluation uses the last one
         normalise_rewards  divide rewards by the standard deviation of discounted returns
         normalise_values   standardise value targets
@@ -91,6 +93,7 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
         self.practice = 0.0
         self.starts: bytes | None = None
         self.highlights = False
+        self.line_ups = False
         self.stages: tuple[dict[str, Any], ...] = ({},)
         self.normalise_rewards = False
         self.normalise_values = False
@@ -136,6 +139,7 @@ class FastConfig(AlgorithmConfig):  # type: ignore[misc]
         self.starts = starts_bytes(Path(run.games.start_states)) if run.games.start_states else None
         self.stages = tuple(stage.rules for stage in run.games.stages)
         self.highlights = resources.games_on == "cpu" and not self.starts
+        self.line_ups = run.tracking.knowledge is not None
         if resources.games_on == "gpu":
             from ante.training.sampling.cuda_runner import DeviceRunner, MirrorRunner
 
@@ -154,6 +158,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
     """An algorithm whose batches stay packed arrays from sampling to the gradient.
 
     highlights  the best games of all runners, until they are taken
+    line_ups    sums of the line-ups of all finished games, empty unless they are counted
     """
 
     def setup(self, config: Any) -> None:
@@ -161,7 +166,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         warn_of_unsupported(config)
         share_cores(config)  # before the weights are initialised: the number of threads affects their last digits
         self._stage = 1
-        self.highlights = BestGames()
+        self.highlights, self.line_ups = BestGames(), LineUpSums()
         self._ahead: deque[Callable[[], list[Sampled]]] = deque()
         self._launched = 0
         self.window = GameWindow()
@@ -183,6 +188,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         steps = self.metrics.peek((ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME), default=0)
         for each in ready:
             self.highlights.add(each.metrics.pop(HIGHLIGHTS, ()))
+            self.line_ups.add(each.metrics.pop(LINE_UPS, None) or no_line_ups())
         self._log_sampled(ready)
         learned = self.learner_group.update(
             training_data=Fragments([each.fragment for each in ready]),
@@ -329,6 +335,7 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
             "states": [state for state in found if state is not None],
             "ahead": ahead,
             "window": self.window.saved(),
+            LINE_UPS: self.line_ups.saved() if self.config.line_ups else None,
         }
 
     def restore_sampling(self, state: dict[str, Any] | None) -> str:
@@ -340,6 +347,8 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         if state is None:
             return "the checkpoint contains no games"
         self.window.restore(state["window"])
+        if counted := state.get(LINE_UPS):
+            self.line_ups.restore(counted)
         if not state["states"]:
             return "the checkpoint contains no games"
         if (state["runners"], state["games"]) != shape:
@@ -373,6 +382,8 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
         held = ray.put(fragment) if self.config.num_learners > 0 else fragment
         ended = array_like(saved["ended"], np.empty((len(saved["ended"]), len(MEANS))), "finished games")
         metrics = metrics_of(saved["metrics"]) | {HIGHLIGHTS: [read_game(each) for each in saved["highlights"]]}
+        if counted := saved.get(LINE_UPS):
+            metrics[LINE_UPS] = read_line_ups(counted)
         return Sampled(held, metrics, ended, int(saved["stage"]))
 
     def _drop_ahead(self) -> None:
@@ -390,12 +401,15 @@ class FastAlgorithm(Algorithm):  # type: ignore[misc]
 
 def save_sampled(sampled: Sampled) -> dict[str, Any]:
     """Return a fragment and what came with it as plain values."""
-    held = sampled.fragment
+    held, counted = sampled.fragment, sampled.metrics.get(LINE_UPS)
     played = ray.get(held) if isinstance(held, ray.ObjectRef) else held
     return {
         "fragment": save_fragment(played),
         "highlights": [game.saved() for game in sampled.metrics.get(HIGHLIGHTS, ())],
-        "metrics": state_of_metrics({name: each for name, each in sampled.metrics.items() if name != HIGHLIGHTS}),
+        LINE_UPS: counted.saved() if counted else None,
+        "metrics": state_of_metrics(
+            {name: each for name, each in sampled.metrics.items() if name not in (HIGHLIGHTS, LINE_UPS)}
+        ),
         "ended": sampled.ended,
         "stage": sampled.stage,
     }

@@ -38,6 +38,7 @@ from ante.training.run.console import TrainView
 from ante.training.run.evaluate import evaluate_run, trial, write_report
 from ante.training.run.events import RunEvents, run_events
 from ante.training.run.highlights import keep_highlights
+from ante.training.run.knowledge import RunKnowledge, run_knowledge
 from ante.training.run.machine import write_machine
 from ante.training.run.memory import MemoryGauge, memory_table
 from ante.training.run.memory_budget import Budget, Sizes
@@ -76,6 +77,7 @@ class Session:
     followers  the processes that send rows to trackers
     lock       of the run's folder
     events     publishes the run's events
+    knowledge  writes line-ups to a graph
     publisher  uploads the run to a store; None without one
     """
 
@@ -87,6 +89,7 @@ class Session:
     followers: Followers
     lock: RunLock
     events: RunEvents
+    knowledge: RunKnowledge
     publisher: Publisher | None = None
 
     def save(self, config: TrainConfig, algorithm: Algorithm, done: Progressed) -> None:
@@ -99,6 +102,8 @@ class Session:
                 say(self.console, f"highlights of training were not saved: {error}")
         saved = save(config, algorithm, done, self.lock.check)
         self.events.checkpoint(saved.folder, saved.metadata, saved.best)
+        if isinstance(algorithm, FastAlgorithm):
+            self.knowledge.put(algorithm.line_ups, done.steps)
         if self.publisher:
             self.publisher.checkpoint(saved.folder, saved.metadata, saved.best)
 
@@ -223,8 +228,12 @@ def run(
     publisher: Publisher | None,
 ) -> Literal["stopped", "finished"]:
     """Train; finish the run unless it was stopped. Return how it ended."""
-    with following(config, partial(say, console)) as followers, run_events(config, partial(say, console)) as events:
-        gauge, stops = learn_on_ray(config, resume, console, exporter, followers, lock, events, publisher)
+    with (
+        following(config, partial(say, console)) as followers,
+        run_events(config, partial(say, console)) as events,
+        run_knowledge(config, partial(say, console)) as knowledge,
+    ):
+        gauge, stops = learn_on_ray(config, resume, console, exporter, followers, lock, events, knowledge, publisher)
         terminated = next((stop.at for stop in stops if stop.number in TERMINATIONS), None)
         followers.terminated = terminated
         if not stops:
@@ -247,6 +256,7 @@ def learn_on_ray(
     followers: Followers,
     lock: RunLock,
     events: RunEvents,
+    knowledge: RunKnowledge,
     publisher: Publisher | None,
 ) -> tuple[MemoryGauge, Stops]:
     """Train; return memory use and the stop signals. Shuts down Ray if this call started it."""
@@ -263,6 +273,7 @@ def learn_on_ray(
                 followers,
                 lock,
                 events,
+                knowledge,
                 publisher,
             )
             done = learn_all(config, resume, session)

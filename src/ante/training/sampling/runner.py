@@ -35,6 +35,7 @@ from ante.training.sampling.callbacks import has_callback
 from ante.training.sampling.fragment import EpisodeTally, Rollout, Sampled, Trajectory, end_to_end
 from ante.training.sampling.highlights import Highlights
 from ante.training.sampling.hooks import EpisodeEnds, RunnerHook, SavedStarts
+from ante.training.sampling.line_ups import RecordLineUps
 from ante.training.sampling.practice import Practice
 from ante.training.sampling.saved_games import array_like, read_games, save_games
 from ante.training.spans import span
@@ -54,7 +55,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
     games  the games; state the policy's state; begun (n,) bool: whether a game started from a saved position
     tally  statistics of games that started from the beginning
     decisions  (n,) int64, what the games played in the last step
-    hooks  RunnerHooks (hooks.py): saved starts, practice, callbacks, highlights, and the configuration's `runner_hooks`
+    hooks  RunnerHooks (hooks.py): saved starts, practice, callbacks, highlights, line-ups, and the configuration's
+           `runner_hooks`
 
     Class-level data:
         saves_games  whether a checkpoint can contain the games
@@ -89,7 +91,7 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
         self.module.to(self._device)
 
     def _make_hooks(self) -> list[RunnerHook]:
-        """Create the sampling hooks. Evaluation runners use no practice and keep no highlights."""
+        """Create the sampling hooks. Evaluation runners use no practice, keep no highlights and count no line-ups."""
         config = self.config
         kinds: list[Callable[[BatchRunner], RunnerHook]] = []
         if config.starts and not config.in_evaluation:
@@ -100,6 +102,8 @@ class BatchRunner(EnvRunner, Checkpointable):  # type: ignore[misc]
             kinds.append(EpisodeEnds)
         if config.highlights and not config.in_evaluation:
             kinds.append(Highlights)
+        if config.line_ups and not config.in_evaluation:
+            kinds.append(RecordLineUps)
         return [kind(self) for kind in (*kinds, *config.runner_hooks)]
 
     def _calls(self, moment: str) -> list[Callable[..., Any]]:

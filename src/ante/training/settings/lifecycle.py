@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import field_validator
 
 from ante.events.urls import check_bus
+from ante.knowledge.backends import check_store
 from ante.training.settings.field import Settings, setting
 
 VIDEO_RULE = re.compile(r"best|worst|first_win|(every|random):[1-9]\d*")
@@ -202,6 +203,20 @@ class TrackingSettings(Settings):
         resumable=True,
         min_length=1,
     )
+
+    knowledge: str | None = setting(
+        None,
+        "Graph to which the run writes at checkpoints which jokers and pairs its games held when ante 4 began, and how many "
+        "were won: a Ladybug file or a Bolt URL; KNOWLEDGE_USER and KNOWLEDGE_PASSWORD log in.",
+        "To let later runs and ante know seen learn from this one (docs/how-to/knowledge.md). Training never waits for it.",
+        resumable=True,
+        min_length=1,
+    )
+
+    @field_validator("knowledge")
+    @classmethod
+    def _a_store(cls, knowledge: str | None) -> str | None:
+        return knowledge if knowledge is None else check_store(knowledge)
 
     @field_validator("events")
     @classmethod

@@ -28,6 +28,7 @@ class Feature(StrEnum):
     LEARNER = "a learner process"
     LEARNERS = "several learners"
     BF16 = "bf16"
+    LINE_UPS = "counting line-ups"
 
 
 class Trait(StrEnum):
@@ -43,6 +44,7 @@ GPU_GAMES = ALL - {
     Feature.HINT_SHAPING,
     Feature.PRACTICE,
     Feature.START_STATES,
+    Feature.LINE_UPS,
 }  # supported with games_on gpu
 
 
@@ -74,6 +76,7 @@ USES = (
     Use(Feature.RUNNERS, "resources.runners", "0"),
     Use(Feature.LEARNER, "resources.learners", "0"),
     Use(Feature.LEARNERS, "resources.learners", "1", lambda learners: learners > 1),
+    Use(Feature.LINE_UPS, "tracking.knowledge", "null"),
     Use(Feature.BF16, "resources.bf16", "auto", lambda choice: choice == "on"),
 )
 

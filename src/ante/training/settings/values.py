@@ -14,6 +14,7 @@ from ante.training.settings.kinds import Kinds
 from ante.training.settings.support import either
 
 GroupKinds = Mapping[str, Kinds[Any]]
+PLACES = ("store", "tracking.events", "tracking.knowledge")  # values are not shown: they may contain secrets
 
 
 def expanded(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,8 +107,8 @@ def sentence(error: ValidationError, model: type[BaseModel], kinds: GroupKinds) 
     of_group = isinstance(first["input"], (Mapping, BaseModel)) and path not in known
     if not place or (first["type"] == "value_error" and of_group):
         return cause
-    if path == "store":  # not shown: it may contain a secret
-        return f"store: {cause}"
+    if path in PLACES:
+        return f"{path}: {cause}"
     return f"{path}: {cause}, got {shown(first['input'])}"
 
 

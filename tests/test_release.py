@@ -29,10 +29,10 @@ from tools import oci_layout, registry, release, release_parts
 from ante import __version__
 from ante.cli.platform.cluster import Render
 from ante.cli.platform.images import Images
+from tests.support.release import SBOM, write_packages
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "registry.example.com/team"
-SBOM = b'{"bomFormat": "CycloneDX", "specVersion": "1.6", "components": []}'
 CHANGELOG = (
     "# Changelog\n\n## Unreleased\n\n- later\n\n## 0.1.0 (2026-11-25)\n\n### New\n- first\n\n## 0.0.9\n\n- before\n"
 )
@@ -72,12 +72,7 @@ def images(tmp_path: Path) -> dict[str, Path]:
 @pytest.fixture
 def packages(tmp_path: Path) -> Path:
     """Return a folder with the files that `make wheel sbom` writes."""
-    folder = tmp_path / "dist"
-    folder.mkdir()
-    for name in (f"ante_balatro-{__version__}-py3-none-any.whl", f"ante_balatro-{__version__}.tar.gz"):
-        (folder / name).write_bytes(name.encode())
-    (folder / "sbom.json").write_bytes(SBOM)
-    return folder
+    return write_packages(tmp_path / "dist")
 
 
 @dataclass
@@ -307,6 +302,33 @@ def test_wrong_input_is_refused_before_anything_is_built(
     assert expected in said.err
     assert "abc" not in said.err + said.out
     assert model.changes == [] and not model.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"), [("unauthorized", "skopeo login registry.example.com"), ("no route", "")]
+)
+def test_a_registry_that_refuses_or_does_not_answer_is_reported(
+    message: str,
+    expected: str,
+    words: list[str],
+    model: Model,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    works = model.skopeo
+    monkeypatch.setattr(model, "skopeo", lambda *given: (1, b"", message) if given[0] == "inspect" else works(*given))
+    assert release.main(words) == 1
+    error = capsys.readouterr().err
+    assert f": {message}" in error and expected in error and ("login" in error) == bool(expected)
+    assert model.changes == []
+
+
+def test_a_file_that_is_no_image_is_refused(
+    words: list[str], model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "image.tar").write_text("no archive")
+    assert release.main([*words, "--image", str(tmp_path / "image.tar")]) == 2
+    assert "image.tar is no tar archive" in capsys.readouterr().err
 
 
 def test_missing_programs_are_named(

@@ -36,8 +36,12 @@ def transport(path: Path) -> str:
     try:
         with tarfile.open(path) as archive:
             names = {name.removeprefix("./") for name in archive.getnames()}
-    except (OSError, tarfile.TarError) as error:
-        raise NotALayout(f"{path} cannot be read as an image archive: {error}") from None
+    except OSError as error:
+        raise NotALayout(f"{path} cannot be read: {error.strerror}") from None
+    except tarfile.TarError:
+        raise NotALayout(
+            f"{path} is no tar archive: give an archive of an image, as buildah or docker write it"
+        ) from None
     if "oci-layout" in names:
         return f"oci-archive:{path}"
     if "manifest.json" in names:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ABSENT = re.compile(r"manifest unknown|name unknown|not found|404", re.IGNORECASE)
+REFUSED = re.compile(r"unauthorized|denied|authentication required", re.IGNORECASE)
 # A signing configuration of Sigstore without services: signatures stay in the registry and enter no public log.
 SIGNING_CONFIG = {
     "mediaType": "application/vnd.dev.sigstore.signingconfig.v0.2+json",
@@ -58,7 +59,8 @@ class Registry:
         message = done.stderr.decode(errors="replace").strip()
         if ABSENT.search(message):
             return None
-        raise Failed(f"{place} cannot be read: {message[-400:]} (skopeo login {self.name.partition('/')[0]} logs in)")
+        way_out = f": run skopeo login {self.name.partition('/')[0]}" if REFUSED.search(message) else ""
+        raise Failed(f"{place} cannot be read{way_out}: {message[-300:]}")
 
     def push(self, layout: Path, repository: str, digest: str) -> None:
         """Copy the image or artifact of a layout, without a tag. Raises Failed."""

@@ -61,7 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in str(error).splitlines():
             print(f"release: {line}", file=sys.stderr)
         return 2
-    except (Failed, NotALayout) as error:
+    except NotALayout as error:
+        print(f"release: {error}", file=sys.stderr)
+        return 2
+    except Failed as error:
         print(f"release: {error}\nrelease: not complete; the same command continues here", file=sys.stderr)
         return 1
     return 0
@@ -74,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "--rehearsal", action="store_true", help="accept uncommitted changes, and the notes under Unreleased"
     )
-    found.add_argument("--unsigned", action="store_true", help="publish without signatures")
+    found.add_argument("--unsigned", action="store_true", help="publish without signatures, SBOM and scan")
     found.add_argument("--plain-http", action="store_true", help="the registry has no TLS; only for a local one")
     found.add_argument("--image", type=Path, metavar="ARCHIVE", help="use this image instead of building it")
     found.add_argument("--cpu-image", type=Path, metavar="ARCHIVE", help="use this image as the one without CUDA")
@@ -147,7 +150,7 @@ def plan(versions: Versions, sources: Sources, parts: Sequence[Part], signs: boo
     where = sources.registry or "(ANTE_REGISTRY)"
     lines = [f"Ante {versions.package}, chart {versions.chart}, commit {sources.commit[:12]}, to {where}"]
     lines += [f"  build {part.name:9} from {part.origin}" for part in parts]
-    how = "push by digest, sign, attach SBOM and scan" if signs else "push by digest, unsigned"
+    how = "push by digest, sign, attach SBOM and scan" if signs else "push by digest, without signature, SBOM and scan"
     lines += [f"  {how}: {where}/{part.repository}" for part in parts]
     lines += [f"  then tag {where}/{part.repository}:{part.tag}" for part in parts]
     return "\n".join(lines)
@@ -155,7 +158,7 @@ def plan(versions: Versions, sources: Sources, parts: Sequence[Part], signs: boo
 
 def make(part: Part, sources: Sources, folder: Path) -> Made:
     """Build a part, its SBOM and its scan. Raises Failed, NotALayout."""
-    say(f"{part.name}: building from {part.origin}")
+    say(f"{part.name}: from {part.origin}")
     layout = release_parts.built(part, sources, folder)
     statements: dict[str, Path] = {}
     if sbom := release_parts.bill_of_materials(part, layout, folder):
@@ -233,7 +236,11 @@ def release_notes(
             "| --- | --- |",
             *rows,
             "",
-            *(["The signatures are in no transparency log. cosign.pub is their key."] if signer else ["Not signed."]),
+            *(
+                ["The signatures are in no transparency log. cosign.pub is their key."]
+                if signer
+                else ["Not signed; SBOM and scan are not attached."]
+            ),
             "",
             *scans,
             "",

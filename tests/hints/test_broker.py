@@ -54,6 +54,31 @@ def test_every_ticket_comes_back_with_a_legal_hint(tmp_path: Any) -> None:
     assert broker.report()["figures"]["success"] == 1.0
 
 
+class Said:
+    """Facts with one line, and the jokers for which they were requested."""
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+        self.asked: list[tuple[frozenset[int], frozenset[int]]] = []
+
+    def lines(self, held: frozenset[int], offered: frozenset[int]) -> tuple[str, ...]:
+        self.asked.append((held, offered))
+        return (self.line,)
+
+
+def test_lines_of_a_graph_are_part_of_the_question_and_of_the_key_of_its_answer(tmp_path: Any) -> None:
+    counts, state = [], positions(1)
+    with FakeServer() as server:
+        for line in ("x1.5", "x1.5", "x1.6"):
+            facts = Said(line)
+            broker = Broker(settings(server.url, cache=str(tmp_path / "answers.sqlite")), {}, facts=facts)
+            broker.ask("me", [0], state, "none")
+            (found,) = delivered(broker, 1)
+            assert found.advice is not None and facts.asked == [(frozenset(), frozenset())]
+            counts.append(server.asked)
+    assert counts == [1, 1, 2]
+
+
 def test_players_are_told_how_much_can_be_taken() -> None:
     with FakeServer(latency=1.0) as server:
         broker = Broker(settings(server.url, concurrency=2), {}, players=2)

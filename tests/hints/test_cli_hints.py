@@ -95,6 +95,21 @@ def test_the_position_of_the_documentation_has_several_options(
     assert len(json.loads(capsys.readouterr().out)["options"]) > 3
 
 
+def test_a_question_can_quote_the_measured_effects(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = []
+    for store in ("", "default"):
+        monkeypatch.setenv("LLM_KNOWLEDGE", store)
+        assert run(monkeypatch, "hints", "ask", "tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt@47", "--json") == 0
+        texts.append(json.loads(capsys.readouterr().out)["text"])
+    added = set(texts[1].splitlines()) - set(texts[0].splitlines())
+    assert any(line.startswith("Measured in other games") for line in added) and 2 <= len(added) <= 6
+    monkeypatch.setenv("LLM_KNOWLEDGE", "http://host")
+    assert run(monkeypatch, "hints", "ask", "TESTSEED@20") == 2
+    assert "no graph" in capsys.readouterr().err
+
+
 def test_a_replay_can_be_asked_about(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     replay = "tests/golden/replays/greedy-b_red-1-PKXK3L4T.txt"
     assert run(monkeypatch, "hints", "ask", f"{replay}@40") == 0

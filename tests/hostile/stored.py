@@ -22,9 +22,11 @@ from ante.knowledge.measuring.positions import ANTES, Positions
 from ante.knowledge.measuring.sums import Sums
 from ante.knowledge.measuring.table import EFFECTS, PAIRS, read_parquet, table_in
 from ante.knowledge.names import key_of
+from ante.knowledge.observing.counts import RunCounts, counts_of
+from ante.knowledge.observing.estimates import estimates_of
 from ante.knowledge.recall import read_published
-from ante.knowledge.schema import DECK
-from ante.knowledge.store import arrow_schema
+from ante.knowledge.schema import COUNTED, DECK
+from ante.knowledge.store import MOST_COUNTED, arrow_schema
 from ante.knowledge.winning.outcomes import OUTCOMES, Outcomes
 from ante.knowledge.winning.starts import Starts
 from ante.knowledge.winning.table import STRATEGIES, WIN_PAIRS, winning_in
@@ -163,6 +165,26 @@ def exported() -> bytes:
     return written(lambda folder: pq.write_table(table, folder / "x"), "x")
 
 
+def counted(file: Path) -> None:
+    """Read exported counts of runs and sum them."""
+    rows = read_parquet(file, arrow_schema(COUNTED), MOST_COUNTED).to_pylist()
+    estimates_of([RunCounts("a", "a", "mlp", "b_red", 1, 1, "1", "e", counts_of(40, 20, rows))], least=1)
+
+
+def counts() -> bytes:
+    """Return the exported counts of one run."""
+    numbers = {"games": 20, "wins": 15, "run": "a", "stamp": "s"}
+    rows = [
+        {"key": f"a {one} {other}", "one": one, "other": other, **numbers}
+        for one, other in (("j_joker", ""), ("j_joker", "j_egg"))
+    ]
+
+    def write(folder: Path) -> None:
+        pq.write_table(pa.Table.from_pylist(rows, schema=arrow_schema(COUNTED)), folder / "x")
+
+    return written(write, "x")
+
+
 def positions() -> bytes:
     """Return measured positions."""
     typical = np.full((len(ANTES), len(JOKERS)), np.nan)
@@ -234,6 +256,7 @@ STORED: dict[str, tuple[Callable[[Path], Any], str, bytes]] = {  # read, name of
         written(lambda f: JokerVectors(np.zeros((150, 128), np.float32)).write(f / "x"), "x"),
     ),
     "exported graph": (lambda file: read_parquet(file, arrow_schema(DECK)).to_pylist(), "Deck.parquet", exported()),
+    "exported counts of runs": (counted, "Counted.parquet", counts()),
     "positions": (Positions.read, "positions.npz", positions()),
     "sums": (lambda file: Sums.read(file, "k"), "sums.npz", written(lambda f: Sums().write(f / "x", "k"), "x")),
     "served game": (served, "x.save", saved()),

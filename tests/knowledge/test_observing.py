@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from ante.catalog.jokers import JOKERS, Joker
 from ante.knowledge import queries
 from ante.knowledge.backends import BadStore, check_store
-from ante.knowledge.observing.counts import KEYS, N, RunCounts, add_games, counts_of, empty_counts, rows_of
+from ante.knowledge.observing.counts import KEYS, BadCounts, N, RunCounts, add_games, counts_of, empty_counts, rows_of
 from ante.knowledge.observing.estimates import compared, estimates_of
 from ante.knowledge.observing.refresh import refresh
 from ante.knowledge.observing.runs import read_runs, write_run
-from ante.knowledge.store import Knowledge, OtherSchema, open_knowledge
+from ante.knowledge.store import Knowledge, NotALoad, OtherSchema, open_knowledge
 from tests.knowledge.made import made_table
 
 Game = tuple[frozenset[int], bool]
@@ -109,6 +109,17 @@ def test_a_run_replaces_its_own_counts_and_no_others(store: Knowledge) -> None:
         assert rows_of(second.counts) == rows_of(run_of("b", other).counts)
     stored = store.backend.read("MATCH (c:Counted) WHERE c.run = 'a' RETURN c.key AS key")
     assert len(stored) == len(counted_slowly(one[:10])), "counts of earlier writes are deleted"
+
+
+@pytest.mark.parametrize(("games", "wins"), [(5, 6), (-1, 0), (61, 0), (2, -1)])
+def test_counts_that_contradict_each_other_are_refused(games: int, wins: int, tmp_path: Path) -> None:
+    with open_knowledge(str(tmp_path / "bad.lbug"), write=True) as graph:
+        write_run(graph, run_of("a", games_of(np.random.default_rng(1), 60, lambda _: 0.4)))
+        change = "UNWIND $rows AS r MATCH (c:Counted {other: ''}) SET c.games = r.games, c.wins = r.wins"
+        graph.backend.write([(change, [{"games": games, "wins": wins}])])
+        with pytest.raises(BadCounts, match=r"run 'run a' \(a\) cannot be read: .* delete the run, or resume it"):
+            refresh(graph)
+        assert queries.seen(graph.backend, 5) == []
 
 
 def test_runs_of_another_schema_are_not_mixed(tmp_path: Path) -> None:
@@ -226,6 +237,30 @@ def test_a_graph_that_only_trainings_have_written_receives_the_catalogue(tmp_pat
     with open_knowledge(str(tmp_path / "runs.lbug")) as graph:
         assert queries.joker(graph.backend, "j_joker")["name"] == "Joker"
         assert len(queries.seen_pairs(graph.backend, 150)) == 36
+
+
+def test_an_export_of_many_runs_can_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The counts of runs are more rows than a measured table may have."""
+    monkeypatch.setattr("ante.knowledge.store.MOST_ROWS", 12_000)
+    monkeypatch.setattr("ante.knowledge.store.MOST_COUNTED", 20_000)
+    games = games_of(np.random.default_rng(9), 400, lambda _: 0.5, most=150)
+    with open_knowledge(str(tmp_path / "one.lbug"), write=True) as graph:
+        graph.load(made_table(5))
+        for k in range(12_500 // len(counted_slowly(games)) + 1):
+            write_run(graph, run_of(f"{k}", games))
+        graph.export(tmp_path / "files")
+        runs = read_runs(graph.backend)
+    with open_knowledge(str(tmp_path / "two.lbug"), write=True) as graph:
+        graph.import_from(tmp_path / "files")
+        again = read_runs(graph.backend)
+    assert [run.key for run in again] == [run.key for run in runs] and len(runs) > 3
+    assert all(np.array_equal(one.counts, other.counts) for one, other in zip(runs, again, strict=True))
+    monkeypatch.setattr("ante.knowledge.store.MOST_COUNTED", 12_000)
+    with (
+        open_knowledge(str(tmp_path / "three.lbug"), write=True) as graph,
+        pytest.raises(NotALoad, match="12,000 rows"),
+    ):
+        graph.import_from(tmp_path / "files")
 
 
 Run = Callable[..., tuple[int, str, str]]

@@ -103,7 +103,7 @@ def settings_of(player: Player, prices: Prices) -> dict[str, Any]:
     """Return what distinguishes rows of the same name: settings of a search, of a language model; empty for others."""
     if not isinstance(player, LlmPlayer):
         return search_settings(player)
-    names = ("prompt", "answer_tokens")
+    names = ("prompt", "answer_tokens", *(("knowledge",) if player.settings.knowledge else ()))
     return {name: getattr(player.settings, name) for name in names} | {
         f"{k}_price": v for k, v in asdict(prices).items()
     }

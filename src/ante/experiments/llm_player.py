@@ -15,6 +15,7 @@ from ante.hints.desk import Desk, make_advisor, words_of
 from ante.hints.ledger import GOOD, INVALID
 from ante.hints.question import Question, question_of
 from ante.hints.settings import AdvisorSettings, read_key
+from ante.knowledge.facts import facts_from
 from ante.lookahead.candidates import CandidateLister
 from ante.lookahead.records import candidates_t
 
@@ -61,6 +62,7 @@ class LlmPlayer:
         self.settings = settings.complete().model_copy(update={"breaker_failures": 1 << 30})
         self.name, self.pause = f"llm {self.settings.model}", PAUSE
         self._environment, self._key = environment, read_key(settings, environment)
+        self._facts = facts_from(settings.knowledge, environment)
         self._rng = np.random.default_rng(seed)
         self._writer, self._runner = CandidateLister(), asyncio.Runner()
         self._lists = np.zeros(0, dtype=candidates_t).view(np.recarray)
@@ -75,7 +77,7 @@ class LlmPlayer:
         self._writer.write(games, self._lists)
         actions, asked = np.full(games.n, -1, dtype=np.int64), {}
         for i in map(int, np.flatnonzero(playing)):
-            question = question_of(games.states[i], self._lists[i], self.settings.prompt)
+            question = question_of(games.states[i], self._lists[i], self.settings.prompt, facts=self._facts)
             assert question is not None, "a game in play has a legal candidate"
             if games.steps[i] == 0 and i in self._desks:
                 self._desks.pop(i).cache.close()

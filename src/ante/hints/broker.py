@@ -21,7 +21,7 @@ from ante.env.text import macro_name
 from ante.hints.advice import Advice
 from ante.hints.ledger import GOOD, Ledger
 from ante.hints.potential import Potential
-from ante.hints.question import games_at, lists_of, question_of, without_seed
+from ante.hints.question import Facts, games_at, lists_of, question_of, without_seed
 from ante.hints.rules import choose, outlook, reason
 from ante.hints.settings import AdvisorSettings
 from ante.lookahead.candidates import decisions_of
@@ -62,8 +62,9 @@ class Broker:
         environment: Mapping[str, str],
         players: int = 1,
         picture: Callable[[Any], bytes] | None = None,
+        facts: Facts | None = None,
     ) -> None:
-        self._settings, self._players, self._picture = settings, max(1, players), picture
+        self._settings, self._players, self._picture, self._facts = settings, max(1, players), picture, facts
         self._lock, self._open = threading.Lock(), 0
         self._done: dict[str, list[Delivered]] = defaultdict(list)
         self._noted: list[dict[str, Any]] = []
@@ -114,7 +115,9 @@ class Broker:
             async with self._gate:
                 assert self._settings is not None
                 frame = self._picture(without_seed(s)) if self._picture and self._settings.vision else None
-                question = question_of(s, listed, self._settings.prompt, frame)
+                told = s, listed, self._settings.prompt, frame, self._facts
+                # facts may be read from a server; the loop must not wait for it
+                question = await asyncio.to_thread(question_of, *told) if self._facts else question_of(*told)
                 advice = await self._desk.advise(question) if question is not None else None
         except Exception:  # no caller awaits this task: the error must appear in ledger, alarm and log
             LOG.exception("a request for a hint failed unexpectedly")

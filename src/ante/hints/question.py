@@ -5,10 +5,10 @@ env/text.py without the seed, from which a model might infer the future.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -74,6 +74,13 @@ class Question:
         return digest.hexdigest()
 
 
+class Facts(Protocol):
+    """Facts about jokers from outside of the game, such as measured effects (`ante.knowledge.facts`)."""
+
+    def lines(self, held: frozenset[int], offered: frozenset[int]) -> Sequence[str]:
+        """Return lines of text about the jokers that are held and those that are offered, by number; none if unknown."""
+
+
 def games_at(states: np.recarray, reorder: str = "none") -> Games:
     """Return games in the states of these records (n,), observed."""
     games = Games(len(states), reorder=reorder, discrete=False, flat=False)
@@ -89,11 +96,14 @@ def lists_of(games: Games) -> np.recarray:
     return out
 
 
-def question_of(state: Any, listed: Any, prompt: str = PROMPT, picture: bytes | None = None) -> Question | None:
+def question_of(
+    state: Any, listed: Any, prompt: str = PROMPT, picture: bytes | None = None, facts: Facts | None = None
+) -> Question | None:
     """Return the question for a state, or None if it has no legal candidate.
 
     state   one record, read only
     listed  its candidates_t
+    facts   source of further lines about the visible jokers; they are part of the text, and so of the answer's key
     """
     session = hashlib.sha256(bytes(state.seed)).hexdigest()[:16]
     s = without_seed(state)
@@ -103,9 +113,18 @@ def question_of(state: Any, listed: Any, prompt: str = PROMPT, picture: bytes | 
     system, frame = prompt_of(prompt)
     lines = [f"{k}: {option.name}" + (f" ({option.facts})" if option.facts else "") for k, option in enumerate(options)]
     state = describe(s).replace(", seed \n", "\n", 1)
-    facts = {"effects": effects(s), "unseen": unseen_cards(s)} if "{effects}" in frame else {}
-    text = frame.format(state=state, options="\n".join(lines), last=len(options) - 1, **facts)
+    if facts is not None:
+        state = "\n".join([state, *facts.lines(*visible_jokers(s))])
+    more = {"effects": effects(s), "unseen": unseen_cards(s)} if "{effects}" in frame else {}
+    text = frame.format(state=state, options="\n".join(lines), last=len(options) - 1, **more)
     return Question(text, system, tuple(options), prompt, session, listed, picture)
+
+
+def visible_jokers(s: Any) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the jokers that are held, and those that the shop or an open pack offers, by number."""
+    row = s.row[: s.n_row] if in_shop(s) else s.pack[: s.n_pack] if s.phase == Phase.PACK else ()
+    held = frozenset(int(joker.id) for joker in s.jokers[: s.n_jokers])
+    return held, frozenset(int(item.id) for item in row if item.kind == Kind.JOKER) - held
 
 
 def without_seed(state: Any) -> Any:

@@ -21,6 +21,7 @@ VARIABLES = {  # environment variables and the settings that they set
     "LLM_TOKENS_TOTAL": "tokens_total",
     "LLM_DOLLARS_PER_MILLION": "dollars_per_million",
     "LLM_PROMPT": "prompt",
+    "LLM_KNOWLEDGE": "knowledge",
 }
 KEY_VARIABLE = "LLM_API_KEY"
 
@@ -58,6 +59,13 @@ class AdvisorSettings(BaseModel):
     vision: bool = Field(False, description="Send the rendered frame in addition to the text.")
     prompt: Literal["v1", "v2"] = Field(
         "v2", description="Version of the prompt; v2 explains the visible cards, v1 names them."
+    )
+    knowledge: str | None = Field(
+        None,
+        pattern=r"^[^\x00-\x1f\x7f-\x9f@]+$",
+        max_length=1000,
+        description="Graph whose measured effects of the visible jokers are added to questions: default, a file or a Bolt "
+        "URL without credentials.",
     )
     timeout_seconds: float = Field(
         3.0, gt=0, le=120, description="Time limit of one request including retries, in seconds."

@@ -15,11 +15,12 @@ from ante.errors import BalatroError
 from ante.files import whole
 from ante.knowledge.backends import Backend, Ladybug, StoreUnavailable, is_bolt, open_backend
 from ante.knowledge.content import catalogue, edges, of_winning
-from ante.knowledge.measuring.table import BadTable, Table, fingerprint, read_parquet, read_table
-from ante.knowledge.schema import EDGES, META, NODES, VERSION, Edge, Node
+from ante.knowledge.measuring.table import MOST_ROWS, BadTable, Table, fingerprint, read_parquet, read_table
+from ante.knowledge.schema import COUNTED, EDGES, META, NODES, VERSION, Edge, Node
 from ante.knowledge.winning.table import Winning, read_winning
 
 ROWS = 2000  # of one statement
+MOST_COUNTED = 1_000_000  # rows of the counts of runs in an export: a run has at most 11,325
 DEFAULT = "default"
 
 
@@ -117,7 +118,7 @@ def exported(folder: Path) -> Iterator[tuple[Node | Edge, list[dict[str, Any]]]]
     for kind in (*NODES, *EDGES):
         file = folder / f"{kind.label}.parquet"
         try:
-            rows = read_parquet(file, arrow_schema(kind)).to_pylist()
+            rows = read_parquet(file, arrow_schema(kind), MOST_COUNTED if kind is COUNTED else MOST_ROWS).to_pylist()
         except BadTable as error:
             raise NotALoad(f"{error}; use a folder of ante know export") from None
         if kind is META and {"key": "schema", "value": str(VERSION)} not in rows:

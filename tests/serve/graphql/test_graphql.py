@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("strawberry")
 from ante.http.server import HttpServer
 from ante.knowledge import queries
+from ante.knowledge.schema import SEEN, SEEN_WITH
 from ante.knowledge.store import Knowledge, open_knowledge
 from ante.serve.graphql.server import server_of
 from tests.knowledge.made import made_table, made_winning
@@ -83,6 +84,20 @@ def test_pairs_and_chains_are_those_of_the_queries(server: HttpServer, graph: Kn
     ]
     assert len(ask(server, "{ strategies { name } }")["data"]["strategies"]) == 1
     assert chains == [{"jokers": row["jokers"], "weakest": row["weakest"]} for row in expected]
+
+
+def test_what_trainings_saw_is_that_of_the_queries(server: HttpServer, graph: Knowledge) -> None:
+    figures = {"runs": 2, "games": 50, "wins": 30, "rate": 0.6, "rate_low": 0.46, "rate_high": 0.72, "lift": 1.2}
+    figures |= {"effect": 0.1, "low": 0.02, "high": 0.18, "n": 400, "q": 0.01, "stamp": "one"}
+    joker = {"key": "j_joker", "name": "Joker", **figures}
+    pair = {"source": "j_joker", "target": "j_zany", **figures, "more": 0.05}
+    graph.write([(SEEN, [joker]), (SEEN_WITH, [pair])])
+    asked = "name runs games wins rate lift effect low high n q"
+    found = ask(
+        server, f'{{ seen(limit: 5) {{ {asked} }} pairs: seen(name: "Zany Joker", pairs: true) {{ {asked} }} }}'
+    )
+    assert found["data"]["seen"] == [{name: joker[name] for name in asked.split()}]
+    assert found["data"]["pairs"] == [{**found["data"]["seen"][0], "name": "Joker + Zany Joker"}]
 
 
 @pytest.mark.parametrize(

@@ -176,13 +176,18 @@ class AskHint:
 
     def run(self) -> int:
         """Send the request and print the answer."""
+        import os
+
         from ante.hints.question import games_at, lists_of, question_of
+        from ante.knowledge.facts import facts_from
 
         state = state_of(self.position, self.deck, self.stake)
         settings = settings_of(self.endpoint, self.model)
         frame = picture_of(state) if self.picture or (settings.vision and self.by != "rules") else None
         listed = lists_of(games_at(state.reshape(1)))[0]
-        question = question_of(state.reshape(1)[0], listed, settings.prompt, frame if settings.vision else None)
+        facts = facts_from(settings.knowledge, os.environ)
+        seen = frame if settings.vision else None
+        question = question_of(state.reshape(1)[0], listed, settings.prompt, seen, facts)
         if question is None:
             raise BalatroError(f"{self.position} is the end of the game: choose an earlier position")
         if self.picture and frame:

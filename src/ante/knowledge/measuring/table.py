@@ -136,8 +136,11 @@ def write_parquet(file: Path, table: Any) -> None:
         parquet.write_table(table, aside, compression="zstd", compression_level=19)
 
 
-def read_parquet(file: Path, schema: Any) -> Any:
-    """Return the columns of a schema from a Parquet file, with the file's metadata. Raises BadTable, Unreadable."""
+def read_parquet(file: Path, schema: Any, most: int = MOST_ROWS) -> Any:
+    """Return the columns of a schema from a Parquet file of at most `most` rows, with the file's metadata.
+
+    Raises BadTable, Unreadable.
+    """
     import pyarrow as pa
     from pyarrow import compute, parquet
 
@@ -145,8 +148,8 @@ def read_parquet(file: Path, schema: Any) -> Any:
     texts = [each.name for each in schema if each.type == pa.string()]
     try:
         stored = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts, **THRIFT_LIMITS)
-        if stored.metadata.num_rows > MOST_ROWS or any(pa.types.is_nested(each.type) for each in stored.schema_arrow):
-            raise ValueError(f"it has nested columns, or more than {MOST_ROWS:,} rows")
+        if stored.metadata.num_rows > most or any(pa.types.is_nested(each.type) for each in stored.schema_arrow):
+            raise ValueError(f"it has nested columns, or more than {most:,} rows")
         found = stored.read(schema.names).select(schema.names)
         found.validate(full=True)
         for name in texts:

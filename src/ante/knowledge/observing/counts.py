@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.catalog.jokers import JOKERS
+from ante.errors import BalatroError, shown
 
 ANTE = (
     4  # the line-up of a game is what it holds when this ante begins: the boss of the ante before has just been beaten
@@ -19,6 +20,8 @@ N = len(JOKERS)  # rows of a matrix
 EVERY = 0  # the row of all games
 KEYS = ("", *(row.key for row in JOKERS[1:]))
 NUMBERS = {key: number for number, key in enumerate(KEYS)}
+
+MOST = 1 << 40  # games
 
 Counts = NDArray[np.int64]  # (2, N, N): games, and those that are won
 Row = dict[str, Any]
@@ -61,6 +64,10 @@ class RunCounts:
         return int(self.counts[1, EVERY, EVERY])
 
 
+class BadCounts(BalatroError, ValueError):
+    """The counts of a run contradict each other."""
+
+
 def empty_counts() -> Counts:
     """Return counts of no games."""
     return np.zeros((2, N, N), dtype=np.int64)
@@ -91,13 +98,24 @@ def rows_of(counts: Counts) -> list[Row]:
 
 
 def counts_of(games: int, wins: int, rows: list[Row]) -> Counts:
-    """Return the counts of which these are the rows; rows with jokers of other versions are left out."""
+    """Return the counts of which these are the rows; rows with jokers of other versions are left out. Raises BadCounts."""
     counts = empty_counts()
-    counts[:, EVERY, EVERY] = games, wins
+    counts[:, EVERY, EVERY] = numbers_of({"games": games, "wins": wins}, MOST)
     for row in rows:
         one, other = NUMBERS.get(row["one"]), NUMBERS.get(row["other"])
         if one is None or other is None:
             continue
+        row = dict(zip(("games", "wins"), numbers_of(row, games), strict=True))
         for i, j in ((one, other), (other, one), *(((one, one),) if other == EVERY else ())):
             counts[:, i, j] = row["games"], row["wins"]
     return counts
+
+
+def numbers_of(row: Row, most: int) -> tuple[int, int]:
+    """Return games and wins of a row. Raises BadCounts unless wins are at most the games, and these at most `most`."""
+    games, wins = row["games"], row["wins"]
+    if type(games) is int and type(wins) is int and 0 <= wins <= games <= most:
+        return games, wins
+    raise BadCounts(
+        f"{shown(wins)} of {shown(games)} games are won, of at most {most:,}: delete the run, or resume it to write it again"
+    )

@@ -2,8 +2,9 @@
 
 from uuid import uuid4
 
+from ante.errors import shown
 from ante.knowledge.backends import Backend
-from ante.knowledge.observing.counts import ANTE, RunCounts, counts_of, rows_of
+from ante.knowledge.observing.counts import ANTE, BadCounts, Row, RunCounts, counts_of, rows_of
 from ante.knowledge.schema import COUNTED, META, RUN, VERSION
 from ante.knowledge.store import ROWS, Knowledge, OtherSchema
 
@@ -38,19 +39,22 @@ def write_run(graph: Knowledge, run: RunCounts) -> None:
 
 
 def read_runs(graph: Backend) -> list[RunCounts]:
-    """Return the counts of all runs at ANTE, in the order of their keys."""
+    """Return the counts of all runs at ANTE, in the order of their keys. Raises BadCounts."""
     names = ", ".join(f"r.{name} AS {name}" for name in OWN)
     found = graph.read(f"MATCH (r:Run) WHERE r.ante = $ante RETURN {names} ORDER BY key", ante=ANTE)
     rows = graph.read(
         "MATCH (c:Counted) RETURN c.run AS run, c.one AS one, c.other AS other, c.games AS games, c.wins AS wins"
     )
-    by_run: dict[str, list[dict[str, object]]] = {}
+    by_run: dict[str, list[Row]] = {}
     for row in rows:
         by_run.setdefault(row["run"], []).append(row)
-    return [
-        RunCounts(
-            **{name: row[name] for name in OWN if name not in ("games", "wins")},
-            counts=counts_of(row["games"], row["wins"], by_run.get(row["key"], [])),
-        )
-        for row in found
-    ]
+    return [run_of(row, by_run.get(row["key"], [])) for row in found]
+
+
+def run_of(row: Row, counted: list[Row]) -> RunCounts:
+    """Return a run from its properties and its counts. Raises BadCounts."""
+    try:
+        counts = counts_of(row["games"], row["wins"], counted)
+    except BadCounts as error:
+        raise BadCounts(f"run {shown(row['name'])} ({row['key']}) cannot be read: {error}") from None
+    return RunCounts(**{name: row[name] for name in OWN if name not in ("games", "wins")}, counts=counts)

@@ -78,6 +78,23 @@ class Strategy:
 
 
 @strawberry.type
+class Seen:
+    """What trainings saw of a joker or a pair: an observation, not a causal effect."""
+
+    name: str = strawberry.field(description="The joker, or both jokers.")
+    runs: int = strawberry.field(description="Runs with games with and without it.")
+    games: int = strawberry.field(description="Games that held it at the beginning of ante 4.")
+    wins: int = strawberry.field(description="Those of them that are won.")
+    rate: float = strawberry.field(description="Their win rate.")
+    lift: float = strawberry.field(description="Their wins, divided by those expected from the win rates of the runs.")
+    effect: float = strawberry.field(description="Win rate with it, less that without it, within runs.")
+    low: float = strawberry.field(description="Lower end of the effect's 95 % interval.")
+    high: float = strawberry.field(description="Upper end of the effect's 95 % interval.")
+    n: int = strawberry.field(description="Games of these runs.")
+    q: float = strawberry.field(description="Smallest false discovery rate at which the effect is significant.")
+
+
+@strawberry.type
 class Chain:
     """Jokers, each of which has a synergy with the next."""
 
@@ -169,6 +186,13 @@ class Query:
     def strategies(self, info: Info, rejected: bool = False) -> list[Strategy]:
         """Return the strategies."""
         return [made(Strategy, row) for row in queries.strategies(info.context, rejected)]
+
+    @strawberry.field(description="What trainings saw of jokers or pairs, or of one joker; the largest effect first.")
+    def seen(self, info: Info, name: str | None = None, pairs: bool = False, limit: Limit = 20) -> list[Seen]:
+        """Return the estimates."""
+        key = key_of("joker", name) if name is not None else None
+        question = queries.seen_pairs if pairs else queries.seen
+        return [made(Seen, row) for row in question(info.context, bounded(limit), key)]
 
     @strawberry.field(description="Chains of synergies from one joker to another, the shortest and strongest first.")
     def path(self, info: Info, one: str, other: str) -> list[Chain]:

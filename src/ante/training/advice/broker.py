@@ -17,6 +17,7 @@ import ray
 from ante.files import whole, write_text
 from ante.hints.broker import Broker
 from ante.hints.settings import AdvisorSettings, BadHints, read_settings
+from ante.knowledge.facts import facts_from
 from ante.messages import foreign
 from ante.metrics import without_values
 from ante.training.advice.asks import HintPlan
@@ -95,7 +96,8 @@ class BrokerActor(Broker):
     """A broker configured by the environment of its process."""
 
     def __init__(self, settings: AdvisorSettings | None, players: int, picture: Callable[[Any], bytes] | None) -> None:
-        super().__init__(settings, os.environ, players, picture)
+        facts = facts_from(settings.knowledge, os.environ) if settings else None
+        super().__init__(settings, os.environ, players, picture, facts)
 
 
 class HintWatch:

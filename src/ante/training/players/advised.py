@@ -24,6 +24,7 @@ from ante.hints.ledger import GOOD, Ledger
 from ante.hints.question import PROMPT, lists_of, question_of, without_seed
 from ante.hints.rules import advise
 from ante.hints.settings import AdvisorSettings, read_settings
+from ante.knowledge.facts import facts_from
 from ante.training.acting.player import make_player
 from ante.training.advice.asks import HintRequest, number_of
 from ante.training.players.release import policy_from
@@ -70,6 +71,7 @@ class AdvisedPlayer:
         self._budget, self._picture = DecisionBudget(share), picture
         self._generator = torch.Generator(policy.device).manual_seed(seed)
         self._settings, self._desk = settings, None
+        self._facts = facts_from(settings.knowledge, os.environ) if settings else None
         self.asks_llm = settings is not None
         self._loop = asyncio.new_event_loop()
         if settings is not None:
@@ -143,7 +145,7 @@ class AdvisedPlayer:
         prompt = self._settings.prompt if self._settings else PROMPT
         seen = self._picture is not None and self._settings is not None and self._settings.vision
         frame = self._picture(without_seed(games.states[i])) if seen and self._picture else None
-        return question_of(games.states[i], lists[i], prompt, frame)
+        return question_of(games.states[i], lists[i], prompt, frame, self._facts)
 
     def _answers(self, questions: list[Any]) -> list[Advice | None]:
         """Return a hint or None for each question. Waits for the responses."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The image of Dockerfile.ray without a registry: Debian by debootstrap, docker/Dockerfile.base on it, Dockerfile.ray on that.
+# The image of Dockerfile.ray without a registry: Debian by debootstrap, Dockerfile.ray on it.
 #
 #   tests/cluster/image.sh TAG ARCHIVE      writes ARCHIVE (docker format), the image's name is ante-ray:TAG
 #
@@ -13,17 +13,16 @@ mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 cache=$(.venv/bin/uv cache dir 2>/dev/null || echo "$HOME/.cache/uv")
 mkdir -p "$store" "$cache" "$(dirname "$archive")"
 
-if ! buildah inspect localhost/ante-base:1 >/dev/null 2>&1; then
+if ! buildah inspect localhost/debian:bookworm >/dev/null 2>&1; then
   [[ -d $store/rootfs/usr/bin ]] || debootstrap --variant=minbase --include=ca-certificates,procps,python3,python3-venv bookworm "$store/rootfs" "$mirror" >"$store/debootstrap.log"
   cp --remove-destination -L /etc/ssl/certs/ca-certificates.crt "$store/rootfs/etc/ssl/certs/"
   tar -C "$store/rootfs" --exclude=./var/cache/apt --exclude=./var/lib/apt/lists -cf "$store/rootfs.tar" .
   printf 'FROM scratch\nADD rootfs.tar /\n' >"$store/Dockerfile"
   buildah build --isolation chroot -q -t localhost/debian:bookworm -f "$store/Dockerfile" "$store"
   rm "$store/rootfs.tar"
-  buildah build --isolation chroot -q -t localhost/ante-base:1 --build-arg BASE=localhost/debian:bookworm -f docker/Dockerfile.base docker
 fi
 buildah build --isolation chroot --layers --ignorefile .dockerignore --volume "$cache:/cache/uv" --build-arg UV_CACHE_DIR=/cache/uv \
-  --build-arg BASE=localhost/ante-base:1 -t "ante-ray:$tag" -f Dockerfile.ray .
+  --build-arg BASE=localhost/debian:bookworm -t "ante-ray:$tag" -f Dockerfile.ray .
 rm -f "$archive"
 buildah push -q "ante-ray:$tag" "docker-archive:$archive:ante-ray:$tag"
 ls -lh "$archive"

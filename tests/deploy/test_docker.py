@@ -1,7 +1,11 @@
 """Dockerfiles: copied files exist and pass .dockerignore, and installed versions are the tested ones."""
 
 import ast
+import mmap
 import re
+import subprocess
+import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -57,6 +61,29 @@ def test_images_run_as_a_user_and_say_no_secret(file: Path) -> None:
     text = file.read_text()
     assert re.findall(r"^USER (\S+)$", text, re.M)[-1] == "1000"
     assert not re.search(r"(?i)(password|secret|token|key)\w*=\S", text)
+
+
+@pytest.mark.slow
+def test_what_images_leave_out_is_in_the_packages_and_neither_imported_nor_linked() -> None:
+    """Compare with the installed packages, which have the versions of the image."""
+    packages = Path(sysconfig.get_path("purelib"))
+    if not (packages / "triton").is_dir():
+        pytest.skip("torch without CUDA is installed")
+    lines = (ROOT / "requirements" / "image-without.txt").read_text().splitlines()
+    patterns = [line for line in lines if not line.startswith("#")]
+    assert [pattern for pattern in patterns if not list(packages.glob(pattern))] == []
+    removed = {path for pattern in patterns for path in packages.glob(pattern)}
+    libraries = {path.name.encode() for path in removed if ".so" in path.name}
+    assert len(libraries) > 2
+    for folder in (*packages.glob("nvidia/*/lib"), packages / "torch" / "lib"):
+        for kept in set(folder.glob("*.so*")) - removed:
+            with kept.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as contents:
+                assert [name for name in libraries if contents.find(name + b"\0") >= 0] == [], kept
+    code = "import sys, torch, ray, pandas, numba, scipy, pyarrow.parquet, matplotlib.pyplot; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = {str(path.relative_to(packages)).replace("/", ".") for path in removed if path.is_dir()}
+    assert "torch" in done.stdout.split()
+    assert modules & set(done.stdout.split()) == set()
 
 
 def test_images_have_the_tested_versions() -> None:

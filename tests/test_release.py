@@ -3,9 +3,7 @@
 The fast tests replace skopeo, cosign and helm by a small model of a registry. The nightly test runs the real programs.
 """
 
-import gzip
 import hashlib
-import io
 import json
 import os
 import re
@@ -29,7 +27,7 @@ from tools import oci_layout, registry, release, release_parts
 from ante import __version__
 from ante.cli.platform.cluster import Render
 from ante.cli.platform.images import Images
-from tests.support.release import SBOM, write_packages
+from tests.support.release import SBOM, write_image, write_packages
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "registry.example.com/team"
@@ -38,35 +36,11 @@ CHANGELOG = (
 )
 
 
-def layer(folder: Path, files: dict[str, bytes]) -> Path:
-    """Write a compressed layer of an image."""
-    data = io.BytesIO()
-    with tarfile.open(fileobj=data, mode="w") as archive:
-        for name, contents in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(contents)
-            archive.addfile(entry, io.BytesIO(contents))
-    file = folder / f"{hashlib.sha256(data.getvalue()).hexdigest()}.tar.gz"
-    file.write_bytes(gzip.compress(data.getvalue(), mtime=0))
-    return file
-
-
-def image(folder: Path, *layers: dict[str, bytes]) -> Path:
-    """Write an image of these layers as an OCI layout."""
-    folder.mkdir(parents=True, exist_ok=True)
-    files = [layer(folder.parent, files) for files in layers]
-    sums = [f"sha256:{hashlib.sha256(gzip.decompress(file.read_bytes())).hexdigest()}" for file in files]
-    config = {"architecture": "amd64", "os": "linux", "config": {}, "rootfs": {"type": "layers", "diff_ids": sums}}
-    blobs = [oci_layout.Blob(file, "application/vnd.oci.image.layer.v1.tar+gzip") for file in files]
-    oci_layout.write_artifact(folder, blobs, "application/vnd.oci.image.config.v1+json", config)
-    return folder
-
-
 @pytest.fixture
 def images(tmp_path: Path) -> dict[str, Path]:
     """Return two images with an SBOM, as Dockerfile.ray writes it."""
     common = {"opt/ante/sbom.cdx.json": SBOM}
-    return {name: image(tmp_path / name / "layout", common, {"kind": name.encode()}) for name in ("gpu", "cpu")}
+    return {name: write_image(tmp_path / name / "layout", common, {"kind": name.encode()}) for name in ("gpu", "cpu")}
 
 
 @pytest.fixture
@@ -388,13 +362,13 @@ def test_a_scanner_without_its_database_is_reported(
 
 
 def test_a_file_of_an_image_is_that_of_the_highest_layer(tmp_path: Path) -> None:
-    found = image(
+    found = write_image(
         tmp_path / "a" / "layout", {"etc/one": b"old", "etc/two": b"2"}, {"etc/one": b"new"}, {"etc/.wh.two": b""}
     )
     assert oci_layout.read_file(found, "/etc/one") == b"new"
     assert oci_layout.read_file(found, "/etc/two") is None
     assert oci_layout.read_file(found, "/etc/three") is None
-    gone = image(tmp_path / "b" / "layout", {"etc/one": b"old"}, {".wh.etc": b""})
+    gone = write_image(tmp_path / "b" / "layout", {"etc/one": b"old"}, {".wh.etc": b""})
     assert oci_layout.read_file(gone, "/etc/one") is None
 
 

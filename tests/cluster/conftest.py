@@ -6,6 +6,7 @@ CLUSTER_LOAD   command that loads an image archive on the nodes, such as `kind l
 CLUSTER_IMAGE  the archive, as tests/cluster/image.sh writes it
 CLUSTER_TAG    command that gives an image on the nodes a second name, such as `ctr --namespace k8s.io images tag --force`
 CLUSTER_KUEUE  command that installs Kueue, with a cluster queue and a local queue, both `default`, for a namespace
+CLUSTER_REGISTRY                        registry without TLS that receives a release, and from which the nodes pull it
 CLUSTER_STATE_METRICS                   program kube-state-metrics, run next to Prometheus for the alert on pending pods
 CLUSTER_OPERATOR                        label=value of the operator's pod, app.kubernetes.io/name=kuberay-operator by default
 CLUSTER_API_STOP, CLUSTER_API_START     commands that stop and start the API server

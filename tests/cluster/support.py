@@ -28,9 +28,11 @@ class Failed(AssertionError):
     """A command exited with an unexpected code."""
 
 
-def run(*command: str, timeout: float = 120, given: str | None = None, check: bool = True) -> str:
+def run(
+    *command: str, timeout: float = 120, given: str | None = None, check: bool = True, env: dict[str, str] | None = None
+) -> str:
     """Run a command and return its output. Raises Failed with stdout and stderr."""
-    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=timeout)
+    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=timeout, env=env)
     if check and done.returncode:
         raise Failed(
             f"{shlex.join(command)} exited with {done.returncode}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
@@ -142,10 +144,8 @@ def operator() -> tuple[str, ...]:
     key, _, value = OPERATOR.partition("=")
     if key == LABEL:
         return ()
-    dots, labels = "\\.", "networkPolicies.operatorPodLabels"
-    return "--set", ",".join(
-        (f"{labels}.{LABEL.replace('.', dots)}=null", f"{labels}.{key.replace('.', dots)}={value}")
-    )
+    dots = "\\."
+    return "--set", f"networkPolicies.operatorPodLabels.{key.replace('.', dots)}={value}"
 
 
 def is_ready(pod: dict[str, Any]) -> bool:
@@ -182,3 +182,37 @@ def kept_steps(bucket: Any, run: str) -> int:
 def ante(*arguments: str, **options: Any) -> str:
     """Run the command of this checkout and return its output."""
     return run(sys.executable, "-m", "ante.cli", *arguments, **{"timeout": 600, **options})
+
+
+@dataclass
+class Followed:
+    """The log of a training, followed by `ante cluster logs -f`: all lines of all its pods, as they are written."""
+
+    process: subprocess.Popen[bytes]
+    file: Path
+
+    def text(self) -> str:
+        """Return the log so far."""
+        return self.file.read_text()
+
+    def steps(self) -> int:
+        """Return the environment steps of the last iteration, or 0."""
+        found = STEPS.findall(self.text())
+        return int(found[-1].replace(",", "")) if found else 0
+
+    def restarts(self) -> int:
+        """Return how often the run continued from a checkpoint."""
+        return len(RESUMED.findall(self.text()))
+
+
+@contextmanager
+def followed_log(cluster: Cluster, name: str, file: Path) -> Iterator[Followed]:
+    """Follow the log of a training within the block."""
+    words = [sys.executable, "-m", "ante.cli", "cluster", "logs", name, "-f", "-n", cluster.namespace]
+    with file.open("wb") as stream:
+        process = subprocess.Popen(words, stdout=stream, stderr=subprocess.DEVNULL)
+        try:
+            yield Followed(process, file)
+        finally:
+            process.terminate()
+            process.wait()

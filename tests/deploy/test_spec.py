@@ -53,6 +53,18 @@ def groups(job: Object) -> list[Object]:
     return [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
 
 
+@pytest.mark.parametrize("seconds", [60, 600])
+def test_a_head_has_time_for_its_last_checkpoint_within_the_grace_period(seconds: int) -> None:
+    """tests/cluster/test_drain.py runs the hook."""
+    head, *workers = (
+        group["template"]["spec"] for group in groups(job_of({"head": {"terminationGracePeriodSeconds": seconds}}))
+    )
+    words = head["containers"][0]["lifecycle"]["preStop"]["exec"]["command"]
+    waits = [int(line.split()[1]) for line in words[2].splitlines() if line.startswith(("timeout", "sleep"))]
+    assert len(waits) == 2 and seconds - 30 < sum(waits) < seconds == head["terminationGracePeriodSeconds"]
+    assert not any("lifecycle" in pod["containers"][0] for pod in workers)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_every_object_is_valid_and_written_yaml_reads_back(name: str) -> None:
     found = objects(ALL[name])

@@ -295,6 +295,16 @@ spec:
         initialDelaySeconds: 60
         periodSeconds: 15
         failureThreshold: 12
+      {{- if $head }}
+      lifecycle:
+        preStop:
+          exec:
+            command:
+              - sh
+              - -c
+              - |
+                {{- include "ante.ray.leave" $pod | nindent 16 }}
+      {{- end }}
       volumeMounts:
         - name: data
           mountPath: /var/lib/ante
@@ -372,6 +382,15 @@ spec:
   runtimeClassName: {{ . }}
   {{- end }}
 {{- end -}}
+
+{{/* Commands before a head is terminated, as in src/ante/deploy/spec.py, which explains them. */}}
+{{- define "ante.ray.leave" -}}
+pkill -STOP -f '[d]ashboard/dashboard.py|[r]ay::JobSupervisor'
+pkill -TERM -f '[b]in/ante train'
+timeout {{ sub (int .terminationGracePeriodSeconds) 30 }} sh -c 'while pgrep -f "[b]in/ante train" > /dev/null; do sleep 0.5; done'
+pkill -KILL gcs_server
+sleep 5
+{{ end -}}
 
 {{- define "ante.ray.spotTaints" -}}
 - {key: cloud.google.com/gke-spot, operator: Equal, value: "true", effect: NoSchedule}

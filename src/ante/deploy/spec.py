@@ -18,6 +18,15 @@ CA = "/etc/ante-ca"
 QUEUE_LABEL, PRIORITY_LABEL = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 MIB = 2**20
 HEALTH_PORT = 52365  # port of Ray's agent on each node
+LEAVE_SECONDS = 30  # of the grace period of a head that remain after its run has ended
+# A head that is deleted or evicted: the run writes and uploads a checkpoint. The processes that would report its end are
+# halted before, and Ray's control store is killed after it: for KubeRay the job has no result, and it replaces the head.
+LEAVE = """pkill -STOP -f '[d]ashboard/dashboard.py|[r]ay::JobSupervisor'
+pkill -TERM -f '[b]in/ante train'
+timeout {seconds} sh -c 'while pgrep -f "[b]in/ante train" > /dev/null; do sleep 0.5; done'
+pkill -KILL gcs_server
+sleep 5
+"""
 SPOT_TAINTS: tuple[Object, ...] = (
     {"key": "cloud.google.com/gke-spot", "operator": "Equal", "value": "true", "effect": "NoSchedule"},
     {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule"},
@@ -300,8 +309,15 @@ def container(
         "securityContext": container_security(settings),
         "readinessProbe": probe(seconds=10, failures=6),
         "livenessProbe": probe(seconds=15, failures=12, delay=60),
+        **({"lifecycle": leaving(pod)} if isinstance(pod, Head) else {}),
         "volumeMounts": [*mounts(settings, isinstance(pod, Head)), *pod.extra_volume_mounts],
     }
+
+
+def leaving(head: Head) -> Object:
+    """Return the hook that runs before a head is terminated."""
+    seconds = head.termination_grace_period_seconds - LEAVE_SECONDS
+    return {"preStop": {"exec": {"command": ["sh", "-c", LEAVE.format(seconds=seconds)]}}}
 
 
 def warm_container(settings: Settings, ray_container: Object) -> Object:

@@ -1,7 +1,7 @@
 """The tutorial of the first training on a cluster: its commands as the page has them, in a new namespace.
 
-Only `values.yaml` differs from the page: the test cluster is smaller, and its nodes have the image. KubeRay (step 1) is
-there, and a local registry contains the chart.
+Only `values.yaml` differs from the page: the test cluster is smaller, and its nodes have the image. KubeRay (step 1) was
+installed before, and a local registry contains the chart.
 """
 
 import os

@@ -10,6 +10,7 @@ from ante.cli.games.know_store import opened
 from ante.cli.games.know_wins import percent, points
 from ante.cli.options import Count
 from ante.cli.shown import show
+from ante.messages import number_of
 
 OBSERVED = "observed in trainings, not a causal effect: the policy chooses what it buys, and richer games buy more"
 NONE_SEEN = "no estimates: train with --tracking.knowledge STORE, then run ante know refresh --store STORE"
@@ -52,8 +53,8 @@ class Refresh:
             print(json.dumps(numbers, indent=1))
             return 0
         print(
-            f"{found.runs} runs, {found.games:,} games: estimates of {numbers['jokers']} jokers and {numbers['pairs']:,} "
-            f"pairs, {found.significant:,} of them significant"
+            f"{number_of(found.runs, 'run')}, {number_of(found.games, 'game')}: estimates of {number_of(single, 'joker')} and "
+            f"{number_of(numbers['pairs'], 'pair')}, {found.significant:,} of them significant"
         )
         return 0
 

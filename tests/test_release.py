@@ -3,6 +3,7 @@
 The fast tests replace skopeo, cosign and helm by a small model of a registry. The nightly test runs the real programs.
 """
 
+import base64
 import hashlib
 import json
 import os
@@ -15,7 +16,7 @@ import tarfile
 import time
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -416,24 +417,23 @@ def test_cluster_commands_use_the_image_of_the_registry_unless_the_values_name_a
     assert capsys.readouterr().out.splitlines()[0] == f"{NAME}/ante-ray:{__version__}"
 
 
-PROGRAMS = ("docker-registry", "skopeo", "cosign", "helm")
+def needed(*programs: str) -> None:
+    """Skip the test if one of these programs is missing."""
+    if missing := [name for name in programs if not shutil.which(name)]:
+        pytest.skip(f"not installed: {', '.join(missing)} (tools/system.sh release, docs/how-to/release.md)")
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[str]:
     """Start a registry on a free port of this machine and return its address."""
-    missing = [name for name in PROGRAMS if not shutil.which(name)]
-    if missing:
-        pytest.skip(f"not installed: {', '.join(missing)} (tools/system.sh release, docs/how-to/release.md)")
+    needed("docker-registry", "skopeo", "helm")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    config = {
-        "version": 0.1,
-        "storage": {"filesystem": {"rootdirectory": str(tmp_path / "data")}},
-        "http": {"addr": address},
-    }
-    (tmp_path / "registry.yml").write_text(yaml.safe_dump(config))
+    storage = {"filesystem": {"rootdirectory": str(tmp_path / "data")}}
+    (tmp_path / "registry.yml").write_text(
+        yaml.safe_dump({"version": 0.1, "storage": storage, "http": {"addr": address}})
+    )
     with (tmp_path / "registry.log").open("w") as log:
         process = subprocess.Popen(["docker-registry", "serve", tmp_path / "registry.yml"], stdout=log, stderr=log)
     try:
@@ -449,53 +449,82 @@ def server(tmp_path: Path) -> Iterator[str]:
         process.wait(20)
 
 
+@dataclass(frozen=True)
+class Release:
+    """A release to a real registry by the real programs."""
+
+    folder: Path
+    registry: str
+    words: list[str]
+    key: Path | None = None
+
+    def publish(self) -> list[str]:
+        """Run the command and return its lines of progress."""
+        words = ["--rehearsal", "--plain-http", "--folder", str(self.folder / "built"), *self.words]
+        done = self.run(sys.executable, "-m", "tools.release", *words, *(() if self.key else ("--unsigned",)))
+        return [line for line in done.stderr.splitlines() if re.match(r"[a-z-]+: (push|sign|attach|tag) ?", line)]
+
+    def run(self, *words: str | Path, code: int | None = 0) -> "subprocess.CompletedProcess[str]":
+        variables = {**os.environ, "ANTE_REGISTRY": self.registry, "ANTE_SIGNING_KEY": str(self.key or "")}
+        variables |= {
+            "COSIGN_PASSWORD": "test",
+            "HOME": str(self.folder),
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}",
+        }
+        done = subprocess.run(list(map(str, words)), cwd=self.folder, env=variables, capture_output=True, text=True)
+        assert (done.returncode == code) if code is not None else done.returncode, done.stdout + done.stderr
+        return done
+
+    def tagged(self, name: str, tag: str) -> str:
+        """Return the digest that the registry has under a tag, asked without skopeo."""
+        host, _, path = self.registry.partition("/")
+        accepted = {"Accept": "application/vnd.oci.image.manifest.v1+json"}
+        answer = requests.get(f"http://{host}/v2/{path}/{name}/manifests/{tag}", headers=accepted, timeout=5)
+        assert answer.ok, answer.text
+        assert answer.headers["Docker-Content-Digest"] == f"sha256:{hashlib.sha256(answer.content).hexdigest()}"
+        return answer.headers["Docker-Content-Digest"]
+
+
+@pytest.fixture
+def published(server: str, images: dict[str, Path], packages: Path, tmp_path: Path) -> Release:
+    """Return a release that builds no image."""
+    words = ["--image", str(images["gpu"]), "--cpu-image", str(images["cpu"]), "--packages", str(packages)]
+    return Release(tmp_path, f"{server}/team", words)
+
+
+CHART = yaml.safe_load((ROOT / "helm/ante/Chart.yaml").read_text())["version"]
+TAGS = {"packages": ("ante-balatro", __version__), "image": ("ante-ray", __version__),
+        "cpu-image": ("ante-ray", f"{__version__}-cpu"), "chart": ("charts/ante", CHART)}  # fmt: skip
+
+
 @pytest.mark.nightly
-def test_a_real_registry_has_a_signed_release(
-    server: str, images: dict[str, Path], packages: Path, tmp_path: Path
-) -> None:
-    """Push, sign, attest and tag with the real programs; verify with cosign, install from it with helm."""
-    variables = {**os.environ, "COSIGN_PASSWORD": "test", "ANTE_REGISTRY": f"{server}/team", "HOME": str(tmp_path)}
+def test_a_real_registry_has_what_was_built_and_helm_installs_from_it(published: Release) -> None:
+    lines = published.publish()
+    assert [line.split()[1] for line in lines] == ["push"] * 4 + ["tag"] * 4
+    for part, (name, tag) in TAGS.items():
+        built = hashlib.sha256(manifest_of(published.folder / "built" / __version__ / part)).hexdigest()
+        assert published.tagged(name, tag) == f"sha256:{built}"
+    chart = (f"oci://{published.registry}/charts/ante", "--version", CHART, "--plain-http")
+    rendered = published.run("helm", "template", "ante", *chart, "--set", "skipCrdCheck=true").stdout
+    assert f"{published.registry}/ante-ray:{__version__}" in rendered and '"ante-ray:' not in rendered
+    assert published.publish() == []
 
-    def run(*command: str | Path, code: int = 0) -> str:
-        done = subprocess.run(list(map(str, command)), cwd=tmp_path, env=variables, capture_output=True, text=True)
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout + done.stderr
 
-    run("cosign", "generate-key-pair")
-    variables["ANTE_SIGNING_KEY"] = str(tmp_path / "cosign.key")
-    files = ["--image", images["gpu"], "--cpu-image", images["cpu"], "--packages", packages]
-    variables["PYTHONPATH"] = f"{ROOT}{os.pathsep}{ROOT / 'src'}"
-    command = [
-        sys.executable,
-        "-m",
-        "tools.release",
-        "--rehearsal",
-        "--plain-http",
-        "--folder",
-        tmp_path / "built",
-        *files,
-    ]
-    run(*command)
-    accepted = "application/vnd.oci.image.manifest.v1+json"
-    digests = {}
-    chart = yaml.safe_load((ROOT / "helm/ante/Chart.yaml").read_text())["version"]
-    for name, tag in (("ante-ray", __version__), ("ante-ray", f"{__version__}-cpu"), ("ante-balatro", __version__),
-                      ("charts/ante", chart)):  # fmt: skip
-        answer = requests.get(
-            f"http://{server}/v2/team/{name}/manifests/{tag}", headers={"Accept": accepted}, timeout=5
-        )
-        digests[name, tag] = answer.headers["Docker-Content-Digest"]
-        place = f"{server}/team/{name}@{digests[name, tag]}"
-        verify = ("--key", "cosign.pub", "--insecure-ignore-tlog=true", "--allow-http-registry")
-        run("cosign", "verify", *verify, place)
-        if name != "charts/ante":
-            statement = run("cosign", "verify-attestation", *verify, "--type", "cyclonedx", place)
-            assert "CycloneDX" in statement or "payload" in statement
-    run("helm", "pull", f"oci://{server}/team/charts/ante", "--version", chart, "--plain-http", "--untar")
-    rendered = run("helm", "template", "ante", f"oci://{server}/team/charts/ante", "--version", chart, "--plain-http",
-                   "--set", "skipCrdCheck=true")  # fmt: skip
-    assert f"{server}/team/ante-ray:{__version__}" in rendered
-    again = run(*command)
-    assert "push" not in again and "sign\n" not in again and "tag " not in again.split("\n\n")[-1]
-    run("cosign", "generate-key-pair", "--output-key-prefix", "other")
-    run("cosign", "verify", "--key", "other.pub", *verify[2:], place, code=1)
+@pytest.mark.nightly
+def test_cosign_verifies_every_part_and_its_sbom(published: Release) -> None:
+    needed("cosign")
+    published.run("cosign", "generate-key-pair")
+    published.run("cosign", "generate-key-pair", "--output-key-prefix", "other")
+    signed = replace(published, key=published.folder / "cosign.key")
+    kinds = [line.split()[1] for line in signed.publish()]
+    assert (kinds.count("sign"), kinds.count("attach"), kinds[-4:]) == (4, 3, ["tag"] * 4)
+    common = ("--insecure-ignore-tlog=true", "--allow-http-registry")
+    for part, (name, tag) in TAGS.items():
+        place = f"{signed.registry}/{name}@{signed.tagged(name, tag)}"
+        signed.run("cosign", "verify", "--key", "cosign.pub", *common, place)
+        signed.run("cosign", "verify", "--key", "other.pub", *common, place, code=None)
+        if part != "chart":
+            verify = ("cosign", "verify-attestation", "--key", "cosign.pub", *common, "--type", "cyclonedx", place)
+            statement = json.loads(base64.b64decode(json.loads(signed.run(*verify).stdout.splitlines()[0])["payload"]))
+            assert statement["predicate"]["bomFormat"] == "CycloneDX"
+    assert signed.publish() == []

@@ -95,7 +95,7 @@ def manifest(layout: Path) -> dict[str, Any]:
 
 
 def size(layout: Path) -> int:
-    """Return the bytes that a client downloads for the image."""
+    """Return the bytes of an image or artifact that a client downloads."""
     return sum(int(layer["size"]) for layer in manifest(layout)["layers"])
 
 

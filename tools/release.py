@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import release_parts
-from tools.oci_layout import NotALayout, digest
+from tools.oci_layout import NotALayout, digest, size
 from tools.registry import Failed, Registry, Signer
 from tools.release_parts import IMAGE, ROOT, Part, Scan, Sources, Versions
 
@@ -218,7 +218,10 @@ def release_notes(
     made: Sequence[Made], registry: Registry, signer: Signer | None, versions: Versions, changed: str
 ) -> str:
     """Return the release notes: what is published, how to install and verify it, and what changed."""
-    rows = [f"| `{registry.place(one.part.repository, one.part.tag)}` | `{one.digest}` |" for one in made]
+    rows = [
+        f"| `{registry.place(one.part.repository, one.part.tag)}` | `{one.digest}` | {size(one.layout) / 1e6:,.1f} |"
+        for one in made
+    ]
     scans = [f"- {one.part.name}: {one.scan.summary}" for one in made if one.scan]
     chart = f"oci://{registry.name}/{release_parts.CHARTS} --version {versions.chart}"
     verify = f"cosign verify --key cosign.pub --insecure-ignore-tlog=true {registry.name}/{IMAGE}:{versions.package}"
@@ -232,8 +235,8 @@ def release_notes(
             *(signed if signer else ()),
             "```",
             "",
-            "| artifact | digest |",
-            "| --- | --- |",
+            "| artifact | digest | download, MB |",
+            "| --- | --- | --- |",
             *rows,
             "",
             *(

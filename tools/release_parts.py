@@ -105,9 +105,9 @@ def parts(found: Versions, sources: Sources) -> list[Part]:
 
 
 def commit() -> str:
-    """Return the commit, with a sum of uncommitted changes if there are any."""
+    """Return the commit, with a sum of uncommitted changes and of the names of new files if there are any."""
     head = run("git", "rev-parse", "HEAD", cwd=ROOT).decode().strip()
-    changes = run("git", "status", "--porcelain", cwd=ROOT) and run("git", "diff", "HEAD", cwd=ROOT)
+    changes = run("git", "status", "--porcelain", cwd=ROOT) + run("git", "diff", "HEAD", cwd=ROOT)
     return f"{head}+{hashlib.sha256(changes).hexdigest()[:8]}" if changes else head
 
 

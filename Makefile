@@ -145,7 +145,7 @@ replays: warm  ## regenerate the recorded games of tests/golden/replays; review 
 	$(PY) tools/write_replays.py
 
 PIN = .venv/bin/uv pip compile pyproject.toml --python-version 3.11 --no-header --no-annotate --no-emit-index-url --generate-hashes --quiet
-CPU_EXTRAS = --extra train --extra bus --extra serve --extra s3 --extra hints --extra cluster --extra data --extra track
+CPU_EXTRAS = --extra train --extra bus --extra serve --extra s3 --extra hints --extra cluster --extra data --extra track --extra knowledge-bolt
 IMAGE_EXTRAS = $(CPU_EXTRAS) --extra gpu
 
 lock: setup  ## pin the newest versions that pyproject.toml allows; images have the same

@@ -476,7 +476,7 @@ class Release:
         return done
 
     def tagged(self, name: str, tag: str) -> str:
-        """Return the digest that the registry has under a tag, asked without skopeo."""
+        """Return the digest of a tag, requested from the registry without skopeo."""
         host, _, path = self.registry.partition("/")
         accepted = {"Accept": "application/vnd.oci.image.manifest.v1+json"}
         answer = requests.get(f"http://{host}/v2/{path}/{name}/manifests/{tag}", headers=accepted, timeout=5)

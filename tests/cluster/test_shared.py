@@ -112,9 +112,18 @@ def acting(user: str, folder: Path) -> Iterator[dict[str, str]]:
         proxy.wait()
 
 
+def stored(platform: Cluster, run: Run) -> str:
+    """Return the name of a run in the bucket; a volume may contain data of earlier tests."""
+    return f"{platform.namespace}-{run.name}"
+
+
 def settings(platform: Cluster, run: Run) -> list[str]:
     """Return the settings of a training for helm and `ante cluster`."""
-    pairs = (f"platform.namespace={platform.namespace}", f"platform.tenant={run.user}", f"training.name={run.name}")
+    pairs = (
+        f"platform.namespace={platform.namespace}",
+        f"platform.tenant={run.user}",
+        f"training.name={stored(platform, run)}",
+    )
     return ["--values", str(SMALL), *(part for pair in (*TENANT, *pairs) for part in ("--set", pair))]
 
 
@@ -230,11 +239,13 @@ def catalogue(shared: Shared) -> dict[str, Any]:
         )
         with urllib.request.urlopen(asked, timeout=30) as answer:
             found = json.loads(answer.read())
-    return {row["name"]: row for row in found["data"]["runs"]}
+    rows = {row["name"]: row for row in found["data"]["runs"]}
+    names = [f"{one.user}/{stored(shared.platform, one)}" for one in shared.runs]
+    return {name: rows[name] for name in names if name in rows}
 
 
 def test_all_finish_and_the_catalogue_lists_them(shared: Shared, journal: Journal) -> None:
-    names = {f"{one.user}/{one.name}" for one in shared.runs}
+    names = {f"{one.user}/{stored(shared.platform, one)}" for one in shared.runs}
     live = eventually("runs in the catalogue", 120, lambda: (rows := catalogue(shared)) and set(rows) == names and rows)
     journal.note("catalogue", live={name: (row["state"], row["steps"]) for name, row in live.items()})
 
@@ -265,10 +276,10 @@ def test_credentials_open_their_own_prefix_only(shared: Shared, journal: Journal
             )  # fmt: skip
             mine = [item["Key"] for item in client.list_objects_v2(Bucket="ante", Prefix=f"runs/{user}/")["Contents"]]
             found[user] = len(mine)
-            wanted = {one.name for one in shared.runs if one.user == user}
-            assert {key.split("/")[2] for key in mine} == wanted
+            wanted = {stored(shared.platform, one) for one in shared.runs if one.user == user}
+            assert {key.split("/")[2] for key in mine} >= wanted
             (other,) = (one for one in wheres if one != user)
-            name = next(one.name for one in shared.runs if one.user == other)
+            name = next(stored(shared.platform, one) for one in shared.runs if one.user == other)
             for action in (
                 lambda client=client, other=other: client.list_objects_v2(Bucket="ante", Prefix=f"runs/{other}/"),
                 lambda client=client: client.list_objects_v2(Bucket="ante"),

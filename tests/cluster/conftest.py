@@ -9,6 +9,7 @@ CLUSTER_KUEUE  command that installs Kueue, with a cluster queue and a local que
 CLUSTER_REGISTRY                        registry without TLS that receives a release, and from which the nodes pull it
 CLUSTER_STATE_METRICS                   program kube-state-metrics, run next to Prometheus for the alert on pending pods
 CLUSTER_OPERATOR                        label=value of the operator's pod, app.kubernetes.io/name=kuberay-operator by default
+CLUSTER_PREVIOUS                        folder of the chart's previous version
 CLUSTER_API_STOP, CLUSTER_API_START     commands that stop and start the API server
 CLUSTER_FAULTS, CLUSTER_ITERATIONS      names of the faults to inject, all by default; iterations of their training, 600
 """

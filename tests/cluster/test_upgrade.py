@@ -1,7 +1,9 @@
 """Upgrades of a release: more workers, another image, rollback, uninstall; idle cluster and running training."""
 
+import json
 import os
 import shlex
+import time
 
 import pytest
 from tests.cluster.conftest import CHART, SMALL
@@ -24,11 +26,11 @@ def next_image(image: str) -> str:
     return "image.tag=next"
 
 
-def change(cluster: Cluster, verb: str, *sets: str) -> None:
+def change(cluster: Cluster, verb: str, *sets: str, chart: str = str(CHART)) -> None:
     """Install or upgrade, with the settings of small.yaml and these."""
     pairs = [part for pair in (f"training.name={cluster.namespace}", *sets) for part in ("--set", pair)]
     force = FORCE if verb == "upgrade" else ()
-    cluster.helm(verb, NAME, str(CHART), "--values", str(SMALL), *pairs, *force, timeout=300)
+    cluster.helm(verb, NAME, chart, "--values", str(SMALL), *pairs, *force, timeout=300)
 
 
 def images(cluster: Cluster, component: str) -> list[str]:
@@ -105,4 +107,26 @@ def test_a_training_is_paused_changed_and_goes_on_and_back(cluster: Cluster, nex
     eventually("back to one worker of the old image", 600, lambda: stands(cluster, "test", 1))
     eventually("trains as before", 600, lambda: trains(cluster, reached))
     journal.note("rolled back", steps=cluster.steps(), resumed=RESUMED.findall(cluster.log()))
+    away(cluster, journal)
+
+
+def test_a_training_runs_on_while_its_release_is_upgraded_from_the_previous_chart(
+    cluster: Cluster, journal: Journal
+) -> None:
+    previous = os.environ.get("CLUSTER_PREVIOUS")
+    if not previous:
+        pytest.skip("CLUSTER_PREVIOUS is not set")
+    cluster.heard.clear()
+    run_name = f"training.name={cluster.namespace}-previous"
+    change(cluster, "install", LONG, run_name, "networkPolicies.enabled=false", chart=previous)
+    eventually("checkpoints", 600, lambda: trains(cluster, 5 * 2048))
+    pods, uid = cluster.pods("head") + cluster.pods("cpu"), cluster.get("rayjob", NAME)["metadata"]["uid"]
+    begin = time.monotonic()
+    change(cluster, "upgrade", LONG, run_name)
+    seconds, reached = time.monotonic() - begin, cluster.steps()
+    eventually("trains on", 300, lambda: trains(cluster, reached + 20 * 2048))
+    releases = [one["chart"] for one in json.loads(cluster.helm("history", NAME, "--output=json"))]
+    journal.note("upgraded", charts=releases, seconds=round(seconds), steps_lost=0, steps=[reached, cluster.steps()])
+    assert cluster.pods("head") + cluster.pods("cpu") == pods and not RESUMED.search(cluster.log())
+    assert cluster.get("rayjob", NAME)["metadata"]["uid"] == uid and len(set(releases)) == 2
     away(cluster, journal)

@@ -19,7 +19,7 @@ import requests
 import yaml
 from tests.certificates import certificate
 from tests.cluster.conftest import CHART, SMALL
-from tests.cluster.support import Cluster, Failed, Journal, bucket_of, eventually, run
+from tests.cluster.support import OPERATOR, Cluster, Failed, Journal, bucket_of, eventually, run
 from tests.docs.pages import blocks
 
 pytestmark = pytest.mark.cluster
@@ -42,7 +42,8 @@ def steps() -> list[list[str]]:
 def folder(image: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a folder with the values, in which the commands run; remove their namespace afterwards."""
     made = tmp_path_factory.mktemp("tutorial")
-    (made / "values.yaml").write_text(SMALL.read_text())
+    admitted = yaml.safe_dump({"networkPolicies": {"operatorPodLabels": dict([OPERATOR.split("=", 1)])}})
+    (made / "values.yaml").write_text(SMALL.read_text() + admitted)
     yield made
     run("kubectl", "delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=240s", timeout=300)
 

@@ -101,16 +101,17 @@ def test_no_secret_stands_where_it_can_be_read(trained: Run) -> None:
 
 
 def left(cluster: Cluster) -> list[str]:
-    """Return the remaining objects of a release, except volume claims."""
+    """Return the remaining objects of a release, except volume claims and the credentials of their bucket."""
     kinds = "rayjobs,rayclusters,pods,services,deployments,statefulsets,jobs,configmaps,secrets,serviceaccounts,roles,networkpolicies"
     found = [(item["kind"], item["metadata"]["name"]) for item in cluster.get(kinds)["items"]]
-    return [f"{kind}/{name}" for kind, name in found if name not in ("kube-root-ca.crt", "default")]
+    kept = ("kube-root-ca.crt", "default", f"{NAME}-objectstore", f"{NAME}-s3")
+    return [f"{kind}/{name}" for kind, name in found if name not in kept]
 
 
-def test_uninstall_leaves_claims_only(trained: Run, journal: Journal) -> None:
+def test_uninstall_leaves_claims_and_their_credentials(trained: Run, journal: Journal) -> None:
     cluster = trained.cluster
     cluster.helm("uninstall", NAME, "--wait", "--timeout", "180s", timeout=240)
-    eventually("only claims left", 240, lambda: not left(cluster))
+    eventually("only claims and credentials left", 240, lambda: not left(cluster))
     claims = [claim["metadata"]["name"] for claim in cluster.get("persistentvolumeclaims")["items"]]
     assert len(claims) == 1 and left(cluster) == []
     journal.note("uninstalled", claims=claims)

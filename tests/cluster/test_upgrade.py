@@ -51,9 +51,9 @@ def stands(cluster: Cluster, tag: str, workers: int) -> bool:
 
 
 def away(cluster: Cluster, journal: Journal) -> None:
-    """Check that only the claim is left of the release."""
+    """Check that only the claim and its credentials are left of the release."""
     cluster.helm("uninstall", NAME, "--wait", "--timeout", "240s", timeout=300)
-    eventually("only claims left", 240, lambda: not left(cluster))
+    eventually("only claims and credentials left", 240, lambda: not left(cluster))
     claims = [claim["metadata"]["name"] for claim in cluster.get("persistentvolumeclaims")["items"]]
     assert len(claims) == 1
     journal.note("uninstalled", claims=claims)

@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import tarfile
-import time
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -28,7 +27,7 @@ from tools import oci_layout, registry, release, release_parts
 from ante import __version__
 from ante.cli.platform.cluster import Render
 from ante.cli.platform.images import Images
-from tests.support.release import SBOM, write_image, write_packages
+from tests.support.release import SBOM, registry_at, write_image, write_packages
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "registry.example.com/team"
@@ -430,23 +429,8 @@ def server(tmp_path: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    storage = {"filesystem": {"rootdirectory": str(tmp_path / "data")}}
-    (tmp_path / "registry.yml").write_text(
-        yaml.safe_dump({"version": 0.1, "storage": storage, "http": {"addr": address}})
-    )
-    with (tmp_path / "registry.log").open("w") as log:
-        process = subprocess.Popen(["docker-registry", "serve", tmp_path / "registry.yml"], stdout=log, stderr=log)
-    try:
-        for _ in range(100):
-            try:
-                assert requests.get(f"http://{address}/v2/", timeout=5).ok
-                break
-            except requests.ConnectionError:
-                time.sleep(0.1)
+    with registry_at(address, tmp_path):
         yield address
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -245,24 +246,16 @@ def scan(layout: Path, file: Path) -> Scan:
             result = json.loads(done.stdout)
             file.write_text(json.dumps({"scanner": {"uri": program, "result": result}}))
             counts = counted(result)
-            return Scan(file, f"{program}: " + ", ".join(f"{counts.get(level, 0)} {level}" for level in LEVELS))
+            return Scan(file, f"{program}: " + ", ".join(f"{counts[level]} {level}" for level in LEVELS))
     return Scan(None, "not scanned: neither grype nor trivy is installed")
 
 
-def counts_of_grype(result: dict[str, Any]) -> dict[str, int]:
-    """Return the number of vulnerabilities by severity."""
-    return counted(match["vulnerability"]["severity"] for match in result["matches"])
+def counts_of_grype(result: dict[str, Any]) -> Counter[str]:
+    """Return the number of vulnerabilities by severity, in lower case."""
+    return Counter(match["vulnerability"]["severity"].lower() for match in result["matches"])
 
 
-def counts_of_trivy(result: dict[str, Any]) -> dict[str, int]:
-    """Return the number of vulnerabilities by severity."""
+def counts_of_trivy(result: dict[str, Any]) -> Counter[str]:
+    """Return the number of vulnerabilities by severity, in lower case."""
     every = [found for each in result.get("Results") or [] for found in each.get("Vulnerabilities") or []]
-    return counted(found["Severity"] for found in every)
-
-
-def counted(severities: Any) -> dict[str, int]:
-    """Return how often each severity occurs, in lower case."""
-    found: dict[str, int] = {}
-    for severity in severities:
-        found[severity.lower()] = found.get(severity.lower(), 0) + 1
-    return found
+    return Counter(found["Severity"].lower() for found in every)

@@ -21,6 +21,7 @@ from tests.certificates import certificate
 from tests.cluster.conftest import CHART, SMALL
 from tests.cluster.support import OPERATOR, Cluster, Failed, Journal, bucket_of, eventually, run
 from tests.docs.pages import blocks
+from tests.support.release import registry_at
 
 pytestmark = pytest.mark.cluster
 PAGE = "docs/tutorials/first-cluster.md"
@@ -55,26 +56,16 @@ def variables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, st
         pytest.skip("docker-registry is not installed (tools/system.sh release)")
     made = tmp_path_factory.mktemp("registry")
     certificate(made, "registry")
-    tls = {"certificate": str(made / "registry.crt"), "key": str(made / "registry.key")}
-    storage = {"filesystem": {"rootdirectory": str(made / "data")}}
-    config = {"version": 0.1, "storage": storage, "http": {"addr": f"localhost:{PORT}", "tls": tls}}
-    (made / "config.yml").write_text(yaml.safe_dump(config))
     run("helm", "package", str(CHART), "--destination", str(made))
     (archive,) = made.glob("*.tgz")
     names = {
         "ANTE_REGISTRY": f"localhost:{PORT}/team",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "SSL_CERT_FILE": tls["certificate"],
+        "SSL_CERT_FILE": str(made / "registry.crt"),
     }
-    with (made / "log").open("w") as log:
-        process = subprocess.Popen(["docker-registry", "serve", made / "config.yml"], stdout=log, stderr=log)
-    try:
-        pushed = f"helm push {archive} oci://$ANTE_REGISTRY/charts"
-        eventually("the chart in the registry", 30, lambda: executed(pushed, made, names) or True)
+    with registry_at(f"localhost:{PORT}", made, made / "registry.crt", made / "registry.key"):
+        executed(f"helm push {archive} oci://$ANTE_REGISTRY/charts", made, names)
         yield names
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def executed(command: str, folder: Path, variables: dict[str, str]) -> str:

@@ -3,14 +3,46 @@
 import gzip
 import hashlib
 import io
+import subprocess
 import tarfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import requests
+import yaml
 from tools import oci_layout
 
 from ante import __version__
 
 SBOM = b'{"bomFormat": "CycloneDX", "specVersion": "1.6", "components": []}'
+
+
+@contextmanager
+def registry_at(address: str, folder: Path, certificate: Path | None = None, key: Path | None = None) -> Iterator[None]:
+    """Run Debian's registry at an address, with TLS if there is a certificate, while the context is open."""
+    tls = {"tls": {"certificate": str(certificate), "key": str(key)}} if certificate else {}
+    storage = {"filesystem": {"rootdirectory": str(folder / "data")}}
+    config = folder / "registry.yml"
+    config.write_text(yaml.safe_dump({"version": 0.1, "storage": storage, "http": {"addr": address, **tls}}))
+    with (folder / "registry.log").open("w") as log:
+        process = subprocess.Popen(["docker-registry", "serve", config], stdout=log, stderr=log)
+    try:
+        url, trusted = (
+            f"{'https' if certificate else 'http'}://{address}/v2/",
+            str(certificate) if certificate else True,
+        )
+        for _ in range(100):
+            try:
+                assert requests.get(url, timeout=5, verify=trusted).ok
+                break
+            except requests.ConnectionError:
+                time.sleep(0.1)
+        yield
+    finally:
+        process.terminate()
+        process.wait(20)
 
 
 def write_packages(folder: Path) -> Path:

@@ -18,6 +18,7 @@ from ante.catalog.vouchers import VOUCHERS
 from ante.engine.effects.moments import EFFECTS, Moment
 from ante.knowledge.arms.scoring import BENDERS
 from ante.knowledge.measuring.positions import ANTES
+from ante.knowledge.measuring.statistics import rounded
 from ante.knowledge.measuring.table import Table, is_synergy
 from ante.knowledge.schema import (
     BOSS,
@@ -236,7 +237,7 @@ def of_winning(found: Winning) -> Iterator[tuple[Node | Edge, list[dict[str, Any
 
 def numbers(values: NDArray[Any]) -> list[Any]:
     """Return a column as Python values, floats with the digits of the tables."""
-    return [float(f"{value:.4g}") + 0.0 for value in values] if values.dtype.kind == "f" else values.tolist()
+    return [rounded(value) for value in values] if values.dtype.kind == "f" else values.tolist()
 
 
 def interval(effect: float, half: float) -> dict[str, float]:

@@ -15,12 +15,10 @@ from ante.env.replay import Heading
 from ante.hints.rules import RulesPlayer
 from ante.knowledge.observing.counts import ANTE, N, add_games, empty_counts
 from ante.watch.episode import recorded
+from tests.training.sampling.test_highlights import SEEDS, WON
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
-
-WON = ["FDYWLF2K", "MYJ6EB2G", "9SX57ZGZ", "GM91N5CP"]  # seeds that `rules` wins with the Red Deck, White Stake
-SEEDS = [*WON, "TESTSEED", "2K9H9HN", "ABCDEFGH", "7LB2WVPK"]
 
 
 @dataclass

@@ -40,3 +40,8 @@ def q_values(p: NDArray[np.float64]) -> NDArray[np.float64]:
     from scipy.stats import false_discovery_control
 
     return np.asarray(false_discovery_control(p, method="bh"))
+
+
+def rounded(value: float) -> float:
+    """Return a number with the four digits of the tables; -0 as 0."""
+    return float(f"{float(value):.4g}") + 0.0

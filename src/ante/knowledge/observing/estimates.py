@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.catalog.jokers import JOKERS
-from ante.knowledge.measuring.statistics import Z_95, q_values
+from ante.knowledge.measuring.statistics import Z_95, q_values, rounded
 from ante.knowledge.observing.counts import EVERY, KEYS, N, RunCounts
 from ante.knowledge.winning.mining import wilson
 
@@ -168,11 +168,6 @@ def estimates_of(runs: Sequence[RunCounts], least: int = LEAST) -> list[Estimate
             )
         )
     return made
-
-
-def rounded(value: float) -> float:
-    """Return a number with four digits."""
-    return float(f"{float(value):.4g}") + 0.0
 
 
 def name_of(key: str) -> str:

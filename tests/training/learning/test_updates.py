@@ -85,6 +85,22 @@ def test_an_update_ends_once_the_policy_has_moved_far_enough() -> None:
     assert metrics == [8, steps_of(held) / 4]
 
 
+def test_certain_actions_are_learned_from_in_one_epoch_only() -> None:
+    runner, learner = made(**{"algo.epochs": 3})
+    (rollout,) = runner.sample()
+    learner.config = learner.config.copy(copy_frozen=False)
+    learner.config.certain = float(np.exp(np.median(rollout.log_probs)))
+    visits = learner._visits(rollout, len(rollout), 3, None)
+    times = np.bincount(np.concatenate(visits), minlength=len(rollout))
+    certain = np.exp(rollout.log_probs.astype(float)) > learner.config.certain
+    assert 0.2 < certain.mean() < 0.6
+    assert (times[certain] == 1).all() and (times[~certain] == 3).all()
+    assert all(len(np.unique(rows)) == len(rows) and (np.diff(rows) < 0).any() for rows in visits)
+    _, metrics = learned(learner, rollout)
+    assert metrics["epochs"] == 3 and metrics["num_module_steps_trained"] == times.sum()
+    assert steps_of(learner) == sum(len(rows) // 128 for rows in visits)
+
+
 @pytest.mark.parametrize("normalise", [False, True])
 def test_on_policy_the_learner_and_the_runner_compute_the_same_advantages(normalise: bool) -> None:
     runner, learner = made(

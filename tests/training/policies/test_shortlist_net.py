@@ -73,7 +73,7 @@ def test_outputs_are_those_of_the_layers(policy: ShortlistPolicy, rows: np.ndarr
 def test_gradients_are_those_of_autograd(
     policy: ShortlistPolicy, rows: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ante.training.policies.shortlist.PART", 300)  # 700 rows are two parts and a smaller one
+    monkeypatch.setattr("ante.training.policies.shortlist_net.PART", 300)  # 700 rows are two parts and a smaller one
     which = np.random.default_rng(1).permutation(np.arange(1, len(rows)))[:700]
     batch = batch_of(policy, rows[which])
     staged = policy.stage(rows)
@@ -90,6 +90,14 @@ def test_gradients_are_those_of_autograd(
         scale = float(parameter.grad.abs().max())
         assert scale > (0.0 if name == INVARIANT else 1e-6), name
         assert torch.allclose(gradient, parameter.grad, atol=max(1e-3 * scale, 1e-7), rtol=1e-3), name
+
+
+def test_gradients_do_not_depend_on_the_order_in_which_threads_end(policy: ShortlistPolicy, rows: np.ndarray) -> None:
+    batch, staged = batch_of(policy, rows[1:]), policy.stage(rows)[np.arange(1, len(rows))]
+    first, *others = (policy.ppo_gradient(staged, batch, *WEIGHTS) for _ in range(5))
+    for other in others:
+        assert all(torch.equal(one, two) for one, two in zip(first[0], other[0], strict=True))
+        assert torch.equal(first[1], other[1])
 
 
 def test_gradients_in_bf16_are_close(policy: ShortlistPolicy, rows: np.ndarray) -> None:

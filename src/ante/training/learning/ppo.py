@@ -64,19 +64,19 @@ class PPOLearner(FragmentLearner):
     def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
         """See FragmentLearner: trains on every row `epochs` times."""
         rollouts, lost = fragments.rollouts(self._estimated)
-        rows = self._common_rows(sum(map(len, rollouts)))
+        [rows] = self._common_rows(sum(map(len, rollouts)))
         if rows > 0:
             with span("copy"):
                 self._learn(joined(rollouts), rows, epochs, minibatch or rows)
         return lost
 
-    def _common_rows(self, rows: int) -> int:
-        """Return the minimum number of rows over all learners, so that all make the same minibatches."""
+    def _common_rows(self, *rows: int) -> list[int]:
+        """Return the minimum of each number of rows over all learners, so that all make the same minibatches."""
         if self.config.num_learners < 2:
-            return rows
-        fewest = torch.tensor([rows], device=self.device)
+            return list(rows)
+        fewest = torch.tensor(rows, device=self.device)
         torch.distributed.all_reduce(fewest, torch.distributed.ReduceOp.MIN)
-        return int(fewest.item())
+        return [int(each) for each in fewest.tolist()]
 
     def _learn(self, rollout: Rollout, rows: int, epochs: int, minibatch: int) -> None:
         """Make all gradient steps of one update and log one line of metrics."""
@@ -93,12 +93,8 @@ class PPOLearner(FragmentLearner):
         advance_weights_version(self)
         far = KL_TOLERANCE * (self.config.kl_stop or float("inf"))
         units = policy.sequences(rollout.rows) if hasattr(policy, "sequences") else None
-        groups, sums, seen, done = (
-            self._groups(len(rollout), rows, epochs, minibatch, units),
-            np.zeros(len(LOSS_METRICS)),
-            0,
-            0,
-        )
+        groups = self._groups(self._visits(rollout, rows, epochs, units), minibatch, units)
+        sums, seen, done, trained = np.zeros(len(LOSS_METRICS)), 0, 0, 0
         for group in groups:
             gradients, means = self._gradients(policy, staged, kept, group)
             if not seen:
@@ -109,9 +105,10 @@ class PPOLearner(FragmentLearner):
             with span("optimizer"):
                 used = value_head_only(policy, gradients) if warming_up else gradients
                 self.apply_gradients(self.postprocess_gradients(used))
-            done += 1
+            done, trained = done + 1, trained + sum(map(len, group))
         self._log_terms()
-        self._log_update(sums / seen, lag, epochs * done / len(groups), rows)
+        self._log_update(sums / seen, lag, epochs * done / len(groups))
+        self._log_trained(trained)
 
     def _estimated(self, played: Rollout | Trajectory) -> Rollout:
         """Return the rollout to learn from: if advantages are missing, compute V-trace with the current policy."""
@@ -164,18 +161,35 @@ class PPOLearner(FragmentLearner):
         torch.distributed.all_reduce(sums)
         return np.asarray(sums.cpu(), dtype=np.float64)
 
-    def _groups(
-        self, n: int, rows: int, epochs: int, minibatch: int, units: list[NDArray[np.int64]] | None = None
-    ) -> list[list[NDArray[np.int64]]]:
-        """Return the minibatches of each gradient step, as indices of `rows` of the n rows, reshuffled each epoch.
+    def _visits(
+        self, rollout: Rollout, rows: int, epochs: int, units: list[NDArray[np.int64]] | None
+    ) -> list[NDArray[np.int64]]:
+        """Return the rows of each epoch in random order: all, or those with a certain action in one epoch only.
 
-        units  index arrays that a minibatch must not split; then all n rows are used
+        rows   the number of rows that all learners have
+        units  index arrays that a minibatch must not split; then all rows are used in each epoch
         """
-        rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
+        rng, n = np.random.default_rng((self.config.seed or 0, weights_version(self))), len(rollout)
+        if units or self.config.certain >= 1.0:
+            return [rng.permutation(n)[:rows] for _ in range(epochs)]
+        certain = rollout.log_probs > math.log(self.config.certain)
+        turns = np.where(certain, rng.integers(epochs, size=n), -1)
+        found = [rng.permutation(np.flatnonzero((turns == epoch) | ~certain)) for epoch in range(epochs)]
+        return [each[:fewest] for each, fewest in zip(found, self._common_rows(*map(len, found)), strict=True)]
+
+    def _groups(
+        self, visits: list[NDArray[np.int64]], minibatch: int, units: list[NDArray[np.int64]] | None = None
+    ) -> list[list[NDArray[np.int64]]]:
+        """Return the minibatches of each gradient step, as indices of rows.
+
+        visits  the rows of each epoch, in random order
+        units   index arrays that a minibatch must not split; then all rows are used
+        """
         groups, each = [], self.config.accumulate
-        for _ in range(epochs):
-            parts = max(1, rows // minibatch)
-            pieces = shuffled_parts(units, rng, parts) if units else np.array_split(rng.permutation(n)[:rows], parts)
+        rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
+        for rows in filter(len, visits):
+            parts = max(1, len(rows) // minibatch)
+            pieces = shuffled_parts(units, rng, parts) if units else np.array_split(rows, parts)
             groups += [pieces[i : i + each] for i in range(0, len(pieces), each)]
         return groups
 
@@ -238,11 +252,10 @@ class PPOLearner(FragmentLearner):
         share = 1.0 - float(errors.var(dtype=np.float64)) / variance if variance > 0.0 else math.nan
         self.metrics.log_value((DEFAULT_MODULE_ID, "explained_variance"), share, window=1)
 
-    def _log_update(self, means: NDArray[np.float64], lag: int, epochs: float, rows: int) -> None:
+    def _log_update(self, means: NDArray[np.float64], lag: int, epochs: float) -> None:
         """Log one line of metrics: the means in LOSS_METRICS, the lag of the acting policy, the epochs."""
         for name, value in (*zip(LOSS_METRICS, means, strict=True), ("policy_lag", lag), ("epochs", epochs)):
             self.metrics.log_value((DEFAULT_MODULE_ID, name), float(value), window=1)
-        self._log_trained(rows * epochs)
 
 
 def value_head_only(policy: Any, gradients: Gradients) -> Gradients:

@@ -35,13 +35,13 @@ from ante.lookahead.records import (
     candidates_t,
 )
 from ante.lookahead.reference_hands import N_REFERENCE_HANDS
-from ante.training.numerics import list_kernels, row_kernels, torch_ops
+from ante.training.numerics import list_kernels, torch_ops
 from ante.training.numerics.distributions import OFF, entropy, sample_logits
 from ante.training.numerics.packed_rows import flat_row_t, octets_of, pack_flat
 from ante.training.policies.layers import ValueHead
 from ante.training.policies.mlp_rows import FilledRows, FirstLayer, product_dtype
 from ante.training.policies.protocol import Choice, GamePolicy
-from ante.training.policies.shortlist_net import PART, ShortlistGradient, ShortlistNet
+from ante.training.policies.shortlist_net import ShortlistNet, summed_gradient
 from ante.watch.notes import Note, note_of
 
 row_t = np.dtype([("flat", flat_row_t), ("list", candidates_t)])
@@ -325,17 +325,7 @@ class ShortlistPolicy(GamePolicy, TorchRLModule, ValueFunctionAPI):  # type: ign
         """See GamePolicy; None off the CPU, where autograd is used."""
         if self.device.type != "cpu":
             return None
-        net, sums = ShortlistGradient(self, product_dtype()), torch.zeros(5, dtype=torch.float64)
-        for at in range(0, len(rows), PART):
-            some, means = rows[rows.which[at : at + PART]], torch.zeros(5, dtype=torch.float64)
-            share, out = len(some) / len(rows), net.passed(some)
-            slopes = torch.empty_like(out.logits), torch.empty_like(out.values)
-            arrays = [slopes[0].numpy(), slopes[1].numpy(), means.numpy()]
-            part = [each[at : at + PART] for each in batch]
-            row_kernels.ppo_loss(out.logits.numpy(), out.values.numpy(), out.legal, *part, *weights, *arrays)
-            net.add(some, out, slopes[0].mul_(share), slopes[1].mul_(share))
-            sums += share * means
-        return net.gradients(), sums
+        return summed_gradient(ShortlistNet(self, product_dtype()), rows, batch, weights)
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, torch.Tensor]:
         return {Columns.ACTION_DIST_INPUTS: self.heads(self.stage(rows_of(batch[Columns.OBS], self.row_t)))[0]}

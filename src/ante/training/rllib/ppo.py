@@ -18,6 +18,7 @@ class ActorCriticConfig(FastConfig):
         entropy_coeff  weight of the entropy bonus, a number or a schedule; vf_loss_coeff  weight of the value loss
         vf_clip_param  largest squared value error; larger errors are clamped
         accumulate     minibatches whose gradients are averaged for one optimiser step
+        certain        probability above which an action's row is used in one epoch only
         critic_warmup  number of first updates that change only the output layer of the value
         kl_stop        stop an update once a minibatch's KL to the old policy exceeds 1.5 times this; None to disable
     """
@@ -27,7 +28,7 @@ class ActorCriticConfig(FastConfig):
     def __init__(self, algo_class: Any = None) -> None:
         self.lambda_, self.clip_param, self.vf_loss_coeff, self.vf_clip_param = 0.95, 0.2, 1.0, math.inf
         self.entropy_coeff: Any = 0.0
-        self.accumulate = 1
+        self.accumulate, self.certain = 1, 1.0
         self.critic_warmup = 0
         self.kl_stop: float | None = None
         super().__init__(algo_class)
@@ -39,6 +40,7 @@ class ActorCriticConfig(FastConfig):
         self.accumulate, self.clip_param = algo.update.accumulate, algo.update.clip
         self.lambda_, self.entropy_coeff, self.vf_loss_coeff = algo.gae_lambda, algo.entropy, algo.value_weight
         self.vf_clip_param = getattr(algo, "value_error_limit", None) or math.inf
+        self.certain = getattr(algo, "certain", 1.0)
         self.critic_warmup = getattr(algo, "critic_warmup", 0)
         self.kl_stop = getattr(algo, "kl_target", None)
         self.normalise_rewards = getattr(algo, "normalise_rewards", False)

@@ -146,6 +146,13 @@ class Clipped(Epochs, ActorCritic):
     """Settings of algorithms with PPO's clipped ratio."""
 
     clip: float = setting(0.2, "Clipping range of the policy ratio.", "Rarely.", gt=0)
+    certain: float = setting(
+        1.0,
+        "Probability above which an action's step is used in one epoch of a batch only; 1: never.",
+        "0.999 to save time with several epochs: the policy gradient of such a step is close to 0.",
+        gt=0,
+        le=1,
+    )
 
     @property
     def update(self) -> Update:

@@ -1,6 +1,7 @@
 """Players for commands: by name, alone or with an advisor."""
 
-from typing import TYPE_CHECKING, Literal
+import sys
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ante.agents.releases import policy_folder
 from ante.errors import BalatroError
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from ante.agents.evaluate import Player
     from ante.search.player import SearchPlayer
     from ante.training.players.advised import AdvisedPlayer
+
+P = TypeVar("P")
 
 
 def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
@@ -27,7 +30,7 @@ def player_of(name: str, likeliest: bool, checkpoint: str) -> "Player":
         return RemotePlayer(name)
     from ante.training.players.by_name import player_of as found
 
-    return found(name, likeliest, checkpoint)
+    return one_thread(found(name, likeliest, checkpoint))
 
 
 def searching(player: "Player", budget: str) -> "SearchPlayer":
@@ -54,4 +57,12 @@ def advised_player_of(
         )
     from ante.training.players.advised import advised_from
 
-    return advised_from(folder, hints, share, unsure, checkpoint, likeliest)
+    return one_thread(advised_from(folder, hints, share, unsure, checkpoint, likeliest))
+
+
+def one_thread(player: P) -> P:
+    """Return the player; a policy then uses one thread. More hardly help, and wait for each other on a busy machine."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
+    return player

@@ -21,6 +21,7 @@ from ante.training.presets.lookup import (
 from ante.training.settings.config import TrainConfig, read_config
 
 pytest.importorskip("torch")
+ROOT = Path(__file__).resolve().parents[3]
 FILES = [preset_file(name) for name in preset_names()]
 
 
@@ -89,6 +90,13 @@ def test_every_preset_says_what_it_trains_how_long_and_what_it_reaches(
     for name in preset_names():
         preset = read_preset(name)
         assert preset.about in table and preset.time in table and preset.reaches in table
+
+
+@pytest.mark.parametrize("name", ["twenty-minutes"])
+def test_the_schedules_of_a_measured_recipe_end_with_its_run(name: str) -> None:
+    config = read_config(ROOT / f"configs/strength/{name}.yaml")
+    assert config.name == name
+    assert config.algo.lr[-1][0] == config.algo.entropy[-1][0] == config.steps
 
 
 def test_a_preset_s_name_is_a_file_of_settings_unless_there_is_such_a_file(

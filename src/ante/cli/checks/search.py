@@ -15,12 +15,9 @@ if TYPE_CHECKING:
 
 def run_search(player: str, budgets: Sequence[str], games: int, out: Path, as_json: bool) -> int:
     """Play a campaign and print its results. Raises BalatroError."""
-    import torch
-
     from ante.experiments.search_campaign import RESULTS, run_campaign
     from ante.search.budget import budget_of
 
-    torch.set_num_threads(1)  # budgets are milliseconds of one core
     rows = run_campaign(player_of(player, True, "best"), [budget_of(each) for each in budgets], games, out, game_bar)
     if as_json:
         print((out / RESULTS).read_text(), end="")

@@ -90,7 +90,7 @@ def test_certain_actions_are_learned_from_in_one_epoch_only() -> None:
     (rollout,) = runner.sample()
     learner.config = learner.config.copy(copy_frozen=False)
     learner.config.certain = float(np.exp(np.median(rollout.log_probs)))
-    visits = learner._visits(rollout, len(rollout), 3, None)
+    visits = learner._visits(rollout, len(rollout), 3, np.random.default_rng(0))
     times = np.bincount(np.concatenate(visits), minlength=len(rollout))
     certain = np.exp(rollout.log_probs.astype(float)) > learner.config.certain
     assert 0.2 < certain.mean() < 0.6
@@ -98,7 +98,7 @@ def test_certain_actions_are_learned_from_in_one_epoch_only() -> None:
     assert all(len(np.unique(rows)) == len(rows) and (np.diff(rows) < 0).any() for rows in visits)
     _, metrics = learned(learner, rollout)
     assert metrics["epochs"] == 3 and metrics["num_module_steps_trained"] == times.sum()
-    assert steps_of(learner) == sum(len(rows) // 128 for rows in visits)
+    assert sum(len(rows) // 128 for rows in visits) - 3 <= steps_of(learner) <= times.sum() // 128
 
 
 @pytest.mark.parametrize("normalise", [False, True])

@@ -62,7 +62,7 @@ class PPOLearner(FragmentLearner):
         self.metrics.log_value((DEFAULT_MODULE_ID, "curr_entropy_coeff"), weight, window=1)
 
     def _learn_from(self, fragments: Fragments, before: int, epochs: int, minibatch: int | None) -> int:
-        """See FragmentLearner: trains on every row `epochs` times."""
+        """See FragmentLearner: trains on every row `epochs` times, or once if its action was certain."""
         rollouts, lost = fragments.rollouts(self._estimated)
         [rows] = self._common_rows(sum(map(len, rollouts)))
         if rows > 0:
@@ -93,7 +93,7 @@ class PPOLearner(FragmentLearner):
         advance_weights_version(self)
         far = KL_TOLERANCE * (self.config.kl_stop or float("inf"))
         units = policy.sequences(rollout.rows) if hasattr(policy, "sequences") else None
-        groups = self._groups(self._visits(rollout, rows, epochs, units), minibatch, units)
+        groups = self._groups(rollout, rows, epochs, minibatch, units)
         sums, seen, done, trained = np.zeros(len(LOSS_METRICS)), 0, 0, 0
         for group in groups:
             gradients, means = self._gradients(policy, staged, kept, group)
@@ -161,37 +161,36 @@ class PPOLearner(FragmentLearner):
         torch.distributed.all_reduce(sums)
         return np.asarray(sums.cpu(), dtype=np.float64)
 
-    def _visits(
-        self, rollout: Rollout, rows: int, epochs: int, units: list[NDArray[np.int64]] | None
-    ) -> list[NDArray[np.int64]]:
-        """Return the rows of each epoch in random order: all, or those with a certain action in one epoch only.
+    def _groups(
+        self,
+        rollout: Rollout,
+        rows: int,
+        epochs: int,
+        minibatch: int,
+        units: list[NDArray[np.int64]] | None = None,
+    ) -> list[list[NDArray[np.int64]]]:
+        """Return the minibatches of each gradient step, as indices of `rows` of the rows, reshuffled each epoch.
 
-        rows   the number of rows that all learners have
-        units  index arrays that a minibatch must not split; then all rows are used in each epoch
+        units  index arrays that a minibatch must not split; then all rows are used
         """
-        rng, n = np.random.default_rng((self.config.seed or 0, weights_version(self))), len(rollout)
-        if units or self.config.certain >= 1.0:
+        rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
+        if units:
+            found = [shuffled_parts(units, rng, max(1, rows // minibatch)) for _ in range(epochs)]
+        else:
+            visits = filter(len, self._visits(rollout, rows, epochs, rng))
+            found = [np.array_split(visit, max(1, len(visit) // minibatch)) for visit in visits]
+        each = self.config.accumulate
+        return [pieces[i : i + each] for pieces in found for i in range(0, len(pieces), each)]
+
+    def _visits(self, rollout: Rollout, rows: int, epochs: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+        """Return the rows of each epoch in random order: `rows` of all, but those with a certain action only once."""
+        n = len(rollout)
+        if self.config.certain >= 1.0:
             return [rng.permutation(n)[:rows] for _ in range(epochs)]
         certain = rollout.log_probs > math.log(self.config.certain)
         turns = np.where(certain, rng.integers(epochs, size=n), -1)
         found = [rng.permutation(np.flatnonzero((turns == epoch) | ~certain)) for epoch in range(epochs)]
         return [each[:fewest] for each, fewest in zip(found, self._common_rows(*map(len, found)), strict=True)]
-
-    def _groups(
-        self, visits: list[NDArray[np.int64]], minibatch: int, units: list[NDArray[np.int64]] | None = None
-    ) -> list[list[NDArray[np.int64]]]:
-        """Return the minibatches of each gradient step, as indices of rows.
-
-        visits  the rows of each epoch, in random order
-        units   index arrays that a minibatch must not split; then all rows are used
-        """
-        groups, each = [], self.config.accumulate
-        rng = np.random.default_rng((self.config.seed or 0, weights_version(self)))
-        for rows in filter(len, visits):
-            parts = max(1, len(rows) // minibatch)
-            pieces = shuffled_parts(units, rng, parts) if units else np.array_split(rows, parts)
-            groups += [pieces[i : i + each] for i in range(0, len(pieces), each)]
-        return groups
 
     def _gradients(
         self, policy: Any, staged: Any, kept: tuple[NDArray[Any], ...], group: list[NDArray[np.int64]]

@@ -148,7 +148,8 @@ class Clipped(Epochs, ActorCritic):
     clip: float = setting(0.2, "Clipping range of the policy ratio.", "Rarely.", gt=0)
     certain: float = setting(
         1.0,
-        "Probability above which an action's step is used in one epoch of a batch only; 1: never.",
+        "Probability above which an action's step is used in one epoch of a batch only; 1: never. Policies with memory use "
+        "all steps in each epoch.",
         "0.999 to save time with several epochs: the policy gradient of such a step is close to 0.",
         gt=0,
         le=1,

@@ -98,7 +98,7 @@ def network_rows(
 
 
 def clocked(work: Callable[[], object], amount: int, repeats: int) -> list[float]:
-    """Return microseconds of the CPU time of all threads per unit of work, one number per repeat; the first call is a warm-up."""
+    """Return microseconds of CPU time of all threads per unit of work, one per repeat; the first call is a warm-up."""
     work()
     times = []
     for _ in range(repeats):

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,20 @@ def test_results_count_games_that_both_have_played(tmp_path: Path) -> None:
     assert kept["lost_at_ante"] == {"alone": [0, 0, 0, 2, *[0] * 5], "16ms": [0, 0, 0, 1, *[0] * 5]}
 
 
+@pytest.mark.ray
+def test_a_campaign_in_two_processes_plays_the_same_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_campaign, "BATCH", 2)
+    games = {}
+    for workers in (1, 2):
+        out = tmp_path / str(workers)
+        out.mkdir()
+        (out / "phrase.txt").write_text("a test\n")
+        run_campaign(small_player(), [Budget(8)], 6, out, no_bar, workers)
+        lines = [line for name in ("alone", "8") for line in read_lines(out / f"{name}.jsonl")]
+        games[workers] = sorted((replace(line, milliseconds=0.0) for line in lines), key=repr)
+    assert games[1] == games[2]
+
+
 def test_a_folder_without_a_phrase_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadCampaign, match="publish its SHA-256"):
         run_campaign(small_player(), [], 3, tmp_path, no_bar)
@@ -128,8 +143,7 @@ class Changing:
 
 def test_games_won_only_with_search_are_kept_as_replays_with_their_moments(tmp_path: Path) -> None:
     seeds = ["LESSON11", "LESSON12"]
-    story = Story(seeds)
-    lines = play_games(Changing(), seeds, {}, story)
+    lines, story = play_games(Changing(), seeds)
     story.keep(tmp_path, "16", seeds[1:])
     story.keep(tmp_path, "32", seeds[1:])  # a second time changes nothing
     replay = (tmp_path / "games" / "LESSON12.txt").read_text()

@@ -15,9 +15,10 @@ interrupted and continued at any time, also from committed files.
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
+from itertools import starmap
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,6 +48,7 @@ COLUMNS = ("decisions", "searched", "changed", "gain")
 Count = Annotated[int, Field(ge=0, le=10**12)]
 Counts = Annotated[list[Annotated[FiniteFloat, Field(ge=0.0)]], Field(min_length=4, max_length=4)]  # of COLUMNS
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
+Batch = tuple[Player, Budget | None, Sequence[str]]  # played together
 
 
 @dataclass(frozen=True)
@@ -119,29 +121,35 @@ def read_lines(file: Path) -> list[GameLine]:
     return read_games(file, GameLine)
 
 
-def run_campaign(player: Player, budgets: Sequence[Budget], games: int, out: Path, bar: Bar) -> list[BudgetRow]:
+def run_campaign(
+    player: Player, budgets: Sequence[Budget], games: int, out: Path, bar: Bar, workers: int = 1
+) -> list[BudgetRow]:
     """Play the missing games of the player alone and of each budget; return and write the results.
 
     Raises BadCampaign, NotSearchable, Unreadable.
     """
     seeds = committed_seeds(phrase_of(out), games)
-    for name, each in [(ALONE, player), *((str(budget), SearchPlayer(player, budget)) for budget in budgets)]:
+    for name, budget in [(ALONE, None), *((str(budget), budget) for budget in budgets)]:
+        each = player_with(player, budget)
         file, settings = out / f"{name}.jsonl", settings_of(each)
         done = read_lines(file)
         check_same(file, done, each.name, settings)
         played = {line.seed for line in done}
         missing = [seed for seed in seeds if seed not in played]
         lost = {line.seed for line in read_lines(out / f"{ALONE}.jsonl") if not line.won} if settings else set()
+        batches = [(player, budget, missing[first : first + BATCH]) for first in range(0, len(missing), BATCH)]
         with bar(len(seeds), each.name) as advance:
             advance(len(seeds) - len(missing))
-            for first in range(0, len(missing), BATCH):
-                batch = missing[first : first + BATCH]
-                story = Story(batch)
-                lines = play_games(each, batch, settings, story)
+            for lines, story in batches_played(batches, workers):
                 append_games(file, lines)
                 story.keep(out, name, [line.seed for line in lines if line.won and line.seed in lost])
-                advance(len(batch))
+                advance(len(lines))
     return write_results(out, len(seeds))
+
+
+def player_with(player: Player, budget: Budget | None) -> Player:
+    """Return the player with search of this budget, or the player itself. Raises NotSearchable."""
+    return SearchPlayer(player, budget) if budget else player
 
 
 def settings_of(player: Player) -> dict[str, float]:
@@ -149,8 +157,25 @@ def settings_of(player: Player) -> dict[str, float]:
     return asdict(player.settings) if isinstance(player, SearchPlayer) else {}
 
 
-def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float], story: Story) -> list[GameLine]:
-    """Play one game of each seed to its end, together, and record it in the story."""
+def batches_played(batches: Sequence[Batch], workers: int) -> Iterator[tuple[list[GameLine], Story]]:
+    """Play batches of games in `workers` processes; yield each batch as it ends."""
+    if workers == 1 or not batches:
+        yield from starmap(play_batch, batches)
+        return
+    from ante.training.rllib.tasks import parallel_calls
+
+    for _, found in parallel_calls(play_batch, batches, workers):
+        yield found
+
+
+def play_batch(player: Player, budget: Budget | None, seeds: Sequence[str]) -> tuple[list[GameLine], Story]:
+    """Play one game of each seed; the searching player is made here, since its buffers do not travel."""
+    return play_games(player_with(player, budget), seeds)
+
+
+def play_games(player: Player, seeds: Sequence[str]) -> tuple[list[GameLine], Story]:
+    """Play one game of each seed to its end, together; return the games and their story."""
+    story, settings = Story(seeds), settings_of(player)
     games = Games(len(seeds), reorder=player.reorder, discrete=player.discrete, max_decisions=MOST_DECISIONS)
     games.reset(options={"seed": list(seeds)})
     playing = np.ones(games.n, dtype=np.bool_)
@@ -173,7 +198,7 @@ def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float],
             story.ended(games, int(i))
         playing &= games.outcome == Outcome.PLAYING
     spent = 1000.0 * (time.process_time() - begun) / sum(steps for *_, steps in ended.values())
-    return [
+    lines = [
         GameLine(
             seeds[i],
             player.name,
@@ -185,6 +210,7 @@ def play_games(player: Player, seeds: Sequence[str], settings: dict[str, float],
         )
         for i in range(len(seeds))
     ]
+    return lines, story
 
 
 def counts_of(found: Finding) -> tuple[int, int, int, float]:

@@ -15,7 +15,7 @@ from ante.training.players.release import player_from, read_release
 MODELS = Path(__file__).parents[3] / "models"
 
 
-@pytest.mark.parametrize("folder", [MODELS / "white-stake", MODELS / "white-stake-2"], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", sorted(MODELS.glob("white-stake*")), ids=lambda folder: folder.name)
 def test_a_release_is_whole_small_and_described(folder: Path) -> None:
     policy, about = read_release(folder)
     assert about["parameters"] == sum(value.numel() for value in policy.parameters())

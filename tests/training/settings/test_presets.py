@@ -92,7 +92,10 @@ def test_every_preset_says_what_it_trains_how_long_and_what_it_reaches(
         assert preset.about in table and preset.time in table and preset.reaches in table
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "configs/strength").glob("*.yaml")), ids=lambda file: file.stem)
+MEASURED = (FOLDER / "laptop.yaml", *sorted((ROOT / "configs/strength").glob("*.yaml")))
+
+
+@pytest.mark.parametrize("file", MEASURED, ids=lambda file: file.stem)
 def test_the_schedules_of_a_measured_recipe_end_with_its_run(file: Path) -> None:
     config = read_config(file)
     assert config.name == file.stem

@@ -12,7 +12,7 @@ from pydantic import Field
 from tyro.conf import Positional
 
 from ante.agents.releases import WHITE_STAKE
-from ante.cli.options import Count, Decisions, Fewest, Number, Positive
+from ante.cli.options import Count, Decisions, Fewest, Number, Positive, Workers
 from ante.cli.shown import paper
 from ante.errors import BalatroError
 
@@ -79,7 +79,7 @@ class Bench:
       ante bench strength --preset mine.yaml --seeds 0 1 2 3 4 --minutes 10 20 40 --games 2000 --out strength/mine
       ante bench serve --player white-stake --rate 500 --out serve.json
       ante bench bus --out bus.json
-      ante bench search --budgets 16ms 64ms --games 100 --out docs/comparisons/search    (repeat the command to continue)
+      ante bench search --budgets 16ms 64ms --workers 2 --out docs/comparisons/search    (repeat the command to continue)
       ante bench llm --rows random greedy rules white-stake white-stake+16ms --out leaderboard
       ante bench llm --rows llm --url http://llm:8000/v1 --model my-model --key-variable MY_KEY --out leaderboard
     """
@@ -133,6 +133,8 @@ class Bench:
     budget: 500 by default. Games of llm, the first ones of the test panel: 300 by default."""
     budgets: tuple[str, ...] = ("4ms", "16ms", "64ms", "250ms")
     """Budgets of search: simulations per decision, such as 200, or milliseconds, such as 16ms."""
+    workers: Workers = 1
+    """Processes that play games of search; its budgets in milliseconds assume a free core for each."""
     player: str = WHITE_STAKE
     """Policy of search, player of serve: a released one, or the folder of a run or a release."""
     url: str | None = None
@@ -229,7 +231,8 @@ class Bench:
             raise BalatroError("search takes hours and has its own options: run ante bench search by itself")
         from ante.cli.checks.search import run_search
 
-        return run_search(self.player, self.budgets, self.games or SEARCH_GAMES, self.out or Path("search"), self.json)
+        games, out = self.games or SEARCH_GAMES, self.out or Path("search")
+        return run_search(self.player, self.budgets, games, self.workers, out, self.json)
 
     def run_llm(self) -> int:
         """Complete a leaderboard and print its table. Raises BalatroError."""

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from ante.experiments.search_campaign import BudgetRow
 
 
-def run_search(player: str, budgets: Sequence[str], games: int, out: Path, as_json: bool) -> int:
+def run_search(player: str, budgets: Sequence[str], games: int, workers: int, out: Path, as_json: bool) -> int:
     """Play a campaign and print its results. Raises BalatroError."""
     from ante.experiments.search_campaign import RESULTS, run_campaign
     from ante.search.budget import budget_of
 
-    rows = run_campaign(player_of(player, True, "best"), [budget_of(each) for each in budgets], games, out, game_bar)
+    searched = [budget_of(each) for each in budgets]
+    rows = run_campaign(player_of(player, True, "best"), searched, games, out, game_bar, workers)
     if as_json:
         print((out / RESULTS).read_text(), end="")
     else:

@@ -1,5 +1,6 @@
 """Parallel calls of a function on a local Ray."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ def parallel_calls(
     function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], workers: int
 ) -> Iterator[tuple[int, Any]]:
     """Call a function with each tuple of arguments, in `workers` processes; yield (index, result) as the calls end."""
-    with ray_of_our_own(num_cpus=workers, address="local"):
+    with ray_of_our_own(num_cpus=workers, address="local", logging_level=logging.ERROR):
         task = ray.remote(num_cpus=1)(function)
         waiting = list(enumerate(arguments))
         running: dict[Any, int] = {}

@@ -15,8 +15,9 @@ from ante.training.players.release import player_from, read_release
 MODELS = Path(__file__).parents[3] / "models"
 
 
-@pytest.mark.parametrize("folder", sorted(MODELS.glob("white-stake*")), ids=lambda folder: folder.name)
-def test_a_release_is_whole_small_and_described(folder: Path) -> None:
+@pytest.mark.parametrize("name", ["white-stake", "white-stake-2", "white-stake-3"])
+def test_a_release_is_whole_small_and_described(name: str) -> None:
+    folder = MODELS / name
     policy, about = read_release(folder)
     assert about["parameters"] == sum(value.numel() for value in policy.parameters())
     assert sum(file.stat().st_size for file in folder.iterdir()) < 2_000_000

@@ -11,6 +11,7 @@ from ante.agents.seed_lists import evaluation_seeds
 from ante.engine.actions import Verb, cards_of, is_legal, verb_of
 from ante.engine.core.state import Phase
 from ante.env.games import Games, Outcome
+from tests.search.made import some_games, with_other_hidden_state
 
 compiled_only = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="too slow uncompiled")
 
@@ -36,6 +37,38 @@ def test_greedy_clearly_beats_random() -> None:
     greedy, random = (evaluate(Baseline(name), evaluation_seeds(60)) for name in ("greedy", "random"))
     gap = greedy.mean_blinds - greedy.mean_blinds_half_width - random.mean_blinds - random.mean_blinds_half_width
     assert gap > 3
+
+
+@compiled_only
+def test_greedy_does_not_see_what_is_hidden() -> None:
+    """Its decisions stay if everything hidden changes; at four bosses, cards lie face down."""
+    games = some_games(24, 12, "FACEDOWN")
+    rng, everyone = np.random.default_rng(0), np.ones(24, dtype=np.bool_)
+    down = 0
+    for i, s in enumerate(games.states):
+        if s.phase == Phase.PLAY:
+            for k in rng.choice(s.n_hand, min(4, int(s.n_hand)), replace=False):
+                s.cards[s.hand[k]].face_down, down = 1, down + 1
+            s.target, s.discards_left = 1e9, 2 if i % 2 else 0  # the best hand is too weak: it discards
+    assert down > 20
+    decisions = Baseline("greedy").choose(games, everyone).tolist()
+    for seed in range(6):
+        other = with_other_hidden_state(games, seed)
+        assert Baseline("greedy").choose(other, everyone).tolist() == decisions
+
+
+def test_greedy_plays_a_forced_card_beyond_those_it_considers() -> None:
+    games = Games(1, discrete=False)
+    games.reset(options={"seed": "TESTSEED"})
+    games.step(np.array([int(Verb.SELECT_BLIND)]))
+    s = games.states[0]
+    while s.n_hand < 14:
+        s.hand[s.n_hand] = s.deck[s.n_deck - 1]
+        s.cards[s.hand[s.n_hand]].place = s.cards[s.hand[0]].place
+        s.n_hand, s.n_deck = s.n_hand + 1, s.n_deck - 1
+    s.cards[s.hand[13]].forced, s.discards_left = 1, 0
+    action = int(Baseline("greedy").choose(games, np.ones(1, dtype=np.bool_))[0])
+    assert verb_of(action) == Verb.PLAY and cards_of(action) >> 13 & 1 and is_legal(s, action)
 
 
 def test_greedy_plays_the_best_hand_it_holds() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ante.agents.baselines import Baseline
-from ante.agents.evaluate import Replay, evaluate, paired_difference, wilson
+from ante.agents.evaluate import evaluate, paired_difference, wilson
 from ante.agents.report import blinds_of_all
 from ante.agents.seed_lists import BadSeedsFile, evaluation_seeds, read_seeds
 from ante.engine.core.state import Phase
@@ -45,11 +45,11 @@ def test_a_game_played_again_ends_alike_and_is_counted_alike() -> None:
     (record,) = evaluate(player, [seed]).records
     games = Games(1, discrete=False, reorder="none")
     games.reset(options={"seed": seed})
-    replay, one = Replay(record, player), np.ones(1, dtype=np.bool_)
     beaten, total = 0, 0.0
-    while games.outcome[0] == Outcome.PLAYING:
+    for action in record.actions:
+        assert games.outcome[0] == Outcome.PLAYING
         before = games.states[0].phase == Phase.PLAY
-        games.step(replay.choose(games, one))
+        games.step(np.array([action]))
         beaten += before and games.states[0].phase == Phase.ROUND_END
         total += float(games.rewards[0])
     assert Outcome(int(games.outcome[0])).name.lower() == record.outcome

@@ -6,10 +6,10 @@ import time
 import pytest
 
 from ante.events.bus import Bus, Subscription
-from ante.events.messages import BadEvent, BadKind
+from ante.events.messages import BadEvent, BadKind, warn_of
 from ante.events.opening import open_bus
 from ante.events.urls import BadBus
-from tests.events.conftest import ended, state
+from tests.events.conftest import UNKNOWN, ended, put_unknown, state
 
 
 async def steps_of(subscription: Subscription, most: int = 256, seconds: float = 1.0) -> list[int]:
@@ -95,6 +95,24 @@ def test_a_reader_of_new_events_gets_no_old_ones_and_does_not_wait_for_more(url:
         begin = time.monotonic()
         await published(bus, 2)
         assert [each.event.run_state.steps for each in await waiting] == [2] and time.monotonic() - begin < 2.0
+        await bus.close()
+
+    asyncio.run(run())
+
+
+def test_events_of_unknown_kinds_are_skipped_with_one_warning(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def run() -> None:
+        warn_of.cache_clear()
+        bus = await open_bus(url)
+        for number in range(3):
+            await put_unknown(bus, f"newer-{number}")
+        await published(bus, 1)
+        for consumer in ("reader", None):
+            assert await steps_of(await bus.subscribe(consumer), 2) == [1], "also if a whole batch is skipped"
+        assert caplog.text.count(UNKNOWN) == 1
+        await bus.close()
+        bus = await open_bus(url)
+        assert await steps_of(await bus.subscribe("reader"), seconds=0.2) == []
         await bus.close()
 
     asyncio.run(run())

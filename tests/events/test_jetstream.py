@@ -1,12 +1,17 @@
 """NATS: kills of the server, and messages that are no events."""
 
 import asyncio
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from nats.aio.client import Client
 
 from ante.bench.bus.measure import survive
 from ante.bench.bus.nats_server import NatsServer, NoServer
+from ante.events.archive import WRITE_SECONDS, archive
+from ante.events.bus import Delivery
 from ante.events.jetstream import NatsBus, connected
 from ante.events.opening import open_bus
 from ante.events.urls import BadBus
@@ -53,6 +58,51 @@ def test_a_message_that_is_no_event_is_dropped(server: NatsServer) -> None:
             found += [each.event.subject for each in await subscription.fetch()]
         assert found == ["after"]
         await bus.close()
+
+    asyncio.run(run())
+
+
+async def api(client: Client, subject: str, request: object = "") -> Any:
+    """Return the server's own answer to a request about streams."""
+    answer = await client.request(f"$JS.API.{subject}", json.dumps(request).encode() if request else b"")
+    return json.loads(answer.data)
+
+
+def test_pruning_changes_only_the_age_of_a_stream(tmp_path: Path) -> None:
+    made = {"name": "ANTE", "subjects": ["ante.v1.>", "other"], "storage": "file", "description": "made by hand"}
+    made |= {"max_bytes": 1 << 30, "discard": "new", "duplicate_window": 60 * 10**9, "compression": "s2"}
+
+    async def run() -> None:
+        with NatsServer(tmp_path) as server:
+            client = await connected(server.url, {})
+            await api(client, "STREAM.CREATE.ANTE", made)
+            before = (await api(client, "STREAM.INFO.ANTE"))["config"]
+            assert made.items() <= before.items()
+            bus = NatsBus(server.url, client)
+            for seconds, window in ((86_400, 60), (30, 30)):
+                await bus.forget(float(seconds))
+                after = (await api(client, "STREAM.INFO.ANTE"))["config"]
+                assert after == before | {"max_age": seconds * 10**9, "duplicate_window": window * 10**9}
+            await bus.close()
+
+    asyncio.run(run())
+
+
+def test_an_archiver_with_a_longer_pause_than_before_gets_each_event_once(tmp_path: Path) -> None:
+    async def run() -> None:
+        with NatsServer(tmp_path) as server:
+            bus, written = await NatsBus.open(server.url, {}), list[Delivery]()
+            await (await bus.subscribe("archive", hold_seconds=0.3)).close()
+            while (await api(bus.client, "CONSUMER.INFO.ANTE.archive")).get("push_bound"):
+                await asyncio.sleep(0.01)  # until the server has noticed it
+            for number in range(3):
+                await bus.publish(state(number))
+            async for _ in archive(bus, written.extend, 2.0, follow=True):
+                break
+            config = (await api(bus.client, "CONSUMER.INFO.ANTE.archive"))["config"]
+            assert config["ack_wait"] == (2 + WRITE_SECONDS) * 10**9
+            assert [each.token.metadata.num_delivered for each in written] == [1, 1, 1]
+            await bus.close()
 
     asyncio.run(run())
 

@@ -1,5 +1,6 @@
 """Publishing from a thread, and effects that happen once."""
 
+import re
 import time
 from pathlib import Path
 
@@ -52,6 +53,38 @@ def test_training_goes_on_without_a_bus_and_says_so(tmp_path: Path, monkeypatch:
         publisher.close(20.0)
     assert publisher.acknowledged == 10 and len(said) == 2
     assert said[-1] == f"5 events not published to {server.url}, 10 published"
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "words"),
+    [
+        ("ANTE_EVENTS_CA", None, "ANTE_EVENTS_CA: .* cannot be read .*: name a file of certificates in PEM"),
+        (
+            "ANTE_EVENTS_CA",
+            "no certificate",
+            "ANTE_EVENTS_CA: .* cannot be read .*: name a file of certificates in PEM",
+        ),
+        ("ANTE_EVENTS_CREDENTIALS", None, "ANTE_EVENTS_CREDENTIALS cannot be read"),
+        ("ANTE_EVENTS_CREDENTIALS", "no credentials", "has no user JWT and seed"),
+        ("ANTE_EVENTS_CREDENTIALS", "BEGIN NATS USER JWT, BEGIN USER NKEY SEED", "pip install nkeys"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_reported_and_training_goes_on(
+    variable: str, text: str | None, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, said, end = tmp_path / "file", list[str](), time.monotonic() + 10.0
+    if text is not None:
+        file.write_text(text)
+    monkeypatch.setenv(variable, str(file))
+    monkeypatch.setattr("ante.events.jetstream.find_spec", lambda name: None)
+    publisher = Publisher("tls://127.0.0.1:1", "test", notify=said.append)
+    while not said and time.monotonic() < end:
+        time.sleep(0.01)
+    publisher.put("ppo", pb.RunState(run="ppo"))
+    publisher.close(0.2)
+    assert re.search(words, said[0]) and said[-1] == "1 event not published to tls://127.0.0.1:1, 0 published"
+    with pytest.raises(BadBus, match=words):
+        Publisher("tls://127.0.0.1:1", "test", drops=False)
 
 
 @needs_nats

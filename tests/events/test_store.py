@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -17,7 +17,7 @@ from ante.events.opening import open_bus
 from ante.events.query import BadQuery, kinds_of, query, select_kind, stored_events
 from ante.events.v1 import events_pb2 as pb
 from ante.storage.local import LocalStore
-from tests.events.conftest import ended, state
+from tests.events.conftest import ended, put_unknown, state
 
 
 async def archived(bus: Bus, store: LocalStore) -> int:
@@ -83,6 +83,54 @@ def test_every_kind_of_event_comes_back_from_the_store(url: str, tmp_path: Path)
     rows = table.set_column(1, "time", table["time"].cast("int64")).to_pylist()
     assert [read_back(row) for row in rows] == events
     assert first.startswith(f"date={datetime.now(UTC):%Y-%m-%d}/000000000000001-") and second > first
+
+
+def test_events_of_unknown_kinds_are_not_archived(url: str, tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "archive")
+
+    async def run() -> None:
+        bus = await open_bus(url)
+        await put_unknown(bus, "newer")
+        await bus.publish(state(1))
+        await put_unknown(bus, "newest")
+        assert [await archived(bus, store) for _ in range(2)] == [1, 0]
+        await bus.close()
+
+    asyncio.run(run())
+    for place in (str(store.folder), *([url] if Path(url).exists() else [])):
+        with stored_events(place) as db:
+            assert [row[:2] for row in kinds_of(db).values] == [("ante.v1.run.state", 1)]
+
+
+class Repeating:
+    """A bus with one subscription, which delivers events again before they are acknowledged."""
+
+    def __init__(self, *batches: list[Delivery]) -> None:
+        self.batches, self.acknowledged = list(batches), list[int]()
+
+    async def subscribe(self, consumer: str, hold_seconds: float) -> "Repeating":
+        return self
+
+    async def fetch(self, most: int, seconds: float) -> list[Delivery]:
+        return self.batches.pop(0) if self.batches else []
+
+    async def done(self, deliveries: list[Delivery]) -> None:
+        self.acknowledged += [each.sequence for each in deliveries]
+
+    async def close(self) -> None:
+        pass
+
+
+def test_an_event_that_comes_again_before_its_write_is_written_once() -> None:
+    first, second, third = (Delivery(number, state(number)) for number in (1, 2, 3))
+    bus, written = Repeating([first, second], [first, third]), list[Delivery]()
+
+    async def run() -> None:
+        async for _ in archive.archive(cast(Bus, bus), written.extend, 60.0, follow=False):
+            pass
+
+    asyncio.run(run())
+    assert written == [first, second, third] and bus.acknowledged == [1, 2, 3]
 
 
 def test_an_event_in_two_files_is_one_row(tmp_path: Path) -> None:

@@ -78,6 +78,7 @@ def test_settings_of_the_file_of_all_and_of_the_entry_follow_each_other(tmp_path
     ("values", "words"),
     [
         ({"entries": {}}, "entries"),
+        ({"players": ("rules", "rules")}, "rules is named twice"),
         ({"entries": {"a/b": {}}}, "is also a folder's name"),
         ({"seeds": [1, 1]}, "different numbers"),
         ({"settings": {"seed": 3}}, "seed is common to all entries or derived"),
@@ -244,6 +245,41 @@ def test_a_separate_seed_file_is_used_for_all_entries(tmp_path: Path) -> None:
     results, failed = run(spec, out, prepare(spec, out), 1, Watched())
     assert failed == [] and {row.games for row in results.rows} == {6}
     assert (out / "slow" / "seed-0" / "own-seeds.json").is_file() and prepare(spec, out) == []
+
+
+def test_entries_with_other_rules_are_refused(tmp_path: Path) -> None:
+    entries = {"white": {}, "red": {"settings": {"games.stake": 2}}}
+    with pytest.raises(BadSpec, match=r"entries differ in games.stake \(1 and 2\).*move it to settings"):
+        cells_of(spec_of(entries=entries), tmp_path)
+
+
+def test_other_evaluation_seeds_are_played_although_training_is_complete(tmp_path: Path) -> None:
+    seeds, out = tmp_path / "seeds.txt", tmp_path / "out"
+    seeds.write_text("\n".join(f"SEED{i}" for i in range(1, 8)))
+    spec = spec_of(seed_file=seeds, eval_games=6, seeds=[0])
+    run(spec, out, prepare(spec, out), 1, Watched())
+    assert prepare(spec, out) == [] and (out / "players.json").is_file()
+    seeds.write_text("\n".join(f"DEES{i}" for i in range(1, 8)))  # at the same place
+    assert [cell.entry for cell in prepare(spec, out)] == ["slow", "quick"]
+    assert not (out / "players.json").exists() and not (out / "slow" / "seed-0" / "own-seeds.json").exists()
+
+
+def test_an_evaluation_from_before_the_last_checkpoint_is_not_the_result(tmp_path: Path) -> None:
+    spec = spec_of(seeds=[0])
+    run(spec, tmp_path, prepare(spec, tmp_path), 2, Watched())
+    stale = (tmp_path / "slow" / "seed-0" / "evaluation.json").read_text()
+    longer = spec_of(seeds=[0], steps=2000)
+    run(longer, tmp_path, prepare(longer, tmp_path), 2, Watched())
+    assert prepare(longer, tmp_path) == []
+    (tmp_path / "slow" / "seed-0" / "evaluation.json").write_text(stale)  # as if stopped before its evaluation
+    assert [cell.entry for cell in prepare(longer, tmp_path)] == ["slow"]
+
+
+def test_players_of_the_same_name_have_a_row_each(tmp_path: Path) -> None:
+    players = (str(tmp_path / "a" / "seed-0"), str(tmp_path / "b" / "seed-0"))
+    spec, out = spec_of(players=players, seeds=[0]), tmp_path / "out"
+    results, _ = run(spec, out, prepare(spec, out), 1, Watched())
+    assert [row.name for row in results.rows] == ["slow", "quick", "seed-0", players[1]]
 
 
 def test_an_ablation_leaves_out_one_term_at_a_time_and_keeps_the_rest(tmp_path: Path) -> None:

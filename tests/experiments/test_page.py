@@ -23,7 +23,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for cell in prepare(spec, folder)[:-1]:
         config = cell.config.model_dump(mode="json")
         trainer.make_run(config, 20)
-        (cell.folder / "evaluation.json").write_text(json.dumps(trainer.report("run", config, 20)))
+        (cell.folder / "evaluation.json").write_text(
+            json.dumps(trainer.report("run", config, 20) | {"steps": config["steps"]})
+        )
     (folder / "players.json").write_text(
         json.dumps([trainer.report(name, {"algo": {"lr": 0.0}, "seed": 0}, 20) for name in ("random", "greedy")])
     )

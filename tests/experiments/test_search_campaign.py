@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ante.agents.baselines import Baseline
 from ante.agents.seed_lists import panel, validation_seeds
 from ante.env.games import Games
 from ante.env.replay import read_replay
@@ -29,7 +30,7 @@ from ante.experiments.search_lessons import FOLDER, MOMENTS, Story
 from ante.files import Unreadable
 from ante.search.budget import Budget
 from ante.search.phases import PRIORS
-from ante.search.player import Finding
+from ante.search.player import Finding, NotSearchable
 from ante.search.racing import Comparison
 from ante.watch.episode import check_compact
 from tests.search.made import small_player
@@ -93,12 +94,12 @@ def test_results_count_games_that_both_have_played(tmp_path: Path) -> None:
     append_games(
         tmp_path / "16ms.jsonl", [line("A", False, settings), line("B", True, settings), line("D", True, settings)]
     )
-    alone, searched = write_results(tmp_path, 3)
+    alone, searched = write_results(tmp_path)
     assert (alone.budget, alone.wins.hits, alone.wins.trials) == ("alone", 1, 3)
     assert (searched.wins.hits, searched.wins.trials, searched.more, searched.fewer) == (1, 2, 1, 1)
     assert searched.changed == 0.1
     kept = json.loads((tmp_path / "results.json").read_text())
-    assert kept["phases"]["16ms"]["shop"] == [12, 9, 3, 1.5]
+    assert kept["phases"]["16ms"]["shop"] == [8, 6, 2, 1.0]  # without game D
     assert kept["lost_at_ante"] == {"alone": [0, 0, 0, 2, *[0] * 5], "16ms": [0, 0, 0, 1, *[0] * 5]}
 
 
@@ -114,6 +115,36 @@ def test_a_campaign_in_two_processes_plays_the_same_games(tmp_path: Path, monkey
         lines = [line for name in ("alone", "8") for line in read_lines(out / f"{name}.jsonl")]
         games[workers] = sorted((replace(line, milliseconds=0.0) for line in lines), key=repr)
     assert games[1] == games[2]
+
+
+def test_games_of_other_weights_are_not_continued(tmp_path: Path) -> None:
+    (tmp_path / "phrase.txt").write_text("a test\n")
+    run_campaign(small_player(), [], 2, tmp_path, no_bar)
+    run_campaign(small_player(), [], 2, tmp_path, no_bar)
+    digests = json.loads((tmp_path / "weights.json").read_text())
+    assert list(digests) == ["alone"]
+    other = small_player()
+    next(iter(other.policy.parameters())).data.add_(1.0)
+    with pytest.raises(BadCampaign, match=r"alone.jsonl has games of small with other weights: choose another --out"):
+        run_campaign(other, [Budget(8)], 2, tmp_path, no_bar)
+    (tmp_path / "weights.json").write_text('{"alone": 3}')
+    with pytest.raises(BadCampaign, match=r"cannot read .*weights.json: "):
+        run_campaign(small_player(), [], 2, tmp_path, no_bar)
+
+
+def test_a_player_without_search_is_refused_before_the_first_game(tmp_path: Path) -> None:
+    (tmp_path / "phrase.txt").write_text("a test\n")
+    with pytest.raises(NotSearchable):
+        run_campaign(Baseline("greedy"), [Budget(8)], 2, tmp_path, no_bar)
+    assert not (tmp_path / "alone.jsonl").exists()
+
+
+def test_budgets_have_one_order(tmp_path: Path) -> None:
+    (tmp_path / "phrase.txt").write_text("a test\n")
+    append_games(tmp_path / "alone.jsonl", [line("A", True)])
+    for name in ("16ms@shop", "64ms", "16ms", "16ms@boss"):
+        append_games(tmp_path / f"{name}.jsonl", [line("A", False, {"rounds": 2.0})])
+    assert [row.budget for row in write_results(tmp_path)] == ["alone", "16ms", "16ms@boss", "16ms@shop", "64ms"]
 
 
 def test_a_folder_without_a_phrase_is_refused(tmp_path: Path) -> None:

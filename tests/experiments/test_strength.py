@@ -88,7 +88,7 @@ def test_each_milestone_is_trained_played_and_recorded_once(tmp_path: Path) -> N
     config = json.loads((out / "runs" / "seed-3" / "settings.json").read_text())
     assert config["seed"] == 3 and config["checkpoints"]["minutes"] == list(MINUTES)
     assert (config["evaluation"]["every"], config["checkpoints"]["keep"]) == (0, 0)
-    assert [line.partition("; ")[2][:24] for line in log.lines] == [f"{n} of 3 measurements left" for n in (2, 1, 0)]
+    assert [line.partition("; ")[2][:19] for line in log.lines] == [f"{n} measurements left" for n in (2, 1, 0)]
     saved = json.loads((out / "results.json").read_text())
     assert saved["games"] == 6 and saved["minutes_of_seeds"] == {"3": results.minutes_of(3)}
 

@@ -31,7 +31,8 @@ def main() -> int:
     make_run(config, ROWS // 2 if breaks else ROWS)
     if breaks:
         return 1
-    (folder / "evaluation.json").write_text(json.dumps(report("seed", config, config["evaluation"]["games"])))
+    evaluation = report("seed", config, config["evaluation"]["games"]) | {"steps": config["steps"]}
+    (folder / "evaluation.json").write_text(json.dumps(evaluation))
     return 0
 
 

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Iterator
+from socketserver import BaseRequestHandler, TCPServer
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -90,6 +92,7 @@ def test_nobody_there(questions: list[Question]) -> None:
     found, desk = asked("http://127.0.0.1:9/v1", questions[:6], timeout_seconds=10.0, breaker_seconds=30.0)
     assert found == [None] * 6
     assert desk.ledger.ends["unreachable"] == 5
+    assert desk.ledger.tokens == 0, "no server has got a question"
 
 
 def test_a_passing_error_is_tried_again(server: FakeServer, questions: list[Question]) -> None:
@@ -158,6 +161,33 @@ def test_a_request_without_an_answer_in_time_counts_against_the_total(
     server.latency = 0.0
     found, desk = asked(server, questions, tokens_total=4 * desk.ledger.tokens)
     assert desk.ledger.ends["tokens"] > 0 and found[0] is not None
+
+
+@pytest.mark.parametrize(("mode", "counts"), [("429", False), ("500", True), ("hang", True)])
+def test_requests_without_an_answer_count_unless_they_are_refused(
+    server: FakeServer, questions: list[Question], mode: str, counts: bool
+) -> None:
+    server.set_mode(mode)
+    _, desk = asked(server, questions[:1])
+    assert (desk.ledger.tokens > 300) == counts and desk.tokens.spent == desk.ledger.tokens
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nno reply"])
+def test_a_lost_connection_and_a_reply_that_cannot_be_read_count(questions: list[Question], answer: bytes) -> None:
+    class Connection(BaseRequestHandler):
+        def handle(self) -> None:
+            head, _, body = self.request.recv(1 << 16).partition(b"\r\n\r\n")
+            length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+            while len(body) < length:
+                body += self.request.recv(1 << 16)
+            self.request.sendall(answer)
+
+    with TCPServer(("127.0.0.1", 0), Connection) as server:
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        found, desk = asked(f"http://127.0.0.1:{server.server_address[1]}/v1", questions[:1], timeout_seconds=10.0)
+        server.shutdown()
+    assert found == [None] and desk.ledger.ends == {"unreadable" if answer else "unreachable": 1}
+    assert desk.ledger.tokens > 300
 
 
 def test_a_slow_picture_is_not_waited_for(server: FakeServer, questions: list[Question]) -> None:

@@ -15,6 +15,7 @@ from ante.agents.seed_lists import read_seeds
 from ante.bench.regression import read_baseline
 from ante.env.replay import check_replay, read_file, read_replay, state_at
 from ante.errors import BalatroError
+from ante.experiments.finished_games import WEIGHTS, read_digests
 from ante.experiments.results import read_reports
 from ante.experiments.search_campaign import PHRASE, phase_rows, phrase_of, read_lines, row_of
 from ante.experiments.strength.plan import Plan, keep_plan
@@ -59,7 +60,7 @@ def searched(file: Path) -> None:
     lines = read_lines(file)
     if lines:
         row_of("16ms", lines, {line.seed: line for line in lines})
-        phase_rows(file)
+        phase_rows(lines)
 
 
 def measured(file: Path) -> None:
@@ -95,6 +96,7 @@ READERS: dict[str, tuple[Read, str, bytes | None]] = {  # read, name of the file
     "run ledger": (within_run("hints/ledger.json"), "ledger", example()["hints/ledger.json"]),
     "run index": (within_run(f"episodes/{INDEX}"), "index", example()[f"episodes/{INDEX}"]),
     "search games": (searched, "16ms.jsonl", documents.SEARCHED),
+    "campaign weights": (read_digests, WEIGHTS, json.dumps({"16ms": "0" * 64}).encode()),
     "search phrase": (lambda file: phrase_of(file.parent), PHRASE, b"a phrase\n"),
     "strength games": (measured, "games.jsonl", documents.MEASURED),
     "strength plan": (planned, "plan.yaml", json.dumps(documents.PLAN).encode()),
@@ -106,7 +108,7 @@ READERS: dict[str, tuple[Read, str, bytes | None]] = {  # read, name of the file
     **STORED,
 }  # fmt: skip
 OPTIONAL = ("run metrics", "run machine", "run evaluation", "run pointer", "run ledger", "run index", "search games",
-            "strength games", "strength plan", "win head", "lineage", "sweep record")  # fmt: skip
+            "campaign weights", "strength games", "strength plan", "win head", "lineage", "sweep record")  # fmt: skip
 ABSENT_IS_EMPTY = ("index", "tracking", *OPTIONAL, *STORED_ABSENT)  # a missing file is valid
 TEXT = (
     "seeds",
@@ -117,7 +119,14 @@ TEXT = (
     "strength games",
     *STORED_TEXT,
 )  # nearly any text is valid
-ANY_OBJECT = ("tracking", "run machine", "run pointer", "run ledger", "lineage")  # an empty object is valid
+ANY_OBJECT = (
+    "tracking",
+    "run machine",
+    "run pointer",
+    "run ledger",
+    "lineage",
+    "campaign weights",
+)  # an empty object is valid
 NO_TEXT = ("directory", "named pipe", "socket", "endless device", "terminal device", "terabyte", "noise")
 DOCUMENTS: dict[str, Any] = {
     **STORED_DOCUMENTS,
@@ -127,6 +136,7 @@ DOCUMENTS: dict[str, Any] = {
     "run pointer": LATEST,
     "run ledger": LEDGER,
     "run index": documents.INDEX,
+    "campaign weights": {"16ms": "0" * 64},
     "search games": json.loads(documents.SEARCHED.splitlines()[0]),
     "strength games": json.loads(documents.MEASURED.splitlines()[0]),
     "strength plan": documents.PLAN,

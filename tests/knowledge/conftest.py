@@ -5,13 +5,16 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from ante.cli import outcome
 from ante.knowledge.store import Knowledge, open_knowledge
 from tests.knowledge.made import made_table
+
+Run = Callable[..., tuple[int, str, str]]
 
 PASSWORD = "only-for-tests"
 SERVER = """
@@ -111,3 +114,23 @@ def graph(request: pytest.FixtureRequest) -> Knowledge:
     """The same graph on each backend."""
     found: Knowledge = request.getfixturevalue(f"{request.param}_graph")
     return found
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all tests of a file: the graph is written once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def know(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, cache: Path) -> Run:
+    """Run `ante know` with its graph in `cache`; return the exit code, what it printed, and its errors."""
+    monkeypatch.setattr("ante.knowledge.store.base_folder", lambda: cache)
+    monkeypatch.setenv("COLUMNS", "150")
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = outcome(["know", *words])
+        shown = capsys.readouterr()
+        return int(code or 0), shown.out, shown.err
+
+    return run

@@ -2,9 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,9 +15,8 @@ from ante.knowledge.names import UnknownName, key_of, names_of
 from ante.knowledge.recall import BadList, read_published, recalled
 from ante.knowledge.winning.table import read_winning
 from ante.stats.knowledge import data_of, draw_pairs, write_page
+from tests.knowledge.conftest import Run
 from tests.knowledge.made import made_table, made_winning
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.mark.parametrize(
@@ -106,32 +103,6 @@ def test_a_bad_list_is_explained(text: str, error: type[Exception], message: str
     file.write_text(text)
     with pytest.raises(error, match=message):
         recalled(read_table(), read_published(file))
-
-
-@pytest.fixture
-def know(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path_factory: Any) -> Run:
-    """Run `ante know` with its graph in a temporary cache."""
-    from ante.cli import outcome
-
-    monkeypatch.setattr("ante.knowledge.store.base_folder", lambda: cache_of(tmp_path_factory))
-    monkeypatch.setenv("COLUMNS", "150")
-
-    def run(*words: str) -> tuple[int, str, str]:
-        code = outcome(["know", *words])
-        shown = capsys.readouterr()
-        return int(code or 0), shown.out, shown.err
-
-    return run
-
-
-CACHE: list[Path] = []
-
-
-def cache_of(factory: Any) -> Path:
-    """Return one cache folder for all tests of this file: the graph is written once."""
-    if not CACHE:
-        CACHE.append(factory.mktemp("cache"))
-    return CACHE[0]
 
 
 def test_a_joker_is_described(know: Run) -> None:

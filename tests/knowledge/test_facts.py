@@ -1,11 +1,13 @@
 """Lines about the visible jokers: which effects they quote, and that a dead graph only removes them."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ante.catalog.hands import HANDS
 from ante.catalog.jokers import JOKERS, Joker, by_key
 from ante.engine.core.state import Kind, Phase
 from ante.hints.question import question_of, visible_jokers
@@ -71,6 +73,20 @@ def test_a_validated_strategy_is_quoted_when_all_of_it_is_visible(facts: GraphFa
     assert line in facts.lines(frozenset({joker}), frozenset({mad}))
     assert line not in facts.lines(frozenset({joker}), frozenset({zany}))
     assert line not in facts.lines(frozenset(), frozenset({joker, mad})), "nothing of it is held"
+
+
+def test_strategies_of_the_same_jokers_are_all_quoted_the_largest_effect_first(tmp_path: Path) -> None:
+    (first, _), numbers = made_winning().strategies, [int(by_key[key]) for key in ("j_joker", "j_mad", "j_zany")]
+    made = {"a j_joker+j_mad": 0.1, "b j_joker+j_mad": 0.3, "c j_joker+j_zany": 0.2, "d j_joker": 0.4}
+    strategies = tuple(
+        replace(first, key=f"{key.split()[1]}+main:{hand.name}", name=key[0], effect=effect)
+        for (key, effect), hand in zip(made.items(), HANDS, strict=False)
+    )
+    with open_knowledge(str(tmp_path / "made.lbug"), write=True) as graph:
+        graph.load(TABLE, replace(made_winning(), strategies=strategies))
+    facts = GraphFacts(lambda: open_knowledge(str(tmp_path / "made.lbug")), pytest.fail)
+    lines = facts.lines(frozenset(numbers), frozenset())
+    assert [line[0] for line in lines if "in ante 6" in line] == ["b", "c", "a"], "not the one of a single joker"
 
 
 def a_shop(*held: Joker, offer: Joker) -> Any:

@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from ante.catalog.jokers import JOKERS, Joker
 from ante.knowledge import queries
 from ante.knowledge.backends import BadStore, check_store
+from ante.knowledge.measuring.table import Table
 from ante.knowledge.observing.counts import KEYS, BadCounts, N, RunCounts, add_games, counts_of, empty_counts, rows_of
 from ante.knowledge.observing.estimates import compared, estimates_of
 from ante.knowledge.observing.refresh import refresh
 from ante.knowledge.observing.runs import read_runs, write_run
-from ante.knowledge.store import Knowledge, NotALoad, OtherSchema, open_knowledge
-from tests.knowledge.made import made_table
+from ante.knowledge.schema import ON_DECK, PLAYS, UNDER, USES, WINS_WITH, WITH_HAND, WORKS_WITH, Edge
+from ante.knowledge.store import Knowledge, NotALoad, OtherSchema, TooManyCounts, open_knowledge
+from tests.knowledge.conftest import Run
+from tests.knowledge.made import made_table, made_winning
 
 Game = tuple[frozenset[int], bool]
 
@@ -230,9 +233,39 @@ def test_refreshed_estimates_are_those_of_all_runs_and_replace_earlier_ones(stor
     assert kept == len(again.estimates), "estimates that are left out now are deleted"
 
 
+def test_loading_again_replaces_measurements_and_keeps_what_trainings_saw(store: Knowledge) -> None:
+    table, winning = made_table(40), made_winning()
+    store.load(table, winning)
+    runs_with_a_good_pair(store)
+    refresh(store)
+    seen, runs = queries.seen_pairs(store.backend, 50), [run.key for run in read_runs(store.backend)]
+    fewer = Table(
+        {name: values[5:] for name, values in table.pairs.items()},
+        {name: values[8:] for name, values in table.effects.items()},
+        table.about,
+    )
+    store.load(fewer, replace(winning, strategies=winning.strategies[1:], pairs=()))
+
+    def stored(*kinds: Edge) -> list[int]:
+        return [len(store.backend.read(kind.match)) for kind in kinds]
+
+    kept = [winning.strategies[1].key]
+    assert [row["key"] for row in queries.strategies(store.backend, rejected=True)] == kept
+    assert {row["source"] for kind in (USES, PLAYS) for row in store.backend.read(kind.match)} == set(kept)
+    assert stored(WINS_WITH, WORKS_WITH, WITH_HAND, UNDER, ON_DECK) == [0, len(table.pairs["one"]) - 5, 38, 38, 38]
+    assert queries.seen_pairs(store.backend, 50) == seen and [run.key for run in read_runs(store.backend)] == runs
+    store.load(table)
+    assert [row["key"] for row in queries.strategies(store.backend, rejected=True)] == kept, "no strategies were given"
+    store.load(table, replace(winning, strategies=(), pairs=()))
+    assert stored(WORKS_WITH, WITH_HAND, USES, PLAYS) == [len(table.pairs["one"]), 40, 0, 0]
+    assert queries.strategies(store.backend, rejected=True) == []
+
+
 def test_a_graph_that_only_trainings_have_written_receives_the_catalogue(tmp_path: Path) -> None:
     with open_knowledge(str(tmp_path / "runs.lbug"), write=True) as graph:
         runs_with_a_good_pair(graph)
+        with pytest.raises(queries.NoCatalogue, match=r"does not contain j_joker: .* ante know load"):
+            queries.joker(graph.backend, "j_joker")
         refresh(graph)
     with open_knowledge(str(tmp_path / "runs.lbug")) as graph:
         assert queries.joker(graph.backend, "j_joker")["name"] == "Joker"
@@ -250,6 +283,13 @@ def test_an_export_of_many_runs_can_be_imported(tmp_path: Path, monkeypatch: pyt
             write_run(graph, run_of(f"{k}", games))
         graph.export(tmp_path / "files")
         runs = read_runs(graph.backend)
+        with (
+            monkeypatch.context() as patch,
+            pytest.raises(TooManyCounts, match="more than the 12,000 that an import reads"),
+        ):
+            patch.setattr("ante.knowledge.store.MOST_COUNTED", 12_000)
+            graph.export(tmp_path / "more")
+        assert not (tmp_path / "more").exists()
     with open_knowledge(str(tmp_path / "two.lbug"), write=True) as graph:
         graph.import_from(tmp_path / "files")
         again = read_runs(graph.backend)
@@ -263,23 +303,10 @@ def test_an_export_of_many_runs_can_be_imported(tmp_path: Path, monkeypatch: pyt
         graph.import_from(tmp_path / "files")
 
 
-Run = Callable[..., tuple[int, str, str]]
-
-
 @pytest.fixture
-def know(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run `ante know`."""
-    from ante.cli import outcome
-
-    monkeypatch.setattr("ante.knowledge.store.base_folder", lambda: tmp_path / "cache")
-    monkeypatch.setenv("COLUMNS", "150")
-
-    def run(*words: str) -> tuple[int, str, str]:
-        code = outcome(["know", *words])
-        shown = capsys.readouterr()
-        return int(code or 0), shown.out, shown.err
-
-    return run
+def cache(tmp_path: Path) -> Path:
+    """One folder per test: each has its own graph."""
+    return tmp_path / "cache"
 
 
 def test_the_terminal_refreshes_and_shows_what_was_seen(know: Run, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from ante.knowledge.store import Knowledge, open_knowledge
 from ante.knowledge.winning import grants, run, starts
 from ante.knowledge.winning.grants import Grant, add, admits, control_of, grant_of, play_granted, typical_items
 from ante.knowledge.winning.mining import Mined, frequent, items_of, mine, name_of
-from ante.knowledge.winning.outcomes import Outcomes
+from ante.knowledge.winning.outcomes import Outcomes, TooManyGames
 from ante.knowledge.winning.run import Field, TooFewGames, interaction, strongest, validated
 from ante.knowledge.winning.starts import Starts, starts_of
 from ante.knowledge.winning.table import read_winning, winning_in
@@ -197,6 +197,17 @@ def test_results_are_continued_and_not_mixed(tmp_path: Path) -> None:
     assert calls == [[0, 1], [1]] and again.games == 3
     with pytest.raises(OtherMeasurement, match="another engine"):
         Outcomes(file, "other")
+
+
+def test_results_that_could_not_be_read_again_are_not_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = Outcomes(tmp_path / "outcomes.parquet", "k")
+    outcomes.won = {"a": {f"S{i}": i % 2 == 0 for i in range(60_000)}}  # more rows than a measured table may have
+    outcomes.write()
+    assert Outcomes(outcomes.file, "k").won == outcomes.won
+    monkeypatch.setattr("ante.knowledge.winning.outcomes.MOST_GAMES", 60_000)
+    with pytest.raises(TooManyGames, match="would have more than 60,000 results: play fewer games"):
+        outcomes.of("b", ["S0"], lambda which: which % 2 == 0)
+    assert outcomes.of("a", ["S0", "S1"], lambda _: pytest.fail("played")).tolist() == [True, False]
 
 
 class MadeField:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ante.catalog.blinds import Blind
+from ante.catalog.cards import Sticker
 from ante.catalog.jokers import Joker
 from ante.engine.actions import Verb, pack_action
 from ante.engine.core.state import Phase, Place, copy_states, new_states
@@ -161,6 +162,25 @@ def test_amber_acorn_hides_the_order_from_copies() -> None:
         other.jokers[:4] = other.jokers[:4][[2, 0, 3, 1]]
         assert fingerprint(copies_of(np.atleast_1d(other).view(np.recarray), seed)[0]) == fingerprint(one)
     assert len(orders) > 8
+
+
+def test_amber_acorn_shows_which_slots_can_be_sold() -> None:
+    """An Eternal joker cannot be sold: the mask of legal actions shows its slot, and a copy has one there, too."""
+    s = round_with_jokers(Joker.JOKER, Joker.EGG, Joker.IDOL, Joker.JOLLY, Joker.BARON)
+    for i in range(5):
+        s.jokers[i].created = 10 + i
+    s.jokers[1].stickers = s.jokers[3].stickers = Sticker.ETERNAL
+    s.blind = Blind.FINAL_ACORN
+    states, orders = np.atleast_1d(s).view(np.recarray), set()
+    for seed in range(1, 40):
+        copies = copies_of(states, seed)
+        assert observed(copies) == observed(states)
+        orders.add(tuple(copies[0].jokers["id"][:5]))
+        other = s.copy()
+        other.jokers[:5] = other.jokers[:5][[4, 3, 0, 1, 2]]
+        assert observed(np.atleast_1d(other).view(np.recarray)) == observed(states)
+        assert fingerprint(copies_of(np.atleast_1d(other).view(np.recarray), seed)[0]) == fingerprint(copies[0])
+    assert len(orders) == 12  # 2! orders of the Eternal ones, 3! of the others
 
 
 def test_the_voucher_is_redrawn_only_until_a_shop_shows_it() -> None:

@@ -10,7 +10,7 @@ import pytest
 from ante.agents.baselines import Baseline
 from ante.env.games import Games
 from ante.search.budget import BadBudget, Budget, budget_of
-from ante.search.phases import LOSS, Prior
+from ante.search.phases import LOSS, PHASES, PhaseName, Prior, phases_of
 from ante.search.player import NotSearchable, SearchPlayer, Settings
 from ante.search.racing import LEAST_WORLDS, Comparison, raced
 from ante.watch.notes import read_notes, write_notes
@@ -84,15 +84,33 @@ def test_players_without_candidates_are_refused_with_the_way_out() -> None:
         SearchPlayer(Baseline("greedy"), Budget(10))
 
 
-@pytest.mark.parametrize("text", ["", "0", "-3", "1.5", "0ms", "ms", "16 s", "1e9", "9999999"])
+@pytest.mark.parametrize("text", ["", "0", "-3", "1.5", "0ms", "ms", "16 s", "1e9", "9999999", "16ms@", "16@night"])
 def test_budgets_that_are_refused(text: str) -> None:
     with pytest.raises(BadBudget, match="such as 200, or milliseconds"):
         budget_of(text)
 
 
 def test_budgets_are_written_as_they_are_read() -> None:
-    for text in ("200", "16ms", "0.5ms"):
+    for text in ("200", "16ms", "0.5ms", "200@boss", "16ms@cash-out"):
         assert str(budget_of(text)) == text
+
+
+@pytest.mark.parametrize("phase", ["hand", "shop", "pack"])
+def test_a_budget_of_one_phase_searches_that_phase_only(phase: PhaseName) -> None:
+    """In that phase it decides as a search of all phases does with the same savings; elsewhere as the player."""
+    games, alone = some_games(12, 25), small_player()
+    player = SearchPlayer(small_player(), Budget(40, phase=phase), EAGER, 3)
+    searched_ones = 0
+    for _ in range(6):
+        there = phases_of(games.states) == PHASES.index(phase)
+        expected = np.where(there, searched(games), alone.choose(games, ALL))
+        player._saved[:] = 0.0
+        actions = player.choose(games, ALL)
+        assert actions.tolist() == expected.tolist()
+        searched_ones += sum(found.comparison is not None for found in player.findings)
+        assert all(found.comparison is None or here for found, here in zip(player.findings, there, strict=True))
+        games.step(alone.choose(games, ALL))
+    assert searched_ones
 
 
 PRIOR = Prior(deviation=0.03, noise=0.1, weight=1.0)

@@ -43,9 +43,9 @@ def make(folder: Path, rows: int = 2, saved: int | None = 2, evaluated: bool = F
     lines = [f"{i},{1000 * i},{10 * i},{60.0 * i},{i}.5,0.0{i},{i}.25,{i}\n" for i in range(1, rows + 1)]
     (folder / "metrics.csv").write_text(HEAD + "".join(lines))
     if saved is not None:
-        (folder / "checkpoints" / "latest.json").write_text(json.dumps({"iteration": saved}))
+        (folder / "checkpoints" / "latest.json").write_text(json.dumps({"iteration": saved, "timesteps": 1000 * saved}))
     if evaluated:
-        (folder / "evaluation.json").write_text(json.dumps(EVALUATION))
+        (folder / "evaluation.json").write_text(json.dumps(EVALUATION | {"steps": 1000 * (saved or 0)}))
     return folder
 
 
@@ -73,8 +73,12 @@ def test_the_state_follows_from_the_files(tmp_path: Path, saved: int | None, eva
 
 def test_an_evaluation_before_the_last_checkpoint_does_not_finish_a_run(tmp_path: Path) -> None:
     run = make(tmp_path / "run", evaluated=True)
-    os.utime(run / "evaluation.json", (1000, 1000))
+    later = {"iteration": 2, "timesteps": 3000}
+    (run / "checkpoints" / "latest.json").write_text(json.dumps(later))
     assert read_run(run).state == "stopped"
+    (run / "evaluation.json").write_text(json.dumps(EVALUATION | {"steps": 3000}))
+    os.utime(run / "evaluation.json", (1000, 1000))  # a copy need not keep times
+    assert read_run(run).state == "finished"
 
 
 def test_a_run_is_running_as_long_as_a_process_holds_its_lock(tmp_path: Path) -> None:

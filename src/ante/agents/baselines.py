@@ -30,7 +30,7 @@ from ante.env.games import Games
 from ante.lookahead.determinised import score_of
 
 MAX_POSITIONS = 12  # hand positions considered; of larger hands the leftmost, which are the highest
-RESERVE = 5  # dollars kept for interest when buying a pack
+RESERVE = 5  # dollars kept for interest after a pack of the usual price, 4
 
 
 class Agent(IntEnum):
@@ -80,14 +80,18 @@ def play_greedy(s, scratch):
 def best_hand(s, scratch):
     """Return the card set with the highest score, and its score; of equal ones the smallest. Avoids face-down cards."""
     seen = min(MAX_POSITIONS, int(s.n_hand))
-    hidden = 0
+    hidden, forced = 0, 0
     for i in range(seen):
         if s.cards[s.hand[i]].face_down and not s.cards[s.hand[i]].forced:
             hidden |= 1 << i
+    for i in range(seen, s.n_hand):
+        if s.cards[s.hand[i]].forced:
+            forced |= 1 << i
     if hidden == (1 << seen) - 1:
-        return 1, 0.0
+        return 1 | forced, 0.0
     best, most = 0, -1.0
-    for cards in range(1, 1 << seen):
+    for others in range(1, 1 << seen):
+        cards = others | forced
         if not cards & hidden and count_bits(cards) <= MAX_PLAYED and holds_forced(s, cards):
             score = score_of(s, scratch, cards)
             if score > most or (score == most and count_bits(cards) < count_bits(best)):
@@ -114,18 +118,22 @@ def play_round(s, scratch):
 
 @rule
 def cards_to_keep(s):
-    """Return hand positions to keep: four cards of one suit, else ranks that occur twice, else the two highest."""
+    """Return hand positions to keep: four cards of one suit, else ranks that occur twice, else the two highest.
+
+    Face-down cards have neither suit nor rank.
+    """
     for suit in range(4):
         same = 0
         for i in range(s.n_hand):
-            if s.cards[s.hand[i]].suit == suit:
+            if s.cards[s.hand[i]].suit == suit and not s.cards[s.hand[i]].face_down:
                 same |= 1 << i
         if count_bits(same) >= 4:
             return same
     pairs = 0
     for i in range(s.n_hand):
         for j in range(s.n_hand):
-            if i != j and s.cards[s.hand[i]].rank == s.cards[s.hand[j]].rank:
+            one, other = s.cards[s.hand[i]], s.cards[s.hand[j]]
+            if i != j and one.rank == other.rank and not (one.face_down or other.face_down):
                 pairs |= 1 << i
     return pairs if pairs else 3
 

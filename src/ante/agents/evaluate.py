@@ -17,6 +17,7 @@ from ante.plugins import BadPlugin
 
 BATCH = 128  # games played in parallel
 BLIND_NAMES = ("Small", "Big", "Boss")
+MOST_ANTES = 40  # counted
 Z_95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
 
 
@@ -122,10 +123,10 @@ def paired_difference(one: Report, other: Report) -> tuple[float, float]:
 class Tally:
     """Counts which blinds were played, skipped and beaten, from phases before and after each step."""
 
-    def __init__(self, antes: int = 40) -> None:
-        self.played = np.zeros((antes, 3), dtype=np.int64)
-        self.cleared = np.zeros((antes, 3), dtype=np.int64)
-        self.skipped = np.zeros((antes, 3), dtype=np.int64)
+    def __init__(self) -> None:
+        self.played = np.zeros((MOST_ANTES, 3), dtype=np.int64)
+        self.cleared = np.zeros((MOST_ANTES, 3), dtype=np.int64)
+        self.skipped = np.zeros((MOST_ANTES, 3), dtype=np.int64)
 
     def look(self, states: np.recarray) -> tuple[NDArray[Any], ...]:
         """Return the data of the games before their step for `count`."""
@@ -253,15 +254,3 @@ def record_of(games: Games, i: int, reward: float, actions: tuple[int, ...]) -> 
     return GameRecord(
         str(games.seeds[i]), outcome.name.lower(), ante, int(blinds_beaten(s)), int(games.steps[i]), reward, actions
     )
-
-
-class Replay:
-    """A player that repeats recorded actions."""
-
-    def __init__(self, record: GameRecord, player: Player) -> None:
-        self.name, self.discrete, self.reorder = f"{player.name}, replayed", player.discrete, player.reorder
-        self._actions = iter(record.actions)
-
-    def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the next recorded action of the one game."""
-        return np.array([next(self._actions)], dtype=np.int64)

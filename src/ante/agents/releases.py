@@ -4,7 +4,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 PLACES = (PACKAGE / "models", PACKAGE.parents[1] / "models")  # in an installed package, in a checkout
-WHITE_STAKE = "white-stake"  # the policy that advises players
+WHITE_STAKE = "white-stake"  # the reference of `ante bench strength`
+STRONGEST = "white-stake-3"  # advises players
 
 
 def policy_folder(name: str | Path) -> Path:

@@ -6,7 +6,7 @@ evaluation_seeds  the final evaluation of a run, and `ante eval`
 strength_seeds    the games of `ante bench strength`
 dataset_seeds     the games of exported datasets, from which policies learn
 
-Training draws random seeds. It meets a seed of these lists once in millions of games.
+Training draws random seeds. It meets a seed of these lists less than once in a hundred million games.
 """
 
 from pathlib import Path

@@ -112,18 +112,19 @@ async def archive(
     Raises BadBus, and what `write` raises.
     """
     subscription = await bus.subscribe(consumer, hold_seconds=seconds + WRITE_SECONDS)
-    waiting: list[Delivery] = []
+    waiting: dict[int, Delivery] = {}  # by sequence: NATS may deliver one again before it is acknowledged
     since = time.monotonic()
     while True:
         found = await subscription.fetch(MOST_EVENTS - len(waiting), 1.0)
         since = since if waiting else time.monotonic()
-        waiting += found
+        waiting |= {each.sequence: each for each in found}
         ended = not found and not follow
         if waiting and (ended or len(waiting) >= MOST_EVENTS or time.monotonic() - since >= seconds):
-            write(waiting)
-            await subscription.done(waiting)
-            yield waiting
-            waiting = []
+            events = list(waiting.values())
+            write(events)
+            await subscription.done(events)
+            yield events
+            waiting = {}
         if ended:
             await subscription.close()
             return

@@ -57,7 +57,7 @@ class Bus(Protocol):
             consumer: Name under which the bus remembers what was acknowledged; None for a reader that it forgets.
             kind: A kind or a group of kinds, such as game or game.begun.
             since: Where a new consumer begins: at the oldest event, or after the newest one.
-            hold_seconds: Time in which a new consumer acknowledges an event, before NATS delivers it again.
+            hold_seconds: Time in which the consumer acknowledges an event, before NATS delivers it again.
 
         Raises BadBus, BadKind.
         """

@@ -7,19 +7,21 @@ a replicated one, is used as it is.
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import nats.errors
-from google.protobuf.message import DecodeError
 from nats.aio.client import Client
 from nats.js import errors as js_errors
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StorageType, StreamConfig
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
 from ante.events.bus import HOLD_SECONDS, IN_FLIGHT, Delivery, Since
-from ante.events.messages import PREFIX, BadEvent, packed, types_of
+from ante.events.messages import PREFIX, BadEvent, packed, read_event, types_of
 from ante.events.urls import BadBus, check_consumer
 from ante.events.v1 import events_pb2 as pb
 
@@ -41,20 +43,12 @@ RETRIED = (
     js_errors.ServiceUnavailableError,
 )
 TOKEN, CREDENTIALS, CA = (f"ANTE_EVENTS_{name}" for name in ("TOKEN", "CREDENTIALS", "CA"))
+MARKS = (b"BEGIN NATS USER JWT", b"BEGIN USER NKEY SEED")  # of a file of credentials
 
 
 async def connected(url: str, environment: Mapping[str, str]) -> Client:
     """Return a connection, which is restored without limit. Raises BadBus."""
-    options: dict[str, Any] = {}
-    if token := environment.get(TOKEN):
-        options["token"] = token
-    if credentials := environment.get(CREDENTIALS):
-        options["user_credentials"] = credentials
-    if authority := environment.get(CA):
-        import ssl
-
-        options["tls"] = ssl.create_default_context(cafile=authority)
-
+    options = options_of(environment)
     client, errors = Client(), ["no answer"]
 
     async def report(error: Exception) -> None:
@@ -80,6 +74,38 @@ async def connected(url: str, environment: Mapping[str, str]) -> Client:
         words = errors[-1] if isinstance(error, TimeoutError) else cause(error)
         raise BadBus(f"cannot connect to {url}: {words}; is nats-server running there, with JetStream?") from None
     return client
+
+
+def options_of(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return the options of a connection that the environment sets. Raises BadBus."""
+    options: dict[str, Any] = {}
+    if token := environment.get(TOKEN):
+        options["token"] = token
+    if credentials := environment.get(CREDENTIALS):
+        check_credentials(Path(credentials))
+        options["user_credentials"] = credentials
+    if authority := environment.get(CA):
+        import ssl
+
+        try:
+            options["tls"] = ssl.create_default_context(cafile=authority)
+        except OSError as error:  # also ssl.SSLError
+            raise BadBus(
+                f"{CA}: {authority} cannot be read ({cause(error)}): name a file of certificates in PEM"
+            ) from None
+    return options
+
+
+def check_credentials(file: Path) -> None:
+    """Raise BadBus unless the client can read these credentials; without their marks it would not end."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise BadBus(f"{CREDENTIALS} cannot be read ({cause(error)}): name a file of credentials of NATS") from None
+    if not all(mark in data for mark in MARKS):
+        raise BadBus(f"{CREDENTIALS}: {file} has no user JWT and seed: name a file of credentials of NATS")
+    if find_spec("nkeys") is None:
+        raise BadBus(f"{CREDENTIALS} needs the package nkeys: pip install nkeys")
 
 
 def cause(error: BaseException) -> str:
@@ -115,20 +141,20 @@ class NatsBus:
         try:
             await self._js.stream_info(STREAM)
         except js_errors.NotFoundError:
-            await self._configured("add_stream")
+            await self._create_stream()
         except (nats.errors.Error, TimeoutError) as error:
             raise BadBus(f"the server at {self.url} has no JetStream: {cause(error)}") from None
 
-    async def _configured(self, method: str, kept_seconds: float = KEPT_SECONDS) -> None:
+    async def _create_stream(self) -> None:
         config = StreamConfig(
             name=STREAM,
             subjects=[SUBJECTS],
             storage=StorageType.FILE,
-            max_age=kept_seconds,
-            duplicate_window=min(DUPLICATE_SECONDS, kept_seconds),
+            max_age=KEPT_SECONDS,
+            duplicate_window=DUPLICATE_SECONDS,
         )
         try:
-            await getattr(self._js, method)(config)
+            await self._js.add_stream(config)
         except (nats.errors.Error, TimeoutError) as error:
             raise BadBus(f"cannot create the stream {STREAM} at {self.url}: {cause(error)}") from None
 
@@ -171,6 +197,8 @@ class NatsBus:
             config.ack_policy, config.ack_wait, config.max_ack_pending = AckPolicy.EXPLICIT, hold_seconds, UNHANDLED
         subject = SUBJECTS if not kind else types[0] if types == [PREFIX + kind] else f"{PREFIX}{kind}.>"
         try:
+            if consumer is not None:
+                await self._hold(consumer, hold_seconds)
             found = await self._js.subscribe(
                 subject,
                 queue=consumer,
@@ -186,9 +214,21 @@ class NatsBus:
             raise BadBus(f"cannot subscribe to {subject} at {self.url}: {cause(error)}") from None
         return NatsSubscription(found, consumer is not None)
 
+    async def _hold(self, consumer: str, seconds: float) -> None:
+        """Give an existing consumer this time to acknowledge an event."""
+        with suppress(js_errors.NotFoundError):
+            config = (await self._js.consumer_info(STREAM, consumer)).config
+            if config.ack_wait != seconds:
+                await self._js.add_consumer(STREAM, config.evolve(name=None, ack_wait=seconds))  # updates it
+
     async def forget(self, seconds: float) -> str:
-        """See `Bus`. Events that are published later also live no longer than that."""
-        await self._configured("update_stream", seconds)
+        """See `Bus`. Events that are published later also live no longer than that. The stream's other settings stay."""
+        try:
+            config = (await self._js.stream_info(STREAM)).config
+            window = min(config.duplicate_window or 0.0, seconds)  # which must not exceed the age
+            await self._js.update_stream(config.evolve(max_age=seconds, duplicate_window=window))
+        except (nats.errors.Error, TimeoutError) as error:
+            raise BadBus(f"cannot change the stream {STREAM} at {self.url}: {cause(error)}") from None
         return f"the stream {STREAM} drops events after {seconds / 86_400:g} days"
 
     async def close(self) -> None:
@@ -206,27 +246,39 @@ class NatsSubscription:
         self._subscription, self._acknowledges = subscription, acknowledges
 
     async def fetch(self, most: int = 256, seconds: float = 1.0) -> list[Delivery]:
-        """See `Subscription`. A message that is no event is dropped."""
-        found: list[Delivery] = []
+        """See `Subscription`. A message that is no event, or of a kind that this version does not know, is dropped."""
+        end = time.monotonic() + seconds
+        while messages := await self._messages(most, end - time.monotonic()):
+            found = [each for message in messages if (each := await self._delivery(message)) is not None]
+            if found:
+                return found
+        return []
+
+    async def _messages(self, most: int, seconds: float) -> list[Any]:
+        """Return the next messages, none if there is none within `seconds`. Raises BadBus."""
         try:
             messages = [await self._subscription.next_msg(timeout=seconds)]
             while len(messages) < most and self._subscription.pending_msgs:
-                messages.append(await self._subscription.next_msg(timeout=seconds))
+                messages.append(await self._subscription.next_msg())
         except TimeoutError:
             return []
         except nats.errors.Error as error:
             raise BadBus(f"the subscription has ended: {cause(error)}") from None
-        for message in messages:
-            try:
-                event = pb.Event.FromString(message.data)
-                packed(event)
-            except (DecodeError, BadEvent) as error:
-                LOG.warning("a message of %s is no event and is dropped: %s", message.subject, error)
-                if self._acknowledges:
-                    await message.term()
-                continue
-            found.append(Delivery(message.metadata.sequence.stream, event, message))
-        return found
+        return messages
+
+    async def _delivery(self, message: Any) -> Delivery | None:
+        """Return a message as a delivery; None if it is no event of this version, which is not delivered again."""
+        try:
+            event = read_event(message.data)
+        except BadEvent as error:
+            LOG.warning("a message of %s is no event and is dropped: %s", message.subject, error)
+            event = None
+        if event is not None:
+            return Delivery(message.metadata.sequence.stream, event, message)
+        if self._acknowledges:
+            with suppress(nats.errors.Error):
+                await message.term()
+        return None
 
     async def done(self, deliveries: Sequence[Delivery]) -> None:
         """See `Subscription`. An acknowledgement that is lost delivers the event again."""

@@ -14,10 +14,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from google.protobuf.message import DecodeError
-
 from ante.events.bus import HOLD_SECONDS, IN_FLIGHT, Delivery, Since
-from ante.events.messages import BadEvent, packed, types_of
+from ante.events.messages import BadEvent, packed, read_event, types_of
 from ante.events.urls import BadBus, check_consumer
 from ante.events.v1 import events_pb2 as pb
 
@@ -111,7 +109,7 @@ class LogBus:
         self, consumer: str | None = None, kind: str = "", since: Since = "all", hold_seconds: float = HOLD_SECONDS
     ) -> "LogSubscription":
         """See `Bus`. A consumer belongs to one process at a time."""
-        types, start = types_of(kind), self._last() if since == "new" else 0
+        types, start = types_of(kind) if kind else [], self._last() if since == "new" else 0
         if consumer is not None:
             check_consumer(consumer)
             known = self._reader.execute("SELECT sequence FROM consumers WHERE name = ?", (consumer,)).fetchone()
@@ -124,17 +122,15 @@ class LogBus:
     def _last(self) -> int:
         return int(self._reader.execute("SELECT ifnull(max(sequence), 0) FROM events").fetchone()[0])
 
-    def read(self, after: int, types: Sequence[str], most: int) -> list[Delivery]:
-        """Return stored events of these types after a sequence. Raises BadBus."""
-        marks = ", ".join("?" * len(types))
-        statement = (
-            f"SELECT sequence, data FROM events WHERE sequence > ? AND type IN ({marks}) ORDER BY sequence LIMIT ?"
-        )
+    def read(self, after: int, types: Sequence[str], most: int) -> tuple[list[Delivery], int]:
+        """Return stored events of these types, or of all, after a sequence, and the last sequence read. Raises BadBus."""
+        chosen = f" AND type IN ({', '.join('?' * len(types))})" if types else ""
+        statement = f"SELECT sequence, data FROM events WHERE sequence > ?{chosen} ORDER BY sequence LIMIT ?"
         try:
             rows = self._reader.execute(statement, (after, *types, most)).fetchall()
         except sqlite3.Error as error:
             raise BadBus(f"cannot read the event log {self.file}: {error}") from None
-        return deliveries_of(rows, self.file)
+        return deliveries_of(rows, self.file), rows[-1][0] if rows else after
 
     async def stored(self, seconds: float) -> None:
         """Wait until this process has stored something, or for this time."""
@@ -176,15 +172,15 @@ def stored_in(file: Path, most: int) -> list[Delivery]:
 
 
 def deliveries_of(rows: Sequence[tuple[int, bytes]], file: Path) -> list[Delivery]:
-    """Return rows of sequence and data as deliveries. Raises BadBus."""
+    """Return rows of sequence and data as deliveries, without those of unknown kinds. Raises BadBus."""
     found = []
     for sequence, data in rows:
         try:
-            event = pb.Event.FromString(data)
-            packed(event)
-        except (DecodeError, BadEvent, TypeError) as error:
+            event = read_event(data)
+        except (BadEvent, TypeError) as error:
             raise BadBus(f"event {sequence} of {file} is damaged: {' '.join(str(error).split())}") from None
-        found.append(Delivery(sequence, event))
+        if event is not None:
+            found.append(Delivery(sequence, event))
     return found
 
 
@@ -216,10 +212,12 @@ class LogSubscription:
         """See `Subscription`."""
         end, pause = time.monotonic() + seconds, FIRST_POLL
         while True:
-            found = self._bus.read(self._after, self._types, most)
+            before = self._after
+            found, self._after = self._bus.read(before, self._types, most)
             if found:
-                self._after = found[-1].sequence
                 return found
+            if self._after > before:  # all of them are of unknown kinds
+                continue
             left = end - time.monotonic()
             if left <= 0:
                 return []

@@ -1,11 +1,16 @@
 """Events as messages: their kinds, and how they are made and checked."""
 
+import logging
+from functools import lru_cache
 from typing import Any
 from uuid import uuid4
+
+from google.protobuf.message import DecodeError
 
 from ante.errors import BalatroError, close_to, shown
 from ante.events.v1 import events_pb2 as pb
 
+LOG = logging.getLogger(__name__)
 PREFIX = "ante.v1."
 KINDS = {  # field of the data -> kind
     "game_begun": "game.begun",
@@ -24,6 +29,10 @@ MOST_BYTES = 256 << 10  # of an event
 
 class BadEvent(BalatroError, ValueError):
     """An event that is malformed."""
+
+
+class UnknownKind(BadEvent):
+    """An event of a kind that this version does not know, such as one of a newer version."""
 
 
 class BadKind(BalatroError, ValueError):
@@ -77,12 +86,33 @@ def packed(event: "pb.Event") -> bytes:
     """Return an event as bytes. Raises BadEvent."""
     if not 1 <= len(event.id) <= LONGEST_ID or not event.id.isprintable():
         raise BadEvent(f"the event's id {shown(event.id)} must have 1 to {LONGEST_ID} printable characters")
-    if FIELDS.get(event.type) != event.WhichOneof("data"):
+    if event.type not in FIELDS:
+        raise UnknownKind(f"the event's type {shown(event.type)} is unknown to this version of Ante")
+    if FIELDS[event.type] != event.WhichOneof("data"):
         raise BadEvent(f"the event's type {shown(event.type)} does not name its data, {event.WhichOneof('data')}")
     data = event.SerializeToString()
     if len(data) > MOST_BYTES:
         raise BadEvent(f"the event has {len(data):,} bytes: at most {MOST_BYTES:,} are stored")
     return data
+
+
+def read_event(data: bytes) -> "pb.Event | None":
+    """Return the event of stored bytes; None, with a warning, if this version does not know its kind. Raises BadEvent."""
+    try:
+        event = pb.Event.FromString(data)
+        packed(event)
+    except DecodeError as error:
+        raise BadEvent(" ".join(str(error).split())) from None
+    except UnknownKind:
+        warn_of(event.type)
+        return None
+    return event
+
+
+@lru_cache(64)
+def warn_of(kind: str) -> None:
+    """Warn, once in a process, that events of an unknown type are skipped."""
+    LOG.warning("events of type %s are skipped: this version of Ante does not know them; update it", shown(kind))
 
 
 NAMES = {

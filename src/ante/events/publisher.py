@@ -22,7 +22,9 @@ Notify = Callable[[str], None]
 
 
 class Publisher:
-    """Publishes events in the order of `put`, from any thread.
+    """Publishes events from any thread: on a log in the order of `put`, on NATS up to SENDERS at a time.
+
+    On NATS, an event that is sent again may be stored after later ones.
 
     Attributes:
         given: Events that were put.

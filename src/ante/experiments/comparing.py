@@ -6,25 +6,38 @@ from pathlib import Path
 from ante.errors import BalatroError
 from ante.experiments.report import write_page
 from ante.experiments.results import Results, results_of, write_results
-from ante.experiments.running import PLAYERS, Watched, check_cells, is_done, play_others, run_cells
+from ante.experiments.running import PLAYERS, Watched, check_cells, is_done, own_report, play_others, run_cells
 from ante.experiments.spec import FILE, Cell, Spec, cells_of, keep_spec, kept_spec
+from ante.files import read_text, write_text
 from ante.stopping import Stops
+
+SEEDS = "seeds.txt"  # copy of the evaluation seeds in a comparison's folder
 
 
 def prepare(spec: Spec, out: Path) -> list[Cell]:
     """Save the specification and return the unfinished cells. Raises BadSpec, BadConfig before anything runs."""
     cells = cells_of(spec, out)
     check_cells(cells)
-    if (out / FILE).is_file() and games(kept_spec(out)) != games(spec):
-        (out / PLAYERS).unlink(missing_ok=True)
+    forget_other_games(spec, cells, out)
     keep_spec(spec, out)
     return [cell for cell in cells if not is_done(cell, spec)]
 
 
-def games(spec: Spec) -> tuple[object, ...]:
-    """Return the settings that determine the other players' games."""
-    seeds = spec.seed_file.resolve() if spec.seed_file else None
-    return spec.players, spec.eval_games, seeds
+def forget_other_games(spec: Spec, cells: Sequence[Cell], out: Path) -> None:
+    """Delete stored games with other seeds or players than those of the specification; keep its seeds."""
+    seeds = read_text(spec.seed_file) if spec.seed_file else ""
+    kept, before = out / SEEDS, kept_spec(out) if (out / FILE).is_file() else None
+    other_seeds = before is not None and (read_text(kept) if kept.is_file() else "") != seeds
+    if before and (other_seeds or (before.players, before.eval_games) != (spec.players, spec.eval_games)):
+        (out / PLAYERS).unlink(missing_ok=True)
+    if other_seeds:
+        for cell in cells:
+            own_report(cell).unlink(missing_ok=True)
+    if seeds:
+        out.mkdir(parents=True, exist_ok=True)
+        write_text(kept, seeds)
+    else:
+        kept.unlink(missing_ok=True)
 
 
 def run(
@@ -38,7 +51,7 @@ def run(
         raise BalatroError(f"--parallel {parallel}: must be at least 1")
     failed = run_cells(left, spec, parallel, watcher, stops)
     if not stops and len(failed) < len(spec.entries) * len(spec.seeds):
-        play_others(spec, out, cells_of(spec, out)[0], watcher)
+        play_others(spec, out, cells_of(spec, out)[0], watcher, stops)
     watcher.after("writing the report")
     return redraw(out), failed
 

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
+from ante.agents.evaluate import Player
 from ante.errors import BalatroError, first_fault
-from ante.files import parse_json, read_text
+from ante.files import NoFile, parse_json, read_object, read_text, write_text
 
+WEIGHTS = "weights.json"  # digests of the weights by the name of their file of games
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Game = TypeVar("Game")  # a dataclass with the fields seed, player and settings
 
 
@@ -58,11 +61,35 @@ def append_games(file: Path, games: Sequence[Any]) -> None:
         os.fsync(stream.fileno())
 
 
-def check_same(file: Path, done: Sequence[Any], player: str, settings: dict[str, Any]) -> None:
-    """Raise BadCampaign if games were played by another player or with other settings."""
+def read_digests(file: Path) -> dict[str, str]:
+    """Return the digests of weights by the name of their file of games. Raises Unreadable, BadCampaign."""
+    try:
+        return TypeAdapter(dict[str, Digest]).validate_python(read_object(file))
+    except NoFile:
+        return {}
+    except ValidationError as error:
+        raise BadCampaign(f"cannot read {file}: {first_fault(error)}: choose another --out") from None
+
+
+def check_same(file: Path, done: Sequence[Any], player: Player, settings: dict[str, Any]) -> None:
+    """Raise BadCampaign if games were played by another player, with other weights or with other settings."""
     for game in done:
-        if (game.player, game.settings) != (player, settings):
+        if (game.player, game.settings) != (player.name, settings):
             raise BadCampaign(
-                f"{file} has games of {game.player} with settings {game.settings}, not of {player} with {settings}: "
+                f"{file} has games of {game.player} with settings {game.settings}, not of {player.name} with {settings}: "
                 "choose another --out"
             )
+    if done and read_digests(file.parent / WEIGHTS).get(file.stem, "") != digest_of(player):
+        raise BadCampaign(f"{file} has games of {player.name} with other weights: choose another --out")
+
+
+def keep_digest(file: Path, player: Player) -> None:
+    """Store the digest of the player whose games the file has."""
+    digests, digest = read_digests(file.parent / WEIGHTS), digest_of(player)
+    if digest and digests.get(file.stem) != digest:
+        write_text(file.parent / WEIGHTS, json.dumps(digests | {file.stem: digest}, indent=1) + "\n")
+
+
+def digest_of(player: Player) -> str:
+    """Return the digest of a player's weights; empty for players without weights."""
+    return str(getattr(player, "digest", ""))

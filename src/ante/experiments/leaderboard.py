@@ -25,7 +25,7 @@ from ante.agents.evaluate import Player, Share, check_legal, half_width, wilson
 from ante.agents.seed_lists import panel
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
-from ante.experiments.finished_games import BadCampaign, append_games, check_same, read_games
+from ante.experiments.finished_games import BadCampaign, append_games, check_same, keep_digest, read_games
 from ante.experiments.llm_player import LlmPlayer, Spending
 from ante.experiments.search_campaign import settings_of as search_settings
 from ante.files import plain, write_text
@@ -57,7 +57,7 @@ class Finished:
     """One game of a row.
 
     settings      of a language model or a search, empty for other players
-    ante, blinds  highest ante, blinds beaten
+    ante, blinds  ante at the end, blinds beaten
     seconds       time of its decisions; decisions of games that are played together share their time
     requested, invalid, tokens, written   as in `llm_player.Spending`, 0 for other players
     dollars       cost at the given prices
@@ -116,15 +116,21 @@ def run_leaderboard(
 
     Raises BadCampaign, Unreadable, NoAnswer.
     """
+    import matplotlib  # noqa: F401  (the picture at the end needs it; missing, it would be missed hours later)
+
     prices, seeds = prices or Prices(), panel()
     if games > len(seeds):
         raise BadCampaign(f"the panel has {len(seeds):,} games, fewer than {games:,}: lower --games")
     out.mkdir(parents=True, exist_ok=True)
-    for player in players:
-        file, settings = out / f"{file_name(player.name)}.jsonl", settings_of(player, prices)
-        done = read_games(file, Finished)
-        check_same(file, done, player.name, settings)
-        played = {game.seed for game in done}
+    files = [out / f"{file_name(player.name)}.jsonl" for player in players]
+    for file, player in zip(files, players, strict=True):
+        if files.count(file) > 1:
+            raise BadCampaign(f"two rows are named {player.name}: give each its own --out, or copies of other names")
+        check_same(file, read_games(file, Finished), player, settings_of(player, prices))
+    for file, player in zip(files, players, strict=True):
+        settings = settings_of(player, prices)
+        keep_digest(file, player)
+        played = {game.seed for game in read_games(file, Finished)}
         missing = [seed for seed in seeds[:games] if seed not in played]
         with bar(games, player.name) as advance:
             advance(games - len(missing))

@@ -99,7 +99,9 @@ class LlmPlayer:
         )
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections and the caches of answers."""
+        for desk in self._desks.values():
+            desk.cache.close()
         if self._advisor is not None:
             self._runner.run(self._advisor.close())
         self._runner.close()

@@ -17,10 +17,11 @@ from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from ante.agents.evaluate import wilson
 from ante.errors import first_fault
-from ante.experiments.running import PLAYERS, REPORT, is_done, own_report
+from ante.experiments.running import PLAYERS, is_done, own_report
 from ante.experiments.spec import FILE, Cell, Spec, cells_of, kept_spec
 from ante.files import NoFile, Unreadable, plain, read_json, read_object, read_text, whole_rows, write_text
 from ante.league.ratings import SAMPLES, Interval, interval, weights
+from ante.training.run_store.checkpoints import EVALUATION
 from ante.watch.runs import differing
 
 MEASURES = ("ante", "blinds", "win", "reward")  # of each game in the final evaluation
@@ -99,9 +100,9 @@ class Results:
         return [each for each in self.cells if each.state != "done"]
 
 
-def results_of(out: Path, spec: Spec | None = None) -> Results:
+def results_of(out: Path) -> Results:
     """Return the results in the folder of a comparison. Raises BadSpec, BalatroError if a file cannot be read."""
-    spec = spec or kept_spec(out)
+    spec = kept_spec(out)
     cells = cells_of(spec, out)
     metrics = {cell.label: columns_of(cell) for cell in cells}
     return Results(
@@ -219,14 +220,14 @@ def table(spec: Spec, cells: Sequence[Cell], metrics: dict[str, Columns], out: P
     runs: dict[str, list[Cell]] = {}
     for entry in spec.entries:
         runs[entry] = [cell for cell in cells if cell.entry == entry and is_done(cell, spec)]
-        files = [own_report(cell) if spec.seed_file else cell.folder / REPORT for cell in runs[entry]]
+        files = [own_report(cell) if spec.seed_file else cell.folder / EVALUATION for cell in runs[entry]]
         reports = [read_reports(file, spec.eval_games)[0] for file in files]
         if reports:
             played[entry] = np.array([games_of(report) for report in reports])
     if spec.players and (out / PLAYERS).is_file():
-        for report in read_reports(out / PLAYERS, spec.eval_games):
-            if report["games"] == spec.eval_games:
-                played.setdefault(report["player"], games_of(report)[None])
+        for word, report in zip(spec.players, read_reports(out / PLAYERS, spec.eval_games), strict=True):
+            if report["games"] == spec.eval_games:  # runs of the same name, such as seed-0, differ by their folder
+                played[word if report["player"] in played else report["player"]] = games_of(report)[None]
     sampled = {name: samples(games, drawn, rng) for name, games in played.items()}
     first = next(iter(spec.entries))
     return [

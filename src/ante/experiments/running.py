@@ -13,26 +13,21 @@ from pathlib import Path
 
 from ante.errors import BalatroError
 from ante.experiments.spec import Cell, Spec
-from ante.files import Unreadable, read_json, read_object, whole_rows, write_text
+from ante.files import Unreadable, read_json, whole_rows, write_text
 from ante.stopping import Stops
-from ante.training.run_store.checkpoints import find_checkpoint
-from ante.training.run_store.manifest import BadCheckpoint
+from ante.training.run_store.checkpoints import evaluated_steps
 from ante.training.settings.config import check_resumed, config_of_run
 
-REPORT, PLAYERS = "evaluation.json", "players.json"
+PLAYERS = "players.json"
 LOOK_SECONDS = 0.5
 ANTE = (sys.executable, "-m", "ante.cli")
 
 
 def is_done(cell: Cell, spec: Spec) -> bool:
     """Return whether training and evaluation of the run are complete."""
-    try:
-        reached = find_checkpoint(cell.folder / "checkpoints")[1]["timesteps"]
-        evaluated = read_object(cell.folder / REPORT)["games"]
-    except (BadCheckpoint, OSError, ValueError, KeyError):
-        return False
+    steps = evaluated_steps(cell.folder, cell.config.evaluation.games)
     own = spec.seed_file is None or has_games(own_report(cell), spec.eval_games)
-    return bool(reached >= cell.config.steps and evaluated == cell.config.evaluation.games and own)
+    return steps is not None and steps >= cell.config.steps and own
 
 
 def own_report(cell: Cell) -> Path:
@@ -126,7 +121,8 @@ class Watched:
 
 
 def begin(cell: Cell, spec: Spec) -> Running:
-    """Return a cell with all remaining commands."""
+    """Return a cell with all remaining commands; its games on the comparison's own seeds are played again."""
+    own_report(cell).unlink(missing_ok=True)
     left = [training(cell)]
     if spec.seed_file:
         seeds = ("--seeds", str(spec.seed_file), "--games", str(spec.eval_games))
@@ -159,23 +155,27 @@ def run_cells(
     waiting = [cell for cell in cells if not is_done(cell, spec)]
     working: list[Running] = []
     failed: list[Cell] = []
-    while waiting or working:
-        while waiting and len(working) < parallel and not stops:
-            working.append(begin(waiting.pop(0), spec))
-            watcher.begun(working[-1].cell)
-        stopping = bool(stops)  # read once, so wait() waits only for processes that were stopped
-        if stopping:
-            waiting.clear()
+    try:
+        while waiting or working:
+            while waiting and len(working) < parallel and not stops:
+                working.append(begin(waiting.pop(0), spec))
+                watcher.begun(working[-1].cell)
+            stopping = bool(stops)  # read once, so wait() waits only for processes that were stopped
+            if stopping:
+                waiting.clear()
+                for each in working:
+                    each.stop()
+            for each in [each for each in working if not each.poll()]:
+                working.remove(each)
+                trouble = "" if stops or is_done(each.cell, spec) else trouble_of(each)
+                failed += [each.cell] if trouble else []
+                watcher.ended(each.cell, trouble)
             for each in working:
-                each.stop()
-        for each in [each for each in working if not each.poll()]:
-            working.remove(each)
-            trouble = "" if stops or is_done(each.cell, spec) else trouble_of(each)
-            failed += [each.cell] if trouble else []
-            watcher.ended(each.cell, trouble)
-        for each in working:
-            watcher.looked(each.cell, steps_of(each.cell))
-        wait(working, stopping)
+                watcher.looked(each.cell, steps_of(each.cell))
+            wait(working, stopping)
+    finally:
+        for each in working:  # after an error; Ctrl-C does not reach them
+            each.stop()
     return failed
 
 
@@ -195,8 +195,8 @@ def trouble_of(running: Running) -> str:
     return f"exit code {running.code}: {lines[-1].strip() if lines else 'no output'}"
 
 
-def play_others(spec: Spec, out: Path, cell: Cell, watcher: Watched) -> None:
-    """Play the same games with the other players, by the rules of this cell. Raises BalatroError."""
+def play_others(spec: Spec, out: Path, cell: Cell, watcher: Watched, stops: Stops | None = None) -> None:
+    """Play the same games with the other players, by the rules of this cell, unless stopped. Raises BalatroError."""
     if not spec.players or has_games(out / PLAYERS, spec.eval_games):
         return
     watcher.after(f"playing {spec.eval_games} games with {', '.join(spec.players)}")
@@ -205,5 +205,5 @@ def play_others(spec: Spec, out: Path, cell: Cell, watcher: Watched) -> None:
     done = subprocess.run(
         (*words, "--out", str(out / PLAYERS)), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
-    if done.returncode:
+    if done.returncode and not stops:
         raise BalatroError(f"playing the other players failed: {(done.stderr.strip().splitlines() or ['?'])[-1]}")

@@ -31,7 +31,7 @@ from ante.engine.core.state import SEED_LENGTH
 from ante.engine.run import SEED_ALPHABET
 from ante.env.games import Games, Outcome
 from ante.env.reward import blinds_beaten
-from ante.experiments.finished_games import BadCampaign, append_games, check_same, read_games
+from ante.experiments.finished_games import BadCampaign, append_games, check_same, keep_digest, read_games
 from ante.experiments.search_lessons import Story
 from ante.files import Unreadable, read_text, write_text
 from ante.search.budget import Budget, budget_of
@@ -56,7 +56,7 @@ class GameLine:
     """One game of a campaign.
 
     settings      of the search, empty for the player alone
-    ante, blinds  highest ante, blinds beaten
+    ante, blinds  ante at the end, blinds beaten
     milliseconds  processor time per decision, the mean of the games that were played together
     phases        decisions, decisions searched, decisions changed, and their expected gain in percent of wins, by phase
     """
@@ -129,12 +129,14 @@ def run_campaign(
     Raises BadCampaign, NotSearchable, Unreadable.
     """
     seeds = committed_seeds(phrase_of(out), games)
-    for name, budget in [(ALONE, None), *((str(budget), budget) for budget in budgets)]:
-        each = player_with(player, budget)
+    players = {name_of(budget): (budget, player_with(player, budget)) for budget in (None, *budgets)}
+    for name, (_, each) in players.items():
+        file = out / f"{name}.jsonl"
+        check_same(file, read_lines(file), each, settings_of(each))
+    for name, (budget, each) in players.items():
         file, settings = out / f"{name}.jsonl", settings_of(each)
-        done = read_lines(file)
-        check_same(file, done, each.name, settings)
-        played = {line.seed for line in done}
+        keep_digest(file, each)
+        played = {line.seed for line in read_lines(file)}
         missing = [seed for seed in seeds if seed not in played]
         lost = {line.seed for line in read_lines(out / f"{ALONE}.jsonl") if not line.won} if settings else set()
         batches = [(player, budget, missing[first : first + BATCH]) for first in range(0, len(missing), BATCH)]
@@ -144,7 +146,12 @@ def run_campaign(
                 append_games(file, lines)
                 story.keep(out, name, [line.seed for line in lines if line.won and line.seed in lost])
                 advance(len(lines))
-    return write_results(out, len(seeds))
+    return write_results(out)
+
+
+def name_of(budget: Budget | None) -> str:
+    """Return the name of a budget's file, without its ending."""
+    return ALONE if budget is None else str(budget)
 
 
 def player_with(player: Player, budget: Budget | None) -> Player:
@@ -218,20 +225,21 @@ def counts_of(found: Finding) -> tuple[int, int, int, float]:
     return 1, int(found.comparison is not None), int(found.chosen != 0), found.gain
 
 
-def write_results(out: Path, games: int) -> list[BudgetRow]:
+def write_results(out: Path) -> list[BudgetRow]:
     """Write results and curve from all files of the folder, and return the rows by budget."""
     alone = {line.seed: line for line in read_lines(out / f"{ALONE}.jsonl")}
-    rows, lost = [], {}
-    for file in sorted(out.glob("*.jsonl"), key=lambda each: order_of(each.stem)):
+    rows, lost, phases = [], {}, {}
+    for file in sorted(out.glob("*.jsonl"), key=lambda each: (order_of(each.stem), each.stem)):
         lines = [line for line in read_lines(file) if line.seed in alone]
         if lines:
             rows.append(row_of(file.stem, lines, alone))
             lost[file.stem] = [sum(not line.won and line.ante == ante for line in lines) for ante in ANTES]
+            phases[file.stem] = phase_rows(lines)
     content: dict[str, Any] = {
         "phrase_sha256": hashlib.sha256(phrase_of(out).encode()).hexdigest(),
         "budgets": [asdict(row) for row in rows],
         "lost_at_ante": lost,
-        "phases": {row.budget: phase_rows(out / f"{row.budget}.jsonl") for row in rows if row.budget != ALONE},
+        "phases": {name: sums for name, sums in phases.items() if name != ALONE},
     }
     write_text(out / RESULTS, json.dumps(content, indent=1) + "\n")
     draw(rows, lost, out / PICTURE)
@@ -260,10 +268,10 @@ def row_of(name: str, lines: Sequence[GameLine], alone: dict[str, GameLine]) -> 
     )
 
 
-def phase_rows(file: Path) -> dict[str, list[float]]:
+def phase_rows(lines: Sequence[GameLine]) -> dict[str, list[float]]:
     """Return the sums of COLUMNS by phase."""
     sums = {name: np.zeros(len(COLUMNS)) for name in PHASES}
-    for line in read_lines(file):
+    for line in lines:
         for name, counts in line.phases.items():
             sums[name] += counts
     return {name: np.round(counts, 1).tolist() for name, counts in sums.items()}

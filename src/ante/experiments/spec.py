@@ -24,6 +24,7 @@ OF_THE_SPEC = (
     "steps",
     "evaluation.games",
 )  # settings that are the same for all entries, or derived
+RULES = ("games.deck", "games.stake", "games.challenge")  # of the evaluation's games, the same for all entries
 
 
 class BadSpec(BalatroError, ValueError):
@@ -79,6 +80,13 @@ class Spec(Settings):
             raise ValueError("seeds must be different numbers of at least 0")
         return seeds
 
+    @field_validator("players")
+    @classmethod
+    def _once(cls, players: tuple[str, ...]) -> tuple[str, ...]:
+        if twice := next((name for name in players if players.count(name) > 1), None):
+            raise ValueError(f"{twice} is named twice: remove one of them")
+        return players
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -132,7 +140,14 @@ def cells_of(spec: Spec, out: Path) -> list[Cell]:
     """
     if spec.seed_file:
         read_seeds(spec.seed_file, spec.eval_games)
-    return [Cell(name, config_of(spec, name, seed, out)) for seed in spec.seeds for name in spec.entries]
+    cells = [Cell(name, config_of(spec, name, seed, out)) for seed in spec.seeds for name in spec.entries]
+    for path in RULES:
+        if len(found := {cell.config.flat()[path] for cell in cells}) > 1:
+            kinds = " and ".join(map(str, sorted(found, key=str)))
+            raise BadSpec(
+                f"specification: entries differ in {path} ({kinds}), so their games are not the same: move it to settings"
+            )
+    return cells
 
 
 def config_of(spec: Spec, name: str, seed: int, out: Path) -> TrainConfig:

@@ -16,7 +16,10 @@ WAIT_SECONDS = 5.0  # seconds to wait for another writer
 
 
 class AnswerCache:
-    """Validated answers in a file, or in memory without one. For use by one thread. Methods raise sqlite3.Error."""
+    """Validated answers in a file, or in memory without one. Methods raise sqlite3.Error.
+
+    Another thread than the one that opened it may use it, but only one at a time.
+    """
 
     def __init__(self, file: Path | None = None) -> None:
         """Open the file. Raises BadHints."""
@@ -25,7 +28,9 @@ class AnswerCache:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 if file.exists():
                     check_regular(file)
-            self._db = sqlite3.connect(file or ":memory:", timeout=WAIT_SECONDS, isolation_level=None)
+            self._db = sqlite3.connect(
+                file or ":memory:", timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+            )
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(TABLE)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx2
 from purgatory import AsyncCircuitBreakerFactory
 from purgatory.domain.model import OpenedState
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -91,8 +92,8 @@ class Desk:
             return None
         except Exception as error:  # error classes differ between clients; the ledger records the cause
             cause = cause_of(error)
-            if cause == "timeout":
-                spent = int(held[1])  # the server may have answered, and bill it
+            if not spent and may_be_billed(error):
+                spent = int(held[1])
             if cause == "broken":
                 LOG.exception("a request for a hint failed unexpectedly")
             self.ledger.ended(cause, time.monotonic() - begin)
@@ -150,6 +151,11 @@ def cause_of(error: BaseException) -> str:
     if type(error).__module__.partition(".")[0] in CLIENTS:
         return "unreachable"
     return "broken"
+
+
+def may_be_billed(error: BaseException) -> bool:
+    """Return whether the server may bill a request that ended with this error: unless it refused it, or did not get it."""
+    return cause_of(error) != "refused" and not isinstance(error.__cause__ or error, httpx2.ConnectError)
 
 
 def words_of(error: BaseException, key: str | None) -> str:

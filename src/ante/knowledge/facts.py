@@ -41,11 +41,11 @@ class Effects:
 
     Attributes:
         pairs: Significant interactions of two jokers, as differences of log10 scores, by their numbers.
-        strategies: Line, by jokers of a validated strategy.
+        strategies: Validated strategies of at least two jokers: their numbers, the effect and the line.
     """
 
     pairs: dict[frozenset[int], float] = field(default_factory=dict)
-    strategies: dict[frozenset[int], str] = field(default_factory=dict)
+    strategies: tuple[tuple[frozenset[int], float, str], ...] = ()
 
 
 class GraphFacts:
@@ -90,9 +90,9 @@ class GraphFacts:
     def _found(self, held: frozenset[int], offered: frozenset[int]) -> tuple[str, ...]:
         assert self._effects is not None
         seen, found = held | offered, []
-        for jokers, line in self._effects.strategies.items():
+        for jokers, effect, line in self._effects.strategies:
             if jokers <= seen and jokers & held:
-                found.append((1, 0.0, line))
+                found.append((1, -effect, line))
         for one in seen:
             for other in seen:
                 effect = self._effects.pairs.get(frozenset((one, other)), 0.0) if one < other else 0.0
@@ -120,11 +120,11 @@ def effects_of(graph: Backend) -> Effects:
     used: dict[str, set[int]] = {}
     for row in graph.read(USED):
         used.setdefault(row["key"], set()).add(int(joker_by_key[row["joker"]]))
-    strategies = {
-        frozenset(used[row["key"]]): strategy_line(row)
+    strategies = tuple(
+        (frozenset(used[row["key"]]), float(row["effect"]), strategy_line(row))
         for row in queries.strategies(graph)
         if row["q"] <= RATE and len(used.get(row["key"], ())) > 1
-    }
+    )
     return Effects(pairs, strategies)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from ante.errors import BalatroError
 from ante.knowledge.backends import Backend
 
 Row = dict[str, Any]
@@ -25,6 +26,10 @@ WEAKEST = 0.02  # log10; edges of a path
 HOPS = 3
 
 
+class NoCatalogue(BalatroError):
+    """A graph without the catalogue, such as one into which only trainings have written."""
+
+
 def among(graph: Backend, keys: Sequence[str]) -> list[Row]:
     """Return the measured interactions among these jokers, the strongest first."""
     return graph.read(
@@ -43,11 +48,13 @@ def pair(graph: Backend, one: str, other: str) -> Row | None:
 
 
 def joker(graph: Backend, key: str) -> Row:
-    """Return a joker, its traits, and its measured effects with hands, bosses and decks."""
-    row = graph.read(f"MATCH (j:Joker {{key: $key}}) RETURN {JOKER}", key=key)[0]
+    """Return a joker, its traits, and its measured effects with hands, bosses and decks. Raises NoCatalogue."""
+    found = graph.read(f"MATCH (j:Joker {{key: $key}}) RETURN {JOKER}", key=key)
+    if not found:
+        raise NoCatalogue(f"the graph does not contain {key}: write the catalogue with ante know load --store STORE")
     traits = graph.read("MATCH (j:Joker {key: $key})-[:HAS]->(t:Trait) RETURN t.name AS name ORDER BY name", key=key)
     return {
-        **row,
+        **found[0],
         "traits": [each["name"] for each in traits],
         "hands": of_joker(graph, key, "WITH_HAND", "Hand"),
         "bosses": of_joker(graph, key, "UNDER", "Boss"),

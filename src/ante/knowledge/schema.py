@@ -22,11 +22,21 @@ class Node:
         return next(iter(self.properties))
 
     @property
+    def identity(self) -> tuple[str, ...]:
+        """Columns that identify a row."""
+        return (self.key,)
+
+    @property
     def merge(self) -> str:
         """Statement that writes the nodes of `$rows`."""
         return f"UNWIND $rows AS r MERGE (x:{self.label} {{{self.key}: r.{self.key}}})" + _sets(
             "x", list(self.properties)[1:]
         )
+
+    @property
+    def delete(self) -> str:
+        """Statement that deletes the nodes of `$rows`, with their edges."""
+        return f"UNWIND $rows AS r MATCH (x:{self.label} {{{self.key}: r.{self.key}}}) DETACH DELETE x"
 
     @property
     def match(self) -> str:
@@ -45,12 +55,25 @@ class Edge:
     properties: dict[str, str]
 
     @property
+    def identity(self) -> tuple[str, ...]:
+        """Columns that identify a row."""
+        return ("source", "target")
+
+    @property
     def merge(self) -> str:
         """Statement that writes the edges of `$rows`."""
         return (
             f"UNWIND $rows AS r MATCH (a:{self.start.label} {{{self.start.key}: r.source}}), "
             f"(b:{self.end.label} {{{self.end.key}: r.target}}) MERGE (a)-[x:{self.label}]->(b)"
             + _sets("x", list(self.properties))
+        )
+
+    @property
+    def delete(self) -> str:
+        """Statement that deletes the edges of `$rows`."""
+        return (
+            f"UNWIND $rows AS r MATCH (a:{self.start.label} {{{self.start.key}: r.source}})-[x:{self.label}]->"
+            f"(b:{self.end.label} {{{self.end.key}: r.target}}) DELETE x"
         )
 
     @property

@@ -5,7 +5,7 @@ One process writes. A Ladybug file refuses a second writer; on a Bolt server the
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ from typing import Any
 from ante.engine.core.compile_cache import base_folder, neighbours_hash, source_hash
 from ante.errors import BalatroError
 from ante.files import whole
-from ante.knowledge.backends import Backend, Ladybug, StoreUnavailable, is_bolt, open_backend
+from ante.knowledge.backends import Backend, Ladybug, Rows, StoreUnavailable, is_bolt, open_backend
 from ante.knowledge.content import catalogue, edges, of_winning
 from ante.knowledge.measuring.table import MOST_ROWS, BadTable, Table, fingerprint, read_parquet, read_table
-from ante.knowledge.schema import COUNTED, EDGES, META, NODES, VERSION, Edge, Node
+from ante.knowledge.schema import COUNTED, EDGES, META, NODES, STRATEGY, VERSION, Edge, Node
 from ante.knowledge.winning.table import Winning, read_winning
 
 ROWS = 2000  # of one statement
@@ -30,6 +30,10 @@ class OtherSchema(BalatroError):
 
 class NotALoad(BalatroError, ValueError):
     """A folder does not contain an exported graph."""
+
+
+class TooManyCounts(BalatroError):
+    """A graph has more counts of runs than an export may have."""
 
 
 class Knowledge:
@@ -63,31 +67,53 @@ class Knowledge:
         found = self.backend.read("MATCH (m:Meta {key: 'schema'}) RETURN m.value AS version")
         return str(found[0]["version"]) if found else ""
 
-    def write(self, content: Iterable[tuple[Node | Edge, Sequence[Mapping[str, Any]]]]) -> int:
+    def write(self, content: Iterable[tuple[Node | Edge, Rows]], replaces: bool = False) -> int:
         """Write nodes and edges, the existing ones with new properties, and return their number.
 
         Each kind is one transaction, so an interrupted load leaves whole kinds; the schema's version is written last.
+        With `replaces`, stored strategies, and edges of the written kinds, that are not in the content are deleted.
         """
         written, last = 0, []
         for kind, rows in content:
             if kind is META:
                 last = list(rows)
                 continue
-            parts = [rows[first : first + ROWS] for first in range(0, len(rows), ROWS)]
-            self.backend.write((kind.merge, part) for part in parts)
+            work = [(kind.merge, rows[first : first + ROWS]) for first in range(0, len(rows), ROWS)]
+            if replaces and (kind is STRATEGY or isinstance(kind, Edge)):
+                work.append((kind.delete, self._others(kind, rows)))
+            self.backend.write(work)
             written += len(rows)
         self.backend.write([(META.merge, last)])
         return written + len(last)
 
+    def _others(self, kind: Node | Edge, rows: Rows) -> Rows:
+        """Return what identifies the stored nodes or edges of a kind that are not among these rows."""
+        kept = {tuple(row[name] for name in kind.identity) for row in rows}
+        stored = (tuple(row[name] for name in kind.identity) for row in self.backend.read(kind.match))
+        return [dict(zip(kind.identity, each, strict=True)) for each in stored if each not in kept]
+
     def load(self, table: Table, winning: Winning | None = None) -> int:
-        """Write the catalogue and the measured tables, and return the number of nodes and edges."""
-        return self.write([*catalogue(table), *edges(table), *(of_winning(winning) if winning else ())])
+        """Write the catalogue and the measured tables, in place of earlier ones, and return the number of nodes and edges.
+
+        Counts of runs and estimates stay; without `winning`, so do strategies and the effects of pairs on the win rate.
+        """
+        content = [*catalogue(table), *edges(table), *(of_winning(winning) if winning else ())]
+        return self.write(content, replaces=True)
 
     def export(self, folder: Path) -> int:
-        """Write each kind of node and edge to a Parquet file of a new folder, and return the number of rows."""
+        """Write each kind of node and edge to a Parquet file of a new folder, and return the number of rows.
+
+        Raises TooManyCounts.
+        """
         import pyarrow as pa
         from pyarrow import parquet
 
+        counted = self.backend.read(f"MATCH (x:{COUNTED.label}) RETURN count(x) AS n")[0]["n"]
+        if counted > MOST_COUNTED:
+            raise TooManyCounts(
+                f"the graph has {counted:,} counts of runs, more than the {MOST_COUNTED:,} that an import reads: copy its "
+                "file, or use the backup of its server"
+            )
         folder.mkdir(parents=True, exist_ok=True)
         written = 0
         for kind in (*NODES, *EDGES):

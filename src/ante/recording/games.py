@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,11 @@ from ante.watch.episode import compact
 
 BATCH = 64  # games per batch
 MOST_DECISIONS = 5000  # steps after which a game is truncated
+
+
+def replays_in(folder: Path) -> list[Path]:
+    """Return the replays of a folder, plain and compressed."""
+    return sorted((*folder.glob("*.txt"), *folder.glob("*.txt.gz")))
 
 
 @dataclass(frozen=True)

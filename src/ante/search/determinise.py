@@ -1,8 +1,8 @@
 """Draw again everything that the player has not seen of a game; everything seen stays.
 
 Drawn again: the seed and with it all random streams (hence future shops, packs, bosses and tags, draws and rolls), the
-order of the draw pile, the identity of face-down cards, the order of jokers under Amber Acorn, the ante's voucher
-before its first shop, and the targets of jokers that are not visible. Scratch fields are cleared.
+order of the draw pile, the identity of face-down cards, the order of jokers under Amber Acorn (except which slots can
+be sold, which the mask of legal actions shows), the ante's voucher before its first shop, and the targets of jokers that are not visible. Scratch fields are cleared.
 
 Kept: everything in the observation, and what follows from the history of the run, such as the bosses already met and
 the items that pools cannot offer at present.
@@ -19,6 +19,7 @@ from ante.catalog.blinds import Blind
 from ante.catalog.cards import N_SUITS
 from ante.catalog.challenges import Modifier
 from ante.catalog.tags import Tag
+from ante.engine.actions import can_move_joker, can_sell_joker
 from ante.engine.core.rng import Stream, pick, seed_hash
 from ante.engine.core.rule import rule
 from ante.engine.core.state import (
@@ -179,14 +180,27 @@ def put_unseen(s, at, place, face_down, forced):
 
 @rule
 def redraw_joker_order(s, rng):
-    """Shuffle the jokers from their creation order; pinned ones stay leftmost."""
+    """Shuffle the jokers from their creation order; pinned ones stay leftmost, and the same slots can be sold."""
+    sold = 0
+    for i in range(s.n_jokers):
+        sold |= int(can_sell_joker(s, i)) << i
     sort_jokers_by_age(s)
     for i in range(s.n_jokers - 1, 0, -1):
-        j = below(rng, i + 1)
-        s.made = s.jokers[i]
-        s.jokers[i] = s.jokers[j]
-        s.jokers[j] = s.made
+        swap_jokers(s, i, below(rng, i + 1))
     keep_pinned_left(s)
+    for i in range(s.n_jokers):
+        wanted = (sold >> i) & 1
+        for j in range(i + 1, s.n_jokers):
+            if can_sell_joker(s, i) != wanted and can_sell_joker(s, j) == wanted and can_move_joker(s, i, j):
+                swap_jokers(s, i, j)
+
+
+@rule
+def swap_jokers(s, i, j):
+    """Exchange the jokers of two slots."""
+    s.made = s.jokers[i]
+    s.jokers[i] = s.jokers[j]
+    s.jokers[j] = s.made
 
 
 @rule

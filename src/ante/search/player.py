@@ -14,8 +14,8 @@ from ante.env.games import REORDERS, Games
 from ante.env.text import macro_name
 from ante.errors import BalatroError
 from ante.search.budget import Budget
-from ante.search.phases import PRIORS, Prior, phases_of
-from ante.search.protocol import Positions, Searchable
+from ante.search.phases import PHASES, PRIORS, Prior, phases_of
+from ante.search.protocol import Positions, Searchable, as_records
 from ante.search.racing import Comparison, raced
 from ante.search.rollouts import Simulator
 from ante.watch.notes import Explained, Note
@@ -40,7 +40,7 @@ class Settings:
     least        least probability of a candidate
     rounds       rounds until a simulation is cut; decisions until then at most
     share        part of the saved budget that one decision uses at most, times the weight of its phase
-    doubt        a candidate is dropped if its advantage is below 0 by this many standard deviations
+    doubt        a candidate is dropped if its advantage is below 0, or below the best one, by this many deviations
     version      of the method; campaigns do not mix results of different versions
     """
 
@@ -96,7 +96,11 @@ class SearchPlayer:
         self.player = player
         self._kept: OrderedDict[bytes, Finding] = OrderedDict()
         self.findings: list[Finding] = []
-        self.milliseconds = 0.0
+
+    @property
+    def digest(self) -> str:
+        """The digest of the player's weights; empty if it has none."""
+        return str(getattr(self.player, "digest", ""))
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return a macro decision for each game (n,) int64, -1 where a game is over."""
@@ -132,7 +136,15 @@ class SearchPlayer:
         if self._games is not games:
             self._games, self._saved = games, np.zeros(games.n)
         self._saved[games.steps == 0] = 0.0
-        self._saved[which] += self.allowance()
+        self._saved[which] += np.where(
+            self._searched(phases_of(as_records(games.states[which]))), self.allowance(), 0.0
+        )
+
+    def _searched(self, phases: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of these phases, indices in PHASES, the budget is for."""
+        if self.budget.phase is None:
+            return np.ones(len(phases), dtype=np.bool_)
+        return phases == PHASES.index(self.budget.phase)
 
     def allowance(self) -> float:
         """Return the budget of one decision in simulations, at their measured cost."""
@@ -142,6 +154,7 @@ class SearchPlayer:
         """Return a finding for each position; saved (n,) is the number of simulations that it may use at most."""
         begun = time.process_time()
         views, phases = self._thinker.view(positions), phases_of(positions.states)
+        saved = np.where(self._searched(phases), saved, 0.0)
         comparisons = [
             self._comparison(positions, views.decisions[i], views.log_probs[i], i, float(saved[i]), PRIORS[phases[i]])
             for i in range(len(saved))
@@ -158,7 +171,6 @@ class SearchPlayer:
     def _measure(self, begun: float, simulations: int) -> None:
         """Update the cost of a simulation, in milliseconds; the first search also loads code and does not count."""
         elapsed = 1000.0 * (time.process_time() - begun)
-        self.milliseconds += elapsed
         if simulations and self._measured:
             weight = max(1.0 / self._measured, min(1.0, simulations / AVERAGED))
             self._cost += weight * (elapsed / simulations - self._cost)

@@ -23,7 +23,7 @@ class Tokens:
     """Where tokens are. They are read at the start.
 
     Attributes:
-        token_file: File with one token per line; a second one allows to replace the first without a pause.
+        token_file: File with one token per line; a second one allows the first to be replaced without downtime.
         token_env: Name of an environment variable with a token.
     """
 

@@ -26,9 +26,13 @@ class NotARun(BalatroError, ValueError):
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The final evaluation; shares and means with the ends of their 95 % intervals."""
+    """The final evaluation; shares and means with the ends of their 95 % intervals.
+
+    steps  of the latest checkpoint before it
+    """
 
     games: int
+    steps: float
     win_rate: tuple[float, float, float]
     blinds: tuple[float, float, float]
     ante: tuple[float, float, float]
@@ -179,7 +183,7 @@ def evaluation_of(file: Path) -> Evaluated | None:
             for name, value in ((name, number(found[f"mean_{name}"])) for name in ("blinds", "ante"))
         ]
         rate = number(wins["rate"]), number(wins["low"]), number(wins["high"])
-        return Evaluated(int(found["games"]), rate, *means)
+        return Evaluated(int(found["games"]), number(found.get("steps")), rate, *means)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise Unreadable(f"cannot read {file}: it is not the evaluation of a run ({error!r})") from None
 
@@ -188,14 +192,15 @@ def state_of(folder: Path, rows: Sequence[Mapping[str, str]], evaluated: Evaluat
     """Return the state of a run; see RunSummary."""
     if is_held(folder / FOLDER_LOCK):
         return RUNNING
-    if evaluated and modified(folder / EVALUATION) >= modified(folder / LATEST):
+    try:
+        latest = read_object(folder / LATEST)
+    except NoFile:
+        return FINISHED if evaluated else UNFINISHED if copied else FAILED
+    if evaluated and evaluated.steps == number(latest.get("timesteps")):
         return FINISHED
     if copied:
         return UNFINISHED
-    try:
-        saved = number(read_object(folder / LATEST).get("iteration"))
-    except NoFile:
-        return FAILED
+    saved = number(latest.get("iteration"))
     return STOPPED if not saved < (number(rows[-1].get("iteration")) if rows else 0.0) else FAILED
 
 

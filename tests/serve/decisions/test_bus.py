@@ -33,7 +33,7 @@ def nats(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
 
 
 class Scripted:
-    """A way whose answers the test chooses: a name of a decision, or a status code."""
+    """A way whose answers the test chooses: a decision or its name, or a status code."""
 
     def __init__(self, name: str, *answers: Any) -> None:
         self.name, self.answers, self.seconds = name, list(answers), list[float]()
@@ -43,7 +43,7 @@ class Scripted:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, grpc.StatusCode):
             raise NoDecision(answer, "scripted")
-        return pb.Decision(action=answer)
+        return answer if isinstance(answer, pb.Decision) else pb.Decision(action=answer)
 
     def close(self) -> None:
         pass
@@ -107,9 +107,9 @@ def test_a_player_falls_back_from_bus_to_grpc_to_a_local_player(nats: NatsServer
         assert isinstance(player, PathPlayer)
         both = np.ones(2, dtype=np.bool_)
         games.step(player.choose(games, both))
-        assert player.path.counts == {"grpc": 2}
+        assert player.path.counts == {f"grpc://{server.address}": 2}
     games.step(player.choose(games, both))
-    assert player.path.counts == {"grpc": 2, "local": 2}
+    assert player.path.counts == {f"grpc://{server.address}": 2, "greedy": 2}
     player.path.close()
 
 
@@ -119,6 +119,29 @@ def test_recent_decisions_are_kept() -> None:
     assert [path.decide(asked(name)).action for name in ("a", "b")] == ["first", "first"]
     assert path.decide(asked("c", 1)).action == "second", "another position"
     assert path.counts == {"bus": 2, "recent": 1}
+
+
+def test_decisions_of_the_rules_are_not_kept_and_lengthen_the_timeout() -> None:
+    rules = pb.Decision(action="fallback", strategy=pb.STRATEGY_FALLBACK)
+    way = Scripted("grpc://a:1", rules, rules, "player")
+    path = DecisionPath([way])
+    assert [path.decide(asked(name)).action for name in "abcd"] == ["fallback", "fallback", "player", "player"]
+    assert way.seconds == pytest.approx([2.0, 4.0, 8.0])
+
+
+@needs_nats
+def test_a_path_of_one_service_ends_if_the_rules_decide_instead_of_its_player(nats: NatsServer) -> None:
+    games = Games(1, discrete=False, reorder="all")
+    games.reset(options={"seed": "PATH3"})
+    with running(Desk(None, "the model is missing"), events=nats.url):
+        way = BusWay(nats.url)
+        eventually(lambda: answers(way))
+        way.close()
+        player = player_of(nats.url, True, "best")
+        assert isinstance(player, PathPlayer)
+        with pytest.raises(NoDecision, match=r"the rules decided instead of .* \(the model is missing\)"):
+            player.choose(games, np.ones(1, dtype=np.bool_))
+        player.path.close()
 
 
 def test_a_query_that_is_wrong_is_wrong_everywhere() -> None:
@@ -145,6 +168,17 @@ def test_a_way_that_fails_is_left_out_for_a_while() -> None:
                 assert error.code is grpc.StatusCode.UNAVAILABLE
 
 
+def test_two_servers_of_a_path_do_not_share_breaker_timeout_and_count(rules: StepwiseDecider) -> None:
+    with running(Desk(rules)) as server:
+        gone, there = "grpc://127.0.0.1:1", f"grpc://{server.address}"
+        path = DecisionPath([ServerWay(gone), ServerWay(there)])
+        path.timeouts[gone].seconds = 0.05
+        found = [path.decide(asked(f"two{number}", seed=f"TWO{number}")) for number in range(8)]
+        assert {each.player for each in found} == {"rules"} and path.counts == {there: 8}
+        assert [path._breakers.get_breaker(name).context.state for name in (gone, there)] == ["opened", "closed"]
+        path.close()
+
+
 def test_timeouts_follow_the_measured_latency() -> None:
     timeout = AdaptiveTimeout(first=2.0, least=0.001)
     for _ in range(100):
@@ -155,13 +189,24 @@ def test_timeouts_follow_the_measured_latency() -> None:
     assert 0.040 < timeout.seconds < 0.080, "mean 20 ms and four times a deviation of 10 ms"
     timeout.missed(10.0)
     assert 0.080 < timeout.seconds < 0.160
-    timeout.missed(0.05)
-    assert timeout.seconds == 0.05
+    before = timeout.seconds
+    for left in (0.05, 0.0, -1.0):
+        timeout.missed(left)
+    assert timeout.seconds == before
     bus, local = Scripted("bus", grpc.StatusCode.DEADLINE_EXCEEDED), Scripted("local", "fallback")
     path = DecisionPath([bus, local])
     for number in range(3):
         path.decide(asked(f"q{number}", number))
     assert bus.seconds == pytest.approx([2.0, 4.0, 8.0])
+
+
+def test_a_server_is_not_asked_when_no_time_is_left_but_a_local_player_decides() -> None:
+    server = Scripted("grpc://a:1", "too late")
+    with pytest.raises(NoDecision, match="no time is left") as caught:
+        DecisionPath([server]).decide(asked("late"), seconds=0.0)
+    assert caught.value.code is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert DecisionPath([server, LocalWay("rules")]).decide(asked("late"), seconds=0.0).player == "rules"
+    assert server.seconds == []
 
 
 def test_a_local_player_needs_no_server(rules: StepwiseDecider) -> None:

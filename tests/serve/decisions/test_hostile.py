@@ -2,6 +2,7 @@
 
 import socket
 import struct
+import time
 from typing import Any
 
 import grpc
@@ -19,6 +20,7 @@ from ante.serve.decisions.deciders import StepwiseDecider
 from ante.serve.decisions.positions import MOST_DECISIONS, Refused, Runs, position_of
 from ante.serve.decisions.service import MESSAGE_BYTES, MOST_QUERIES
 from ante.serve.decisions.v1 import decisions_pb2 as pb
+from ante.serve.decisions.v1.decisions_pb2_grpc import DecisionServiceStub
 from tests.serve.decisions.conftest import Controlled, Running, asked, eventually, refusal
 from tests.serve.decisions.test_service import get, greedy_game, new_id
 
@@ -155,6 +157,24 @@ def test_an_abandoned_stream_leaves_no_work(service: Running, controlled: Contro
     controlled.go.set()
     eventually(lambda: len(service.desk.player_queue) == 0)
     assert get(service, asked(new_id())).action == "select-blind"
+
+
+def test_answers_do_not_accumulate_for_a_client_that_does_not_read(service: Running) -> None:
+    labels, registry = {"method": "StreamDecisions", "result": INVALID.name}, service.desk.exporter.registry
+
+    def answered() -> float:
+        return registry.get_sample_value("ante_decision_queries_total", labels) or 0.0
+
+    before, total = answered(), 2_000
+    query = asked("\N{PLAYING CARD ACE OF SPADES}" * 65)  # its refusal contains 256 bytes of the id
+    channel = grpc.insecure_channel(service.address, [("grpc.http2.bdp_probe", 0)])  # which keeps its window small
+    call = DecisionServiceStub(channel).StreamDecisions(pb.StreamDecisionsRequest(query=query) for _ in range(total))
+    seen = -1.0
+    while seen < answered():  # until no more are answered
+        seen = answered()
+        time.sleep(0.5)
+    assert 0 < seen - before < total / 2  # as many as fit into the buffers of the connection
+    assert sum(1 for _ in call) == total and answered() - before == total
 
 
 def test_an_illegal_decision_of_a_player_is_not_served(service: Running, controlled: Controlled) -> None:

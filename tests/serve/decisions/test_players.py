@@ -5,6 +5,7 @@ import itertools
 import json
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from ante.cli.players import player_of
 from ante.engine.core.state import save_state
 from ante.env.games import Games
 from ante.errors import BalatroError
+from ante.hints.fake import FakeServer
 from ante.http.metrics_page import metrics_page
 from ante.search.budget import budget_of
 from ante.search.player import SearchPlayer
@@ -182,7 +184,9 @@ async def until(holds: Any, seconds: float = 20.0) -> None:
             await asyncio.sleep(0.005)
 
 
-def test_a_run_without_a_checkpoint_is_served_by_the_rules_until_it_has_one(tmp_path: Path) -> None:
+def test_a_run_without_a_checkpoint_is_served_by_the_rules_until_it_has_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     run = make_run(tmp_path / "run", {**TINY})
     shutil.rmtree(run / "checkpoints")
     source = Source(str(run))
@@ -190,15 +194,67 @@ def test_a_run_without_a_checkpoint_is_served_by_the_rules_until_it_has_one(tmp_
     assert decider is None and missing.startswith("the model is missing: no best checkpoint")
     desk = Desk(decider, missing)
 
+    def failed() -> float | None:
+        return desk.exporter.registry.get_sample_value("ante_decision_model_reloads_total", {"result": "failed"})
+
     async def main() -> None:
         following = asyncio.create_task(follow(source, desk, 0.01))
+        await asyncio.sleep(0.1)
+        assert failed() is None and "cannot be loaded" not in caplog.text, "a run without a model is no failure"
         publish(run, 1000)
+        (run / "checkpoints" / f"{1000:012d}" / "weights.npz").write_bytes(b"damaged")
+        await until(lambda: failed() == 1)
+        assert "cannot be loaded, and the rules decide" in caplog.text and desk.missing != missing
+        publish(run, 2000)
         await until(lambda: desk.decider is not None)
         following.cancel()
 
     asyncio.run(main())
     with pytest.raises(BalatroError, match="there is no player 'runs/none'"):
         first_decider(Source("runs/none"))
+
+
+@pytest.fixture
+def llm(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    for name in ("LLM_API_KEY", "LLM_KNOWLEDGE", "LLM_PROVIDER", "LLM_VISION"):
+        monkeypatch.delenv(name, raising=False)
+    with FakeServer() as server:
+        monkeypatch.setenv("LLM_ENDPOINT", server.url)
+        monkeypatch.setenv("LLM_MODEL", "fake")
+        yield server
+
+
+def test_an_llm_gives_hints_within_one_limit_of_tokens_also_after_a_reload(
+    llm: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLM_TOKENS_TOTAL", "6000")
+    run = make_run(tmp_path / "run", {**TINY})
+    source, numbers = Source(str(run), hints="llm"), itertools.count()
+    desk = Desk(*first_decider(source), answer_seconds=60.0, largest=source.largest)
+
+    async def reloaded() -> None:
+        following, before = asyncio.create_task(follow(source, desk, 0.01)), desk.decider
+        publish(run, 2000)
+        await until(lambda: desk.decider is not before)
+        following.cancel()
+
+    def hinted(calls: int) -> int:
+        """Return how many of 64 decisions in each of these calls have a hint of the LLM."""
+        names = [f"LLM{next(numbers)}" for _ in range(64 * calls)]
+        parts = [[asked(each, seed=each) for each in names[at : at + 64]] for at in range(0, len(names), 64)]
+        answers = [each for part in parts for each in stub.GetDecisions(pb.GetDecisionsRequest(queries=part)).answers]
+        assert not any(each.decision.strategy == pb.STRATEGY_FALLBACK for each in answers), answers[-1]
+        return sum(each.decision.used_llm for each in answers)
+
+    with running(desk) as server:
+        stub = server.stub()
+        assert hinted(4) > 0
+        sent, ends = llm.asked, desk.decider.player.ledger.ends  # type: ignore[union-attr]
+        assert sent > 0 and ends["tokens"] > 0, "the limit is reached"
+        refused = ends["tokens"]
+        asyncio.run(reloaded())
+        hinted(2)
+        assert llm.asked == sent and ends["tokens"] > refused
 
 
 def test_an_evaluation_through_the_service_equals_the_one_in_this_process(policy: Any, policy_service: Running) -> None:
@@ -209,6 +265,16 @@ def test_an_evaluation_through_the_service_equals_the_one_in_this_process(policy
     expected = evaluate(player, seeds, max_decisions=60)
     assert [each.actions for each in found.records] == [each.actions for each in expected.records]
     assert found.player == f"policy at grpc://{policy_service.address}" and remote.reorder == "jokers"
+
+
+def test_an_evaluation_ends_if_the_rules_decide_instead_of_the_player(service: Running, controlled: Controlled) -> None:
+    remote = player_of(f"grpc://{service.address}", likeliest=False, checkpoint="best")
+    games = Games(2, discrete=False, reorder="none")
+    games.reset(options={"seed": ["FALLA", "FALLB"]})
+    assert (remote.choose(games, np.ones(2, dtype=np.bool_)) >= 0).all()
+    controlled.error = RuntimeError("as planned")
+    with pytest.raises(NoDecision, match=r"the rules decided instead of .* \(the player controlled failed\)"):
+        remote.choose(games, np.ones(2, dtype=np.bool_))
 
 
 @pytest.fixture(scope="module")
@@ -234,13 +300,17 @@ def test_metrics_count_queries_by_result(policy_service: Running) -> None:
 
 
 class Flaky:
-    """A method that fails with these codes first."""
+    """A method that fails with these codes first, and notes the timeouts of its calls."""
 
     def __init__(self, *codes: grpc.StatusCode) -> None:
-        self._codes, self.calls = list(codes), 0
+        self._codes, self.timeouts = list(codes), list[float]()
 
-    def __call__(self, request: Any, **_: Any) -> Any:
-        self.calls += 1
+    @property
+    def calls(self) -> int:
+        return len(self.timeouts)
+
+    def __call__(self, request: Any, timeout: float, **_: Any) -> Any:
+        self.timeouts.append(timeout)
         if self._codes:
             error = grpc.RpcError()
             code = self._codes.pop(0)
@@ -260,18 +330,51 @@ def test_transient_errors_are_retried_and_others_are_not() -> None:
     assert method.calls == 1 and caught.value.code is invalid
 
 
-def test_the_breaker_opens_after_failures_and_closes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_is_retried_within_its_whole_time_and_every_attempt_has_the_rest_of_it() -> None:
+    client = DecisionClient(Address("127.0.0.1:1"), timeout=60.0)
+    client._stub.GetServiceInfo = method = Flaky(*[grpc.StatusCode.UNAVAILABLE] * (client_module.FAILURES + 1))
+    begin = time.monotonic()
+    assert client.info().player == "flaky" and method.calls == client_module.FAILURES + 2
+    assert method.timeouts == sorted(method.timeouts, reverse=True) and len(set(method.timeouts)) == method.calls
+    assert method.timeouts[0] <= 60.0
+    assert method.timeouts[-1] == pytest.approx(60.0 - (time.monotonic() - begin), abs=0.5)
+
+
+def test_a_call_ends_when_its_time_is_over() -> None:
+    client = DecisionClient(Address("127.0.0.1:1"), timeout=0.5)
+
+    def slow(_: Any, timeout: float, **__: Any) -> Any:
+        time.sleep(max(0.0, min(timeout, 0.4)))
+        return Flaky(grpc.StatusCode.UNAVAILABLE)(None, timeout)
+
+    client._stub.GetServiceInfo, begin = slow, time.monotonic()
+    with pytest.raises(NoDecision, match="as planned"):
+        client.info()
+    assert time.monotonic() - begin < 0.75
+
+
+def test_the_breaker_opens_after_failed_calls_and_closes_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "OPEN_SECONDS", 0.2)
     client = DecisionClient(Address("127.0.0.1:1"), timeout=0.01)
-    client._stub.GetServiceInfo = method = Flaky(*[grpc.StatusCode.UNAVAILABLE] * client_module.FAILURES)
-    words = ""
-    while "failed 5 times in a row" not in words:
-        with pytest.raises(NoDecision) as caught:
+    client._stub.GetServiceInfo = method = Flaky(*[grpc.StatusCode.UNAVAILABLE] * 1000)
+    for _ in range(client_module.FAILURES):
+        with pytest.raises(NoDecision, match="as planned"):
             client.info()
-        words = str(caught.value)
-    assert method.calls == client_module.FAILURES
+    sent = method.calls
+    with pytest.raises(NoDecision, match="failed 5 times in a row"):
+        client.info()
+    assert method.calls == sent
+    client._stub.GetServiceInfo = Flaky()
     threading.Event().wait(0.25)
     assert client.info().player == "flaky"
+
+
+def test_errors_of_the_client_do_not_open_the_breaker(service: Running) -> None:
+    client = DecisionClient(Address(service.address))
+    for number in range(2 * client_module.FAILURES):
+        with pytest.raises(NoDecision, match="is not a game seed"):
+            client.decide(asked(f"invalid{number}", seed="a b"))
+    assert client.decide(asked("valid")).action == "select-blind"
 
 
 def test_a_stream_survives_a_restart_of_the_server(rules: StepwiseDecider) -> None:

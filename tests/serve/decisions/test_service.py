@@ -147,6 +147,29 @@ def test_work_that_expired_or_was_abandoned_while_it_waited_is_not_computed() ->
     assert asyncio.run(main()) == (grpc.StatusCode.DEADLINE_EXCEEDED, "good") and computed == ["good"]
 
 
+def test_a_stopped_queue_refuses_what_waits_and_the_batch_in_progress() -> None:
+    computing, go = threading.Event(), threading.Event()
+
+    def decide(queries: Any) -> Any:
+        computing.set()
+        assert go.wait(5.0)
+        return [each.request_id for each in queries]
+
+    async def main() -> list[Any]:
+        queue, loop = Batcher(decide, 1, 8), asyncio.get_running_loop()
+        works = [Work(asked(name), time.monotonic() + 60, loop.create_future()) for name in ("computing", "waiting")]
+        for work in works:
+            queue.put(work)
+        queue.start()
+        await asyncio.to_thread(computing.wait, 5.0)
+        await queue.stop()
+        go.set()
+        async with asyncio.timeout(5):
+            return await asyncio.gather(*(each.done for each in works), return_exceptions=True)
+
+    assert [each.code for each in asyncio.run(main())] == [grpc.StatusCode.UNAVAILABLE] * 2
+
+
 def test_the_rules_decide_when_the_player_is_late_and_the_answer_says_so(
     service: Running, controlled: Controlled, rules: StepwiseDecider
 ) -> None:
@@ -158,6 +181,16 @@ def test_the_rules_decide_when_the_player_is_late_and_the_answer_says_so(
     found = get(service, asked(new_id(), *taken), timeout=0.5)
     assert found.strategy == pb.STRATEGY_FALLBACK and found.reason == "the player controlled was late"
     assert found.packed_action == expected.packed_action and expected.strategy == pb.STRATEGY_SCRIPTED
+
+
+def test_the_rules_decide_all_late_queries_of_more_than_one_batch(service: Running, controlled: Controlled) -> None:
+    controlled.go.clear()
+    parts = [[asked(new_id()) for _ in range(64)] for _ in range(4)]
+    requests = [pb.GetDecisionsRequest(queries=part) for part in parts]
+    calls = [service.stub().GetDecisions.future(request, timeout=3.0) for request in requests]
+    answers = [answer for call in calls for answer in call.result(5).answers]
+    assert len(answers) == 256 and {each.refusal.message for each in answers} == {""}
+    assert {each.decision.strategy for each in answers} == {pb.STRATEGY_FALLBACK}
 
 
 def test_the_rules_decide_when_the_player_is_missing_or_fails(

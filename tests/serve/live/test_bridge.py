@@ -1,6 +1,8 @@
 """Players of Ante in a game behind the protocol, compared with the engine call by call."""
 
 import json
+import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,11 +11,12 @@ from typing import Any
 import pytest
 
 from ante.agents.baselines import Baseline
+from ante.cli import outcome
 from ante.errors import BalatroError
 from ante.files import Unreadable
 from ante.serve.live.bridge import Bridge, Played, check_recording
 from ante.serve.live.client import Client, Recorder, RemoteError, Unreachable, result_of
-from ante.serve.live.link import StaleState, comparable, difference
+from ante.serve.live.link import Link, StaleState, comparable, difference
 from tests.serve.balatrobot.bot import Bot, bot
 
 
@@ -38,8 +41,8 @@ class Local:
         return self.spoil(self.calls, method, result_of(method, reply))
 
 
-def played(caller: Local, seed: str, player: Any = None, **words: Any) -> Played:
-    bridge = Bridge(caller, player or Baseline("greedy"), patience=5)
+def played(caller: Local, seed: str, player: Any = None, patience: float = 5.0, **words: Any) -> Played:
+    bridge = Bridge(caller, player or Baseline("greedy"), patience)
     bridge.wait = lambda _: None
     return bridge.play(seed, **words)
 
@@ -157,7 +160,16 @@ def test_a_server_that_stays_away_is_an_error() -> None:
         return state
 
     with pytest.raises(Unreachable, match="no reply"):
-        played(Local(bot(), gone), "NEVER")
+        played(Local(bot(), gone), "NEVER", patience=0.1)
+
+
+def test_the_patience_includes_the_time_in_which_a_hanging_server_is_called() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as hanging:  # it accepts connections and never replies
+        link = Link(Client(f"http://127.0.0.1:{hanging.getsockname()[1]}", seconds=1.0), patience=1.0)
+        begin = time.monotonic()
+        with pytest.raises(Unreachable, match="no reply"):
+            link.state_after_restart()
+        assert 1.0 <= time.monotonic() - begin < 3.0
 
 
 @pytest.mark.parametrize("reply", [None, [], {}, {"error": 5}, {"error": {"message": "x"}}])
@@ -176,18 +188,19 @@ def test_an_address_that_is_none_is_named(url: str) -> None:
         Client(url)
 
 
+class Direct(Client):
+    """A client of a session in this process."""
+
+    def __init__(self) -> None:
+        self.desk = bot().desk
+
+    def exchange(self, body: Any) -> Any:
+        return json.loads(self.desk.answer(json.dumps(body).encode()))
+
+
 def test_a_recording_is_checked_against_another_server(tmp_path: Path) -> None:
-    class Direct(Client):
-        """A client of a session in this process."""
-
-        def __init__(self) -> None:
-            self.desk = bot().desk
-
-        def exchange(self, body: Any) -> Any:
-            return json.loads(self.desk.answer(json.dumps(body).encode()))
-
-    recorder = Recorder(Direct(), tmp_path / "game")
-    assert Bridge(recorder, Baseline("greedy")).play("RECORD").outcome == "lost"
+    with Recorder(Direct(), tmp_path / "game") as recorder:
+        assert Bridge(recorder, Baseline("greedy")).play("RECORD").outcome == "lost"
     equal, why = check_recording(tmp_path / "game", Direct().exchange)
     assert why == "" and equal == len((tmp_path / "game.req.jsonl").read_text().splitlines()) > 10
     replies = tmp_path / "game.res.jsonl"
@@ -196,9 +209,26 @@ def test_a_recording_is_checked_against_another_server(tmp_path: Path) -> None:
     replies.write_text("\n".join(lines))
     equal, why = check_recording(tmp_path / "game", Direct().exchange)
     assert equal == 4 and why.endswith("result.money: expected 5, found 4")
-    replies.write_text("{")
+    replies.write_text("\n".join(["{", *lines[1:]]))
     with pytest.raises(Unreadable, match="invalid JSON"):
         check_recording(tmp_path / "game", Direct().exchange)
+
+
+@pytest.mark.parametrize(("requests", "replies"), [(2, 1), (2, 0), (1, 2), (0, 0)])
+def test_a_recording_whose_requests_have_no_replies_is_refused(tmp_path: Path, requests: int, replies: int) -> None:
+    for kind, lines in (("req", requests), ("res", replies)):
+        (tmp_path / f"game.{kind}.jsonl").write_text("{}\n" * lines)
+    with pytest.raises(Unreadable, match=f"game has {requests} requests and {replies} replies: record it again"):
+        check_recording(tmp_path / "game", lambda _: {})
+
+
+def test_a_recording_replaces_no_other_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["live", "http://127.0.0.1:1", "--patience", "0", "--record", str(tmp_path / "game")]
+    assert outcome(words) == 2 and "no reply from" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [], "nothing was recorded"
+    (tmp_path / "game.res.jsonl").write_text("{}\n")
+    assert outcome(words) == 2 and "game.res.jsonl exists: give the new recording" in capsys.readouterr().err
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("game.res.jsonl", "{}\n")]
 
 
 def test_differences_are_named_by_their_place() -> None:

@@ -1,5 +1,6 @@
 """Minibatches, versions, statistics and queries of datasets, and their errors."""
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -11,9 +12,12 @@ import pytest
 
 from ante.agents.baselines import Baseline
 from ante.agents.evaluate import evaluate
+from ante.agents.record import record_game
 from ante.agents.seed_lists import dataset_seeds
 from ante.cli import main
+from ante.cli.learn.data import ExportData
 from ante.env.replay import BadReplay, Heading
+from ante.errors import BalatroError
 from ante.training.datasets.export import export
 from ante.training.datasets.layout import ABOUT, OUTCOMES, BadDataset
 from ante.training.datasets.read import Dataset, Steps
@@ -155,3 +159,24 @@ def test_export_and_stats_as_a_user_types_them(tmp_path: Path, capsys: pytest.Ca
     code, _, message = run("export", "rendom", "--out", str(tmp_path / "x"))
     assert code == 2 and "there is no player 'rendom'" in message
     assert run("stats", str(tmp_path))[2].startswith("ante: no dataset in")
+    code, out, _ = run("export", "rules", "--out", str(tmp_path / "rules"), "--games", "2", "--view", "flat")
+    assert code == 0 and "2 games" in out
+
+
+def test_a_source_that_does_not_exist_is_refused_beside_replays(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(record_game(Baseline("random"), Heading("TESTSEED", "b_red", 1)))
+    export = ExportData((str(tmp_path / "a.txt"), str(tmp_path / "misspelt.txt")), out=tmp_path / "out")
+    with pytest.raises(BalatroError, match=r"misspelt.txt is not a replay, unlike .*a.txt"):
+        export.run()
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_compressed_replays_of_a_run_are_found(tmp_path: Path) -> None:
+    text = record_game(Baseline("random"), Heading("TESTSEED", "b_red", 1))
+    (tmp_path / "a.txt").write_text(text)
+    with gzip.open(tmp_path / "b.txt.gz", "wt") as stream:
+        stream.write(text)
+    assert ExportData((str(tmp_path),), out=tmp_path / "out").replay_files() == [
+        tmp_path / "a.txt",
+        tmp_path / "b.txt.gz",
+    ]

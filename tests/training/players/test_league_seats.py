@@ -51,6 +51,12 @@ def test_a_run_is_pinned_to_the_checkpoint_that_it_names_now(run: Path) -> None:
         entrants_of(f"{run}@000000003000")
 
 
+def test_a_folder_may_have_an_at_sign(run: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(run, tmp_path / "me@home" / "ppo"))
+    assert [each.pin for each in entrants_of(str(folder))] == ["000000001000"]
+    assert entrants_of(f"{folder}@latest")[0].run == str(folder)
+
+
 def test_a_release_is_pinned_to_its_weights(run: Path, tmp_path: Path) -> None:
     folder = write_release(run, tmp_path / "mine")
     entrant = entrants_of(str(folder))[0]

@@ -13,7 +13,15 @@ torch = pytest.importorskip("torch")
 
 from ante.env.games import Games  # noqa: E402
 from ante.training.acting.player import make_player  # noqa: E402
-from ante.training.players.release import ABOUT, BadRelease, is_release, read_release, write_release  # noqa: E402
+from ante.training.acting.win_head import WIN_HEAD, WinHead  # noqa: E402
+from ante.training.players.release import (  # noqa: E402
+    ABOUT,
+    BadRelease,
+    is_release,
+    read_release,
+    write_release,
+    write_win_head,
+)
 from ante.training.policies.registry import load_policy  # noqa: E402
 from ante.training.run_store.manifest import BadCheckpoint, seal  # noqa: E402
 from ante.training.run_store.weights import WEIGHTS  # noqa: E402
@@ -53,6 +61,21 @@ def test_a_release_names_no_place_of_the_machine_that_trained_it(tmp_path: Path)
     started = {"init_from": str(tmp_path / "other"), "store": f"file://{tmp_path}/store"}
     folder = write_release(make_run(tmp_path / "run", {**started, **tiny_network("mlp")}), tmp_path / "out")
     assert all(str(tmp_path) not in file.read_text() for file in folder.iterdir() if file.suffix != ".npz")
+
+
+def test_an_export_over_a_calibrated_release_drops_the_win_head_of_the_old_weights(tmp_path: Path) -> None:
+    run, other = made_run(tmp_path / "run", "shortlist"), made_run(tmp_path / "other", "shortlist", 1.5)
+    folder = write_release(run, tmp_path / "out")
+    size = read_release(folder)[0].query.in_features
+    head = WinHead(*(np.zeros(shape, np.float32) for shape in ((size, 2), (2,), (2,), ())), "0" * 64)
+    write_win_head(head, folder)
+    write_release(other, folder)
+    assert read_release(folder) and not (folder / WIN_HEAD).exists()
+
+
+def test_the_card_names_the_algorithm(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", {"algo.kind": "a2c", **tiny_network("mlp")})
+    assert "| training | a2c, settings" in (write_release(run, tmp_path / "out") / "README.md").read_text()
 
 
 def test_a_model_card_is_never_overwritten_and_an_edited_one_is_sealed_again(tmp_path: Path) -> None:

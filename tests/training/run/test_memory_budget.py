@@ -66,3 +66,5 @@ def test_smaller_minibatches_leave_the_gradient_steps_as_they_are_or_are_not_use
         algo = sized(config, Sizes(minibatch, 64)).algo
         assert algo.minibatch == minibatch
         assert algo.update.accumulate * minibatch == (4096 if kind == "a2c" else 1024)
+    odd = make_config({**settings, "algo.minibatch": 96, "resources.games_per_runner": 64})
+    assert Sizes(96, 64).smaller(lambda sizes: fits(odd, sizes)) == Sizes(96, 32)  # 64 is no part of 96

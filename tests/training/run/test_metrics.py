@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.summary.writer.event_file_writer import _AsyncWriterThread
 
 from ante.metrics import COLUMNS
 from ante.training.run.metrics import Metrics
@@ -125,21 +126,30 @@ def test_the_remedy_fits_the_error(number: int, remedy: str, tmp_path: Path, mon
             metrics.write(row(1))
 
 
-def test_a_thread_that_cannot_write_prints_no_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_thread_of_tensorboard_prints_no_traceback_if_it_cannot_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[type[BaseException]] = []
     monkeypatch.setattr(threading, "excepthook", lambda failure: seen.append(failure.exc_type))
 
-    def fail(error: Exception) -> None:
+    class BoardThread(threading.Thread):
+        """A thread with the module of TensorBoard's."""
+
+    BoardThread.__module__ = _AsyncWriterThread.__module__
+
+    def fail(error: Exception, kind: type[threading.Thread]) -> None:
         def work() -> None:
             raise error
 
-        thread = threading.Thread(target=work)
+        thread = kind(target=work)
         thread.start()
         thread.join()
 
     with Metrics(tmp_path):
-        fail(OSError(errno.ENOSPC, "full"))
+        fail(OSError(errno.ENOSPC, "full"), BoardThread)
         assert seen == []
-        fail(ValueError("a defect"))
-    fail(OSError(errno.ENOSPC, "full"))
-    assert seen == [ValueError, OSError]
+        fail(ValueError("a defect"), BoardThread)
+        fail(OSError(errno.ENOSPC, "full"), threading.Thread)  # of another writer, whose errors are raised nowhere else
+        assert seen == [ValueError, OSError]
+    fail(OSError(errno.ENOSPC, "full"), BoardThread)
+    assert seen == [ValueError, OSError, OSError]

@@ -194,6 +194,29 @@ def test_losses_are_counted_again_from_each_checkpoint(
     assert_whole(folder, 5)
 
 
+def test_a_loss_while_the_run_restarts_counts_as_a_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ray.exceptions import ActorDiedError
+
+    from ante.training.run import loop
+
+    restore, begun = loop.restore_algorithm, []
+
+    def lost_once(*words: Any) -> Any:
+        begun.append(1)
+        if len(begun) == 1:
+            raise ActorDiedError()
+        return restore(*words)
+
+    losing(monkeypatch, [3])
+    monkeypatch.setattr(loop, "restore_algorithm", lost_once)
+    folder = run(monkeypatch, tmp_path, steps=256 * 4, **{"checkpoints.every": 2, "resources.restarts": 2})
+    said = capsys.readouterr().err
+    assert len(begun) == 2 and [said.count(f"restart {i} of 2") for i in (1, 2)] == [1, 1]
+    assert_whole(folder, 4)
+
+
 def test_too_many_losses_in_a_row_end_the_run_with_their_cause_and_its_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -144,7 +144,7 @@ def test_the_checkpoint_before_a_damaged_one_is_used_with_its_metrics(tmp_path: 
     assert (three.weights(), three.metrics()) == ("300 of two", ["100", "200", "300"])
     for name in (middle, first, *three.published()):
         one.damage(name)
-    with pytest.raises(BadCheckpoint, match="all are damaged: ante artifacts verify"):
+    with pytest.raises(BadCheckpoint, match=r"all are damaged .see the messages above."):
         Machine(tmp_path, "four").restore()
 
 
@@ -335,7 +335,7 @@ def test_the_end_waits_for_uploads_and_reports_pending_ones(
     other = Machine(tmp_path, "other")
     other.folder.mkdir(parents=True)
     config = other.config.with_changes({"store": "s3://game-runs/x", "uploads.wait_seconds": 0.5})
-    with pytest.raises(NotUploaded, match=r"2 uploads to s3://game-runs/x are pending, .*artifacts queue .*spool "):
+    with pytest.raises(NotUploaded, match=r"pending: 2 uploads to s3://game-runs/x, .*artifacts queue .*spool "):
         waits(config, other)
     assert "queued" in capsys.readouterr().err
 

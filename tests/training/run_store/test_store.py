@@ -191,7 +191,7 @@ def test_a_run_with_an_offline_store_completes_and_keeps_its_queue(
     with monkeypatch.context() as away:
         away.setenv("S3_ENDPOINT_URL", "http://127.0.0.1:9")
         settings = {"store": store.url, "uploads.wait_seconds": 1.0, "checkpoints.every": 2}
-        with pytest.raises(NotUploaded, match=r"are pending, .* ante artifacts queue .* --upload"):
+        with pytest.raises(NotUploaded, match=r"pending: .* ante artifacts queue .* --upload"):
             run(away, tmp_path, name="pod", steps=256 * 4, **settings)
     assert "uploads will wait: http://127.0.0.1:9 does not respond" in capsys.readouterr().err
     assert_whole(tmp_path / "pod", 4)

@@ -71,6 +71,9 @@ def test_a_file_of_settings_holds_for_a_pod_that_is_started_again(
         train_command(line)
     with pytest.raises(BalatroError, match="exclude each other"):
         train_command(["--config", "train.yaml", "--resume", "runs/ppo"])
+    for flag in ("--name", "--runs"):
+        with pytest.raises(BalatroError, match=f"{flag} and --resume runs/ppo exclude each other.*use --from runs/ppo"):
+            train_command(["--resume", "runs/ppo", flag, "second"])
 
 
 def test_credentials_in_a_store_are_refused_and_not_repeated(begun: list[tuple[Any, bool]]) -> None:

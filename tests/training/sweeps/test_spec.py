@@ -71,6 +71,7 @@ def test_keys_given_on_the_command_line_replace_those_of_the_file() -> None:
         ("search: {algo.lr: {choices: [0.1, fast]}}", "invalid trial: algo.lr: "),
         ("search: {algo.kind: {choices: [ppo, a2d]}}", "invalid trial: there is no algo.kind 'a2d': did you mean a2c?"),
         (f"{LR}\nsettings: {{polcy: mlp}}", "invalid trial: unknown setting 'polcy'"),
+        (f"{LR}\nsettings: {{games.curriculum: [{{goal: 1}}]}}", "games.curriculum is not supported in a sweep"),
         (f"{LR}\nevery: 300000", "every 300,000 is more than steps 200,000"),
         (f"{LR}\nmethod: {{kind: asha, grace: 300000}}", "method.grace 300,000 is more than steps 200,000"),
         (f"{LR}\nmethod: halving", "method: a method has a kind: random, asha, pbt"),

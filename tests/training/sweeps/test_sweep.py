@@ -53,7 +53,10 @@ def run(file: Path) -> Any:
 @pytest.mark.nightly
 @pytest.mark.usefixtures("local_ray")
 def test_six_trials_copy_the_best_and_the_result_is_a_run(tmp_path: Path) -> None:
-    from ante.training.players.release import player_from
+    from ante.training.players.release import player_from, read_release, write_release
+    from ante.training.run.progress import progressed
+    from ante.training.run_store.checkpoints import find_checkpoint
+    from ante.training.settings.config import config_of_run
     from ante.training.sweeps.space import FACTORS
     from ante.training.sweeps.tuning import run_sweep
 
@@ -75,6 +78,8 @@ def test_six_trials_copy_the_best_and_the_result_is_a_run(tmp_path: Path) -> Non
     assert all((sweep.folder / name).stat().st_size > 10_000 for name in ("lineage.png", "trials.png"))
     assert player_from(sweep.folder / "best").name == "best"
     assert json.loads((sweep.folder / "best" / "evaluation.json").read_text())["games"] == 4
+    assert read_release(write_release(sweep.folder / "best", tmp_path / "release"))[1]["trained"]["timesteps"] == 1024
+    progressed(config_of_run(sweep.folder / "best"), find_checkpoint(sweep.folder / "best" / "checkpoints")[1])
     assert run(file).trials == found.trials, "a complete sweep is left as it is"
 
     executed = plant_pickles(sweep.folder / "tune")

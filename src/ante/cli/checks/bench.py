@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 from tyro.conf import Positional
 
-from ante.agents.releases import WHITE_STAKE
+from ante.agents.releases import STRONGEST, WHITE_STAKE
 from ante.cli.options import Count, Decisions, Fewest, Number, Positive, Workers
 from ante.cli.shown import paper
 from ante.errors import BalatroError
@@ -110,7 +110,7 @@ class Bench:
     ] = ()
     """What to measure; by default engine, env, profile and start."""
     decisions: Decisions = 500_000
-    """Decisions per repeat; each measurement has six repeats."""
+    """Decisions per repeat; each measurement has a warm-up and five repeats."""
     repeats: Count = 5
     """Repeats of each variant; train, decision, fragments, upload, replay, hints and track only."""
     store: str | None = None
@@ -132,10 +132,11 @@ class Bench:
     """Games of strength at each milestone, on seeds that are used only here: 4,000 by default. Games of search for each
     budget: 500 by default. Games of llm, the first ones of the test panel: 300 by default."""
     budgets: tuple[str, ...] = ("4ms", "16ms", "64ms", "250ms")
-    """Budgets of search: simulations per decision, such as 200, or milliseconds, such as 16ms."""
+    """Budgets of search: simulations per decision, such as 200, or milliseconds, such as 16ms; in one phase only, such as
+    16ms@shop (blind, hand, boss, cash-out, shop, pack)."""
     workers: Workers = 1
     """Processes that play games of search; its budgets in milliseconds assume a free core for each."""
-    player: str = WHITE_STAKE
+    player: str = STRONGEST
     """Policy of search, player of serve: a released one, or the folder of a run or a release."""
     url: str | None = None
     """Server of serve as grpc://HOST:PORT, or of bus as nats://HOST:PORT, instead of one that is started for it. Endpoint
@@ -148,7 +149,7 @@ class Bench:
     """Events of bus that are published while its server is killed."""
     kills: Number = 10
     """How many times bus kills its server."""
-    rows: tuple[str, ...] = ("random", "greedy", "rules", WHITE_STAKE)
+    rows: tuple[str, ...] = ("random", "greedy", "rules", WHITE_STAKE, STRONGEST)
     """Rows of llm: players, PLAYER+BUDGET for a policy with search, and llm for the language model."""
     model: str | None = None
     """Language model of the row llm, otherwise LLM_MODEL."""
@@ -197,9 +198,11 @@ class Bench:
         profiles: dict[str, list[engine_speed.Part]] = {}
         with stages(Console(stderr=True)) as show_stage:
             for part in parts:
-                show_stage(f"measuring: {part}")
-                rows += work[part]() if part in work else []
+                if part in work:
+                    show_stage(f"measuring: {part}")
+                    rows += work[part]()
             if "profile" in parts:
+                show_stage("measuring: profile")
                 profiles = {
                     "real blinds": engine_speed.profile_parts(0),
                     "one-chip blinds": engine_speed.profile_parts(1),

@@ -6,13 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ante.agents.releases import WHITE_STAKE
 from ante.cli.shown import compile_missing, paper, step_bar
 
 if TYPE_CHECKING:
     from ante.experiments.strength.plan import Plan
     from ante.experiments.strength.results import Point, StrengthResults
-
-REFERENCE = "white-stake"
 
 
 def run_plan(plan: "Plan", out: Path, as_json: bool) -> int:
@@ -34,7 +33,8 @@ def run_plan(plan: "Plan", out: Path, as_json: bool) -> int:
 
 
 def show(results: "StrengthResults", out: Path, as_json: bool) -> None:
-    """Print the table or JSON, and draw the picture if matplotlib is installed."""
+    """Print the table or JSON, and draw the picture."""
+    from ante.experiments.strength.plot import draw
     from ante.experiments.strength.results import RESULTS
 
     if as_json:
@@ -45,12 +45,7 @@ def show(results: "StrengthResults", out: Path, as_json: bool) -> None:
         for line in verdict(results):
             console.print(line, soft_wrap=True)
         console.print(f"results  {out / RESULTS}", soft_wrap=True)
-    try:
-        from ante.experiments.strength.plot import draw
-    except ModuleNotFoundError:
-        print("no picture: matplotlib is missing; pip install 'ante-balatro[watch]'", file=sys.stderr)
-        return
-    picture = draw(results, REFERENCE, out)
+    picture = draw(results, WHITE_STAKE, out)
     if not as_json:
         paper().print(f"picture  {picture}", soft_wrap=True)
 
@@ -66,7 +61,7 @@ def table(results: "StrengthResults") -> Any:
     from ante.tables import FittedTable
 
     seeds = [f"seed {seed}" for seed in results.seeds]
-    title = f"{results.recipe} against {REFERENCE} ({results.reference.rate:.1%} of {results.games:,} games won)"
+    title = f"{results.recipe} against {WHITE_STAKE} ({results.reference.rate:.1%} of {results.games:,} games won)"
     shown = FittedTable(title=f"{title}, points of win rate", optional=("steps", *reversed(seeds)))
     for head in ("minutes", "steps", "games won", "all seeds", *seeds):
         shown.add_column(head, justify="right")

@@ -87,6 +87,8 @@ class Measure:
 class Load:
     """Write the catalogue and the measured tables into a graph: a file, or a Bolt server.
 
+    It replaces strategies and effects of earlier tables, and keeps what trainings saw.
+
     KNOWLEDGE_USER, KNOWLEDGE_PASSWORD and KNOWLEDGE_DATABASE are the login and the database of a Bolt server.
 
     Try:
@@ -125,7 +127,7 @@ class Export:
     """Graph: the tables of this version, a file, or a Bolt URL."""
 
     def run(self) -> int:
-        """Write the files. Raises StoreUnavailable."""
+        """Write the files. Raises StoreUnavailable, TooManyCounts."""
         if self.folder.exists():
             raise BalatroError(f"{self.folder} exists: name a new folder")
         with opened(self.store) as graph:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from ante.agents.releases import WHITE_STAKE, policy_folder
+from ante.agents.releases import STRONGEST, policy_folder
 from ante.cli.games.seeds import locked_keys
 from ante.cli.options import Count, Number, Seconds, Share, Stake, VideoSide, lines_of
 from ante.cli.players import advised_player_of, player_of, searching
@@ -236,7 +236,7 @@ class Play:
     """File for your game, a replay; by default ante-SEED.txt here if you play on a terminal, none otherwise."""
     resume: Path | None = None
     """Continue your game from this replay; it is saved there again, unless --save names another file."""
-    adviser: str = WHITE_STAKE
+    adviser: str = STRONGEST
     """Player whose advice the key h shows: the folder of a run or a release, or rules."""
 
     def run(self) -> int:
@@ -303,7 +303,7 @@ class Play:
             file = default_file(session, Path())
         if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
             raise BalatroError(f"cannot write {file}: give a file in an existing folder")
-        name = "rules" if self.adviser == WHITE_STAKE and not policy_folder(WHITE_STAKE).is_dir() else self.adviser
+        name = "rules" if self.adviser == STRONGEST and not policy_folder(STRONGEST).is_dir() else self.adviser
         adviser = Adviser(name, lambda name: player_of(name, self.likeliest, self.checkpoint))
         play(Game(session, adviser, file), console, sys.stdin, lines_of(sys.stdin))
         return 0

@@ -80,7 +80,9 @@ class Stats:
         if (folder / "league.json").is_file():
             return self.from_league(folder)
         if folder.is_dir() and not (folder / "config.yaml").is_file():
-            return self.from_replays(sorted(folder.glob("*.txt")))
+            from ante.recording.games import replays_in
+
+            return self.from_replays(replays_in(folder))
         return self.played()
 
     def from_league(self, folder: Path) -> "tuple[str, int, Iterator[Game]]":
@@ -104,7 +106,9 @@ class Stats:
         from ante.env.replay import read_file, read_replay
 
         if not files:
-            raise BalatroError(f"{self.source} is not a run, a release or a league, and contains no replays (*.txt)")
+            raise BalatroError(
+                f"{self.source} is not a run, a release or a league, and contains no replays (*.txt, *.txt.gz)"
+            )
         games = ((heading, tuple(actions)) for heading, actions in (read_replay(read_file(file)) for file in files))
         return self.source, len(files), games
 

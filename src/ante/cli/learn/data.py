@@ -103,14 +103,22 @@ class ExportData:
 
     def replay_files(self) -> list[Path]:
         """Return the given replay files; empty for a player. Raises BalatroError."""
+        from ante.recording.games import replays_in
+
         files: list[Path] = []
+        others: list[Path] = []
         for source in map(Path, self.sources):
             if source.is_file():
                 files.append(source)
             elif source.is_dir() and not (source / "config.yaml").is_file():
-                files += sorted(source.glob("*.txt"))
-                if not files:
-                    raise BalatroError(f"{source} is not a run or a release, and contains no replays (*.txt)")
+                found = replays_in(source)
+                if not found:
+                    raise BalatroError(f"{source} is not a run or a release, and contains no replays (*.txt, *.txt.gz)")
+                files += found
+            else:
+                others.append(source)
+        if files and others:
+            raise BalatroError(f"{others[0]} is not a replay, unlike {files[0]}: give replays only, or one player")
         return files[: self.games]
 
     def kind(self, files: list[Path]) -> dict[str, Any]:
@@ -141,15 +149,12 @@ class ExportData:
 
     def judge(self, player: "Player | None", view: str) -> Any:
         """Return a function that computes log_prob and value: the player's policy, if it uses this view."""
-        from ante.agents.baselines import AGENTS
-
-        if player is None or player.name in AGENTS:
+        policy = getattr(player, "policy", None)
+        if policy is None:
             return None
-        from ante.agents.releases import policy_folder
         from ante.training.players.cloning import judge_of
-        from ante.training.players.release import policy_from
 
-        return judge_of(policy_from(policy_folder(self.sources[0]), self.checkpoint), view)
+        return judge_of(policy, view)
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,12 @@ def chosen_early(arguments: Sequence[str]) -> Namespace:
     for name in ("preset", "config"):
         if getattr(chosen, name) and chosen.resume and chosen.resume not in BY_NAME:
             raise BalatroError(f"--{name} and --resume RUN exclude each other: a resumed run has its own config.yaml")
+    for name in ("name", "runs"):
+        if getattr(chosen, name) and chosen.resume and chosen.resume not in BY_NAME:
+            raise BalatroError(
+                f"--{name} and --resume {chosen.resume} exclude each other: a folder names its run; to begin another run "
+                f"with its weights, use --from {chosen.resume}"
+            )
     return chosen
 
 

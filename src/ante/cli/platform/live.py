@@ -1,14 +1,18 @@
 """`ante live`: a player in a game that runs elsewhere."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
 from ante.cli.options import Count, Number, Seconds, Stake
 from ante.errors import BalatroError
+
+if TYPE_CHECKING:
+    from ante.serve.live.bridge import Bridge
 
 
 @dataclass(frozen=True)
@@ -42,15 +46,14 @@ class Live:
     patience: Seconds = 60.0
     """Seconds in which a game that does not reply can start again."""
     record: Path | None = None
-    """Write all requests and replies to RECORD.req.jsonl and RECORD.res.jsonl."""
+    """Write all requests and replies to the new files RECORD.req.jsonl and RECORD.res.jsonl."""
     check: Path | None = None
     """Play no game: send the requests of CHECK.req.jsonl and compare the replies with CHECK.res.jsonl."""
     json: bool = False
     """Print one JSON object for each game."""
 
     def run(self) -> int:
-        """Play the games and print a line for each."""
-        from ante.agents.seed_lists import evaluation_seeds
+        """Play the games and print a line for each, or check a recording."""
         from ante.cli.players import player_of
         from ante.serve.live.bridge import Bridge, check_recording
         from ante.serve.live.client import Client, Recorder
@@ -62,11 +65,13 @@ class Live:
             equal, why = check_recording(self.check, client.exchange)
             print(f"{equal} equal replies; {why or 'no difference'}")
             return 1 if why else 0
-        bridge = Bridge(
-            Recorder(client, self.record) if self.record else client,
-            player_of(self.player, False, "best"),
-            self.patience,
-        )
+        bridge = Bridge(client, player_of(self.player, False, "best"), self.patience)
+        with Recorder(client, self.record) if self.record else nullcontext(client) as bridge.caller:
+            return self._play(bridge)
+
+    def _play(self, bridge: "Bridge") -> int:
+        from ante.agents.seed_lists import evaluation_seeds
+
         different = 0
         for seed in [self.seed] if self.seed is not None else evaluation_seeds(self.games, self.draw):
             found = bridge.play(seed, self.deck, self.stake)

@@ -89,20 +89,24 @@ def is_measured(plan: Plan, cell: Cell, records: Sequence[Record]) -> bool:
 def train_until(cell: Cell, minutes: float, display: Display, stops: Stops) -> None:
     """Train to this many minutes of training time, or to the end of the run's steps. Raises NotTrained."""
     wanted, before = 60.0 * minutes, reached(cell, "seconds")
-    if before >= wanted or reached(cell, "steps") >= cell.config.steps:
+    if milestones(cell, (minutes,)):
         return
     running = Running(cell, [training(cell)])
     stopped = False
     with display.bar(round(wanted), f"training seed {cell.config.seed}, {minutes:g} minutes") as advance:
         advance(round(before))
-        while running.poll():
-            now = reached(cell, "seconds")
-            advance(round(now) - round(before))
-            before = now
-            if not stopped and (stops or now >= wanted):
-                running.stop()
-                stopped = True
-            time.sleep(LOOK_SECONDS)
+        try:
+            while running.poll():
+                now = reached(cell, "seconds")
+                advance(round(now) - round(before))
+                before = now
+                if not stopped and (stops or now >= wanted):
+                    running.stop()
+                    stopped = True
+                time.sleep(LOOK_SECONDS)
+        finally:
+            if not stopped:
+                running.stop()  # after an error; Ctrl-C does not reach it
     if running.code and not stops:
         raise NotTrained(
             f"training of seed {cell.config.seed} failed with {trouble_of(running)}; see {log_of(cell)}, then repeat the "
@@ -160,12 +164,18 @@ def measure_milestone(plan: Plan, cell: Cell, milestone: Milestone, out: Path, d
 
 
 def time_left(plan: Plan, records: Sequence[Record]) -> str:
-    """Return the remaining time as text: training to the last milestone, and games as long as the mean so far."""
-    done = [each for each in records if each.seed in plan.seeds]
-    left = len(plan.seeds) * len(plan.minutes) - len(done)
-    untrained = len(plan.seeds) - len({each.seed for each in done})
-    seconds = sum(each.play_seconds for each in records) / len(records) * left + 60.0 * plan.minutes[-1] * untrained
-    return f"{left} of {len(plan.seeds) * len(plan.minutes)} measurements left, about {seconds / 3600:.1f} hours"
+    """Return the remaining time as text: training to the last milestone, and games as long as the mean so far.
+
+    A run may end before the last milestone; other seeds are assumed to end where the first one did.
+    """
+    done = {seed: [each for each in records if each.seed == seed] for seed in plan.seeds}
+    ended = [of for of in done.values() if of and of[-1].steps >= plan.settings["steps"]]
+    most = len(ended[0]) if ended else len(plan.minutes)
+    length = ended[0][-1].seconds if ended else 60.0 * plan.minutes[-1]
+    left = sum(max(0, most - len(of)) for of in done.values() if of not in ended)
+    untrained = sum(not of for of in done.values())
+    seconds = sum(each.play_seconds for each in records) / len(records) * left + length * untrained
+    return f"{left} measurements left, about {seconds / 3600:.1f} hours"
 
 
 def played(plan: Plan, cell: Cell, folder: Path, checkpoint: str, display: Display, stops: Stops) -> tuple[str, float]:

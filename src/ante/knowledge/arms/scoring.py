@@ -104,20 +104,32 @@ def log_score(copies, cards):
 
 
 @rule
-def search_plays(copies, w, state, joker):
-    """Score every play of visible cards and store the best ones of this arm; w singles_t."""
-    g = copies[GAME]
+def hand_bits(g):
+    """Return the number of positions of the hand that are searched, and the bits of hidden and of forced cards among them."""
     seen = min(MOST_POSITIONS, int(g.n_hand))
     hidden, forced = 0, 0
     for i in range(seen):
         c = g.cards[g.hand[i]]
         hidden |= (1 << i) if c.face_down else 0
         forced |= (1 << i) if c.forced else 0
+    return seen, hidden, forced
+
+
+@rule
+def is_play(cards, hidden, forced):
+    """Return whether these cards, as bits of positions, can be played: visible, with all forced ones."""
+    return not cards & hidden and cards & forced == forced and count_bits(cards) <= MAX_PLAYED
+
+
+@rule
+def search_plays(copies, w, state, joker):
+    """Score every play of visible cards and store the best ones of this arm; w singles_t."""
+    seen, hidden, forced = hand_bits(copies[GAME])
     n = 0
     for hand in range(N_HANDS):
         w.hands[state, joker, hand] = NEVER
     for cards in range(1, 1 << seen):
-        if cards & hidden or cards & forced != forced or count_bits(cards) > MAX_PLAYED:
+        if not is_play(cards, hidden, forced):
             continue
         score = log_score(copies, cards)
         hand = int(copies[SCORED].hand_type)
@@ -192,16 +204,10 @@ def best_listed(copies, w, state, one, other):
 @rule
 def best_of_all(copies):
     """Return the log score of the best play of visible cards."""
-    g = copies[GAME]
-    seen = min(MOST_POSITIONS, int(g.n_hand))
-    hidden, forced = 0, 0
-    for i in range(seen):
-        c = g.cards[g.hand[i]]
-        hidden |= (1 << i) if c.face_down else 0
-        forced |= (1 << i) if c.forced else 0
+    seen, hidden, forced = hand_bits(copies[GAME])
     best = NEVER
     for cards in range(1, 1 << seen):
-        if not cards & hidden and cards & forced == forced and count_bits(cards) <= MAX_PLAYED:
+        if is_play(cards, hidden, forced):
             best = max(best, log_score(copies, cards))
     return best
 

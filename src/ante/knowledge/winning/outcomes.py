@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ante.errors import BalatroError
 from ante.files import NoFile
 from ante.knowledge.measuring.positions import BATCH
 from ante.knowledge.measuring.sums import OtherMeasurement
@@ -13,6 +14,11 @@ from ante.knowledge.measuring.table import read_parquet, write_parquet
 
 OUTCOMES = "outcomes.parquet"
 KEY = b"ante"  # metadata of the file
+MOST_GAMES = 1_000_000  # in a file
+
+
+class TooManyGames(BalatroError, ValueError):
+    """A file would have more results than can be read."""
 
 
 class Outcomes:
@@ -25,7 +31,7 @@ class Outcomes:
         self.file, self.key = file, key
         self.won: dict[str, dict[str, bool]] = {}
         try:
-            found = read_parquet(file, schema())
+            found = read_parquet(file, schema(), MOST_GAMES)
         except NoFile:
             return
         if (found.schema.metadata or {}).get(KEY, b"").decode(errors="replace") != key:
@@ -36,22 +42,23 @@ class Outcomes:
             self.won.setdefault(arm, {})[seed] = won
 
     def of(
-        self,
-        arm: str,
-        seeds: Sequence[str],
-        play: Callable[[NDArray[np.int64]], NDArray[np.bool_]],
-        advance: Callable[[int], None] = lambda _: None,
+        self, arm: str, seeds: Sequence[str], play: Callable[[NDArray[np.int64]], NDArray[np.bool_]]
     ) -> NDArray[np.bool_]:
-        """Return whether the games of these seeds are won in an arm; `play` plays those at indices that are missing."""
+        """Return whether the games of these seeds are won in an arm; `play` plays those at indices that are missing.
+
+        Raises TooManyGames.
+        """
         known = self.won.setdefault(arm, {})
         missing = np.array([i for i, seed in enumerate(seeds) if seed not in known], dtype=np.int64)
-        advance(len(seeds) - len(missing))
+        if self.games + len(missing) > MOST_GAMES:
+            raise TooManyGames(
+                f"{self.file} would have more than {MOST_GAMES:,} results: play fewer games, or choose another --out"
+            )
         for first in range(0, len(missing), BATCH):
             part = missing[first : first + BATCH]
             for i, won in zip(part, play(part), strict=True):
                 known[seeds[i]] = bool(won)
             self.write()
-            advance(len(part))
         return np.array([known[seed] for seed in seeds], dtype=np.bool_)
 
     def write(self) -> None:

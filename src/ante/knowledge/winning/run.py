@@ -13,13 +13,13 @@ from ante.engine.core.compile_cache import source_hash
 from ante.errors import BalatroError
 from ante.knowledge.measuring.positions import Chooser
 from ante.knowledge.measuring.run import Bar
-from ante.knowledge.measuring.statistics import Z_95, p_values, q_values
+from ante.knowledge.measuring.statistics import Z_95, p_values, q_values, rounded
 from ante.knowledge.measuring.table import RATE
 from ante.knowledge.winning.grants import RULES, Grant, admits, control_of, grant_of, play_granted, typical_items
 from ante.knowledge.winning.mining import LEAST, LEAST_MORE, LONGEST, Mined, items_of, mine, name_of
 from ante.knowledge.winning.outcomes import OUTCOMES, Outcomes
 from ante.knowledge.winning.starts import ANTE, Starts
-from ante.knowledge.winning.table import JOIN, Strategy, Winning, WinPair, rounded
+from ante.knowledge.winning.table import JOIN, Strategy, Winning, WinPair
 
 FEWEST = 20  # games in which an arm is played
 MINED = ("support", "rate", "low", "high", "lift", "more", "q")  # figures of a mined set that its strategy has
@@ -173,7 +173,7 @@ def validated(each: Mined, field: Field, mined: Starts, games: int) -> Strategy:
     figures: dict[str, float] = {name: getattr(each, name) for name in MINED}
     figures |= {"base": base.mean(), "control": control.mean(), "granted": granted.mean()}
     figures |= {"effect": effect, "low_effect": effect - half, "high_effect": effect + half}
-    found: dict[str, Any] = dict(zip(figures, rounded(list(figures.values())), strict=True))
+    found: dict[str, Any] = {name: rounded(value) for name, value in figures.items()}
     key, name = JOIN.join(each.items), name_of(each.items)
     return Strategy(key, name, each.n, each.wins, tested=len(which), q_effect=p, example=example, **found)
 
@@ -186,8 +186,8 @@ def interaction(one: str, other: str, field: Field, games: int) -> WinPair:
     values = arms[2] - arms[0] - arms[1] + base
     effect, half = mean_and_half(values)
     p = float(p_values(np.array(effect), np.array(half / Z_95)))
-    none, first, second, both = rounded([arm.mean() for arm in (base, *arms)])
-    middle, low, high = rounded([effect, effect - half, effect + half])
+    none, first, second, both = (rounded(arm.mean()) for arm in (base, *arms))
+    middle, low, high = map(rounded, (effect, effect - half, effect + half))
     return WinPair(one, other, len(which), none, first, second, both, middle, low, high, p)
 
 
@@ -207,7 +207,7 @@ def corrected(rows: Sequence[Any], name: str) -> tuple[Any, ...]:
 
     if not rows:
         return ()
-    q = rounded(q_values(np.array([getattr(row, name) for row in rows])).tolist())
+    q = [rounded(value) for value in q_values(np.array([getattr(row, name) for row in rows]))]
     return tuple(replace(row, **{name: value}) for row, value in zip(rows, q, strict=True))
 
 

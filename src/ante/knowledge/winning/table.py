@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib.resources import files
@@ -166,8 +165,3 @@ def schema_of(kind: type[Strategy] | type[WinPair]) -> Any:
 
     kinds: dict[Any, Any] = {str: pa.string(), int: pa.int32(), float: pa.float64()}
     return pa.schema([pa.field(each.name, kinds[each.type], nullable=False) for each in fields(kind)])
-
-
-def rounded(values: Sequence[float]) -> list[float]:
-    """Return numbers with the digits of the tables."""
-    return [float(f"{value:.4g}") for value in values]

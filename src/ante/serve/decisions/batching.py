@@ -79,14 +79,14 @@ class Batcher:
         self._task = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
-        """Refuse what waits and end the thread; a batch in progress is completed."""
+        """Refuse what waits and the batch in progress, and end the thread."""
         if self._task:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
         for queue in self._queues:
             for work in queue:
-                work.refuse(Refused(grpc.StatusCode.UNAVAILABLE, "the server stops: connect again"))
+                work.refuse(stopped())
         self._worker.shutdown(wait=False)
 
     def full(self) -> bool:
@@ -111,6 +111,10 @@ class Batcher:
             begin = time.monotonic()
             try:
                 results = await loop.run_in_executor(self._worker, self._decide, [work.query for work in batch])
+            except asyncio.CancelledError:
+                for work in batch:
+                    work.refuse(stopped())
+                raise
             except Exception:  # no caller awaits this task: the log has the cause, the clients a status without it
                 LOG.exception("a batch of %d failed", len(batch))
                 results = [
@@ -139,6 +143,11 @@ class Batcher:
                 else:
                     batch.append(work)
         return batch
+
+
+def stopped() -> Refused:
+    """Return the refusal of a query that a stopping server does not decide."""
+    return Refused(grpc.StatusCode.UNAVAILABLE, "the server stops: connect again")
 
 
 def expired() -> Refused:

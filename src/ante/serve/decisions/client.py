@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import re
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from purgatory import SyncCircuitBreakerFactory
 from purgatory.domain.model import OpenedState
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+from tenacity import Retrying, retry_if_exception, stop_before_delay, wait_random_exponential
 
 from ante.engine.core.state import save_state
 from ante.env.games import Games
@@ -29,6 +30,7 @@ from ante.serve.decisions.v1.decisions_pb2_grpc import DecisionServiceStub
 
 URL = re.compile(r"(grpcs?)://([^/\s@]+:\d{1,5})")
 RETRIED = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
+FAULTS = (*RETRIED, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)  # of a server
 TOKEN, CA, CERTIFICATE, KEY = (f"ANTE_DECISIONS_{name}" for name in ("TOKEN", "CA", "CERT", "KEY"))
 MESSAGE_BYTES = 4 << 20
 LARGEST_FILE = 1 << 20
@@ -36,6 +38,7 @@ FAILURES, OPEN_SECONDS = 5, 5.0  # of the circuit breaker
 OPTIONS = (("grpc.max_receive_message_length", MESSAGE_BYTES), ("grpc.initial_reconnect_backoff_ms", 100))
 STREAM_OPTIONS = (*OPTIONS, ("grpc.max_reconnect_backoff_ms", 500), ("grpc.use_local_subchannel_pool", 1))
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds before a stream connects again
+CONNECT_SECONDS = 10.0  # in which a player must reach its server
 
 
 class NoDecision(BalatroError):
@@ -106,7 +109,7 @@ class Address:
 
 
 class DecisionClient:
-    """Blocking calls with retries and a circuit breaker; use it from one thread.
+    """Blocking calls with retries, and a circuit breaker for calls that fail in spite of them; use it from one thread.
 
     A query may be sent several times; the service decides it once, because its request id stays the same.
 
@@ -118,11 +121,12 @@ class DecisionClient:
     def __init__(self, address: Address, timeout: float = 10.0) -> None:
         self._channel, self._address, self._timeout = address.channel(), address, timeout
         self._stub = DecisionServiceStub(self._channel)
-        self._breakers = SyncCircuitBreakerFactory(FAILURES, OPEN_SECONDS)
+        excluded: list[Any] = [(grpc.RpcError, lambda error: error.code() not in FAULTS)]
+        self._breakers = SyncCircuitBreakerFactory(FAILURES, OPEN_SECONDS, exclude=excluded)
 
-    def info(self) -> "pb.GetServiceInfoResponse":
-        """Return what the service plays. Raises NoDecision."""
-        return self._call(self._stub.GetServiceInfo, pb.GetServiceInfoRequest())
+    def info(self, seconds: float | None = None) -> "pb.GetServiceInfoResponse":
+        """Return what the service plays, within `seconds` instead of the client's timeout. Raises NoDecision."""
+        return self._call(self._stub.GetServiceInfo, pb.GetServiceInfoRequest(), seconds)
 
     def decide(self, query: "pb.Query", seconds: float | None = None) -> "pb.Decision":
         """Return the decision of a query, within `seconds` instead of the client's timeout. Raises NoDecision."""
@@ -138,22 +142,22 @@ class DecisionClient:
     def _call(self, method: Callable[..., Any], request: Any, seconds: float | None = None) -> Any:
         """Call a method until it succeeds or the time is over."""
         timeout = self._timeout if seconds is None else seconds
+        deadline = time.monotonic() + timeout
         retrying = Retrying(
-            stop=stop_after_delay(timeout),
+            stop=stop_before_delay(timeout),
             wait=wait_random_exponential(multiplier=0.05, max=1.0),
             retry=retry_if_exception(passes),
             reraise=True,
         )
-        breaker = self._breakers.get_breaker(self._address.target)
 
         def attempt() -> Any:
-            with breaker:
-                return method(request, timeout=timeout, metadata=self._address.metadata)
+            return method(request, timeout=deadline - time.monotonic(), metadata=self._address.metadata)
 
         try:
-            return retrying(attempt)
+            with self._breakers.get_breaker(self._address.target):
+                return retrying(attempt)
         except OpenedState:
-            message = f"{self._address.target} failed {FAILURES} times in a row; calls resume in {OPEN_SECONDS:g} s"
+            message = f"{self._address.target} failed {FAILURES} times in a row; calls resume after {OPEN_SECONDS:g} s"
             raise NoDecision(grpc.StatusCode.UNAVAILABLE, message) from None
         except grpc.RpcError as error:
             raise NoDecision(error.code(), error.details() or "") from None
@@ -175,6 +179,16 @@ def check_answer(query: "pb.Query", answer: "pb.Answer") -> None:
         raise NoDecision(grpc.StatusCode.DATA_LOSS, message)
     if answer.HasField("refusal"):
         raise NoDecision(code_numbered(answer.refusal.code), answer.refusal.message)
+
+
+def check_player(decision: "pb.Decision") -> None:
+    """Check that the player of a service decided, not the rules in its place. Raises NoDecision."""
+    if decision.strategy == pb.STRATEGY_FALLBACK:
+        message = (
+            "the rules decided instead of the player, so the result would not be the player's: see the log of the service, "
+            f"or play the player without it ({decision.reason})"
+        )
+        raise NoDecision(grpc.StatusCode.UNAVAILABLE, message)
 
 
 def code_numbered(number: int) -> grpc.StatusCode:
@@ -266,14 +280,14 @@ class DecisionStream:
 class RemotePlayer:
     """A player that sends the records of the games in play and returns the decisions; `ante eval grpc://HOST:PORT` plays it.
 
-    Raises NoDecision, as its methods do.
+    Raises NoDecision, as its methods do, also if the rules decided in place of the service's player.
     """
 
     discrete = False
 
     def __init__(self, url: str) -> None:
         self._client = DecisionClient(Address.of(url), timeout=60.0)
-        info = self._client.info()
+        info = self._client.info(CONNECT_SECONDS)
         self.name, self.reorder, self._most = f"{info.player} at {url}", info.reorder or "none", info.queries or 1
 
     def choose(self, games: Games, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -286,5 +300,8 @@ class RemotePlayer:
                 pb.Query(request_id=uuid4().hex, priority=pb.PRIORITY_BULK, record=save_state(games.states[i]))
                 for i in part
             ]
-            actions[part] = [decision.packed_action for decision in self._client.decide_all(queries)]
+            decisions = self._client.decide_all(queries)
+            for decision in decisions:
+                check_player(decision)
+            actions[part] = [decision.packed_action for decision in decisions]
         return actions

@@ -211,14 +211,15 @@ class AdvisedDecider(StepwiseDecider):
     """A policy with an advisor, which decides where the policy is unsure and the budget permits.
 
     Attributes:
+        player: The policy with advisor.
         alone: The policy without advisor, for probabilities and values; None for others than shortlists.
     """
 
+    player: AdvisedPlayer
     alone: ThinkingDecider | None = None
 
     def decide(self, games: Games) -> list[Choice]:
         """See Decider."""
-        assert isinstance(self.player, AdvisedPlayer)
         views = self.alone.decide(games) if self.alone else []
         try:
             found = super().decide(games)

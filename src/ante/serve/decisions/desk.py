@@ -63,7 +63,7 @@ class Desk:
         self._answers: OrderedDict[str, tuple[bytes, asyncio.Task[Any]]] = OrderedDict()
         self._sequences: OrderedDict[str, int] = OrderedDict()
         self.player_queue = Batcher(self._decide, largest, MOST_WAITING, self._is_stale, self.exporter.observe_batch)
-        self.rules_queue = Batcher(self._decide_by_rules, LARGEST_BATCH, LARGEST_BATCH, self._is_stale)
+        self.rules_queue = Batcher(self._decide_by_rules, LARGEST_BATCH, MOST_WAITING, self._is_stale)
         self.exporter.waiting.set_function(lambda: len(self.player_queue))
 
     def warm(self) -> None:

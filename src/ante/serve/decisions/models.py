@@ -13,7 +13,7 @@ from ante.errors import BalatroError
 from ante.plugins import PLAYERS, is_plugin
 from ante.search.budget import budget_of
 from ante.search.player import SearchPlayer
-from ante.serve.decisions.deciders import Decider, decider_of
+from ante.serve.decisions.deciders import AdvisedDecider, Decider, decider_of
 from ante.serve.decisions.desk import LARGEST_BATCH, Desk
 from ante.training.players.advised import advised_from
 from ante.training.players.by_name import player_of
@@ -66,20 +66,24 @@ class Source:
         found = read_pointer(checkpoints, pointer) if pointer in POINTERS else None
         return found[1] if found else str(find_checkpoint(checkpoints, pointer)[1][SEAL])
 
-    def load(self) -> Decider:
-        """Return the decider with its most likely actions. Raises BalatroError."""
+    def load(self, earlier: Decider | None = None) -> Decider:
+        """Return the decider with its most likely actions. Raises BalatroError.
+
+        earlier  the decider that it replaces, whose connection to an LLM and limits of tokens it continues
+        """
         while True:
             digest = self.digest()
-            found = self._load(digest)
+            found = self._load(digest, earlier)
             if self.digest() == digest:  # else another checkpoint was published meanwhile
                 return found
 
-    def _load(self, digest: str) -> Decider:
+    def _load(self, digest: str, earlier: Decider | None) -> Decider:
         folder, checkpoint = policy_at(self.name, self.checkpoint)
         if self.hints != "off":
             if self.folder is None:
                 raise BalatroError(f"--hints requires a trained policy, not {self.name}: give a run or a release")
-            advised = advised_from(folder, self.hints, checkpoint=checkpoint, likeliest=True)
+            before = earlier.player if isinstance(earlier, AdvisedDecider) else None
+            advised = advised_from(folder, self.hints, checkpoint=checkpoint, likeliest=True, earlier=before)
             return decider_of(advised.name, digest, advised)
         player = player_of(self.name, True, self.checkpoint)
         if self.search is not None:
@@ -100,22 +104,24 @@ def first_decider(source: Source) -> tuple[Decider | None, str]:
 async def follow(source: Source, desk: Desk, seconds: float) -> None:
     """Check every `seconds` whether the player's run has published another checkpoint, and serve it.
 
-    The next batch uses it. If it cannot be loaded, the present one stays.
+    The next batch uses it. If it cannot be loaded, which is logged and counted, the present one stays.
     """
     tried = desk.decider.digest if desk.decider else ""
     while True:
         await asyncio.sleep(seconds)
+        published = False
         try:
             digest = await asyncio.to_thread(source.digest)
             if digest == tried:
                 continue
-            begin, tried = time.monotonic(), digest
-            decider = await asyncio.to_thread(source.load)
+            begin, tried, published = time.monotonic(), digest, True
+            decider = await asyncio.to_thread(source.load, desk.decider)
         except BalatroError as error:
             if desk.decider is None:
                 desk.missing = f"the model is missing: {error}"
-            else:
-                LOG.warning("the new model of %s cannot be loaded, and the present one stays: %s", source.name, error)
+            if published or desk.decider:  # else the run has no model yet
+                instead = "the present one stays" if desk.decider else "the rules decide"
+                LOG.warning("the new model of %s cannot be loaded, and %s: %s", source.name, instead, error)
                 desk.exporter.reloads.labels("failed").inc()
             continue
         desk.decider = decider

@@ -24,7 +24,16 @@ from ante.engine.core.state import save_state
 from ante.env.games import Games
 from ante.errors import BalatroError, shown
 from ante.serve.decisions.bus import SUBJECT
-from ante.serve.decisions.client import FAILURES, OPEN_SECONDS, Address, DecisionClient, NoDecision, check_answer
+from ante.serve.decisions.client import (
+    FAILURES,
+    FAULTS,
+    OPEN_SECONDS,
+    Address,
+    DecisionClient,
+    NoDecision,
+    check_answer,
+    check_player,
+)
 from ante.serve.decisions.desk import Desk
 from ante.serve.decisions.models import Source
 from ante.serve.decisions.positions import Refused
@@ -32,18 +41,15 @@ from ante.serve.decisions.v1 import decisions_pb2 as pb
 
 KEPT, KEPT_SECONDS = 1_024, 60.0  # recent decisions
 FIRST_TIMEOUT, SHORTEST_TIMEOUT = 2.0, 0.1  # seconds
-PASSING = (  # of one way: the next one may succeed
-    grpc.StatusCode.UNAVAILABLE,
-    grpc.StatusCode.DEADLINE_EXCEEDED,
-    grpc.StatusCode.RESOURCE_EXHAUSTED,
-    grpc.StatusCode.UNAUTHENTICATED,
-    grpc.StatusCode.INTERNAL,
-    grpc.StatusCode.UNKNOWN,
-)
+PASSING = (*FAULTS, grpc.StatusCode.UNAUTHENTICATED)  # of one way: the next one may succeed
 
 
 class Way(Protocol):
-    """One way to a decision."""
+    """One way to a decision.
+
+    Attributes:
+        name: Its address, or its player.
+    """
 
     name: str
 
@@ -72,18 +78,17 @@ class AdaptiveTimeout:
         self.seconds = max(self._least, self._mean + 4 * self._deviation)
 
     def missed(self, longest: float) -> None:
-        """Learn from an answer that did not come in time."""
-        self.seconds = min(longest, 2 * self.seconds)
+        """Learn from an answer that did not come in time: double the timeout, to at most `longest`; it never shrinks."""
+        self.seconds = max(self.seconds, min(longest, 2 * self.seconds))
 
 
 class BusWay:
     """Requests over NATS, to any server that answers there. Raises BadBus if the server cannot be reached at first."""
 
-    name = "bus"
-
     def __init__(self, url: str) -> None:
         from ante.events.jetstream import connected
 
+        self.name = url
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="decisions", daemon=True).start()
         self._client = asyncio.run_coroutine_threadsafe(connected(url, os.environ), self._loop).result()
@@ -113,9 +118,8 @@ class BusWay:
 class ServerWay:
     """Calls of a decision service over gRPC."""
 
-    name = "grpc"
-
     def __init__(self, url: str) -> None:
+        self.name = url
         self._client = DecisionClient(Address.of(url))
 
     def decide(self, query: "pb.Query", seconds: float) -> "pb.Decision":
@@ -130,9 +134,8 @@ class ServerWay:
 class LocalWay:
     """A player in this process."""
 
-    name = "local"
-
     def __init__(self, player: str) -> None:
+        self.name = player
         self._desk = Desk(Source(player).load())
 
     def decide(self, query: "pb.Query", seconds: float) -> "pb.Decision":
@@ -160,8 +163,8 @@ class DecisionPath:
 
     Attributes:
         ways: The ways, in order.
-        timeouts: The timeout of each way.
-        counts: Decisions by way, and those from memory.
+        timeouts: The timeout of each way, by its name.
+        counts: Decisions by name of the way, and those from memory (`recent`).
     """
 
     def __init__(self, ways: Sequence[Way]) -> None:
@@ -181,10 +184,14 @@ class DecisionPath:
         if kept and now - kept[0] < KEPT_SECONDS:
             self.counts["recent"] += 1
             return kept[1]
-        failure = NoDecision(grpc.StatusCode.UNAVAILABLE, "every circuit breaker is open")
+        failure: NoDecision | None = None
         for way in self.ways:
+            left = now + seconds - time.monotonic()
+            if left <= 0 and not isinstance(way, LocalWay):
+                failure = failure or NoDecision(grpc.StatusCode.DEADLINE_EXCEEDED, "no time is left")
+                continue
             try:
-                decision = self._try(way, query, now + seconds - time.monotonic())
+                decision = self._try(way, query, left)
             except OpenedState:
                 continue
             except NoDecision as error:
@@ -193,21 +200,25 @@ class DecisionPath:
                 failure = error
                 continue
             self.counts[way.name] += 1
-            self._keep(key, decision)
+            if decision.strategy != pb.STRATEGY_FALLBACK:  # soon the player itself may decide
+                self._keep(key, decision)
             return decision
-        raise failure
+        raise failure or NoDecision(grpc.StatusCode.UNAVAILABLE, "every circuit breaker is open")
 
     def _try(self, way: Way, query: "pb.Query", left: float) -> "pb.Decision":
         """Return the decision of one way. Raises NoDecision, OpenedState."""
         timeout, begin = self.timeouts[way.name], time.monotonic()
         with self._breakers.get_breaker(way.name):
             try:
-                decision = way.decide(query, max(SHORTEST_TIMEOUT, min(timeout.seconds, left)))
+                decision = way.decide(query, min(timeout.seconds, left))
             except NoDecision as error:
                 if error.code is grpc.StatusCode.DEADLINE_EXCEEDED:
                     timeout.missed(left)
                 raise
-        timeout.observe(time.monotonic() - begin)
+        if decision.strategy == pb.STRATEGY_FALLBACK:  # the server lets the rules decide when this time is almost over
+            timeout.missed(left)
+        else:
+            timeout.observe(time.monotonic() - begin)
         return decision
 
     def _keep(self, key: bytes, decision: "pb.Decision") -> None:
@@ -232,7 +243,10 @@ def key_of(query: "pb.Query") -> bytes:
 
 
 class PathPlayer:
-    """A player whose decisions come from a path, such as `nats://HOST:PORT,grpc://HOST:PORT,rules`. Raises BalatroError."""
+    """A player whose decisions come from a path, such as `nats://HOST:PORT,grpc://HOST:PORT,rules`.
+
+    Raises BalatroError; of a path of one way also if the rules decided in place of the service's player.
+    """
 
     discrete, reorder = False, "all"
 
@@ -248,5 +262,8 @@ class PathPlayer:
         for i in np.flatnonzero(playing):
             record = save_state(games.states[i])
             query = pb.Query(request_id=uuid4().hex, priority=pb.PRIORITY_BULK, record=record)
-            actions[i] = self.path.decide(query).packed_action
+            decision = self.path.decide(query)
+            if len(self.path.ways) == 1:  # else the caller expects decisions of several players
+                check_player(decision)
+            actions[i] = decision.packed_action
         return actions

@@ -20,7 +20,7 @@ from ante.serve.decisions.v1.decisions_pb2_grpc import DecisionServiceServicer
 
 MESSAGE_BYTES = 1 << 20
 MOST_QUERIES = 64  # of GetDecisions
-STREAMED = 64  # queries of one stream that are decided at a time; the client's next ones wait in its connection
+STREAMED = 64  # queries of one stream whose answers are not sent yet; the client's next ones wait in its connection
 CODES = {code: code.value[0] for code in grpc.StatusCode}
 NO_MESSAGE = "the request is not a message of this protocol"
 Context = Any
@@ -89,10 +89,7 @@ class DecisionService(DecisionServiceServicer):  # type: ignore[misc]
         tasks: set[asyncio.Task[None]] = set()
 
         async def answer(query: Any) -> None:
-            try:
-                answers.put_nowait(await self._answer(query, "StreamDecisions", context.time_remaining()))
-            finally:
-                room.release()
+            answers.put_nowait(await self._answer(query, "StreamDecisions", context.time_remaining()))
 
         async def read() -> None:
             async for request in requests:
@@ -113,6 +110,7 @@ class DecisionService(DecisionServiceServicer):  # type: ignore[misc]
         try:
             while (found := await answers.get()) is not None:
                 yield pb.StreamDecisionsResponse(answer=found)
+                room.release()  # only now, so that answers do not accumulate for a client that does not read
             if self._draining.is_set():
                 await context.abort(grpc.StatusCode.UNAVAILABLE, "the server stops: connect again")
         finally:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPException
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
 from ante.errors import BalatroError, shown
@@ -92,11 +92,26 @@ def result_of(method: str, reply: Any) -> Any:
 
 
 class Recorder:
-    """A client that writes its requests and the replies to NAME.req.jsonl and NAME.res.jsonl, one a line."""
+    """A client that writes its requests and the replies to NAME.req.jsonl and NAME.res.jsonl, one a line.
+
+    A context manager, which closes the files and deletes them if they are empty. Raises BalatroError if one exists.
+    """
 
     def __init__(self, client: Client, name: Path) -> None:
-        self.client, self._ids = client, count(1)
-        self._files = [part.open("w") for part in parts_of(name)]
+        self.client, self._ids, self._parts = client, count(1), parts_of(name)
+        for part in self._parts:
+            if part.exists():
+                raise BalatroError(f"{part} exists: give the new recording another name, or delete the old one")
+        self._files = [part.open("x") for part in self._parts]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file, part in zip(self._files, self._parts, strict=True):
+            file.close()
+            if not part.stat().st_size:
+                part.unlink()
 
     def call(self, method: str, **params: Any) -> Any:
         """See Caller."""
@@ -118,5 +133,10 @@ def parts_of(name: Path) -> tuple[Path, Path]:
 def recorded(name: Path) -> Iterator[tuple[Any, Any]]:
     """Yield the requests and replies of a recording. Raises Unreadable."""
     requests, replies = (read_text(part).splitlines() for part in parts_of(name))
-    for number, (body, reply) in enumerate(zip(requests, replies, strict=False), 1):
+    if len(requests) != len(replies) or not requests:
+        raise Unreadable(
+            f"{name} has {len(requests):,} requests and {len(replies):,} replies: record it again, or delete the lines of "
+            "requests without a reply"
+        )
+    for number, (body, reply) in enumerate(zip(requests, replies, strict=True), 1):
         yield parse_json(body, f"{name}, line {number}"), parse_json(reply, f"{name}, line {number}")

@@ -120,14 +120,18 @@ class Link:
             return now
 
     def state_after_restart(self) -> Any:
-        """Return the state as soon as the server replies. Raises Unreachable after `patience` seconds."""
-        for _ in range(int(self.patience / PAUSE)):
-            self.wait(PAUSE)
+        """Return the state as soon as the server replies. Raises Unreachable after `patience` seconds.
+
+        A call in progress then may take its own timeout in addition.
+        """
+        deadline = time.monotonic() + self.patience
+        while True:
+            self.wait(min(PAUSE, max(0.0, deadline - time.monotonic())))
             try:
                 return self.caller.call("gamestate")
             except Unreachable:
-                continue
-        return self.caller.call("gamestate")
+                if time.monotonic() >= deadline:
+                    raise
 
 
 def dialect_of(state: Any) -> Dialect:

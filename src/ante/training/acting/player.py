@@ -1,6 +1,9 @@
 """Adapts a trained policy to the player interface of evaluation, leagues and videos."""
 
+import hashlib
 from collections.abc import Iterator
+from dataclasses import fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,7 @@ from numpy.typing import NDArray
 from ante.engine.actions import Verb, pack_action
 from ante.engine.core.state import MAX_HAND, restore_states
 from ante.env.games import REORDERS, Games
+from ante.env.reward import REWARDS, AnyReward, Reward
 from ante.search.player import NotSearchable
 from ante.search.protocol import Thinker
 from ante.training.acting.thinker import ShortlistThinker
@@ -111,6 +115,7 @@ class PolicyPlayer:
         self.discrete = policy.discrete
         self.generator = torch.Generator(policy.device).manual_seed(seed)
         self.win_head: WinHead | None = None
+        self.reward: AnyReward = REWARDS["shaped"]  # of its training
         self._playing: FollowedGames | None = None
         self._explaining: FollowedGames | None = None
 
@@ -158,12 +163,29 @@ class PolicyPlayer:
 
     def thinker(self) -> Thinker:
         """Return what search needs of this policy. Raises NotSearchable for other policies than shortlists."""
-        if type(self.policy) is not ShortlistPolicy or self.policy.device.type != "cpu":
-            kind = type(self.policy).__name__
-            raise NotSearchable(
-                self.name, f"a {kind} on {self.policy.device.type} has no candidates for a whole decision"
-            )
-        return ShortlistThinker(self.policy, self.win_head)
+        if type(self.policy) is not ShortlistPolicy:
+            raise NotSearchable(self.name, f"a {type(self.policy).__name__} has no candidates for a whole decision")
+        if self.policy.device.type != "cpu":
+            raise NotSearchable(self.name, f"search needs it on the CPU, not on {self.policy.device.type}")
+        reward = self.reward
+        if not isinstance(reward, Reward) or reward.win + reward.blind + reward.progress <= 0.0:
+            if self.win_head is None:
+                raise NotSearchable(self.name, "its value is in an unknown unit: export it, then run ante calibrate")
+            reward = REWARDS["shaped"]
+        return ShortlistThinker(self.policy, self.win_head, reward)
+
+    @cached_property
+    def digest(self) -> str:
+        """The hex SHA-256 of the weights, with those of the win head."""
+        policy: Any = self.policy
+        arrays = {name: value.cpu().numpy() for name, value in policy.state_dict().items()}
+        head = (
+            [] if self.win_head is None else [getattr(self.win_head, each.name) for each in fields(self.win_head)[:-1]]
+        )
+        digest = hashlib.sha256()
+        for each in (*(arrays[name] for name in sorted(arrays)), *head):
+            digest.update(np.ascontiguousarray(each).tobytes())
+        return digest.hexdigest()
 
 
 def make_player(policy: Any, name: str, likeliest: bool = False, seed: int = 0, reorder: str = "none") -> PolicyPlayer:

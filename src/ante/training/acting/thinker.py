@@ -5,7 +5,7 @@ import torch
 from numpy.typing import NDArray
 
 from ante.catalog.constants import WIN_ANTE
-from ante.env.reward import BLINDS_OF_A_RUN, REWARDS
+from ante.env.reward import BLINDS_OF_A_RUN, Reward
 from ante.lookahead.candidates import CandidateLister, decisions_of, macro_decisions
 from ante.lookahead.records import candidates_t
 from ante.search.protocol import Positions, Views, as_records
@@ -20,15 +20,16 @@ class ShortlistThinker:
     Args:
         policy: The policy; its weights are read now.
         head: Its probability of winning. Without one, ratings are the policy's value as a part of the largest one.
+        reward: The reward of its training, which determines the largest value.
     """
 
-    def __init__(self, policy: ShortlistPolicy, head: WinHead | None) -> None:
+    def __init__(self, policy: ShortlistPolicy, head: WinHead | None, reward: Reward) -> None:
         if head is not None and len(head.hidden) != policy.query.in_features:
             raise BadWinHead(
                 f"{WIN_HEAD} has {len(head.hidden)} features, not the {policy.query.in_features} of its policy"
             )
         self._net, self._head, self._lister = ShortlistNet(policy, torch.float32), head, CandidateLister()
-        self._lists = np.zeros(0, dtype=candidates_t)
+        self._lists, self._reward = np.zeros(0, dtype=candidates_t), reward
 
     def _outputs(self, positions: Positions) -> tuple[Passed, np.recarray]:
         """Return the policy's outputs and the candidate lists."""
@@ -57,7 +58,6 @@ class ShortlistThinker:
     def _ratings(self, positions: Positions, found: Passed) -> NDArray[np.float64]:
         if self._head is not None:
             return self._head(found.trunk.numpy())
-        reward = REWARDS["shaped"]
         left = np.clip(BLINDS_OF_A_RUN - 3 * (positions.states["ante"] - 1), 1, 3 * WIN_ANTE)
-        best = reward.win + (reward.blind + reward.progress) * left
+        best = self._reward.win + (self._reward.blind + self._reward.progress) * left
         return found.values.numpy().astype(np.float64) / best

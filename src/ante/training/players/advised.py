@@ -4,9 +4,10 @@ import asyncio
 import json
 import os
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -33,6 +34,9 @@ from ante.training.settings.config import TrainConfig, read_config
 from ante.watch.episode import fingerprint
 from ante.watch.notes import Note
 
+if TYPE_CHECKING:
+    from ante.hints.desk import Desk
+
 EFFECT_GAMES = 64  # games of a run's final evaluation that are repeated with hints
 
 
@@ -43,6 +47,8 @@ class AdvisedPlayer:
     ledger    counts of requests by result
     alone     the policy without advisor
     asks_llm  whether the advisor is an LLM instead of the rules
+
+    With `earlier`, the player continues the cache, the limits of tokens and the circuit breaker of that player's LLM.
     """
 
     def __init__(
@@ -56,6 +62,7 @@ class AdvisedPlayer:
         seed: int = 0,
         reorder: str = "none",
         picture: Callable[[Any], bytes] | None = None,
+        earlier: "AdvisedPlayer | None" = None,
     ) -> None:
         if not hasattr(policy, "action_log_probs"):
             raise BalatroError(
@@ -63,22 +70,26 @@ class AdvisedPlayer:
             )
         self.name, self.discrete, self.reorder = f"{name}, advised", policy.discrete, reorder
         self.hints: dict[tuple[str, int], dict[str, Any]] = {}
-        self.ledger = Ledger()
         self.policy, self._likeliest, self._confidence = policy, likeliest, confidence
         self.alone = make_player(policy, name, likeliest, seed, reorder)
         self._played: set[str] = set()  # seeds
         self._hint_texts: dict[str, str] = {}  # texts of hints, by the fingerprint of the game
         self._budget, self._picture = DecisionBudget(share), picture
         self._generator = torch.Generator(policy.device).manual_seed(seed)
-        self._settings, self._desk = settings, None
-        self._facts = facts_from(settings.knowledge, os.environ) if settings else None
-        self.asks_llm = settings is not None
-        self._loop = asyncio.new_event_loop()
-        if settings is not None:
-            from ante.hints.desk import Desk, make_advisor
+        self._settings, self.asks_llm = settings, settings is not None
+        if earlier is None:
+            self._facts = facts_from(settings.knowledge, os.environ) if settings else None
+            self._loop = asyncio.new_event_loop()
+            self._desk = desk_of(settings) if settings else None
+        else:
+            self._facts, self._loop, self._desk = earlier._facts, earlier._loop, earlier._desk
+        self.ledger = self._desk.ledger if self._desk else Ledger()
 
-            self._desk = Desk(settings, make_advisor(settings, os.environ))
-            self.ledger = self._desk.ledger
+    def close(self) -> None:
+        """Release the advisor's connections and files."""
+        if self._desk is not None:
+            self._loop.run_until_complete(self._desk.close())
+        self._loop.close()
 
     def forget(self) -> None:
         """Drop the hints and the seeds of the games so far, which otherwise accumulate."""
@@ -167,6 +178,13 @@ class AdvisedPlayer:
         return self._loop.run_until_complete(every())
 
 
+def desk_of(settings: AdvisorSettings) -> "Desk":
+    """Return the desk of an LLM, with its key from the environment. Raises BadHints, NotInstalled."""
+    from ante.hints.desk import Desk, make_advisor
+
+    return Desk(settings, make_advisor(settings, os.environ))
+
+
 def advised_from(
     folder: Path,
     source: str,
@@ -174,8 +192,12 @@ def advised_from(
     confidence: float = 0.7,
     checkpoint: str = "best",
     likeliest: bool = False,
+    earlier: AdvisedPlayer | None = None,
 ) -> AdvisedPlayer:
-    """Return the policy of a run or a release with an advisor, the rules or an LLM. Raises BalatroError."""
+    """Return the policy of a run or a release with an advisor, the rules or an LLM. Raises BalatroError.
+
+    earlier  a player with the same source, whose advisor and limits of tokens the new one continues
+    """
     settings: AdvisorSettings | None = None
     picture: Callable[[Any], bytes] | None = None
     if source == "llm":
@@ -185,7 +207,7 @@ def advised_from(
 
             picture = png_of
     policy, reorder = policy_from(folder, checkpoint), read_config(folder / "config.yaml").games.reorder
-    return AdvisedPlayer(policy, folder.name, settings, share, confidence, likeliest, 0, reorder, picture)
+    return AdvisedPlayer(policy, folder.name, settings, share, confidence, likeliest, 0, reorder, picture, earlier)
 
 
 @dataclass(frozen=True)
@@ -209,9 +231,10 @@ def advice_effect(config: TrainConfig, alone: Report) -> Effect:
     alone  the report without hints. The result is also written to hints/effect.json. Raises BalatroError.
     """
     source = "rules" if config.hints.source == "rules" else "llm"
-    player = advised_from(config.folder, source, config.hints.share, config.hints.confidence)
     records = alone.records[:EFFECT_GAMES]
-    advised = evaluate(player, [record.seed for record in records], **rules(config))
+    seeds, limit = [record.seed for record in records], config.games.max_decisions
+    with closing(advised_from(config.folder, source, config.hints.share, config.hints.confidence)) as player:
+        advised = evaluate(player, seeds, **rules(config), max_decisions=limit)
     found = Effect(source, len(records), *paired_difference(advised, replace(alone, records=records)))
     (config.folder / "hints").mkdir(exist_ok=True)
     write_text(config.folder / "hints" / "effect.json", json.dumps(plain(asdict(found)), indent=1))

@@ -24,6 +24,8 @@ from ante.training.acting.win_head import WinHead
 from ante.training.players.release import digest_of_weights, is_release, read_release, write_win_head
 from ante.training.policies.shortlist import ListedRows, ShortlistPolicy
 from ante.training.policies.shortlist_net import ShortlistNet
+from ante.training.sampling.games import rules
+from ante.training.settings.config import TrainConfig, read_config
 
 TOGETHER = 256  # games played together
 KEPT, SAMPLED = 0.35, 0.1  # parts of the positions that are kept, and of the decisions that are sampled
@@ -65,17 +67,19 @@ def calibrate(folder: Path, games: int, seed: int, advance: Callable[[int], None
     policy, about = read_release(folder)
     if type(policy) is not ShortlistPolicy:
         raise NotCalibrated(f"{folder} has a {type(policy).__name__}: search supports shortlist policies only")
-    fit = fitted(play(policy, games, seed, advance), seed, digest_of_weights(about))
+    config = read_config(folder / "config.yaml")
+    fit = fitted(play(policy, config, games, seed, advance), seed, digest_of_weights(about))
     write_win_head(fit.head, folder)
     return fit
 
 
-def play(policy: ShortlistPolicy, games: int, seed: int, advance: Callable[[int], None]) -> Positions:
-    """Return positions of at least this many whole games."""
+def play(
+    policy: ShortlistPolicy, config: TrainConfig, games: int, seed: int, advance: Callable[[int], None]
+) -> Positions:
+    """Return positions of at least this many whole games by the rules of the policy's training."""
     net, lister, rng = ShortlistNet(policy, torch.float32), CandidateLister(), np.random.default_rng(seed)
-    batch = Games(
-        TOGETHER, reorder="jokers", discrete=False, rngs=[one_seed(seed * TOGETHER + i) for i in range(TOGETHER)]
-    )
+    rngs = [one_seed(seed * TOGETHER + i) for i in range(TOGETHER)]
+    batch = Games(TOGETHER, **rules(config), discrete=False, rngs=rngs)
     batch.reset()
     lists = as_records(np.zeros(TOGETHER, dtype=candidates_t))
     number, won = np.arange(TOGETHER), dict[int, bool]()

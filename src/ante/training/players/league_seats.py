@@ -3,7 +3,7 @@
 from functools import cache
 
 from ante.agents.baselines import AGENTS, Baseline
-from ante.agents.releases import policy_folder, released_policies
+from ante.agents.releases import policy_at, policy_folder, released_policies
 from ante.errors import BalatroError
 from ante.league.folder import BadLeague, Entrant
 from ante.league.play import Seat
@@ -18,8 +18,8 @@ def entrants_of(spec: str, likeliest: bool = False) -> list[Entrant]:
     """
     if spec in AGENTS:
         return [Entrant(spec, spec)]
-    place, _, pointer = spec.rpartition("@") if "@" in spec else (spec, "", "best")
-    folder = policy_folder(place)
+    folder, pointer = policy_at(spec)
+    place = spec.removesuffix(f"@{pointer}")
     if not folder.is_dir():
         raise BalatroError(
             f"there is no player {spec!r}: choose {', '.join((*AGENTS, *released_policies()))}, a run, RUN@all, or a release"

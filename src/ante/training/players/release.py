@@ -55,7 +55,8 @@ def write_release(run: Path, folder: Path, pointer: str = "best") -> Path:
         return folder
     policy, metadata = load_policy(run, pointer)
     trained = {name: with_facts(run, metadata, TRAINED)[name] for name in TRAINED}
-    return write_policy(policy, read_config(run / "config.yaml"), trained, folder, lineage=read_lineage(run))
+    config = read_config(run / "config.yaml")
+    return write_policy(policy, config, trained, folder, config.algo.kind, read_lineage(run))
 
 
 def write_policy(
@@ -81,6 +82,7 @@ def write_policy(
         if value.dtype.kind == "f" and not np.abs(value).max(initial=0.0) <= LARGEST:
             raise BadRelease(f"weight {name} of {config.name} exceeds the range of float16: choose another checkpoint")
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / WIN_HEAD).unlink(missing_ok=True)  # of other weights
     packed = {name: value.astype(np.float16) if name in parameters else value for name, value in weights.items()}
     write_weights(packed, folder, compressed=True)
     about = {
@@ -130,14 +132,14 @@ def policy_from(folder: Path, checkpoint: str = "best") -> TorchRLModule:
 
 def player_from(folder: Path, checkpoint: str = "best", likeliest: bool = False) -> Player:
     """Return the player of a run's checkpoint (or best, latest) or of a release. Raises BadCheckpoint, BadConfig."""
-    head = None
+    config, head = read_config(folder / "config.yaml"), None
     if is_release(folder):
         policy, about = read_release(folder)
         head = read_win_head(folder, digest_of_weights(about))
     else:
         policy = load_policy(folder, checkpoint)[0]
-    player = make_player(policy, folder.name, likeliest, reorder=read_config(folder / "config.yaml").games.reorder)
-    player.win_head = head
+    player = make_player(policy, folder.name, likeliest, reorder=config.games.reorder)
+    player.win_head, player.reward = head, config.games.weighted_reward
     return player
 
 

@@ -1,5 +1,6 @@
 """Evaluations of a run: short ones on the validation seeds during training, and a final one with the baselines."""
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ante.metrics import names_of
 from ante.training.acting.player import make_player
 from ante.training.baselines.external import ExternalAlgorithm
 from ante.training.policies.registry import load_policy
+from ante.training.run_store.checkpoints import EVALUATION, find_checkpoint
 from ante.training.sampling.games import rules
 from ante.training.settings.config import TrainConfig
 
@@ -63,7 +65,8 @@ def present_policy(algorithm: Any) -> TorchRLModule:
 
 
 def write_report(config: TrainConfig, report: Report) -> Path:
-    """Write the report to evaluation.json in the run's folder."""
-    file = config.folder / "evaluation.json"
-    write_text(file, report.to_json())
+    """Write the report to evaluation.json in the run's folder, with the steps of the run's latest checkpoint."""
+    file = config.folder / EVALUATION
+    steps = find_checkpoint(config.folder / "checkpoints")[1]["timesteps"]
+    write_text(file, json.dumps(json.loads(report.to_json()) | {"steps": steps}, indent=1))
     return file

@@ -1,8 +1,8 @@
 """Writes the counts of a run's line-ups to a graph (`tracking.knowledge`), without ever delaying the training.
 
 A thread writes the newest counts after each checkpoint. They replace those that the run has written before, and a resumed
-run continues from the counts of its checkpoint, so that each game is in the graph once. If a write fails, the next
-checkpoint brings its counts; after several failures the circuit breaker skips writes for a while.
+run continues from the counts of its checkpoint, so that each game is in the graph once. If a write fails, the
+counts are written with the next checkpoint; after several failures the circuit breaker skips writes for a while.
 """
 
 import importlib

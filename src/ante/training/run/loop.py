@@ -114,23 +114,35 @@ def begin(config: TrainConfig, resume: bool, show_stage: Callable[[str], None]) 
         start = read_start(config)
         done = Progressed(sizes=configured(config))
         algorithm = build_sized(config, done, show_stage)
-        config.folder.mkdir(parents=True, exist_ok=True)
-        if start:
-            algorithm.start_from(start.weights)
-            write_lineage(config.folder, start.lineage)
-        write_text(config.folder / "config.yaml", config.to_yaml())
-        write_machine(config.folder)
+        with stopped_on_error(algorithm):
+            config.folder.mkdir(parents=True, exist_ok=True)
+            if start:
+                algorithm.start_from(start.weights)
+                write_lineage(config.folder, start.lineage)
+            write_text(config.folder / "config.yaml", config.to_yaml())
+            write_machine(config.folder)
         return algorithm, done
     checkpoint, metadata = find_checkpoint(config.folder / "checkpoints")
     done = progressed(config, metadata)
     algorithm = build_sized(config, done, show_stage)
-    show_stage(f"loading {checkpoint}")
-    done.games_restarted = restore_algorithm(algorithm, checkpoint)
-    if config.games.curriculum:
-        algorithm.set_stage(done.stage)
-    write_text(config.folder / "config.yaml", config.to_yaml())
-    write_machine(config.folder)
+    with stopped_on_error(algorithm):
+        show_stage(f"loading {checkpoint}")
+        done.games_restarted = restore_algorithm(algorithm, checkpoint)
+        if config.games.curriculum:
+            algorithm.set_stage(done.stage)
+        write_text(config.folder / "config.yaml", config.to_yaml())
+        write_machine(config.folder)
     return algorithm, done
+
+
+@contextmanager
+def stopped_on_error(algorithm: Algorithm) -> Iterator[None]:
+    """Stop the algorithm's processes if the block raises an error."""
+    try:
+        yield
+    except BaseException:
+        algorithm.stop()
+        raise
 
 
 def sized(config: TrainConfig, sizes: Sizes) -> TrainConfig:
@@ -148,6 +160,8 @@ def sized(config: TrainConfig, sizes: Sizes) -> TrainConfig:
 def fits(config: TrainConfig, sizes: Sizes) -> bool:
     """Return whether a run can continue with these sizes and the same gradient steps."""
     if sizes.minibatch < config.algo.minibatch and not config.algo.accumulates:
+        return False
+    if config.algo.minibatch % sizes.minibatch:
         return False
     try:
         sized(config, sizes)
@@ -295,19 +309,16 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
     Re-raises the loss of a process after `restarts` losses without a new checkpoint in between, and at once an error
     that code in a process raised.
     """
-    again, losses, reached = True, 0, -1
+    again, losses, reached, done = True, 0, -1, Progressed()
     while again:
-        with stages(session.console) as show_stage:
-            algorithm, done = begin(config, resume, show_stage)
-        session.followers.begin()
-        session.stops.listen()  # Ray replaces the SIGTERM handler when it starts
-        if done.iteration:
-            words = f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games"
-            session.console.print(words, soft_wrap=True)
-            if done.games_restarted:
-                session.console.print(f"games in progress begin again: {done.games_restarted}", soft_wrap=True)
-        session.gauge.take()  # discard earlier readings
+        algorithm = None
         try:
+            with stages(session.console) as show_stage:
+                algorithm, done = begin(config, resume, show_stage)
+            session.followers.begin()
+            session.stops.listen()  # Ray replaces the SIGTERM handler when it starts
+            show_resumed(config, done, session.console)
+            session.gauge.take()  # discard earlier readings
             session.exporter.row = {"steps": done.steps, "games": done.games, "iteration": done.iteration}
             session.exporter.learning = True
             again = learn(config, algorithm, done, session)
@@ -328,11 +339,24 @@ def learn_all(config: TrainConfig, resume: bool, session: Session) -> Progressed
             session.console.print(words, soft_wrap=True)
         finally:
             session.exporter.learning = False
-            algorithm.stop()
+            if algorithm is not None:
+                algorithm.stop()
             del algorithm
             gc.collect()  # RLlib's objects form reference cycles
         resume = True
     return done
+
+
+def show_resumed(config: TrainConfig, done: Progressed, console: Console) -> None:
+    """Print from where a run continues; nothing for a new run."""
+    if not done.iteration:
+        return
+    console.print(
+        f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games",
+        soft_wrap=True,
+    )
+    if done.games_restarted:
+        console.print(f"games in progress begin again: {done.games_restarted}", soft_wrap=True)
 
 
 def is_loss(error: BaseException | None) -> bool:

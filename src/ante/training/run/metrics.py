@@ -52,11 +52,12 @@ class Metrics:
 
     def _thread_failed(self, failure: Any) -> None:
         """Drop write errors of TensorBoard's thread, which its next call raises again; they would print a traceback."""
-        if not isinstance(failure.exc_value, OSError):
+        boards = type(failure.thread).__module__.startswith("tensorboard.")
+        if not (boards and isinstance(failure.exc_value, OSError)):
             self._hook(failure)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Close the files; after an error, which matters more, one of closing is dropped."""
+        """Close the files. If the block raised an error, errors of closing are ignored."""
         try:
             with suppress(*(() if kind is None else (OSError, pyarrow.ArrowException))):
                 self.close()

@@ -10,12 +10,10 @@ from typing import Any
 from ray.rllib.algorithms.algorithm import Algorithm
 
 from ante.env.reward import Reward
-from ante.files import Unreadable, read_object
 from ante.metrics import METRICS, Source
 from ante.training.rllib.checkpoint import write_algorithm
 from ante.training.run.memory_budget import Sizes
-from ante.training.run_store.checkpoints import find_checkpoint, save_checkpoint, with_facts
-from ante.training.run_store.manifest import BadCheckpoint
+from ante.training.run_store.checkpoints import evaluated_steps, save_checkpoint, with_facts
 from ante.training.settings.config import TrainConfig
 
 NEEDED = ("games", "seconds", "iteration", "minibatch", "games_per_runner", "best_reward")  # facts of a checkpoint
@@ -107,18 +105,9 @@ def configured(config: TrainConfig) -> Sizes:
 
 
 def complete_after(config: TrainConfig) -> int | None:
-    """Return the steps of a run that is trained and evaluated as configured; None for any other run.
-
-    An evaluation from before the latest checkpoint does not count.
-    """
-    evaluation, latest = config.folder / "evaluation.json", config.folder / "checkpoints" / "latest.json"
-    try:
-        steps = int(find_checkpoint(config.folder / "checkpoints")[1]["timesteps"])
-        games = read_object(evaluation).get("games")
-        fresh = evaluation.stat().st_mtime_ns >= latest.stat().st_mtime_ns
-    except (BadCheckpoint, Unreadable, OSError):
-        return None
-    return steps if steps >= config.steps and games == config.evaluation.games and fresh else None
+    """Return the steps of a run that is trained and evaluated as configured; None for any other run."""
+    steps = evaluated_steps(config.folder, config.evaluation.games)
+    return steps if steps is not None and steps >= config.steps else None
 
 
 @dataclass(frozen=True)

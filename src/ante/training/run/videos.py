@@ -52,7 +52,7 @@ def chosen_by(rule: str, records: Sequence[GameRecord], won_before: bool, rng: r
 
 
 def keep_games(config: TrainConfig, player: Player, report: Report, steps: int, final: bool = False) -> list[Entry]:
-    """Save every game of an evaluation as a replay, the chosen ones with notes and a video; return the chosen ones.
+    """Save games of an evaluation as replays, the chosen ones with notes and a video; return the chosen ones.
 
     steps  environment steps of the policy's training. Raises BadVideo.
     """

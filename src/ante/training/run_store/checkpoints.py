@@ -16,11 +16,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from ante.errors import BalatroError, first_fault
-from ante.files import BadPath, check_name, inside, read_bytes, write_text
+from ante.files import BadPath, Unreadable, check_name, inside, read_bytes, read_object, write_text
 from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verify_files
 
 KEPT = 3  # newest checkpoints to keep in addition to the best one
 METADATA = "metadata.json"  # the manifest of a checkpoint
+EVALUATION = "evaluation.json"  # of a run: its final evaluation, with the steps of the checkpoint that was the latest
 NAME = re.compile(r"\d{12}(-\d+)?")  # names of checkpoints
 POINTER_BYTES = 1 << 20  # maximum size of a pointer file
 RESUME = "then continue the run with --resume"
@@ -108,7 +109,8 @@ def save_checkpoint(
     except BalatroError:
         shutil.rmtree(aside, ignore_errors=True)
         raise
-    drop_old(folder, kept)
+    with suppress(OSError):  # what cannot be deleted now is deleted after a later checkpoint
+        drop_old(folder, kept)
     return target
 
 
@@ -223,6 +225,19 @@ def intact_checkpoints(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for path in sorted((path for path in folder.iterdir() if is_checkpoint(path)), reverse=True):
         with suppress(BadCheckpoint):
             yield path.name, with_facts(path, read_metadata(path))
+
+
+def evaluated_steps(run: Path, games: int) -> int | None:
+    """Return the steps of a run's latest checkpoint if its final evaluation has this many games, else None.
+
+    An evaluation from before that checkpoint does not count.
+    """
+    try:
+        steps = int(find_checkpoint(run / "checkpoints")[1]["timesteps"])
+        evaluation = read_object(run / EVALUATION)
+    except (BadCheckpoint, Unreadable):
+        return None
+    return steps if (evaluation.get("games"), evaluation.get("steps")) == (games, steps) else None
 
 
 def with_facts(place: Path, content: dict[str, Any], needed: Collection[str] = ()) -> dict[str, Any]:

@@ -62,8 +62,8 @@ def restore_run(config: TrainConfig, say: Say, progress: Progress = no_progress)
         return
     if here == NOTHING and (further or (folder / "latest.json").exists()):
         raise BadCheckpoint(
-            f"run {config.folder} has checkpoints, but all are damaged: ante artifacts verify names the invalid files; "
-            "start another run with another --name"
+            f"run {config.folder} has checkpoints, but all are damaged (see the messages above): restore its folder from a "
+            "copy, or start another run with another --name"
         )
 
 
@@ -115,6 +115,7 @@ def restore_checkpoint(config: TrainConfig, store: Store, name: str, progress: P
         if (of_run / file).exists():
             (of_run / file).replace(config.folder / file)
     shutil.rmtree(of_run, ignore_errors=True)
+    shutil.rmtree(config.folder / "tensorboard", ignore_errors=True)  # rebuilt from metrics.csv
     point(target.parent, "latest", target.name, metadata)
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ante.messages import number_of
 from ante.stopping import TERMINATIONS, Stop, stopping
 from ante.storage.errors import StorageError
 from ante.storage.opening import open_store
@@ -113,7 +114,7 @@ def pending_text(spool: Spool) -> str:
         return "everything is uploaded"
     why = f" ({error})" if error else ""
     return (
-        f"{len(jobs)} uploads to {jobs[0].store} are pending, {spool.bytes / 1e6:,.1f} MB{why}; they continue as "
-        f"long as this machine runs: see ante artifacts queue {spool.folder}; then "
-        f"continue with ante artifacts queue {spool.folder} --upload"
+        f"pending: {number_of(len(jobs), 'upload')} to {jobs[0].store}, {spool.bytes / 1e6:,.1f} MB{why}; the uploader "
+        f"continues in the background: ante artifacts queue {spool.folder} shows it. After a restart of the machine, "
+        f"ante artifacts queue {spool.folder} --upload continues"
     )

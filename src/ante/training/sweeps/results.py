@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,7 +128,7 @@ def conclude(
 
 
 def tracks(sweep: Sweep, trials: tuple[TrialResult, ...]) -> list[Track]:
-    """Return the lineage of each trial that has evaluations; a choice that is no number by its place in the list."""
+    """Return the lineage of each trial that has evaluations; a choice that is not a number is drawn by its position in the list."""
 
     def numbers(values: dict[str, Any]) -> dict[str, float]:
         plain = {name: isinstance(value, (int, float)) for name, value in values.items()}
@@ -170,6 +171,9 @@ def write_run(sweep: Sweep, best: TrialResult, saved: SavedTrial) -> TrainConfig
 
     metadata: dict[str, Any] = {
         "timesteps": counted["steps"],
+        "minibatch": config.algo.minibatch,
+        "games_per_runner": config.resources.games_per_runner,
+        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         **{name: counted[name] for name in ("games", "seconds", "iteration")},
         "reward": last.score,
         "best_reward": last.score,

@@ -185,7 +185,11 @@ def check_sweep(sweep: Sweep, file: Path) -> None:
     extremes = [of.extremes() for of in sweep.search.values()]
     for k in range(max(map(len, extremes))):
         values = {name: each[min(k, len(each) - 1)] for name, each in zip(sweep.search, extremes, strict=True)}
-        sweep.config(values, 0)
+        if sweep.config(values, 0).games.curriculum:
+            raise BadConfig(
+                f"{file}: games.curriculum is not supported in a sweep, whose trials are ranked on whole games: remove it, "
+                "and use ante compare to compare curricula"
+            )
 
 
 def check_names(sweep: Sweep, file: Path) -> None:

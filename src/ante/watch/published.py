@@ -9,7 +9,7 @@ from typing import Any
 
 PLAYERS: dict[str, dict[str, float]] = {
     "random": {"blinds": 0.00, "ante": 1.00, "win_rate": 0.000},
-    "greedy": {"blinds": 9.11, "ante": 3.55, "win_rate": 0.001},
+    "greedy": {"blinds": 9.29, "ante": 3.63, "win_rate": 0.0},
     "rules": {"blinds": 14.79, "ante": 5.34, "win_rate": 0.032},
     "white-stake": {"blinds": 21.55, "ante": 7.00, "win_rate": 0.417},  # samples its actions, as training does
 }

@@ -116,7 +116,7 @@ def run_leaderboard(
 
     Raises BadCampaign, Unreadable, NoAnswer.
     """
-    import matplotlib  # noqa: F401  (the picture at the end needs it; missing, it would be missed hours later)
+    import matplotlib  # noqa: F401  (draws the picture at the end; its absence is reported before the first game)
 
     prices, seeds = prices or Prices(), panel()
     if games > len(seeds):

@@ -21,8 +21,7 @@ from ante.experiments.running import PLAYERS, is_done, own_report
 from ante.experiments.spec import FILE, Cell, Spec, cells_of, kept_spec
 from ante.files import NoFile, Unreadable, plain, read_json, read_object, read_text, whole_rows, write_text
 from ante.league.ratings import SAMPLES, Interval, interval, weights
-from ante.training.run_store.checkpoints import EVALUATION
-from ante.watch.runs import differing
+from ante.watch.runs import EVALUATION, differing
 
 MEASURES = ("ante", "blinds", "win", "reward")  # of each game in the final evaluation
 CURVES = ("blinds", "ante", "win_rate", "return")  # columns of metrics.csv

@@ -78,7 +78,7 @@ class Broker:
             asyncio.run_coroutine_threadsafe(self._opened(settings, environment), self._loop).result()
 
     async def _opened(self, settings: AdvisorSettings, environment: Mapping[str, str]) -> None:
-        """Create the desk in the loop's thread, to which its cache is bound. Raises BadHints, NotInstalled."""
+        """Create the desk in the loop's thread. Raises BadHints, NotInstalled."""
         from ante.hints.desk import Desk, make_advisor
 
         self._desk = Desk(settings, make_advisor(settings, environment))

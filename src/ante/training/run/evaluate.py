@@ -17,9 +17,10 @@ from ante.metrics import names_of
 from ante.training.acting.player import make_player
 from ante.training.baselines.external import ExternalAlgorithm
 from ante.training.policies.registry import load_policy
-from ante.training.run_store.checkpoints import EVALUATION, find_checkpoint
+from ante.training.run_store.checkpoints import find_checkpoint
 from ante.training.sampling.games import rules
 from ante.training.settings.config import TrainConfig
+from ante.watch.runs import EVALUATION
 
 
 def evaluate_run(config: TrainConfig, advance: Any) -> list[tuple[Player, Report]]:

@@ -351,10 +351,7 @@ def show_resumed(config: TrainConfig, done: Progressed, console: Console) -> Non
     """Print from where a run continues; nothing for a new run."""
     if not done.iteration:
         return
-    console.print(
-        f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games",
-        soft_wrap=True,
-    )
+    console.print(f"resumed {config.folder} after {done.steps:,} steps and {done.games:,} games", soft_wrap=True)
     if done.games_restarted:
         console.print(f"games in progress begin again: {done.games_restarted}", soft_wrap=True)
 

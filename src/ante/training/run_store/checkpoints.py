@@ -18,10 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from ante.errors import BalatroError, first_fault
 from ante.files import BadPath, Unreadable, check_name, inside, read_bytes, read_object, write_text
 from ante.training.run_store.manifest import FILES, SEAL, BadCheckpoint, read_manifest, seal, verify_files
+from ante.watch.runs import EVALUATION
 
 KEPT = 3  # newest checkpoints to keep in addition to the best one
 METADATA = "metadata.json"  # the manifest of a checkpoint
-EVALUATION = "evaluation.json"  # of a run: its final evaluation, with the steps of the checkpoint that was the latest
 NAME = re.compile(r"\d{12}(-\d+)?")  # names of checkpoints
 POINTER_BYTES = 1 << 20  # maximum size of a pointer file
 RESUME = "then continue the run with --resume"

@@ -301,7 +301,7 @@ def draw(rows: Sequence[BudgetRow], lost: dict[str, list[int]], file: Path) -> N
             fontsize=8,
         )
     axes.set_xscale("log")
-    axes.margins(x=0.25)  # room for the text at the last point
+    axes.margins(x=0.4)  # room for the text at the last point
     axes.set_xlabel("milliseconds of one core per decision")
     axes.set_ylabel("games won, %")
     axes.grid(alpha=0.25)

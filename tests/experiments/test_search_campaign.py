@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ante.agents.baselines import Baseline
 from ante.agents.seed_lists import panel, validation_seeds
+from ante.catalog.blinds import BLINDS
 from ante.env.games import Games
 from ante.env.replay import read_replay
 from ante.experiments import search_campaign
@@ -38,6 +39,8 @@ from tests.search.made import small_player
 PUBLISHED = Path(__file__).parents[2] / "docs" / "comparisons" / "search"
 DECISION = Path(__file__).parents[2] / "docs" / "explanation" / "decisions" / "0025-search.md"
 
+LOST_TO = {"A": "The Wall", "B": "Big Blind", "C": "The Wall"}
+
 
 @contextmanager
 def no_bar(total: int, about: str) -> Iterator[Callable[[int], None]]:
@@ -48,7 +51,7 @@ def no_bar(total: int, about: str) -> Iterator[Callable[[int], None]]:
 def line(seed: str, won: bool, settings: dict[str, float] | None = None) -> GameLine:
     """Return a game with 10 decisions."""
     phases = {"shop": [4, 3, 1, 0.5]} if settings else {}
-    return GameLine(seed, "small", settings or {}, won, 3, 8, 10, 50, 2.0, phases)
+    return GameLine(seed, "small", settings or {}, won, 3, 8, 10, 50, 2.0, phases, "" if won else LOST_TO[seed])
 
 
 def test_seeds_follow_from_the_phrase() -> None:
@@ -80,6 +83,9 @@ def test_a_campaign_continues_where_it_was_interrupted(tmp_path: Path, monkeypat
     assert (tmp_path / "8.jsonl").read_text().startswith(before)
     assert [each.seed for each in read_lines(tmp_path / "8.jsonl")] == committed_seeds("a test", 5)
     assert [(row.budget, row.wins.trials) for row in rows] == [("alone", 5), ("8", 5)]
+    for row in rows:
+        assert set(row.lost_to) <= {blind.name for blind in BLINDS[1:]}
+        assert sum(row.lost_to.values()) == row.wins.trials - row.wins.hits
     assert (tmp_path / "search.png").is_file()
     with pytest.raises(BadCampaign, match="choose another --out"):
         other = small_player()
@@ -97,6 +103,7 @@ def test_results_count_games_that_both_have_played(tmp_path: Path) -> None:
     alone, searched = write_results(tmp_path)
     assert (alone.budget, alone.wins.hits, alone.wins.trials) == ("alone", 1, 3)
     assert (searched.wins.hits, searched.wins.trials, searched.more, searched.fewer) == (1, 2, 1, 1)
+    assert (alone.lost_to, searched.lost_to) == ({"The Wall": 1, "Big Blind": 1}, {"The Wall": 1})
     assert searched.changed == 0.1
     kept = json.loads((tmp_path / "results.json").read_text())
     assert kept["phases"]["16ms"]["shop"] == [8, 6, 2, 1.0]  # without game D
@@ -166,7 +173,7 @@ class Changing:
         actions = self._player.choose(games, playing)
         self._count += 1
         worlds = np.arange(8, dtype=np.uint64)
-        each = Comparison(np.repeat(actions.max(), 2), np.zeros(2), worlds, 16, PRIORS[4], 1.5)
+        each = Comparison(np.repeat(actions.max(), 2), worlds, 16, PRIORS[4], 1.5)
         each.record(np.repeat([[0.5], [0.5 + 0.1 * self._count]], 8, axis=1))
         self.findings = [Finding(int(actions.max()), each, 1)] * int(playing.sum())
         return actions

@@ -120,7 +120,7 @@ def compared(*means: float, noise: float = 0.0, worlds: int = 32) -> Comparison:
     """Return a comparison of candidates with these mean ratings after one stage."""
     rng = np.random.default_rng(1)
     seeds = np.arange(1, 1 + worlds, dtype=np.uint64)
-    each = Comparison(np.arange(len(means)), np.zeros(len(means)), seeds, worlds * len(means), PRIOR, 1.5)
+    each = Comparison(np.arange(len(means)), seeds, worlds * len(means), PRIOR, 1.5)
     shared = rng.normal(size=worlds)  # the luck of a world, common to all candidates
     each.record(np.array([mean + shared + noise * rng.normal(size=worlds) for mean in means]))
     return each
@@ -141,7 +141,7 @@ def test_what_is_believed_lies_between_the_prior_and_the_worlds() -> None:
     mean, deviation = compared(0.5, 0.6, worlds=10).advantage(1)
     assert mean == pytest.approx((-LOSS / 0.03**2 + 0.1 / square) / precision, rel=1e-3)
     assert deviation == pytest.approx(precision**-0.5, rel=1e-3)
-    unknown = Comparison(np.arange(2), np.zeros(2), np.arange(8, dtype=np.uint64), 16, PRIOR, 1.5)
+    unknown = Comparison(np.arange(2), np.arange(8, dtype=np.uint64), 16, PRIOR, 1.5)
     assert unknown.advantage(1) == (-LOSS, 0.03)
 
 
@@ -150,20 +150,20 @@ def test_what_is_believed_lies_between_the_prior_and_the_worlds() -> None:
 def test_a_race_stays_within_its_allowance_and_ends_early_when_its_winner_is_clear(
     candidates: int, allowance: int
 ) -> None:
-    count = raced(np.zeros(candidates), allowance)
+    count = raced(candidates, allowance)
     assert count == (min(candidates, allowance // LEAST_WORLDS) if allowance >= 2 * LEAST_WORLDS else 0)
     if not count:
         return
     for lead, most, least in ((0.0, allowance, 0.6 * allowance - count), (0.5, 0.7 * allowance + 8, 0)):
         seeds = np.arange(1, 1 + allowance // 2, dtype=np.uint64)
-        each = Comparison(np.arange(count), np.zeros(count), seeds, allowance, PRIOR, 1.5)
+        each = Comparison(np.arange(count), seeds, allowance, PRIOR, 1.5)
         while each.open():
             worlds = each.worlds[each.next_worlds()]
             means = 0.5 + lead * (np.array(each.left) == 1)
             each.record(np.repeat(means[:, None], len(worlds), axis=1))
         assert least <= each.simulations <= most
         assert each.chosen() == (1 if lead else 0)
-    assert raced(np.zeros(1), allowance) == 0
+    assert raced(1, allowance) == 0
 
 
 def test_notes_say_what_was_searched_and_survive_a_file(tmp_path: Path) -> None:

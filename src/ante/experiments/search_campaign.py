@@ -15,6 +15,7 @@ interrupted and continued at any time, also from committed files.
 import hashlib
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
@@ -26,6 +27,7 @@ import numpy as np
 from pydantic import Field, FiniteFloat
 
 from ante.agents.evaluate import Player, Share, wilson
+from ante.catalog.blinds import BLINDS
 from ante.catalog.constants import WIN_ANTE
 from ante.engine.core.state import SEED_LENGTH
 from ante.engine.run import SEED_ALPHABET
@@ -59,6 +61,7 @@ class GameLine:
     ante, blinds  ante at the end, blinds beaten
     milliseconds  processor time per decision, the mean of the games that were played together
     phases        decisions, decisions searched, decisions changed, and their expected gain in percent of wins, by phase
+    lost_to       name of the blind that ended the game; empty for a won game, and for games of earlier versions
     """
 
     seed: str
@@ -71,6 +74,7 @@ class GameLine:
     simulations: Count
     milliseconds: Annotated[FiniteFloat, Field(ge=0.0)]
     phases: dict[PhaseName, Counts] = field(default_factory=dict)
+    lost_to: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ class BudgetRow:
     milliseconds, simulations  means per decision
     changed                    fraction of decisions that search changed
     more, fewer                games that only search, or only the player alone, has won
+    lost_to                    lost games by the blind that ended them, the most frequent one first
     """
 
     budget: str
@@ -89,6 +94,7 @@ class BudgetRow:
     changed: float
     more: int
     fewer: int
+    lost_to: dict[str, int]
 
 
 def committed_seeds(phrase: str, games: int) -> list[str]:
@@ -189,6 +195,7 @@ def play_games(player: Player, seeds: Sequence[str]) -> tuple[list[GameLine], St
     phases = np.zeros((games.n, len(PHASES), len(COLUMNS)))
     simulations = np.zeros(games.n, dtype=np.int64)
     ended: dict[int, tuple[bool, int, int, int]] = {}
+    lost_to = [""] * games.n
     begun = time.process_time()
     while playing.any():
         which, before = np.flatnonzero(playing), phases_of(games.states)
@@ -202,6 +209,7 @@ def play_games(player: Player, seeds: Sequence[str]) -> tuple[list[GameLine], St
         for i in np.flatnonzero(playing & (games.outcome != Outcome.PLAYING)):
             won, s = games.outcome[i] == Outcome.WON, games.states[i]
             ended[int(i)] = bool(won), int(s.ante) - int(won), int(blinds_beaten(s)), int(games.steps[i])
+            lost_to[i] = "" if won else BLINDS[s.blind].name
             story.ended(games, int(i))
         playing &= games.outcome == Outcome.PLAYING
     spent = 1000.0 * (time.process_time() - begun) / sum(steps for *_, steps in ended.values())
@@ -214,6 +222,7 @@ def play_games(player: Player, seeds: Sequence[str]) -> tuple[list[GameLine], St
             int(simulations[i]),
             round(spent, 3),
             {name: np.round(phases[i, k], 2).tolist() for k, name in enumerate(PHASES)} if settings else {},
+            lost_to[i],
         )
         for i in range(len(seeds))
     ]
@@ -265,6 +274,7 @@ def row_of(name: str, lines: Sequence[GameLine], alone: dict[str, GameLine]) -> 
         changed=round(sum(row[2] for line in lines for row in line.phases.values()) / decisions, 4),
         more=sum(line.won and not alone[line.seed].won for line in lines),
         fewer=sum(alone[line.seed].won and not line.won for line in lines),
+        lost_to=dict(Counter(line.lost_to for line in lines if line.lost_to).most_common()),
     )
 
 

@@ -13,6 +13,7 @@ from ante.agents.evaluate import Player
 from ante.env.games import REORDERS, Games
 from ante.env.text import macro_name
 from ante.errors import BalatroError
+from ante.search.beyond import disabling_sales
 from ante.search.budget import Budget
 from ante.search.phases import PHASES, PRIORS, Prior, phases_of
 from ante.search.protocol import Positions, Searchable, as_records
@@ -36,8 +37,8 @@ class NotSearchable(BalatroError):
 class Settings:
     """Settings of a search, chosen on tuning seeds (docs/explanation/search.md).
 
-    candidates   number of decisions that are compared at most
-    least        least probability of a candidate
+    candidates   number of the player's likeliest decisions that are compared at most
+    least        least probability of such a candidate
     rounds       rounds until a simulation is cut; decisions until then at most
     share        part of the saved budget that one decision uses at most, times the weight of its phase
     doubt        a candidate is dropped if its advantage is below 0, or below the best one, by this many deviations
@@ -50,7 +51,7 @@ class Settings:
     decisions: int = 60
     share: float = 0.3
     doubt: float = 1.5
-    version: int = 2
+    version: int = 3
 
 
 @dataclass(frozen=True)
@@ -188,12 +189,12 @@ class SearchPlayer:
         """Return the candidates of one position, with their stages."""
         settings, allowance = self.settings, int(min(1.0, self.settings.share * prior.weight) * saved)
         order = np.argsort(-log_probs, kind="stable")[: settings.candidates]
-        order = order[log_probs[order] >= np.log(settings.least)]
-        count = raced(log_probs[order], allowance)
+        listed = decisions[order[log_probs[order] >= np.log(settings.least)]]
+        others = disabling_sales(positions.states[i])
+        candidates = np.concatenate([listed[:1], others, listed[1:][~np.isin(listed[1:], others)]])
+        count = raced(len(candidates), allowance)
         worlds = self._worlds(positions, i, allowance // 2) if count else np.zeros(0, dtype=np.uint64)
-        order = order[: max(1, count)]
-        found = decisions[order], log_probs[order].astype(np.float64), worlds, allowance if count else 0
-        return Comparison(*found, prior, settings.doubt)
+        return Comparison(candidates[: max(1, count)], worlds, allowance if count else 0, prior, settings.doubt)
 
     def _worlds(self, positions: Positions, i: int, n: int) -> NDArray[np.uint64]:
         """Return the seeds of n worlds, which depend on the player's seed and on what is seen of the position."""

@@ -24,7 +24,6 @@ class Comparison:
     """The candidates of one decision, and their ratings so far.
 
     decisions  (m,) int64, the default first
-    log_probs  (m,) float64 of the player
     worlds     (w,) uint64, seeds of the worlds
     allowance  simulations at most
     prior      of advantages
@@ -35,7 +34,6 @@ class Comparison:
     """
 
     decisions: NDArray[np.int64]
-    log_probs: NDArray[np.float64]
     worlds: NDArray[np.uint64]
     allowance: int
     prior: Prior
@@ -113,7 +111,7 @@ class Comparison:
         return max(range(1, len(self.decisions)), key=lambda i: self.advantage(i)[0])
 
 
-def raced(log_probs: NDArray[np.float64], allowance: int) -> int:
-    """Return how many of the likeliest candidates are compared with this many simulations; 0 if too few for two."""
-    most = allowance // LEAST_WORLDS
-    return min(len(log_probs), most) if most >= 2 and len(log_probs) >= 2 else 0
+def raced(count: int, allowance: int) -> int:
+    """Return how many of the first `count` candidates are compared with these simulations; 0 if too few for two."""
+    most = min(count, allowance // LEAST_WORLDS)
+    return most if most >= 2 else 0

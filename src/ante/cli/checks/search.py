@@ -12,6 +12,8 @@ from ante.cli.shown import game_bar, paper
 if TYPE_CHECKING:
     from ante.experiments.search_campaign import BudgetRow
 
+LOST_TO, MOST_BLINDS = "lost most often to", 3
+
 
 def run_search(player: str, budgets: Sequence[str], games: int, workers: int, out: Path, as_json: bool) -> int:
     """Play a campaign and print its results. Raises BalatroError."""
@@ -41,9 +43,11 @@ def table(rows: Sequence["BudgetRow"]) -> Table:
         "changed",
         "only search won",
         "only alone won",
+        LOST_TO,
     ):
-        shown.add_column(head, justify="left" if head == "budget" else "right")
+        shown.add_column(head, justify="left" if head in ("budget", LOST_TO) else "right")
     for row in rows:
         cells = f"{row.milliseconds:.2f}", f"{row.simulations:.1f}", f"{row.changed:.1%}", str(row.more), str(row.fewer)
-        shown.add_row(row.budget, str(row.wins.trials), percent(row.wins), *cells)
+        lost_to = ", ".join(f"{name} {count}" for name, count in list(row.lost_to.items())[:MOST_BLINDS])
+        shown.add_row(row.budget, str(row.wins.trials), percent(row.wins), *cells, lost_to)
     return shown

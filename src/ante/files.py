@@ -12,7 +12,7 @@ import stat
 import time
 import unicodedata
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -185,6 +185,24 @@ def write_gzip(file: Path, data: bytes) -> None:
     """Write a gzip file, completely or not at all. Equal data give equal files. Raises OSError."""
     with whole(file) as aside:
         aside.write_bytes(gzip.compress(data, mtime=0))
+
+
+def whole_lines(file: Path) -> list[str]:
+    """Return the lines of a file, none if it does not exist; an incomplete last line is skipped. Raises Unreadable."""
+    try:
+        return read_text(file).split("\n")[:-1]
+    except NoFile:
+        return []
+
+
+def append_lines(file: Path, lines: Sequence[str]) -> None:
+    """Append lines and flush them to disk, after removing an incomplete last line."""
+    with file.open("a+b") as stream:
+        stream.seek(0)
+        stream.truncate(stream.read().rfind(b"\n") + 1)
+        stream.write("".join(f"{line}\n" for line in lines).encode())
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def whole_rows(file: Path) -> list[dict[str, str]]:

@@ -16,6 +16,7 @@ from ante.events.jetstream import NatsBus, connected
 from ante.events.opening import open_bus
 from ante.events.urls import BadBus
 from tests.events.conftest import needs_nats, state
+from tests.events.credentials import Authority
 
 pytestmark = [pytest.mark.slow, needs_nats]
 
@@ -117,10 +118,23 @@ def test_a_server_without_jetstream_or_with_another_token_is_reported(
         asyncio.run(closed(server.url))
 
 
-async def closed(url: str) -> None:
-    bus = await open_bus(url, {"ANTE_EVENTS_TOKEN": "right"})
+async def closed(url: str, variable: str = "ANTE_EVENTS_TOKEN", value: str = "right") -> None:
+    bus = await open_bus(url, {variable: value})
     assert await bus.publish(state(1)) == 1
     await bus.close()
+
+
+def test_credentials_of_the_account_are_accepted_and_others_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ante.events.jetstream.OPEN_SECONDS", 2.0)
+    authority, name = Authority(), "ANTE_EVENTS_CREDENTIALS"
+    with NatsServer(tmp_path, *authority.configure(tmp_path / "server.conf")) as server:
+        asyncio.run(closed(server.url, name, str(authority.credentials(tmp_path / "user.creds"))))
+        other = Authority().credentials(tmp_path / "other.creds")
+        for environment in ({}, {name: str(other)}):
+            with pytest.raises(BadBus, match=r"cannot connect to .*: .*Authorization Violation"):
+                asyncio.run(connected(server.url, environment))
 
 
 def test_a_server_that_does_not_start_is_reported(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from ante.events.urls import BadBus
 from ante.events.v1 import events_pb2 as pb
 from tests.events.conftest import needs_nats, state
 
+DAMAGED = "-----BEGIN NATS USER JWT-----\na.b.c\n-----BEGIN USER NKEY SEED-----\nSUAXY\n"
+
 
 def test_everything_is_published_in_order_before_close_returns(tmp_path: Path) -> None:
     file = tmp_path / "events.sqlite"
@@ -66,7 +68,7 @@ def test_training_goes_on_without_a_bus_and_says_so(tmp_path: Path, monkeypatch:
         ),
         ("ANTE_EVENTS_CREDENTIALS", None, "ANTE_EVENTS_CREDENTIALS cannot be read"),
         ("ANTE_EVENTS_CREDENTIALS", "no credentials", "has no user JWT and seed"),
-        ("ANTE_EVENTS_CREDENTIALS", "BEGIN NATS USER JWT, BEGIN USER NKEY SEED", "pip install nkeys"),
+        ("ANTE_EVENTS_CREDENTIALS", DAMAGED, "the seed in .* is damaged .*: create the file again"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_reported_and_training_goes_on(
@@ -76,7 +78,6 @@ def test_a_file_that_cannot_be_used_is_reported_and_training_goes_on(
     if text is not None:
         file.write_text(text)
     monkeypatch.setenv(variable, str(file))
-    monkeypatch.setattr("ante.events.jetstream.find_spec", lambda name: None)
     publisher = Publisher("tls://127.0.0.1:1", "test", notify=said.append)
     while not said and time.monotonic() < end:
         time.sleep(0.01)

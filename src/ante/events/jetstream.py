@@ -7,14 +7,15 @@ a replicated one, is used as it is.
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import nats.errors
+import nkeys
 from nats.aio.client import Client
 from nats.js import errors as js_errors
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StorageType, StreamConfig
@@ -43,7 +44,7 @@ RETRIED = (
     js_errors.ServiceUnavailableError,
 )
 TOKEN, CREDENTIALS, CA = (f"ANTE_EVENTS_{name}" for name in ("TOKEN", "CREDENTIALS", "CA"))
-MARKS = (b"BEGIN NATS USER JWT", b"BEGIN USER NKEY SEED")  # of a file of credentials
+MARKS = (b"NATS USER JWT", b"USER NKEY SEED")  # of the parts of a file of credentials
 
 
 async def connected(url: str, environment: Mapping[str, str]) -> Client:
@@ -97,15 +98,18 @@ def options_of(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def check_credentials(file: Path) -> None:
-    """Raise BadBus unless the client can read these credentials; without their marks it would not end."""
+    """Raise BadBus unless the client can read these credentials; without both parts it would not end."""
     try:
         data = file.read_bytes()
     except OSError as error:
         raise BadBus(f"{CREDENTIALS} cannot be read ({cause(error)}): name a file of credentials of NATS") from None
-    if not all(mark in data for mark in MARKS):
+    token, seed = (re.search(rb"BEGIN %b-+\s+([^\s-]\S*)" % mark, data) for mark in MARKS)
+    if not token or not seed:
         raise BadBus(f"{CREDENTIALS}: {file} has no user JWT and seed: name a file of credentials of NATS")
-    if find_spec("nkeys") is None:
-        raise BadBus(f"{CREDENTIALS} needs the package nkeys: pip install nkeys")
+    try:
+        nkeys.from_seed(seed[1])
+    except nkeys.NkeysError as error:
+        raise BadBus(f"{CREDENTIALS}: the seed in {file} is damaged ({error}): create the file again") from None
 
 
 def cause(error: BaseException) -> str:

@@ -1,7 +1,6 @@
 """Files of finished games: one JSON line per game, appended as games end, so that a measurement can be continued."""
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from functools import cache
@@ -12,7 +11,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from ante.agents.evaluate import Player
 from ante.errors import BalatroError, first_fault
-from ante.files import NoFile, parse_json, read_object, read_text, write_text
+from ante.files import NoFile, append_lines, parse_json, read_object, whole_lines, write_text
 
 WEIGHTS = "weights.json"  # digests of the weights by the name of their file of games
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -31,13 +30,10 @@ def adapter_of(kind: Any) -> TypeAdapter[Any]:
 
 def read_games(file: Path, kind: type[Game]) -> list[Game]:
     """Return the games of a file; an incomplete last line is skipped. Raises Unreadable, BadCampaign."""
-    if not file.exists():
-        return []
-    lines = read_text(file).split("\n")
     dataclass: Any = kind
     names = {each.name for each in fields(dataclass)}
     found: list[Any] = []
-    for number, line in enumerate(lines[:-1], 1):
+    for number, line in enumerate(whole_lines(file), 1):
         content = parse_json(line, f"{file}, line {number}")
         if not isinstance(content, dict) or set(content) != names:
             raise BadCampaign(f"{file}, line {number} is not a game of this version: choose another --out")
@@ -51,14 +47,8 @@ def read_games(file: Path, kind: type[Game]) -> list[Game]:
 
 
 def append_games(file: Path, games: Sequence[Any]) -> None:
-    """Append games, after removing an incomplete last line."""
-    whole = "".join(json.dumps(asdict(each)) + "\n" for each in games)
-    with file.open("a+b") as stream:
-        stream.seek(0)
-        stream.truncate(stream.read().rfind(b"\n") + 1)
-        stream.write(whole.encode())
-        stream.flush()
-        os.fsync(stream.fileno())
+    """Append games."""
+    append_lines(file, [json.dumps(asdict(each)) for each in games])
 
 
 def read_digests(file: Path) -> dict[str, str]:

@@ -4,7 +4,6 @@ Lines are appended as soon as their games are played, so that an interrupted mea
 """
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from ante.agents.evaluate import Report
 from ante.errors import first_fault
-from ante.files import NoFile, Unreadable, parse_json, read_text, write_text
+from ante.files import Unreadable, append_lines, parse_json, whole_lines
 from ante.training.settings.field import Settings
 
 FILE = "games.jsonl"
@@ -60,17 +59,10 @@ def packed_wins(report: Report) -> str:
 
 
 def read_records(out: Path) -> list[Record]:
-    """Return the complete lines in a folder; removes the rest of an interrupted write. Raises Unreadable."""
+    """Return the records in a folder; the rest of an interrupted write is skipped. Raises Unreadable."""
     file = out / FILE
-    try:
-        text = read_text(file)
-    except NoFile:
-        return []
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        write_text(file, whole)
-    records = []
-    for number, line in enumerate(whole.splitlines(), 1):
+    records: list[Record] = []
+    for number, line in enumerate(whole_lines(file), 1):
         try:
             records.append(Record.model_validate(parse_json(line, file)))
             records[-1].wins()
@@ -82,11 +74,8 @@ def read_records(out: Path) -> list[Record]:
 
 
 def append_record(out: Path, record: Record) -> None:
-    """Add a line and flush it to disk."""
-    with (out / FILE).open("a") as stream:
-        stream.write(json.dumps(record.model_dump()) + "\n")
-        stream.flush()
-        os.fsync(stream.fileno())
+    """Append a line."""
+    append_lines(out / FILE, [json.dumps(record.model_dump())])
 
 
 def find(records: Sequence[Record], seed: int, minutes: float) -> Record | None:

@@ -41,7 +41,7 @@ def after(s: Any, action: int) -> Any:
 @pytest.mark.parametrize("jokers", [JOKERS, (*JOKERS, Joker.LUCHADOR)])
 @pytest.mark.parametrize("boss", [each for each in Blind if each > Blind.BIG])
 def test_the_sales_are_those_that_disable_the_boss(boss: Blind, jokers: tuple[Joker, ...]) -> None:
-    """The twin sells each joker. Under Amber Acorn the player does not know which one is Luchador."""
+    """The reference sells each joker. Under Amber Acorn the player does not know which one is Luchador."""
     s = boss_with_jokers(boss, *jokers)
     s.jokers[0].stickers |= Sticker.ETERNAL
     sales = [int(pack_action(Verb.SELL_JOKER, slot, 0, 0)) for slot in range(len(jokers))]

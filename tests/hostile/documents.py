@@ -70,8 +70,11 @@ GAME = {
     "simulations": 900,
     "milliseconds": 16.5,
     "phases": {"hand": [35, 30, 5, 1.25]},
+    "lost_to": "",
 }
-SEARCHED = f"{json.dumps(GAME)}\n{json.dumps(GAME | {'seed': 'TESTSEED', 'won': False})}\n".encode()
+SEARCHED = (
+    f"{json.dumps(GAME)}\n{json.dumps(GAME | {'seed': 'TESTSEED', 'won': False, 'lost_to': 'The Wall'})}\n".encode()
+)
 REFERENCE = {"seed": -1, "weights_sha256": "ab", "games": 6, "won": "a4"}
 TRAINED = {"seed": 3, "minutes": 1.0, "seconds": 61.0, "steps": 900, "checkpoint": "000000000900", "weights_sha256": "cd",
            "play_seconds": 2.0, "games": 6, "won": "fc"}  # fmt: skip

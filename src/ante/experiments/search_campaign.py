@@ -74,7 +74,7 @@ class GameLine:
     simulations: Count
     milliseconds: Annotated[FiniteFloat, Field(ge=0.0)]
     phases: dict[PhaseName, Counts] = field(default_factory=dict)
-    lost_to: str = ""
+    lost_to: Annotated[str, Field(max_length=30, pattern="^[A-Za-z ]*$")] = ""
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class GameLine:
     ante, blinds  ante at the end, blinds beaten
     milliseconds  processor time per decision, the mean of the games that were played together
     phases        decisions, decisions searched, decisions changed, and their expected gain in percent of wins, by phase
-    lost_to       name of the blind that ended the game; empty for a won game, and for games of earlier versions
+    lost_to       name of the blind that ended the game, empty if it was won
     """
 
     seed: str

@@ -11,7 +11,7 @@ from ante.agents.evaluate import evaluate
 from ante.agents.seed_lists import evaluation_seeds, validation_seeds
 from ante.cli import main
 from ante.engine.core.state import Phase
-from ante.engine.run import new_run
+from ante.engine.run import DeckOfChallenge, UnknownChallenge, UnknownDeck, new_run
 from ante.engine.step import step
 from ante.env.replay import Heading, check_replay, read_replay
 from ante.league.folder import STRETCH, BadLeague, Entrant, League, Rules
@@ -109,7 +109,10 @@ def imagined(folder: Path, blinds: dict[str, np.ndarray], run: str) -> League:
     """Return a league whose checkpoints have beaten these numbers of blinds."""
     model = next(iter(next(iter(record_games(Baseline("random"), evaluation_seeds(1), Heading(""))))))
     found = League.begin(folder, Rules(STRETCH * (len(next(iter(blinds.values()))) // STRETCH)))
-    found.enter(Entrant(name, run, name.partition("@")[2], run, int(name.partition("@")[2])) for name in blinds)
+    found.enter(
+        Entrant(name, run, (step := name.partition("@")[2].rstrip("!")), run, int(step), name.endswith("!"))
+        for name in blinds
+    )
     for name, values in blinds.items():
         for stretch in range(len(values) // STRETCH):
             games = []
@@ -132,6 +135,8 @@ def test_a_checkpoint_is_promoted_only_for_a_significant_difference(tmp_path: Pa
     wider = judge_run(imagined(tmp_path / "c", many, "runs/r"), "runs/r", "r@1")
     assert (wider.challengers, wider.challenger) == (10, "r@2")
     assert wider.difference.low < sure.difference.low
+    mixed = imagined(tmp_path / "mixed", {"r@1": luck, "r@2": hardly, "r@1!": luck + 5}, "runs/r")
+    assert judge_run(mixed, "runs/r", "r@1").challenger == "r@2"  # play of another kind is no other checkpoint
     with pytest.raises(BadLeague, match="r@9, the current best checkpoint, has not played"):
         judge_run(imagined(tmp_path / "d", {"r@1": luck}, "runs/r"), "runs/r", "r@9")
 
@@ -156,6 +161,14 @@ def test_invalid_leagues_are_refused(league: League, tmp_path: Path) -> None:
     for games in (0, 30, 1050):
         with pytest.raises(BadLeague, match="must be a multiple of 50"):
             League.begin(tmp_path / "x", Rules(games))
+    for rules, error in (
+        (Rules(STRETCH, "b_gost"), UnknownDeck),
+        (Rules(STRETCH, challenge="omelet"), UnknownChallenge),
+        (Rules(STRETCH, "b_blue", challenge="omelette"), DeckOfChallenge),
+    ):
+        with pytest.raises(error):
+            League.begin(tmp_path / "x", rules)
+    assert not (tmp_path / "x").exists()
     with pytest.raises(BadLeague, match="cannot have fewer"):
         league.extend(STRETCH)
     with pytest.raises(BadLeague, match="has another player greedy"):

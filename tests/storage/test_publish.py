@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from pathlib import Path
 from unittest.mock import ANY
 
@@ -160,7 +161,6 @@ def test_a_missing_publication_is_reported(store: LocalStore) -> None:
         (Retention(newest=9), [0, 1, 2, 3, 4, 5]),
         (Retention(), [0, 1, 2, 3, 4, 5]),
         (Retention(newest=1, metric="reward", best=2), [1, 2, 3, 5]),
-        (Retention(newest=1, metric="nothing"), [1, 5]),
         (Retention(days=2.5), [1, 3, 4, 5]),
         (Retention(newest=1, days=100), [1, 5]),
     ],
@@ -204,6 +204,28 @@ def test_what_was_never_finished_goes_when_it_is_old(store: LocalStore, tmp_path
     assert prune(store, "runs", Retention(), now=stat.modified + 3600) == []
     assert prune(store, "runs", Retention(), now=stat.modified + 49 * 3600) == [(f"{SHELF}/0007", 1)]
     assert verify(store) == []
+
+
+def test_a_run_beside_a_publication_is_not_an_unfinished_publication(store: LocalStore, tmp_path: Path) -> None:
+    """A model in the folder of the runs, which contain publications too."""
+    folder = folder_of(tmp_path / "one", a=b"1")
+    publish(store, "runs", "mine", folder, {})
+    publish(store, "runs/ppo/checkpoints", "0001", folder, {})
+    store.put_bytes("runs/ppo/config.yaml", b"1")
+    store.put_bytes("runs/left/a", b"1")  # never finished
+    now = time.time() + 1e6
+    assert verify(store) == [Finding("runs/left", "", "unfinished")]
+    assert prune(store, "", Retention(newest=1), now=now) == [("runs/left", 1)]
+    assert verify(store) == [] and pointed(store, "runs/ppo/checkpoints") == "0001"
+
+
+def test_a_metric_that_nothing_has_protects_nothing_and_is_refused(daily: Path, tmp_path: Path) -> None:
+    shutil.copytree(daily, tmp_path / "store")
+    store = LocalStore(tmp_path / "store")
+    with pytest.raises(BadStore, match="no publication has the value 'rewrd': choose one of reward"):
+        prune(store, "", Retention(newest=1, metric="rewrd"))
+    with pytest.raises(BadStore, match="--best 3 has no effect without --metric"):
+        Retention(newest=1, best=3)
 
 
 def test_pruning_breaks_off_without_leaving_a_half_that_is_trusted(

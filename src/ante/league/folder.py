@@ -21,6 +21,7 @@ from pydantic.dataclasses import dataclass
 
 from ante.agents.seed_lists import validation_seeds
 from ante.engine.core.compile_cache import source_hash
+from ante.engine.run import run_numbers
 from ante.errors import BalatroError, first_fault, shown
 from ante.files import NoFile, Unreadable, check_regular, read_json, whole, write_text
 from ante.messages import printable
@@ -133,10 +134,11 @@ class League:
 
     @staticmethod
     def begin(folder: Path, rules: Rules) -> "League":
-        """Create a league without players in `folder`. Raises BadLeague."""
+        """Create a league without players in `folder`. Raises BadLeague, UnknownDeck, UnknownChallenge, DeckOfChallenge."""
         if (folder / ABOUT).exists():
             raise BadLeague(f"{folder} already contains a league: add players with ante league add {folder} PLAYER")
         check_games(rules.games)
+        run_numbers(rules.deck, rules.stake, rules.challenge)
         folder.mkdir(parents=True, exist_ok=True)
         save(folder, rules, (), source_hash("agents"))
         return League(folder)

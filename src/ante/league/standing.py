@@ -104,9 +104,12 @@ class Verdict:
 
 
 def judge_run(league: League, run: str, best: str) -> Verdict:
-    """Compare the run's strongest other checkpoint with its best one on the same seeds. Raises BadLeague."""
+    """Compare the run's strongest other checkpoint with its best one on the same seeds; both sample their actions.
+
+    Raises BadLeague.
+    """
     results = league.complete()
-    mine = [name for name in results if league.entrants[name].run == run]
+    mine = [name for name in results if (league.entrants[name].run, league.entrants[name].likeliest) == (run, False)]
     if best not in mine:
         raise BadLeague(f"{best}, the current best checkpoint, has not played in {league.folder}: add {run}@best first")
     others = [name for name in mine if name != best]

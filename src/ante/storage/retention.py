@@ -33,6 +33,8 @@ class Retention:
             value = getattr(self, name)
             if value is not None and value < 0:
                 raise BadStore(f"{name} is {value}: it must be at least 0")
+        if self.metric is None and self.best != 1:
+            raise BadStore(f"--best {self.best} has no effect without --metric")
 
 
 def doomed(store: Store, root: str, shelf: Shelf, keep: Retention, now: float) -> list[str]:
@@ -53,6 +55,20 @@ def readable(store: Store, root: str, shelf: Shelf) -> Iterator[Manifest]:
     for name in shelf.finished:
         with suppress(NotWhole, Damaged):
             yield read_manifest(store, under(root, name))
+
+
+def check_metric(store: Store, prefix: str, keep: Retention) -> None:
+    """Raise BadStore if publications exist and none has the metric: it is misspelt, and would keep nothing."""
+    if keep.metric is None:
+        return
+    known: set[str] = set()
+    for root, shelf in shelves(store, prefix).items():
+        for item in readable(store, root, shelf):
+            if keep.metric in item.metadata:
+                return
+            known |= {name for name, value in item.metadata.items() if isinstance(value, int | float)}
+    if known:
+        raise BadStore(f"no publication has the value {keep.metric!r}: choose one of {', '.join(sorted(known))}")
 
 
 def best_of(found: list[Manifest], keep: Retention) -> list[Manifest]:
@@ -79,11 +95,12 @@ def prune(
 ) -> list[tuple[str, int]]:
     """Delete publications that are not retained, and return them with their sizes.
 
-    The manifest is deleted first, so readers ignore partially deleted publications.
+    The manifest is deleted first, so readers ignore partially deleted publications. Raises BadStore.
 
     rehearse  delete nothing, only return the publications
     """
     gone = []
+    check_metric(store, prefix, keep)
     for root in shelves(store, prefix):
         shelf = shelves(store, under(root, ""))[root]  # the whole shelf, because the prefix may exclude its pointers
         for name in doomed(store, root, shelf, keep, time.time() if now is None else now):

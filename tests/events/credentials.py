@@ -60,12 +60,12 @@ def claims(issuer: nkeys.KeyPair, subject: nkeys.KeyPair, nats: dict[str, Any]) 
     """Return a signed JWT of NATS, version 2."""
     body = {"iat": int(time.time()), "iss": name_of(issuer), "sub": name_of(subject), "name": nats["type"]}
     parts = [
-        text(json.dumps(each).encode())
+        encoded(json.dumps(each).encode())
         for each in ({"typ": "JWT", "alg": "ed25519-nkey"}, {**body, "nats": {**nats, "version": 2}})
     ]
-    return ".".join([*parts, text(issuer.sign(".".join(parts).encode()))])
+    return ".".join([*parts, encoded(issuer.sign(".".join(parts).encode()))])
 
 
-def text(data: bytes) -> str:
+def encoded(data: bytes) -> str:
     """Return bytes as URL-safe base 64 without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

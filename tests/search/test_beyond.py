@@ -52,6 +52,18 @@ def test_the_sales_are_those_that_disable_the_boss(boss: Blind, jokers: tuple[Jo
     assert not disabling_sales(s).size
 
 
+def test_a_sale_that_the_player_chooses_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    games, all_of_them = some_games(12, 25), np.ones(12, dtype=np.bool_)
+    own = small_player().choose(games, all_of_them)
+    monkeypatch.setattr("ante.search.player.disabling_sales", lambda s: own)
+    player = SearchPlayer(small_player(), Budget(400))
+    player.choose(games, all_of_them)
+    compared = [each.comparison.decisions.tolist() for each in player.findings if each.comparison]
+    assert compared
+    for decisions in compared:
+        assert decisions.count(decisions[0]) == 1
+
+
 def test_search_takes_a_sale_that_saves_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verdant Leaf: the player's list has no sale, and here every simulation without one is lost."""
     games = some_games(1, 1)

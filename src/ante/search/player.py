@@ -191,6 +191,7 @@ class SearchPlayer:
         order = np.argsort(-log_probs, kind="stable")[: settings.candidates]
         listed = decisions[order[log_probs[order] >= np.log(settings.least)]]
         others = disabling_sales(positions.states[i])
+        others = others[others != listed[0]]
         candidates = np.concatenate([listed[:1], others, listed[1:][~np.isin(listed[1:], others)]])
         count = raced(len(candidates), allowance)
         worlds = self._worlds(positions, i, allowance // 2) if count else np.zeros(0, dtype=np.uint64)

@@ -1,6 +1,5 @@
 """Listing and verification of publications in a store, and verified copies of stores."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,16 +46,14 @@ def shelves(store: Store, prefix: str = "") -> dict[str, Shelf]:
                     shelf.items.setdefault(name, {})[path] = stat
                 elif name in (f"{pointer}.json" for pointer in POINTERS):
                     shelf.pointers.append(name.removesuffix(".json"))
-    for root, shelf in found.items():
-        for name in {key.removeprefix(under(root, "")).partition("/")[0] for key in inside(root, roots)}:
-            if MANIFEST not in shelf.items[name]:  # a folder that contains shelves, such as a run
-                del shelf.items[name]
+    for shelf in found.values():
+        shelf.items = {name: files for name, files in shelf.items.items() if not contains_shelves(files)}
     return found
 
 
-def inside(root: str, keys: Iterable[str]) -> list[str]:
-    """Return the keys that lie below another one."""
-    return [key for key in keys if key != root and key.startswith(under(root, ""))]
+def contains_shelves(files: dict[str, Stat]) -> bool:
+    """Return whether a folder, such as a run, is no publication but contains some."""
+    return MANIFEST not in files and any(map(is_manifest, files.values()))
 
 
 def is_manifest(stat: Stat) -> bool:

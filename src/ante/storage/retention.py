@@ -57,12 +57,12 @@ def readable(store: Store, root: str, shelf: Shelf) -> Iterator[Manifest]:
             yield read_manifest(store, under(root, name))
 
 
-def check_metric(store: Store, prefix: str, keep: Retention) -> None:
+def check_metric(store: Store, found: dict[str, Shelf], keep: Retention) -> None:
     """Raise BadStore if publications exist and none has the metric: it is misspelt, and would keep nothing."""
     if keep.metric is None:
         return
     known: set[str] = set()
-    for root, shelf in shelves(store, prefix).items():
+    for root, shelf in found.items():
         for item in readable(store, root, shelf):
             if keep.metric in item.metadata:
                 return
@@ -100,9 +100,10 @@ def prune(
     rehearse  delete nothing, only return the publications
     """
     gone = []
-    check_metric(store, prefix, keep)
-    for root in shelves(store, prefix):
-        shelf = shelves(store, under(root, ""))[root]  # the whole shelf, because the prefix may exclude its pointers
+    # The whole shelves, because the prefix may exclude their pointers.
+    found = {root: shelves(store, under(root, ""))[root] for root in shelves(store, prefix)}
+    check_metric(store, found, keep)
+    for root, shelf in found.items():
         for name in doomed(store, root, shelf, keep, time.time() if now is None else now):
             files = shelf.items[name]
             for path in sorted(files, key=lambda path: path != MANIFEST) if not rehearse else ():

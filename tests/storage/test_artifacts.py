@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ante.cli import main
+from ante.storage.local import LocalStore
 from ante.storage.spool import Spool
 from tests.storage.server import SECRET, Server
 from tests.storage.test_publish import folder_of
@@ -56,6 +57,23 @@ def test_what_is_put_is_listed_verified_fetched_and_pruned(artifacts: Inside, ur
     code, out, _ = artifacts("prune", url, "--newest", "1", "--json")
     assert [row["item"] for row in json.loads(out)] == ["runs/ppo/checkpoints/0002"]
     assert len(json.loads(artifacts("ls", url, "--json")[1])) == 2
+
+
+def test_a_publication_or_pointer_that_cannot_be_read_is_named_and_the_others_are_listed(
+    artifacts: Inside, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    for name in ("one", "two"):
+        artifacts("put", folder_of(tmp_path / name, a=name.encode()), store / "shelf" / name, "--pointers", "latest")
+    bad = LocalStore(store)
+    bad.put_bytes("shelf/one/manifest.json", b"{")
+    code, out, err = artifacts("ls", store, "--json")
+    assert (code, [(row["item"], row["pointers"]) for row in json.loads(out)]) == (1, [("shelf/two", ["latest"])])
+    assert "ante: shelf/one/manifest.json cannot be read" in err
+    bad.put_bytes("shelf/latest.json", b"{")
+    code, out, err = artifacts("ls", store, "--json")
+    assert (code, [(row["item"], row["pointers"]) for row in json.loads(out)]) == (1, [("shelf/two", [])])
+    assert "shelf/latest.json" in err and "shelf/one/manifest.json" in err
 
 
 def test_one_file_goes_there_and_back(artifacts: Inside, url: str, tmp_path: Path) -> None:

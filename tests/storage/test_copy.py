@@ -10,7 +10,7 @@ from ante.storage.errors import BadStore, Damaged, StorageError
 from ante.storage.local import LocalStore
 from ante.storage.opening import open_store, target_environment
 from ante.storage.publish import fetch, pointed, publish
-from ante.storage.store import Stat, Store
+from ante.storage.store import Progress, Stat, Store, no_progress
 from tests.storage.server import Server
 from tests.storage.test_artifacts import Inside, artifacts, url
 from tests.storage.test_publish import folder_of
@@ -93,6 +93,27 @@ def test_an_interrupted_copy_is_complete_as_far_as_it_goes_and_continues(source:
         target.left = len(everything)
         copy(source, target)
         assert contents(target) == everything
+
+
+class Training(LocalStore):
+    """A store to which a training publishes 0003, and from which it prunes 0001, while the first object is read."""
+
+    busy = False
+
+    def get_file(self, key: str, file: Path, progress: Progress = no_progress) -> Stat:
+        if not self.busy:
+            self.busy = True
+            publish(self, SHELF, "0003", folder_of(self.folder.parent / "0003", a=b"0003"), {}, ("latest",))
+            for path in ("manifest.json", "deep/a", "deep/b"):
+                self.delete(f"{SHELF}/0001/{path}")
+        return super().get_file(key, file, progress)
+
+
+def test_a_pointer_refers_to_a_copied_publication_also_during_a_training(source: LocalStore, target: Store) -> None:
+    copy(Training(source.folder), target)
+    assert pointed(target, SHELF) == "0003"
+    assert {finding.item for finding in verify(target)} <= {f"{SHELF}/0001"}
+    assert target.get_bytes(f"{SHELF}/0003/deep/a") == b"0003"
 
 
 def test_a_source_without_objects_is_refused(tmp_path: Path) -> None:

@@ -72,6 +72,22 @@ def test_a_bucket_is_made_once_and_then_left_alone(server: Server) -> None:
 
 
 @pytest.mark.s3
+def test_lifecycle_rules_of_others_are_kept_when_versions_are(server: Server) -> None:
+    asked = environment(server.endpoint, "with-rules", (KEY, SECRET))
+    provision(asked, seconds=10)
+    client = S3Store(root_settings(asked)).client
+    other = {"ID": "logs", "Status": "Enabled", "Filter": {"Prefix": "logs/"}, "Expiration": {"Days": 7}}
+    client.put_bucket_lifecycle_configuration(Bucket="with-rules", LifecycleConfiguration={"Rules": [other]})
+    for days in (30, 60):
+        provision(asked, seconds=10, versions=days)
+        rules = client.get_bucket_lifecycle_configuration(Bucket="with-rules")["Rules"]
+        kept = {rule["ID"]: rule for rule in rules}
+        assert sorted(kept) == ["ante-versions", "logs"] and len(rules) == 2
+        assert kept["logs"]["Expiration"]["Days"] == 7 and kept["logs"]["Filter"] == {"Prefix": "logs/"}
+        assert kept["ante-versions"]["NoncurrentVersionExpiration"]["NoncurrentDays"] == days
+
+
+@pytest.mark.s3
 def test_a_server_without_minios_api_says_what_to_set(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BalatroError, match=r"(rejects|scopedUser false)"):
         provision(environment(server.endpoint, "made-by-test", (KEY, SECRET)), [USER], 2)

@@ -1,10 +1,12 @@
 """Listing and verification of publications in a store, and verified copies of stores."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ante.storage.errors import BadStore, Damaged, NotThere, NotWhole
+from ante.storage.local import LocalStore
 from ante.storage.publish import MANIFEST, POINTERS, Part, read_manifest
 from ante.storage.store import Progress, Stat, Store, no_progress, under
 
@@ -132,12 +134,17 @@ class Copied:
     unchanged: int = 0
     vanished: int = 0
 
+    def __add__(self, other: "Copied") -> "Copied":
+        """Return the sum of two copies."""
+        return Copied(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(Copied)))
+
 
 def copy(source: Store, target: Store, deep: bool = False, progress: Progress = no_progress) -> Copied:
     """Copy what a store has to another one, reading each copied object back. Raises StorageError, Damaged.
 
     Objects of the target that have the same size and checksum are kept, others replaced, and none deleted. Files are
-    copied before their manifest, and manifests before pointers, so that the target is complete at every moment.
+    copied before their manifest, and manifests before pointers, so that the target is complete at every moment. What is
+    published meanwhile is copied too if a pointer refers to it.
 
     deep  also read back objects that the target has, and replace damaged ones
     """
@@ -145,28 +152,42 @@ def copy(source: Store, target: Store, deep: bool = False, progress: Progress = 
         if f"{one}/".startswith(f"{two}/"):
             raise BadStore(f"{target.url} and {source.url} overlap: copy to another bucket or prefix")
     check_filled(source)
-    found = Copied()
     with TemporaryDirectory(prefix="ante-copy-") as folder:
-        for stat in sorted(source.list(), key=lambda stat: (order_of(stat.key), stat.key)):
-            try:
-                new = copy_object(source, target, stat.key, Path(folder) / "object", deep)
-            except NotThere:
-                if source.stat(stat.key) is not None:
-                    raise
-                found = replace(found, vanished=found.vanished + 1)
-                continue
-            progress(stat.bytes)
-            if new is None:
-                found = replace(found, unchanged=found.unchanged + 1)
-            else:
-                found = replace(found, objects=found.objects + 1, bytes=found.bytes + new)
+        file, pointers = Path(folder) / "object", LocalStore(Path(folder) / "pointers")
+        listed = list(source.list())
+        found = copy_all(source, target, in_order(listed), file, deep, progress)
+        copy_all(source, pointers, list(filter(is_pointer, listed)), file, False, no_progress)
+        known = {stat.key for stat in listed}
+        new = [stat for stat in source.list() if stat.key not in known]
+        found += copy_all(source, target, in_order(new), file, deep, progress)
+        found += copy_all(pointers, target, list(pointers.list()), file, deep, progress)
     return found
 
 
-def order_of(key: str) -> int:
-    """Return when an object is copied: files, then manifests, then pointers."""
-    name = key.rpartition("/")[2]
-    return 2 if name.removesuffix(".json") in POINTERS else 1 if name == MANIFEST else 0
+def copy_all(source: Store, target: Store, stats: Sequence[Stat], file: Path, deep: bool, progress: Progress) -> Copied:
+    """Copy these objects, each through the file. Objects that the source no longer has are counted only."""
+    found = Copied()
+    for stat in stats:
+        try:
+            new = copy_object(source, target, stat.key, file, deep)
+        except NotThere:
+            if source.stat(stat.key) is not None:
+                raise
+            found += Copied(vanished=1)
+            continue
+        progress(stat.bytes)
+        found += Copied(unchanged=1) if new is None else Copied(objects=1, bytes=new)
+    return found
+
+
+def in_order(listed: Sequence[Stat]) -> list[Stat]:
+    """Return objects in the order of copying, without pointers: manifests after all other files."""
+    return sorted((stat for stat in listed if not is_pointer(stat)), key=lambda stat: (is_manifest(stat), stat.key))
+
+
+def is_pointer(stat: Stat) -> bool:
+    """Return whether an object is named like a pointer."""
+    return stat.key.rpartition("/")[2] in [f"{pointer}.json" for pointer in POINTERS]
 
 
 def intact(store: Store, key: str) -> bool:

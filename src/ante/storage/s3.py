@@ -66,6 +66,7 @@ TYPES = {
     ".txt": "text/plain; charset=utf-8",
     ".yaml": "application/yaml",
 }  # by suffix; browsers show these objects rather than download them
+VERSION_RULE = "ante-versions"  # ID of our lifecycle rule
 MOST_PAGES = 10_000  # pages of a listing, with 1,000 keys each
 FULL = ("XMinioStorageFull", "InsufficientStorage", "QuotaExceeded", "507")
 
@@ -73,7 +74,7 @@ FULL = ("XMinioStorageFull", "InsufficientStorage", "QuotaExceeded", "507")
 def version_rule(days: int) -> dict[str, Any]:
     """Return the lifecycle rule that deletes old versions, and markers of deleted objects without versions."""
     return {
-        "ID": "ante-versions",
+        "ID": VERSION_RULE,
         "Status": "Enabled",
         "Filter": {"Prefix": ""},
         "NoncurrentVersionExpiration": {"NoncurrentDays": days},
@@ -118,7 +119,10 @@ class S3Store:
             self.client.create_bucket(Bucket=self.settings.bucket)
 
     def keep_versions(self, days: int) -> None:
-        """Keep replaced and deleted objects of the whole bucket for some days; 0 keeps none. Raises StorageError."""
+        """Keep replaced and deleted objects of the whole bucket for some days; 0 keeps none. Raises StorageError.
+
+        Of the bucket's lifecycle rules only ours is replaced.
+        """
         bucket = self.settings.bucket
         with self._in_words(bucket):
             if not days:
@@ -126,9 +130,20 @@ class S3Store:
                     self.client.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Suspended"})
                 return
             self.client.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+            others = [rule for rule in self._lifecycle_rules() if rule.get("ID") != VERSION_RULE]
             self.client.put_bucket_lifecycle_configuration(
-                Bucket=bucket, LifecycleConfiguration={"Rules": [version_rule(days)]}
+                Bucket=bucket, LifecycleConfiguration={"Rules": [*others, version_rule(days)]}
             )
+
+    def _lifecycle_rules(self) -> list[dict[str, Any]]:
+        """Return the lifecycle rules of the bucket."""
+        try:
+            answer = self.client.get_bucket_lifecycle_configuration(Bucket=self.settings.bucket)
+        except ClientError as error:
+            if error.response.get("Error", {}).get("Code") == "NoSuchLifecycleConfiguration":
+                return []
+            raise
+        return list(answer.get("Rules", ()))
 
     def put_file(
         self,

@@ -1,9 +1,10 @@
 """`ante artifacts`: manage artifacts in a store."""
 
 import json
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg, subcommand
 
@@ -11,11 +12,16 @@ from ante.cli.options import Count, Positive
 from ante.cli.platform.uploads import Queue
 from ante.cli.shown import bytes_bar, show, size, when
 from ante.errors import BalatroError
+from ante.messages import printable
+
+if TYPE_CHECKING:
+    from ante.storage.publish import Manifest
+    from ante.storage.store import Store
 
 
 @dataclass(frozen=True)
 class List:
-    """List publications in a store, or (--files) all objects.
+    """List publications in a store, or (--files) all objects. Exit code 1 if a publication cannot be read.
 
     Try:
       ante artifacts ls s3://game-runs/runs
@@ -40,37 +46,53 @@ class List:
             found = [(row["key"], size(row["bytes"]), when(row["modified"])) for row in rows]
             show(rows, ("object", "size", "written"), found, self.json)
             return 0
-        rows = publications(store)
+        rows, unreadable = publications(store)
         cells = [
             (row["item"], size(row["bytes"]), when(row["published"]), " ".join(row["pointers"]), reward(row))
             for row in rows
         ]
         show(rows, ("publication", "size", "published", "pointers", "reward"), cells, self.json)
-        return 0
+        for error in unreadable:
+            print(f"ante: {printable(str(error))}", file=sys.stderr)
+        return 1 if unreadable else 0
 
 
-def publications(store: Any) -> list[dict[str, Any]]:
-    """Return the publications in a store."""
+def publications(store: "Store") -> tuple[list[dict[str, Any]], list[BalatroError]]:
+    """Return the publications in a store, and the errors of manifests and pointers that cannot be read."""
     from ante.storage.check import shelves
+    from ante.storage.errors import Damaged, NotWhole
     from ante.storage.publish import pointed, read_manifest
     from ante.storage.store import under
 
-    rows = []
+    rows: list[dict[str, Any]] = []
+    unreadable: list[BalatroError] = []
     for root, shelf in shelves(store).items():
-        names = {pointer: pointed(store, root, pointer) for pointer in shelf.pointers}
+        names: dict[str, str] = {}
+        for pointer in shelf.pointers:
+            try:
+                names[pointer] = pointed(store, root, pointer)
+            except (NotWhole, Damaged) as error:
+                unreadable.append(error)
         for name in shelf.finished:
-            manifest = read_manifest(store, under(root, name))
-            rows.append(
-                {
-                    "item": under(root, name),
-                    "published": manifest.published,
-                    "bytes": manifest.bytes,
-                    "parts": len(manifest.parts),
-                    "pointers": [pointer for pointer, target in names.items() if target == name],
-                    "metadata": manifest.metadata,
-                }
-            )
-    return rows
+            try:
+                manifest = read_manifest(store, under(root, name))
+            except (NotWhole, Damaged) as error:
+                unreadable.append(error)
+                continue
+            rows.append(row_of(under(root, name), manifest, [each for each, target in names.items() if target == name]))
+    return rows, unreadable
+
+
+def row_of(item: str, manifest: "Manifest", pointers: list[str]) -> dict[str, Any]:
+    """Return a publication as a row of the list."""
+    return {
+        "item": item,
+        "published": manifest.published,
+        "bytes": manifest.bytes,
+        "parts": len(manifest.parts),
+        "pointers": pointers,
+        "metadata": manifest.metadata,
+    }
 
 
 @dataclass(frozen=True)

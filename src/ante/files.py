@@ -1,6 +1,7 @@
 """Atomic writes, bounded reads of untrusted files, paths that must not leave their folder, and file locks."""
 
 import csv
+import errno
 import fcntl
 import gzip
 import io
@@ -22,7 +23,8 @@ from ante.errors import BalatroError, shown
 LARGEST = 64 << 20  # bytes of a file that is read into memory, compressed or not
 LARGEST_TABLE = 1 << 28  # bytes of a CSV file
 DEEPEST = 50  # nesting depth of JSON
-FOLDER_LOCK = ".lock"  # in the folder of a run or a sweep; held during training
+FOLDER_LOCK = ".lock"  # in the folder of a run or a sweep, held during training, and of a league, held while it changes
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)  # errors of a file system without locks
 PROBE_SECONDS = 0.05  # far longer than `is_held` holds a lock
 BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')  # brackets and strings of valid JSON
 LONGEST_PATH, LONGEST_NAME = 1024, 255  # bytes of a path (S3's limit) and of a name in it (file systems' limit)
@@ -251,6 +253,18 @@ def held(lock: Path, about: str = "") -> Iterator[bool]:
             stream.write(about)
             stream.flush()
         yield True
+
+
+@contextmanager
+def exclusive(lock: Path) -> Iterator[None]:
+    """Hold a lock file for a short change, after waiting for other processes; a file system without locks excludes none."""
+    with open(lock, "a", opener=opened_at_once) as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
+        yield
 
 
 def opened_at_once(file: str, flags: int) -> int:

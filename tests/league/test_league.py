@@ -1,6 +1,7 @@
 """Leagues on disk: only missing games are played, stored ones are reused, promotion needs a significant difference."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,28 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> League:
     for entrant in found.enter([RANDOM, GREEDY]):
         assert play_missing(found, entrant, seat(entrant)) == 2 * STRETCH
     return found
+
+
+def test_players_added_by_two_processes_at_once_are_all_kept(tmp_path: Path) -> None:
+    one = League.begin(tmp_path / "one", Rules(STRETCH))
+    other = League(one.folder)
+    assert one.enter([RANDOM]) == [RANDOM]
+    assert other.enter([GREEDY]) == [GREEDY] and other.enter([RANDOM]) == []
+    one.extend(2 * STRETCH)
+    assert list(League(one.folder).entrants) == ["random", "greedy"]
+    other.enter([Entrant("rules", "rules")])
+    assert League(one.folder).rules.games == 2 * STRETCH
+
+
+def test_a_league_waits_while_another_process_changes_it(tmp_path: Path) -> None:
+    one = League.begin(tmp_path / "one", Rules(STRETCH))
+    with ThreadPoolExecutor() as pool:
+        with League(one.folder).changing():
+            added = pool.submit(one.enter, [RANDOM])
+            with pytest.raises(TimeoutError):
+                added.result(0.2)
+        assert added.result(30) == [RANDOM]
+    assert list(League(one.folder).entrants) == ["random"]
 
 
 @pytest.mark.slow

@@ -6,7 +6,8 @@ replays/NAME/SEED.txt    a player's games that progressed furthest
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from dataclasses import dataclass as plain_dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from ante.agents.seed_lists import validation_seeds
 from ante.engine.core.compile_cache import source_hash
 from ante.engine.run import run_numbers
 from ante.errors import BalatroError, first_fault, shown
-from ante.files import NoFile, Unreadable, check_regular, read_json, whole, write_text
+from ante.files import FOLDER_LOCK, NoFile, Unreadable, check_regular, exclusive, read_json, whole, write_text
 from ante.messages import printable
 from ante.recording.games import Recording
 
@@ -113,6 +114,11 @@ class League:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.read()
+
+    def read(self) -> None:
+        """Read rules and players. Raises BadLeague."""
+        folder = self.folder
         try:
             data = read_json(folder / ABOUT)
             if isinstance(data, dict) and data.get("format", FORMAT) != FORMAT:
@@ -135,38 +141,45 @@ class League:
     @staticmethod
     def begin(folder: Path, rules: Rules) -> "League":
         """Create a league without players in `folder`. Raises BadLeague, UnknownDeck, UnknownChallenge, DeckOfChallenge."""
-        if (folder / ABOUT).exists():
-            raise BadLeague(f"{folder} already contains a league: add players with ante league add {folder} PLAYER")
         check_games(rules.games)
         run_numbers(rules.deck, rules.stake, rules.challenge)
         folder.mkdir(parents=True, exist_ok=True)
-        save(folder, rules, (), source_hash("agents"))
+        with exclusive(folder / FOLDER_LOCK):
+            if (folder / ABOUT).exists():
+                raise BadLeague(f"{folder} already contains a league: add players with ante league add {folder} PLAYER")
+            save(folder, rules, (), source_hash("agents"))
         return League(folder)
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Exclude other processes, read what they have changed, and save the changes made meanwhile. Raises BadLeague."""
+        with exclusive(self.folder / FOLDER_LOCK):
+            self.read()
+            yield
+            save(self.folder, self.rules, tuple(self.entrants.values()), self.engine)
 
     def enter(self, entrants: Iterable[Entrant]) -> list[Entrant]:
         """Add players and return those that are new. Raises BadLeague."""
         added = []
-        for each in entrants:
-            known = self.entrants.get(each.name)
-            if known is not None and known != each:
-                raise BadLeague(f"{self.folder} has another player {each.name} ({known.source}): rename its folder")
-            if known is None:
-                self.entrants[each.name] = each
-                added.append(each)
-        self.save()
+        with self.changing():
+            for each in entrants:
+                known = self.entrants.get(each.name)
+                if known is not None and known != each:
+                    raise BadLeague(f"{self.folder} has another player {each.name} ({known.source}): rename its folder")
+                if known is None:
+                    self.entrants[each.name] = each
+                    added.append(each)
         return added
 
     def extend(self, games: int) -> None:
         """Raise the number of games per player; stored results are kept. Raises BadLeague."""
         check_games(games)
-        if games < self.rules.games:
-            raise BadLeague(f"{self.folder} has {self.rules.games} games per player and cannot have fewer: got {games}")
-        self.rules = replace(self.rules, games=games)
-        self.save()
-
-    def save(self) -> None:
-        """Save rules and players."""
-        save(self.folder, self.rules, tuple(self.entrants.values()), self.engine)
+        with self.changing():
+            if games < self.rules.games:
+                raise BadLeague(
+                    f"{self.folder} has {self.rules.games} games per player and cannot have fewer: got {games}"
+                )
+            self.rules = replace(self.rules, games=games)
 
     def check_engine(self) -> None:
         """Check that the engine is the one that played the stored games. Raises BadLeague."""

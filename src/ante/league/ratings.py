@@ -91,9 +91,14 @@ def elos_of_matches(found: NDArray[np.float64], samples: int = SAMPLES, seed: in
 
 
 def mean(values: NDArray[np.float64], level: float = LEVEL, samples: int = SAMPLES, seed: int = 0) -> Interval:
-    """Return the mean of a player's games, or of paired differences, with its interval: values (seeds,)."""
-    drawn = weights(len(values), samples, np.random.default_rng(seed))
-    return interval(values.mean(), drawn @ values / len(values), level)
+    """Return the mean of a player's games, or of paired differences, with its interval: values (seeds,).
+
+    samples  number at LEVEL; higher levels draw more, so that as many samples lie beyond either end of the interval
+    """
+    rng = np.random.default_rng(seed)
+    times = max(1, round((1.0 - LEVEL) / (1.0 - level)))
+    sampled = [weights(len(values), samples, rng) @ values / len(values) for _ in range(times)]
+    return interval(values.mean(), np.concatenate(sampled), level)
 
 
 def paired(one: NDArray[np.int64], other: NDArray[np.int64], level: float = LEVEL) -> Interval:

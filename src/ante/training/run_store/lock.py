@@ -1,6 +1,5 @@
 """A lock for one training at a time in a folder; the operating system releases it when the process exits."""
 
-import errno
 import json
 import os
 import socket
@@ -11,9 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ante.errors import BalatroError
-from ante.files import FOLDER_LOCK, held, read_bytes
+from ante.files import FOLDER_LOCK, NO_LOCKS, held, read_bytes
 
-NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 MOST = 1000  # maximum bytes of its contents
 
 

@@ -1,6 +1,7 @@
 """Comparisons: the interpretation of a specification, the selection of runs, the tables and the curves."""
 
 import json
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -79,6 +80,7 @@ def test_settings_of_the_file_of_all_and_of_the_entry_follow_each_other(tmp_path
     [
         ({"entries": {}}, "entries"),
         ({"players": ("rules", "rules")}, "rules is named twice"),
+        ({"entries": {"greedy": {}}}, "greedy is an entry and a player: rename the entry"),
         ({"entries": {"a/b": {}}}, "is also a folder's name"),
         ({"seeds": [1, 1]}, "different numbers"),
         ({"settings": {"seed": 3}}, "seed is common to all entries or derived"),
@@ -262,6 +264,31 @@ def test_other_evaluation_seeds_are_played_although_training_is_complete(tmp_pat
     seeds.write_text("\n".join(f"DEES{i}" for i in range(1, 8)))  # at the same place
     assert [cell.entry for cell in prepare(spec, out)] == ["slow", "quick"]
     assert not (out / "players.json").exists() and not (out / "slow" / "seed-0" / "own-seeds.json").exists()
+
+
+def test_other_players_play_again_by_other_rules(tmp_path: Path) -> None:
+    spec = spec_of(seeds=[0])
+    run(spec, tmp_path, prepare(spec, tmp_path), 1, Watched())
+    file = tmp_path / "players.json"
+    assert {report["deck"] for report in json.loads(file.read_text())} == {"b_red"}
+    for entry in TWO:
+        shutil.rmtree(tmp_path / entry)
+    blue = spec_of(seeds=[0], settings={"games.deck": "b_blue"})
+    left = prepare(blue, tmp_path)
+    assert not file.exists()
+    run(blue, tmp_path, left, 1, Watched())
+    assert {report["deck"] for report in json.loads(file.read_text())} == {"b_blue"}
+    assert prepare(blue, tmp_path) == [] and file.exists()
+
+
+def test_a_comparison_needs_its_file_of_seeds_only_once(tmp_path: Path) -> None:
+    seeds, out = tmp_path / "seeds.txt", tmp_path / "out"
+    seeds.write_text("\n".join(f"SEED{i}" for i in range(1, 8)))
+    spec = spec_of(seed_file=seeds, eval_games=6, seeds=[0])
+    results, _ = run(spec, out, prepare(spec, out), 1, Watched())
+    seeds.unlink()
+    assert redraw(out).rows == results.rows
+    assert prepare(kept_spec(out), out) == [] and (out / "players.json").exists()
 
 
 def test_an_evaluation_from_before_the_last_checkpoint_is_not_the_result(tmp_path: Path) -> None:

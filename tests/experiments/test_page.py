@@ -13,6 +13,8 @@ from tests.support.browser import chromium
 
 pytestmark = pytest.mark.browser
 
+RULES = {"algo": {"lr": 0.0}, "seed": 0, "games": {"deck": "b_red", "stake": 1}}
+
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -26,9 +28,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (cell.folder / "evaluation.json").write_text(
             json.dumps(trainer.report("run", config, 20) | {"steps": config["steps"]})
         )
-    (folder / "players.json").write_text(
-        json.dumps([trainer.report(name, {"algo": {"lr": 0.0}, "seed": 0}, 20) for name in ("random", "greedy")])
-    )
+    (folder / "players.json").write_text(json.dumps([trainer.report(name, RULES, 20) for name in ("random", "greedy")]))
     redraw(folder)
     return folder
 

@@ -40,7 +40,9 @@ def play(words: list[str]) -> int:
     first = next(i for i, word in enumerate(words) if word.startswith("--"))
     players = words[1:first]
     games = int(words[words.index("--games") + 1])
-    made = [report(Path(player).name, {"algo": {"lr": 0.1}, "seed": 0}, games) for player in players]
+    rules = {name: words[words.index(f"--{name}") + 1] for name in ("deck", "stake")}
+    config = {"algo": {"lr": 0.1}, "seed": 0, "games": {**rules, "stake": int(rules["stake"])}}
+    made = [report(Path(player).name, config, games) for player in players]
     Path(words[words.index("--out") + 1]).write_text(json.dumps(made if len(made) > 1 else made[0]))
     return 0
 
@@ -71,7 +73,8 @@ def report(player: str, config: dict[str, Any], games: int) -> dict[str, Any]:
         blinds = round(2 + 20 * config["algo"]["lr"]) + i % 4 + config["seed"]
         outcome = "won" if i == 0 and config["algo"]["lr"] > 0.05 else "lost"
         records.append({"outcome": outcome, "ante": 1 + blinds // 3, "blinds": blinds, "reward": blinds / 5})
-    return {"player": player, "games": games, "records": records}
+    rules = {name: config["games"][name] for name in ("deck", "stake")}
+    return {"player": player, "games": games, "records": records, **rules}
 
 
 if __name__ == "__main__":

@@ -6,12 +6,19 @@ from pathlib import Path
 from ante.errors import BalatroError
 from ante.experiments.report import write_page
 from ante.experiments.results import Results, results_of, write_results
-from ante.experiments.running import PLAYERS, Watched, check_cells, is_done, own_report, play_others, run_cells
-from ante.experiments.spec import FILE, Cell, Spec, cells_of, keep_spec, kept_spec
+from ante.experiments.running import (
+    PLAYERS,
+    Watched,
+    check_cells,
+    has_games,
+    is_done,
+    own_report,
+    play_others,
+    run_cells,
+)
+from ante.experiments.spec import FILE, SEEDS, Cell, Spec, cells_of, keep_spec, kept_spec
 from ante.files import read_text, write_text
 from ante.stopping import Stops
-
-SEEDS = "seeds.txt"  # copy of the evaluation seeds in a comparison's folder
 
 
 def prepare(spec: Spec, out: Path) -> list[Cell]:
@@ -24,11 +31,12 @@ def prepare(spec: Spec, out: Path) -> list[Cell]:
 
 
 def forget_other_games(spec: Spec, cells: Sequence[Cell], out: Path) -> None:
-    """Delete stored games with other seeds or players than those of the specification; keep its seeds."""
+    """Delete stored games with other seeds, rules or players than those of the specification; keep its seeds."""
     seeds = read_text(spec.seed_file) if spec.seed_file else ""
     kept, before = out / SEEDS, kept_spec(out) if (out / FILE).is_file() else None
     other_seeds = before is not None and (read_text(kept) if kept.is_file() else "") != seeds
-    if before and (other_seeds or (before.players, before.eval_games) != (spec.players, spec.eval_games)):
+    other_players = before is not None and before.players != spec.players
+    if other_seeds or other_players or not has_games(out / PLAYERS, spec, cells[0]):
         (out / PLAYERS).unlink(missing_ok=True)
     if other_seeds:
         for cell in cells:

@@ -26,7 +26,7 @@ ANTE = (sys.executable, "-m", "ante.cli")
 def is_done(cell: Cell, spec: Spec) -> bool:
     """Return whether training and evaluation of the run are complete."""
     steps = evaluated_steps(cell.folder, cell.config.evaluation.games)
-    own = spec.seed_file is None or has_games(own_report(cell), spec.eval_games)
+    own = spec.seed_file is None or has_games(own_report(cell), spec, cell)
     return steps is not None and steps >= cell.config.steps and own
 
 
@@ -35,14 +35,16 @@ def own_report(cell: Cell) -> Path:
     return cell.folder / "own-seeds.json"
 
 
-def has_games(file: Path, games: int) -> bool:
-    """Return whether a file of reports exists with this many games each."""
+def has_games(file: Path, spec: Spec, cell: Cell) -> bool:
+    """Return whether a file of reports exists, each with all games of the comparison by the rules of this cell."""
     try:
         found = read_json(file)
     except Unreadable:
         return False
+    games = cell.config.games
+    wanted = (spec.eval_games, games.challenge or games.deck, 1 if games.challenge else games.stake)
     return all(
-        isinstance(each, dict) and each.get("games") == games
+        isinstance(each, dict) and (each.get("games"), each.get("deck"), each.get("stake")) == wanted
         for each in (found if isinstance(found, list) else [found])
     )
 
@@ -197,7 +199,7 @@ def trouble_of(running: Running) -> str:
 
 def play_others(spec: Spec, out: Path, cell: Cell, watcher: Watched, stops: Stops | None = None) -> None:
     """Play the same games with the other players, by the rules of this cell, unless stopped. Raises BalatroError."""
-    if not spec.players or has_games(out / PLAYERS, spec.eval_games):
+    if not spec.players or has_games(out / PLAYERS, spec, cell):
         return
     watcher.after(f"playing {spec.eval_games} games with {', '.join(spec.players)}")
     seeds = ("--seeds", str(spec.seed_file)) if spec.seed_file else ()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from ante.agents.seed_lists import read_seeds
 from ante.errors import BalatroError
@@ -16,6 +16,7 @@ from ante.training.settings.field import Settings
 from ante.training.settings.values import has, remove
 from ante.yaml_files import read_yaml
 
+SEEDS = "seeds.txt"  # copy of the evaluation seeds in a comparison's folder
 FILE = "compare.yaml"  # specification in a comparison's folder, with the complete settings of each entry
 OF_THE_SPEC = (
     "name",
@@ -72,6 +73,12 @@ class Spec(Settings):
             if not name.replace("-", "").replace("_", "").isalnum():
                 raise ValueError(f"{name!r} is also a folder's name: use letters, digits, - and _ only")
         return entries
+
+    @model_validator(mode="after")
+    def _apart(self) -> "Spec":
+        if both := next((name for name in self.players if name in self.entries), None):
+            raise ValueError(f"{both} is an entry and a player: rename the entry, or leave {both} out of players")
+        return self
 
     @field_validator("seeds")
     @classmethod
@@ -130,7 +137,7 @@ def make_spec(values: dict[str, Any]) -> Spec:
     except ValidationError as error:
         first = error.errors()[0]
         cause = first["msg"].removeprefix("Value error, ")
-        raise BadSpec(f"specification, {'.'.join(map(str, first['loc']))}: {cause}") from None
+        raise BadSpec(": ".join(("specification", *filter(None, (".".join(map(str, first["loc"])), cause))))) from None
 
 
 def cells_of(spec: Spec, out: Path) -> list[Cell]:
@@ -184,7 +191,10 @@ def keep_spec(spec: Spec, out: Path) -> None:
 
 
 def kept_spec(out: Path) -> Spec:
-    """Read the specification from a comparison's folder. Raises BadSpec."""
+    """Read the specification from a comparison's folder, with the copy of its seeds in there. Raises BadSpec."""
     if not (out / FILE).is_file():
         raise BadSpec(f"{out} contains no comparison: create one with ante compare SPEC.yaml --out {out}")
-    return read_spec(out / FILE)
+    spec = read_spec(out / FILE)
+    if spec.seed_file and (out / SEEDS).is_file():
+        return spec.model_copy(update={"seed_file": out / SEEDS})
+    return spec

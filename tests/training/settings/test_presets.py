@@ -153,6 +153,20 @@ def test_settings_come_from_the_default_preset_unless_another_kind_is_chosen(
     )
 
 
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        ("runs/nowhere", "init_from runs/nowhere: there is no such policy; use the folder of a run or a release"),
+        (".", "no best checkpoint under checkpoints"),
+    ],
+)
+def test_the_start_of_a_run_is_checked_before_anything_is_loaded(begun: list[Any], start: str, words: str) -> None:
+    for resume in ([], ["--resume", "auto"]):
+        with pytest.raises(BalatroError, match=words):
+            train_command(["--from", start, "--name", "new", *resume])
+    assert begun == []
+
+
 def test_a_file_takes_the_place_of_the_default_preset(begun: list[Any], tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("name: mine\nseed: 5\n")
     assert train_command(["--config", "mine.yaml"]) == 0

@@ -72,6 +72,7 @@ def train_command(arguments: Sequence[str]) -> int:
 
     from ante.tables import stages
     from ante.training.run_store.lock import check_free
+    from ante.training.run_store.start import check_start
     from ante.training.settings.config import check_resumed
 
     chosen = chosen_early(arguments)
@@ -81,6 +82,8 @@ def train_command(arguments: Sequence[str]) -> int:
         return list_presets()
     if before:
         check_resumed(before, settings)
+    else:
+        check_start(settings.init_from)
     if not command.resume:
         check_free(settings.folder)
     if note := origin(chosen, before):

@@ -6,20 +6,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ante.agents.releases import policy_at, released_policies
-from ante.errors import BalatroError
 from ante.training.players.release import ABOUT, digest_of_weights, is_release, read_release
 from ante.training.policies.registry import SETTINGS, new_policy, read_policy
 from ante.training.run_store.checkpoints import find_checkpoint
 from ante.training.run_store.lineage import Ancestor, Lineage, lineage_in, read_lineage
+from ante.training.run_store.start import BadStart, start_folder
 from ante.training.settings.config import TrainConfig, read_config
 from ante.training.settings.field import leaves
 
 Shapes = dict[str, tuple[int, ...]]
-
-
-class BadStart(BalatroError, ValueError):
-    """A policy from which a run cannot start."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +36,7 @@ def read_start(config: TrainConfig) -> WarmStart | None:
     """
     if config.init_from is None:
         return None
-    folder, checkpoint = policy_at(config.init_from)
-    if not folder.is_dir():
-        known = ", ".join(released_policies())
-        raise BadStart(
-            f"init_from {config.init_from}: there is no such policy; use the folder of a run or a release, such as "
-            f"runs/ppo, or a released policy ({known})"
-        )
+    folder, checkpoint = start_folder(config.init_from)
     if is_release(folder):
         policy, about = read_release(folder)
         place, name, steps = folder, None, about["trained"]["timesteps"]

@@ -7,16 +7,18 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from ante.cli import main
+from ante.cli import Command, main
 from ante.cli.checks.bench import Bench
 from ante.cli.games.seeds import parse_line
 from ante.errors import BalatroError
+from ante.files import Unwritable, check_output_file, check_output_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = Path(__file__).parent / "golden" / "replays" / "greedy-b_red-1-PKXK3L4T.txt"
@@ -288,6 +290,67 @@ def test_bad_replay_commands_are_one_sentence(inside: Inside, words: list[str], 
     assert error.startswith("ante: ")
     assert message in error
     assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["eval", "greedy", "--out", "OUT"],
+        ["play", "greedy", "--video", "OUT"],
+        ["bench", "engine", "--out", "OUT"],
+        ["bench", "strength", "--out", "OUT"],
+        ["bench", "bus", "--out", "OUT"],
+        ["hints", "effect", "--out", "OUT"],
+        ["stats", "greedy", "--plot", "OUT"],
+        ["league", "table", "none", "--plot", "OUT"],
+        ["doctor", "--save", "OUT"],
+        ["profile", "--trace", "OUT"],
+        ["compare", "--out", "OUT"],
+        ["data", "export", "greedy", "--out", "OUT"],
+        ["know", "measure", "--out", "OUT"],
+    ],
+    ids=" ".join,
+)
+def test_an_output_below_a_file_is_refused_before_the_work(inside: Inside, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "file").touch()
+    code, out, error = inside(*(str(tmp_path / "file" / "result") if word == "OUT" else word for word in words))
+    assert (code, out) == (2, "") and len(error.splitlines()) == 1
+    assert re.match(r"ante: cannot write (to )?/.*; give (another folder|a file in an existing folder)$", error)
+
+
+def test_an_output_file_that_is_a_folder_or_lacks_its_folder_is_refused(inside: Inside, tmp_path: Path) -> None:
+    for out, cause in ((tmp_path, "it exists and is not a file"), (tmp_path / "no" / "x.json", "there is no folder")):
+        code, _, error = inside("eval", "greedy", "--out", str(out))
+        assert code == 2 and f"cannot write {out}: {cause}" in error
+
+
+def test_an_output_without_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ante.files.os.access", lambda place, mode: place != tmp_path)  # tests may run as root
+    with pytest.raises(Unwritable, match=f"no permission to write in {tmp_path}; give another folder"):
+        check_output_file(tmp_path / "a.json")
+    with pytest.raises(Unwritable, match="no permission"):
+        check_output_folder(tmp_path / "new" / "folder")
+
+
+def commands_of(kind: Any) -> Iterator[type]:
+    """Yield the classes of all commands and subcommands in a type."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        yield kind
+        for inner in get_type_hints(kind, include_extras=True).values():
+            yield from commands_of(inner)
+    for inner in get_args(kind):
+        yield from commands_of(inner)
+
+
+def test_every_option_for_results_is_checked_before_the_work() -> None:
+    by_its_parts = {"Bench.out"}  # a file or a folder
+    unchecked = {
+        f"{command.__name__}.{name}"
+        for command in commands_of(Command)
+        for name, kind in get_type_hints(command, include_extras=True).items()
+        if name in ("out", "save", "plot", "video", "trace") and not re.search(r"check_output_f(ile|older)", repr(kind))
+    }
+    assert unchecked == by_its_parts
 
 
 def test_players_are_compared_on_the_same_games(inside: Inside, tmp_path: Path) -> None:

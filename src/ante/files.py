@@ -298,6 +298,35 @@ def is_held(lock: Path) -> bool:
     return False
 
 
+class Unwritable(BalatroError, OSError):
+    """A file or folder cannot be written."""
+
+
+def check_output_file(file: Path, makes_folder: bool = False) -> Path:
+    """Return the file, which need not exist, if it can be written, for a check before long work. Raises Unwritable.
+
+    makes_folder  whether its writer creates missing folders
+    """
+    if file.exists() and not file.is_file():
+        raise Unwritable(f"cannot write {file}: it exists and is not a file; give a file in an existing folder")
+    folder = file.absolute().parent
+    if not makes_folder and not folder.is_dir():
+        raise Unwritable(f"cannot write {file}: there is no folder {folder}; give a file in an existing folder")
+    check_output_folder(folder)
+    return file
+
+
+def check_output_folder(folder: Path) -> Path:
+    """Return the folder if it can be written, or created. Raises Unwritable."""
+    whole_path = folder.absolute()
+    near = next(each for each in (whole_path, *whole_path.parents) if each.exists())
+    if not near.is_dir():
+        raise Unwritable(f"cannot write to {folder}: {near} is not a folder; give another folder")
+    if not os.access(near, os.W_OK | os.X_OK):
+        raise Unwritable(f"cannot write to {folder}: no permission to write in {near}; give another folder")
+    return folder
+
+
 class BadPath(BalatroError, ValueError):
     """A path leaves its folder, or is invalid in file systems."""
 

@@ -5,6 +5,8 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import is_dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, TextIO, Union, get_args, get_type_hints
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
@@ -17,6 +19,7 @@ from tyro.constructors import (
 )
 
 from ante.errors import BalatroError, shown
+from ante.files import check_output_file, check_output_folder
 
 Count = Annotated[int, Field(ge=1, le=10**9)]  # number of games, repeats or iterations
 Decisions = Annotated[int, Field(ge=1, le=10**12)]
@@ -33,6 +36,9 @@ Positive = Annotated[float, Field(gt=0, le=1e9)]
 NotNegative = Annotated[float, Field(ge=0, le=1e9)]
 Seconds = Annotated[float, Field(ge=0, le=10**6)]
 Port = Annotated[int, Field(ge=0, le=65535)]
+OutFile = Annotated[Path, AfterValidator(check_output_file)]  # written at the end of the command
+OutFolder = Annotated[Path, AfterValidator(check_output_folder)]
+VideoFile = Annotated[Path, AfterValidator(partial(check_output_file, makes_folder=True))]
 Side = Annotated[int, Field(ge=8, le=720)]  # pixels of an observation
 VideoSide = Annotated[int, Field(ge=64, le=4096)]
 
@@ -99,7 +105,10 @@ def check_words(words: list[str]) -> None:
 
 
 def check_options(command: Any) -> None:
-    """Raise BadOption if an option of a parsed command or of its subcommand is outside the range of its type."""
+    """Raise BadOption if an option of a parsed command or of its subcommand is outside the range of its type.
+
+    Raises Unwritable if a file or folder cannot be written in which the command stores its results.
+    """
     for name, kind in get_type_hints(type(command), include_extras=True).items():
         value = getattr(command, name)
         if is_dataclass(value):

@@ -15,6 +15,7 @@ from ante.agents.releases import STRONGEST, WHITE_STAKE
 from ante.cli.options import Count, Decisions, Fewest, Number, Positive, Workers
 from ante.cli.shown import paper
 from ante.errors import BalatroError
+from ante.files import check_output_file, check_output_folder
 
 if TYPE_CHECKING:
     from ante.bench.engine_speed import Part, Row
@@ -25,6 +26,7 @@ Price = Annotated[float, Field(ge=0, le=1e6)]
 BENCH_PARTS = ("engine", "env", "profile", "start")
 STRENGTH_GAMES, SEARCH_GAMES, LLM_GAMES = 4000, 500, 300
 SERVE_RATE, BUS_RATE = 500.0, 1000.0
+FOLDER_PARTS = {"strength", "search", "llm"}  # --out is the folder of their results
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,8 @@ class Bench:
 
     def run(self) -> int:
         """Measure and print."""
+        if self.out:
+            (check_output_folder if FOLDER_PARTS & set(self.parts) else check_output_file)(self.out)
         if "strength" in self.parts:
             return self.run_strength()
         if "search" in self.parts:

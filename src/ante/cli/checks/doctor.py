@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ante.cli.options import Positive
+from ante.cli.options import OutFile, Positive
 from ante.cli.shown import paper
 from ante.errors import BalatroError
 
@@ -38,7 +38,7 @@ class Doctor:
     """Measure speed; requires the extra `train` and a warm cache, and reports if either is missing."""
     config: Path | None = None
     """YAML file or preset of a run, whose policy is measured; the policy mlp if omitted."""
-    save: Path | None = None
+    save: OutFile | None = None
     """Save the measurements in this file as a baseline."""
     against: Path | None = None
     """Compare rates and median times with the baseline in this file; exit code 1 if one is worse."""

@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ante.cli.options import Count
+from ante.cli.options import Count, OutFile
 from ante.cli.shown import paper
-from ante.errors import BalatroError
 
 if TYPE_CHECKING:
     from ante.bench.profile import Profile as Found
@@ -37,7 +36,7 @@ class Profile:
     """Iterations to measure, followed by the same number to profile; one warm-up iteration runs first."""
     operations: Count = 15
     """Number of operations in the table."""
-    trace: Path = Path("trace.json")
+    trace: OutFile = Path("trace.json")
     """File of the trace, written atomically; compressed if its name ends in .gz."""
     json: bool = False
     """Print one JSON object (steps, parts, all operations) instead of tables."""
@@ -48,8 +47,6 @@ class Profile:
 
         from ante.tables import stages
 
-        if self.trace.is_dir() or not self.trace.absolute().parent.is_dir():
-            raise BalatroError(f"cannot write {self.trace}: give a file in an existing folder")
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `ante train`
         with stages(Console(stderr=True)) as show_stage:
             show_stage(f"training {2 * self.iterations + 1} iterations")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from ante.cli.options import Count, Fewest
+from ante.cli.options import Count, Fewest, OutFile, OutFolder
 from ante.cli.players import player_of
 from ante.cli.shown import progress, show
 from ante.errors import BalatroError
@@ -52,7 +52,7 @@ class Measure:
       ante know measure --player rules --each 20 --out small
     """
 
-    out: Annotated[Path, arg(aliases=["-o"])]
+    out: Annotated[OutFolder, arg(aliases=["-o"])]
     """Folder of the tables."""
     player: str = "white-stake"
     """Player whose games are the positions."""
@@ -164,9 +164,9 @@ class Page:
       ante know page --out knowledge.html --plot pairs.png
     """
 
-    out: Annotated[Path, arg(aliases=["-o"])] = Path("knowledge.html")
+    out: Annotated[OutFile, arg(aliases=["-o"])] = Path("knowledge.html")
     """File of the page."""
-    plot: Path | None = None
+    plot: OutFile | None = None
     """Also write a picture of the strongest pairs to this file."""
 
     def run(self) -> int:
@@ -226,7 +226,7 @@ class Embed:
       ante know embed --out new.npz --previous joker_vectors.npz --tables measured
     """
 
-    out: Annotated[Path, arg(aliases=["-o"])]
+    out: Annotated[OutFile, arg(aliases=["-o"])]
     """File of the numbers."""
     previous: Path | None = None
     """Earlier file to which the numbers are aligned, so that a policy which reads them meets no rotated input."""

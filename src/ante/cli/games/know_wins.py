@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import arg
 
 from ante.cli.games.know_store import opened, origin_of
-from ante.cli.options import Count, Fewest
+from ante.cli.options import Count, Fewest, OutFolder
 from ante.cli.players import player_of
 from ante.cli.shown import progress, show
 
@@ -97,7 +97,7 @@ class Mine:
       ante know mine --player rules --games 200 --fresh 100 --out small
     """
 
-    out: Annotated[Path, arg(aliases=["-o"])]
+    out: Annotated[OutFolder, arg(aliases=["-o"])]
     """Folder of the tables, of the results of single games, and of replays."""
     player: str = "white-stake"
     """Player of all games; it chooses its most likely actions."""

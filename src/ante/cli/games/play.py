@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 
 from ante.agents.releases import STRONGEST, policy_folder
 from ante.cli.games.seeds import locked_keys
-from ante.cli.options import Count, Number, Seconds, Share, Stake, VideoSide, lines_of
+from ante.cli.options import Count, Number, OutFile, Seconds, Share, Stake, VideoFile, VideoSide, lines_of
 from ante.cli.players import advised_player_of, player_of, searching
 from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
@@ -74,7 +74,7 @@ class Eval:
     """Evaluate each policy again with search: simulations per decision, such as 200, or milliseconds, such as 16ms."""
     json: bool = False
     """Print the report with all games as one JSON object; a list for several players."""
-    out: Annotated[Path | None, arg(aliases=("--save",))] = None
+    out: Annotated[OutFile | None, arg(aliases=("--save",))] = None
     """Also write that JSON to a file."""
     events: str | None = None
     """Publish the games as events to this bus, nats://HOST:PORT or a file such as events.sqlite (docs/how-to/events.md)."""
@@ -217,7 +217,7 @@ class Play:
     """Start from a saved game in this file, with its deck, stake and seed, instead of a new game."""
     start: Count = 1
     """Number of the game in that file, counted from 1."""
-    video: Path | None = None
+    video: VideoFile | None = None
     """Write an MP4 video to this file instead of printing text."""
     size: tuple[VideoSide, VideoSide] = (640, 360)
     """Width and height of the video."""
@@ -232,7 +232,7 @@ class Play:
     search: str | None = None
     """Improve each decision by search: simulations per decision, such as 200, or milliseconds, such as 16ms; a video
     shows what was searched."""
-    save: Path | None = None
+    save: OutFile | None = None
     """File for your game, a replay; by default ante-SEED.txt here if you play on a terminal, none otherwise."""
     resume: Path | None = None
     """Continue your game from this replay; it is saved there again, unless --save names another file."""
@@ -292,6 +292,7 @@ class Play:
         """Play with keys. Raises BalatroError."""
         import sys
 
+        from ante.files import check_output_file
         from ante.terminal.advice import Adviser
         from ante.terminal.console import GameConsole, play
         from ante.terminal.game import Game
@@ -301,8 +302,8 @@ class Play:
         file = self.save or self.resume
         if file is None and console.is_terminal and sys.stdin.isatty():
             file = default_file(session, Path())
-        if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
-            raise BalatroError(f"cannot write {file}: give a file in an existing folder")
+        if file is not None:
+            check_output_file(file)
         name = "rules" if self.adviser == STRONGEST and not policy_folder(STRONGEST).is_dir() else self.adviser
         adviser = Adviser(name, lambda name: player_of(name, self.likeliest, self.checkpoint))
         play(Game(session, adviser, file), console, sys.stdin, lines_of(sys.stdin))

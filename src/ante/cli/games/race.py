@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from ante.cli.games.league import show_matrix, spread
-from ante.cli.options import Count, Number, Stake
+from ante.cli.options import Count, Number, OutFolder, Stake
 from ante.cli.players import player_of
 from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
@@ -48,7 +48,7 @@ class Race:
     """Checkpoint of a run: best or latest."""
     matrix: bool = False
     """Also print the share of races that each player won against each other."""
-    train: Annotated[Path | None, arg(metavar="FOLDER")] = None
+    train: Annotated[OutFolder | None, arg(metavar="FOLDER")] = None
     """Folder to write checkpoints to, as releases iteration-N; it must be empty."""
     iterations: Count = 20
     """With --train: number of iterations."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, UseAppendAction, arg, subcommand
 
-from ante.cli.options import Count, Side, Stake
+from ante.cli.options import Count, OutFile, OutFolder, Side, Stake
 from ante.cli.players import player_of, searching
 from ante.cli.shown import game_bar
 from ante.errors import BalatroError
@@ -125,7 +125,7 @@ class RecordReplay:
     """Stake, from 1 (White) to 8 (Gold)."""
     challenge: str | None = None
     """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
-    out: Annotated[Path | None, arg(aliases=["-o"])] = None
+    out: Annotated[OutFile | None, arg(aliases=["-o"])] = None
     """File to write atomically; standard output by default."""
     checkpoint: str = "best"
     """Checkpoint of a run: best or latest."""
@@ -142,8 +142,6 @@ class RecordReplay:
         from ante.files import write_text
         from ante.watch.notes import notes_beside, write_notes
 
-        if self.out and (self.out.is_dir() or not self.out.absolute().parent.is_dir()):
-            raise BalatroError(f"cannot write {self.out}: give a file in an existing folder")
         player = player_of(self.player, self.likeliest, self.checkpoint)
         if self.search is not None:
             player = searching(player, self.search)
@@ -198,7 +196,7 @@ class VerifyReplays:
     """Stake, from 1 (White) to 8 (Gold)."""
     challenge: str | None = None
     """One of the 20 challenges by key or name (omelette), instead of deck and stake."""
-    out: Path | None = None
+    out: OutFolder | None = None
     """Folder in which to save the replays, as SEED.txt."""
     words: bool = False
     """Include the description of events, as `ante replay record` does; much slower."""
@@ -259,7 +257,7 @@ class SaveStates:
 
     files: Positional[tuple[Path, ...]]
     """Replay files."""
-    out: Annotated[Path, arg(aliases=["-o"])]
+    out: Annotated[OutFile, arg(aliases=["-o"])]
     """File to write."""
     at: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="ante=N|round=N|decision=N")] = ()
     """Positions: before the first blind of an ante, at the start of a round, or after a number of decisions. Repeatable.
@@ -298,7 +296,7 @@ class LookAtReplay:
 
     file: Positional[Path]
     """Replay file."""
-    out: Annotated[Path, arg(aliases=["-o"])]
+    out: Annotated[OutFile, arg(aliases=["-o"])]
     """PNG file to write."""
     line: Count = 1
     """Game state before this line, counted from 1."""

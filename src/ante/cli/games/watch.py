@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from tyro.conf import Positional, arg
 
-from ante.cli.options import Number, Port, Positive, VideoSide
+from ante.cli.options import Number, OutFile, Port, Positive, VideoFile, VideoSide
 from ante.cli.players import advised_player_of, player_of, searching
 from ante.cli.shown import game_bar
 from ante.errors import BalatroError
@@ -56,9 +56,9 @@ class Watch:
     what: Positional[Annotated[str, arg(metavar="RUN|REPLAY")]] = ""
     """Folder of a run, its URL in a store (s3://bucket/runs/NAME), or the file of a replay; with --serve also a folder
     with several runs, ./runs by default."""
-    out: Annotated[Path | None, arg(aliases=["-o"])] = None
+    out: Annotated[OutFile | None, arg(aliases=["-o"])] = None
     """File of the report; RUN/report.html by default, NAME-report.html here for a run in a store."""
-    video: Path | None = None
+    video: VideoFile | None = None
     """File for a video of the replay."""
     size: tuple[VideoSide, VideoSide] = (640, 360)
     """Width and height of the video."""

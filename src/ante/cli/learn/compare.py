@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from ante.cli.options import Count
+from ante.cli.options import Count, OutFolder
 from ante.cli.shown import compile_missing, paper
 from ante.errors import BalatroError
 
@@ -36,7 +36,7 @@ class Compare:
 
     spec: Positional[Annotated[Path | None, arg(metavar="SPEC.yaml")]] = None
     """Specification of the comparison; the one stored in OUT if omitted."""
-    out: Path | None = None
+    out: OutFolder | None = None
     """Folder of the comparison."""
     parallel: Count = 1
     """Number of concurrent runs, which share the machine's speed."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.options import Count, NotNegative, Number, PartShare, Positive, Stake, Width
+from ante.cli.options import Count, NotNegative, Number, OutFolder, PartShare, Positive, Stake, Width
 from ante.cli.players import player_of
 from ante.cli.shown import game_bar, paper
 from ante.errors import BalatroError
@@ -37,7 +37,7 @@ class ExportData:
 
     sources: Positional[Annotated[tuple[str, ...], arg(metavar="PLAYER|RUN|REPLAYS")]]
     """One player, or replay files and folders."""
-    out: Annotated[Path, arg(aliases=["-o"])]
+    out: Annotated[OutFolder, arg(aliases=["-o"])]
     """Folder to write; it must not exist."""
     games: Count | None = None
     """Number of games; by default 100 for a player and all replays."""
@@ -219,7 +219,7 @@ class Clone:
 
     dataset: Positional[Annotated[Path, arg(metavar="DATASET")]]
     """Dataset that ante data export or ante events dataset wrote."""
-    out: Annotated[Path, arg(aliases=["-o"])]
+    out: Annotated[OutFolder, arg(aliases=["-o"])]
     """Folder to write."""
     method: Literal["bc", "dqn"] = "bc"
     """bc: imitate the recorded decisions; dqn: learn action values from the recorded rewards."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.options import Count, Stake
+from ante.cli.options import Count, OutFile, Stake
 from ante.cli.shown import paper, progress
 from ante.errors import BalatroError
 
@@ -165,7 +165,7 @@ class AskHint:
     """Deck by key or name, for a seed."""
     stake: Stake = 1
     """Stake, from 1 (White) to 8 (Gold), for a seed."""
-    picture: Path | None = None
+    picture: OutFile | None = None
     """File for the frame as PNG."""
     endpoint: str | None = None
     """URL instead of LLM_ENDPOINT."""
@@ -297,7 +297,7 @@ class EffectOfHints:
     """Games per evaluation."""
     json: bool = False
     """Print one JSON object: effects, points, config."""
-    out: Path | None = None
+    out: OutFile | None = None
     """Also write that JSON to a file."""
 
     def run(self) -> int:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.options import Count, Number
+from ante.cli.options import Count, Number, OutFolder
 from ante.errors import BalatroError
 
 
@@ -57,7 +57,7 @@ class Ablate:
 
     config: Positional[Annotated[Path | None, arg(metavar="CONFIG")]] = None
     """Settings file or preset whose reward is ablated; the default of each setting, with reward `shaped`, if omitted."""
-    out: Path | None = None
+    out: OutFolder | None = None
     """Folder of the comparison."""
     seeds: tuple[Number, ...] = (0, 1, 2)
     """Training seeds."""

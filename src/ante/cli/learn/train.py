@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
+from ante.cli.options import OutFile, OutFolder
 from ante.cli.shown import compile_missing
 from ante.errors import BalatroError
 
@@ -208,7 +209,7 @@ class Export:
 
     run_folder: Positional[Annotated[Path, arg(metavar="RUN")]]
     """Folder of the run."""
-    folder: Positional[Annotated[Path, arg(metavar="FOLDER")]]
+    folder: Positional[Annotated[OutFolder, arg(metavar="FOLDER")]]
     """Output folder; an existing model card is not changed."""
     checkpoint: str = "best"
     """Checkpoint of the run: best or latest."""
@@ -234,7 +235,7 @@ class Curves:
 
     runs: Positional[Annotated[tuple[Path, ...], arg(metavar="RUN ...")]]
     """Folders of runs."""
-    out: Path | None = None
+    out: OutFile | None = None
     """Image file; curves.png in the first run's folder by default."""
     title: str = ""
     """Title of the image."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 from tyro.conf import Positional, arg, subcommand
 
-from ante.cli.options import Count
+from ante.cli.options import Count, OutFolder
 from ante.cli.shown import game_bar, show
 from ante.errors import BalatroError
 
@@ -224,7 +224,7 @@ class Dataset:
 
     source: Positional[Annotated[str, arg(metavar="ARCHIVE|LOG")]]
     """Folder or s3://bucket/prefix of an archive, or the file of a log."""
-    out: Annotated[Path, arg(aliases=["-o"])]
+    out: Annotated[OutFolder, arg(aliases=["-o"])]
     """Folder to write; it must not exist."""
     view: Literal["flat", "shortlist"] = "shortlist"
     """flat: single clicks, for mlp; shortlist: candidate actions, for shortlist."""

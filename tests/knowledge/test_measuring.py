@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from ante.agents.baselines import Baseline
+from ante.agents.evaluate import wilson as one_wilson
 from ante.agents.seed_lists import dataset_seeds
 from ante.catalog.hands import Hand
 from ante.catalog.jokers import JOKERS, Joker, by_key
@@ -21,7 +22,7 @@ from ante.knowledge.arms.scoring import BEST, GROWN, N_MEASURES, SAME
 from ante.knowledge.measuring import positions, run
 from ante.knowledge.measuring.positions import ANTES, Positions, TooFewPositions, collect
 from ante.knowledge.measuring.run import Bench, repeat
-from ante.knowledge.measuring.statistics import p_values, q_values, stratified_mean
+from ante.knowledge.measuring.statistics import p_values, q_values, stratified_mean, wilson
 from ante.knowledge.measuring.sums import OtherMeasurement, Sums
 from ante.knowledge.measuring.table import RATE, BadTable, Table, is_synergy, pairs_of, read_table
 from tests.knowledge.made import made_table
@@ -335,3 +336,11 @@ def test_the_committed_tables_know_what_everybody_knows(committed: Table) -> Non
     assert effect("j_egg", "j_golden") == 0.0
     assert effect("j_gros_michel", "j_popcorn") < -0.2
     assert abs(effect("j_stuntman", "j_cavendish")) < 0.01
+
+
+def test_intervals_of_shares_are_those_of_single_shares() -> None:
+    hits, trials = np.array([0, 1, 7, 20]), np.array([20, 10, 50, 20])
+    low, high = wilson(hits, trials)
+    for i in range(len(hits)):
+        share = one_wilson(int(hits[i]), int(trials[i]))
+        assert (low[i], high[i]) == pytest.approx((share.low, share.high), abs=1e-12)

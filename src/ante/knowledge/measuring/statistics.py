@@ -1,4 +1,4 @@
-"""Means with intervals over strata, p-values, and control of the false discovery rate."""
+"""Means with intervals over strata, intervals of shares, p-values, and control of the false discovery rate."""
 
 from typing import Any
 
@@ -24,6 +24,14 @@ def stratified_mean(
         variances = np.maximum(0.0, squares - sums * means) / (n - 1.0) / n
         variances = np.where(n < 2, np.nan, variances)
     return means.mean(axis=0), np.sqrt(variances.sum(axis=0)) / len(n)
+
+
+def wilson(hits: NDArray[Any], trials: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the 95 % Wilson intervals of shares, low and high, (n,) each; of one share: `agents.evaluate.wilson`."""
+    rate, z2 = hits / trials, Z_95**2
+    centre = (rate + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = Z_95 * np.sqrt(rate * (1 - rate) / trials + z2 / (4 * trials**2)) / (1 + z2 / trials)
+    return np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
 
 
 def p_values(mean: NDArray[Any], error: NDArray[Any]) -> NDArray[np.float64]:

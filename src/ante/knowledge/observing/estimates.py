@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ante.catalog.jokers import JOKERS
-from ante.knowledge.measuring.statistics import Z_95, q_values, rounded
+from ante.knowledge.measuring.statistics import Z_95, q_values, rounded, wilson
 from ante.knowledge.observing.counts import EVERY, KEYS, N, RunCounts
-from ante.knowledge.winning.mining import wilson
 
 LEAST = 20  # games with a joker or a pair, and games without, that an estimate needs
 Floats = NDArray[np.float64]

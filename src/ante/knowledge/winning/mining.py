@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ante.catalog.hands import HANDS
 from ante.catalog.hands import by_name as hand_by_name
 from ante.catalog.jokers import JOKERS, by_key
-from ante.knowledge.measuring.statistics import Z_95, q_values
+from ante.knowledge.measuring.statistics import q_values, wilson
 from ante.knowledge.measuring.table import RATE
 from ante.knowledge.winning.starts import Starts
 
@@ -116,14 +116,6 @@ def mine(starts: Starts, least: int = LEAST, longest: int = LONGEST) -> list[Min
         shares = (wins[i] / won.sum(), rate[i], low[i], high[i], rate[i] / won.mean(), more, p[i], q[i])
         found.append(Mined(sets[i], int(n[i]), int(wins[i]), *map(float, shares)))
     return found
-
-
-def wilson(hits: NDArray[Any], trials: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the 95 % intervals of shares."""
-    rate, z2 = hits / trials, Z_95**2
-    centre = (rate + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = Z_95 * np.sqrt(rate * (1 - rate) / trials + z2 / (4 * trials**2)) / (1 + z2 / trials)
-    return np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
 
 
 def jokers_of(items: Items) -> tuple[int, ...]:

@@ -43,7 +43,7 @@ def keep_top(league: League, name: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.txt"):
         if old.stem not in {results.seeds[i] for i in best}:
-            old.unlink()
+            old.unlink(missing_ok=True)  # another process may play the same player
     kind = {field: value for field, value in asdict(league.rules).items() if field != "games"}
     for i in best:
         heading = Heading(results.seeds[i], **kind)

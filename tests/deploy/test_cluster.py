@@ -1,12 +1,15 @@
 """`ante cluster` against a Kubernetes API in memory."""
 
 import json
+import os
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from ante.cli.platform.cluster_lifecycle import write_to
 from ante.deploy.access import connect
 from ante.deploy.settings import make_settings, preset, read_settings
 from ante.deploy.spec import objects
+from ante.training.settings.config import read_config
 from ante.yaml_files import as_yaml
 from tests.deploy.conftest import Ante
 from tests.support.apiserver import Cluster, node
@@ -118,6 +122,31 @@ def test_a_followed_log_is_one_stream_over_lost_connections_and_new_pods(
     assert (code, printed) == (0, "one\ntwo\nthree\n" + "one\ntwo\nthree\n")  # of the first pod, of the later one
 
 
+def test_a_followed_log_outlives_an_outage_of_the_api_and_names_a_missing_permission(
+    kubernetes: Cluster, ante: Ante, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ante.deploy.trainings.FOLLOW_SECONDS", 0.2)
+    kubernetes.logs = {"submitter": "one\n"}
+    ante("submit", "--preset", "cpu", "--name", "first")
+
+    def go_on() -> None:
+        time.sleep(1)
+        kubernetes.down = True
+        time.sleep(1.5)
+        kubernetes.logs["submitter"] += "two\n"
+        kubernetes.objects["RayJob", "default", "first"]["status"]["jobDeploymentStatus"] = "Complete"
+        kubernetes.down = False
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    assert ante("logs", "first", "-f")[:2] == (0, "one\ntwo\n")
+    thread.join()
+    monkeypatch.setattr("ante.deploy.trainings.OUTAGE_SECONDS", 1.0)
+    kubernetes.denied.add(("get", "pods"))
+    code, _, error = ante("logs", "first", "-f")
+    assert (code, "k8s/rbac.yaml contains the required role" in error) == (2, True)
+
+
 def test_resume_goes_on_with_the_same_objects(kubernetes: Cluster, ante: Ante) -> None:
     ante("submit", "--preset", "cpu", "--name", "first")
     job = kubernetes.objects["RayJob", "default", "first"]
@@ -132,6 +161,58 @@ def test_resume_goes_on_with_the_same_objects(kubernetes: Cluster, ante: Ante) -
     assert now["spec"].pop("entrypoint") == before["spec"].pop("entrypoint") + " --steps 900000"
     assert now["spec"].pop("suspend", False) == before["spec"].pop("suspend", False)
     assert now["spec"] == before["spec"]
+
+
+def test_a_suspended_training_resumes_with_more_steps(kubernetes: Cluster, ante: Ante) -> None:
+    ante("submit", "--preset", "cpu", "--name", "first")
+    before = kubernetes.objects["RayJob", "default", "first"]["spec"]["entrypoint"]
+    ante("suspend", "first", "--seconds", "5")
+    assert ante("resume", "first", "--steps", "900000")[0] == 0
+    assert kubernetes.objects["RayJob", "default", "first"]["spec"]["entrypoint"] == f"{before} --steps 900000"
+    ante("up", "--preset", "cpu", "--name", "mine")
+    ante("suspend", "mine", "--seconds", "5")
+    code, _, error = ante("resume", "mine", "--steps", "900000")
+    assert (code, "leave out --steps 900000, and give it to ante cluster submit" in error) == (2, True)
+    assert kubernetes.objects["RayCluster", "default", "mine"]["spec"]["suspend"]
+
+
+def test_submitted_again_a_training_that_has_ended_starts_and_another_is_left_alone(
+    kubernetes: Cluster, ante: Ante
+) -> None:
+    words = ("submit", "--preset", "cpu", "--name", "first")
+    ante(*words)
+    before = kubernetes.objects["RayJob", "default", "first"]["metadata"]["uid"]
+    code, _, error = ante(*words)
+    assert (code, "first is Running already, and its settings cannot change" in error) == (2, True)
+    kubernetes.objects["RayJob", "default", "first"]["status"]["jobDeploymentStatus"] = "Failed"
+    assert ante(*words, "--set", "training.config.steps=5000")[0] == 0
+    job = kubernetes.objects["RayJob", "default", "first"]
+    assert (job["metadata"]["uid"] != before, job["status"]["jobDeploymentStatus"]) == (True, "Running")
+    assert "steps: 5000" in kubernetes.objects["ConfigMap", "default", "first-train"]["data"]["train.yaml"]
+    ante("suspend", "first", "--seconds", "5")
+    assert "first is Suspended already, and its settings cannot change: ante cluster resume first" in ante(*words)[2]
+
+
+def test_pods_of_every_worker_group_are_shown_read_and_used(kubernetes: Cluster, ante: Ante) -> None:
+    group = ("--set", "extraWorkers.a100.like=gpu", "--set", "extraWorkers.a100.replicas=1")
+    kubernetes.logs = {"a100": "one GPU\n"}
+    ante("submit", "--preset", "gpu", "--name", "first", *group)
+    pods = json.loads(ante("status", "first", "--json")[1])["pods"]
+    assert [pod["part"] for pod in pods] == ["head", "a100", "gpu", "gpu", "submitter"]
+    assert ante("logs", "first", "--part", "a100")[1] == "one GPU\n"
+    ante("exec", "first", "--part", "a100", "nvidia-smi")
+    assert [container for pod, container in kubernetes.executed if "a100" in pod] == ["ray-worker"]
+
+
+def test_a_log_is_that_of_the_container_that_works(kubernetes: Cluster, ante: Ante) -> None:
+    kubernetes.logs = {part: f"{part}\n" for part in ("head", "cpu", "submitter")}
+    ante("submit", "--preset", "cpu", "--name", "first")
+    for key in [key for key in kubernetes.objects if key[0] == "Pod"]:
+        kubernetes.objects[key]["spec"]["containers"].append({"name": "autoscaler"})
+    kubernetes.objects["RayJob", "default", "first"]["status"]["jobDeploymentStatus"] = "Complete"
+    for part in ("head", "cpu", "submitter"):
+        assert set(ante("logs", "first", "--part", part)[1].splitlines()) == {part}
+        assert set(ante("logs", "first", "--part", part, "-f")[1].splitlines()) == {part}
 
 
 def test_a_suspended_training_is_started(kubernetes: Cluster, ante: Ante) -> None:
@@ -320,6 +401,18 @@ def test_a_budget_becomes_a_deadline(kubernetes: Cluster, ante: Ante) -> None:
     assert (code, "a budget needs prices: set prices.cpuHour" in error) == (2, True)
 
 
+def test_a_budget_is_kept_with_all_replicas_that_autoscaling_may_start(kubernetes: Cluster, ante: Ante) -> None:
+    grown = ("--set", "autoscaling.enabled=true", "--set", "gpuWorkers.maxReplicas=6")
+    largest = HOURLY + 4 * (0.05 * 8 + 0.01 * 32 + 2.0)
+    code, printed, error = ante(
+        "submit", "--preset", "gpu", "--name", "first", *PRICES, *grown, "--budget", "10", "--dry-run"
+    )
+    assert code == 0
+    seconds = read_all(printed)[-1]["spec"]["activeDeadlineSeconds"]
+    assert seconds * largest / 3600 == pytest.approx(10, abs=0.01)
+    assert f"{HOURLY:.2f} USD per hour, {largest:.2f} with all replicas, at most 10.00 USD" in error
+
+
 def test_a_budget_refused_on_a_waiting_cluster_changes_nothing(kubernetes: Cluster, ante: Ante) -> None:
     ante("up", "--preset", "cpu", "--name", "mine")
     before = json.dumps(list(kubernetes.objects.values()))
@@ -398,6 +491,15 @@ def test_a_user_who_may_not_is_told_the_role(kubernetes: Cluster, ante: Ante) ->
     assert "k8s/rbac.yaml contains the required role" in error
 
 
+def test_what_a_quota_or_policy_forbids_is_no_missing_role(
+    kubernetes: Cluster, ante: Ante, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = 'rayjobs.ray.io "first" is forbidden: exceeded quota: team, requested: cpu=8, used: cpu=4, limited: cpu=10'
+    monkeypatch.setattr("tests.support.apiserver.Handler.write", lambda self, *_: self.status(403, "Forbidden", words))
+    code, _, error = ante("submit", "--preset", "cpu", "--name", "first")
+    assert (code, f"was rejected: {words}" in error, "role" in error) == (2, True, False)
+
+
 def test_an_api_that_does_not_answer_is_named(
     kubernetes: Cluster, ante: Ante, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
@@ -463,25 +565,43 @@ def job_server() -> Iterator[tuple[int, type[Jobs]]]:
     server.server_close()
 
 
-def test_on_a_cluster_that_waits_the_training_is_a_job_sent_through_a_tunnel(kubernetes: Cluster, ante: Ante) -> None:
+def run_with(folder: Path, entrypoint: str) -> list[str]:
+    """Run a job's command as Ray does, and return the arguments that `ante` received."""
+    program = folder / "bin/ante"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {folder}/arguments\n')
+    program.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "TMPDIR": str(folder)}
+    subprocess.run(entrypoint, shell=True, check=True, env=environment)
+    return (folder / "arguments").read_text().splitlines()
+
+
+def test_on_a_cluster_that_waits_the_training_is_a_job_sent_through_a_tunnel(
+    kubernetes: Cluster, ante: Ante, tmp_path: Path
+) -> None:
     values = ("--preset", "cpu", "--name", "first")
     assert ante("up", *values)[0] == 0
     assert {name for name in made(kubernetes) if name.startswith("Ray")} == {"RayCluster/first"}
     with job_server() as (port, jobs):
         kubernetes.ports[8265] = port
+        before = json.dumps(kubernetes.objects["ConfigMap", "default", "first-train"])
         code, printed, error = ante("submit", *values, "--set", "training.config.steps=5000")
         assert (code, error) == (0, "")
+        assert json.dumps(kubernetes.objects["ConfigMap", "default", "first-train"]) == before
         assert ante("logs", "first")[1] == "8,192 steps\n16,384 steps\n"
         assert ante("logs", "first", "--tail", "1")[1] == "16,384 steps\n"
         assert "add --part head, or use --tail" in ante("logs", "first", "--since", "1h")[2]
     (job,) = jobs.submitted
     assert job["submission_id"] in printed
-    assert (
-        job["entrypoint"]
-        == "ante train --config /etc/ante/train.yaml --name first --store s3://ante/runs --resume auto"
-    )
+    words = run_with(tmp_path, job["entrypoint"])
+    assert words == [
+        "train",
+        "--config",
+        words[2],
+        *["--name", "first", "--store", "s3://ante/runs", "--resume", "auto"],
+    ]
+    assert read_config(Path(words[2])).steps == 5000
     assert jobs.tokens == {"Bearer ray-token"}
-    assert "steps: 5000" in kubernetes.objects["ConfigMap", "default", "first-train"]["data"]["train.yaml"]
     assert ante("down", "first", "--seconds", "10")[0] == 0
     assert made(kubernetes) == set()
 

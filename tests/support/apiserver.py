@@ -50,6 +50,7 @@ class Cluster:
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str, str], Object] = {}  # by kind, namespace, name
         self.groups = dict(KINDS)
+        self.down = False  # close every connection without an answer
         self.denied: set[tuple[str, str]] = set()  # verb and plural
         self.pod_states: dict[str, Object] = {}  # by component: status of its pods
         self.logs: dict[str, str] = {}  # by component
@@ -192,6 +193,9 @@ class Handler(BaseHTTPRequestHandler):
         self.answer("DELETE")
 
     def answer(self, method: str) -> None:
+        if self.cluster.down:
+            self.close_connection = True
+            return None
         url = urlsplit(self.path)
         self.cluster.requests.append(f"{method} {url.path}")
         length = int(self.headers.get("Content-Length") or 0)
@@ -301,6 +305,9 @@ class Handler(BaseHTTPRequestHandler):
         pod = self.cluster.objects.get(("Pod", namespace, name))
         if pod is None:
             return self.status(404, "NotFound", f'pods "{name}" not found')
+        containers = [one["name"] for one in pod["spec"]["containers"]]
+        if query.get("container", containers[0] if len(containers) == 1 else "") not in containers:
+            return self.status(400, "BadRequest", f"a container name must be one of {containers}")
         component = pod["metadata"].get("labels", {}).get("app.kubernetes.io/component", "")
         lines = [line.rpartition("|") for line in self.cluster.logs.get(component, "").splitlines(keepends=True)]
         most = int(query.get("sinceSeconds", 10**9))

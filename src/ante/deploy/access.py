@@ -1,6 +1,7 @@
 """A client of the Kubernetes API that gets, applies and deletes objects and translates API errors."""
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,6 +17,9 @@ Object = dict[str, Any]
 
 MANAGER = "ante"  # field manager of server-side apply
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and to read
+MISSING_ROLE = re.compile(
+    r"\bcannot \w+ (resource|path)\b"
+)  # RBAC; admission (quota, policies) answers 403 in other words
 INSTALL_KUBERAY = (
     "helm repo add kuberay https://ray-project.github.io/kuberay-helm && helm install kuberay-operator "
     "kuberay/kuberay-operator --version 1.7.0 --namespace kuberay-system --create-namespace"
@@ -204,7 +208,12 @@ class Access:
         tail, since  only the last lines, and only those of the last seconds
         times        each line begins with its time and a space; these texts are in the order of the times
         """
-        options: dict[str, Any] = {"follow": follow, "timestamps": times, "_preload_content": False}
+        options: dict[str, Any] = {
+            "follow": follow,
+            "timestamps": times,
+            "_preload_content": False,
+            "_request_timeout": TIMEOUT,
+        }
         if container:
             options["container"] = container
         if tail is not None:
@@ -293,7 +302,7 @@ def refusal(error: ApiException, method: str, what: str) -> BalatroError:
     words, own = message(error)
     if error.status == 401:
         return NotAllowed(f"the API server did not accept the credentials: log in again ({words})")
-    if error.status == 403:
+    if error.status == 403 and MISSING_ROLE.search(words):
         return NotAllowed(f"not allowed ({method} {what}): {words}; k8s/rbac.yaml contains the required role")
     if error.status == 404 and what.startswith("Ray") and (not own or "could not find the requested" in words):
         return NoKind(f"the cluster does not serve ray.io/v1: install KubeRay: {INSTALL_KUBERAY}")

@@ -110,10 +110,12 @@ def gpus(nodes: Sequence[Object], pods: Sequence[Object]) -> Iterator[NodeGpus]:
             yield NodeGpus(name, product, resource, int(total), sum(used.values()), tuple(used), schedulable)
 
 
-def hourly_cost(found: Object) -> tuple[float, str]:
+def hourly_cost(found: Object, most: bool = False) -> tuple[float, str]:
     """Return the price of a RayJob's or RayCluster's pods for an hour and its currency; 0 and "" without prices.
 
     The prices are in its annotation; its worker groups count with their present number of replicas.
+
+    most  with autoscaling, count the largest number of replicas instead
     """
     *pairs, currency = found["metadata"].get("annotations", {}).get(PRICES, "").split(" ")
     try:
@@ -121,7 +123,8 @@ def hourly_cost(found: Object) -> tuple[float, str]:
     except ValueError:
         return 0.0, ""
     spec = found["spec"].get("rayClusterSpec") or found["spec"]
-    groups = [(1, spec["headGroupSpec"]), *((group["replicas"], group) for group in spec["workerGroupSpecs"])]
+    count_of = "maxReplicas" if most and spec.get("enableInTreeAutoscaling") else "replicas"
+    groups = [(1, spec["headGroupSpec"]), *((group[count_of], group) for group in spec["workerGroupSpecs"])]
     total = 0.0
     for count, group in groups:
         for name, amount in pod_requests(group["template"]["spec"]).items():
@@ -132,7 +135,7 @@ def hourly_cost(found: Object) -> tuple[float, str]:
 
 def within_budget(settings: Settings, budget: float) -> Settings:
     """Return the settings with a deadline at which an attempt has cost the budget. Raises BadSettings without prices."""
-    hourly, _ = hourly_cost(ray_job(settings))
+    hourly, _ = hourly_cost(ray_job(settings), most=True)
     if not hourly:
         raise BadSettings("a budget needs prices: set prices.cpuHour, prices.gibHour or prices.gpuHour")
     seconds = max(1, int(3600 * budget / hourly))

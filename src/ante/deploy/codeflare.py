@@ -22,7 +22,7 @@ from ante.deploy.access import Access, Object, connect
 from ante.deploy.jobs import follow, job_client, newest, submit
 from ante.deploy.placement import check_fits, gpus_of
 from ante.deploy.settings import Settings, make_settings
-from ante.deploy.spec import entrypoint, objects
+from ante.deploy.spec import objects, submitted_entrypoint
 from ante.deploy.trainings import delete_training, pods, training
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class AnteCluster(Cluster):  # type: ignore[misc]
 
     def train(self) -> str:
         """Start the training, or resume it from the bucket. Returns the job's id."""
-        return submit(self.job_client, self.settings.run, entrypoint(self.settings))
+        return submit(self.job_client, self.settings.run, submitted_entrypoint(self.settings))
 
     def lines(self, job: str = "", follow_on: bool = True) -> Iterator[str]:
         """Yield the log of a job, the newest by default, until it ends."""

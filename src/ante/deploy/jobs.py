@@ -12,7 +12,7 @@ from ante.deploy.tunnel import tunnel
 from ante.errors import BalatroError
 
 if TYPE_CHECKING:
-    from ray.job_submission import JobSubmissionClient
+    from ray.job_submission import JobDetails, JobSubmissionClient
 
 
 POLL_SECONDS = 2.0
@@ -65,20 +65,25 @@ def submit(jobs: "JobSubmissionClient", run: str, entrypoint: str) -> str:
 
 def newest(jobs: "JobSubmissionClient") -> str:
     """Return the id of the newest job. Raises NoJobs if there is none."""
-    found = [job for job in jobs.list_jobs() if job.submission_id]
+    found = listed(jobs)
     if not found:
         raise NoJobs("the cluster has no jobs: submit one with ante cluster submit")
     return str(max(found, key=lambda job: job.start_time or 0).submission_id)
 
 
-def idle_since(jobs: "JobSubmissionClient") -> float:
-    """Return when the last job ended, in seconds since 1970: infinity if one has not ended, 0 without jobs. Raises NoJobs."""
+def listed(jobs: "JobSubmissionClient") -> "list[JobDetails]":
+    """Return the submitted jobs. Raises NoJobs."""
     try:
-        found = [(job.end_time, str(job.status)) for job in jobs.list_jobs() if job.submission_id]
+        return [job for job in jobs.list_jobs() if job.submission_id]
     except (OSError, RuntimeError) as error:
         raise NoJobs(f"the head does not list its jobs: {str(error).partition(chr(10))[0]}") from None
-    open_ones = any(status in ("PENDING", "RUNNING") for _, status in found)
-    return float("inf") if open_ones else max((end or 0 for end, _ in found), default=0) / 1000
+
+
+def idle_since(jobs: "JobSubmissionClient") -> float:
+    """Return when the last job ended, in seconds since 1970: infinity if one has not ended, 0 without jobs. Raises NoJobs."""
+    found = listed(jobs)
+    open_ones = any(str(job.status) in ("PENDING", "RUNNING") for job in found)
+    return float("inf") if open_ones else max((job.end_time or 0 for job in found), default=0) / 1000
 
 
 def stop(jobs: "JobSubmissionClient", job: str) -> bool:

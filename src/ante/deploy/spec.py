@@ -63,13 +63,17 @@ def service_account(settings: Settings) -> Object:
 
 def train_config_map(settings: Settings) -> Object:
     """Return a ConfigMap with the settings of `ante train` as a file."""
-    text = yaml.safe_dump(train_values(settings), sort_keys=True)
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": metadata(settings, config_map_name(settings)),
-        "data": {"train.yaml": text},
+        "data": {"train.yaml": train_text(settings)},
     }
+
+
+def train_text(settings: Settings) -> str:
+    """Return the settings of `ante train` as YAML."""
+    return yaml.safe_dump(train_values(settings), sort_keys=True)
 
 
 def config_map_name(settings: Settings) -> str:
@@ -92,6 +96,13 @@ def entrypoint(settings: Settings) -> str:
         "auto",
     ]
     return shlex.join([*words, *settings.training.args])
+
+
+def submitted_entrypoint(settings: Settings) -> str:
+    """Return the command as a job for a running cluster: it brings its settings, as the ConfigMap there may have others."""
+    command = entrypoint(settings).replace(CONFIG, '"$settings"', 1)
+    text = shlex.quote(train_text(settings))
+    return f'settings=$(mktemp --suffix=.yaml) && printf %s {text} > "$settings" && exec {command}'
 
 
 def ray_cluster(settings: Settings) -> Object:

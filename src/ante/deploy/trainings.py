@@ -9,7 +9,10 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+
 from ante.deploy.access import Access, NoCluster, NotThere, Object, Rejected
+from ante.deploy.blocks import COMPONENTS
 from ante.deploy.capacity import hourly_cost
 from ante.deploy.spec import QUEUE_LABEL
 from ante.errors import BalatroError
@@ -17,12 +20,14 @@ from ante.errors import BalatroError
 SELECTOR = "app.kubernetes.io/name=ante"
 INSTANCE = "app.kubernetes.io/instance"
 COMPONENT = "app.kubernetes.io/component"
-PARTS = ("head", "gpu", "cpu", "submitter")
+SERVICES = frozenset(COMPONENTS) - {"head", "gpu", "cpu", "submitter"}
+CONTAINERS = {"head": "ray-head", "submitter": "ray-job-submitter"}  # by part; of workers ray-worker
 DASHBOARD_PORT = 8265
 KINDS_OF_TRAINING = ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")  # in the order of deletion
 SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "finalizers")
 ENDED = ("Complete", "Failed")
 FOLLOW_SECONDS = 1.0  # between two looks at the pods and the state of a training whose log is followed
+OUTAGE_SECONDS = 300.0  # without a response of the API server, after which a log is no longer followed
 SUSPENDED = ("suspended", "Suspended")  # of a RayCluster, of a RayJob
 
 
@@ -35,7 +40,7 @@ class PodState:
     """One pod of a training."""
 
     name: str
-    part: str  # head, gpu, cpu, submitter
+    part: str  # head, gpu, cpu, submitter, or a group of extraWorkers
     phase: str
     ready: bool
     restarts: int
@@ -126,7 +131,7 @@ def training(access: Access, name: str) -> Training:
 def pods(access: Access, name: str) -> list[PodState]:
     """Return the pods of a training, the head first, without those of services."""
     found = access.list("Pod", labels=f"{INSTANCE}={name}")
-    states = [pod_state(pod) for pod in found if pod["metadata"].get("labels", {}).get(COMPONENT) in PARTS]
+    states = [pod for pod in map(pod_state, found) if pod.part and pod.part not in SERVICES]
     return sorted(states, key=lambda pod: (pod.part != "head", pod.part, pod.begun, pod.name))
 
 
@@ -176,6 +181,11 @@ def started(access: Access, name: str, part: str) -> list[str]:
     return [pod.name for pod in pods(access, name) if pod.part == part and pod.phase != "Pending"]
 
 
+def container_of(part: str) -> str:
+    """Return the name of the container that works in a pod of this part; others, such as an autoscaler, stand beside it."""
+    return CONTAINERS.get(part, "ray-worker")
+
+
 def follow_pods(
     access: Access, name: str, part: str, tail: int | None, since: int | None, report: Callable[[str], None]
 ) -> Iterator[str]:
@@ -183,21 +193,31 @@ def follow_pods(
 
     report  receives the state of the training when it changes and no pod has a log to follow
 
-    Raises NotThere, also when the training is deleted.
+    Raises NotThere, also when the training is deleted, NotAllowed, and NoCluster after OUTAGE_SECONDS without a response.
     """
-    lines: SimpleQueue[str] = SimpleQueue()
+    lines: SimpleQueue[str | BalatroError] = SimpleQueue()
     readers: dict[str, Thread] = {}
     told = ""
+    persistent = Retrying(
+        retry=retry_if_exception_type(NoCluster),
+        stop=stop_after_delay(OUTAGE_SECONDS),
+        wait=wait_fixed(FOLLOW_SECONDS),
+        reraise=True,
+    )
     while True:
-        state = training(access, name).state
-        for pod in started(access, name, part):
+        state = persistent(training, access, name).state
+        for pod in persistent(started, access, name, part):
             if pod not in readers:
-                readers[pod] = Thread(target=read_log, args=(access, pod, tail, since, lines.put), daemon=True)
+                arguments = (access, pod, container_of(part), tail, since, lines.put)
+                readers[pod] = Thread(target=read_log, args=arguments, daemon=True)
                 readers[pod].start()
         silent = True
         with suppress(Empty):
             while True:
-                yield lines.get(timeout=FOLLOW_SECONDS)
+                line = lines.get(timeout=FOLLOW_SECONDS)
+                if isinstance(line, BalatroError):
+                    raise line
+                yield line
                 silent = False
         if silent and state in ENDED:
             return
@@ -206,18 +226,37 @@ def follow_pods(
             told = state
 
 
-def read_log(access: Access, pod: str, tail: int | None, since: int | None, write: Callable[[str], None]) -> None:
-    """Follow the log of a pod to its end, over lost connections and restarts of its container: each line once."""
+def read_log(
+    access: Access,
+    pod: str,
+    container: str,
+    tail: int | None,
+    since: int | None,
+    write: Callable[[str | BalatroError], None],
+) -> None:
+    """Follow the log of a pod to its end, over lost connections and restarts of its container: each line once.
+
+    write  receives the lines, and at the end the error if the log may not be read
+    """
+    try:
+        for line in lines_of(access, pod, container, tail, since):
+            write(line)
+    except BalatroError as error:
+        write(error)
+
+
+def lines_of(access: Access, pod: str, container: str, tail: int | None, since: int | None) -> Iterator[str]:
+    """Yield the lines for `read_log`. Raises NotAllowed."""
     last, ended = "", False
     while not ended:
         ended = ended_pod(access, pod)  # before it is read, so that nothing is missing at its end
         begin = last
         with suppress(Rejected, NoCluster):  # its container does not run yet, or the connection is lost
             try:
-                for line in access.logs(pod, not ended, tail=tail, since=since, times=True):
+                for line in access.logs(pod, not ended, container, tail=tail, since=since, times=True):
                     stamp, _, words = line.partition(" ")
                     if stamp > begin:
-                        write(words)
+                        yield words
                         last = stamp
             except NotThere:
                 return
@@ -330,21 +369,46 @@ def resume_training(access: Access, name: str, arguments: str = "", seconds: flo
     now = training(access, name)
     found = access.get(now.kind, name)
     check_not_helm(found)
+    if arguments and now.kind == "RayCluster":
+        raise BalatroError(
+            f"{name} is a RayCluster, whose jobs have their own settings: leave out {arguments}, and give it to ante cluster submit"
+        )
+    command = {"entrypoint": f"{now.entrypoint} {arguments}"} if arguments else {}
     if now.suspended:
         controlled(access, now)
-        access.merge(now.kind, name, {"spec": {"suspend": False}})
+        access.merge(now.kind, name, {"spec": {"suspend": False, **command}})
         return "is no longer suspended"
     if now.state not in ENDED:
         raise BalatroError(
             f"training {name} is {now.state} and cannot be resumed; ante cluster logs {name} -f follows it"
         )
     again = without_server_fields(found)
-    again["spec"]["entrypoint"] = f"{again['spec']['entrypoint']} {arguments}".strip()
+    again["spec"] |= command
+    delete_job(access, name, seconds)
+    access.apply(again)
+    return "resumes from its newest checkpoint"
+
+
+def make_room(access: Access, name: str, seconds: float = 180) -> None:
+    """Delete the RayJob of a training that has ended. Raises ManagedByHelm, and BalatroError if it has not ended."""
+    found = access.find("RayJob", name)
+    if found is None:
+        return
+    check_not_helm(found)
+    now = training_of(found)
+    if now.state not in ENDED:
+        then = f"resume {name} continues it" if now.suspended else f"cancel {name} stops it"
+        raise BalatroError(
+            f"training {name} is {now.state} already, and its settings cannot change: ante cluster {then}"
+        )
+    delete_job(access, name, seconds)
+
+
+def delete_job(access: Access, name: str, seconds: float) -> None:
+    """Delete a RayJob and wait until it is gone. Raises BalatroError if it is not after this many seconds."""
     access.delete("RayJob", name)
     if not access.wait_gone("RayJob", name, seconds):
         raise BalatroError(f"RayJob {name} is not deleted after {seconds:.0f} s: see ante cluster status {name}")
-    access.apply(again)
-    return "resumes from its newest checkpoint"
 
 
 def without_server_fields(found: Object) -> Object:

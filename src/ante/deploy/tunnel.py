@@ -68,7 +68,7 @@ def execute(access: Access, pod: str, container: str, words: Sequence[str], writ
         channels = stream(connect, pod, access.namespace, **options, _preload_content=False, binary=True)
     except ApiException as error:
         raise NoTunnel(
-            f"cannot run a command in pod {pod}: {error.reason}; it requires the permission create pods/exec"
+            f"cannot run a command in pod {pod}: {error.reason}; it requires the permissions get and create of pods/exec"
         ) from None
     result = b""
     try:

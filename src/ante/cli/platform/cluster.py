@@ -173,15 +173,14 @@ class Submit(What):
         if cluster is None or owned(cluster):
             return create(self, False, job=True)
         from ante.deploy.jobs import job_client, submit
-        from ante.deploy.spec import entrypoint, train_config_map
+        from ante.deploy.spec import submitted_entrypoint
 
         if self.budget:
             raise BalatroError(
                 f"--budget ends a RayJob, and {settings.name} is a RayCluster, which remains: leave it out"
             )
-        access.apply(train_config_map(settings))
         with job_client(access, settings.name, settings.name, self.address) as jobs:
-            job = submit(jobs, settings.run, entrypoint(settings))
+            job = submit(jobs, settings.run, submitted_entrypoint(settings))
         print(f"job {job} on cluster {settings.name}; follow it: ante cluster logs {settings.name} -f")
         return 0
 
@@ -245,7 +244,7 @@ class Logs(Where):
     follow: Annotated[bool, arg(aliases=["-f"])] = False
     """Follow the log until the training ends; Ctrl-C stops."""
     part: str = ""
-    """Print the logs of one kind of pod: head, gpu, cpu or submitter."""
+    """Print the logs of one kind of pod: head, gpu, cpu, submitter or a group of extraWorkers."""
     tail: Count | None = None
     """Number of last lines to print."""
     since: Age | None = None
@@ -277,7 +276,7 @@ class Logs(Where):
 
     def of_pods(self, access: "Access", part: str) -> Iterator[str]:
         """Yield log lines of the pods of one part; with follow, also of pods that start later."""
-        from ante.deploy.trainings import follow_pods, started
+        from ante.deploy.trainings import container_of, follow_pods, started
 
         since = seconds_of(self.since) if self.since else None
         names = started(access, self.name, part)
@@ -286,7 +285,7 @@ class Logs(Where):
             names = names or started(access, self.name, part)
         else:
             for pod in names:
-                yield from access.logs(pod, tail=self.tail, since=since)
+                yield from access.logs(pod, container=container_of(part), tail=self.tail, since=since)
         if not names:
             raise BalatroError(f"no {part} pod of {self.name} has started: see ante cluster status {self.name}")
 
@@ -388,7 +387,7 @@ def create(what: What, dry_run: bool, job: bool) -> int:
     """Create the objects or print them. Raises DoesNotFit."""
     from ante.deploy.placement import check_fits
     from ante.deploy.spec import objects
-    from ante.deploy.trainings import make
+    from ante.deploy.trainings import make, make_room
 
     if dry_run:
         settings = what.settings(job=job)
@@ -399,6 +398,8 @@ def create(what: What, dry_run: bool, job: bool) -> int:
     settings = what.settings(access.namespace, job)
     check_fits(settings)
     report_cost(settings)
+    if job:
+        make_room(access, settings.name)
     for made in make(access, objects(settings)):
         print(f"{made}: applied")
     then = f"ante cluster logs {settings.name} -f" if job else f"ante cluster status {settings.name}"
@@ -411,12 +412,16 @@ def report_cost(settings: "Settings") -> None:
     from ante.deploy.capacity import hourly_cost
     from ante.deploy.spec import objects
 
-    hourly, currency = hourly_cost(objects(settings)[-1])
+    found = objects(settings)[-1]
+    (hourly, currency), (largest, _) = hourly_cost(found), hourly_cost(found, most=True)
     if not hourly:
         return
     hours = settings.job.active_deadline_seconds / 3600 if settings.job.enabled else 0
-    most = f", at most {hourly * hours:,.2f} {currency} in {hours:g} hours, the deadline of an attempt" if hours else ""
-    report(f"estimated cost: {hourly:,.2f} {currency} per hour{most}")
+    grown = f", {largest:,.2f} with all replicas" if largest > hourly else ""
+    most = (
+        f", at most {largest * hours:,.2f} {currency} in {hours:g} hours, the deadline of an attempt" if hours else ""
+    )
+    report(f"estimated cost: {hourly:,.2f} {currency} per hour{grown}{most}")
 
 
 def print_yaml(settings: "Settings") -> None:

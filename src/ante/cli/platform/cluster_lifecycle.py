@@ -3,7 +3,7 @@
 import shlex
 import sys
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
@@ -72,7 +72,7 @@ class Suspend(Where):
         import time
 
         from ante.deploy.jobs import idle_since, job_client
-        from ante.deploy.trainings import SUSPENDED, training
+        from ante.deploy.trainings import SUSPENDED, pods, training
 
         access = self.access()
         now = training(access, self.name)
@@ -82,7 +82,8 @@ class Suspend(Where):
             return "it is suspended already"
         with job_client(access, now.cluster, now.name, self.address) as jobs:
             since = idle_since(jobs)
-        idle = time.time() - max(since, now.begun)
+        head = max((pod.begun for pod in pods(access, self.name) if pod.part == "head"), default=now.begun)
+        idle = time.time() - max(since, head)
         return (
             "a job is running" if since == float("inf") else "" if idle >= seconds else f"it is idle for {idle:.0f} s"
         )
@@ -186,12 +187,12 @@ class Exec(Where):
     """Name of the training."""
     command: Positional[Annotated[str, arg(metavar="COMMAND")]] = ""
     """The command and its arguments, quoted as one word for the shell; it runs without a shell."""
-    part: Literal["head", "gpu", "cpu"] = "head"
-    """Kind of pod; the first running one is used."""
+    part: str = "head"
+    """Kind of pod: head, gpu, cpu or a group of extraWorkers; the first running one is used."""
 
     def run(self) -> int:
         """Run the command. Raises NotThere, NoTunnel, CannotRun."""
-        from ante.deploy.trainings import pods, training
+        from ante.deploy.trainings import container_of, pods, training
         from ante.deploy.tunnel import execute
 
         try:
@@ -205,8 +206,7 @@ class Exec(Where):
         found = [pod.name for pod in pods(access, self.name) if pod.part == self.part and pod.phase == "Running"]
         if not found:
             raise BalatroError(f"no {self.part} pod of {self.name} is running: see ante cluster status {self.name}")
-        container = "ray-head" if self.part == "head" else "ray-worker"
-        return execute(access, found[0], container, words, write_to)
+        return execute(access, found[0], container_of(self.part), words, write_to)
 
 
 def write_to(number: int, data: bytes) -> None:

@@ -12,7 +12,7 @@ import helm_python
 import yaml
 
 from ante.deploy.access import KINDS
-from ante.deploy.preflight import NEEDED
+from ante.deploy.preflight import NEEDED, READ
 from ante.deploy.settings import preset, presets, read_settings
 from ante.deploy.spec import objects
 from ante.yaml_files import as_yaml
@@ -88,9 +88,9 @@ def namespace() -> str:
 
 
 def rbac() -> str:
-    """Return the role of users of `ante cluster`, from the permissions that its preflight checks."""
+    """Return the role of users of `ante cluster`, from the permissions that its preflight checks and uses."""
     verbs: dict[tuple[str, str], list[str]] = {}
-    for verb, kind, part in NEEDED:
+    for verb, kind, part in (*NEEDED, *READ):
         prefix, plural, _ = KINDS[kind]
         group = prefix.split("/")[1] if prefix.startswith("apis/") else ""
         verbs.setdefault((group, f"{plural}/{part}" if part else plural), []).append(verb)

@@ -16,6 +16,7 @@ import pytest
 
 from ante.cli.platform.cluster_lifecycle import write_to
 from ante.deploy.access import connect
+from ante.deploy.proof import proof_pod, read
 from ante.deploy.settings import make_settings, preset, read_settings
 from ante.deploy.spec import objects
 from ante.training.settings.config import read_config
@@ -729,6 +730,55 @@ def test_preflight_is_red_with_the_sentence_and_the_command(name: str, kubernete
     assert words in found[check]["words"]
     assert fix in found[check]["fix"]
     assert not [pod for pod in kubernetes.all("Pod", "default")]
+
+
+ROLE = ("--set", "s3.podRole=true")
+
+
+def test_the_preflight_pod_uses_the_account_whose_role_opens_the_bucket(kubernetes: Cluster, ante: Ante) -> None:
+    ready(kubernetes)
+    code, found = preflight(ante, *ROLE)
+    assert code == 0 and found["bucket"]["state"] == "warn" and "image" not in found
+    assert found["bucket"]["words"] == "service account ante with the role is created with the training"
+    kubernetes.put({"kind": "ServiceAccount", "metadata": {"name": "ante", "namespace": "default"}})
+    code, found = preflight(ante, *ROLE)
+    assert code == 0 and {"account", "image", "bucket"} <= set(found)
+    assert proof_pod(make_settings({"s3": {"podRole": True}}))["spec"]["serviceAccountName"] == "ante"
+    assert proof_pod(make_settings({}))["spec"]["serviceAccountName"] == "default"
+    code, found = preflight(ante, *ROLE, "--set", "serviceAccount.create=false", "--set", "serviceAccount.name=mine")
+    assert code == 1 and "service account mine does not exist in namespace default" in found["account"]["words"]
+
+
+def test_a_preflight_pod_that_may_not_be_created_is_one_failed_check(kubernetes: Cluster, ante: Ante) -> None:
+    ready(kubernetes)
+    kubernetes.denied.add(("create", "pods"))
+    code, found = preflight(ante)
+    assert code == 1 and "not allowed (POST Pod ante-preflight)" in found["pod"]["words"]
+
+
+FOREIGN = (
+    "5",
+    "null",
+    "[1]",
+    '"text"',
+    "{}",
+    '{"name": "x", "state": "unknown", "words": "y"}',
+    "[" * 100_000,
+    "9" * 5000,
+)
+
+
+@pytest.mark.parametrize("line", FOREIGN, ids=lambda line: line[:12])
+def test_a_log_of_another_program_is_one_failed_check(line: str) -> None:
+    (check,) = read([line])
+    assert check.state == "fail" and check.words.startswith("the image does not contain ante's preflight")
+    assert [one.name for one in read([line, *PROVED.splitlines()])] == ["bucket", "llm"]
+
+
+def test_a_preflight_pod_that_ends_with_an_error_is_not_green() -> None:
+    lines = [*PROVED.splitlines(), "Traceback: out of memory"]
+    assert [check.state for check in read(lines)] == ["ok", "ok"]
+    assert read(lines, failed=True)[-1].words == "the preflight pod ended with an error: Traceback: out of memory"
 
 
 def test_preflight_of_a_queue_names_it_and_what_it_lacks(kubernetes: Cluster, ante: Ante) -> None:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from ante.deploy.access import KINDS
-from ante.deploy.preflight import NEEDED
+from ante.deploy.preflight import NEEDED, READ
 from tests.helm.renders import values_of
 from tests.helm.test_safety import pods
 from tests.support.helm import CHART, PROGRAM, Rendered, render, render_by_program
@@ -174,7 +174,7 @@ def roles(rendered: Rendered, namespace: str) -> dict[str, Object]:
 def test_a_trainer_has_what_ante_cluster_needs_and_a_viewer_changes_nothing() -> None:
     found = roles(PLATFORM, "team-a")
     assert set(found) == {"ante-viewer", "ante-trainer", "ante-bucket"}
-    for verb, kind, part in NEEDED:
+    for verb, kind, part in (*NEEDED, *READ):
         prefix, plural, _ = KINDS[kind]
         group = prefix.split("/")[1] if prefix.startswith("apis/") else ""
         assert (verb, group, f"{plural}/{part}" if part else plural) in rules(found["ante-trainer"])
@@ -192,6 +192,26 @@ def test_a_trainer_of_one_release_changes_that_release_only() -> None:
         "first-train",
         "ray-token",
     }
+
+
+def test_a_release_in_a_queue_lets_its_people_read_it_and_others_need_no_rights_of_kueue() -> None:
+    queue = ("get", "kueue.x-k8s.io", "localqueues")
+    for values, expected in (({"queue": {"name": "q"}}, True), ({}, False)):
+        found = roles(render(values), "default")
+        assert [queue in rules(found[f"ante-{name}"]) for name in ("viewer", "trainer")] == [expected] * 2
+
+
+def test_an_admin_may_grant_every_right_of_the_roles_that_the_chart_creates() -> None:
+    """Kubernetes refuses a Role with rights that its author lacks."""
+    values = {"queue": {"name": "q"}, "rbac": {"admins": [{"kind": "User", "name": "x"}]}}
+    found = roles(render(values), "default")
+    admin = rules(found.pop("ante-admin"))
+    for role in found.values():
+        for rule in role["rules"]:
+            wanted = [
+                (verb, group, one) for group in rule["apiGroups"] for one in rule["resources"] for verb in rule["verbs"]
+            ]
+            assert [each for each in wanted if not {each, ("*", *each[1:])} & admin] == []
 
 
 def test_without_admins_no_role_grants_more_than_a_training_needs() -> None:

@@ -182,6 +182,19 @@ def test_a_value_of_the_wrong_kind_is_refused_by_name(values: Values, words: str
         ({"gpuWorkers": {"runnersPerWorker": 0}}, "the cluster has no env runner"),
         ({"gpuWorkers": {"runnersPerWorker": 8}}, "8 runners x 1 cores and 1 learners do not fit"),
         ({"gpuWorkers": {"gpus": 0}}, "1 learners x 1 GPU do not fit into a pod of gpuWorkers with 0"),
+        ({"training": {"learners": 0}}, "training.learners 0 would train in the head"),
+        ({"gpuWorkers": {"replicas": 0}, "cpuWorkers": {"enabled": True}}, "1 learners need pods of gpuWorkers"),
+        (
+            {
+                "gpuWorkers": {"enabled": False},
+                "cpuWorkers": {"enabled": True, "spot": True},
+                "training": {"learnerGpus": 0},
+            },
+            "the learner would run on spot pods.*set cpuWorkers.spot false",
+        ),
+        ({"queue": {"priorityClass": "high"}}, "queue.priorityClass needs queue.name"),
+        ({"env": {"WANDB_API_KEY": "x"}}, "env.WANDB_API_KEY looks like a secret"),
+        ({"env": {"my_token": "x"}}, "env.my_token looks like a secret"),
         ({"llm": {"enabled": True}}, "llm.enabled needs llm.model"),
         ({"llmServer": {"enabled": True}}, "llmServer.enabled needs llm.model"),
         ({"llm": {"model": "m"}, "llmServer": {"enabled": True, "kind": "stub"}}, "set llm.model fake"),
@@ -212,6 +225,10 @@ def test_a_value_of_the_wrong_kind_is_refused_by_name(values: Values, words: str
 def test_what_cannot_work_is_refused_in_a_sentence(values: Values, words: str) -> None:
     with pytest.raises(ChartError, match=words):
         render(values)
+
+
+def test_a_limit_of_tokens_is_no_secret() -> None:
+    assert render({"env": {"LLM_TOKENS_TOTAL": "5000000"}}).kind("RayJob")
 
 
 def test_a_cluster_without_kuberay_is_told_what_to_install() -> None:

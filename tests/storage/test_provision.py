@@ -110,6 +110,17 @@ def test_a_user_of_minio_may_use_the_one_bucket_only(minio_server: str) -> None:
 
 
 @pytest.mark.s3
+def test_a_user_with_a_new_password_has_no_other(minio_server: str) -> None:
+    asked = environment(minio_server, "renewed", (KEY, SECRET))
+    old, new = (User("ante-alice", f"{word}-secret-of-alice", ("runs/alice",)) for word in ("old", "new"))
+    for user in (old, new):
+        provision(asked, [user], 20)
+    keys = {"S3_ACCESS_KEY_ID": old.access_key, "S3_SECRET_ACCESS_KEY": old.secret_key}
+    with pytest.raises(NoAccess):
+        open_store("s3://renewed/runs/alice", asked | keys).put_bytes("a", b"1")
+
+
+@pytest.mark.s3
 def test_tenants_reach_their_prefixes_only(minio_server: str) -> None:
     asked = environment(minio_server, "shared", (KEY, SECRET))
     alice = User("ante-alice", "secret-of-alice-1234", ("runs/alice",))

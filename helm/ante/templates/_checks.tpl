@@ -29,6 +29,18 @@
 {{- if not $pods -}}
 {{- fail "the cluster has no worker pod: enable gpuWorkers or cpuWorkers with replicas" -}}
 {{- end -}}
+{{- $training := .Values.training -}}
+{{- $home := first (fromJsonArray (include "ante.ray.groups" .)) -}}
+{{- $one := dict "root" . "group" $home -}}
+{{- if not (int $training.learners) -}}
+{{- fail "training.learners 0 would train in the head, which offers neither cores nor GPUs: set at least 1" -}}
+{{- end -}}
+{{- if not (include "ante.ray.pods" $one | int) -}}
+{{- fail (printf "%d learners need pods of %s, which has none: raise its replicas" (int $training.learners) (include "ante.ray.block" $home)) -}}
+{{- end -}}
+{{- if (fromJson (include "ante.ray.group" $one)).spot -}}
+{{- fail (printf "the learner would run on spot pods, and each preemption stops the training: set %s.spot false" (include "ante.ray.block" $home)) -}}
+{{- end -}}
 {{- if not $runners -}}
 {{- fail "the cluster has no env runner: raise cpus or runnersPerWorker of a group" -}}
 {{- end -}}
@@ -77,6 +89,14 @@
 {{- end -}}
 {{- if and .Values.objectStore.enabled .Values.s3.podRole -}}
 {{- fail "s3.podRole is not supported with objectStore: set s3.podRole false or objectStore.enabled false" -}}
+{{- end -}}
+{{- if and .Values.queue.priorityClass (not .Values.queue.name) -}}
+{{- fail "queue.priorityClass needs queue.name" -}}
+{{- end -}}
+{{- range $name, $value := .Values.env -}}
+{{- if regexMatch "(?i)(PASSWORD|PASSWD|SECRET|TOKEN([^S]|$)|ACCESS_KEY|API_KEY|PRIVATE_KEY|CREDENTIAL)" $name -}}
+{{- fail (printf "env.%s looks like a secret: store it in a Secret and name that in envFromSecrets" $name) -}}
+{{- end -}}
 {{- end -}}
 {{- if and .Values.queue.name .Values.autoscaling.enabled -}}
 {{- fail (printf "queue %s admits a workload as a whole, but autoscaling changes it: disable one" .Values.queue.name) -}}

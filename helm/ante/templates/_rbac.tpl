@@ -25,13 +25,13 @@ subjects:
 {{- end }}
 {{- end }}
 
-{{/* Read trainings and their logs. configMaps: names; all by default */}}
+{{/* Read trainings and their logs. configMaps: names; all by default. queue: whether Kueue admits trainings */}}
 {{- define "ante.rbac.view" -}}
 - apiGroups: [ray.io]
   resources: [rayclusters, rayjobs, rayclusters/status, rayjobs/status]
   verbs: [get, list, watch]
 - apiGroups: [""]
-  resources: [pods, pods/log, services, events, persistentvolumeclaims]
+  resources: [pods, pods/log, services, events, persistentvolumeclaims, resourcequotas]
   verbs: [get, list, watch]
 - apiGroups: [batch]
   resources: [jobs]
@@ -42,6 +42,11 @@ subjects:
   resourceNames: {{ toJson . }}
   {{- end }}
   verbs: [get{{ if not .configMaps }}, list, watch{{ end }}]
+{{- if .queue }}
+- apiGroups: [kueue.x-k8s.io]
+  resources: [localqueues, workloads]
+  verbs: [get, list, watch]
+{{- end }}
 {{- end -}}
 
 {{/* Change trainings. names: of these only, else of all, and `ante cluster` creates them; token: Secret with Ray's token */}}
@@ -54,7 +59,7 @@ subjects:
   verbs: [{{ if not .names }}create, {{ end }}patch, update, delete]
 - apiGroups: [""]
   resources: [pods/portforward]
-  verbs: [create]
+  verbs: [get, create]
 {{- if not .names }}
 - apiGroups: [""]
   resources: [configmaps, serviceaccounts]
@@ -79,6 +84,9 @@ subjects:
 - apiGroups: [""]
   resources: [pods, pods/log, pods/exec, pods/portforward, services, events, configmaps, secrets, serviceaccounts, persistentvolumeclaims]
   verbs: ["*"]
+- apiGroups: [""]
+  resources: [resourcequotas]
+  verbs: [get, list, watch]
 - apiGroups: [apps]
   resources: [statefulsets, deployments]
   verbs: ["*"]
@@ -106,4 +114,7 @@ subjects:
 - apiGroups: [kueue.x-k8s.io]
   resources: [localqueues]
   verbs: ["*"]
+- apiGroups: [kueue.x-k8s.io]
+  resources: [workloads]
+  verbs: [get, list, watch]
 {{- end -}}

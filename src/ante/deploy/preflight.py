@@ -6,7 +6,7 @@ from ante.deploy import capacity
 from ante.deploy.access import INSTALL_KUBERAY, Access, NoCluster, NoKind, NotAllowed, NotThere, Rejected
 from ante.deploy.checks import Check, bad, good, unsure
 from ante.deploy.placement import make_plan, problems
-from ante.deploy.proof import DENIED_ROLE, run_preflight_pod, secrets
+from ante.deploy.proof import DENIED_ROLE, account, run_preflight_pod, secrets
 from ante.deploy.settings import Settings
 from ante.deploy.spec import objects, ray_cluster
 from ante.errors import BalatroError
@@ -16,8 +16,11 @@ NEEDED = (
     *((verb, kind, "") for kind in ("RayJob", "RayCluster", "ConfigMap", "ServiceAccount")
       for verb in ("get", "list", "create", "patch", "delete")),
     ("get", "Pod", ""), ("list", "Pod", ""), ("create", "Pod", ""), ("delete", "Pod", ""),
-    ("get", "Pod", "log"), ("create", "Pod", "portforward"),
+    ("get", "Pod", "log"),
+    # Clients that open a websocket send GET, others POST; Kubernetes 1.35 requires create of both.
+    ("get", "Pod", "portforward"), ("create", "Pod", "portforward"),
 )  # fmt: skip
+READ = (("list", "ResourceQuota", ""), ("get", "LocalQueue", ""), ("list", "LocalQueue", ""))  # by the preflight only
 OPERATOR = "kuberay-operator"  # part of its Deployment's name in KubeRay's charts
 
 
@@ -43,13 +46,16 @@ def preflight(
         one = safely(check, access)
         if one.words:
             yield one
-    keys = secrets(access, settings)
+    keys = [*secrets(access, settings), *account(access, settings)]
     yield from keys
     if not pod:
         yield unsure("pod", "image, bucket and LLM were not tested from a pod", "leave out --no-pod")
-    elif all(key.state != "fail" and key.name == "secrets" for key in keys):
+    elif all(key.state != "fail" and key.name != "bucket" for key in keys):
         report("testing image, bucket and LLM from a pod")
-        yield from run_preflight_pod(access, settings, seconds, report)
+        try:
+            yield from run_preflight_pod(access, settings, seconds, report)
+        except BalatroError as error:
+            yield bad("pod", str(error))
 
 
 def safely(check: Callable[[Access], Check], access: Access) -> Check:

@@ -1,14 +1,16 @@
 """A pod that checks image, bucket and LLM from inside the cluster."""
 
-import json
 import time
 from collections.abc import Callable
+from typing import get_args
 
 from ante.deploy.access import Access, NotThere, Object, Rejected
-from ante.deploy.checks import Check, bad, from_json, good, unsure
+from ante.deploy.checks import Check, State, bad, from_json, good, unsure
 from ante.deploy.settings import Settings
 from ante.deploy.spec import container_security, environment, identity, image, mounts, names, volumes
 from ante.deploy.trainings import pod_state
+from ante.errors import BalatroError
+from ante.files import parse_json
 
 PULL_ERRORS = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
 POLL_SECONDS = 1.0
@@ -38,7 +40,8 @@ def proof_pod(settings: Settings) -> Object:
         },
         "spec": {
             **pod,
-            "serviceAccountName": "default",  # the training's may not exist yet
+            # The account of the training may not exist yet; only with a role does the pod need it.
+            "serviceAccountName": settings.account if settings.s3.pod_role else "default",
             "restartPolicy": "Never",
             "terminationGracePeriodSeconds": 5,
             "nodeSelector": settings.head.node_selector,
@@ -55,8 +58,8 @@ def run_preflight_pod(access: Access, settings: Settings, seconds: float, report
     name = pod["metadata"]["name"]
     access.delete("Pod", name, grace_seconds=0)
     access.wait_gone("Pod", name, 30)
-    try:
-        access.apply(pod)
+    try:  # POST: server-side apply would also require the permission to patch pods
+        access.call("POST", access.path("Pod", None), f"Pod {name}", body=pod)
     except Rejected as error:
         return [bad("pod", str(error))]
     try:
@@ -66,7 +69,8 @@ def run_preflight_pod(access: Access, settings: Settings, seconds: float, report
         lines = list(access.logs(name))
     finally:
         access.delete("Pod", name, grace_seconds=0)
-    return [good("image", f"{settings.image.reference} runs on node {found['spec'].get('nodeName', '')}"), *read(lines)]
+    checks = read(lines, found["status"]["phase"] == "Failed")
+    return [good("image", f"{settings.image.reference} runs on node {found['spec'].get('nodeName', '')}"), *checks]
 
 
 def wait_for_end(access: Access, name: str, seconds: float, report: Callable[[str], None]) -> Object | Check:
@@ -102,18 +106,40 @@ def blocking_problem(pod: Object, why: str) -> Check | None:
     return None
 
 
-def read(lines: list[str]) -> list[Check]:
-    """Return the checks that the pod printed, or a failed check with its other output."""
-    found = []
+def read(lines: list[str], failed: bool = False) -> list[Check]:
+    """Return the checks that the pod printed, and a failed check if they do not explain its end.
+
+    failed  whether the pod ended with an error
+    """
+    found, other = [], []
     for line in lines:
         try:
-            found.append(from_json(json.loads(line)))
-        except ValueError:
+            check = from_json(parse_json(line, "the log"))
+        except BalatroError:  # the log also has lines of other programs
+            other.append(line)
             continue
+        if check.state in get_args(State):
+            found.append(check)
+    last = " / ".join(line for line in other if line.strip())[-300:]
     if not found:
-        last = " / ".join(line for line in lines if line.strip())[-300:]
         return [bad("pod", f"the image does not contain ante's preflight: {last}", "build it from Dockerfile.ray")]
+    if failed and all(check.state != "fail" for check in found):
+        found.append(bad("pod", f"the preflight pod ended with an error: {last or 'its log does not name it'}"))
     return found
+
+
+def account(access: Access, settings: Settings) -> list[Check]:
+    """Check that the service account exists whose role pods use for the bucket; without `s3.podRole` there is no check."""
+    if not settings.s3.pod_role:
+        return []
+    name = settings.account
+    if access.find("ServiceAccount", name) is not None:
+        return [good("account", f"service account {name}, whose role the pods use")]
+    if settings.service_account.create:
+        again = "run this command again then: it tests image, bucket and LLM from a pod"
+        return [unsure("bucket", f"service account {name} with the role is created with the training", again)]
+    create = f"kubectl --namespace {access.namespace} create serviceaccount {name}, and annotate it with the role"
+    return [bad("account", f"service account {name} does not exist in namespace {access.namespace}", create)]
 
 
 def secrets(access: Access, settings: Settings) -> list[Check]:

@@ -323,7 +323,7 @@ def test_a_command_runs_in_a_pod_with_its_output_and_exit_code(kubernetes: Clust
     )  # fmt: skip
     kubernetes.denied.add(("create", "pods/exec"))
     code, _, error = ante("exec", "first", "ls")
-    assert (code, "it requires the permission create pods/exec" in error) == (2, True)
+    assert (code, "it requires the permissions get and create of pods/exec" in error) == (2, True)
 
 
 @pytest.mark.parametrize(

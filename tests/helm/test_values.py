@@ -231,6 +231,27 @@ def test_a_limit_of_tokens_is_no_secret() -> None:
     assert render({"env": {"LLM_TOKENS_TOTAL": "5000000"}}).kind("RayJob")
 
 
+@pytest.mark.parametrize(
+    ("values", "port"),
+    [
+        ({"events": {"url": "nats://bus", "existingSecret": "n"}}, 4222),
+        ({"events": {"url": "tls://bus:5222", "existingSecret": "n"}}, 5222),
+        ({"gcsFaultTolerance": {"enabled": True, "redisAddress": "memory"}}, 6379),
+        ({"gcsFaultTolerance": {"enabled": True, "redisAddress": "rediss://memory"}}, 6379),
+        ({"llm": {"enabled": True, "model": "m", "endpoint": "http://llm"}}, 80),
+    ],
+)
+def test_a_service_outside_is_reached_at_the_port_of_its_scheme(values: Values, port: int) -> None:
+    outside = [
+        to["port"]
+        for policy in render(values).kind("NetworkPolicy").values()
+        for rule in policy["spec"].get("egress", ())
+        for to in rule.get("ports", ())
+        if any("ipBlock" in peer for peer in rule.get("to", ()))
+    ]
+    assert port in outside
+
+
 def test_a_cluster_without_kuberay_is_told_what_to_install() -> None:
     with pytest.raises(ChartError, match=r"does not serve ray\.io/v1: install KubeRay first, helm repo add kuberay"):
         render_as_is({})

@@ -195,14 +195,14 @@ http://{{ include "ante.name" . }}-llm:8000/v1
 {{- end -}}
 {{- end -}}
 
-{{/* Port of a URL. */}}
+{{/* Port of a URL, by default that of its scheme. */}}
 {{- define "ante.port" -}}
 {{- $found := urlParse . -}}
 {{- $host := get $found "host" -}}
 {{- if regexMatch ":[0-9]+$" $host -}}
 {{- regexFind "[0-9]+$" $host -}}
 {{- else -}}
-{{- ternary 80 443 (eq (get $found "scheme") "http") -}}
+{{- get (dict "http" 80 "nats" 4222 "tls" 4222 "redis" 6379 "rediss" 6379) (get $found "scheme") | default 443 -}}
 {{- end -}}
 {{- end -}}
 

@@ -182,7 +182,7 @@ def started(access: Access, name: str, part: str) -> list[str]:
 
 
 def container_of(part: str) -> str:
-    """Return the name of the container that works in a pod of this part; others, such as an autoscaler, stand beside it."""
+    """Return the name of the main container of a pod of this part, which may have others, such as the autoscaler."""
     return CONTAINERS.get(part, "ray-worker")
 
 

@@ -25,6 +25,7 @@ from tests.cluster.test_faults import lost_steps
 pytestmark = pytest.mark.cluster
 NAME = "life"
 BATCH, EVERY = 2048, 5
+MORE_STEPS = 5_000_000
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +109,10 @@ def test_suspended_it_has_no_pods_and_resumed_it_continues_from_its_checkpoint(
     with bucket_of(submitted, bucket) as found:
         kept = kept_steps(found, run_name(submitted))
     begin = time.monotonic()
-    command(submitted, "resume")
+    command(submitted, "resume", "--steps", str(MORE_STEPS))
     eventually("it resumes", 600, followed.restarts)
+    (pod,) = submitted.pods("submitter")
+    assert f"--steps {MORE_STEPS}" in submitted.kubectl("get", "pod", pod, "--output", "jsonpath={.spec.containers[0]}")
     eventually("it goes on", 600, lambda: followed.steps() > kept)
     figures = {
         "suspended_in": round(suspended),

@@ -69,6 +69,7 @@ def test_a_run_shows_its_numbers_and_curves(tmp_path: Path) -> None:
     assert list(run.metrics.columns) == rows[0].split(",")
     assert f"{int(run.metrics.steps.iloc[-1]):,} of" in repr(run)
     assert "data:image/png;base64,iVBOR" in run._repr_html_()
+    assert not (run.folder / "curves.png").exists(), "showing a run writes nothing, so its folder may be read-only"
     assert run.curves().is_file()
 
 

@@ -5,6 +5,7 @@ It uses the settings (`TrainConfig`) and the folders of the command line, so run
 
 import base64
 import html
+import io
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -96,7 +97,11 @@ class Run:
         """Return the summary with learning curves, for notebooks."""
         if not (self.folder / "metrics.csv").is_file() or self.metrics.empty:
             return f"<p>{html.escape(repr(self))}</p>"
-        picture = base64.b64encode(self.curves().read_bytes()).decode()
+        from ante.watch.curves import figure_of, read_curves
+
+        drawn = io.BytesIO()
+        figure_of([read_curves(self.folder)]).savefig(drawn, format="png")
+        picture = base64.b64encode(drawn.getvalue()).decode()
         return f'<p>{html.escape(repr(self))}</p><img src="data:image/png;base64,{picture}" style="max-width:900px">'
 
 

@@ -157,7 +157,7 @@ def test_an_answer_survives_a_cache_that_fails(
     assert [advice and advice.source for advice in found] == ["llm"] * 3
     assert desk.ledger.ends == {"answered": 3}
     assert [record.getMessage() for record in caplog.records if "cache" in record.getMessage()] == [
-        "the cache of answers fails, hints go on without it: database is locked"
+        "the cache of answers fails, hints continue without it: database is locked"
     ]
 
 

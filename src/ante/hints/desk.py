@@ -94,7 +94,7 @@ class Desk:
         """Log the first error of the cache."""
         if not self._cache_failed:
             file = f" {self.settings.cache}" if self.settings.cache else ""
-            LOG.warning("the cache of answers%s fails, hints go on without it: %s", file, error)
+            LOG.warning("the cache of answers%s fails, hints continue without it: %s", file, error)
         self._cache_failed = True
 
     async def _call(self, question: Question) -> Answer | None:
